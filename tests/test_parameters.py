@@ -105,6 +105,7 @@ IGNORED = [
     for name in getattr(cls, "used_with", {})
 ]
 OTHERWISE: dict[str, Any] = {
+    "df": 7,
     **{"quantile": 0.9, "threshold": 9.0, "scale": 7.0, "init": [1.0, 2.0, 3.0], "standardize": True, "folds": 9},
     **{"rate": 0.1, "tol": 0.5, "stop_error": 1e9, "epochs": 1, "schedule": "1/t", "shuffle": True},
     **{"criterion": "evidence", "eps": 0.5, "forgetting": 0.5, "regularization": 9.0, "shrinkage": 0.5},
@@ -112,7 +113,7 @@ OTHERWISE: dict[str, Any] = {
 """Values that are not the default, and would change a fit that uses them."""
 UNUSED: dict[str, Any] = {
     **{"loss": "absolute", "penalty": 0.0, "l1": 0.0, "solver": "auto", "mode": "batch", "rule": "lms", "rate": "auto"},
-    **{"covariance": "identity", "centres": np.eye(2)},
+    **{"covariance": "identity", "centres": np.eye(2), "knots": [0.1]},
 }
 """Values of the other parameter with which none of them is used."""
 MORE: dict[tuple[str, str], dict[str, Any]] = {

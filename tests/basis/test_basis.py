@@ -13,10 +13,12 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
+from sklearn.preprocessing import PolynomialFeatures, SplineTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from adaline import LinearRegression, LogisticRegression, select
-from adaline.basis import BASES, After, Basis, Beside, Custom, Fourier, Polynomial, Radial
+from adaline import LinearRegression, LogisticRegression, Ridge, select
+from adaline.arrays import as_dense
+from adaline.basis import BASES, After, Basis, Beside, Custom, Fourier, Polynomial, Radial, Spline
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
 
 
@@ -31,7 +33,10 @@ def named(basis: Any) -> str:
 EXAMPLES = [
     Polynomial(degree=3),
     Polynomial(degree=3, interactions=False),
+    Polynomial(degree=(2, 3), interaction_only=True),
     Polynomial(degree=4, orthogonal=True),
+    Spline(),
+    Spline(df=4, natural=True, knots="uniform"),
     Fourier(terms=2),
     Fourier(terms=2, period=[1.0, 2.0, 3.0]),
     Fourier(terms=7, random=True),
@@ -49,7 +54,7 @@ def test_every_basis_has_an_example() -> None:
     assert {type(one) for one in EXAMPLES} == set(BASES.values())
 
 
-@parametrize_with_checks([Polynomial(), Fourier(), Radial(centres=3), Beside([Polynomial(), Fourier()])])
+@parametrize_with_checks([Polynomial(), Spline(), Fourier(), Radial(centres=3), Beside([Polynomial(), Fourier()])])
 def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -62,7 +67,9 @@ def test_rows_are_treated_one_by_one(basis: Any) -> None:
     assert np.isfinite(whole).all()
     parts = np.concatenate([fitted.transform(X[i : i + 7]) for i in range(0, 90, 7)])
     np.testing.assert_allclose(parts, whole, rtol=1e-12, atol=1e-12 * np.abs(whole).max())
-    np.testing.assert_allclose(fitted.transform(sparse.csr_array(X)), whole, rtol=1e-12)
+    few = sparse.csr_array(X)
+    assert sparse.issparse(fitted.transform(few)) == np.isfinite(fitted.stored(few))
+    np.testing.assert_allclose(as_dense(fitted.transform(few)), whole, rtol=1e-12)
     assert len(set(fitted.get_feature_names_out())) == fitted.size
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).transform(X), whole)
     np.testing.assert_array_equal(clone(basis).fit(X).transform(X), whole)
@@ -73,6 +80,45 @@ def test_polynomials_are_products() -> None:
     terms = [t for p in (1, 2, 3) for t in combinations_with_replacement(range(3), p)]
     np.testing.assert_allclose(found.transform(X), np.stack([X[:, list(t)].prod(axis=1) for t in terms], axis=1))
     assert found.get_feature_names_out(["a", "b", "c"])[:5].tolist() == ["a", "b", "c", "a^2", "a b"]
+
+
+@pytest.mark.parametrize("degree", [1, 3, (2, 3), (3, 3)])
+@pytest.mark.parametrize("only", [False, True])
+def test_sparse_rows_give_the_sparse_columns_of_scikit_learn(degree: Any, only: bool) -> None:
+    rows = sparse.random_array((50, 7), density=0.3, rng=np.random.default_rng(0), format="csr")
+    found = Polynomial(degree=degree, interaction_only=only).fit(rows)
+    phi = found.transform(rows)
+    theirs = PolynomialFeatures(degree=degree, interaction_only=only, include_bias=False).fit(rows)
+    np.testing.assert_allclose(phi.toarray(), theirs.transform(rows).toarray(), rtol=1e-14)
+    assert phi.nnz == found.stored(rows) == theirs.transform(rows).nnz
+    np.testing.assert_allclose(found.transform(rows.toarray()), phi.toarray(), rtol=1e-14)
+    y = rows.sum(axis=1) + np.arange(50) % 3
+    sparsely, densely = (Ridge(penalty=0.1, basis=found).fit(x, y) for x in (rows, rows.toarray()))
+    np.testing.assert_allclose(sparsely.coef_, densely.coef_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(sparsely.predict(rows), densely.predict(rows), rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("degree", [2, 3])
+def test_splines_span_those_of_scikit_learn(degree: int) -> None:
+    for knots in ("quantile", "uniform"):
+        mine = Spline(df=degree + 3, degree=degree, knots=knots).fit(X)
+        theirs = SplineTransformer(n_knots=5, degree=degree, knots=knots, extrapolation="continue").fit(X)
+        far = np.vstack([X, 2 * X])
+        ours = np.column_stack([np.ones(len(far)), mine.transform(far)])
+        fitted = ours @ np.linalg.lstsq(ours, theirs.transform(far), rcond=None)[0]
+        np.testing.assert_allclose(fitted, theirs.transform(far), atol=1e-9 * np.abs(theirs.transform(far)).max())
+
+
+def test_natural_splines_are_straight_beyond_the_rows() -> None:
+    x = np.linspace(0, 1, 30)[:, None]
+    curve = Spline(df=4, natural=True).fit(x)
+    beyond = curve.transform(np.array([[1.0], [2.0], [3.0], [-1.0], [-2.0], [-3.0]]))
+    np.testing.assert_allclose(beyond[0] - 2 * beyond[1] + beyond[2], 0.0, atol=1e-12)
+    np.testing.assert_allclose(beyond[3] - 2 * beyond[4] + beyond[5], 0.0, atol=1e-12)
+    given = Spline(knots=curve.knots_[0][1:-1], natural=True).fit(x)
+    np.testing.assert_array_equal(given.transform(x), curve.transform(x))
+    constant = np.column_stack([x, np.full(30, 5.0), x[:, 0] > 0.5])
+    assert np.isfinite(Spline().fit_transform(constant)).all()
 
 
 def test_orthogonal_polynomials_are_orthonormal_and_span_the_powers() -> None:
@@ -107,6 +153,12 @@ def test_radial_functions_do_not_depend_on_units() -> None:
     [
         Polynomial(degree=0),
         Polynomial(degree=200),
+        Polynomial(degree=(3, 2)),
+        Polynomial(degree=(4, 4), interaction_only=True),
+        Polynomial(interactions=False, interaction_only=True),
+        Spline(df=2),
+        Spline(natural=True, degree=2),
+        Spline(knots="somewhere"),
         Fourier(terms=0),
         Fourier(period="long"),
         Fourier(period=-1.0),
@@ -169,7 +221,13 @@ def test_orthogonal_polynomials_of_few_values_are_the_same_family(degree: int) -
 
 @pytest.mark.parametrize(
     "basis",
-    [Polynomial(degree=3, orthogonal=True), Radial(centres=5), Fourier(terms=20, random=True)],
+    [
+        Polynomial(degree=3, orthogonal=True),
+        Spline(),
+        Spline(natural=True),
+        Radial(centres=5),
+        Fourier(terms=20, random=True),
+    ],
     ids=named,
 )
 @pytest.mark.parametrize("power", [-900, -600, 600, 900])

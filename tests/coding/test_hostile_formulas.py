@@ -45,6 +45,10 @@ WORK = {
     "y ~ a**(1+1)": 1,
     "y ~ " + "(" * 3000 + "a" + ")" * 3000: 1,
     "\ty ~\n a": 1,
+    "y ~ . - .": 0,
+    "y ~ .": 47,
+    "y ~ 1": 0,
+    "y ~ Q('two words')": 1,
 }
 """Formulas that mean something, by their number of terms."""
 
@@ -55,8 +59,42 @@ REFUSED = [
     "y",
     "y ~",
     "~ a",
-    "y ~ . - .",
-    "y ~ .",
+    "y ~ -1",
+    "y ~ 0",
+    "y ~ poly(a, 10**9)",
+    "y ~ poly(a, 1e9)",
+    "y ~ poly(a, 2, 3, 4)",
+    "y ~ poly(poly(a, 2), 2)",
+    "y ~ poly(a)(b)",
+    "y ~ bs(a, df=100000000)",
+    "y ~ bs(a, knots=__import__('os'))",
+    "y ~ bs(a, **b)",
+    "y ~ bs(*a)",
+    "y ~ ns(a, df=4, df=5)",
+    "y ~ cut(a, 10**8)",
+    "y ~ cut(a, 1)",
+    "y ~ cut(g, 3)",
+    "y ~ scale()",
+    "y ~ scale(a, center='yes')",
+    "y ~ pmin(a)",
+    "y ~ lag(a, 99999999)",
+    "y ~ lag(a + b, 1)",
+    "y ~ lag(g, 1)",
+    "y ~ lag()",
+    "y ~ offset(g) + a",
+    "y ~ offset() + a",
+    "y ~ offset(poly(a, 2)) + a",
+    "cbind() ~ a",
+    "cbind(y, nothing) ~ a",
+    "cbind(y, g) ~ a",
+    "y ~ I(a < b < c0)",
+    "y ~ I(g == 'b')",
+    "y ~ C(g, Sum(1))",
+    "y ~ C(g, Treatment(a))",
+    "y ~ C(g, Treatment('p', 'q'))",
+    "y ~ C(g, os.system)",
+    "y ~ Q(a)",
+    "y ~ Q('nothing')",
     "y ~ a | b",
     "y ~ (1 | g)",
     "y ~ a | b | c0",
@@ -127,7 +165,8 @@ REFUSED = [
 
 @pytest.mark.parametrize("formula", WORK, ids=lambda formula: formula[:40])
 def test_a_formula_that_is_odd_but_means_something(formula: str, frame: pd.DataFrame) -> None:
-    parsed = read_formula(formula, {"g", *(f"g{i}" for i in range(12))}, list(frame.columns))
+    columns = list(frame.columns)
+    parsed = read_formula(formula, {"g", *(f"g{i}" for i in range(12))}, columns, everything=columns)
     assert len(parsed.terms) == WORK[formula]
     assert LinearRegression().fit(open_table(frame, formula=formula)).n_features_in_ == WORK[formula]
 

@@ -31,6 +31,7 @@ BASIS = Polynomial(degree=2).fit(X)
 def source(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return rows that are expanded 64 at a time."""
     monkeypatch.setattr(expanded, "IN_MEMORY", 0)
+    monkeypatch.setattr(expanded, "SPARSE", 0)
     monkeypatch.setattr(expanded, "PIECE", 1)
     base = ArraySource(X, T, W) if request.param == "dense" else SparseSource(sparse.csr_array(X), T, W)
     return expanded.expanded(base, BASIS)

@@ -6,7 +6,10 @@ from adaline.basis.custom import Custom
 from adaline.basis.fourier import Fourier
 from adaline.basis.polynomial import Polynomial
 from adaline.basis.radial import Radial
+from adaline.basis.spline import Spline
 
-BASES: dict[str, type[Basis]] = {cls.__name__: cls for cls in (Polynomial, Fourier, Radial, Custom, Beside, After)}
+BASES: dict[str, type[Basis]] = {
+    cls.__name__: cls for cls in (Polynomial, Spline, Fourier, Radial, Custom, Beside, After)
+}
 
-__all__ = ["BASES", "After", "Basis", "Beside", "Custom", "Fourier", "Polynomial", "Radial"]
+__all__ = ["BASES", "After", "Basis", "Beside", "Custom", "Fourier", "Polynomial", "Radial", "Spline"]

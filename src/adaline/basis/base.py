@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import _check_feature_names_in, validate_data
 
-from adaline.arrays import Array, as_dense, framed
+from adaline.arrays import Array, as_dense, framed, is_sparse
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidType
 from adaline.fitted import check_is_fitted
@@ -54,13 +54,15 @@ class Basis(TransformerMixin, BaseEstimator):
         """Learn what the basis needs from rows X (n, D)."""
         x = self._validated(X, reset=True)
         check_parameters(self)
-        self.learn(x)
+        self.learn(np.asarray(as_dense(x if self.learns or not is_sparse(x) else x[:1])))
         return self
 
-    def transform(self, X: Any) -> Array:
-        """Return phi(x) for each row, (n, M)."""
+    def transform(self, X: Any) -> Any:
+        """Return phi(x) for each row, (n, M); CSR for sparse rows where zeros stay zeros."""
         check_is_fitted(self)
-        return self.of(self._validated(X, reset=False))
+        x = self._validated(X, reset=False)
+        sparse = is_sparse(x) and np.isfinite(self.stored(x))
+        return self.sparse_of(x) if sparse else self.of(np.asarray(as_dense(x)))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns of phi."""
@@ -75,6 +77,14 @@ class Basis(TransformerMixin, BaseEstimator):
     @abstractmethod
     def of(self, x: Array) -> Array:
         """Return phi of rows x (n, D), (n, M)."""
+
+    def stored(self, x: Any) -> float:
+        """Return how many numbers phi of sparse rows has that may not be zero; infinity where it is not sparse."""
+        return np.inf
+
+    def sparse_of(self, x: Any) -> Any:
+        """Return phi of sparse rows x (n, D) as CSR, (n, M), where `stored` is finite."""
+        raise NotImplementedError
 
     @abstractmethod
     def names(self, given: list[str]) -> list[str]:
@@ -113,10 +123,10 @@ class Basis(TransformerMixin, BaseEstimator):
 
         return After(self, _other(other, "@"))
 
-    def _validated(self, X: Any, *, reset: bool) -> Array:
-        """Return rows X as numbers, (n, D); `reset` learns D and the names."""
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        """Return rows X as numbers, (n, D), an array or CSR; `reset` learns D and the names."""
         framed(X)  # scikit-learn refuses two columns of one name only in its newest versions
-        return np.asarray(as_dense(validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=reset)))
+        return validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=reset)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
+from functools import partial
+from itertools import combinations, combinations_with_replacement
 from math import comb
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
+from scipy import sparse
 
 from adaline.arrays import Array
-from adaline.basis.base import Basis, moments
+from adaline.basis.base import Basis
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
-from adaline.parameters import COUNT, FLAG
+from adaline.parameters import COUNT, FLAG, AnyOf, ListOf
 
 MOST_TERMS = 10**5
 
@@ -23,12 +26,17 @@ MOST_TERMS = 10**5
 class Polynomial(Basis):
     """Products of powers of the columns, of total degree 1 to `degree`; the constant is the system's intercept.
 
+    Sparse rows give sparse columns, unless they are orthogonal: a product is zero where a factor is.
+
     Parameters
     ----------
-    degree : int
-        Largest total degree, or with interactions=False the largest power of each column alone.
+    degree : int, or two of them
+        Largest total degree, or with interactions=False the largest power of each column alone; (2, 3) is the smallest
+        and the largest.
     interactions : bool
         Whether products of different columns take part.
+    interaction_only : bool
+        Whether each column is at most once in a product: no powers.
     orthogonal : bool
         Whether powers of a column are replaced by polynomials of the same degrees that are orthogonal over the rows
         fitted, of mean square 1 (three-term recurrence): they span the same functions, in the best condition. A column
@@ -45,23 +53,29 @@ class Polynomial(Basis):
     Lecture S3, generalized linear discriminants (XOR); S4. G. Forsythe (1957) for the orthogonal ones.
     """
 
-    degree: Annotated[int, COUNT] = 2
+    degree: Annotated[Any, AnyOf(COUNT, ListOf(COUNT, "the smallest and the largest degree"))] = 2
     interactions: Annotated[bool, FLAG] = True
+    interaction_only: Annotated[bool, FLAG] = False
     orthogonal: Annotated[bool, FLAG] = False
 
     def learn(self, x: Array) -> None:
         """List the products, and with `orthogonal` find the recurrences."""
         super().learn(x)
-        columns, degree = range(x.shape[1]), int(self.degree)
-        terms = comb(len(columns) + degree, degree) - 1 if self.interactions else len(columns) * degree
-        if terms > MOST_TERMS:
-            raise InvalidParameter(f"{terms} terms of degree {degree} in {len(columns)} columns, {MOST_TERMS} at most")
-        if self.interactions:
-            self.terms_ = [term for p in range(1, degree + 1) for term in combinations_with_replacement(columns, p)]
-        else:
-            self.terms_ = [(j,) * p for p in range(1, degree + 1) for j in columns]
+        columns, (lowest, degree) = range(x.shape[1]), self.degrees
+        if sum(self._count(len(columns), p) for p in range(lowest, degree + 1)) > MOST_TERMS:
+            raise InvalidParameter(
+                f"{len(columns)} columns have more than {MOST_TERMS:,} terms of degree {self.degree}"
+            )
+        products = combinations if self.interaction_only else combinations_with_replacement
+        self.terms_ = [
+            term
+            for p in range(lowest, degree + 1)
+            for term in (products(columns, p) if self.interactions else ((j,) * p for j in columns))
+        ]
+        if not self.terms_:
+            raise InvalidParameter(f"{len(columns)} columns have no products of degree {self.degree} without powers")
         if self.orthogonal:
-            self.recurrence_ = np.stack([_recurrence(x[:, j], degree) for j in columns])
+            self.recurrence_ = np.stack([recurrence(partial(list, [column]), degree) for column in x.T])
 
     def of(self, x: Array) -> Array:
         powers = self._powers(np.asfortranarray(x))
@@ -72,6 +86,44 @@ class Polynomial(Basis):
             for j in used[1:]:
                 column *= powers[term.count(j)][:, j]
         return out.T
+
+    def sparse_of(self, x: Any) -> Any:
+        """Return phi of sparse rows (n, D) as CSR, (n, M).
+
+        The terms of each degree follow in lexicographic order: those that begin with term i of the degree before, whose
+        last column is l, by their last column, from l on (beyond l, without powers). So the index of a product is known
+        from that of its first factors.
+        """
+        (lowest, degree), (n, d) = self.degrees, x.shape
+        if not x.has_canonical_format:
+            x = x.copy()
+            x.sum_duplicates()
+        row = np.repeat(np.arange(n), np.diff(x.indptr))
+        at, last, value = np.arange(x.nnz), np.arange(d), x.data
+        index, first = x.indices.astype(np.int64), 0  # of the terms of this degree; of the first column of it
+        parts = []
+        for p in range(1, degree + 1):
+            if p > 1 and not self.interactions:
+                value = value * x.data
+            elif p > 1:
+                begin = last + self.interaction_only  # the least last column of the terms that begin with each
+                rest = x.indptr[row + 1] - at - self.interaction_only
+                before = np.repeat(np.arange(len(at)), rest)
+                at = (
+                    at[before]
+                    + self.interaction_only
+                    + np.arange(len(before))
+                    - np.repeat(np.cumsum(rest) - rest, rest)
+                )
+                start = np.cumsum(d - begin) - (d - begin)
+                index = (start - begin)[index[before]] + x.indices[at]
+                row, value = row[before], value[before] * x.data[at]
+                last = np.concatenate([np.empty(0, dtype=np.int64), *(np.arange(b, d) for b in begin)])
+            if p >= lowest:
+                parts.append((row, first + index, value))
+                first += self._count(d, p)
+        rows, columns, values = map(np.concatenate, zip(*parts, strict=True))
+        return sparse.csr_array((values, (rows, columns)), shape=(n, len(self.terms_)))
 
     def names(self, given: list[str]) -> list[str]:
         """Return names such as x0^2 x1."""
@@ -84,15 +136,38 @@ class Polynomial(Basis):
 
     def _powers(self, x: Array) -> list[Array]:
         """Return the powers 0 to degree of all columns, or the orthogonal polynomials of these degrees."""
+        if self.orthogonal:
+            return orthogonal(x, self.recurrence_)
         out = [np.ones_like(x)]
-        for p in range(int(self.degree)):
-            if not self.orthogonal:
-                out.append(out[-1] * x)
-                continue
-            shift, before, norm = self.recurrence_[:, p].T
-            last = out[-2] if p else np.zeros_like(x)
-            out.append(((x - shift) * out[-1] - before * last) / norm)
+        for _ in range(self.degrees[1]):
+            out.append(out[-1] * x)
         return out
+
+    @property
+    def degrees(self) -> tuple[int, int]:
+        """The smallest and the largest total degree."""
+        return (1, int(self.degree)) if np.ndim(self.degree) == 0 else (int(self.degree[0]), int(self.degree[1]))
+
+    def stored(self, x: Any) -> float:
+        """Return how many products have no factor that is zero; infinity with `orthogonal`."""
+        if self.orthogonal:
+            return np.inf
+        counts, rows = np.unique(np.diff(x.indptr), return_counts=True)
+        lowest, degree = self.degrees
+        each = [sum(self._count(int(k), p) for p in range(lowest, degree + 1)) for k in counts]
+        return float(np.array(each, dtype=np.float64) @ rows)
+
+    def _count(self, columns: int, p: int) -> int:
+        """Return how many terms of degree p there are."""
+        if not self.interactions:
+            return columns
+        return comb(columns, p) if self.interaction_only else comb(columns + p - 1, p)
+
+    def _check_together(self) -> None:
+        if np.ndim(self.degree) and (len(self.degree) != 2 or self.degree[0] > self.degree[1]):
+            raise InvalidParameter(f"degree must be one number, or the smallest and the largest, got {self.degree!r}")
+        if self.interaction_only and not self.interactions:
+            raise InvalidParameter("interaction_only=True with interactions=False leaves nothing but the columns")
 
     @property
     def learns(self) -> bool:
@@ -100,21 +175,41 @@ class Polynomial(Basis):
         return bool(self.orthogonal)
 
 
-def _recurrence(x: Array, degree: int) -> Array:
-    """Return shift, weight of the polynomial before last, and norm of each step, (degree, 3).
+def orthogonal(x: Array, steps: Array) -> list[Array]:
+    """Return the polynomials of degree 0 to p of columns x (n, D), each (n, D), by their recurrences (D, p, 3)."""
+    out = [np.zeros_like(x), np.ones_like(x)]
+    for shift, before, norm in steps.transpose(1, 2, 0):
+        out.append(((x - shift) * out[-1] - before * out[-2]) / norm)
+    return out[1:]
+
+
+def recurrence(blocks: Callable[[], Iterable[Array]], degree: int) -> Array:
+    """Return shift, weight of the polynomial before last, and norm of each step, (degree, 3): of the polynomials of
+    mean square 1 that are orthogonal over values which come in blocks (n,), from the first block at each call.
 
     The norm is infinite beyond the number of distinct values.
     """
-    out = np.zeros((degree, 3))
-    now, last, distinct = np.ones_like(x), np.zeros_like(x), len(np.unique(x))
-    mean, spread = (float(value[0]) for value in moments(x[:, None]))
+    count, largest, distinct = 0, 0.0, np.empty(0)
+    for x in blocks():
+        count, largest = count + len(x), max(largest, float(np.abs(x).max(initial=0.0)))
+        distinct = np.unique(np.concatenate([distinct, x]))[: degree + 1]
+    power = int(np.frexp(largest)[1])
+    out = np.zeros((degree, 3))  # in units of 2^power, so that squares are in range
+
+    def average(function: Callable[[Array, Array, Array], Array], known: int) -> float:
+        total = 0.0
+        for block in blocks():
+            x = np.ldexp(block, -power)
+            last, now = [np.zeros((len(x), 1)), *orthogonal(x[:, None], out[None, :known])][-2:]
+            total += float(function(x, now[:, 0], last[:, 0]).sum())
+        return total / max(count, 1)
+
+    mean = average(lambda x, now, last: x, 0)
+    spread = np.sqrt(average(lambda x, now, last: (x - mean) ** 2, 0))
     for p in range(degree):
-        shift = mean + float(((x - mean) * now * now).mean())
-        before = float((x * now * last).mean()) if p else 0.0
-        new = (x - shift) * now - before * last
-        power = np.frexp(np.abs(new).max())[1]
-        size = float(np.ldexp(np.sqrt((np.ldexp(new, -power) ** 2).mean()), power))
-        norm = size if p + 1 < distinct and size > 1e-12 * spread else np.inf
-        out[p] = shift, before, norm
-        last, now = now, new / norm
-    return out
+        shift = mean + average(lambda x, now, last: (x - mean) * now * now, p)
+        before = average(lambda x, now, last: x * now * last, p) if p else 0.0
+        out[p] = shift, before, np.inf
+        size = np.sqrt(average(lambda x, now, last: ((x - shift) * now - before * last) ** 2, p))  # noqa: B023
+        out[p, 2] = size if p + 1 < len(distinct) and size > 1e-12 * spread else np.inf
+    return np.asarray(np.ldexp(out, power))

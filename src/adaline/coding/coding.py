@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from adaline.arrays import Array
 from adaline.block import Columns
 from adaline.coding.columns import ABSENT, UNKNOWN, Codes, Column
-from adaline.coding.expressions import evaluate, names_in
+from adaline.coding.contrasts import Contrast, contrast_of
+from adaline.coding.expressions import compiled, evaluate, lag_of, names_in
+from adaline.coding.learned import Cut, Facts
 from adaline.coding.terms import Term, TermFactor
 from adaline.errors import InvalidData, MissingValues
 from adaline.locks import cached_property
@@ -21,6 +23,14 @@ from adaline.parameters import OneOf
 
 MISSING = ("error", "drop", "mean", "indicator")
 UNSEEN = ("error", "other")
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a function of a formula has learned from the rows: the text of its call, as "scale(x)", and numbers."""
+
+    text: str
+    facts: Facts
 
 
 @dataclass(frozen=True)
@@ -42,6 +52,7 @@ class Coding:
         frequencies of the levels, that is as an average one.
     intercept : whether the design has a constant; False for formulas that say so.
     offset : the column or expression of a known part of the output of each row, where the table had one.
+    learned : what functions in the terms have learned: means, knots, breaks.
     """
 
     columns: tuple[Column, ...]
@@ -52,6 +63,7 @@ class Coding:
     unseen: str = "error"
     intercept: bool = True
     offset: str | None = None
+    learned: tuple[Learned, ...] = ()
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -63,8 +75,8 @@ class Coding:
         """The raw column (columns, for products) that each column of X comes from."""
         out: list[str] = []
         for term in self._all_terms:
-            width = int(np.prod([len(self._labels(factor)) for factor in term]))
-            raw = dict.fromkeys(name for factor in term for name in self._raw(factor))
+            width = int(np.prod([self.width(factor) for factor in term]))
+            raw = dict.fromkeys(name for factor in term for name in (*factor.numbers(), *factor.categories()))
             out += [":".join(raw)] * width
         return tuple(out)
 
@@ -81,22 +93,34 @@ class Coding:
 
     def code(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Array:
         """Return X, (n, D), column-major, for the rows of a frame; error messages count rows from `first_row`."""
-        return self.columns_of(frame, first_row).packed()
+        columns = self.columns_of(frame, first_row)
+        return columns.packed() if isinstance(columns, Columns) else columns
 
-    def columns_of(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Columns:
+    def columns_of(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Columns | Array:
         """Return the columns of X; numbers of the frame are not copied.
 
         A missing number that is not filled stays NaN, which sums and predictions show.
         """
+        read = self._rows(frame, first_row)
+        if not self.terms:
+            return np.empty((len(frame), 0))
+        with np.errstate(all="ignore"):  # sums refuse what is not finite
+            return Columns(column for term in self._all_terms for column in read.term(term))
+
+    def value(self, text: str, frame: nw.DataFrame[Any], first_row: int = 0) -> Array:
+        """Return an expression of the raw columns, such as the offset, for the rows of a frame, (n,)."""
+        return np.broadcast_to(self._rows(frame, first_row).value(text), (len(frame),))
+
+    def _rows(self, frame: nw.DataFrame[Any], first_row: int) -> _Rows:
         present = set(frame.columns)
-        for name in self.needed:
-            if name not in present:
+        for name in (name for name in self.needed if name not in present):
+            lag = lag_of(name)
+            if lag is None or lag[0] not in present:
                 raise InvalidData(
                     f"column {name!r} is missing from the table; the model needs: {', '.join(self.needed)}"
                 )
-        read = _Rows(self, frame, first_row)
-        with np.errstate(all="ignore"):  # sums refuse what is not finite
-            return Columns(column for term in self._all_terms for column in read.term(term))
+            frame = frame.with_columns(nw.col(lag[0]).shift(lag[1]).alias(name))
+        return _Rows(self, frame, first_row)
 
     def complete(self, frame: nw.DataFrame[Any]) -> NDArray[np.bool_]:
         """Return which rows can be coded, (n,): all where missing values are filled, else those without any."""
@@ -107,6 +131,24 @@ class Coding:
             out &= (column.codes(frame) != ABSENT) if column.is_category else ~np.isnan(column.numbers(frame))
         return out
 
+    @cached_property
+    def facts(self) -> dict[str, Facts]:
+        """What functions have learned, by the text of their calls."""
+        return {one.text: one.facts for one in self.learned}
+
+    def width(self, factor: TermFactor) -> int:
+        """Return the number of columns of a factor."""
+        if factor.column is None:
+            found = compiled(factor.text)
+            size = 2 if found.kind == "boolean" else 1
+            if found.kind in ("levels", "columns"):
+                size = found.calls[-1].learner.size(self.facts[found.calls[-1].text])
+            return size - (factor.category and not factor.full)
+        if not factor.category:
+            return 1
+        column = self.column(factor.column, True)
+        return len(column.levels) + column.gaps - (not factor.full)
+
     def read_offset(self, frame: nw.DataFrame[Any]) -> Array | None:
         """Return the offset of each row of a frame, (n,), NaN where it is missing; None where the coding has none."""
         if self.offset is None:
@@ -116,8 +158,8 @@ class Coding:
             if name not in frame.columns:
                 raise InvalidData(f"column {name!r} is missing from the table; the offset of the model needs it")
         columns = {name: Column(name, "number").numbers(frame) for name in names}
-        with np.errstate(all="ignore"):
-            return np.asarray(columns[self.offset] if self.offset in columns else evaluate(self.offset, columns))
+        value = columns[self.offset] if self.offset in columns else evaluate(self.offset, columns)
+        return np.broadcast_to(value, (len(frame),))
 
     def column(self, name: str, category: bool) -> Column:
         """Return a raw column by its name, as a number or as a category."""
@@ -130,23 +172,35 @@ class Coding:
         indicated: set[str] = set()
         for term in self.terms:
             out.append(term.factors)
-            for name in dict.fromkeys(n for f in term.factors if not f.category for n in self._raw(f)):
+            for name in dict.fromkeys(n for f in term.factors for n in f.numbers()):
                 if self.column(name, False).gaps and name not in indicated:
                     indicated.add(name)
                     out.append((TermFactor(f"{name}[missing]", name, full=True),))
         return out
 
     def _labels(self, factor: TermFactor) -> list[str]:
-        if not factor.category:
-            return [factor.text]
-        assert factor.column is not None
-        levels = self.column(factor.column, True).shown_levels()
-        if factor.full:
-            return [f"{factor.text}[{level}]" for level in levels]
-        return [f"{factor.text}[T.{level}]" for level in levels[1:]]
+        if factor.category:
+            levels, _ = self.levels(factor)
+            return (
+                [f"{factor.text}[{level}]" for level in levels]
+                if factor.full
+                else _contrast(factor).names(factor.text, levels)
+            )
+        if factor.column is None and compiled(factor.text).kind == "columns":
+            return [f"{factor.text}{k + 1}" for k in range(self.width(factor))]
+        return [factor.text]
 
-    def _raw(self, factor: TermFactor) -> list[str]:
-        return names_in(factor.text) if factor.column is None else [factor.column]
+    def levels(self, factor: TermFactor) -> tuple[list[str], Facts]:
+        """Return the levels of a category, or of an expression that has some, and the share of each among the rows."""
+        if factor.column is not None:
+            column = self.column(factor.column, True)
+            return column.shown_levels(), (*column.share, *([0.0] if column.gaps else []))
+        found = compiled(factor.text)
+        if found.kind == "boolean":
+            return ["False", "True"], ()
+        learner, facts = found.calls[-1].learner, self.facts[found.calls[-1].text]
+        assert isinstance(learner, Cut)
+        return learner.labels(facts), learner.share(facts)
 
 
 class _Rows:
@@ -166,29 +220,59 @@ class _Rows:
                 out = out * part
             yield out
 
-    def _factor(self, factor: TermFactor) -> Iterator[Array]:
-        if factor.category:
-            assert factor.column is not None
-            yield from self._dummies(self.coding.column(factor.column, True), factor.full)
-        elif factor.column is None:
-            yield np.broadcast_to(
-                evaluate(factor.text, {name: self._numbers(name)[0] for name in names_in(factor.text)}),
-                (len(self.frame),),
+    def value(self, text: str) -> Array:
+        """Return an expression of the columns: (n,), (n, M), or one number."""
+        columns = {name: self._numbers(name)[0] for name in names_in(text)}
+        columns |= {key: self._equals(name, level) for key, name, level in compiled(text).compared}
+        return evaluate(text, columns, self.coding.facts)
+
+    def _equals(self, name: str, level: str) -> Array:
+        """Return 1 where a category has a level, else 0; where it is missing and filled, the share of the level."""
+        column = self.coding.column(name, True)
+        levels = [str(one) for one in column.levels]
+        if level not in levels:
+            raise InvalidData(
+                f"column {name!r} has no level {level!r} to be compared with; there are: {_some(column.levels)}"
             )
+        codes = column.codes(self.frame)
+        out: Array = (codes == levels.index(level)).astype(np.float64)
+        absent = codes == ABSENT
+        if absent.any():
+            if self.coding.missing not in ("mean", "indicator"):
+                self._refuse_missing(name, absent)
+            out[absent] = column.share[levels.index(level)]
+        return out
+
+    def _factor(self, factor: TermFactor) -> Iterator[Array]:
+        if factor.column is None and compiled(factor.text).kind != "levels":
+            value = self.value(factor.text)
+            columns = value.T if value.ndim == 2 else [np.broadcast_to(value, (len(self.frame),))]
+            yield from [1.0 - columns[0], *columns] if factor.category and factor.full else columns
+        elif factor.category:
+            yield from self._contrasts(factor)
         else:
-            values, gaps = self._numbers(factor.column)
+            values, gaps = self._numbers(factor.column or "")
             yield gaps.astype(np.float64) if factor.full else values
 
-    def _dummies(self, column: Column, full: bool) -> Iterator[Array]:
-        codes = self._codes(column)
-        levels = len(column.shown_levels())
-        share = [*column.share, *([0.0] if column.gaps else [])]
+    def _contrasts(self, factor: TermFactor) -> Iterator[Array]:
+        levels, share = self.coding.levels(factor)
+        codes = self._codes(factor)
         without_level = codes < 0
-        for level in range(0 if full else 1, levels):
-            dummy = (codes == level).astype(np.float64)
-            if without_level.any():
-                dummy[without_level] = share[level]
-            yield dummy
+        unknown = bool(without_level.any())
+        if factor.full or _contrast(factor).kind == "Treatment":
+            base = -1 if factor.full else _contrast(factor).base(levels)
+            for level in range(len(levels)):
+                if level != base:
+                    dummy = (codes == level).astype(np.float64)
+                    if unknown:
+                        dummy[without_level] = share[level]
+                    yield dummy
+            return
+        for column in _contrast(factor).columns(len(levels)):
+            values = column[codes]
+            if unknown:
+                values[without_level] = column @ np.array(share)
+            yield values
 
     def _numbers(self, name: str) -> tuple[Array, Any]:
         if (name, False) not in self.read:
@@ -202,26 +286,47 @@ class _Rows:
         found: tuple[Array, Any] = self.read[name, False]
         return found
 
-    def _codes(self, column: Column) -> Codes:
-        if (column.name, True) not in self.read:
-            codes = column.codes(self.frame)
-            absent = codes == ABSENT
-            if absent.any():
-                if self.coding.missing not in ("mean", "indicator"):
-                    self._refuse_missing(column.name, absent)
-                if column.gaps:
-                    codes[absent] = len(column.levels)
-            if self.coding.unseen == "error" and (codes == UNKNOWN).any():
-                row = int(np.flatnonzero(codes == UNKNOWN)[0])
-                level = self.frame[column.name].to_list()[row]
-                raise InvalidData(
-                    f"column {column.name!r} has the level {level!r} at row {self.first_row + row}, which was not "
-                    f"there when the levels were learned ({_some(column.levels)}). Fit the model with "
-                    "unseen='other' to take such a level for an average one, or name all levels by categories="
-                )
-            self.read[column.name, True] = codes
-        found: Codes = self.read[column.name, True]
+    def _codes(self, factor: TermFactor) -> Codes:
+        key = (factor.text if factor.column is None else factor.column, True)
+        if key not in self.read:
+            self.read[key] = self._computed_codes(factor) if factor.column is None else self._level_codes(factor.column)
+        found: Codes = self.read[key]
         return found
+
+    def _level_codes(self, name: str) -> Codes:
+        column = self.coding.column(name, True)
+        codes = column.codes(self.frame)
+        absent = codes == ABSENT
+        if absent.any():
+            if self.coding.missing not in ("mean", "indicator"):
+                self._refuse_missing(column.name, absent)
+            if column.gaps:
+                codes[absent] = len(column.levels)
+        if self.coding.unseen == "error" and (codes == UNKNOWN).any():
+            row = int(np.flatnonzero(codes == UNKNOWN)[0])
+            level = self.frame[column.name].to_list()[row]
+            raise InvalidData(
+                f"column {column.name!r} has the level {level!r} at row {self.first_row + row}, which was not "
+                f"there when the levels were learned ({_some(column.levels)}). Fit the model with "
+                "unseen='other' to take such a level for an average one, or name all levels by categories="
+            )
+        return codes
+
+    def _computed_codes(self, factor: TermFactor) -> Codes:
+        """Return the indices of levels that an expression computes, UNKNOWN where a number is in no interval."""
+        values = np.broadcast_to(self.value(factor.text), (len(self.frame),))
+        for name in names_in(factor.text):
+            gaps = np.isnan(self._numbers(name)[0])
+            if gaps.any():
+                self._refuse_missing(name, gaps)
+        nowhere = np.isnan(values)
+        if nowhere.any() and self.coding.unseen == "error":
+            row = self.first_row + int(nowhere.argmax())
+            raise InvalidData(
+                f"{factor.text} has no level for row {row}: its value is outside of all intervals. Give breaks that "
+                "reach as far, or fit the model with unseen='other' to take it for an average one"
+            )
+        return np.where(nowhere, UNKNOWN, values).astype(np.intp)
 
     def _refuse_missing(self, name: str, gaps: NDArray[np.bool_]) -> None:
         row = self.first_row + int(np.flatnonzero(gaps)[0])
@@ -229,6 +334,13 @@ class _Rows:
             f"column {name!r} has {int(gaps.sum()):,} missing value(s) (NaN or none), first at row {row}. Fill them, "
             "leave such rows out, or open the table with missing='drop', 'mean' or 'indicator'"
         )
+
+
+def _contrast(factor: TermFactor) -> Contrast:
+    """Return the contrasts of a category: those that the formula names, else the reference coding."""
+    return (contrast_of(factor.text) if factor.text != factor.column else None) or Contrast(
+        factor.column or factor.text
+    )
 
 
 def check_policies(missing: str, unseen: str) -> None:

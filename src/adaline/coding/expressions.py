@@ -1,20 +1,24 @@
-"""Expressions of formulas: columns, numbers, + - * / **, and a few functions. Nothing is executed as code.
+"""Expressions of formulas: columns, numbers, operators, and a few functions as in R. Nothing is executed as code.
 
 An expression is parsed by Python's own parser, and everything but the operators and functions below is refused, so that
-a formula, or a model file with one, cannot run code.
+a formula, or a model file with one, cannot run code. Functions that learn from the rows are those of
+`adaline.coding.learned`; what they have learned is given to `evaluate` by the text of their calls.
 """
 
 from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from dataclasses import dataclass, fields
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
 
 from adaline.arrays import Array
+from adaline.coding.learned import LEARNERS, Facts, Learner
 from adaline.errors import InvalidParameter
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
@@ -31,6 +35,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "sqrt": np.sqrt,
     "tanh": np.tanh,
 }
+OF_SEVERAL: dict[str, Callable[[Any, Any], Any]] = {"pmax": np.maximum, "pmin": np.minimum}
 OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -38,30 +43,103 @@ OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Div: operator.truediv,
     ast.Pow: operator.pow,
 }
+COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+WORDS: dict[str, Any] = {"TRUE": True, "T": True, "FALSE": False, "F": False, "NULL": None}
 
-
+MOST_LAG = 10_000
+LAG = re.compile(r"lag\((.+), (\d{1,5})\)", re.DOTALL)
 MOST_PARTS = 200  # of an expression: names, numbers, operators, calls
+QUOTED = re.compile(r"""(`[^`]*`|"[^"]*"|'[^']*')""")
 
-ColumnFunction = Callable[[Mapping[str, Array]], Any]
+FactsByCall = Mapping[str, Facts]
+ColumnFunction = Callable[[Mapping[str, Array], FactsByCall], Any]
+
+
+@dataclass(frozen=True)
+class LearnerCall:
+    """A call of a function that learns from the rows: its text, that of its argument, and the function."""
+
+    text: str
+    argument: str
+    learner: Learner
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """An expression: the columns it reads, its calls of functions that learn, inner ones first, and its function.
+
+    `compared` has the comparisons of categories with a text, each with its key among the columns, column and level.
+    `kind` is "number", "boolean" (a comparison), or that of the learner which makes several columns or levels.
+    """
+
+    names: tuple[str, ...]
+    calls: tuple[LearnerCall, ...]
+    function: ColumnFunction
+    kind: str
+    compared: tuple[tuple[str, str, str], ...]
+
+    @property
+    def plain(self) -> bool:
+        """Whether it needs numbers of the same row, and nothing else."""
+        return not self.calls and not self.compared and not any(map(lag_of, self.names))
 
 
 def names_in(text: str) -> list[str]:
-    """Return the columns that an expression reads, in order, each once; refuse texts that are no expression."""
-    return list(dict.fromkeys(_compiled(text)[0]))
+    """Return the columns of numbers that an expression reads, in order, each once; refuse what is no expression."""
+    return list(dict.fromkeys(compiled(text).names))
 
 
-def evaluate(text: str, columns: Mapping[str, Array]) -> Array:
-    """Return the value of an expression for all rows, (n,)."""
+def evaluate(text: str, columns: Mapping[str, Array], learned: FactsByCall | None = None) -> Array:
+    """Return the value of an expression for all rows, (n,), or (n, M) where it makes several columns."""
     with np.errstate(all="ignore"):  # sums refuse what is not finite
-        return np.asarray(_compiled(text)[1](columns), dtype=np.float64)
+        return np.asarray(compiled(text).function(columns, learned or {}), dtype=np.float64)
+
+
+def outside_quotes(text: str, change: Callable[[str], str]) -> str:
+    """Return a text with the parts changed that are not between quotes or backquotes."""
+    parts = QUOTED.split(text)
+    parts[::2] = map(change, parts[::2])
+    return "".join(parts)
+
+
+def as_python(text: str) -> str:
+    """Return a text of R in the spelling of Python: x^2 as x**2, Boundary.knots= as Boundary_knots=."""
+    return outside_quotes(
+        text, lambda part: re.sub(r"(\w)\.(?=\w+\s*=(?!=))", r"\1_", part.replace("^", "**").replace("%in%", ":"))
+    )
 
 
 @cache
-def _compiled(text: str) -> tuple[tuple[str, ...], ColumnFunction]:
-    """Return the columns of an expression, and a function from columns to its value."""
-    tree, quoted = _parsed(text)
+def compiled(text: str) -> Compiled:
+    """Return an expression, parsed; refuse all that is not in the lists of this module."""
+    tree, quoted = parsed(text)
     names: list[str] = []
+    calls: dict[str, LearnerCall] = {}
+    compared: dict[str, tuple[str, str, str]] = {}
     parts = 0
+
+    def shown(node: ast.AST) -> str:
+        return re.sub(r"_quoted_\d+", lambda match: f"`{quoted.get(match[0], match[0])}`", ast.unparse(node))
+
+    def column(name: str) -> ColumnFunction:
+        names.append(name)
+        return lambda columns, learned: columns[name]
+
+    def call_of(name: str, node: ast.Call) -> ColumnFunction:
+        if not node.args:
+            raise InvalidParameter(f"{name}() in the formula needs a column")
+        learner, before, inner = learner_of(name, node), len(compared), build(node.args[0])
+        if len(compared) > before:
+            raise InvalidParameter(f"{name}() in the formula takes numbers, not {shown(node.args[0])!r:.200}")
+        one = calls.setdefault(shown(node), LearnerCall(shown(node), shown(node.args[0]), learner)).text
+        return lambda columns, learned: learner.of(np.asarray(inner(columns, learned)), learned[one])
 
     def build(node: ast.expr) -> ColumnFunction:
         nonlocal parts
@@ -70,42 +148,132 @@ def _compiled(text: str) -> tuple[tuple[str, ...], ColumnFunction]:
             raise InvalidParameter(f"an expression of the formula has more than {MOST_PARTS} parts: make it a column")
         match node:
             case ast.Name(id=word):
-                name = quoted.get(word, word)
-                names.append(name)
-                return lambda columns: columns[name]
+                return column(quoted.get(word, word))
+            case ast.Attribute() if (name := dotted(node)) is not None:
+                return column(name)
             case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
                 number = np.float64(value) if abs(value) < 1e300 else np.float64("inf")
-                return lambda columns: number
+                return lambda columns, learned: number
             case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
-                one, other, apply = build(left), build(right), OPERATORS[type(op)]
-                return lambda columns: apply(one(columns), other(columns))
+                return joined(OPERATORS[type(op)], left, right)
+            case ast.Compare(
+                left=ast.Name() | ast.Attribute() as left,
+                ops=[ast.Eq() | ast.NotEq() as op],
+                comparators=[ast.Constant(value=str() as level)],
+            ) if (name := quoted.get(getattr(left, "id", ""), dotted(left))) is not None:
+                key = f"{name} == {level!r}"
+                compared[key] = key, name, level
+                return (lambda c, _: c[key]) if isinstance(op, ast.Eq) else (lambda c, _: 1.0 - c[key])
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARISONS:
+                compare = COMPARISONS[type(op)]
+                return joined(lambda a, b: np.where(np.isnan(a + b), np.nan, compare(a, b)), left, right)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 plus = build(operand)
-                return lambda columns: -plus(columns)
+                return lambda columns, learned: -plus(columns, learned)
             case ast.Call(func=ast.Name(id=name), args=[only], keywords=[]) if name in FUNCTIONS:
                 inner, function = build(only), FUNCTIONS[name]
-                return lambda columns: function(inner(columns))
+                return lambda columns, learned: function(inner(columns, learned))
+            case ast.Call(func=ast.Name(id=name), args=[_, _, *_] as args, keywords=[]) if name in OF_SEVERAL:
+                several, apply = [build(one) for one in args], OF_SEVERAL[name]
+                return lambda columns, learned: reduce(apply, [one(columns, learned) for one in several])
+            case ast.Call(func=ast.Name(id="lag"), args=[ast.Name() | ast.Attribute() as of, *_] as args):
+                return column(lagged(quoted.get(getattr(of, "id", ""), dotted(of) or ""), args[1:], node.keywords))
+            case ast.Call(func=ast.Name(id=name)) if name in LEARNERS:
+                return call_of(name, node)
             case ast.Call(func=ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=name), args=args, keywords=[]):
                 return build(ast.Call(func=ast.Name(id=name), args=args, keywords=[]))
         raise InvalidParameter(
-            f"cannot read {ast.unparse(node)!r} in the formula's {text!r}: there are columns, numbers, + - * / **, "
-            f"C(column) and {', '.join(FUNCTIONS)}"
+            f"cannot read {shown(node)!r:.200} in the formula's {text!r:.200}: there are columns, numbers, + - * / ^, "
+            f"comparisons, C(column), factor(column), offset(), lag(column, k), and "
+            f"{', '.join([*FUNCTIONS, *OF_SEVERAL, *LEARNERS])}"
         )
 
+    def joined(apply: Callable[[Any, Any], Any], left: ast.expr, right: ast.expr) -> ColumnFunction:
+        one, other = build(left), build(right)
+        return lambda columns, learned: apply(one(columns, learned), other(columns, learned))
+
     function = build(tree)
-    return tuple(names), function
+    outermost = tree
+    while isinstance(outermost, ast.Call) and isinstance(outermost.func, ast.Name) and outermost.func.id == "I":
+        outermost = outermost.args[0]
+    kind = "boolean" if isinstance(outermost, ast.Compare) else "number"
+    for one in calls.values():
+        if one.text == shown(outermost):
+            kind = one.learner.kind
+        elif one.learner.kind != "number":
+            raise InvalidParameter(f"{one.text!r:.200} in the formula makes several columns, and must stand by itself")
+    return Compiled(tuple(names), tuple(calls.values()), function, kind, tuple(compared.values()))
 
 
-def _parsed(text: str) -> tuple[ast.expr, dict[str, str]]:
+def parsed(text: str) -> tuple[ast.expr, dict[str, str]]:
     """Return the syntax tree, and the backquoted names by the identifiers that replaced them."""
     quoted: dict[str, str] = {}
-    parts = text.split("`")
+    parts = QUOTED.split(as_python(text))
     for i in range(1, len(parts), 2):
-        word = f"_quoted_{i}"
-        quoted[word], parts[i] = parts[i], word
+        if parts[i].startswith("`"):
+            word = f"_quoted_{i}"
+            quoted[word], parts[i] = parts[i][1:-1], word
     try:
-        if len(parts) % 2 == 0:
-            raise SyntaxError
-        return ast.parse("".join(parts), mode="eval").body, quoted
+        return ast.parse("".join(parts).strip(), mode="eval").body, quoted
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise InvalidParameter(f"cannot read {text!r} in the formula") from None
+        raise InvalidParameter(f"cannot read {text!r:.200} in the formula") from None
+
+
+def dotted(node: ast.expr) -> str | None:
+    """Return a name with dots, as R has them: "Sepal.Length"; None for what is none, or belongs to Python."""
+    if isinstance(node, ast.Attribute):
+        first = dotted(node.value)
+        return None if first is None or node.attr.startswith("__") else f"{first}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) and not node.id.startswith("_") else None
+
+
+def lagged(name: str, args: list[ast.expr], keywords: list[ast.keyword]) -> str:
+    """Return the name of a column as it was some rows before, "lag(x, 1)"; `lag_of` reads it."""
+    match [*args, *(one.value for one in keywords if one.arg == "k")]:
+        case []:
+            return f"lag({name}, 1)"
+        case [ast.Constant(value=int() as k)] if (
+            len(args) + len(keywords) == 1 and 1 <= k <= MOST_LAG and k is not True
+        ):
+            return f"lag({name}, {k})"
+    raise InvalidParameter(f"lag({name:.80}, k) in the formula takes a whole number of 1 to {MOST_LAG:,} as k")
+
+
+def lag_of(name: str) -> tuple[str, int] | None:
+    """Return the column and the number of rows of a name such as "lag(x, 2)"; None for others."""
+    found = LAG.fullmatch(name)
+    return None if found is None else (found[1], int(found[2]))
+
+
+def learner_of(name: str, node: ast.Call) -> Learner:
+    """Return a function that learns, by the options of its call: numbers, TRUE, FALSE, NULL and c(1, 2)."""
+    known = [field.name for field in fields(LEARNERS[name])]
+    given = dict(zip(known, node.args[1:], strict=False))
+    given |= {keyword.arg or "**": keyword.value for keyword in node.keywords}
+    if unknown := given.keys() - set(known):
+        offer = ", ".join(known).replace("_", ".") or "no options"
+        raise InvalidParameter(f"{name}() in the formula has no option {min(unknown)!r}; there are: {offer}")
+    if len(node.args) - 1 + len(node.keywords) > len(given):
+        raise InvalidParameter(f"{name}() in the formula has too many options")
+    made: Learner = LEARNERS[name](**{option: _option(name, value) for option, value in given.items()})
+    return made
+
+
+def _option(name: str, node: ast.expr) -> Any:
+    """Return an option of a call: a number, TRUE, FALSE, NULL, or several numbers."""
+    match node:
+        case ast.Name(id=word) if word in WORDS:
+            return WORDS[word]
+        case ast.Constant(value=bool() | None as value):
+            return value
+        case ast.Constant(value=int() | float() as value) if abs(value) < 1e300:
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)) if abs(value) < 1e300:
+            return -value
+        case ast.Call(func=ast.Name(id="c"), args=several, keywords=[]) | ast.List(elts=several):
+            numbers = [_option(name, one) for one in several]
+            if all(type(one) in (int, float) for one in numbers):
+                return tuple(map(float, numbers))
+    raise InvalidParameter(
+        f"{name}() in the formula takes numbers, TRUE, FALSE and c(1, 2), not {ast.unparse(node)!r:.80}"
+    )

@@ -2,43 +2,50 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
-from adaline.coding.expressions import names_in
+from adaline.coding.contrasts import contrast_of
+from adaline.coding.expressions import QUOTED, as_python, compiled, lag_of, names_in, outside_quotes, parsed
 from adaline.coding.terms import Term, TermFactor
 from adaline.errors import InvalidParameter
 
 MOST_TERMS = 10_000
 LONGEST, LONGEST_SHOWN = 50_000, 200  # characters of a formula, and of one in a message
-EVERYTHING = re.compile(r"[~+(:*-]\s*\.\s*($|[+):*-])")
-CATEGORY = re.compile(r"C\(\s*`?([^`,()]+?)`?\s*\)")
+QUOTE = re.compile(r"""\bQ\(\s*("[^"`]*"|'[^'`]*')\s*\)""")
 
 
 @dataclass(frozen=True)
 class Formula:
-    """A parsed formula: the target's expression, the terms, and whether there is a constant."""
+    """A parsed formula: the target's expression, the terms, whether there is a constant, and the sum of the offsets."""
 
     target: str
     terms: tuple[Term, ...]
     intercept: bool
+    offset: str | None = None
 
     def columns(self) -> list[str]:
-        """Return the raw columns on the right-hand side, each once."""
+        """Return the raw columns of the terms, each once."""
         factors = [factor for term in self.terms for factor in term.factors]
-        return list(dict.fromkeys(name for f in factors for name in ([f.column] if f.column else names_in(f.text))))
+        return list(dict.fromkeys(name for factor in factors for name in (*factor.numbers(), *factor.categories())))
 
 
 def read_formula(
-    text: str, categories: Collection[str], known: Collection[str], booleans: Collection[str] = ()
+    text: str,
+    categories: Collection[str],
+    known: Collection[str],
+    booleans: Collection[str] = (),
+    everything: Collection[str] = (),
 ) -> Formula:
     """Return a formula such as "y ~ x1 + C(x2) + x1:x3", parsed.
 
-    `categories` are columns that are not numbers, `known` all columns. `booleans` are categories of two levels as
-    factors, as in R and patsy, and the numbers 0 and 1 inside expressions.
+    `categories` are columns that are not numbers, `known` all columns, `everything` those that '.' stands for, but for
+    those of the target. `booleans` are categories of two levels as factors, as in R and patsy, and the numbers 0 and 1
+    inside expressions.
     """
     try:
         from formulaic import Formula as Parsed
@@ -50,34 +57,71 @@ def read_formula(
     shown = _shown(text)
     if len(text) > LONGEST:
         raise InvalidParameter(f"the formula {shown!r} has {len(text):,} characters; at most {LONGEST:,} are read")
-    if EVERYTHING.search(text):
-        raise InvalidParameter("a formula has no '.' for all columns here: leave the formula out to use them all")
-    if any("|" in part for part in text.split("`")[::2]):
+    text = QUOTE.sub(lambda found: f"`{found[1][1:-1]}`", text)
+    bare = "".join(QUOTED.split(text)[::2])
+    if "|" in bare:
         raise InvalidParameter(
             f"the '|' in the formula {shown!r} would set apart groups with effects of their own, which is not "
-            "supported: add the groups as a category, '+ C(group)'"
+            "supported: it is reserved for fixed effects. Add the groups as a category, '+ C(group)'"
         )
     try:
-        parsed: Any = Parsed(_with_products(text), _parser=parser)
+        context = {"__formulaic_variables_available__": list(everything)}
+        found: Any = Parsed(as_python(text), _parser=parser, _context=context)
     except InvalidParameter:
         raise
     except (FormulaicError, SyntaxError, ValueError, TypeError, RecursionError) as error:
         first = str(error).strip().splitlines()
-        raise InvalidParameter(f"cannot read the formula {shown!r}: {first[0][:200] if first else 'syntax'}") from None
+        hint = " (comparisons are written as I(x > 2))" if re.search("[<>=]", bare) and "operator" in str(error) else ""
+        raise InvalidParameter(
+            f"cannot read the formula {shown!r}: {first[0][:200] if first else 'syntax'}{hint}"
+        ) from None
     except AttributeError:  # of formulaic, where a bracket is closed by one of another kind
         raise InvalidParameter(f"cannot read the formula {shown!r}: its brackets do not match") from None
-    if not hasattr(parsed, "lhs"):
+    if not hasattr(found, "lhs"):
         raise InvalidParameter(f"the formula {shown!r} has no target: write it as 'target ~ columns'")
-    left, right = list(parsed.lhs), list(parsed.rhs)
+    left, right = list(found.lhs), list(found.rhs)
     if len(left) != 1 or len(left[0].factors) != 1:
         raise InvalidParameter(f"the formula {shown!r} must have one target on its left-hand side")
-    target = left[0].factors[0].expr
-    terms = [Term(tuple(_factor(f, categories, booleans) for f in term.factors)) for term in right if str(term) != "1"]
-    formula = Formula(target, tuple(term for term in terms if term.factors), any(str(term) == "1" for term in right))
-    for name in [*([target] if target in known else names_in(target)), *formula.columns()]:
-        if name not in known:
+    caret = "^" in bare and "**" not in bare
+    target = _text(left[0].factors[0], caret)
+    offsets = [one for one in right if len(one.factors) == 1 and _text(one.factors[0], caret).startswith("offset(")]
+    terms = [
+        Term(tuple(_factor(f, caret, categories, booleans) for f in term.factors))
+        for term in right
+        if str(term) != "1" and term not in offsets
+    ]
+    formula = Formula(
+        target,
+        tuple(term for term in terms if term.factors),
+        any(str(term) == "1" for term in right),
+        _sum([_offset(_text(one.factors[0], caret), categories) for one in offsets]),
+    )
+    if not formula.terms and not (formula.intercept and re.search(r"[\w.]", bare.rpartition("~")[2])):
+        raise InvalidParameter(f"the formula {shown!r} leaves nothing to fit: neither a column nor a constant")
+    targets = targets_of(target)
+    for one in targets:
+        if one not in known and not compiled(one).plain:
+            raise InvalidParameter(
+                f"{_shown(one)!r} in the formula needs more than numbers of its row: make it a column"
+            )
+    of_targets = [name for one in targets for name in ([one] if one in known else names_in(one))]
+    for name in [*of_targets, *formula.columns(), *([] if formula.offset is None else names_in(formula.offset))]:
+        lag = lag_of(name)
+        if name not in known and (lag is None or lag[0] not in known or name in of_targets):
             raise InvalidParameter(f"the formula names {_shown(name)!r}, and there is no such column; {_offer(known)}")
     return formula
+
+
+def targets_of(text: str) -> tuple[str, ...]:
+    """Return the targets of a formula's left-hand side: one, or those of cbind(a, b)."""
+    if not text.startswith("cbind("):
+        return (text,)
+    tree, quoted = parsed(text)
+    if not isinstance(tree, ast.Call) or tree.keywords or not tree.args:
+        raise InvalidParameter(f"cannot read {_shown(text)!r} in the formula: cbind takes columns, cbind(a, b)")
+    parts = [quoted.get(one.id, one.id) if isinstance(one, ast.Name) else ast.unparse(one) for one in tree.args]
+    back = partial(re.sub, r"_quoted_\d+", lambda found: f"`{quoted.get(found[0], found[0])}`")
+    return tuple(map(back, parts))
 
 
 @cache
@@ -114,30 +158,43 @@ def _parser() -> Any:
     return DefaultFormulaParser(operator_resolver=Bounded())
 
 
-def _with_products(text: str) -> str:
-    """Return a formula with a:b for R's a %in% b; names between backquotes stay as they are."""
-    parts = text.split("`")
-    parts[::2] = [re.sub(r"\s*%in%\s*", ":", part) for part in parts[::2]]
-    return "`".join(parts)
-
-
-def _factor(parsed: Any, categories: Collection[str], booleans: Collection[str]) -> TermFactor:
+def _text(parsed: Any, caret: bool) -> str:
+    """Return a factor's text; powers in R's spelling where the formula has that."""
     text = str(parsed.expr)
+    return outside_quotes(text, lambda part: part.replace(" ** ", "^")) if caret else text
+
+
+def _factor(parsed: Any, caret: bool, categories: Collection[str], booleans: Collection[str]) -> TermFactor:
+    text = _text(parsed, caret)
     if parsed.eval_method.value == "lookup":
         return TermFactor(text, text, category=text in categories or text in booleans)
-    match = CATEGORY.fullmatch(text)
-    if match:
-        return TermFactor(text, match.group(1), category=True)
-    if text.startswith("C("):
-        raise InvalidParameter(
-            f"cannot read {text!r} in the formula: C takes a column alone; name the levels, the reference first, "
-            "by categories={'column': [...]}"
-        )
-    names = names_in(text)
-    for name in names:
-        if name in categories:
-            raise InvalidParameter(f"column {name!r} is not a number, so {text!r} means nothing; use C({name})")
-    return TermFactor(text)
+    if text.startswith("offset("):
+        raise InvalidParameter(f"{text!r} in the formula is multiplied: an offset stands by itself, '+ offset(x)'")
+    contrast = contrast_of(text)
+    if contrast is not None:
+        return TermFactor(text, contrast.column, category=True)
+    _refuse_categories(text, categories)
+    return TermFactor(text, category=compiled(text).kind in ("boolean", "levels"))
+
+
+def _offset(text: str, categories: Collection[str]) -> str:
+    """Return the expression inside offset(...)."""
+    inner = text[len("offset(") : -1]
+    if not compiled(inner).plain:
+        raise InvalidParameter(f"{text!r} in the formula needs more than numbers of its row: make it a column")
+    _refuse_categories(inner, categories)
+    return inner
+
+
+def _sum(texts: list[str]) -> str | None:
+    return " + ".join(f"({text})" for text in texts) if len(texts) > 1 else texts[0] if texts else None
+
+
+def _refuse_categories(text: str, categories: Collection[str]) -> None:
+    for name in names_in(text):
+        base = (lag_of(name) or (name,))[0]
+        if base in categories:
+            raise InvalidParameter(f"column {base!r} is not a number, so {text!r} means nothing; use C({base})")
 
 
 def _shown(text: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from adaline.coding.expressions import compiled, names_in
 from adaline.errors import InvalidParameter
 
 MOST_CATEGORIES = 8  # in a product: one of m has 2^m subspaces
@@ -24,7 +25,7 @@ class TermFactor:
     ----------
     text : the factor in a formula, "x1", "log(x1)" or "C(x2)".
     column : the raw column of the factor; None for an expression.
-    category : whether the factor is the levels of that column.
+    category : whether the factor is the levels of that column, or those that an expression computes: cut(x, 3), x > 2.
     full : of a category, whether all levels have a column, the reference included; of a number, whether it is the
         indicator of its gaps instead.
     """
@@ -33,6 +34,18 @@ class TermFactor:
     column: str | None = None
     category: bool = False
     full: bool = False
+
+    def numbers(self) -> list[str]:
+        """Return the raw columns that the factor reads as numbers."""
+        if self.column is None:
+            return names_in(self.text)
+        return [] if self.category else [self.column]
+
+    def categories(self) -> list[str]:
+        """Return the raw columns that the factor reads by their levels."""
+        if self.column is None:
+            return list(dict.fromkeys(name for _, name, _ in compiled(self.text).compared))
+        return [self.column] if self.category else []
 
 
 @dataclass(frozen=True)

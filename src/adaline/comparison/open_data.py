@@ -237,7 +237,9 @@ def _columns(relation: Relation, spec: TableSpec) -> tuple[str, list[str]]:
     if spec.formula is None:
         return str(spec.target), list(spec.features or ())
     texts = [name for name in relation.schema if relation.kind(name) in ("text", "category")]
-    formula = read_formula(spec.formula, texts, list(relation.schema))
+    everything = [name for name in relation.schema if name != spec.weight]
+    formula = read_formula(spec.formula, texts, list(relation.schema), everything=everything)
+    relation.add_lags(formula.columns())
     return formula.target, formula.columns()
 
 

@@ -365,7 +365,7 @@ def _read_new(system: Any, x: Any) -> tuple[Any, InputColumns]:
 
 def _refuse_constant_levels(coding: Coding) -> None:
     """Refuse a design without columns: that of categories of one level."""
-    if not coding.names:
+    if not coding.names and coding.columns:
         first = coding.columns[0]
         level = first.shown_levels()[0]
         raise InvalidData(f"column {first.name!r} is {level!r} in all rows, and there is no other column to learn from")

@@ -1,5 +1,7 @@
 """Rows in a basis: blocks of phi(x), evaluated as they are read. Every pass evaluates phi once more.
 
+Sparse rows whose phi is sparse too, less than a quarter of it stored, are evaluated once.
+
 Where phi(x) of all rows takes at most `IN_MEMORY` bytes, it is evaluated once and held in memory as an array.
 """
 
@@ -22,6 +24,8 @@ from adaline.sources.views import SameTargets, in_memory
 
 IN_MEMORY = 2**26
 """Bytes of phi(x) up to which it is held in memory as a whole."""
+SPARSE = 2**26
+"""Numbers of a sparse phi(x) up to which it is held in memory as a whole."""
 PIECE, LEAST_ROWS = 2**21, 64
 """Numbers of phi(x) in a block, and its least number of rows."""
 STRIP = 2**24
@@ -33,6 +37,11 @@ def expanded(source: Source, basis: Basis) -> Source:
     source = in_memory(source)
     if not isinstance(source, ArraySource | SparseSource):
         return Expanded(source, basis)
+    if isinstance(source, SparseSource) and basis.stored(source.x) <= min(SPARSE, source.n_rows * basis.size / 4):
+        given = [source.name(j) for j in range(source.shape.features)]
+        few = SparseSource(basis.sparse_of(source.x), source.t, source.weight, tuple(basis.names(given)))
+        few.flat, few.reads = source.flat, source.reads
+        return few
     rows = ExpandedRows(source, basis)
     if 8 * rows.n_rows * rows.shape.features > IN_MEMORY:
         return rows

@@ -23,14 +23,17 @@ import math
 import re
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from adaline.basis import After, Basis, Beside, Fourier, Polynomial
+from adaline.basis import After, Basis, Beside, Fourier, Polynomial, Spline
 from adaline.block import Shape
-from adaline.coding import Coding, Column, Term, TermFactor
-from adaline.coding.expressions import names_in
+from adaline.coding import Coding, Column, Learned, Term, TermFactor
+from adaline.coding.contrasts import contrast_of
+from adaline.coding.expressions import compiled
+from adaline.coding.learned import Learner
 from adaline.construction import check_values
 from adaline.fits.online import OnlineResult
 from adaline.fits.separation import Separation
@@ -81,7 +84,8 @@ RECORDS: dict[type[Any], str] = {
     "passes: count, seconds: float, solver: str, status: Status, advice: str",
     ClassDensities: "hi: float(C, D), lo: float(C, D), factors: [Factor|None], log_determinants: float(C)",
     Coding: "columns: (Column), terms: (Term), target: str|None, weight: str|None, "
-    "missing: 'error'|'drop'|'mean'|'indicator', unseen: 'error'|'other', intercept: bool, offset: str|None",
+    "missing: 'error'|'drop'|'mean'|'indicator', unseen: 'error'|'other', intercept: bool, offset: str|None, "
+    "learned: (Learned)",
     Column: "name: str, kind: 'number'|'boolean'|'date'|'category', levels: (level), share: (number), mean: float, "
     "gaps: bool",
     ColumnScaling: "features: #D, weight: number, intercept: bool, mean_hi: number(Z), mean_lo: number(Z), "
@@ -91,6 +95,7 @@ RECORDS: dict[type[Any], str] = {
     Dependence: "left_out: int(A), weights: number(A, D), constants: number(A), constant: bool(D)",
     Fit: "solution: Solution, squares: float(K), total: float(K), unit: number(K), factor: Factor|None, "
     "trace: float(K), rows: count, weight: number, penalty: RidgePenalty",
+    Learned: "text: str, facts: (number)",
     LikelihoodFit: "solution: Solution, root: float(K, 1+D, M)|None, log_likelihood: float, null: float, rows: count, "
     "weight: number, parameters: count, penalised: bool, coupled: bool, dependence: Dependence, firth: bool, "
     "ratios: float(1+D)|None, family: FamilyFit|None",
@@ -177,7 +182,7 @@ STATE: dict[str, str] = {
     **dict.fromkeys(("covariances_", "precisions_", "precisions_cholesky_"), "number(.)|number(., .)|number(., ., .)"),
     **{"basis_": "Basis", "bases_": "[Basis]", "inner_": "Basis", "outer_": "Basis", "terms_": "[(count)]"},
     **{"recurrence_": "float(F, ., 3)", "frequency_": "number(F)", "phases_": "number(M)", "middle_": "number(F)"},
-    **{"unit_": "positive(F)", "centres_": "number(., F)", "width_": "positive"},
+    **{"unit_": "positive(F)", "knots_": "[(number)]", "centres_": "number(., F)", "width_": "positive"},
     OUTPUT: "{'transform': 'default'|'pandas'|'polars'|None}",
 }
 """What fit, and `set_output`, set on systems and bases, by name."""
@@ -206,6 +211,7 @@ REQUIRED: dict[str, str] = {
     "lower_bound_ certificate_",
     "BaseEstimator": "n_features_in_",
     "Polynomial": "terms_",
+    "Spline": "knots_",
     "Radial": "middle_ unit_ centres_ width_",
     "Beside": "bases_",
     "After": "inner_ outer_",
@@ -234,6 +240,8 @@ def check_model(model: Any) -> None:
     """Refuse a system that is not whole: forms, relations, constructor arguments, and one row predicted on trial."""
     sizes: Sizes = {}
     check_state(model, sizes)
+    if not sizes["F"]:  # a constant alone, which no array can be given to
+        return
     trial = copy.copy(model)
     for name in ("feature_names_in_", "_with_offset"):  # the row has neither names nor an offset
         vars(trial).pop(name, None)
@@ -294,6 +302,8 @@ def basis_size(basis: Any) -> int:
         return len(basis.terms_)
     if isinstance(basis, Fourier):
         return int(basis.terms) if basis.random else 2 * int(basis.terms) * basis.n_features_in_
+    if isinstance(basis, Spline):
+        return sum(map(basis.width, basis.knots_))
     if isinstance(basis, Beside):
         return sum(map(basis_size, basis.bases_))
     return basis_size(basis.outer_) if isinstance(basis, After) else len(basis.centres_)
@@ -301,12 +311,7 @@ def basis_size(basis: Any) -> int:
 
 def coded_columns(coding: Coding) -> int:
     """Return how many columns a coding makes, without making their names."""
-    levels = {column.name: len(column.levels) + column.gaps for column in coding.columns if column.is_category}
-    widths = [
-        math.prod(levels[f.column or ""] - (not f.full) if f.category else 1 for f in term)
-        for term in coding._all_terms
-    ]
-    return sum(widths)
+    return sum(math.prod(map(coding.width, term)) for term in coding._all_terms)
 
 
 @cache
@@ -531,11 +536,24 @@ def _taps(made: Any, sizes: Sizes) -> None:
 
 
 def _coding(made: Coding, sizes: Sizes) -> None:
-    for factor in (factor for term in made.terms for factor in term.factors):
+    factors = [factor for term in made.terms for factor in term.factors]
+    calls: dict[str, Learner] = {}
+    for factor in factors:
         _hold(factor.category or not factor.full, "factors of numbers")
-        for name in names_in(factor.text) if factor.column is None else [factor.column]:
-            _hold(any(c.name == name and c.is_category == factor.category for c in made.columns), "columns of factors")
+        read = [*((name, False) for name in factor.numbers()), *((name, True) for name in factor.categories())]
+        _hold({*read} <= {(column.name, column.is_category) for column in made.columns}, "columns of factors")
+        if factor.column is None:
+            found = compiled(factor.text)
+            calls |= {call.text: call.learner for call in found.calls}
+            _hold(factor.category == (found.kind in ("boolean", "levels")), "factors of levels")
+        elif factor.category and factor.text != factor.column:
+            contrast = contrast_of(factor.text)
+            _hold(contrast is not None and contrast.column == factor.column, "contrasts of factors")
     _hold(all(term.factors for term in made.terms), "factors of terms")
+    plain = made.offset is None or any(column.name == made.offset for column in made.columns)
+    _hold(plain or "(" not in str(made.offset) or compiled(str(made.offset)).plain, "an offset of numbers")
+    _hold(len(made.facts) == len(made.learned) and made.facts.keys() == calls.keys(), "what functions have learned")
+    _hold(all(learner.fits(made.facts[text]) for text, learner in calls.items()), "what functions have learned")
     _same(coded_columns(made), sizes["F"], "columns of the coding")
 
 
@@ -599,10 +617,16 @@ def _scheme(model: Any, sizes: Sizes) -> None:
 
 def _polynomial(model: Polynomial, sizes: Sizes) -> None:
     terms = model.terms_
-    _same(max(map(len, terms), default=0), model.degree, "degree")
+    _same((min(map(len, terms), default=0), max(map(len, terms), default=0)), model.degrees, "degree")
     _hold({j for term in terms for j in term} == set(range(sizes["F"])) and all(terms), "terms of all columns")
     if model.orthogonal:
-        _same(model.recurrence_.shape[:2], (sizes["F"], model.degree), "recurrence")
+        _same(model.recurrence_.shape[:2], (sizes["F"], model.degrees[1]), "recurrence")
+
+
+def _spline(model: Spline, sizes: Sizes) -> None:
+    _same(len(model.knots_), sizes["F"], "knots of the columns")
+    for knots in model.knots_:
+        _hold(len(knots) > 1 and all(a < b for a, b in pairwise(knots)), "knots that rise")
 
 
 def _fourier(model: Fourier, sizes: Sizes) -> None:
@@ -638,6 +662,6 @@ INVARIANTS: dict[type[Any], Callable[[Any, Sizes], None]] = {
     **{Scan: _scan, Adaptation: _adaptation, Recording: _recording, Coding: _coding, Column: _column},
     **{OnlineClassifier: _online_classifier, Scheme: _scheme, ClosedFormClassifier: _closed_form},
     **dict.fromkeys(KNOWN.values(), _labels),
-    **{Polynomial: _polynomial, Fourier: _fourier, Beside: _beside, After: _after},
+    **{Polynomial: _polynomial, Spline: _spline, Fourier: _fourier, Beside: _beside, After: _after},
 }
 """What an object must satisfy beside the forms of its attributes; a class has that of its bases too."""

@@ -317,7 +317,7 @@ def eigenbasis(moments: Moments, unit: Array, intercept: bool, n: float, precisi
     length = np.ldexp(unit, -moments.exponent[:d].astype(np.int64))
     ratio = np.divide(1.0, length, out=np.zeros(d), where=length > 0)
     values, vectors = np.linalg.eigh(moments.second[:d, :d] * np.outer(ratio, ratio))
-    kept = values > d * 16 * ROUNDING * max(values[-1], 0.0)
+    kept = values > d * 16 * ROUNDING * values.max(initial=0.0)
     values, vectors = values[kept], vectors[:, kept]
     cross = (moments.second[d:, :d] * ratio) @ vectors
     total = moments.second.diagonal()[d:]

@@ -30,6 +30,19 @@ NAMES = (
 )
 OPERATORS = (" + ", " - ", " * ", ":", "/", "**", "^", " %in% ", " | ", " ~ ", " ", ",", "==", "=", "(", ".")
 FUNCTIONS = ("log", "exp", "sqrt", "I", "C", "poly", "bs", "ns", "center", "eval", "__import__", "print", "")
+CALLS = (
+    *(
+        "poly({}, 2)",
+        "poly({}, {})",
+        "bs({}, df=5)",
+        "ns({}, knots=c(1.2, 1.7))",
+        "scale({})",
+        "cut({}, 3)",
+        "factor({})",
+    ),
+    *("I({} > {})", "pmin({}, {})", "C({}, Sum)", "C({}, Treatment('v'))", "C({}, Poly)", "offset({})", "lag({}, 1)"),
+    *("bs({}, df={})", "cut({}, c({}, 2))", "Q('{}')", "cbind({}, {})", "bs({}, Boundary.knots=c(0, 9))"),
+)
 
 
 def frame() -> pd.DataFrame:
@@ -59,7 +72,25 @@ def expression(rng: Random, depth: int) -> str:
 @target
 def formula(rng: Random, folder: Path) -> None:
     """A formula made by its grammar, sometimes with characters changed."""
-    text = f"{one_of(rng, ('y', 'y', 'y', 'log(y)', 'y + a', '', 'c'))} ~ {expression(rng, int(rng.integers(1, 6)))}"
+    fit_formula(
+        rng, f"{one_of(rng, ('y', 'y', 'y', 'log(y)', 'y + a', '', 'c'))} ~ {expression(rng, int(rng.integers(1, 6)))}"
+    )
+
+
+@target
+def functions(rng: Random, folder: Path) -> None:
+    """A formula of functions with options, which learn from the rows."""
+    terms = [
+        str(one_of(rng, CALLS))
+        .replace("{}", expression(rng, int(rng.integers(2))), 1)
+        .replace("{}", expression(rng, 1))
+        for _ in range(int(rng.integers(1, 4)))
+    ]
+    fit_formula(rng, f"{one_of(rng, ('y', 'y', 'log(y)', 'cbind(y, a)'))} ~ {' + '.join(terms)}")
+
+
+def fit_formula(rng: Random, text: str) -> None:
+    """Fit a machine to a formula, sometimes with characters changed; its predictions are finite."""
     if rng.random() < 0.3:
         text = flipped(rng, text.encode()).decode("utf-8", errors="replace")
     data = frame()

@@ -314,7 +314,7 @@ def gram_factor(
     relative = np.where(alive, noise / length**2, 0.0) + 2 * ROUNDING
     constant, varying = not diagonal[~alive].any(), int(alive.sum())
     r, info = lapack.dpotrf(c, lower=0, clean=1)
-    if info == 0:
+    if info == 0 and d:
         condition = estimate_condition(c, r)
         contraction = 4 * condition**2 * float(relative.max()) * np.sqrt(d)
         if contraction < 0.1:
@@ -324,7 +324,7 @@ def gram_factor(
     with one_blas_thread():
         values, v = np.linalg.eigh(c)
     values, v = values[::-1], v[:, ::-1]
-    cut = 4 * d * relative.max()
+    cut = 4 * d * relative.max(initial=0.0)
     rank = int((values > cut * max(values[0], 0.0)).sum()) if d and values[0] > 0 else 0
     s = np.sqrt(np.maximum(values, 0.0))
     contraction = cut * condition_of(s, rank) ** 2

@@ -226,7 +226,7 @@ class Problem:
         slopes = (
             null.reshape(self.outputs, 1 + self.features, -1)[:, 1:].transpose(1, 0, 2) * (scale > 0)[:, None, None]
         )
-        basis = slopes.reshape(self.features, -1)
+        basis = slopes.reshape(self.features, slopes.shape[1] * slopes.shape[2])
         if not _clearly_independent(basis):
             basis, size, _ = np.linalg.svd(basis, full_matrices=False)
             basis = basis[:, size > UNSEEN * size.max(initial=0.0)]

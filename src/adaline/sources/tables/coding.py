@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from adaline.coding import Coding, Column, Term
+import narwhals.stable.v1 as nw
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.coding import Coding, Column, Learned, Term
 from adaline.coding.columns import FEW_LEVELS, is_missing, is_text, learn_category, plain
-from adaline.coding.expressions import names_in
-from adaline.coding.formula import read_formula
+from adaline.coding.expressions import compiled, names_in
+from adaline.coding.formula import read_formula, targets_of
 from adaline.coding.frames import plain_terms, refusal
+from adaline.coding.learned import HELD, Blocks
 from adaline.coding.terms import without_repetition
-from adaline.errors import InvalidData, MissingValues
+from adaline.errors import InvalidData, InvalidParameter, MissingValues
+from adaline.sources.base import block_rows
+from adaline.sources.tables.batches import as_table
 from adaline.sources.tables.failures import shorten
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec
@@ -87,7 +95,7 @@ def learn_coding(relation: Relation, spec: TableSpec) -> Coding:
     named = dict(spec.categories)
     kinds = {name: "category" if name in named else relation.kind(name) for name in relation.schema}
     terms: tuple[Term, ...] | None = None
-    targets, intercept = spec.targets, True
+    targets, intercept, offset = spec.targets, True, spec.offset
     twice: list[str] = []
     if spec.formula is not None:
         formula = read_formula(
@@ -95,13 +103,19 @@ def learn_coding(relation: Relation, spec: TableSpec) -> Coding:
             [name for name, kind in kinds.items() if kind in ("text", "category")],
             list(relation.schema),
             booleans=[name for name, kind in kinds.items() if kind == "boolean"],
+            everything=[name for name in relation.schema if name not in (spec.weight, spec.offset)],
         )
-        targets, intercept = (formula.target,), formula.intercept
+        targets, intercept, offset = targets_of(formula.target), formula.intercept, formula.offset or offset
+        if formula.offset is not None and spec.offset is not None:
+            raise InvalidParameter("the formula has an offset: give none by offset=")
+        spec = replace(spec, offset=offset)
         features = formula.columns()
+        relation.add_lags(features)
+        kinds |= {name: relation.kind(name) for name in features if name not in kinds}
         terms = without_repetition(formula.terms, intercept)
         factors = [factor for term in terms for factor in term.factors]
-        levels = {factor.column for factor in factors if factor.category}
-        numbers = {name for f in factors if not f.category for name in ([f.column] if f.column else names_in(f.text))}
+        levels = {name for factor in factors for name in factor.categories()}
+        numbers = {name for factor in factors for name in factor.numbers()}
         twice = [name for name in features if name in levels and name in numbers]
         kinds |= {name: "category" for name in features if name in levels and name not in numbers}
     elif spec.features is not None:
@@ -109,7 +123,7 @@ def learn_coding(relation: Relation, spec: TableSpec) -> Coding:
     else:
         others = (*targets, spec.weight, *spec.offset_columns(relation.schema))
         features = [name for name in relation.schema if name not in others]
-    if not features:
+    if not features and terms is None:
         raise InvalidData(f"{relation.title} has no column to learn from besides the target")
     for name in features:
         if kinds[name] == "other" or (kinds[name] == "date" and name not in spec.dates):
@@ -125,15 +139,62 @@ def learn_coding(relation: Relation, spec: TableSpec) -> Coding:
     coding = Coding(
         columns,
         plain_terms(columns) if terms is None else terms,
-        targets[0] if len(targets) == 1 else None,
+        formula.target if terms is not None else targets[0] if len(targets) == 1 else None,
         spec.weight,
         spec.missing,
         spec.unseen,
         intercept,
-        spec.offset,
+        offset,
     )
+    coding = _learn_functions(relation, coding, rows_filter(relation, spec, targets, coding.needed))
     _refuse_collisions(coding)
     return coding
+
+
+def _learn_functions(relation: Relation, coding: Coding, where: str) -> Coding:
+    """Return the coding with what functions in a formula learn: one pass for each depth of calls, more beyond HELD."""
+    texts = [factor.text for term in coding.terms for factor in term.factors if factor.column is None]
+    pending = {call.text: call for text in texts for call in compiled(text).calls}
+    while pending:
+        ready = [c for c in pending.values() if all(one.text not in pending for one in compiled(c.argument).calls)]
+        blocks = _values(relation, coding, where, [call.argument for call in ready])
+        found = [Learned(call.text, call.learner.learn(blocks[call.argument])) for call in ready]
+        coding = replace(coding, learned=(*coding.learned, *found))
+        pending = {text: call for text, call in pending.items() if call not in ready}
+    return coding
+
+
+def _values(relation: Relation, coding: Coding, where: str, arguments: Sequence[str]) -> dict[str, Blocks]:
+    """Return the values of expressions, to be read repeatedly: held in memory where they are few."""
+    columns = {text: names_in(text) for text in arguments}
+
+    def read(texts: Sequence[str]) -> Iterator[list[Array]]:
+        names = list(dict.fromkeys(name for text in texts for name in columns[text]))
+        known = replace(coding, columns=tuple(c for c in coding.columns if c.name in names and not c.is_category))
+        relation.queries += 1
+        for _, run in relation.runs(names, where, block_rows(len(names))):
+            for batch in run():
+                frame = nw.from_native(as_table(batch), eager_only=True)
+                values = [known.value(text, frame) for text in texts]
+                if not all(np.isfinite(one).all() for one in values):
+                    if any(np.isnan(known.value(f"(`{name}`)", frame)).any() for name in names):
+                        raise MissingValues(missing_message(relation, coding.needed))
+                    raise InvalidData(f"{', '.join(texts)} in the formula is not finite for all rows")
+                yield values
+
+    held: list[list[Array]] = []
+    for values in read(arguments):
+        held.append(values)
+        if sum(map(len, values)) * len(held) > HELD:
+            return {text: partial(_first_of, partial(read, [text])) for text in arguments}
+    if not held:
+        raise InvalidData(f"{relation.title} has no rows{'' if where == 'TRUE' else ' without gaps'}")
+    whole = [np.concatenate(values) for values in zip(*held, strict=True)]
+    return {text: partial(list, [values]) for text, values in zip(arguments, whole, strict=True)}
+
+
+def _first_of(read: Callable[[], Iterator[list[Array]]]) -> Iterator[Array]:
+    return (values[0] for values in read())
 
 
 def _refuse_collisions(coding: Coding) -> None:

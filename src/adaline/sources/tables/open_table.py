@@ -58,8 +58,9 @@ def open_table(
     unseen : "error" or "other"
         What to do in prediction about a level that is not in this table: refuse it, or code it as an average one.
     formula : text or None
-        Instead of target and features, as in "y ~ x1 + C(x2) + x1:x3" or "log(y) ~ x1 * x2 + x1**2". Booleans are
-        categories of two levels in it, named as in "ok[T.True]". Nothing in it is executed.
+        Instead of target and features, as in "y ~ x1 + C(x2) + x1:x3" or "log(y) ~ x1 * ns(x2, df=4) + I(x3^2)", as R
+        writes it: poly, bs, ns, scale, cut, lag, contrasts, offset(log(t)), cbind(won, lost). Booleans are categories
+        of two levels in it, named as in "ok[T.True]". Nothing in it is executed.
     table : name or query
         Which table of a database; needed where it holds several.
     progress : bool or None

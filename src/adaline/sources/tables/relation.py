@@ -16,6 +16,7 @@ from uuid import uuid4
 import narwhals.stable.v1 as nw
 import numpy as np
 
+from adaline.coding.expressions import lag_of
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.sources.tables import sqlite
@@ -188,6 +189,15 @@ class Relation:
         other.sql = other.dialect.sql(self.files)
         other.schema = self.schema | dict.fromkeys(changed, "VARCHAR")
         return other
+
+    def add_lags(self, names: Iterable[str]) -> None:
+        """Add the columns that are called as in "lag(x, 2)": column x as it was 2 rows before, missing in the first."""
+        lags = {name: lag for name in names if name not in self.schema and (lag := lag_of(name)) is not None}
+        lags = {name: lag for name, lag in lags.items() if lag[0] in self.schema}
+        if lags:
+            made = [f"lag({self.value(of)}, {k}) OVER () AS {quoted(name)}" for name, (of, k) in lags.items()]
+            self.schema |= {name: self.schema[of] for name, (of, _) in lags.items()}
+            self.sql, self.parquet = f"(SELECT *, {', '.join(made)} FROM {self.sql})", False
 
     def absent(self, column: str) -> str:
         """Return SQL that is true where a value is missing: NULL, or NaN.

@@ -17,6 +17,7 @@ from adaline.block import Block, Shape
 from adaline.coding import Coding, Column
 from adaline.coding.columns import ABSENT, UNKNOWN, is_missing, plain
 from adaline.coding.expressions import evaluate
+from adaline.coding.formula import targets_of
 from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnknownLabel, UnreadableTable
 from adaline.locks import cached_property
 from adaline.sources.array import ArraySource
@@ -89,7 +90,7 @@ class TableSource(Source):
         """Names or expressions of the targets."""
         if self.spec.formula is None:
             return self.spec.targets
-        return (self.coding.target,) if self.coding.target is not None else ()
+        return targets_of(self.coding.target) if self.coding.target is not None else ()
 
     @property
     def has_labels(self) -> bool:
@@ -123,7 +124,7 @@ class TableSource(Source):
     @property
     def flat(self) -> bool:  # type: ignore[override]
         """Whether one target was given, not a list of them."""
-        return not isinstance(self.spec.target, tuple)
+        return not isinstance(self.spec.target, tuple) and len(self.targets) < 2
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
@@ -149,7 +150,8 @@ class TableSource(Source):
         """The SQL condition of the rows that are used."""
         if self._given_where is not None:
             return self._given_where
-        return rows_filter(self.relation, self.spec, self.targets, self.coding.needed)
+        spec = replace(self.spec, offset=self.coding.offset)
+        return rows_filter(self.relation, spec, self.targets, self.coding.needed)
 
     @property
     def weighted(self) -> bool:
@@ -411,24 +413,30 @@ def coded_by(source: TableSource, coding: Coding, targets: bool = True, text_tar
     Where it was opened with a target, the same rows are used. Categories whose levels are texts, and with `text_target`
     the target, are read as texts even where this file has only numbers there.
     """
+    source.relation.add_lags(coding.needed)
     check_needed(source.relation, coding)
     if source.spec.targets or source.spec.formula is not None:
         source.learn_coding()
-    wanted = source.targets or (() if coding.target is None else (coding.target,))
+    wanted = source.targets or (() if coding.target is None else targets_of(coding.target))
     relation = source.relation.with_texts([*coding.texts, *(wanted if text_target else ())])
+    relation.add_lags(coding.needed)
     spec = TableSpec(missing="error" if coding.missing == "drop" else coding.missing, unseen=coding.unseen)
     where = source.where if source.targets else None
     if not targets:
         return TableSource(
             relation, spec, coding=coding, read_targets=no_targets, n_targets=0, where=where, progress=source.progress
         )
-    target = source.spec.target if source.spec.formula is None else source.targets[0]
+    target = source.spec.target if source.spec.formula is None else _one_or_several(source.targets)
     spec = replace(spec, target=target, weight=source.spec.weight, missing=coding.missing)
     if not source.targets and coding.target is not None:
-        for name in target_columns(source.relation, coding.target):
+        for name in (name for one in wanted for name in target_columns(source.relation, one)):
             check_column(source.relation, name, "target")
-        spec = replace(spec, target=coding.target, weight=coding.weight)
+        spec = replace(spec, target=_one_or_several(wanted), weight=coding.weight)
     return TableSource(relation, spec, coding=coding, where=where, progress=source.progress).keep()
+
+
+def _one_or_several(targets: tuple[str, ...]) -> str | tuple[str, ...]:
+    return targets[0] if len(targets) == 1 else targets
 
 
 class Codebook:

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from adaline.coding import Coding
 from adaline.coding.coding import check_policies
-from adaline.coding.expressions import names_in
+from adaline.coding.expressions import compiled, names_in
 from adaline.errors import InvalidData, InvalidParameter, UnknownParameter
 from adaline.sources.tables.failures import shorten
 from adaline.sources.tables.relation import Relation
@@ -69,6 +69,8 @@ class TableSpec:
         """Return the raw columns of the offset: itself, or those of its expression."""
         if self.offset is None or self.offset in schema:
             return [] if self.offset is None else [self.offset]
+        if not compiled(self.offset).plain:
+            raise InvalidParameter(f"the offset {self.offset!r} needs more than numbers of its row: make it a column")
         return names_in(self.offset) or [self.offset]
 
     def options(self) -> dict[str, Any]:
