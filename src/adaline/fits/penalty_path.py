@@ -68,12 +68,12 @@ class Losses:
         self.errors: list[float] = []
         self.start = np.zeros((0, 1))
 
-    def add(self, losses: Array, thetas: Array) -> None:
-        """Take in the losses under the next penalty, of machines (folds, K, 1 + D)."""
+    def add(self, losses: Array, thetas: Array | None = None) -> None:
+        """Take in the losses under the next penalty, and of the best the mean of its machines (folds, K, 1 + D)."""
         share = self.weights / self.weights.sum()
         mean = losses.sum() / self.weights.sum()
         each = losses / np.maximum(self.weights, 1e-300)
-        if mean < min(self.values, default=np.inf):
+        if thetas is not None and mean < min(self.values, default=np.inf):
             self.start = thetas.mean(axis=0)
         self.values.append(float(mean))
         self.errors.append(float(np.sqrt((share * (each - mean) ** 2).sum() / max(len(losses) - 1, 1))))
