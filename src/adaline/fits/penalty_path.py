@@ -36,7 +36,7 @@ from adaline.sums import Objective, Point
 DECADES = 8
 A_DECADE = 2
 WORSE = 3  # penalties in a row beyond the best after which a path ends
-ROUGH = 2e-8  # share of the loss of the best constants that the next step of a fit on the path would change
+ROUGH, FINE = 1e-7, 1e-9  # share of the loss of the best constants that the next step of a fit on the path would change
 STEPS, TRIALS = 60, 10  # of the machines together, and shares of a step; then each goes on by itself
 FEW = 3  # steps under one penalty, beyond which second derivatives are taken anew for the next
 MANY = 8  # steps under one penalty, after which a machine's own second derivatives are taken
@@ -44,6 +44,7 @@ MATRICES = 2e7  # numbers in second derivatives
 COPY = 2**30  # bytes of rows in memory that are copied, fold by fold
 PAIRED = 4e8  # products of numbers in a pass, up to which machines without two folds are fitted
 CLOSE = 1e-5  # share of a loss by which one step may miss that of such a machine
+LEVEL = 1e-5  # share of a loss by which the next one differs where the choice is near
 
 
 class PenaltyPath(NamedTuple):
@@ -83,6 +84,12 @@ class Losses:
         """Whether the last few penalties were beyond the best."""
         return bool(self.values) and len(self.values) - 1 - int(np.argmin(self.values)) >= WORSE
 
+    @property
+    def rough(self) -> float:
+        """The accuracy of the fit under the next penalty: finer where the losses are about level."""
+        last = self.values[-2:]
+        return FINE if len(last) > 1 and abs(last[1] - last[0]) <= LEVEL * last[1] else ROUGH
+
     def path(self, penalties: Array, problem: Problem) -> PenaltyPath:
         """Return the path of the penalties tried."""
         tried = penalties[: len(self.values)]
@@ -104,7 +111,8 @@ def cross_validated(
     machines = FoldMachines(rows, [(k,) for k in range(rows.count)], start)
     losses = Losses(rows.weights)
     for penalty in penalties:
-        losses.add(machines.solve(np.tile(_ridge(problem, float(penalty), unit), (rows.count, 1))), machines.thetas)
+        ridges = np.tile(_ridge(problem, float(penalty), unit), (rows.count, 1))
+        losses.add(machines.solve(ridges, losses.rough), machines.thetas)
         if losses.ended:
             break
     return losses.path(penalties, problem)
@@ -143,11 +151,11 @@ def _held_out_paths(
     for i in range(len(grids[0])):
         before = machines.thetas
         whole, *ridges = (_ridge(problem, float(grid[i]), unit) for grid, unit in zip(grids, units, strict=True))
-        found = machines.solve(np.tile(whole, (count, 1)))
+        found = machines.solve(np.tile(whole, (count, 1)), losses[0].rough)
         if not losses[0].ended:
             losses[0].add(found, machines.thetas)
         if pairs is not None:
-            each = pairs.solve(np.array(ridges)[first], (machines.thetas - before)[first])
+            each = pairs.solve(np.array(ridges)[first], losses[0].rough, (machines.thetas - before)[first])
         else:
             machines.curve()
             each = np.array([machines.without_another(k, j, ridges[k]).loss for k, j in two])
@@ -252,10 +260,11 @@ class FoldMachines:
             if beside is None:
                 self.curve()
 
-    def solve(self, ridges: Array, moved: Array | float = 0.0) -> Array:
+    def solve(self, ridges: Array, rough: float, moved: Array | float = 0.0) -> Array:
         """Move the machines to the minima under ridge penalties (machines, D); return the loss of each on its fold.
 
-        `moved` is about how far they have to go.
+        The next step would change these by a share `rough` of the loss of the best constants; `moved` is about how far
+        they have to go.
         """
         left = np.ones(len(self.without), dtype=bool)
         steps = np.zeros_like(self.thetas)
@@ -264,7 +273,7 @@ class FoldMachines:
             with one_blas_thread():
                 if np.any(moved):
                     self._take(self.thetas + moved)
-                done, found = self._descend(ridges)
+                done, found = self._descend(ridges, rough)
             left = ~done
             steps[done] = found[done]
         if left.any():
@@ -273,7 +282,7 @@ class FoldMachines:
                 source = self.rows.without(self.without[m])
                 weight = float(self.kept[m] @ self.rows.weights)
                 one = replace(self.rows.free, source=source, ridge=ridges[m], weight=weight)
-                self.thetas[m] = minimise_smooth(one, before[m], ROUGH * self.rows.null).theta
+                self.thetas[m] = minimise_smooth(one, before[m], rough * self.rows.null).theta
             if not self.rows.together:
                 each = zip(self.held[0], self.thetas, strict=True)
                 parts, free = self.rows.parts, self.rows.free
@@ -310,7 +319,7 @@ class FoldMachines:
                 return False
         return True
 
-    def _descend(self, ridges: Array) -> tuple[NDArray[np.bool_], Array]:
+    def _descend(self, ridges: Array, rough: float) -> tuple[NDArray[np.bool_], Array]:
         """Step until the next step hardly changes the losses; return which machines got there, and their next steps."""
         count = len(self.without)
         if self.beside is None and self.steps > FEW and not self.own:
@@ -329,7 +338,8 @@ class FoldMachines:
             steps = -np.stack([inverse_product(metric, past, g) for metric, past, g in each])
             slopes = (gradients * steps).sum(axis=(1, 2))
             change = np.abs((self.slopes[self.held] * steps).sum(axis=(1, 2)))
-            done = np.maximum(-slopes, change) <= ROUGH * self.rows.null / (1 + self.steps)  # slow ones stop short
+            slow = max(2 * self.steps / MANY, 1.0)  # of slow machines the next step is a small part of what is left
+            done = np.maximum(-slopes, change) <= rough * self.rows.null / slow**4
             if done.all():
                 break
             before = self.thetas
