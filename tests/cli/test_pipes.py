@@ -196,6 +196,7 @@ def test_a_query_reads_no_pipe(shell: Shell, monkeypatch: pytest.MonkeyPatch) ->
     assert sys.stdin.buffer.tell() == 0
 
 
+@pytest.mark.slow
 def test_rows_are_predicted_as_they_come(shell: Shell) -> None:
     Path("rows.csv").write_text("x,c,y\n1,p,2\n2,q,4\n3,p,5\n4,q,9\n5,p,10\n6,q,11\n")
     save(LinearRegression().fit(open_table("rows.csv", target="y")), "m.adaline")

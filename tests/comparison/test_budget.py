@@ -97,6 +97,7 @@ def test_an_interrupt_before_the_first_result_ends_the_comparison(monkeypatch: p
         compare_table(regression(), progress=progress)
 
 
+@pytest.mark.slow
 def test_models_of_a_comparison_know_the_labels_and_the_rows_their_folds() -> None:
     table = classification(classes=3)
     found = compare_table(table, systems=["LogisticRegression", "Perceptron", "GaussianClassifier"])

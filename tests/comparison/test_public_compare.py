@@ -31,6 +31,7 @@ def test_it_is_public_and_found_lazily() -> None:
     assert "compare" in dir(adaline)
 
 
+@pytest.mark.slow
 def test_every_kind_of_data_gives_the_same_table(tmp_path: Path) -> None:
     given = columns()
     frame = pd.DataFrame(given)
@@ -77,6 +78,7 @@ def test_the_recommended_system_is_fitted_to_all_rows() -> None:
     assert model.score(adaline.open_table(pd.DataFrame(columns()), target="y")) > 0.3
 
 
+@pytest.mark.slow
 def test_two_whole_numbers_are_two_classes_and_labels_are_labels() -> None:
     X, y = labels(n=80)
     for low, high in ((0, 1), (3, 17), (-1.0, 1.0)):
@@ -95,6 +97,7 @@ def test_two_whole_numbers_are_two_classes_and_labels_are_labels() -> None:
     assert compare(given, target="y", folds=2, task="classification", systems=["FisherDiscriminant"]).results
 
 
+@pytest.mark.slow
 def test_shares_of_missing_values_are_shares_of_all_rows_and_dropped_rows_are_counted(tmp_path: Path) -> None:
     given = columns(n=500)
     gust = np.where(np.arange(500) % 5 == 0, 1.0 + np.arange(500) / 7, np.nan)  # 400 of 500 are missing

@@ -136,6 +136,7 @@ def test_groups_of_any_labels() -> None:
         np.testing.assert_allclose(std_errors(found), sought, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_every_row_its_own_group_is_hc1_up_to_the_factor() -> None:
     rows = generated(5000, 100, 5)
     model = LinearRegression().fit(rows.X, rows.y)

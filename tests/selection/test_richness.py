@@ -60,6 +60,7 @@ def test_the_training_error_falls_and_the_error_on_new_rows_has_a_minimum_within
     assert (curve.validation > curve.training).all()
 
 
+@pytest.mark.slow
 def test_a_learning_curve_closes_the_gap() -> None:
     X, y = bumps(np.random.default_rng(0), 400)
     curve = learning_curve(RADIAL, X, y, sizes=[20, 60, 180, 320], folds=5)

@@ -349,6 +349,7 @@ def test_predictions_of_another_shape_are_refused() -> None:
         select(Half(), X, y, alpha=[0.1])
 
 
+@pytest.mark.slow
 def test_densities_and_centres() -> None:
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(60, 2)) + centre for centre in ([0, 0], [6, 0], [0, 6])])

@@ -107,6 +107,7 @@ def test_quasi_has_both_proofs_and_names_the_rows_on_the_plane() -> None:
     assert found.margin == 0.0
 
 
+@pytest.mark.slow
 def test_few_rows_in_general_position_are_always_separable() -> None:
     rng = np.random.default_rng(5)
     for n, d in ((3, 2), (6, 5), (20, 30), (40, 600), (30, 1500)):

@@ -367,6 +367,7 @@ def test_powers_of_two_change_no_bit(cls: type[Any]) -> None:
 
 
 @pytest.mark.parametrize("cls", [SYSTEMS["OneVsRest"], SYSTEMS["OneVsOne"]])
+@pytest.mark.slow
 def test_schemes_have_a_basis_of_their_own_or_of_their_machines(
     cls: type[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -206,6 +206,7 @@ def test_the_penalty_is_noise_over_prior_variance(criterion: str, penalty: Any) 
     assert model.noise_variance_ / model.prior_variance_ == pytest.approx(model.penalty_, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_the_evidence_finds_the_variances_that_made_the_data() -> None:
     rng = np.random.default_rng(3)
     X = rng.normal(size=(4000, 200))
