@@ -19,8 +19,8 @@ ABOUT = {
 def chapters() -> dict[str, tuple[str, Names]]:
     """Return by title what a chapter is about and its names, as one writes them, with the objects behind them.
 
-    The names of `adaline` come first, then those of each public module; `losses` are public too, though not a name
-    of the package itself.
+    The names of `adaline` come first, then those of each public module; `losses` and `links` are public too, though
+    not names of the package itself.
     """
     import adaline
 
@@ -29,7 +29,8 @@ def chapters() -> dict[str, tuple[str, Names]]:
     found: dict[str, tuple[str, Names]] = {title: (about, []) for title, about in ABOUT.items()}
     for name in values.keys() - modules.keys():
         found[_chapter(values[name])][1].append((name, values[name]))
-    for name, module in sorted((modules | {"losses": import_module("adaline.losses")}).items()):
+    modules |= {name: import_module(f"adaline.{name}") for name in ("losses", "links")}
+    for name, module in sorted(modules.items()):
         members = ((f"{name}.{member}", getattr(module, member)) for member in module.__all__)
         found[f"adaline.{name}"] = (_first(module), [pair for pair in members if callable(pair[1])])
     return {title: (about, sorted(names, key=lambda pair: pair[0].lower())) for title, (about, names) in found.items()}

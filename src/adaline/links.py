@@ -21,6 +21,8 @@ from adaline.arrays import Array, host, is_device, namespace, to_device_of
 from adaline.errors import InvalidParameter
 from adaline.parameters import NONE, AnyOf, Instance, OneOf
 
+__all__ = ["LINKS", "Link", "Power"]
+
 LARGEST = 700.0  # exponents beyond which exp overflows soon
 SMALL = 0.05  # exp(z) below which differences of cloglog are taken from their series
 FAR = 8.0  # from which on the ratio of Mills is taken from its continued fraction

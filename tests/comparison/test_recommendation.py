@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adaline import GeneralizedLinear, LogisticRegression
+from adaline import LogisticRegression, WienerFilter
 from adaline.comparison.compare import compare_table
 from adaline.comparison.recommendation import recommend
 from adaline.comparison.result import Result
@@ -38,7 +38,7 @@ def test_reasons_are_true(name: str) -> None:
 
 
 def result(errors: list[float], model: Any = None, status: Status = Status.SOLVED, **known: Any) -> Result:
-    model = GeneralizedLinear() if model is None else model
+    model = WienerFilter() if model is None else model
     model.coef_, model.intercept_ = np.ones(3), np.zeros(1)
     proof = Certificate(0, 0, 0, 16, 1, 1, 1, 0, "", status, "")
     e = np.array(errors)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from adaline import GeneralizedLinear, LinearRegression, load, open_table, save
+from adaline import GeneralizedLinear, LinearRegression, compare, load, open_table, save, select
 from adaline.errors import AdalineError, AdalineWarning, InvalidData, InvalidParameter, InvalidType
 from adaline.links import Power
 from adaline.losses import Linked, NegativeBinomial, Tweedie, loss_of
@@ -170,8 +170,9 @@ def test_l1_holds_the_optimality_conditions(family: str, link: str) -> None:
     """|dF/dw_j| <= l1 where w_j is zero, and = l1 elsewhere."""
     noise = np.column_stack([X, np.random.default_rng(0).normal(size=(len(X), 2))])
     y = target(family)
-    model = GeneralizedLinear(loss=family, link=link, l1=10.0).fit(noise, y)
-    loss = loss_of(family, link=link)
+    own = NegativeBinomial(2.0) if family == "negative_binomial" else family
+    model = GeneralizedLinear(loss=own, link=link, l1=10.0).fit(noise, y)
+    loss = loss_of(own, link=link)
     t = y if y.ndim == 2 else y[:, None]
     slope = loss.slope(noise @ model.coef_[:, None] + model.intercept_, t)[:, 0]
     pull = -slope @ noise
@@ -231,6 +232,7 @@ def test_starts_are_feasible_or_asked_for() -> None:
         ({"loss": "poisson"}, {"offset": [np.nan] + [0.0] * 39}, "offset is nan at row 0"),
         ({"loss": "poisson"}, {"exposure": [1.0] + [0.0] * 39}, "exposure is 0 at row 1: give positive"),
         ({"loss": "softmax"}, {"offset": 1.0}, "softmax has several"),
+        ({"loss": "negative_binomial", "solver": "stochastic"}, {}, "not estimated so"),
     ],
 )
 def test_what_means_nothing_is_refused(settings: dict[str, Any], given: dict[str, Any], message: str) -> None:
@@ -266,3 +268,14 @@ def test_a_model_with_an_offset_predicts_with_one_and_others_have_no_summary(tmp
         again = load(tmp_path / "model")
         assert again.loss == loss
         assert str(again.summary()) == str(fitted.summary())
+
+
+def test_cross_validation_holds_out_rows_with_their_offset() -> None:
+    frame = ROWS[["x1", "x2", "count"]].assign(part=0.5 * ROWS["x1"])
+    settings: dict[str, Any] = {"parameters": {"fit_intercept": [True, False]}, "folds": 3}
+    tables = (open_table(frame, target="count", features=["x1", "x2"], **kind) for kind in ({}, {"offset": "part"}))
+    plain, moved = (select(GeneralizedLinear(loss="poisson"), table, **settings) for table in tables)
+    assert moved.table[0]["error"] == pytest.approx(plain.table[0]["error"], rel=1e-8)
+    assert moved.best._with_offset
+    with pytest.raises(InvalidParameter, match="compared without an offset"):
+        compare(frame, target="count", offset="part")

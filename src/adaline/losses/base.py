@@ -108,7 +108,15 @@ class Loss(ABC):
 
 
 class Likelihood(Loss):
-    """A loss that is minus the log-likelihood of a family of distributions, with what inference needs of its rows."""
+    """A loss that is minus the log-likelihood of a family of distributions, with what inference needs of its rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.losses import Poisson
+    >>> Poisson().linked.deviance(np.array([[0.0]]), np.array([[1.0]]))
+    array([[0.]])
+    """
 
     family: Any
     link: Any

@@ -30,7 +30,14 @@ POSITIVE_LINKS = ("log", "identity", "sqrt", "inverse", "inverse_squared")
 
 @dataclass(frozen=True)
 class Family(ABC):
-    """Base of all families; FAMILIES has them by name."""
+    """Base of all families; FAMILIES has them by name.
+
+    Examples
+    --------
+    >>> from adaline.losses import FAMILIES
+    >>> FAMILIES["gamma"].variance(3.0), FAMILIES["gamma"].default_link.name
+    (9.0, 'log')
+    """
 
     name: ClassVar[str]
     scaled: ClassVar[bool] = False
@@ -234,7 +241,7 @@ class NegativeBinomial(Family):
 
     Parameters
     ----------
-    shape : positive number, theta of R's glm.nb, 1 / alpha of statsmodels; "auto": that of largest likelihood.
+    shape : positive number, theta of R's glm.nb, 1 / alpha of statsmodels; "auto": a fit finds the most likely one.
 
     Examples
     --------
@@ -243,7 +250,7 @@ class NegativeBinomial(Family):
     12.0
     """
 
-    shape: Any = 1.0
+    shape: Any = "auto"
     name: ClassVar[str] = "negative_binomial"
 
     def __post_init__(self) -> None:
@@ -288,7 +295,14 @@ class NegativeBinomial(Family):
 
 @dataclass(frozen=True)
 class Binomial(Family):
-    """Successes and failures, two columns of t, or their share, one column, whose weight is the number of trials."""
+    """Successes and failures, two columns of t, or their share, one column, whose weight is the number of trials.
+
+    Examples
+    --------
+    >>> from adaline.losses import Binomial
+    >>> Binomial().variance(0.5), Binomial().links
+    (0.25, ('logit', 'probit', 'cloglog', 'log', 'identity'))
+    """
 
     name: ClassVar[str] = "binomial"
     links: ClassVar[tuple[str, ...]] = ("logit", "probit", "cloglog", "log", "identity")

@@ -134,7 +134,16 @@ class Linked(Likelihood):
 
 @dataclass(frozen=True)
 class Scoring(Loss):
-    """A likelihood whose curvature is the expected one: never negative, so that Newton's steps are Fisher's."""
+    """A likelihood whose curvature is the expected one: never negative, so that Newton's steps are Fisher's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.losses import Gamma, Scoring
+    >>> z, t = np.array([[1.0]]), np.array([[9.0]])
+    >>> Gamma().curvature(z, t).round(2), Scoring(Gamma().linked).curvature(z, t)
+    (array([[3.31]]), array([[1.]]))
+    """
 
     loss: Likelihood
     name: ClassVar[str] = "scoring"
@@ -155,7 +164,15 @@ class Scoring(Loss):
 
 @dataclass(frozen=True)
 class Working(Loss):
-    """Least squares to the outputs that the targets ask for, each weighted by its information: a start for scoring."""
+    """Least squares to the outputs that the targets ask for, each weighted by its information: a start for scoring.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.losses import Poisson, Working
+    >>> float(Working(Poisson().linked, (1.0,)).slope(np.array([[0.0]]), np.array([[1.0]]))[0, 0])
+    0.0
+    """
 
     loss: Likelihood
     typical: tuple[float, ...]

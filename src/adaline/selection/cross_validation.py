@@ -312,7 +312,7 @@ class SourceRows(Rows):
         super().__init__()
         _check_folds(folds, source.count_rows())
         self.source, self.folds = source, folds
-        self.x = Fold(source.unlabelled(), 0, folds, held_out=True)  # as it is coded already, for every model
+        self.x = Fold(source.to_predict(), 0, folds, held_out=True)  # as it is coded already, for every model
         self.y = None
         if source.shape.targets:
             self.y = source.target_values() if isinstance(source, TableSource) else source.read_targets()

@@ -178,6 +178,14 @@ class Source(ABC):
         """Return the same rows without targets."""
         return self.with_targets(np.empty((self.count_rows(), 0)))
 
+    def to_predict(self) -> Source:
+        """Return the same rows without targets, but for their offset, where they have one."""
+        if not self.offset:
+            return self.unlabelled()
+        out = self.with_targets(self.read_targets()[:, -1:])
+        out.offset = True
+        return out
+
     def rows_at(self, indices: NDArray[np.intp]) -> Array:
         """Return the rows with these indices, ascending, as float64 on the host; where rows are streamed, a read."""
         found = []

@@ -158,7 +158,7 @@ class Fold(SameTargets):
 
     def __init__(self, base: Source, number: int, folds: int | NDArray[np.int64], held_out: bool) -> None:
         super().__init__(base)
-        self.number, self.folds, self.held_out = number, folds, held_out
+        self.number, self.folds, self.held_out, self.offset = number, folds, held_out, base.offset
 
     @property
     def weighted(self) -> bool:

@@ -66,6 +66,7 @@ class TableSource(Source):
         self._n_targets = n_targets
         self._blocks: list[Block] | None = None
         self._large = False
+        self._with_offset: bool | None = None
         self._encoded: tuple[NDArray[Any], TableSource] | None = None
 
     def learn_coding(self) -> Coding:
@@ -108,10 +109,16 @@ class TableSource(Source):
         return Shape(len(self.names), own)
 
     @property
-    def offset(self) -> bool:  # type: ignore[override]
+    def offset(self) -> bool:
         """Whether the last target is an offset."""
-        known = self.spec.offset if self._coding is None else self._coding.offset
-        return self._given_targets is None and known is not None
+        if self._with_offset is None:
+            known = self.spec.offset if self._coding is None else self._coding.offset
+            return self._given_targets is None and known is not None
+        return self._with_offset
+
+    @offset.setter
+    def offset(self, value: bool) -> None:
+        self._with_offset = value
 
     @property
     def flat(self) -> bool:  # type: ignore[override]
@@ -210,7 +217,8 @@ class TableSource(Source):
     def target_values(self) -> NDArray[Any]:
         """Return the targets as they are in the table: numbers, or labels."""
         if not self.has_labels:
-            return self.read_targets()[:, 0] if self.flat else self.read_targets()
+            targets = self.read_targets()[:, : self.shape.targets - self.offset]
+            return targets[:, 0] if self.flat else targets
         classes = self.find_labels()
         return np.asarray(classes[self.encoded(classes).read_targets()[:, 0].astype(np.intp)])
 
