@@ -125,7 +125,9 @@ class OrdinalProblem(Problem):
         second = (self.spread.root * self.view.scale) ** 2 + self.view.offset**2
         metric = self.weight * np.concatenate([np.ones(self.thresholds), np.where(second > 0, second, 1.0)])
         for damping in DAMPINGS:
-            damped = linalg.solve(evaluation.hessian + np.diag(damping * metric), -evaluation.gradient[0], assume_a="pos")
+            damped = linalg.solve(
+                evaluation.hessian + np.diag(damping * metric), -evaluation.gradient[0], assume_a="pos"
+            )
             if reach(damped[None, :]) <= most:
                 break
         return np.asarray(damped[None, :])
