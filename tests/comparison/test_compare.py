@@ -14,7 +14,7 @@ import pytest
 from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import cross_val_score
 
-from adaline import AdalineWarning, GeneralizedLinear, LinearRegression, Ridge, WienerFilter
+from adaline import AdalineWarning, LinearRegression, Ridge, WienerFilter
 from adaline.comparison.compare import Comparison, compare_table, systems_for
 from adaline.comparison.recommendation import recommend, with_error
 from adaline.comparison.result import Result

@@ -20,7 +20,10 @@ from adaline.sums import HessianProduct, Objective, Point, View
 OWN = CustomLoss(lambda z, t: np.log(np.cosh(z - t)), lambda z, t: np.tanh(z - t), lambda z, t: 1 / np.cosh(z - t) ** 2)
 LINKED: tuple[Loss, ...] = tuple(
     Linked(family, link)
-    for family in (*FAMILIES.values(), Tweedie(2.5), NegativeBinomial(0.3))
+    for family in (
+        *(one for one in FAMILIES.values() if one.name != "negative_binomial"),
+        *(Tweedie(2.5), NegativeBinomial(1.0), NegativeBinomial(0.3)),
+    )
     for link in (*(LINKS[name] for name in family.links), *([] if "logit" in family.links else [Power(-0.7)]))
 )
 ALL: tuple[Loss, ...] = (*(cls() for cls in LOSSES.values()), Huber(0.4), Tukey(1.5), Quantile(0.9), OWN, *LINKED)

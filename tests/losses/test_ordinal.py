@@ -13,9 +13,9 @@ from adaline.losses.ordinal import CUMULATIVE_LINKS, Ordinal
 ENDS = {
     "logit": (-300.0, -30.0, -3.0, 0.2, 9.0, 300.0),
     "probit": (-300.0, -30.0, -8.5, -3.0, 0.0, 0.2, 6.0, 30.0, 300.0),
-    "cloglog": (-300.0, -30.0, -3.0, 0.2, 1.0, 5.0),
+    "cloglog": (-799.8, -300.0, -30.0, -3.0, 0.2, 1.0, 5.0),
 }
-WIDTHS = (1e-9, 1e-3, 0.2, 1.0, 4.0, 40.0)
+WIDTHS = (1e-9, 1e-3, 0.2, 1.0, 4.0, 40.0, 800.0)
 FUNCTIONS = {
     "logit": (lambda z: 1 / (1 + mp.exp(-z)), lambda z: mp.exp(-z) / (1 + mp.exp(-z)) ** 2),
     "probit": (mp.ncdf, mp.npdf),

@@ -21,6 +21,7 @@ from adaline.losses import (
     Huber,
     Logistic,
     Loss,
+    NegativeBinomial,
     Offset,
     Poisson,
     Quantile,
@@ -553,7 +554,7 @@ EXAMPLES = (
     Example(Targets, read_targets, 1e-13, theta=Gamma(), coded=in_amounts),
     Example(FamilySums, read_totals, 1e-13, theta=family_point(Gamma()), coded=with_offset),
     Example(NullScore, read_totals, 1e-13, theta=(family_point(Gamma()).loss, 0.5), coded=with_offset),
-    Example(ShapeScore, read_totals, 1e-13, theta=family_point(loss_of("negative_binomial")), coded=with_offset),
+    Example(ShapeScore, read_totals, 1e-13, theta=family_point(loss_of(NegativeBinomial(1.0))), coded=with_offset),
     Example(
         MachineObjective,
         read_machine,

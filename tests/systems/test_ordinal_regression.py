@@ -228,6 +228,18 @@ def test_units_and_far_origins_change_no_prediction(link: str) -> None:
     np.testing.assert_allclose(other.predict_proba(moved), plain.predict_proba(X), atol=1e-8)
 
 
+@pytest.mark.parametrize("seed", [44, 53, 95, 121, 176])
+def test_light_rows_far_off_neither_stop_the_fit_nor_look_dependent(seed: int) -> None:
+    """Weights over eight decades: the end of a light row is pushed into a tail, where it has a slope and no curvature."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(15, 4))
+    y = np.digitize(5 * X[:, 0] + rng.logistic(size=15), np.linspace(-6, 6, 6))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = OrdinalRegression().fit(X, y, 10.0 ** rng.uniform(-5, 3, 15))
+    assert model.certificate_.status not in (Status.NOT_CONVERGED, Status.RANK_DEFICIENT)
+
+
 def test_summary_tests_and_nested_models() -> None:
     X, y = rows()
     small, model = (OrdinalRegression(classes=ORDER).fit(X[:, :k], y) for k in (1, 3))

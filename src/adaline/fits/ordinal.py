@@ -25,7 +25,7 @@ from adaline.solvers.least_squares.fit import certificate, digits
 from adaline.solvers.smooth.choose import MATRIX, minimise_near, minimise_smooth, needs_metric, sample_rows
 from adaline.solvers.smooth.lbfgs import Metric, of_diagonal
 from adaline.solvers.smooth.likelihood import LikelihoodFit
-from adaline.solvers.smooth.newton import Curvature, DescentResult
+from adaline.solvers.smooth.newton import FLAT, Curvature, DescentResult
 from adaline.solvers.smooth.ordinal import OrdinalProblem, from_machines, to_machines
 from adaline.solvers.smooth.truncated_newton import truncated_newton
 from adaline.sources import ArraySource
@@ -250,8 +250,10 @@ def _shortest(problem: OrdinalProblem, found: DescentResult) -> tuple[Array, Dep
     null, first = curvature.null, problem.thresholds
     raw = problem.to_raw(null.T)[:, first:].T
     share = np.linalg.lstsq(raw, problem.to_raw(found.theta)[0, first:], rcond=None)[0]
-    depends = problem.dependence(np.concatenate([np.zeros((1, null.shape[1])), null[first:]]))
-    return found.theta - (null @ share)[None, :], depends
+    theta = found.theta - (null @ share)[None, :]
+    if problem.evaluate(theta).value > found.evaluation.value * (1 + FLAT):
+        return found.theta, independent(problem.constant)  # curvature vanishes, columns do not depend
+    return theta, problem.dependence(np.concatenate([np.zeros((1, null.shape[1])), null[first:]]))
 
 
 def _digits(problem: OrdinalProblem, found: DescentResult, raw: Array) -> float:

@@ -241,7 +241,7 @@ class NegativeBinomial(Family):
 
     Parameters
     ----------
-    shape : positive number, theta of R's glm.nb, 1 / alpha of statsmodels; "auto": that of largest likelihood.
+    shape : positive number, theta of R's glm.nb, 1 / alpha of statsmodels; "auto": a fit finds the most likely one.
 
     Examples
     --------
@@ -250,7 +250,7 @@ class NegativeBinomial(Family):
     12.0
     """
 
-    shape: Any = 1.0
+    shape: Any = "auto"
     name: ClassVar[str] = "negative_binomial"
 
     def __post_init__(self) -> None:

@@ -172,11 +172,9 @@ class Cloglog(CumulativeLink):
         """Return the terms, by q(d) = d / (exp(d) - 1) and its derivative, from -1/2 at zero to zero."""
         ends = np.isneginf(b)
         with np.errstate(over="ignore", invalid="ignore"):
-            growth = np.expm1(widths)
-            low, m = np.exp(b), (1.0 / growth)[t]
-            d = np.where(ends, np.exp(a), low * growth[t])
-            # far down the line d loses its digits or underflows, and ln d does not
-            log_d = np.where(ends, a, b + (widths + _log_less(widths))[t])
+            low, m = np.exp(b), (1.0 / np.expm1(widths))[t]
+            d = np.exp(a) * -np.expm1(-widths)[t]
+            log_d = a + _log_less(widths)[t]  # far down the line d underflows
             log_p = np.where(d < SMALL, log_d + np.log(special.exprel(-np.minimum(d, SMALL))), _log_less(d))
             q = np.where(d < LARGEST, 1.0 / special.exprel(np.minimum(d, LARGEST)), 0.0)
             slope = _ratio_slope(d)

@@ -134,7 +134,7 @@ def likelihood_statistics(block: Block, fit: FittedLikelihood) -> RowStatistics:
 def _coupled(fit: FittedLikelihood, outputs: Array, t: Array, z: Array, slope: Array) -> tuple[Array, Array]:
     """Return tempered scores (n, m) of coupled outputs, and the largest leverage of each row, (n,); z is (n, K, m)."""
     score = np.einsum("nk,nkm->nm", slope, z)
-    if not fit.power:
+    if not fit.power or not np.isfinite(score).all():  # rows that are not finite are refused by their cost
         return score, np.zeros(len(score))
     unit = np.eye(z.shape[1])
     second = np.stack([fit.loss.product(outputs, t, np.broadcast_to(e, outputs.shape)) for e in unit], axis=2)

@@ -102,12 +102,12 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     Parameters
     ----------
     loss : name, a family such as losses.Tweedie(power=1.5), or a Loss such as losses.Huber(delta=2.0)
-        Families: "gaussian" (or "squared"), "poisson", "gamma", "inverse_gaussian", "tweedie", "negative_binomial"
-        (losses.NegativeBinomial(shape="auto") estimates its shape), "binomial": y of two columns, successes and
-        failures, or of shares, whose weights are numbers of trials. Others: "logistic" (t from 0 to 1), "softmax",
-        "huber", "tukey", "absolute", "quantile", "perceptron" and "squared_hinge" (t = +-1), "sigmoid_squared",
-        "tanh_squared". "absolute", "quantile" and "perceptron" have corners: solver="stochastic" only
-        (RobustRegression and Perceptron know better ways).
+        Families: "gaussian" (or "squared"), "poisson", "gamma", "inverse_gaussian", "tweedie" (of power 1.5),
+        "negative_binomial" (its shape is estimated, or given: losses.NegativeBinomial(shape=2.0)), "binomial": y of
+        two columns, successes and failures, or of shares, whose weights are numbers of trials. Others: "logistic" (t
+        from 0 to 1), "softmax", "huber", "tukey", "absolute", "quantile", "perceptron" and "squared_hinge" (t = +-1),
+        "sigmoid_squared", "tanh_squared". "absolute", "quantile" and "perceptron" have corners: solver="stochastic"
+        only (RobustRegression and Perceptron know better ways).
     link : None, name, or links.Power(exponent)
         Of families: "identity", "log", "sqrt", "inverse", "inverse_squared"; of binomial "logit", "probit", "cloglog",
         "log", "identity". None: identity for gaussian, logit for binomial, inverse_squared for inverse_gaussian, log
@@ -683,6 +683,8 @@ def _read_loss(system: Any) -> Loss:
         OneOf(*OF_MACHINES).check("solver", system.solver)
     if system.l1 and (system.machine is not None or system.solver in ("gradient", "stochastic")):
         raise InvalidParameter("l1 is for linear machines, by solver='auto': leave machine and solver as they are")
+    if _shape_of(loss) == "auto" and (system.machine is not None or system.solver == "stochastic"):
+        raise InvalidParameter("the shape of a negative binomial is not estimated so: use NegativeBinomial(shape=...)")
     inner = loss.loss if isinstance(loss, Composed) else loss
     if inner.corners and system.solver != "stochastic":
         better = "Perceptron" if inner.name == "perceptron" else "RobustRegression"

@@ -101,10 +101,13 @@ def newton(
             return here._replace(converged=level, gap=gap if level else math.inf)
         if (before and met and decrement**2 <= 1e-24 * max(abs(value), 1e-300)) or give_up(here):
             return here
-        step = -curvature.solve(gradient)
+        step, slope = -curvature.solve(gradient), -(decrement**2)
+        shorter = problem.shortened(here.theta, step, here.evaluation)
+        if shorter is not None:
+            step, slope = shorter, float(np.vdot(gradient, shorter))
         new, share = line_search(
             lambda s: problem.evaluate(here.theta + s * step, second=True),  # noqa: B023
-            *(value, -(decrement**2), FLAT * abs(value)),
+            *(value, slope, FLAT * abs(value)),
         )
         if new is None:
             return here._replace(converged=decrement**2 <= max(wanted, FLAT * abs(value)))

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
+from scipy import linalg
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData
@@ -27,6 +28,9 @@ from adaline.penalties import RidgePenalty
 from adaline.solvers.smooth.problem import Evaluation, Problem, build_problem
 from adaline.sources import Source
 from adaline.sums import CurvatureDiagonal, OrdinalObjective, OrdinalProduct, Point, Spread
+
+FAR = 16.0  # of an output, that one step may move it
+DAMPINGS = 10.0 ** np.arange(-12, 3)  # as shares of the curvature of all rows
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,31 @@ class OrdinalProblem(Problem):
         """Return thresholds and slopes in the view from those in raw units, (n, T + D) of (n, T + D)."""
         out = super().from_raw(np.column_stack([np.zeros(len(theta)), theta[:, self.thresholds :]]))
         return np.column_stack([theta[:, : self.thresholds] - out[:, :1], out[:, 1:]])
+
+    def shortened(self, theta: Array, step: Array, evaluation: Evaluation) -> Array | None:
+        """Return a damped step where Newton's would move outputs by more than FAR, or half of what they are.
+
+        A light row whose end was pushed far into a tail has no curvature left there, but a slope: its step has no
+        bound. -(H + damping x metric)^-1 gradient has one, and leaves steps along other directions as they are.
+        """
+        furthest = np.abs(self.view.offset) + self.spread.largest * self.view.scale
+
+        def reach(v: Array) -> float:
+            ends, slopes = np.split(np.abs(v[0]), [self.thresholds])
+            return float(ends.max() + slopes @ furthest)
+
+        most = max(FAR, 0.5 * reach(theta))
+        if reach(step) <= most or evaluation.hessian is None:
+            return None
+        second = (self.spread.root * self.view.scale) ** 2 + self.view.offset**2
+        metric = self.weight * np.concatenate([np.ones(self.thresholds), np.where(second > 0, second, 1.0)])
+        for damping in DAMPINGS:
+            damped = linalg.solve(
+                evaluation.hessian + np.diag(damping * metric), -evaluation.gradient[0], assume_a="pos"
+            )
+            if reach(damped[None, :]) <= most:
+                break
+        return np.asarray(damped[None, :])
 
     def bound_rows(self, root: float) -> float:
         """Return a bound on the length of any row, with what the widths between thresholds add."""

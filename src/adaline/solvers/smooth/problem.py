@@ -249,6 +249,10 @@ class Problem:
             standard = np.where(size > 0, gradient[:, 1:] / size, 0.0)
         return float(max(np.abs(gradient[:, 0]).max(), np.abs(standard).max(initial=0.0)))
 
+    def shortened(self, theta: Array, step: Array, evaluation: Evaluation) -> Array | None:
+        """Return a step to take instead of Newton's where that is too long to be trusted; None where it is not."""
+        return None
+
     def bound_rows(self, root: float) -> float:
         """Return a bound on the length of any row (1, v) in a metric, given the norm of a root of its inverse."""
         furthest = np.abs(self.view.offset) + self.spread.largest * self.view.scale
