@@ -210,6 +210,8 @@ def test_starts_are_feasible_or_asked_for() -> None:
         GeneralizedLinear(loss="poisson", link="identity", fit_intercept=False).fit(both, y)
     with pytest.raises(InvalidData, match="gives means above zero"):
         GeneralizedLinear(loss="gaussian", link="inverse").fit(X, -target("gamma"))
+    with pytest.warns(AdalineWarning, match="means go to the end of the range that link='identity' allows"):
+        GeneralizedLinear(loss="poisson", link="identity").fit(np.arange(6.0)[:, None], [0, 0, 0, 1, 2, 9])
     with pytest.warns(AdalineWarning, match="use loss='poisson'"):
         GeneralizedLinear(loss=NegativeBinomial("auto")).fit(X, 3.0 + np.arange(len(X)) % 2)
 
