@@ -19,7 +19,7 @@ from adaline.parameters import (
     POSITIVE,
     ZERO_OR_MORE,
     AnyOf,
-    Function,
+    Check,
     Numbers,
     OneOf,
     Penalty,
@@ -43,12 +43,15 @@ BY_TARGET = Numbers("an array of one a target", (1,))
 MANY = "penalty must be 'auto' or a number of zero or more, got {} numbers for {}: an array has one a target"
 
 
-class ScoreName(OneOf):
-    """A name of scikit-learn's scores."""
+class Score(Check):
+    """A name of scikit-learn's scores, or a function (model, X, y)."""
 
-    @property
-    def options(self) -> list[str]:
-        return ["a name of scikit-learn's scores"]
+    wanted = "a name of scikit-learn's scores or a function (model, X, y)"
+
+    def accepts(self, value: Any) -> bool:
+        return (
+            value in get_scorer_names() if isinstance(value, str) else callable(value) and not isinstance(value, type)
+        )
 
 
 class TargetPenalties(Penalty):
@@ -120,7 +123,7 @@ class Ridge(LinearSystem):
     penalty: Annotated[Any, TargetPenalties(AUTO, ZERO_OR_MORE)] = "auto"
     criterion: Annotated[str, OneOf(*CRITERIA, "folds")] = "gcv"
     folds: Annotated[int, WholeNumber(2)] = 5
-    scoring: Annotated[Any, AnyOf(NONE, ScoreName(*get_scorer_names()), Function())] = None
+    scoring: Annotated[Any, AnyOf(NONE, Score())] = None
     positive: Annotated[bool, FLAG] = False
     standardize: Annotated[bool | None, AnyOf(NONE, FLAG)] = None
     fit_intercept: bool = True
