@@ -153,7 +153,9 @@ def test_every_way_through_the_rows_gives_the_same(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(elastic_path, "MOMENTS", 0)
     monkeypatch.setattr(elastic_path, "MOST_MOMENTS", 0)
     found += [ElasticNet(**settings).fit(X, y), ElasticNet(**settings).fit(sparse.csr_array(X), y)]
-    assert len({model.certificate_.solver for model in found}) == 2
+    monkeypatch.setattr(elastic_path, "COPY", 0)
+    found.append(ElasticNet(**settings).fit(sparse.csr_array(X), y))
+    assert "Newton" in found[-1].certificate_.solver
     for model in found:
         assert model.l1_ == pytest.approx(plain.l1_, rel=1e-9)
         np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-8, atol=1e-9)
@@ -223,9 +225,9 @@ def test_groups_enter_together() -> None:
         ({"loss": "quantile"}, "not convex and smooth"),
         ({"mix": 0.5, "penalty": 1.0}, "one of mix and penalty"),
         ({"mix": 0.0}, "mix must be None or a number"),
-        ({"penalty": [1.0, 2.0]}, "penalty has 2 numbers, and there are 8 columns"),
+        ({"penalty": [1.0, 2.0]}, "penalty must be one number a column, got 2 for 8 columns"),
         ({"penalty": [-1.0] * 8}, "zero or more"),
-        ({"groups": [0, 1]}, "groups has 2 labels, and there are 8 columns"),
+        ({"groups": [0, 1]}, "groups must be one label a column, got 2 for 8 columns"),
         ({"groups": [0] * 8, "positive": True}, "one of positive"),
         ({"loss": "huber", "positive": True}, "need loss='squared'"),
     ],

@@ -391,8 +391,7 @@ def test_the_penalty_by_folds_is_that_of_fits_without_each(scoring: Any) -> None
         total, mass = np.array(errors).T
         expected = total.sum() / mass.sum() if scoring is None else (total / mass).mean()
         assert model.path_["values"][at] == pytest.approx(expected, rel=1e-9)
-    assert model.path_["values"].min() == pytest.approx(model.path_["values"][np.argmin(model.path_["values"])])
-    with pytest.raises(InvalidParameter, match="scoring must be a name"):
+    with pytest.raises(InvalidParameter, match=r"scoring must be .*a name of scikit-learn"):
         Ridge(criterion="folds", scoring="best").fit(X, y)
 
 

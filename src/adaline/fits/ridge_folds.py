@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import get_scorer
 
 from adaline.arrays import Array, host
-from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.errors import InvalidData, SumsMissing
 from adaline.solvers.coordinates.quadratics import MomentQuadratics, of_moments
 from adaline.sources import Source
 from adaline.sources.base import InMemory
@@ -36,7 +36,7 @@ class RidgeFolds:
 
     def __init__(self, source: Source, intercept: bool, standardize: bool, folds: int, scoring: Any) -> None:
         self.intercept, self.standardize, self.folds = intercept, standardize, folds
-        self.scorer = _scorer(scoring)
+        self.scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
         self.rows = source
         if self.scorer is not None:
             self.rows = in_memory(source)
@@ -107,15 +107,3 @@ class Plane(RegressorMixin, BaseEstimator):
     def predict(self, X: Any) -> Array:
         """Return w'x + w0 of rows (n, D), (n,)."""
         return np.asarray(host(X) @ self.coef_) + self.intercept_
-
-
-def _scorer(scoring: Any) -> Any:
-    """Return a function (model, X, y), or None for the mean squared error."""
-    if scoring is None or callable(scoring):
-        return scoring
-    try:
-        return get_scorer(scoring)
-    except (ValueError, TypeError):
-        raise InvalidParameter(
-            f"scoring must be a name of scikit-learn's scores, a function (model, X, y) or None, got {scoring!r}"
-        ) from None

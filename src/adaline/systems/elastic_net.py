@@ -219,7 +219,7 @@ class ElasticNet(LinearRegressor):
         automatic = isinstance(self.l1, str)
         penalty = np.asarray(self.penalty, dtype=np.float64)
         if penalty.ndim and len(penalty) != features:
-            raise InvalidParameter(f"penalty has {len(penalty)} numbers, and there are {features} columns")
+            raise InvalidParameter(f"penalty must be one number a column, got {len(penalty)} for {features} columns")
         return NetOptions(
             None if automatic else float(self.l1),
             penalty,
@@ -237,7 +237,7 @@ class ElasticNet(LinearRegressor):
         if self.groups is None:
             return None
         if len(self.groups) != features:
-            raise InvalidParameter(f"groups has {len(self.groups)} labels, and there are {features} columns")
+            raise InvalidParameter(f"groups must be one label a column, got {len(self.groups)} for {features} columns")
         _, index = np.unique(np.asarray(self.groups), return_inverse=True)
         return tuple(np.flatnonzero(index == g) for g in range(index.max() + 1))
 
@@ -295,7 +295,7 @@ class ElasticNet(LinearRegressor):
         if self.mix is not None and np.any(self.penalty):
             raise InvalidParameter("mix ties the ridge penalty to l1: give one of mix and penalty")
         if np.any(np.asarray(self.penalty) < 0):
-            raise InvalidParameter("penalty must be numbers of zero or more")
+            raise InvalidParameter(f"penalty must be numbers of zero or more, got {self.penalty!r}")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

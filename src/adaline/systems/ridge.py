@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from sklearn.metrics import get_scorer_names
 
 from adaline.arrays import Array
 from adaline.construction import configured
@@ -18,8 +19,7 @@ from adaline.parameters import (
     POSITIVE,
     ZERO_OR_MORE,
     AnyOf,
-    Function,
-    Instance,
+    Check,
     Numbers,
     OneOf,
     Penalty,
@@ -41,7 +41,17 @@ from adaline.wording import counted
 
 BY_TARGET = Numbers("an array of one a target", (1,))
 MANY = "penalty must be 'auto' or a number of zero or more, got {} numbers for {}: an array has one a target"
-NAME = Instance(str, "a name of scikit-learn's scores")
+
+
+class Score(Check):
+    """A name of scikit-learn's scores, or a function (model, X, y)."""
+
+    wanted = "a name of scikit-learn's scores or a function (model, X, y)"
+
+    def accepts(self, value: Any) -> bool:
+        return (
+            value in get_scorer_names() if isinstance(value, str) else callable(value) and not isinstance(value, type)
+        )
 
 
 class TargetPenalties(Penalty):
@@ -113,7 +123,7 @@ class Ridge(LinearSystem):
     penalty: Annotated[Any, TargetPenalties(AUTO, ZERO_OR_MORE)] = "auto"
     criterion: Annotated[str, OneOf(*CRITERIA, "folds")] = "gcv"
     folds: Annotated[int, WholeNumber(2)] = 5
-    scoring: Annotated[Any, AnyOf(NONE, NAME, Function())] = None
+    scoring: Annotated[Any, AnyOf(NONE, Score())] = None
     positive: Annotated[bool, FLAG] = False
     standardize: Annotated[bool | None, AnyOf(NONE, FLAG)] = None
     fit_intercept: bool = True
@@ -175,7 +185,7 @@ class Ridge(LinearSystem):
 
     def _check_together(self) -> None:
         if not isinstance(self.penalty, str) and np.any(np.asarray(self.penalty) < 0):
-            raise InvalidParameter("penalty must be numbers of zero or more")
+            raise InvalidParameter(f"penalty must be numbers of zero or more, got {self.penalty!r}")
         if self.positive and isinstance(self.penalty, str):
             raise InvalidParameter(
                 "positive=True needs a number as penalty: criteria of 'auto' are those of free weights"

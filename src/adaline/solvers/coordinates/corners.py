@@ -42,7 +42,8 @@ class Corners:
 
     def cost(self, v: Array) -> float:
         """Return the cost of coefficients (D,)."""
-        return float(self.c @ np.abs(v))
+        some = np.flatnonzero(v)
+        return float(self.c[some] @ np.abs(v[some]))
 
     def room(self, gradient: Array) -> float:
         """Return the largest s for which no coefficient would leave zero under the gradient times s."""

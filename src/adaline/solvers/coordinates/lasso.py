@@ -23,6 +23,7 @@ from scipy import linalg
 from adaline.arrays import Array
 from adaline.solvers.coordinates.corners import Corners
 from adaline.solvers.coordinates.quadratics import Indices, Quadratics
+from adaline.sources.threads import one_blas_thread
 
 SWEEPS = 10  # between two looks at the gap
 ROUNDS = 200
@@ -74,7 +75,8 @@ class Lasso:
             if self._bound(some, gradient, few, c, left) <= wanted:
                 break
             if look >= patience:
-                some.settle(matrix, gradient, few)
+                with one_blas_thread():
+                    some.settle(matrix, gradient, few)
                 left = some.subgradient(few, gradient)
                 size = float((left**2 / np.maximum(self.diagonal[columns], 1e-300)).sum())
                 if self._bound(some, gradient, few, c, left) <= wanted or not size < 0.9 * last:
@@ -120,13 +122,18 @@ class Lasso:
         """Return the duality gap over some columns, which have subgradients `left`; infinity where there is none."""
         if not corners.c.any():
             return math.inf if left.any() else 0.0
-        rr, ry = self.total + float(v @ (gradient - c)), self.total - float(c @ v)
+        some = np.flatnonzero(v)
+        few, part = v[some], c[some]
+        rr, ry = self.total + float(few @ (gradient[some] - part)), self.total - float(part @ few)
         share = min(max(ry / rr, 0.0), corners.room(gradient)) if rr > 0 else 0.0
         return max(0.5 * rr + corners.cost(v) - share * ry + 0.5 * share**2 * rr, 0.0)
 
     def objective(self, corners: Corners, ridge: Array) -> float:
         """Return P(v)."""
-        return 0.5 * (self.total + float(self.v @ (self.g + ridge * self.v - self.c))) + corners.cost(self.v)
+        some = np.flatnonzero(self.v)
+        few = self.v[some]
+        slopes = self.g[some] + ridge[some] * few - self.c[some]
+        return 0.5 * (self.total + float(few @ slopes)) + corners.cost(self.v)
 
     def subgradient(self, corners: Corners, ridge: Array) -> Array:
         """Return the least subgradient of P, (D,): zero at the minimum."""

@@ -89,16 +89,17 @@ class Quadratics(ABC):
     def raw(self, m: int, v: Array, intercept: bool) -> Array:
         """Return the weights in raw units, intercept first, (1 + D,)."""
         w = v * self.scale / self.unit
-        constant = self.centre + self.target[m] - (self.mean[m] + self.offset) @ v
+        some = np.flatnonzero(v)
+        constant = self.centre + self.target[m] - (self.mean[m][some] + self.offset[some]) @ v[some]
         return np.concatenate([[constant / self.unit if intercept else 0.0], w])
 
     def held_out(self, m: int, v: Array, g: Array) -> float:
         """Return the loss of the rows that quadratic m leaves out, at its coefficients v, where G_m v - c_m = g."""
         support = np.flatnonzero(v)
         few = v[support]
-        everywhere = few @ (self.among(0, support) @ few) - 2 * self.c[0] @ v + self.total[0]
-        apart = self.target[0] - self.target[m] + (self.mean[m] - self.mean[0]) @ v
-        here = self.total[m] + (g - self.c[m]) @ v
+        everywhere = few @ (self.among(0, support) @ few) - 2 * self.c[0][support] @ few + self.total[0]
+        apart = self.target[0] - self.target[m] + (self.mean[m] - self.mean[0])[support] @ few
+        here = self.total[m] + (g - self.c[m])[support] @ few
         return max(0.5 * float(everywhere + self.weight[0] * apart**2 - here), 0.0)
 
 
