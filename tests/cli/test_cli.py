@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adaline import datasets
+from adaline import datasets, open_table
 from adaline.storage import load, read_header
 from adaline.systems import SYSTEMS, OnlineSystem
 from tests.cli.command_line import CLASSIFIERS, Shell, table
@@ -266,3 +266,13 @@ def test_the_perceptron_family_sees_standardised_columns_unless_told_otherwise(s
     raw = shell.good("fit", "penguins", "-t", "species", "-s", system, "--set", "standardize=False", "--json")
     assert raw.json["parameters"]["standardize"] is False
     assert "standardised" not in raw.err
+
+
+def test_formulas_with_offsets_and_lags_predict(shell: Shell, data: Path) -> None:
+    fit = ("--formula", "rank ~ ns(a, df=2) + lag(b, 1) + offset(b)", "-s", "GeneralizedLinear", "--missing", "drop")
+    shell.good("fit", data, *fit, "--set", "loss=poisson", "-o", "m.adaline")
+    done = shell.good("predict", "m.adaline", data)
+    found = [row["prediction"] for row in done.rows]
+    assert found[0] == ""  # there is no row before
+    rows = open_table(data, formula=fit[1], missing="drop")
+    np.testing.assert_allclose(np.array(found[1:], dtype=float), load("m.adaline").predict(rows), rtol=1e-9)

@@ -174,7 +174,11 @@ PIPELINES: dict[str, tuple[Any, Any, Any]] = {
     "projected": (make_pipeline(StandardScaler(), FisherDiscriminant(), GaussianClassifier()), ARRAY, LABELS),
     "empty": (make_pipeline(SimpleImputer(), StandardScaler()), np.column_stack([ARRAY, np.full(N, np.nan)]), None),
     "negative": (make_pipeline(SimpleImputer(missing_values=2.0, strategy="mean", add_indicator=True)), ARRAY, None),
-    "basis": (make_pipeline(StandardScaler(), Radial(centres=4) + Polynomial(degree=2) + Spline(), Ridge()), ARRAY, TARGET),
+    "basis": (
+        make_pipeline(StandardScaler(), Radial(centres=4) + Polynomial(degree=2) + Spline(), Ridge()),
+        ARRAY,
+        TARGET,
+    ),
     "filter": (make_pipeline(StandardScaler(), AdaptiveFilter(taps=2)), ARRAY, TARGET),
 }
 """Pipelines, and the rows and targets that they are fitted to."""
