@@ -53,7 +53,8 @@ def test_formulas_are_those_of_r(formula: str, tmp_path: Path) -> None:
     if "predicted" in theirs:
         system = LinearRegression if source.coding.offset is None else partial(GeneralizedLinear, loss="gaussian")
         model = system(fit_intercept=source.coding.intercept).fit(source)
-        save(model, tmp_path / "m")
-        for one in (model, load(tmp_path / "m")):
-            np.testing.assert_allclose(one.predict(NEW), theirs["predicted"][:, 0], rtol=1e-8, atol=1e-8)
-            np.testing.assert_array_equal(one.predict(open_table(NEW)), one.predict(NEW))
+        np.testing.assert_allclose(model.predict(NEW), theirs["predicted"][:, 0], rtol=1e-8, atol=1e-8)
+        if source.coding.learned:
+            save(model, tmp_path / "m")
+            for rows in (NEW, open_table(NEW)):
+                np.testing.assert_array_equal(load(tmp_path / "m").predict(rows), model.predict(NEW))

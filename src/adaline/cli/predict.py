@@ -154,14 +154,15 @@ def run_predict(
     relation = table_to_predict(data, table, model, one_type=output is not None and _is_parquet(output))
     if output is not None and output.exists() and any(map(output.samefile, relation.watched)):
         raise InvalidParameter(f"{output} is the table to predict: write the predictions to another file")
+    kept = _kept(relation, options.keep)
     if is_pipeline(model):
         relation, names = pipeline_columns(model, relation)
         batches = pipeline_predictions(model, relation, names, options)
     else:
         coding = coding_for(model, relation)
         relation = relation.with_texts(coding.texts)
+        relation.add_lags(coding.needed)
         batches = predictions(model, relation, coding, options)
-    kept = _kept(relation, options.keep)
     rows = missing = 0
     with writing(output, as_json) as write:
         for batch, complete, found in batches:
@@ -211,14 +212,22 @@ def predictions(
             batch = as_table(batch)
             frame = nw.from_native(batch, eager_only=True)
             complete = np.ones(len(frame), dtype=bool) if whole is not None else coding.complete(frame)
+            offset = coding.read_offset(frame)
+            if offset is not None:
+                complete &= ~np.isnan(offset)
             if whole is not None:
                 found = _named("prediction", whole[first : first + len(frame)])
             else:
+<<<<<<< HEAD
                 offset = coding.read_offset(frame)
                 if offset is not None:
                     complete &= np.isfinite(offset)
                     offset = offset[complete]
                 found = _answers(model, coded(coding, frame, complete, first).view(CodedRows), options, offset)
+=======
+                known = None if offset is None else offset[complete]
+                found = _answers(model, coded(coding, frame, complete, first).view(CodedRows), options, known)
+>>>>>>> formula
             yield batch, complete, found
             first += len(frame)
 
@@ -347,6 +356,7 @@ def unique(names: Any, taken: list[str]) -> dict[str, str]:
     return out
 
 
+<<<<<<< HEAD
 def _answers(model: Any, x: Any, options: PredictOptions, offset: Array | None = None) -> NamedColumns:
     """Return what the model says about rows, column by column."""
     shift = {} if offset is None else {"offset": offset}
@@ -360,6 +370,20 @@ def _answers(model: Any, x: Any, options: PredictOptions, offset: Array | None =
         parts = [_named(what, part) for what, part in zip(("prediction", "lower", "upper"), bands, strict=True)]
         return {name: column for part in parts for name, column in part.items()}
     out = _named("prediction", np.asarray(model.predict(x, **shift)))
+=======
+def _answers(model: Any, x: Any, options: PredictOptions, offset: Any = None) -> NamedColumns:
+    """Return what the model says about rows, with their offsets where it has any, column by column."""
+    given = {} if offset is None else {"offset": offset}
+    if len(x) == 0:
+        none = None if offset is None else np.zeros(1)
+        found = _answers(model, np.zeros((1, x.shape[1])).view(CodedRows), options, none)
+        return {name: values[:0] for name, values in found.items()}
+    if options.interval is not None:
+        bands = model.predict(x, interval=options.interval, level=options.level, **given)
+        parts = [_named(what, part) for what, part in zip(("prediction", "lower", "upper"), bands, strict=True)]
+        return {name: column for part in parts for name, column in part.items()}
+    out = _named("prediction", np.asarray(model.predict(x, **given)))
+>>>>>>> formula
     if options.proba:
         shares = model.predict_proba(x)
         out |= {f"probability_{label}": shares[:, k] for k, label in enumerate(model.classes_.tolist())}

@@ -413,7 +413,6 @@ def coded_by(source: TableSource, coding: Coding, targets: bool = True, text_tar
     Where it was opened with a target, the same rows are used. Categories whose levels are texts, and with `text_target`
     the target, are read as texts even where this file has only numbers there.
     """
-    source.relation.add_lags(coding.needed)
     check_needed(source.relation, coding)
     if source.spec.targets or source.spec.formula is not None:
         source.learn_coding()

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from adaline.coding import Coding
 from adaline.coding.coding import check_policies
-from adaline.coding.expressions import compiled, names_in
+from adaline.coding.expressions import compiled, lag_of, names_in
 from adaline.errors import InvalidData, InvalidParameter, UnknownParameter
 from adaline.sources.tables.failures import shorten
 from adaline.sources.tables.relation import Relation
@@ -146,6 +146,7 @@ def check_column(relation: Relation, name: str, argument: str) -> None:
 
 def check_needed(relation: Relation, coding: Coding) -> None:
     """Refuse a table that lacks a column which the coding of a model reads."""
-    absent = [name for name in coding.needed if name not in relation.schema]
+    known = relation.schema
+    absent = [name for name in coding.needed if name not in known and (lag_of(name) or ("",))[0] not in known]
     if absent:
         raise InvalidData(f"{relation.title} has no column {absent[0]!r}; the model needs: {', '.join(coding.needed)}")
