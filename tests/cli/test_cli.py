@@ -8,11 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-<<<<<<< HEAD
 from adaline import LinearRegression, datasets, open_table
-=======
-from adaline import datasets, open_table
->>>>>>> formula
 from adaline.storage import load, read_header
 from adaline.systems import SYSTEMS, OnlineSystem
 from tests.cli.command_line import CLASSIFIERS, Shell, table
@@ -283,7 +279,6 @@ def test_the_perceptron_family_sees_standardised_columns_unless_told_otherwise(s
     assert "standardised" not in raw.err
 
 
-<<<<<<< HEAD
 def test_standard_errors_of_a_kind_are_those_of_the_summary(shell: Shell) -> None:
     words = ("fit", "penguins", "-t", "body_mass_g", "--features", "bill_length_mm,sex", "--json")
     rows = open_table(datasets.path("penguins"), target="body_mass_g", features=["bill_length_mm", "sex"])
@@ -301,7 +296,8 @@ def test_standard_errors_of_a_kind_are_those_of_the_summary(shell: Shell) -> Non
     assert "--cluster COLUMN" in shell.bad(*words, "--errors", "cluster")
     assert "leave out --errors HC3" in shell.bad(*words, "--errors", "HC3", "--cluster", "year")
     assert "LMS has no choice of standard errors" in shell.bad(*words, "-s", "LMS", "--errors", "HC3")
-=======
+
+
 def test_formulas_with_offsets_and_lags_predict(shell: Shell, data: Path) -> None:
     fit = ("--formula", "rank ~ ns(a, df=2) + lag(b, 1) + offset(b)", "-s", "GeneralizedLinear", "--missing", "drop")
     shell.good("fit", data, *fit, "--set", "loss=poisson", "-o", "m.adaline")
@@ -310,4 +306,3 @@ def test_formulas_with_offsets_and_lags_predict(shell: Shell, data: Path) -> Non
     assert found[0] == ""  # there is no row before
     rows = open_table(data, formula=fit[1], missing="drop")
     np.testing.assert_allclose(np.array(found[1:], dtype=float), load("m.adaline").predict(rows), rtol=1e-9)
->>>>>>> formula

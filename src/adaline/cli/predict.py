@@ -218,16 +218,8 @@ def predictions(
             if whole is not None:
                 found = _named("prediction", whole[first : first + len(frame)])
             else:
-<<<<<<< HEAD
-                offset = coding.read_offset(frame)
-                if offset is not None:
-                    complete &= np.isfinite(offset)
-                    offset = offset[complete]
-                found = _answers(model, coded(coding, frame, complete, first).view(CodedRows), options, offset)
-=======
                 known = None if offset is None else offset[complete]
                 found = _answers(model, coded(coding, frame, complete, first).view(CodedRows), options, known)
->>>>>>> formula
             yield batch, complete, found
             first += len(frame)
 
@@ -356,21 +348,6 @@ def unique(names: Any, taken: list[str]) -> dict[str, str]:
     return out
 
 
-<<<<<<< HEAD
-def _answers(model: Any, x: Any, options: PredictOptions, offset: Array | None = None) -> NamedColumns:
-    """Return what the model says about rows, column by column."""
-    shift = {} if offset is None else {"offset": offset}
-    if len(x) == 0:
-        found = _answers(
-            model, np.zeros((1, x.shape[1])).view(CodedRows), options, None if offset is None else np.zeros(1)
-        )
-        return {name: values[:0] for name, values in found.items()}
-    if options.interval is not None:
-        bands = model.predict(x, interval=options.interval, level=options.level, **shift)
-        parts = [_named(what, part) for what, part in zip(("prediction", "lower", "upper"), bands, strict=True)]
-        return {name: column for part in parts for name, column in part.items()}
-    out = _named("prediction", np.asarray(model.predict(x, **shift)))
-=======
 def _answers(model: Any, x: Any, options: PredictOptions, offset: Any = None) -> NamedColumns:
     """Return what the model says about rows, with their offsets where it has any, column by column."""
     given = {} if offset is None else {"offset": offset}
@@ -383,7 +360,6 @@ def _answers(model: Any, x: Any, options: PredictOptions, offset: Any = None) ->
         parts = [_named(what, part) for what, part in zip(("prediction", "lower", "upper"), bands, strict=True)]
         return {name: column for part in parts for name, column in part.items()}
     out = _named("prediction", np.asarray(model.predict(x, **given)))
->>>>>>> formula
     if options.proba:
         shares = model.predict_proba(x)
         out |= {f"probability_{label}": shares[:, k] for k, label in enumerate(model.classes_.tolist())}
