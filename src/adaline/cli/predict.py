@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 
 from adaline import storage
-from adaline.arrays import Array
 from adaline.cli.app import listed
 from adaline.cli.exit import check_output, note
 from adaline.cli.output import json_text, print_json, say
