@@ -141,8 +141,8 @@ def test_errors_of_quantiles_are_those_of_r(name: str, level: float) -> None:
 @pytest.mark.parametrize("level", [0.1, 0.5])
 @pytest.mark.parametrize("spread", [(0.2, 1.0), (1.0, 0.0, 0.0, 0.0)])
 def test_intervals_of_quantiles_cover(level: float, spread: tuple[float, ...]) -> None:
-    """y = 1 + x + (0.2 + x) e, and three columns with errors of equal width; a share of 1000 is known to 0.7 %."""
-    rng, many = np.random.default_rng(1), 1000
+    """y = 1 + x + (0.2 + x) e, and three columns with errors of equal width; a share of 2000 is known to 0.5 %."""
+    rng, many = np.random.default_rng(1), 2000
     truth = np.ones(len(spread)) + ndtri(level) * np.array(spread)
     covered = np.zeros(len(spread))
     for _ in range(many):
