@@ -210,6 +210,8 @@ def test_starts_are_feasible_or_asked_for() -> None:
         GeneralizedLinear(loss="poisson", link="identity", fit_intercept=False).fit(both, y)
     with pytest.raises(InvalidData, match="gives means above zero"):
         GeneralizedLinear(loss="gaussian", link="inverse").fit(X, -target("gamma"))
+    with pytest.warns(AdalineWarning, match="means go to the end of the range that link='identity' allows"):
+        GeneralizedLinear(loss="poisson", link="identity").fit(np.arange(6.0)[:, None], [0, 0, 0, 1, 2, 9])
     with pytest.warns(AdalineWarning, match="use loss='poisson'"):
         GeneralizedLinear(loss=NegativeBinomial("auto")).fit(X, 3.0 + np.arange(len(X)) % 2)
 
@@ -260,8 +262,11 @@ def test_a_model_with_an_offset_predicts_with_one_and_others_have_no_summary(tmp
         model.predict(X)
     with pytest.raises(InvalidType, match="needs an offset for each row"):
         export_onnx(model, tmp_path / "model.onnx")
-    with pytest.raises(InvalidParameter, match="needs the likelihood"):
-        GeneralizedLinear(loss="huber").fit(X, target("gamma")).summary()
+    other = GeneralizedLinear(loss="huber").fit(X, target("gamma"))
+    assert not hasattr(other, "summary")
+    with pytest.raises(AttributeError, match="has no attribute 'summary'") as refusal:
+        other.summary()
+    assert "needs the likelihood" in str(refusal.value.__cause__)
     for loss in (NegativeBinomial("auto"), Linked(Tweedie(1.5), Power(0.5)), Tweedie(1.2)):
         fitted = GeneralizedLinear(loss=loss).fit(X, target("poisson"))
         save(fitted, tmp_path / "model")

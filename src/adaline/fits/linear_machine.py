@@ -46,6 +46,10 @@ DEPENDENT = (
     "some columns are linear combinations of others: the weights of least norm are returned; drop columns, or give a "
     "penalty"
 )
+AT_BORDER = (
+    "means go to the end of the range that link={!r} allows, and the likelihood may have no maximum before it: use a "
+    "link that takes every output, such as log or logit, or start elsewhere by init"
+)
 ROUNDING = 2.0**-52
 NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
 AT_AN_END = 1e-9  # curvature of a row, on average, below which constants have gone as far as they can
@@ -569,8 +573,16 @@ class _Minimising:
             condition=condition,
             rank=depends.rank,
             solver=solver,
-            advice=DEPENDENT if status is Status.RANK_DEFICIENT else None,
+            advice=DEPENDENT if status is Status.RANK_DEFICIENT else self._border(status),
         )
+
+    def _border(self, status: Status) -> str | None:
+        """Return advice for steps that end nowhere under a link that does not take every output."""
+        likelihood = self.loss.linked
+        if status is not Status.NOT_CONVERGED or likelihood is None:
+            return None
+        everywhere = likelihood.family.inside(likelihood.link, np.array([-1e3, 1e3])).all()
+        return None if everywhere else AT_BORDER.format(name_of(likelihood.link))
 
     def _is_at_an_end(self, problem: Problem, found: DescentResult) -> bool:
         """Whether constants alone fall for ever: no count above zero, or all shares one."""

@@ -331,6 +331,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             y, sample_weight = np.asarray(y)[:, 0] / np.where(trials > 0, trials, 1.0), weight * trials
         return score_predictions(self, found, X, y, sample_weight)
 
+    @available_if(lambda system: _has_likelihood(system))  # type: ignore[untyped-decorator]
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def summary(
         self,
@@ -410,6 +411,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             ends=ends,
         )
 
+    @available_if(lambda system: _has_likelihood(system))  # type: ignore[untyped-decorator]
     def test(
         self,
         hypothesis: Any,
@@ -449,6 +451,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             freedom=freedom,
         )
 
+    @available_if(lambda system: _has_likelihood(system))  # type: ignore[untyped-decorator]
     @np.errstate(all="ignore")
     def influence(
         self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None, exposure: Any = None
@@ -507,14 +510,8 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     def _likelihoods(self, what: str) -> list[LikelihoodFit]:
         """Return the fits that inference is about; refuse a loss that is no likelihood."""
         check_is_fitted(self, "certificate_")
-        fits: list[LikelihoodFit] = self.__dict__.get("_fits", [])
-        if not fits:
-            better = "LogisticRegression" if self._loss().coupled else "RobustRegression, or bootstrap the rows"
-            raise InvalidParameter(
-                f"{what} needs the likelihood of a linear machine, by another solver than 'stochastic': a loss of "
-                f"{', '.join(FAMILIES)}, 'squared' or 'logistic'; else use {better}"
-            )
-        return fits
+        known = (self._fits, columns_of(self), hypothesis, value)
+        return family_test(*known, intercept=bool(self.fit_intercept), flat=self._flat)
 
     def _fit_linear(
         self,
@@ -709,6 +706,17 @@ def _shape_of(loss: Loss) -> Any:
     """Return the shape of a negative binomial, None of other losses."""
     likelihood = loss.linked
     return None if likelihood is None else getattr(likelihood.family, "shape", None)
+
+
+def _has_likelihood(system: Any) -> bool:
+    """Whether the machine is linear and its loss a likelihood; say what to do where it is not."""
+    if system.machine is None and system.solver != "stochastic" and system._loss().linked is not None:
+        return True
+    better = "LogisticRegression" if system._loss().coupled else "RobustRegression"
+    raise InvalidParameter(
+        "inference needs the likelihood of a linear machine, by another solver than 'stochastic': use loss='squared', "
+        f"'logistic' or a family ({', '.join(FAMILIES)}), or {better}"
+    )
 
 
 def _has_outputs_of_its_own(system: Any) -> bool:
