@@ -230,7 +230,7 @@ def test_units_and_far_origins_change_no_prediction(link: str) -> None:
 
 @pytest.mark.parametrize("seed", [44, 53, 95, 121, 176])
 def test_light_rows_far_off_neither_stop_the_fit_nor_look_dependent(seed: int) -> None:
-    """Weights over eight decades: the end of a light row is pushed into a tail, where it has a slope and no curvature."""
+    """Weights over eight decades: the end of a light row is pushed into a tail, where it has a slope, no curvature."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(15, 4))
     y = np.digitize(5 * X[:, 0] + rng.logistic(size=15), np.linspace(-6, 6, 6))
