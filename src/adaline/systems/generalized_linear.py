@@ -288,7 +288,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     def _interval(self, X: Any, offset: Any, exposure: Any, interval: str, level: float) -> Interval:
         INTERVAL.check("interval", interval)
         LEVEL.check("level", level)
-        fits, linked = self._likelihoods("predict(interval=...)"), self._row_loss().linked
+        fits, linked = self._likelihoods(), self._row_loss().linked
         assert linked is not None
         z = self._shifted(X, offset, exposure)
         found = family_interval(fits, linked, self._output_errors(X)._replace(output=z), interval, level)
@@ -382,7 +382,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         """
         LEVEL.check("level", level)
         OneOf(*INTERVALS).check("interval", interval)
-        fits, options = self._likelihoods("summary"), ErrorOptions(errors, groups, lags, distribution)
+        fits, options = self._likelihoods(), ErrorOptions(errors, groups, lags, distribution)
         profile, rows = interval == "profile", (X, y, sample_weight, offset, exposure)
         if profile:
             check_profile(options, X)
@@ -437,7 +437,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         >>> round(model.test("x0 = 0").p_value, 4)
         0.0192
         """
-        fits, options = self._likelihoods("test"), ErrorOptions(errors, groups, lags, distribution)
+        fits, options = self._likelihoods(), ErrorOptions(errors, groups, lags, distribution)
         sources = self._same_rows(X, y, sample_weight, offset, exposure) if options.needs_rows(X) else None
         judged, freedom = all_with_errors(fits, self._row_loss(), sources, options)
         return family_test(
@@ -471,7 +471,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         ----------
         D. A. Williams, Applied Statistics 36 (1987), 181-191.
         """
-        fits = self._likelihoods("influence")
+        fits = self._likelihoods()
         if len(fits) > 1:
             raise InvalidParameter(f"influence is for one target, and y has {len(fits)}: fit one model for each")
         source = self._same_rows(X, y, sample_weight, offset, exposure)[0]
@@ -479,7 +479,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
 
     def _mean_model(self) -> MeanModel:
         """Return the fits as a function from the design to the means, for `effects`."""
-        fits = [fit.without_dependent() for fit in self._likelihoods("effects")]
+        fits = [fit.without_dependent() for fit in self._likelihoods()]
         theta, linked = np.concatenate([fit.solution.theta for fit in fits]), self._loss().linked
         assert linked is not None
         roots = [fit.root[0] for fit in fits if fit.root is not None]
@@ -507,11 +507,11 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             raise InvalidParameter(f"this model was fitted {what}, as offset= or exposure=")
         return [source] if len(self._fits) == 1 else [source.with_target(k) for k in range(len(self._fits))]
 
-    def _likelihoods(self, what: str) -> list[LikelihoodFit]:
+    def _likelihoods(self) -> list[LikelihoodFit]:
         """Return the fits that inference is about; refuse a loss that is no likelihood."""
         check_is_fitted(self, "certificate_")
-        known = (self._fits, columns_of(self), hypothesis, value)
-        return family_test(*known, intercept=bool(self.fit_intercept), flat=self._flat)
+        assert _has_likelihood(self)
+        return self._fits
 
     def _fit_linear(
         self,
