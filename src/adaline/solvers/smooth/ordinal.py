@@ -29,7 +29,7 @@ from adaline.solvers.smooth.problem import Evaluation, Problem, build_problem
 from adaline.sources import Source
 from adaline.sums import CurvatureDiagonal, OrdinalObjective, OrdinalProduct, Point, Spread
 
-FAR = 16.0  # of an output, that one step may move it
+FAR = 64.0  # of an output, that one step may move it
 DAMPINGS = 10.0 ** np.arange(-12, 3)  # as shares of the curvature of all rows
 
 
