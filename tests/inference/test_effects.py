@@ -193,5 +193,10 @@ def test_bad_arguments() -> None:
         effects(framed, X)
     with pytest.raises(InvalidParameter, match="there are none"):
         effects(RobustRegression(penalty=1.0).fit(X, AMOUNTS), X)
+    own = GeneralizedLinear(loss="huber").fit(X, AMOUNTS)
+    with pytest.raises(InvalidParameter, match="needs the likelihood"):
+        effects(own, X)
+    with pytest.raises(InvalidParameter, match="needs the likelihood"):
+        own.predict(X, interval="confidence")
     with pytest.raises(ValueError, match="not fitted"):
         effects(LinearRegression(), X)
