@@ -243,7 +243,7 @@ class FoldMachines:
     """
 
     def __init__(
-        self, rows: FoldedRows, without: list[tuple[int, ...]], start: Array, beside: FoldMachines | None = None
+        self, rows: FoldedRows, without: Sequence[tuple[int, ...]], start: Array, beside: FoldMachines | None = None
     ) -> None:
         self.rows, self.without, self.beside = rows, without, beside
         self.kept = np.array([[float(f not in one) for f in range(rows.count)] for one in without])
@@ -278,7 +278,7 @@ class FoldMachines:
             steps[done] = found[done]
         if left.any():
             self.thetas = self.thetas.copy()
-            for m in np.flatnonzero(left):
+            for m in np.flatnonzero(left).tolist():
                 source = self.rows.without(self.without[m])
                 weight = float(self.kept[m] @ self.rows.weights)
                 one = replace(self.rows.free, source=source, ridge=ridges[m], weight=weight)
@@ -330,8 +330,9 @@ class FoldMachines:
         done = np.zeros(count, dtype=bool)
         for self.steps in range(STEPS):
             if self.steps and self.steps % MANY == 0 and count * self.rows.free.size**2 <= MATRICES:
-                for m in np.flatnonzero(~done):
-                    self.own[m] = sum(self.rows.second(f, self.thetas[m]) for f in np.flatnonzero(self.kept[m]))
+                for m in np.flatnonzero(~done).tolist():
+                    folds = np.flatnonzero(self.kept[m]).tolist()
+                    self.own[m] = np.sum([self.rows.second(fold, self.thetas[m]) for fold in folds], axis=0)
                     self.metrics[m] = self._metric(m, ridges[m])
                     pairs[m].clear()
             each = zip(self.metrics, pairs, gradients, strict=True)
@@ -339,7 +340,7 @@ class FoldMachines:
             slopes = (gradients * steps).sum(axis=(1, 2))
             change = np.abs((self.slopes[self.held] * steps).sum(axis=(1, 2)))
             slow = max(2 * self.steps / MANY, 1.0)  # of slow machines the next step is a small part of what is left
-            done = np.maximum(-slopes, change) <= rough * self.rows.null / slow**4
+            done = np.maximum(-slopes, change) <= rough * self.rows.null / slow**3
             if done.all():
                 break
             before = self.thetas

@@ -218,7 +218,7 @@ class LogisticRegression(NearFits, LinearClassifier):
             return None
         spreads = [column_spread(Fold(rows.source, k, fold, held_out=False)) for k in range(len(counts))]
         units = [self._unit(spread) for spread in (rows.spread, *spreads)]
-        if together:
+        if together or not isinstance(rows.source, InMemory):
             return held_out_paths(problem, units[0], constants.theta, constants.loss, fold, units[1:])
         each = []
         for k, (one, unit, spread) in enumerate(zip(counts, units[1:], spreads, strict=True)):
