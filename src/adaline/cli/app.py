@@ -148,6 +148,12 @@ def table_options(
     ] = None,
     drop: Annotated[str | None, option("--drop", metavar="A,B", callback=listed, help="Columns to leave out.")] = None,
     weight: Weight = None,
+    offset: Annotated[
+        str | None,
+        option(
+            "--offset", metavar="COLUMN", help='A known part of the output, for GeneralizedLinear; also "log(days)".'
+        ),
+    ] = None,
     categories: Annotated[
         str | None,
         option("--categories", metavar="A,B", callback=listed, help="Columns to code by levels, whatever they hold."),

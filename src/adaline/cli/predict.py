@@ -213,7 +213,9 @@ def predictions(
             if whole is not None:
                 found = _named("prediction", whole[first : first + len(frame)])
             else:
-                found = _answers(model, coded(coding, frame, complete, first).view(CodedRows), options)
+                offset = coding.read_offset(frame)
+                known = {} if offset is None else {"offset": offset[complete]}
+                found = _answers(model, coded(coding, frame, complete, first).view(CodedRows), options, **known)
             yield batch, complete, found
             first += len(frame)
 
@@ -342,16 +344,17 @@ def unique(names: Any, taken: list[str]) -> dict[str, str]:
     return out
 
 
-def _answers(model: Any, x: Any, options: PredictOptions) -> NamedColumns:
-    """Return what the model says about rows, column by column."""
+def _answers(model: Any, x: Any, options: PredictOptions, **offset: Any) -> NamedColumns:
+    """Return what the model says about rows, column by column; `offset` is that of the rows, where it needs one."""
     if len(x) == 0:
-        found = _answers(model, np.zeros((1, x.shape[1])).view(CodedRows), options)
+        one = {name: values.sum() for name, values in offset.items()}  # of no rows: zero
+        found = _answers(model, np.zeros((1, x.shape[1])).view(CodedRows), options, **one)
         return {name: values[:0] for name, values in found.items()}
     if options.interval is not None:
-        bands = model.predict(x, interval=options.interval, level=options.level)
+        bands = model.predict(x, interval=options.interval, level=options.level, **offset)
         parts = [_named(what, part) for what, part in zip(("prediction", "lower", "upper"), bands, strict=True)]
         return {name: column for part in parts for name, column in part.items()}
-    out = _named("prediction", np.asarray(model.predict(x)))
+    out = _named("prediction", np.asarray(model.predict(x, **offset)))
     if options.proba:
         shares = model.predict_proba(x)
         out |= {f"probability_{label}": shares[:, k] for k, label in enumerate(model.classes_.tolist())}
