@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 
 from adaline import GeneralizedLinear, LinearRegression, compare, load, open_table, save, select
+from adaline.cli import main
 from adaline.errors import AdalineError, AdalineWarning, InvalidData, InvalidParameter, InvalidType
 from adaline.links import Power
 from adaline.losses import Linked, NegativeBinomial, Tweedie, loss_of
@@ -284,3 +285,14 @@ def test_cross_validation_holds_out_rows_with_their_offset() -> None:
     assert moved.best._with_offset
     with pytest.raises(InvalidParameter, match="compared without an offset"):
         compare(frame, target="count", offset="part")
+
+
+def test_the_command_line_fits_and_predicts_with_an_offset(tmp_path: Path) -> None:
+    rows, model = tmp_path / "rows.csv", tmp_path / "model"
+    ROWS[["x1", "count"]].assign(days=np.exp(ROWS["o"])).to_csv(rows, index=False)
+    options = ["-t", "count", "--offset", "log(days)", "-s", "GeneralizedLinear", "--set", "loss=poisson"]
+    assert main(["fit", str(rows), *options, "--output", str(model)]) == 0
+    assert main(["predict", str(model), str(rows), "--output", str(tmp_path / "found.csv")]) == 0
+    plain = GeneralizedLinear(loss="poisson").fit(X[:, :1], ROWS["count"], offset=OFFSET)
+    found = pd.read_csv(tmp_path / "found.csv")["prediction"]
+    np.testing.assert_allclose(found, plain.predict(X[:, :1], offset=OFFSET), rtol=1e-9)

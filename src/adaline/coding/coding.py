@@ -123,8 +123,12 @@ class Coding:
         return _Rows(self, frame, first_row)
 
     def complete(self, frame: nw.DataFrame[Any]) -> NDArray[np.bool_]:
-        """Return which rows can be coded, (n,): all where missing values are filled, else those without any."""
-        out = np.ones(len(frame), dtype=bool)
+        """Return which rows can be coded, (n,): all where missing values are filled, else those without any.
+
+        Rows without an offset cannot, where there is one.
+        """
+        offset = self.read_offset(frame)
+        out = np.ones(len(frame), dtype=bool) if offset is None else np.isfinite(offset)
         if self.missing in ("mean", "indicator"):
             return out
         for column in self.columns:

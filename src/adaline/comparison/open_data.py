@@ -149,10 +149,6 @@ def open_data(request: DataRequest) -> OpenedData:
         raise InvalidParameter(f"say what to predict: {column}, or {formula}")
     if isinstance(spec.target, tuple):
         raise InvalidParameter(f"target must be one column, got {list(spec.target)}: open_table takes several")
-    if spec.offset is not None:
-        raise InvalidParameter(
-            "systems are compared without an offset: fit GeneralizedLinear to open_table(..., offset=...), or `select`"
-        )
     relation = Relation(request.data, request.table)
     spec = read_spec(relation, spec)
     left_out: dict[str, str] = {}

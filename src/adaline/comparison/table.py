@@ -266,6 +266,8 @@ def sample_table(opened: OpenedData, task: str, seed: int, folds: int) -> Table:
     `describe_columns` is left for later, as it reads the data again.
     """
     source: Source = opened.source
+    if source.offset:
+        raise InvalidParameter("systems are compared without an offset: fit GeneralizedLinear to the table")
     classes: NDArray[Any] | None = None
     if task == CLASSIFICATION:
         classes = opened.source.find_labels()
