@@ -99,6 +99,6 @@ def _runs(X: Any, y: Array, smallest: float) -> dict[str, Callable[[], Any]]:
 
 _TEXT = (
     "A path of 100 penalties, on all rows and without each of 5 folds, every point to a duality gap of 1e-6 of the sum "
-    "of squares of the target. Second moments of the folds, or products of the columns that matter, serve all machines at "
-    "once. Peers that are not installed, or do not run, are left out."
+    "of squares of the target. Second moments of the folds, or products of the columns that matter, serve all machines "
+    "at once. Peers that are not installed, or do not run, are left out."
 )
