@@ -73,7 +73,7 @@ class RidgeFolds:
             each.append(self._scores(quadratics, m, k, v) if self.scorer else self._squares(quadratics, m, v))
         weights = quadratics.weight[0] - quadratics.weight[1:]
         if self.scorer:
-            return np.mean(each, axis=0)
+            return np.asarray(np.mean(each, axis=0))
         return np.asarray(np.sum(each, axis=0) / weights.sum())
 
     def _squares(self, quadratics: MomentQuadratics, m: int, v: Array) -> Array:
@@ -89,21 +89,21 @@ class RidgeFolds:
         part: Any = self.rows.take_rows(np.flatnonzero(fold == self.present[m - 1]))
         x, y, weight = part.x, part.read_targets()[:, k], part.read_weights()
         extra = {} if weight is None else {"sample_weight": weight}
-        planes = (Plane(quadratics.raw(m, one, self.intercept)) for one in v)
+        planes = (FoldModel(quadratics.raw(m, one, self.intercept)) for one in v)
         return -np.array([self.scorer(plane, x, y, **extra) for plane in planes])
 
 
-class Plane(RegressorMixin, BaseEstimator):
+class FoldModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """The weights theta (1 + D,), intercept first, as scorers take them."""
 
     def __init__(self, theta: Any) -> None:
         self.theta = theta
         self.coef_, self.intercept_ = theta[1:], theta[0]
 
-    def fit(self, X: Any, y: Any) -> Plane:
+    def fit(self, X: Any, y: Any) -> FoldModel:
         """Return the same: its weights are known."""
         return self
 
     def predict(self, X: Any) -> Array:
         """Return w'x + w0 of rows (n, D), (n,)."""
-        return np.asarray(host(X) @ self.coef_) + self.intercept_
+        return np.asarray(np.asarray(host(X) @ self.coef_) + self.intercept_)
