@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.metrics import get_scorer
 
 from adaline.arrays import Array, host
 from adaline.errors import InvalidData, SumsMissing
@@ -36,7 +35,11 @@ class RidgeFolds:
 
     def __init__(self, source: Source, intercept: bool, standardize: bool, folds: int, scoring: Any) -> None:
         self.intercept, self.standardize, self.folds = intercept, standardize, folds
-        self.scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
+        self.scorer = scoring
+        if isinstance(scoring, str):
+            from sklearn.metrics import get_scorer  # slow to import, and seldom needed
+
+            self.scorer = get_scorer(scoring)
         self.rows = source
         if self.scorer is not None:
             self.rows = in_memory(source)

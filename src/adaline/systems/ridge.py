@@ -7,7 +7,6 @@ from functools import partial
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from sklearn.metrics import get_scorer_names
 
 from adaline.arrays import Array
 from adaline.construction import configured
@@ -50,9 +49,11 @@ class ScoringCheck(Check):
     wanted = "a name of scikit-learn's scores or a function (model, X, y)"
 
     def accepts(self, value: Any) -> bool:
-        return (
-            value in get_scorer_names() if isinstance(value, str) else callable(value) and not isinstance(value, type)
-        )
+        if not isinstance(value, str):
+            return callable(value) and not isinstance(value, type)
+        from sklearn.metrics import get_scorer_names  # slow to import, and seldom needed
+
+        return value in get_scorer_names()
 
 
 class TargetPenalties(Penalty):
