@@ -14,8 +14,9 @@ columns too many for that, take proximal Newton steps.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -194,7 +195,7 @@ def _numbered(fold: NDArray[np.int64], weight: Array | None) -> NDArray[np.int64
     if (mass > 0).sum() < 2:
         raise InvalidData(FEW_ROWS.format(rows=len(fold)))
     number = np.cumsum(mass > 0) - 1
-    return np.maximum(number, 0)[fold]
+    return np.asarray(np.maximum(number, 0)[fold])
 
 
 def _required(quadratics: Quadratics, options: NetOptions) -> FittedNet:
@@ -309,7 +310,7 @@ def _validated(
     constant: Array,
     wanted: float,
     points: list[PathPoint],
-    ridge: Any,
+    ridge: Callable[[float], Array],
     options: NetOptions,
 ) -> ElasticPath:
     """Return the path of all rows with the losses of the rows held out, by a machine without each fold."""
@@ -321,7 +322,7 @@ def _validated(
         if not 0 < share < 1:
             continue
         one = replace(free, source=train, weight=train.total_weight())
-        found = points_at(one, size * share, constant, wanted * share, l1s, lambda l1, s=share: ridge(l1) * s)
+        found = points_at(one, size * share, constant, wanted * share, l1s, partial(_shared, ridge, share))
         each.append([replace(free, source=test).evaluate(point.found.theta).value for point in found])
         weights.append(problem.weight - one.weight)
     if len(each) < 2:
@@ -332,6 +333,11 @@ def _validated(
     thetas = np.array([_raw(problem, point.found.theta) for point in points])
     gaps = np.array([point.found.gap for point in points])
     return ElasticPath(l1s, thetas, gaps, np.array(losses.values), np.array(losses.errors))
+
+
+def _shared(ridge: Callable[[float], Array], share: float, l1: float) -> Array:
+    """Return the ridge penalties beside l1 of a machine that learns from a share of the rows."""
+    return ridge(l1) * share
 
 
 def _folds(source: Source, folds: int) -> list[tuple[Source, Source]]:

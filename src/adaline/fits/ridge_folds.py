@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.metrics import get_scorer
 
 from adaline.arrays import Array, host
 from adaline.errors import InvalidData, SumsMissing
@@ -36,7 +35,11 @@ class RidgeFolds:
 
     def __init__(self, source: Source, intercept: bool, standardize: bool, folds: int, scoring: Any) -> None:
         self.intercept, self.standardize, self.folds = intercept, standardize, folds
-        self.scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
+        self.scorer = scoring
+        if isinstance(scoring, str):
+            from sklearn.metrics import get_scorer  # slow to import, and seldom needed
+
+            self.scorer = get_scorer(scoring)
         self.rows = source
         if self.scorer is not None:
             self.rows = in_memory(source)
@@ -73,7 +76,7 @@ class RidgeFolds:
             each.append(self._scores(quadratics, m, k, v) if self.scorer else self._squares(quadratics, m, v))
         weights = quadratics.weight[0] - quadratics.weight[1:]
         if self.scorer:
-            return np.mean(each, axis=0)
+            return np.asarray(np.mean(each, axis=0))
         return np.asarray(np.sum(each, axis=0) / weights.sum())
 
     def _squares(self, quadratics: MomentQuadratics, m: int, v: Array) -> Array:
@@ -89,21 +92,21 @@ class RidgeFolds:
         part: Any = self.rows.take_rows(np.flatnonzero(fold == self.present[m - 1]))
         x, y, weight = part.x, part.read_targets()[:, k], part.read_weights()
         extra = {} if weight is None else {"sample_weight": weight}
-        planes = (Plane(quadratics.raw(m, one, self.intercept)) for one in v)
+        planes = (FoldModel(quadratics.raw(m, one, self.intercept)) for one in v)
         return -np.array([self.scorer(plane, x, y, **extra) for plane in planes])
 
 
-class Plane(RegressorMixin, BaseEstimator):
+class FoldModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """The weights theta (1 + D,), intercept first, as scorers take them."""
 
     def __init__(self, theta: Any) -> None:
         self.theta = theta
         self.coef_, self.intercept_ = theta[1:], theta[0]
 
-    def fit(self, X: Any, y: Any) -> Plane:
+    def fit(self, X: Any, y: Any) -> FoldModel:
         """Return the same: its weights are known."""
         return self
 
     def predict(self, X: Any) -> Array:
         """Return w'x + w0 of rows (n, D), (n,)."""
-        return np.asarray(host(X) @ self.coef_) + self.intercept_
+        return np.asarray(np.asarray(host(X) @ self.coef_) + self.intercept_)

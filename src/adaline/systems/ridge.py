@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from sklearn.metrics import get_scorer_names
 
 from adaline.arrays import Array
 from adaline.construction import configured
@@ -43,15 +43,17 @@ BY_TARGET = Numbers("an array of one a target", (1,))
 MANY = "penalty must be 'auto' or a number of zero or more, got {} numbers for {}: an array has one a target"
 
 
-class Score(Check):
+class ScoringCheck(Check):
     """A name of scikit-learn's scores, or a function (model, X, y)."""
 
     wanted = "a name of scikit-learn's scores or a function (model, X, y)"
 
     def accepts(self, value: Any) -> bool:
-        return (
-            value in get_scorer_names() if isinstance(value, str) else callable(value) and not isinstance(value, type)
-        )
+        if not isinstance(value, str):
+            return callable(value) and not isinstance(value, type)
+        from sklearn.metrics import get_scorer_names  # slow to import, and seldom needed
+
+        return value in get_scorer_names()
 
 
 class TargetPenalties(Penalty):
@@ -123,7 +125,7 @@ class Ridge(LinearSystem):
     penalty: Annotated[Any, TargetPenalties(AUTO, ZERO_OR_MORE)] = "auto"
     criterion: Annotated[str, OneOf(*CRITERIA, "folds")] = "gcv"
     folds: Annotated[int, WholeNumber(2)] = 5
-    scoring: Annotated[Any, AnyOf(NONE, Score())] = None
+    scoring: Annotated[Any, AnyOf(NONE, ScoringCheck())] = None
     positive: Annotated[bool, FLAG] = False
     standardize: Annotated[bool | None, AnyOf(NONE, FLAG)] = None
     fit_intercept: bool = True
@@ -159,7 +161,7 @@ class Ridge(LinearSystem):
                 choice = self._choose(rows, basis, k)
             else:
                 largest = float(basis.spectrum.d.max(initial=0.0)) or 1.0
-                choice = choose_penalty(lambda penalty, k=k: held_out.errors(k, penalty), largest)
+                choice = choose_penalty(partial(held_out.errors, k), largest)
             fits.append(self._one(rows, part, RidgePenalty(choice.penalty, unit)))
             choices.append(choice)
         return self._chosen(basis.spectrum, fits, choices)

@@ -89,7 +89,7 @@ class Lasso:
         if len(columns) == len(self.v):
             self.g[columns] = gradient - own * few
             change[:] = 0.0
-        return change
+        return np.asarray(change)
 
     def polish(self, corners: Corners, ridge: Array) -> None:
         """Solve for the coefficients that are not zero, as exactly as the sums allow."""
