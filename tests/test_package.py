@@ -188,5 +188,5 @@ def test_signatures_show_plain_types(system: Any) -> None:
 
 
 def test_the_signature_of_ridge() -> None:
-    shown = "penalty: float | str = 'auto', criterion: str = 'gcv', standardize: bool | None = None"
+    shown = "penalty: float | str | Sequence[float] = 'auto', criterion: str = 'gcv', folds: int = 5"
     assert shown in str(inspect.signature(adaline.Ridge))

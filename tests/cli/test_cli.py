@@ -187,7 +187,7 @@ def test_intervals_and_probabilities(shell: Shell, data: Path) -> None:
     rows = shell.good("predict", "kind.adaline", data, "--proba", "--keep", "none").rows
     assert list(rows[0]) == ["prediction", "probability_x", "probability_y", "probability_z"]
     assert sum(float(rows[0][f"probability_{label}"]) for label in "xyz") == pytest.approx(1)
-    assert "these do: GaussianClassifier" in shell.bad("predict", "y.adaline", data, "--proba")
+    assert "GaussianClassifier, LogisticRegression" in shell.bad("predict", "y.adaline", data, "--proba")
     assert "these do: LinearRegression" in shell.bad("predict", "kind.adaline", data, "--interval", "confidence")
 
 

@@ -182,7 +182,7 @@ def test_a_report_that_nobody_named_replaces_only_a_report(shell: Shell) -> None
 
 def test_interrupts_faults_and_warnings(shell: Shell, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def raises(error: BaseException) -> object:
-        def fit(*_: object) -> None:
+        def fit(*_: object, **__: object) -> None:
             raise error
 
         return fit
@@ -201,7 +201,7 @@ def test_interrupts_faults_and_warnings(shell: Shell, data: Path, monkeypatch: p
     assert "Traceback" in shell("fit", data, "-t", "y", "--debug").err
     monkeypatch.setattr(fit, "run_fit", raises(BrokenPipeError()))
     assert shell("fit", data, "-t", "y").err == ""
-    monkeypatch.setattr(fit, "run_fit", lambda *_: warnings.warn("look\nhere", AdalineWarning, stacklevel=1))
+    monkeypatch.setattr(fit, "run_fit", lambda *_, **__: warnings.warn("look\nhere", AdalineWarning, stacklevel=1))
     assert shell.good("fit", data, "-t", "y").err == "note: look here\n"
 
 

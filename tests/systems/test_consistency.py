@@ -120,6 +120,7 @@ WARNING: dict[str, Callable[[], tuple[Any, tuple[Any, ...]]]] = {
 
 QUIET = {
     "Ridge",
+    "ElasticNet",
     "WienerFilter",
     "LeastSquaresClassifier",
     "FisherDiscriminant",

@@ -119,7 +119,7 @@ class ElasticNet(LinearRegressor):
     >>> data = datasets.load("longley")
     >>> model = ElasticNet(rule="one-standard-error").fit(data.X, data.y)
     >>> print(int((model.coef_ != 0).sum()), model.certificate_.status)
-    2 solved
+    3 solved
 
     References
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar
@@ -122,7 +123,7 @@ class Ridge(LinearSystem):
         **{name: {"criterion": OneOf("folds")} for name in ("folds", "scoring")},
         "standardize": {"penalty": AnyOf(AUTO, POSITIVE, BY_TARGET)},
     }
-    penalty: Annotated[Any, TargetPenalties(AUTO, ZERO_OR_MORE)] = "auto"
+    penalty: Annotated[float | str | Sequence[float], TargetPenalties(AUTO, ZERO_OR_MORE)] = "auto"
     criterion: Annotated[str, OneOf(*CRITERIA, "folds")] = "gcv"
     folds: Annotated[int, WholeNumber(2)] = 5
     scoring: Annotated[Any, AnyOf(NONE, ScoringCheck())] = None
