@@ -245,3 +245,11 @@ def test_a_constant_target_leaves_no_coefficient() -> None:
     assert not model.coef_.any()
     assert model.intercept_ == 3.5
     assert model.path_["l1"].tolist() == [0.0]
+
+
+def test_units_do_not_matter_where_l1_is_found() -> None:
+    X, y = made()
+    units = 10.0 ** np.arange(-4, 4)
+    model, other = ElasticNet(points=20).fit(X, y), ElasticNet(points=20).fit(X * units, y * 1e3)
+    np.testing.assert_allclose(other.coef_ * units, model.coef_ * 1e3, rtol=1e-8, atol=1e-8)
+    assert other.l1_ == pytest.approx(model.l1_ * 1e3, rel=1e-9)
