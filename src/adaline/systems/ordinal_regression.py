@@ -117,7 +117,9 @@ class OrdinalRegression(NearFits, LinearClassifier):
     MASS, clm of its ordinal, and OrderedModel of statsmodels. Passes over the rows: 6 to 12.
     """
 
-    compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # only for labels whose order is meant
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)
+    compared_ordered: ClassVar[bool] = True
+    compared_numbers: ClassVar[int] = 2**24  # of X, that a fit learns from in a comparison
     link: Annotated[str, OneOf(*CUMULATIVE_LINKS)] = "logit"
     classes: Annotated[Any, AnyOf(NONE, _Labels())] = None
     penalty: Annotated[float, ZERO_OR_MORE] = 0.0
