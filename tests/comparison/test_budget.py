@@ -84,7 +84,7 @@ def test_results_come_as_they_are_found_and_an_interrupt_leaves_them() -> None:
     found = compare_table(regression(), on_result=watched(2, seen))
     assert seen == ["LinearRegression: RMSE", "Ridge: RMSE"]
     assert {one.label for one in found.results} == {"LinearRegression", "Ridge"}
-    assert found.notes == ("interrupted before RobustRegression, LMS",)
+    assert found.notes == ("interrupted before ElasticNet, RobustRegression, LMS",)
     assert found.recommendation.system == "LinearRegression"
 
 

@@ -18,8 +18,8 @@ from adaline.cli.summary import model_label
 from adaline.comparison.classes import decisions, recalls
 from adaline.errors import InvalidParameter
 from adaline.input.coded import coded
-from adaline.plots.classification import reliability
 from adaline.selection.measures import SMALLEST
+from adaline.selection.probabilities import reliability
 from adaline.sources import TableSource
 from adaline.sources.tables.relation import Relation
 from adaline.storage.pipelines import is_pipeline

@@ -219,7 +219,7 @@ def _changes(found: Comparison, chosen: Result) -> dict[str, Any] | None:
 
 
 def _multiplied(factor: Change) -> tuple[str, str, str, bool]:
-    """Return by what a step multiplies the prediction, in words, "×1.22" and "1.15 to 1.3", and whether it surely does."""
+    """Return what a step multiplies the prediction by, in words: "×1.22", "1.15 to 1.3", and whether it surely does."""
     interval = f"{factor.lower:.3g} to {factor.upper:.3g}"
     return "", f"×{factor.estimate:.3g}", interval, not factor.lower <= 1 <= factor.upper
 

@@ -89,18 +89,18 @@ class RidgeFolds:
         part: Any = self.rows.take_rows(np.flatnonzero(fold == self.present[m - 1]))
         x, y, weight = part.x, part.read_targets()[:, k], part.read_weights()
         extra = {} if weight is None else {"sample_weight": weight}
-        planes = (Plane(quadratics.raw(m, one, self.intercept)) for one in v)
+        planes = (GivenPlane(quadratics.raw(m, one, self.intercept)) for one in v)
         return -np.array([self.scorer(plane, x, y, **extra) for plane in planes])
 
 
-class Plane(RegressorMixin, BaseEstimator):
+class GivenPlane(RegressorMixin, BaseEstimator):
     """The weights theta (1 + D,), intercept first, as scorers take them."""
 
     def __init__(self, theta: Any) -> None:
         self.theta = theta
         self.coef_, self.intercept_ = theta[1:], theta[0]
 
-    def fit(self, X: Any, y: Any) -> Plane:
+    def fit(self, X: Any, y: Any) -> GivenPlane:
         """Return the same: its weights are known."""
         return self
 

@@ -172,7 +172,7 @@ class ElasticNet(LinearRegressor):
     def _fit_folds(
         self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.intp], shared: dict[Any, Any]
     ) -> FoldFits | None:
-        """Return fits to all rows and to all but those of each fold (N,), in one read; None where that is too little."""
+        """Return fits to all rows and to all but those of each fold (N,), in one read; None where it takes more."""
         check_parameters(self)
         if self.basis is not None or not isinstance(loss_of(self.loss), Squared):
             return None

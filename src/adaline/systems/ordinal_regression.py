@@ -187,7 +187,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else P, (n, K)."""
         check_is_fitted(self, "classes_")
         if len(self.classes_) == 2:
-            return np.asarray(self.latent(X) - self.thresholds_[0] + self._link().quantile(np.array(0.5)))
+            return np.asarray(self.latent(X) - self.thresholds_[0] + self._link().link.quantile(np.array(0.5)))
         return self.predict_proba(X)
 
     @by_blocks
@@ -318,7 +318,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
             fit.solution.theta,
             fit.root,
             tuple(map(str, self._fitted_classes())),
-            ordinal_means(self._link()),
+            ordinal_means(self._link().link),
             log_odds=self.link == "logit",
             notes=(PENALISED_EFFECTS,) if fit.penalised else (),
         )

@@ -43,7 +43,7 @@ BY_TARGET = Numbers("an array of one a target", (1,))
 MANY = "penalty must be 'auto' or a number of zero or more, got {} numbers for {}: an array has one a target"
 
 
-class Score(Check):
+class ScorerCheck(Check):
     """A name of scikit-learn's scores, or a function (model, X, y)."""
 
     wanted = "a name of scikit-learn's scores or a function (model, X, y)"
@@ -123,7 +123,7 @@ class Ridge(LinearSystem):
     penalty: Annotated[Any, TargetPenalties(AUTO, ZERO_OR_MORE)] = "auto"
     criterion: Annotated[str, OneOf(*CRITERIA, "folds")] = "gcv"
     folds: Annotated[int, WholeNumber(2)] = 5
-    scoring: Annotated[Any, AnyOf(NONE, Score())] = None
+    scoring: Annotated[Any, AnyOf(NONE, ScorerCheck())] = None
     positive: Annotated[bool, FLAG] = False
     standardize: Annotated[bool | None, AnyOf(NONE, FLAG)] = None
     fit_intercept: bool = True
