@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from adaline import load, open_table
+from adaline import OrdinalRegression, load, open_table, save
 from tests.cli.command_line import Shell, table
 
 
@@ -57,6 +57,19 @@ def test_classes_are_judged_as_by_scikit_learn(target: str, shell: Shell, tmp_pa
     recall = metrics.recall_score(y, model.predict(rows), average=None)
     assert [one["recall"] for one in found["classes"]] == pytest.approx(recall)
     assert "right where said" in shell.good("score", "m.adaline", "new.csv").out
+
+
+@pytest.mark.parametrize("target", ["flag", "kind"])
+def test_classes_in_an_order_of_their_own_are_judged_alike(target: str, shell: Shell, tmp_path: Path) -> None:
+    old, new = (open_table(tmp_path / name, target=target, features=["b", "y"]) for name in ("old.csv", "new.csv"))
+    model = OrdinalRegression(classes=np.unique(old.target_values())[::-1].tolist()).fit(old)
+    save(model, tmp_path / "m.adaline")
+    found = shell.good("score", "m.adaline", "new.csv", "--json").json
+    y, p = new.target_values(), model.predict_proba(new)[:, ::-1]
+    assert found["log_loss"] == pytest.approx(metrics.log_loss(y, p), rel=1e-9)
+    if target == "flag":
+        assert found["calibration"][0]["probability"] < 0.5 < found["calibration"][-1]["share"]
+        assert found["auc"] == pytest.approx(metrics.roc_auc_score(y, p[:, 1]), rel=1e-12)
 
 
 def test_labels_that_the_model_has_not_met_count_as_wrong(shell: Shell, tmp_path: Path) -> None:
