@@ -89,3 +89,11 @@ def test_mistakes_are_one_line(shell: Shell, tmp_path: Path) -> None:
     assert "'y'" in shell.bad("score", "y.adaline", "bare.csv")
     assert "'c'" in shell.bad("score", "y.adaline", "new.csv", "--target", "c")
     assert "no.csv" in shell.bad("score", "y.adaline", "no.csv")
+
+
+def test_levels_in_their_order_are_named_on_the_command_line(shell: Shell, tmp_path: Path) -> None:
+    words = ("-t", "kind", "--features", "b,y", "--categories", "kind=z<x<y")
+    shell.good("fit", "old.csv", *words, "-s", "OrdinalRegression", "-o", "m.adaline")
+    assert load(tmp_path / "m.adaline").classes_.tolist() == ["z", "x", "y"]
+    found = shell.good("compare", "old.csv", *words, "--folds", "2", "--json").json
+    assert "OrdinalRegression" in {one["system"] for one in found["results"]}
