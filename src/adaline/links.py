@@ -149,7 +149,23 @@ class Power(Link):
         return namespace(z).where(z > 0, z, 1.0 + 0.0 * z)
 
 
-class Logit(Link):
+class ShareLink(Link):
+    """A link for means between 0 and 1: the mean is a distribution function of z."""
+
+    @abstractmethod
+    def quantile(self, share: Array) -> Array:
+        """Return z of a mean between 0 and 1."""
+
+    def output(self, mean: Array) -> Array:
+        return self.quantile(np.clip(mean, 1e-12, 1 - 1e-12))
+
+    def density(self, z: Any) -> Any:
+        """Return the derivative of the mean by z."""
+        log = self.share(z)[0]
+        return namespace(z).exp(log.value) * log.slope
+
+
+class Logit(ShareLink):
     """z = ln(mean / (1 - mean))."""
 
     name = "logit"
@@ -157,8 +173,8 @@ class Logit(Link):
     def mean(self, z: Any) -> Any:
         return ACTIVATIONS["logistic"].value(z)
 
-    def output(self, mean: Array) -> Array:
-        return np.asarray(special.logit(_share(mean)))
+    def quantile(self, share: Array) -> Array:
+        return np.asarray(special.logit(share))
 
     def share(self, z: Any) -> tuple[Derivatives, Derivatives]:
         g, xp = ACTIVATIONS["logistic"], namespace(z)
@@ -170,7 +186,7 @@ class Logit(Link):
         )
 
 
-class Probit(Link):
+class Probit(ShareLink):
     """z with Phi(z) = mean, the normal distribution."""
 
     name = "probit"
@@ -178,8 +194,8 @@ class Probit(Link):
     def mean(self, z: Any) -> Any:
         return _on_host(special.ndtr, z)
 
-    def output(self, mean: Array) -> Array:
-        return np.asarray(special.ndtri(_share(mean)))
+    def quantile(self, share: Array) -> Array:
+        return np.asarray(special.ndtri(share))
 
     def share(self, z: Any) -> tuple[Derivatives, Derivatives]:
         value, slope, bend = (_on_host(f, -z) for f in (special.log_ndtr, _mills, _mills_slope))
@@ -189,7 +205,7 @@ class Probit(Link):
         )
 
 
-class Cloglog(Link):
+class Cloglog(ShareLink):
     """z = ln(-ln(1 - mean)): the log of the hazard where whatever happens in time is only told to have happened."""
 
     name = "cloglog"
@@ -198,8 +214,8 @@ class Cloglog(Link):
         xp = namespace(z)
         return -xp.expm1(-xp.exp(self._bounded(z)))
 
-    def output(self, mean: Array) -> Array:
-        return np.asarray(np.log(-np.log1p(-_share(mean))))
+    def quantile(self, share: Array) -> Array:
+        return np.asarray(np.log(-np.log1p(-share)))
 
     def share(self, z: Any) -> tuple[Derivatives, Derivatives]:
         """With u = exp(z): ln(1 - mean) = -u; (ln mean)' = r = u / (exp(u) - 1), (ln mean)'' = r (1 - u - r)."""
@@ -231,10 +247,6 @@ LINK = AnyOf(NONE, OneOf(*LINKS), Instance(Link, "a Link such as links.Power(2.0
 def name_of(link: Link) -> str:
     """Return the name under which LINKS has a link, else how it is written."""
     return next((name for name, one in LINKS.items() if one == link), repr(link))
-
-
-def _share(mean: Array) -> Array:
-    return np.clip(mean, 1e-12, 1 - 1e-12)
 
 
 def _on_host(f: Any, z: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from adaline import load, open_table
+from adaline import OrdinalRegression, load, open_table, save
 from tests.cli.command_line import Shell, table
 
 
@@ -59,6 +59,19 @@ def test_classes_are_judged_as_by_scikit_learn(target: str, shell: Shell, tmp_pa
     assert "right where said" in shell.good("score", "m.adaline", "new.csv").out
 
 
+@pytest.mark.parametrize("target", ["flag", "kind"])
+def test_classes_in_an_order_of_their_own_are_judged_alike(target: str, shell: Shell, tmp_path: Path) -> None:
+    old, new = (open_table(tmp_path / name, target=target, features=["b", "y"]) for name in ("old.csv", "new.csv"))
+    model = OrdinalRegression(classes=np.unique(old.target_values())[::-1].tolist()).fit(old)
+    save(model, tmp_path / "m.adaline")
+    found = shell.good("score", "m.adaline", "new.csv", "--json").json
+    y, p = new.target_values(), model.predict_proba(new)[:, ::-1]
+    assert found["log_loss"] == pytest.approx(metrics.log_loss(y, p), rel=1e-9)
+    if target == "flag":
+        assert found["calibration"][0]["probability"] < 0.5 < found["calibration"][-1]["share"]
+        assert found["auc"] == pytest.approx(metrics.roc_auc_score(y, p[:, 1]), rel=1e-12)
+
+
 def test_labels_that_the_model_has_not_met_count_as_wrong(shell: Shell, tmp_path: Path) -> None:
     shell.good("fit", "old.csv", "-t", "kind", "--features", "b,y", "-o", "m.adaline")
     text = (tmp_path / "new.csv").read_text().replace(",z,", ",w,")
@@ -76,3 +89,11 @@ def test_mistakes_are_one_line(shell: Shell, tmp_path: Path) -> None:
     assert "'y'" in shell.bad("score", "y.adaline", "bare.csv")
     assert "'c'" in shell.bad("score", "y.adaline", "new.csv", "--target", "c")
     assert "no.csv" in shell.bad("score", "y.adaline", "no.csv")
+
+
+def test_levels_in_their_order_are_named_on_the_command_line(shell: Shell, tmp_path: Path) -> None:
+    words = ("-t", "kind", "--features", "b,y", "--categories", "kind=z<x<y")
+    shell.good("fit", "old.csv", *words, "-s", "OrdinalRegression", "-o", "m.adaline")
+    assert load(tmp_path / "m.adaline").classes_.tolist() == ["z", "x", "y"]
+    found = shell.good("compare", "old.csv", *words, "--folds", "2", "--json").json
+    assert "OrdinalRegression" in {one["system"] for one in found["results"]}

@@ -7,7 +7,7 @@ import numpy as np
 from adaline import GaussianClassifier, LeastSquaresClassifier, LinearRegression
 from adaline.basis import Polynomial
 from adaline.inference.strengths import strengths, strongest
-from adaline.plots.classification import reliability
+from adaline.selection.probabilities import reliability
 from tests.comparison.examples import labels
 from tests.plots.drawn import LINEAR, NAMES, X, Y
 

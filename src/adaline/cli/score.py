@@ -18,8 +18,8 @@ from adaline.cli.summary import model_label
 from adaline.comparison.classes import decisions, recalls
 from adaline.errors import InvalidParameter
 from adaline.input.coded import coded
-from adaline.plots.classification import reliability
 from adaline.selection.measures import SMALLEST
+from adaline.selection.probabilities import reliability
 from adaline.sources import TableSource
 from adaline.sources.tables.relation import Relation
 from adaline.storage.pipelines import is_pipeline
@@ -86,12 +86,15 @@ def judge_numbers(model: Any, source: TableSource, y: NDArray[Any], weight: Arra
 
 def judge_classes(model: Any, source: TableSource, y: NDArray[Any], weight: Array) -> dict[str, Any]:
     """Return accuracy, recall, ranking and calibration of a classifier, as plain values; new labels count as wrong."""
-    known, labels = model.classes_, np.unique(y)
+    order = np.argsort(model.classes_)
+    known, labels = model.classes_[order], np.unique(y)
     predicted = model.predict(source)
     own = np.searchsorted(known, y).clip(max=len(known) - 1)
     is_known = known[own] == y
-    given = np.asarray(model.predict_proba(source)) if hasattr(model, "predict_proba") else None
-    scores = given if given is not None else decisions(model, source) if hasattr(model, "decision_function") else None
+    given = np.asarray(model.predict_proba(source))[:, order] if hasattr(model, "predict_proba") else None
+    scores = given
+    if scores is None and hasattr(model, "decision_function"):
+        scores = decisions(model, source)[:, order]
     if scores is not None:
         column = np.searchsorted(known, labels).clip(max=len(known) - 1)
         scores = np.where(known[column] == labels, scores[:, column], -np.inf)

@@ -14,7 +14,7 @@ columns too many for that, take proximal Newton steps.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -38,6 +38,7 @@ from adaline.solvers.smooth.proximal_newton import PathPoint, l1_points, points_
 from adaline.sources import ArraySource, Source
 from adaline.sources.array import SparseSource
 from adaline.sources.base import InMemory
+from adaline.sources.threads import one_blas_thread
 from adaline.sources.views import Fold, fold_of
 from adaline.sums import FoldSums, Moments, Targets, all_but_one, running
 
@@ -127,7 +128,8 @@ class FittedNet:
 def fit_nets(source: Source, loss: Loss, options: NetOptions) -> list[FittedNet]:
     """Return the net of each target, or the one of coupled outputs."""
     if isinstance(loss, Squared):
-        found = _by_moments(source, options) or _by_rows(source, options)
+        by_moments = _by_moments(source, options)
+        found = _by_rows(source, options) if by_moments is None else next(by_moments)
         if found is not None:
             return found
     if options.positive or options.groups is not None:
@@ -139,28 +141,52 @@ def fit_nets(source: Source, loss: Loss, options: NetOptions) -> list[FittedNet]
     return [_by_steps(source.with_target(k), loss, options) for k in range(source.shape.targets)]
 
 
-def _by_moments(source: Source, options: NetOptions) -> list[FittedNet] | None:
-    """Fit squared losses from the second moments of every fold, in one read; None where there are too many columns."""
+def fit_folds(source: Source, options: NetOptions, fold: NDArray[np.intp]) -> Iterator[list[FittedNet]] | None:
+    """Return the nets of squared losses for all rows, then without each fold (N,); None where they need more reads.
+
+    Moments of the rows of every fold and every part that the penalty is chosen by are taken in one read.
+    """
+    return _by_moments(source, options, fold)
+
+
+def _by_moments(
+    source: Source, options: NetOptions, fold: NDArray[np.intp] | None = None
+) -> Iterator[list[FittedNet]] | None:
+    """Fit squared losses from second moments, in one read, as `fit_folds`; None where there are too many columns."""
     dense = isinstance(source, InMemory) and not source.sparse
     if source.shape.features > (MOMENTS if dense else MOST_MOMENTS):
         return None
+    inner = 1 if options.l1 is not None else options.folds
+    outer = 1 if fold is None else int(fold.max()) + 1
+
+    def cells(first: int, rows: int) -> NDArray[np.int64]:
+        own = fold_of(first, rows, inner)
+        return own if fold is None else own + inner * fold[first : first + rows]
+
     centred = options.intercept and not source.sparse
+    if inner * outer == 1:
+        sums = [source.sum(Moments, centred=centred)]
+    else:
+        sums = source.sum(FoldSums, cells, of=Moments, centred=centred, folds=inner * outer).parts
+    if not all(one.finite for one in sums):
+        source.refuse_nonfinite()
+    each = [sums[j::inner] for j in range(inner)]
+    if outer == 1:
+        return iter([_of_moments(sums, source, options)])
+    rows = [[running(one)[-1] for one in each], *zip(*map(all_but_one, each), strict=True)]
+    return (_of_moments(list(parts), source, options) for parts in rows)
+
+
+@one_blas_thread()
+def _of_moments(parts: list[Moments], source: Source, options: NetOptions) -> list[FittedNet]:
+    """Return the net of each target from the moments of the parts that the penalty is chosen by, or of all rows."""
+    others: list[Moments] = []
     if options.l1 is None:
-        parts = source.sum(
-            FoldSums,
-            lambda first, rows: fold_of(first, rows, options.folds),
-            **{"of": Moments, "centred": centred, "folds": options.folds},
-        ).parts
         parts = [part for part in parts if part.weight > 0]
         if len(parts) < 2:
-            if not all(part.finite for part in parts):
-                source.refuse_nonfinite()
             raise InvalidData(FEW_ROWS.format(rows=source.count_rows()))
-        total, others = running(parts)[-1], all_but_one(parts)
-    else:
-        total, others = source.sum(Moments, centred=centred), []
-    if not total.finite:
-        source.refuse_nonfinite()
+        others = all_but_one(parts)
+    total = running(parts)[-1]
     if options.intercept:
         total, others = total.about_mean(), [one.about_mean() for one in others]
     return [_required(of_moments(total, others, k), options) for k in range(source.shape.targets)]

@@ -225,7 +225,7 @@ def effects(
         )
     check_is_fitted(model)
     known: MeanModel = model._mean_model()
-    rows = _Rows(model, X)
+    rows = _Designs(model, X)
     sample_weight = X.read_weights() if isinstance(X, Source) and sample_weight is None else sample_weight
     weight = np.ones(rows.count) if sample_weight is None else read_weights(sample_weight, rows.count)
     shift = read_offset(offset, exposure, rows.count)
@@ -313,7 +313,7 @@ def _bend(function: Callable[[Array], Array], z: Array, along: Array) -> Array:
     return np.asarray(np.divide(found, step[:, :, None], out=np.zeros_like(found), where=step[:, :, None] > 0))
 
 
-class _Rows:
+class _Designs:
     """Rows as given, their design, and how it changes with each column."""
 
     def __init__(self, model: Any, X: Any) -> None:

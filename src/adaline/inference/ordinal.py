@@ -30,7 +30,7 @@ from adaline.inference.likelihood import (
     wald_test,
 )
 from adaline.inference.summary import STATISTICS, CoefficientTable, Part
-from adaline.losses.ordinal import CumulativeLink
+from adaline.links import ShareLink
 from adaline.parameters import LEVEL
 from adaline.results import Certificate
 from adaline.solvers.smooth.likelihood import LikelihoodFit
@@ -162,12 +162,12 @@ def ordinal_test(
     return replace(wald_test(fit, hypothesis, value, names, (0, 1), **options), about="")
 
 
-def ordinal_means(link: CumulativeLink) -> Callable[[Array], tuple[Array, Array]]:
+def ordinal_means(link: ShareLink) -> Callable[[Array], tuple[Array, Array]]:
     """Return the function from outputs w'x - threshold_k, (n, K - 1), to P of the classes (n, K) and its Jacobian."""
 
     def mean(z: Array) -> tuple[Array, Array]:
         none, every = np.zeros((len(z), 1)), np.ones((len(z), 1))
-        p = np.diff(np.concatenate([none, link.below(-z), every], axis=1), axis=1)
+        p = np.diff(np.concatenate([none, link.mean(-z), every], axis=1), axis=1)
         slope = link.density(-z)[:, :, None] * np.eye(z.shape[1])
         nothing = np.zeros((len(z), 1, z.shape[1]))
         return p, np.concatenate([nothing, slope], axis=1) - np.concatenate([slope, nothing], axis=1)

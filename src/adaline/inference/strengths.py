@@ -67,6 +67,7 @@ def strengths(
     if hasattr(model, "summary"):
         told = model.summary().to_dict()
         rows = told["coefficients"]
+        rows = rows[: len(names)] if hasattr(model, "thresholds_") else rows  # the slopes of ordered classes
         outputs = len({row.get("target", "") for row in rows})
         first = len(rows) // outputs - len(names)
         if first in (0, 1) and len(rows) == outputs * (first + len(names)):

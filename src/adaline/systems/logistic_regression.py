@@ -524,7 +524,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         before: Array | None,
         model: Self | None,
         path: PenaltyPath | None,
-    ) -> list[FittedLikelihood]:
+    ) -> list[LikelihoodMachine]:
         """Return the fitted machines: one, or K coupled ones, or one for each class or pair."""
         k = len(rows.counts)
         if before is not None and len(before) == k:
@@ -547,7 +547,7 @@ class LogisticRegression(NearFits, LinearClassifier):
 
     def _fit_machine(
         self, rows: ClassifiedRows, two: bool, init: Array | None, near: Near | None, path: PenaltyPath | None
-    ) -> FittedLikelihood:
+    ) -> LikelihoodMachine:
         """Return the machine of two classes, or the coupled ones of all; `path` is that of penalty="auto", if known."""
         unit = self._unit(rows.spread)
         problem, constants = self._opened(rows, two)
@@ -563,7 +563,9 @@ class LogisticRegression(NearFits, LinearClassifier):
             near=near,
         )
         fitted = minimise(problem.penalised_by(penalty), constants, options)
-        return FittedLikelihood(likelihood_of(fitted, options, constants.loss), fitted.history, fitted.separation, path)
+        return LikelihoodMachine(
+            likelihood_of(fitted, options, constants.loss), fitted.history, fitted.separation, path
+        )
 
     def _opened(self, rows: ClassifiedRows, two: bool) -> tuple[Problem, Constants]:
         """Return the objective over rows without a penalty, and the best constants."""
@@ -586,7 +588,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         return None if given is None else first_theta(Shape(width_of(self), machines), given)
 
     def _take(
-        self, machines: list[FittedLikelihood], rows: ClassifiedRows, present: NDArray[np.bool_], meter: Meter
+        self, machines: list[LikelihoodMachine], rows: ClassifiedRows, present: NDArray[np.bool_], meter: Meter
     ) -> None:
         """Set the solution; classes that have no rows score minus infinity."""
         theta = np.concatenate([machine.fit.solution.theta for machine in machines])
@@ -649,7 +651,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         return list((self.classes_ if len(self.classes_) == 2 else self.classes_[present]).tolist())
 
 
-class FittedLikelihood(NamedTuple):
+class LikelihoodMachine(NamedTuple):
     """A fitted machine, or K coupled ones; the path of penalties where one was chosen."""
 
     fit: LikelihoodFit

@@ -117,7 +117,9 @@ class OrdinalRegression(NearFits, LinearClassifier):
     MASS, clm of its ordinal, and OrderedModel of statsmodels. Passes over the rows: 6 to 12.
     """
 
-    compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # only for labels whose order is meant
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)
+    compared_ordered: ClassVar[bool] = True
+    compared_numbers: ClassVar[int] = 2**24  # of X, that a fit learns from in a comparison
     link: Annotated[str, OneOf(*CUMULATIVE_LINKS)] = "logit"
     classes: Annotated[Any, AnyOf(NONE, _Labels())] = None
     penalty: Annotated[float, ZERO_OR_MORE] = 0.0
@@ -185,7 +187,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else P, (n, K)."""
         check_is_fitted(self, "classes_")
         if len(self.classes_) == 2:
-            return np.asarray(self.latent(X) - self.thresholds_[0] + self._link().quantile(np.array(0.5)))
+            return np.asarray(self.latent(X) - self.thresholds_[0] + self._link().link.quantile(np.array(0.5)))
         return self.predict_proba(X)
 
     @by_blocks
@@ -316,7 +318,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
             fit.solution.theta,
             fit.root,
             tuple(map(str, self._fitted_classes())),
-            ordinal_means(self._link()),
+            ordinal_means(self._link().link),
             log_odds=self.link == "logit",
             notes=(PENALISED_EFFECTS,) if fit.penalised else (),
         )
