@@ -108,8 +108,8 @@ class SystemTrial:
         self._models: list[Any] = []
         if budget is not None and budget.epochs is not None:
             system = clone(system).set_params(epochs=budget.epochs)
-        few = budget is not None and budget.rows is not None and budget.rows < len(rows.y)
-        self._learned = rows.sampled(budget.rows) if few else rows
+        most = len(rows.y) if budget is None or budget.rows is None else budget.rows
+        self._learned = rows.sampled(most) if most < len(rows.y) else rows
         self._trial, self._streams = CrossValidation(system, self._learned, self._judge, stream), stream is not None
 
     def run(self, guess: NDArray[Any] | None, before_fit: Callable[[str], None]) -> Result:

@@ -221,7 +221,7 @@ def _numbered(fold: NDArray[np.int64], weight: Array | None) -> NDArray[np.int64
     if (mass > 0).sum() < 2:
         raise InvalidData(FEW_ROWS.format(rows=len(fold)))
     number = np.cumsum(mass > 0) - 1
-    return np.maximum(number, 0)[fold]
+    return np.asarray(np.maximum(number, 0)[fold])
 
 
 def _required(quadratics: Quadratics, options: NetOptions) -> FittedNet:
@@ -348,7 +348,11 @@ def _validated(
         if not 0 < share < 1:
             continue
         one = replace(free, source=train, weight=train.total_weight())
-        found = points_at(one, size * share, constant, wanted * share, l1s, lambda l1, s=share: ridge(l1) * s)
+
+        def own(l1: float, share: float = share) -> Array:
+            return np.asarray(ridge(l1) * share)
+
+        found = points_at(one, size * share, constant, wanted * share, l1s, own)
         each.append([replace(free, source=test).evaluate(point.found.theta).value for point in found])
         weights.append(problem.weight - one.weight)
     if len(each) < 2:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -243,7 +244,7 @@ class FoldMachines:
     """
 
     def __init__(
-        self, rows: FoldRows, without: list[tuple[int, ...]], start: Array, beside: FoldMachines | None = None
+        self, rows: FoldRows, without: Sequence[tuple[int, ...]], start: Array, beside: FoldMachines | None = None
     ) -> None:
         self.rows, self.without, self.beside = rows, without, beside
         self.kept = np.array([[float(f not in one) for f in range(rows.count)] for one in without])
@@ -278,7 +279,7 @@ class FoldMachines:
             steps[done] = found[done]
         if left.any():
             self.thetas = self.thetas.copy()
-            for m in np.flatnonzero(left):
+            for m in np.flatnonzero(left).tolist():
                 source = self.rows.without(self.without[m])
                 weight = float(self.kept[m] @ self.rows.weights)
                 one = replace(self.rows.free, source=source, ridge=ridges[m], weight=weight)
@@ -330,8 +331,9 @@ class FoldMachines:
         done = np.zeros(count, dtype=bool)
         for self.steps in range(STEPS):
             if self.steps and self.steps % MANY == 0 and count * self.rows.free.size**2 <= MATRICES:
-                for m in np.flatnonzero(~done):
-                    self.own[m] = sum(self.rows.second(f, self.thetas[m]) for f in np.flatnonzero(self.kept[m]))
+                for m in np.flatnonzero(~done).tolist():
+                    kept = np.flatnonzero(self.kept[m]).tolist()
+                    self.own[m] = reduce(np.add, (self.rows.second(f, self.thetas[m]) for f in kept))
                     self.metrics[m] = self._metric(m, ridges[m])
                     pairs[m].clear()
             each = zip(self.metrics, pairs, gradients, strict=True)

@@ -73,7 +73,7 @@ class RidgeFolds:
             each.append(self._scores(quadratics, m, k, v) if self.scorer else self._squares(quadratics, m, v))
         weights = quadratics.weight[0] - quadratics.weight[1:]
         if self.scorer:
-            return np.mean(each, axis=0)
+            return np.asarray(np.mean(each, axis=0))
         return np.asarray(np.sum(each, axis=0) / weights.sum())
 
     def _squares(self, quadratics: MomentQuadratics, m: int, v: Array) -> Array:
@@ -106,4 +106,4 @@ class GivenPlane(RegressorMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         """Return w'x + w0 of rows (n, D), (n,)."""
-        return np.asarray(host(X) @ self.coef_) + self.intercept_
+        return np.asarray(host(X) @ self.coef_ + self.intercept_)

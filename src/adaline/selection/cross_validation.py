@@ -360,7 +360,7 @@ class StreamedFolds:
         if not (hasattr(system, "_sum_folds") and _fits_as_we_do(system)):
             return None
         rows = system._sum_folds(self.source, None, None, self.fold, self.shared, all_but_one)
-        if rows is None or (rows.classes is not None and not np.array_equal(rows.classes, self.classes)):
+        if rows is None or (rows.classes is not None and not np.array_equal(rows.classes, np.asarray(self.classes))):
             return None
         codes = None if rows.classes is None else np.arange(len(rows.classes))
         return fit_folds(system, rows._replace(columns=InputColumns(rows.columns.count), classes=codes))

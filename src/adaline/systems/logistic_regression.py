@@ -220,6 +220,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         units = [self._unit(spread) for spread in (rows.spread, *spreads)]
         if together:
             return held_out_paths(problem, units[0], constants.theta, constants.loss, fold, units[1:])
+        assert isinstance(rows.source, InMemory)
         each = []
         for k, (one, unit, spread) in enumerate(zip(counts, units[1:], spreads, strict=True)):
             kept = np.flatnonzero(fold != k)

@@ -233,9 +233,8 @@ class SparseQuadratics(Quadratics):
             outputs[here] *= weight[:, None] * np.array([m != k + 1 for m in which])
             first += len(weight)
         mean = self.mean[which]
-        return (
-            np.asarray((self.all.T @ outputs).T) - ((mean * changes).sum(axis=1) * self.weight[which])[:, None] * mean
-        )
+        gone = ((mean * changes).sum(axis=1) * self.weight[which])[:, None] * mean
+        return np.asarray((self.all.T @ outputs).T - gone)
 
     def need(self, columns: Indices, ranking: Array) -> bool:
         """Form G among the columns known and those that join."""
