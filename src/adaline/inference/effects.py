@@ -29,7 +29,7 @@ import numpy as np
 
 from adaline.arrays import Array, as_dense, host, is_device, is_sparse
 from adaline.coding.frames import collected
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import judged
 from adaline.inference.summary import cell, escaped, frame_of, html_row, html_table, text_table
@@ -38,6 +38,7 @@ from adaline.input.coded import CodedRows, coded, offset_of
 from adaline.input.open import read_offset, read_rows, read_weights, refuse_nonfinite
 from adaline.losses import Likelihood, Logistic, Softmax
 from adaline.parameters import FLAG, LEVEL, OneOf
+from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.sources import Source, TableSource
 from adaline.wording import counted, visible
 
@@ -46,6 +47,13 @@ STEP = 2.0**-9  # of differences of fourth order, in units in which functions be
 STENCIL = ((1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))
 SLOPE = "slope"
 PENALISED_EFFECTS = "the penalty is read as a prior: effects are those of the mode, and errors those of the posterior"
+
+
+def effects_root(fit: LikelihoodFit) -> Array:
+    """Return the root of the covariance of a fit; refuse one that was too large to form."""
+    if fit.root is None:
+        raise SumsMissing("no effects: the matrix of second derivatives was too large to form. Use fewer columns.")
+    return fit.root
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from adaline.arrays import Array, host, is_device
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
-from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.custom_machine import MACHINE, first_weights, fit_machine
 from adaline.fits.linear_machine import (
     LARGEST_SHAPE,
@@ -30,7 +30,7 @@ from adaline.fits.stochastic import walk_rows
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
-from adaline.inference.effects import PENALISED_EFFECTS, MeanModel, linear_means, linked_means
+from adaline.inference.effects import PENALISED_EFFECTS, MeanModel, effects_root, linear_means, linked_means
 from adaline.inference.family import FamilySummary, family_test, summarise_families
 from adaline.inference.family_intervals import INTERVAL, OutputErrors, family_interval, output_errors
 from adaline.inference.hypotheses import HypothesisTest
@@ -482,9 +482,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         fits = [fit.without_dependent() for fit in self._likelihoods()]
         theta, linked = np.concatenate([fit.solution.theta for fit in fits]), self._loss().linked
         assert linked is not None
-        roots = [fit.root[0] for fit in fits if fit.root is not None]
-        if len(roots) < len(fits):
-            raise SumsMissing("no effects: the matrix of second derivatives was too large to form. Use fewer columns.")
+        roots = [effects_root(fit)[0] for fit in fits]
         names = ("",) if len(fits) == 1 else tuple(f"y{k}" for k in range(len(fits)))
         return replace(
             linear_means(theta, roots, names, fits[0].freedom),

@@ -11,12 +11,12 @@ import numpy as np
 from adaline.arrays import Array, host, is_sparse
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
-from adaline.errors import AdalineWarning, ConvergenceWarning, SumsMissing, warn
+from adaline.errors import AdalineWarning, ConvergenceWarning, warn
 from adaline.fits.ordinal import INSTEAD, OrdinalOptions, fit_ordinal
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval
 from adaline.inference.covariance import ErrorOptions
-from adaline.inference.effects import PENALISED_EFFECTS, MeanModel
+from adaline.inference.effects import PENALISED_EFFECTS, MeanModel, effects_root
 from adaline.inference.likelihood import WaldTest
 from adaline.inference.ordinal import (
     OrdinalSummary,
@@ -312,11 +312,9 @@ class OrdinalRegression(NearFits, LinearClassifier):
         """Return the fit as a function from the design to the probabilities, for `effects`."""
         check_is_fitted(self, "classes_")
         fit = self._fits[0].without_dependent()
-        if fit.root is None:
-            raise SumsMissing("no effects: the matrix of second derivatives was too large to form. Use fewer columns.")
         return MeanModel(
             fit.solution.theta,
-            fit.root,
+            effects_root(fit),
             tuple(map(str, self._fitted_classes())),
             ordinal_means(self._link().link),
             log_odds=self.link == "logit",
