@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from adaline import GeneralizedLinear, LinearRegression, compare, load, open_table, save, select
+from adaline import GeneralizedLinear, LinearRegression, anova, compare, load, open_table, save, select
 from adaline.cli import main
 from adaline.errors import AdalineError, AdalineWarning, InvalidData, InvalidParameter, InvalidType
 from adaline.links import Power
@@ -296,3 +296,15 @@ def test_the_command_line_fits_and_predicts_with_an_offset(tmp_path: Path) -> No
     plain = GeneralizedLinear(loss="poisson").fit(X[:, :1], ROWS["count"], offset=OFFSET)
     found = pd.read_csv(tmp_path / "found.csv")["prediction"]
     np.testing.assert_allclose(found, plain.predict(X[:, :1], offset=OFFSET), rtol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["gaussian", "poisson", "negative_binomial", "gamma"])
+def test_a_constant_alone_is_no_penalised_fit(loss: str) -> None:
+    small, large = (
+        GeneralizedLinear(loss=loss).fit(open_table(ROWS.assign(y=ROWS.index % 5 + 1.0, x=ROWS.index % 7), formula=f))
+        for f in ("y ~ 1", "y ~ x")
+    )
+    assert np.isfinite(small.summary().to_dict()["aic"])
+    found = anova(small, large)
+    assert found.p_value[1] > 0
+    assert small.deviance_ == pytest.approx(small.summary().to_dict()["null_deviance"], rel=1e-9)

@@ -149,6 +149,13 @@ class OrdinalRegression(NearFits, LinearClassifier):
         if model is not None and not (every.counts > 0).all():
             return None
         self._warn_of_absent(every)
+        if order is None and len(every.classes) > 2 and every.classes.dtype.kind in "UO":
+            shown = " < ".join(map(str, every.classes))
+            warn(
+                f"the labels are taken in the order of the alphabet, {shown}: give classes=[...], the lowest first, or "
+                "declare them as ordered categories",
+                AdalineWarning,
+            )
         rows = every.with_rows()
         unit = rows.spread.deviation if self.standardize else np.ones(len(rows.spread.mean))
         penalty = RidgePenalty(float(self.penalty), unit)
