@@ -103,7 +103,7 @@ def infer_family(
     error[1:][~fit.dependence.kept] = np.nan
     n, columns = part.freedom + fit.parameters, fit.parameters - intercept
     plain = np.nan if fit.penalised else 1.0
-    gained = plain * max(part.null_deviance - part.deviance, 0.0) / part.dispersion
+    gained = float(np.float64(plain * max(part.null_deviance - part.deviance, 0.0)) / part.dispersion)
     likely, parameters = fit.log_likelihood, fit.parameters + part.extra
     p = special.fdtrc(columns, part.freedom, gained / max(columns, 1)) if part.estimated else 0.0
     p = p if part.estimated else special.chdtrc(columns, gained)

@@ -41,7 +41,7 @@ from adaline.input import Meter, by_blocks, generator, set_columns, transaction
 from adaline.input.basis import columns_of
 from adaline.input.coded import coded, offset_of, score_predictions
 from adaline.input.first_pass import FirstPass, first_pass
-from adaline.input.open import open_rows, read_finite, read_offset, refuse_overflow
+from adaline.input.open import open_rows, read_finite, read_offset, read_targets, read_weights, refuse_overflow
 from adaline.links import LINK
 from adaline.losses import FAMILIES, Composed, Logistic, Loss, NegativeBinomial, Offset, loss_of
 from adaline.losses.registry import ACTIVATION, LOSS
@@ -76,6 +76,7 @@ from adaline.sums.wrong_rows import outputs
 from adaline.systems.families.near import NearFits
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import split_theta, theta_of
+from adaline.wording import counted
 
 TOLERANCE = {"gradient": 1e-8, "stochastic": 1e-4}
 PRECISE = 1e-10
@@ -158,7 +159,8 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     certificate_ : how good the solution is. history_ : objective after each step; stochastic: mean loss of each epoch.
     n_iter_ : steps or epochs. rows_seen_ : number of rows. aliased_ : names of the columns that are constant or depend
     on those before them. dependencies_ : how, as text.
-    deviance_, dispersion_ : of families. shape_ : of a negative binomial, given or estimated.
+    deviance_, dispersion_ : of families; a dispersion that no degrees of freedom are left to estimate is NaN.
+    shape_ : of a negative binomial, given or estimated.
 
     Examples
     --------
@@ -280,11 +282,9 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         if interval is not None:
             return self._interval(X, offset, exposure, interval, level)
         z = self._shifted(X, offset, exposure)
-        with np.errstate(all="ignore"):  # what is not finite is refused
-            y = refuse_overflow(self._loss().mean(z))
+        y = refuse_overflow(self._loss().mean(z))
         return np.asarray(y[:, 0] if self._flat else y)
 
-    @np.errstate(all="ignore")
     def _interval(self, X: Any, offset: Any, exposure: Any, interval: str, level: float) -> Interval:
         INTERVAL.check("interval", interval)
         LEVEL.check("level", level)
@@ -320,19 +320,18 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             t = t[:, : t.shape[1] - X.offset]
             y = t[:, 0] if t.shape[1] == 1 else t
         found = self.predict(X, offset, exposure)
-        y = np.asarray(y) if self._loss().coupled or source else y
-        weight = np.ones(len(found)) if sample_weight is None else np.asarray(sample_weight)
+        y = read_targets(self, y, len(found))
+        weight = read_weights(1.0 if sample_weight is None else sample_weight, len(found))
         if self._loss().coupled:
             own = np.arange(found.shape[1]) == y[:, None]
             away = own - np.average(own, axis=0, weights=weight)
             return float(1 - (weight @ (own - found) ** 2).sum() / (weight @ away**2).sum())
-        if self._flat and np.ndim(y) == 2 and np.shape(y)[1] == 2:
-            trials = np.asarray(y, dtype=np.float64).sum(axis=1)
-            y, sample_weight = np.asarray(y)[:, 0] / np.where(trials > 0, trials, 1.0), weight * trials
+        if self._flat and y.ndim == 2 and y.shape[1] == 2:
+            trials = y.sum(axis=1)
+            y, sample_weight = y[:, 0] / np.where(trials > 0, trials, 1.0), weight * trials
         return score_predictions(self, found, X, y, sample_weight)
 
     @available_if(lambda system: _has_likelihood(system))  # type: ignore[untyped-decorator]
-    @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def summary(
         self,
         level: float = 0.95,
@@ -452,7 +451,6 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         )
 
     @available_if(lambda system: _has_likelihood(system))  # type: ignore[untyped-decorator]
-    @np.errstate(all="ignore")
     def influence(
         self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None, exposure: Any = None
     ) -> LikelihoodInfluence:
@@ -503,6 +501,9 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         if source.offset != bool(self.__dict__.get("_with_offset")):
             what = "with an offset: give it again" if self.__dict__.get("_with_offset") else "without an offset"
             raise InvalidParameter(f"this model was fitted {what}, as offset= or exposure=")
+        given, targets = source.shape.targets - source.offset, len(self._fits)
+        if given != targets and not (given == 2 and self._loss().name == "binomial"):
+            raise InvalidData(f"the model has {counted(targets, 'target')}, the rows have {given}")
         return [source] if len(self._fits) == 1 else [source.with_target(k) for k in range(len(self._fits))]
 
     def _likelihoods(self) -> list[LikelihoodFit]:
