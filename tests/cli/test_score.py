@@ -101,7 +101,7 @@ def test_levels_in_their_order_are_named_on_the_command_line(shell: Shell, tmp_p
 
 def test_weights_count_rows_and_classes_keep_their_order(shell: Shell, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    rows = [("low mid high".split()[i % 3], f"{i % 3 + rng.normal():.3f}", 1 + i % 4) for i in range(120)]
+    rows = [(["low", "mid", "high"][i % 3], f"{i % 3 + rng.normal():.3f}", 1 + i % 4) for i in range(120)]
     for name, kept in (("three", rows), ("two", [row for row in rows if row[0] != "mid"])):
         for times in (False, True):
             lines = [f"{y},{x},{1 if times else w}\n" * (w if times else 1) for y, x, w in kept]
