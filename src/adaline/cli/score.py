@@ -60,12 +60,18 @@ def _rows_to_judge(model: Any, relation: Relation, target: str | None, weight: s
 
 
 def judge_numbers(model: Any, source: TableSource, y: NDArray[Any], weight: Array) -> dict[str, Any]:
-    """Return R^2, errors and bias of the predictions of each target, as plain values."""
+    """Return R^2, errors and bias of the predictions of each target, as plain values.
+
+    Successes and failures are judged as shares, weighted by the trials, as `GeneralizedLinear.score` does.
+    """
     predicted = np.asarray(model.predict(source), dtype=np.float64).reshape(len(y), -1)
-    true = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+    true, targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1), list(source.targets)
     out: list[dict[str, Any]] = []
     linked = model._row_loss().linked if isinstance(model, GeneralizedLinear) else None
-    for k, name in enumerate(source.targets):
+    if linked is not None and true.shape[1] > predicted.shape[1]:
+        trials, targets = true.sum(axis=1), [f"cbind({', '.join(targets)})"]
+        true, weight = true[:, :1] / np.where(trials > 0, trials, 1.0)[:, None], weight * trials
+    for k, name in enumerate(targets):
         error = predicted[:, k] - true[:, k]
         away = true[:, k] - np.average(true[:, k], weights=weight)
         spread = float(weight @ away**2)
@@ -79,8 +85,8 @@ def judge_numbers(model: Any, source: TableSource, y: NDArray[Any], weight: Arra
             }
         )
         if linked is not None:
-            deviance = linked.family.deviance(predicted[:, k], true[:, k])
-            out[-1]["mean_deviance"] = float(np.average(deviance, weights=weight))
+            deviance = linked.family.deviance(predicted[:, k : k + 1], true[:, k : k + 1])
+            out[-1]["mean_deviance"] = float(np.average(deviance[:, 0], weights=weight))
     return {"targets": out}
 
 
@@ -109,7 +115,7 @@ def judge_classes(model: Any, source: TableSource, y: NDArray[Any], weight: Arra
         out["auc"], out["average_precision"] = each[-1].auc, each[-1].average_precision
     out["classes"] = [one._asdict() for one in each]
     if given is not None and len(known) == 2:
-        found = reliability(given[:, 1], y == known[1])
+        found = reliability(given[:, 1], y == known[1], weight)
         out["calibration"] = [
             dict(zip(("probability", "share", "lower", "upper"), map(float, row), strict=True))
             for row in zip(found.probability, found.share, found.lower, found.upper, strict=True)

@@ -334,6 +334,7 @@ class _Designs:
             raise InvalidData(
                 f"the model was fitted to a frame or a table: give X as a frame with {', '.join(self.coding.needed)}"
             )
+        frame = frame if frame is None else self.coding.with_lags(frame)
         self.frame = frame
         self.raw = None if frame is not None else self._numbers(X)
         self.names = list(self.coding.needed) if self.coding is not None else given_columns(model)

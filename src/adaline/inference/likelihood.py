@@ -223,17 +223,31 @@ def mean_interval(fit: LikelihoodFit, x: Array, level: float, freedom: float = n
         raise SumsMissing("no intervals: the matrix of second derivatives was too large to form. Use fewer columns.")
     z = x @ fit.solution.theta[:, 1:].T + fit.solution.theta[:, 0]
     along = np.einsum("nd,kdm->nkm", x, fit.root[:, 1:]) + fit.root[:, 0]
-    if fit.coupled:  # the log odds of class k are z_k - ln sum_j!=k exp z_j
-        every = z[:, None, :] + np.where(np.eye(z.shape[1], dtype=bool), -np.inf, 0.0)
-        top = every.max(axis=2, keepdims=True)
-        rest = np.exp(every - top)
-        total = rest.sum(axis=2, keepdims=True)
-        z, along = z - (top + np.log(total))[:, :, 0], along - (rest / total) @ along
-    reach = quantile(freedom, level) * np.sqrt((along**2).sum(axis=2))
-    varying = np.where(fit.dependence.constant, 0.0, x)
-    reach[~fit.dependence.determines(np.column_stack([np.ones(len(x)), varying]))] = np.nan
+    if fit.coupled:
+        z, along = log_odds(z, along)
+    reach = reach_at(fit, x, along, quantile(freedom, level))
     bands = (Logistic().mean(band) for band in (z, z - reach, z + reach))
     return Interval(*(band if fit.coupled else band[:, 0] for band in bands))
+
+
+def log_odds(z: Array, along: Array) -> tuple[Array, Array]:
+    """Return the log odds of K classes, z_k - ln sum_j!=k exp z_j, (n, K), from their logarithms up to a constant.
+
+    `along` (n, K, M) is the derivative of z, and its second value that of the log odds.
+    """
+    every = z[:, None, :] + np.where(np.eye(z.shape[1], dtype=bool), -np.inf, 0.0)
+    top = every.max(axis=2, keepdims=True)
+    rest = np.exp(every - top)
+    total = rest.sum(axis=2, keepdims=True)
+    return z - (top + np.log(total))[:, :, 0], along - (rest / total) @ along
+
+
+def reach_at(fit: LikelihoodFit, x: Array, along: Array, times: float) -> Array:
+    """Return `times` the standard errors (n, K) whose roots are `along` (n, K, M); NaN where the fit says nothing."""
+    reach = times * np.sqrt((along**2).sum(axis=2))
+    varying = np.where(fit.dependence.constant, 0.0, x)
+    reach[~fit.dependence.determines(np.column_stack([np.ones(len(x)), varying]))] = np.nan
+    return np.asarray(reach)
 
 
 def index_of(classes: Sequence[Any], label: Any, what: str) -> int:

@@ -14,9 +14,9 @@ import numpy as np
 from scipy import special
 
 from adaline.arrays import Array
+from adaline.errors import SumsMissing
 from adaline.inference.classical import Interval, judged, quantile
 from adaline.inference.covariance import CLASSICAL, ErrorOptions, lengths
-from adaline.inference.effects import MeanModel
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.likelihood import (
     ODDS,
@@ -25,12 +25,15 @@ from adaline.inference.likelihood import (
     Quality,
     WaldInference,
     WaldTest,
+    log_odds,
     quality,
     quality_lines,
+    reach_at,
     wald_test,
 )
 from adaline.inference.summary import STATISTICS, CoefficientTable, Part
 from adaline.links import ShareLink
+from adaline.losses.ordinal import CumulativeLink, Ordinal, OrdinalOutputs
 from adaline.parameters import LEVEL
 from adaline.results import Certificate
 from adaline.solvers.smooth.likelihood import LikelihoodFit
@@ -175,11 +178,21 @@ def ordinal_means(link: ShareLink) -> Callable[[Array], tuple[Array, Array]]:
     return mean
 
 
-def probability_interval(model: MeanModel, x: Array, level: float) -> Interval:
-    """Return probabilities (n, K) at rows x (n, D), with intervals made of log odds by the delta method."""
-    z = x @ model.theta[:, 1:].T + model.theta[:, 0]
-    p, jacobian = model.mean(z)
-    along = np.einsum("nd,kdm->nkm", x, model.root[:, 1:]) + model.root[:, 0]
-    error = np.linalg.norm(np.einsum("nck,nkm->ncm", jacobian, along), axis=2)
-    reach = quantile(model.freedom, level) * error / (p * (1.0 - p))
-    return Interval(p, special.expit(special.logit(p) - reach), special.expit(special.logit(p) + reach))
+def probability_interval(fit: LikelihoodFit, link: CumulativeLink, x: Array, level: float) -> Interval:
+    """Return probabilities (n, K) at rows x (n, D), with intervals made of log odds by the delta method.
+
+    They come of log-probabilities, so that they keep their digits where probabilities are tiny. Rows that the fitted
+    rows do not span have NaN.
+    """
+    LEVEL.check("level", level)
+    if fit.root is None:
+        raise SumsMissing("no intervals: the matrix of second derivatives was too large to form. Use fewer columns.")
+    z = x @ fit.solution.theta[:, 1:].T + fit.solution.theta[:, 0]
+    loss = OrdinalOutputs(Ordinal(link, -fit.solution.theta[:, 0]))
+    classes = [np.full((len(x), 1), k) for k in range(1 + z.shape[1])]
+    log_p = -np.concatenate([loss.value(z, t) for t in classes], axis=1)
+    slopes = -np.stack([loss.slope(z, t) for t in classes], axis=1)
+    along = np.einsum("nd,kdm->nkm", x, fit.root[:, 1:]) + fit.root[:, 0]
+    odds, along = log_odds(log_p, slopes @ along)
+    reach = reach_at(fit, x, along, quantile(np.inf, level))
+    return Interval(np.exp(log_p), special.expit(odds - reach), special.expit(odds + reach))

@@ -122,15 +122,17 @@ def hypothesis_test(
 ) -> HypothesisTest:
     """Return the F test of C theta = value for each target, or, where `flat`, for the only one.
 
+    The second freedom is infinite where the normal distribution was asked for, and the test chi-squared.
     The other arguments are those of `summarise_regression`.
     """
     matrix, values, texts = read_hypotheses(hypothesis, value, names, intercept)
     found = _covariances(fits, sample, sources, options)
     tests = np.array([wald(covariance, matrix, values, texts) for covariance in found])
+    q, freedom = len(matrix), found[0].freedom
     if options.distribution == "normal":
-        tests[:, 1] = special.chdtrc(len(matrix), len(matrix) * tests[:, 0])
+        freedom, tests[:, 1] = np.inf, special.chdtrc(q, q * tests[:, 0])
     f, p = (float(column[0]) if flat else column for column in tests.T)
-    return HypothesisTest(texts, f, (len(matrix), found[0].freedom), p, options.errors)
+    return HypothesisTest(texts, f, (q, freedom), p, options.errors)
 
 
 def variance_inflation(fit: Fit, sums: Moments | None, intercept: bool) -> Array:

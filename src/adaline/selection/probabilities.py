@@ -65,8 +65,10 @@ class Reliability(NamedTuple):
     upper: Array
 
 
-def reliability(probability: Array, happened: NDArray[np.bool_]) -> Reliability:
+def reliability(probability: Array, happened: NDArray[np.bool_], weight: Array | None = None) -> Reliability:
     """Return the shares in ten bins of equal width, those with five rows or more; intervals by Wilson's formula.
+
+    A row of weight w counts as w rows.
 
     E. B. Wilson, JASA 22 (1927), 209-212.
 
@@ -78,12 +80,13 @@ def reliability(probability: Array, happened: NDArray[np.bool_]) -> Reliability:
     >>> found.share.tolist(), bool(found.upper[1] < 0.75)
     ([0.25, 0.25], True)
     """
-    n = bin_counts(probability)
+    w = np.ones(len(probability)) if weight is None else weight
     bins = _bins(probability)
+    n = np.bincount(bins, w, RELIABILITY_BINS)
     known = n >= FEWEST
     n = n[known]
-    mean = np.bincount(bins, probability, RELIABILITY_BINS)[known] / n
-    share = np.bincount(bins, happened.astype(np.float64), RELIABILITY_BINS)[known] / n
+    mean = np.bincount(bins, w * probability, RELIABILITY_BINS)[known] / n
+    share = np.bincount(bins, w * happened, RELIABILITY_BINS)[known] / n
     return Reliability(mean, share, *wilson(share, n))
 
 

@@ -35,7 +35,7 @@ from adaline.inference.family import FamilySummary, family_test, summarise_famil
 from adaline.inference.family_intervals import INTERVAL, OutputErrors, family_interval, output_errors
 from adaline.inference.hypotheses import HypothesisTest
 from adaline.inference.influence import LikelihoodInfluence, likelihood_influence
-from adaline.inference.profile import BY_PROFILE, INTERVALS, check_profile, profile_ends
+from adaline.inference.profile import INTERVALS, check_profile, profile_ends, profile_notes
 from adaline.inference.sandwich import all_with_errors, observations
 from adaline.input import Meter, by_blocks, generator, set_columns, transaction
 from adaline.input.basis import columns_of
@@ -403,7 +403,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             level=level,
             notes=[
                 *([options.describe(observations(fits[0]), freedom)] if errors != "classical" else []),
-                *([BY_PROFILE] if profile else []),
+                *([] if ends is None else profile_notes(fits, ends)),
             ],
             errors=errors,
             freedom=freedom,

@@ -30,7 +30,7 @@ from adaline.inference.covariance import ErrorOptions
 from adaline.inference.effects import PENALISED_EFFECTS, MeanModel, effects_root, logistic_means, softmax_means
 from adaline.inference.influence import LikelihoodInfluence, likelihood_influence
 from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest, mean_interval, summarise, wald_test
-from adaline.inference.profile import BY_PROFILE, INTERVALS, check_profile, profile_ends
+from adaline.inference.profile import INTERVALS, check_profile, profile_ends, profile_notes
 from adaline.inference.sandwich import all_with_errors
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of, width_of
@@ -384,7 +384,7 @@ class LogisticRegression(NearFits, LinearClassifier):
             notes=[
                 *([SEPARATED] if self.separation_ is not None else []),
                 *([options.describe(fit.weight, freedom)] if errors != "classical" else []),
-                *([BY_PROFILE] if ends is not None else []),
+                *([] if ends is None else profile_notes([fit], [ends])),
             ],
             certificate=self.certificate_,
             errors=errors,

@@ -32,7 +32,7 @@ from adaline.input.class_weights import ClassifiedRows, in_order, open_classes
 from adaline.input.labels import Labels
 from adaline.input.open import open_labelled, read_finite
 from adaline.losses.ordinal import CUMULATIVE_LINKS, CumulativeLink, Ordinal, OrdinalOutputs
-from adaline.parameters import FLAG, LEVEL, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf
+from adaline.parameters import FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf
 from adaline.penalties import RidgePenalty
 from adaline.results import Status, without_constants
 from adaline.solvers.least_squares.dependence import named, say_dependent
@@ -221,13 +221,13 @@ class OrdinalRegression(NearFits, LinearClassifier):
         if interval is None:
             return super().predict(X)
         OneOf("confidence").check("interval", interval)
-        LEVEL.check("level", level)
         return self._mean_interval(X, level)
 
     @by_blocks
     def _mean_interval(self, X: Any, level: float) -> Interval:
+        check_is_fitted(self, "classes_")
         x = read_finite(self, X)
-        return probability_interval(self._mean_model(), x.toarray() if is_sparse(x) else host(x), level)
+        return probability_interval(self._fits[0], self._link(), x.toarray() if is_sparse(x) else host(x), level)
 
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def summary(
