@@ -296,3 +296,21 @@ def test_the_command_line_fits_and_predicts_with_an_offset(tmp_path: Path) -> No
     plain = GeneralizedLinear(loss="poisson").fit(X[:, :1], ROWS["count"], offset=OFFSET)
     found = pd.read_csv(tmp_path / "found.csv")["prediction"]
     np.testing.assert_allclose(found, plain.predict(X[:, :1], offset=OFFSET), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("family", "link", "y"), [("gamma", "inverse", [1.0, 0.5, 1 / 3 + 0.02, 0.26]), ("poisson", "sqrt", [1, 4, 9, 16.5])]
+)
+def test_an_output_outside_the_link_has_no_mean(family: str, link: str, y: Any) -> None:
+    """It is refused, and an interval that reaches it ends at the border, where the mean is 0 or infinite."""
+    model = GeneralizedLinear(loss=family, link=link).fit([[0.0], [1.0], [2.0], [3.0]], y)
+    for options in ({}, {"interval": "confidence"}, {"interval": "prediction"}):
+        with pytest.raises(InvalidData, match=f"row 1 has no mean: .* link='{link}' takes outputs from 0 to inf.* log"):
+            model.predict([[1.0], [-5.0]], **options)
+    near = [[-0.9 if family == "gamma" else -0.7]]
+    found = model.predict(near, interval="confidence", level=0.999)
+    lower, upper = found.lower[0], found.upper[0]
+    assert upper == np.inf if family == "gamma" else lower == 0.0
+    assert lower < found.prediction[0] < upper
+    wide = model.predict(near, interval="prediction", level=0.999)
+    assert wide.lower[0] <= found.prediction[0] <= wide.upper[0]

@@ -42,7 +42,7 @@ from adaline.input.basis import columns_of
 from adaline.input.coded import coded, offset_of, score_predictions
 from adaline.input.first_pass import FirstPass, first_pass
 from adaline.input.open import open_rows, read_finite, read_offset, refuse_overflow
-from adaline.links import LINK
+from adaline.links import LINK, name_of
 from adaline.losses import FAMILIES, Composed, Logistic, Loss, NegativeBinomial, Offset, loss_of
 from adaline.losses.registry import ACTIVATION, LOSS
 from adaline.parameters import (
@@ -281,7 +281,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             return self._interval(X, offset, exposure, interval, level)
         z = self._shifted(X, offset, exposure)
         with np.errstate(all="ignore"):  # what is not finite is refused
-            y = refuse_overflow(self._loss().mean(z))
+            y = refuse_overflow(self._refuse_outside(z, self._loss().mean(z)))
         return np.asarray(y[:, 0] if self._flat else y)
 
     @np.errstate(all="ignore")
@@ -292,8 +292,21 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         assert linked is not None
         z = self._shifted(X, offset, exposure)
         found = family_interval(fits, linked, self._output_errors(X)._replace(output=z), interval, level)
-        refuse_overflow(found.prediction)
+        refuse_overflow(self._refuse_outside(z, found.prediction))
         return Interval(*(band[:, 0] if self._flat else band for band in found))
+
+    def _refuse_outside(self, z: Array, mean: Array) -> Array:
+        """Return the means of outputs (n, K); raise where an output has none."""
+        if not (bad := np.isfinite(z) & np.isnan(mean)).any():
+            return mean
+        row, linked = int(np.argwhere(bad)[0, 0]), self._loss().linked
+        assert linked is not None
+        low, high = linked.family.range(linked.link)
+        raise InvalidData(
+            f"row {row} has no mean: its output is {z[bad][0]:g}, and {linked.name} with link={name_of(linked.link)!r} "
+            f"takes outputs from {low:g} to {high:g}. Leave such rows out, or fit with a link that takes every output, "
+            f"such as {'logit' if linked.name == 'binomial' else 'log'}"
+        )
 
     @by_blocks
     def _output_errors(self, X: Any) -> OutputErrors:
