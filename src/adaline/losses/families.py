@@ -161,7 +161,7 @@ class Tweedie(Family):
     def cost(self, link: Link, z: Any, t: Any) -> Derivatives:
         if self.power == 0:
             m = link.power(z, 1.0)
-            off = m.value - t
+            off = (z if link == Power(1.0) else m.value) - t
             return Derivatives(0.5 * off**2, off * m.slope, m.slope**2 + off * m.bend)
         first, second = (link.power(z, k - self.power) for k in (2.0, 1.0))
         return Derivatives(*(a - _times(t, b) for a, b in zip(first, second, strict=True)))
