@@ -299,7 +299,8 @@ def test_the_command_line_fits_and_predicts_with_an_offset(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("family", "link", "y"), [("gamma", "inverse", [1.0, 0.5, 1 / 3 + 0.02, 0.26]), ("poisson", "sqrt", [1, 4, 9, 16.5])]
+    ("family", "link", "y"),
+    [("gamma", "inverse", [1.0, 0.5, 1 / 3 + 0.02, 0.26]), ("poisson", "sqrt", [1, 4, 9, 16.5])],
 )
 def test_an_output_outside_the_link_has_no_mean(family: str, link: str, y: Any) -> None:
     """It is refused, and an interval that reaches it ends at the border, where the mean is 0 or infinite."""

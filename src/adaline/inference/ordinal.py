@@ -5,7 +5,7 @@ The fit has a machine for each threshold, of the same slopes and with minus the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -16,7 +16,7 @@ from scipy import special
 from adaline.arrays import Array
 from adaline.inference.classical import Interval, judged, quantile
 from adaline.inference.covariance import CLASSICAL, ErrorOptions, lengths
-from adaline.inference.effects import MeanModel
+from adaline.inference.effects import MeanFunction, MeanModel
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.likelihood import (
     ODDS,
@@ -162,15 +162,17 @@ def ordinal_test(
     return replace(wald_test(fit, hypothesis, value, names, (0, 1), **options), about="")
 
 
-def ordinal_means(link: CumulativeLink) -> Callable[[Array], tuple[Array, Array]]:
+def ordinal_means(link: CumulativeLink) -> MeanFunction:
     """Return the function from outputs w'x - threshold_k, (n, K - 1), to P of the classes (n, K) and its Jacobian."""
 
-    def mean(z: Array) -> tuple[Array, Array]:
+    def mean(z: Array, along: Array) -> tuple[Array, Array, Array]:
         none, every = np.zeros((len(z), 1)), np.ones((len(z), 1))
         p = np.diff(np.concatenate([none, link.below(-z), every], axis=1), axis=1)
-        slope = link.density(-z)[:, :, None] * np.eye(z.shape[1])
-        nothing = np.zeros((len(z), 1, z.shape[1]))
-        return p, np.concatenate([nothing, slope], axis=1) - np.concatenate([slope, nothing], axis=1)
+        return p, between(link.density(-z)), between(-link.density_slope(-z) * along)
+
+    def between(slope: Array) -> Array:
+        each, nothing = slope[:, :, None] * np.eye(slope.shape[1]), np.zeros((len(slope), 1, slope.shape[1]))
+        return np.concatenate([nothing, each], axis=1) - np.concatenate([each, nothing], axis=1)
 
     return mean
 
@@ -178,7 +180,7 @@ def ordinal_means(link: CumulativeLink) -> Callable[[Array], tuple[Array, Array]
 def probability_interval(model: MeanModel, x: Array, level: float) -> Interval:
     """Return probabilities (n, K) at rows x (n, D), with intervals made of log odds by the delta method."""
     z = x @ model.theta[:, 1:].T + model.theta[:, 0]
-    p, jacobian = model.mean(z)
+    p, jacobian, _ = model.mean(z, z)
     along = np.einsum("nd,kdm->nkm", x, model.root[:, 1:]) + model.root[:, 0]
     error = np.linalg.norm(np.einsum("nck,nkm->ncm", jacobian, along), axis=2)
     reach = quantile(model.freedom, level) * error / (p * (1.0 - p))

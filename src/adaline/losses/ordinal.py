@@ -69,6 +69,10 @@ class CumulativeLink(ABC):
         """Return the derivative of g at z."""
 
     @abstractmethod
+    def density_slope(self, z: Array) -> Array:
+        """Return the second derivative of g at z."""
+
+    @abstractmethod
     def quantile(self, share: Array) -> Array:
         """Return z with g(z) = share, for shares between 0 and 1."""
 
@@ -90,6 +94,10 @@ class Logit(CumulativeLink):
     def density(self, z: Array) -> Array:
         """Return g (1 - g)."""
         return np.asarray(special.expit(z) * special.expit(-z))
+
+    def density_slope(self, z: Array) -> Array:
+        """Return g (1 - g) (1 - 2 g)."""
+        return np.asarray(self.density(z) * (special.expit(-z) - special.expit(z)))
 
     def quantile(self, share: Array) -> Array:
         """Return the log odds."""
@@ -120,6 +128,10 @@ class Probit(CumulativeLink):
     def density(self, z: Array) -> Array:
         """Return the normal density."""
         return np.asarray(np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi))
+
+    def density_slope(self, z: Array) -> Array:
+        """Return -z times the density."""
+        return np.asarray(-z * self.density(z))
 
     def quantile(self, share: Array) -> Array:
         """Return the normal quantile."""
@@ -163,6 +175,10 @@ class Cloglog(CumulativeLink):
         """Return exp(z - exp(z))."""
         with np.errstate(over="ignore"):
             return np.asarray(np.exp(z - np.exp(z)))
+
+    def density_slope(self, z: Array) -> Array:
+        """Return (1 - exp(z)) times the density, which is zero long before exp(z) overflows."""
+        return np.asarray(self.density(z) * -np.expm1(np.minimum(z, LARGEST)))
 
     def quantile(self, share: Array) -> Array:
         """Return ln(-ln(1 - share))."""
