@@ -315,3 +315,12 @@ def test_an_output_outside_the_link_has_no_mean(family: str, link: str, y: Any) 
     assert lower < found.prediction[0] < upper
     wide = model.predict(near, interval="prediction", level=0.999)
     assert wide.lower[0] <= found.prediction[0] <= wide.upper[0]
+
+
+def test_several_targets_take_a_shape_that_is_given() -> None:
+    y = np.column_stack([ROWS["count"], ROWS["count"] + 1.0])
+    with pytest.raises(InvalidData, match="y has 2: fit one model for each, or give the shape"):
+        GeneralizedLinear(loss="negative_binomial").fit(X, y)
+    both = GeneralizedLinear(loss=NegativeBinomial(2.0)).fit(X, y)
+    each = [GeneralizedLinear(loss=NegativeBinomial(2.0)).fit(X, one).deviance_ for one in y.T]
+    np.testing.assert_allclose(both.deviance_, each, rtol=1e-12)

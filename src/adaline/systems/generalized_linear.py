@@ -234,6 +234,11 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         automatic = _shape_of(loss) == "auto"
         loss = with_family(loss, NegativeBinomial(1.0)) if automatic else loss
         targets = source.shape.targets - source.offset
+        if automatic and targets > 1:
+            raise InvalidData(
+                f"the shape of a negative binomial is found for one target, and y has {targets}: fit one model for "
+                "each, or give the shape, as losses.NegativeBinomial(shape=2.0)"
+            )
         if loss == loss_of("binomial") and targets == 1:
             loss = Logistic()  # the same, and it has a native kernel
         if source.offset:
