@@ -324,3 +324,21 @@ def test_several_targets_take_a_shape_that_is_given() -> None:
     both = GeneralizedLinear(loss=NegativeBinomial(2.0)).fit(X, y)
     each = [GeneralizedLinear(loss=NegativeBinomial(2.0)).fit(X, one).deviance_ for one in y.T]
     np.testing.assert_allclose(both.deviance_, each, rtol=1e-12)
+
+
+@pytest.mark.parametrize("link", ["logit", "probit"])
+def test_weights_of_classes_are_repeated_rows_and_those_of_shares_trials(link: str) -> None:
+    two, again = (ROWS["count"] > ROWS["count"].median()).astype(float), np.repeat(np.arange(len(X)), WEIGHT)
+    model = GeneralizedLinear(loss="binomial", link=link)
+    one = model.fit(X, two, WEIGHT).summary(errors="HC1", X=X, y=two, sample_weight=WEIGHT).to_dict()
+    rows = X[again], two.to_numpy()[again]
+    other = model.fit(*rows).summary(errors="HC1", X=rows[0], y=rows[1]).to_dict()
+    for name in ("bic", "freedom", "null_freedom", "log_likelihood"):
+        assert one[name] == pytest.approx(other[name], rel=1e-10), name
+    for mine, theirs in zip(one["coefficients"], other["coefficients"], strict=True):
+        assert mine["std_error"] == pytest.approx(theirs["std_error"], rel=1e-8)
+    trials = ROWS["yes"] + ROWS["no"]
+    shares = model.fit(X, ROWS["yes"] / trials, trials).summary().to_dict()
+    counts = model.fit(X, target("binomial")).summary().to_dict()
+    for name in ("bic", "freedom", "log_likelihood"):
+        assert shares[name] == pytest.approx(counts[name], rel=1e-9), name

@@ -43,7 +43,7 @@ def fitted_rows(fit: LikelihoodFit, loss: Loss, source: Source) -> FittedLikelih
     root = kept.root.copy()
     root[:, 1:][:, ~fit.dependence.kept] = 0.0
     dispersion = 1.0 if fit.family is None else fit.family.dispersion
-    in_trials = fit.family is not None and fit.family.family == "binomial" and observations(fit) != fit.weight
+    in_trials = fit.family is not None and fit.family.in_trials
     return FittedLikelihood(
         loss, kept.solution.theta, root, source.shape.targets, dispersion=dispersion, precision=in_trials
     )
