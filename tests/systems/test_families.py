@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from adaline import GeneralizedLinear, LinearRegression, compare, load, open_table, save, select
+from adaline import GeneralizedLinear, LinearRegression, anova, compare, load, open_table, save, select
 from adaline.cli import main
 from adaline.errors import AdalineError, AdalineWarning, InvalidData, InvalidParameter, InvalidType
 from adaline.links import Power
@@ -342,3 +342,14 @@ def test_weights_of_classes_are_repeated_rows_and_those_of_shares_trials(link: s
     counts = model.fit(X, target("binomial")).summary().to_dict()
     for name in ("bic", "freedom", "log_likelihood"):
         assert shares[name] == pytest.approx(counts[name], rel=1e-9), name
+
+
+def test_without_an_intercept_a_link_may_have_no_null_model() -> None:
+    rows, y = np.column_stack([np.ones(len(X)), X[:, 0]]), target("gamma")
+    full = GeneralizedLinear(loss="gamma", link="inverse", fit_intercept=False).fit(rows, y)
+    small = GeneralizedLinear(loss="gamma", link="inverse", fit_intercept=False).fit(rows[:, :1], y)
+    found = full.summary(errors="HC0", X=rows, y=y).to_dict()
+    assert all(np.isnan(found[name]) for name in ("null_deviance", "chi2", "deviance_explained"))
+    other = GeneralizedLinear(loss="gamma", link="inverse").fit(rows[:, 1:], y)
+    assert full.deviance_ == pytest.approx(other.deviance_)
+    assert "nan" not in str(anova(small, full)).splitlines()[-1]

@@ -324,9 +324,10 @@ def _rows_that_count(source: Source) -> float:
 
 
 def _null_output(problem: Problem, likelihood: Likelihood, constants: Constants) -> float:
-    """Return the output of the model without columns; reads the rows where they have offsets."""
+    """Return the output of the model without columns, NaN where it has no mean; reads the rows if they have offsets."""
     if not problem.intercept:
-        return 0.0
+        offset = isinstance(problem.loss, Offset)
+        return 0.0 if offset or likelihood.family.inside(likelihood.link, np.zeros(1)).all() else math.nan
     output = float(problem.loss.constant(np.array(constants.mean))[0])
     if not isinstance(problem.loss, Offset):
         return output
