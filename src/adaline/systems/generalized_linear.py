@@ -42,7 +42,7 @@ from adaline.input.basis import columns_of
 from adaline.input.coded import coded, offset_of, score_predictions
 from adaline.input.first_pass import FirstPass, first_pass
 from adaline.input.open import open_rows, read_finite, read_offset, read_targets, read_weights, refuse_overflow
-from adaline.links import LINK
+from adaline.links import LINK, name_of
 from adaline.losses import FAMILIES, Composed, Logistic, Loss, NegativeBinomial, Offset, loss_of
 from adaline.losses.registry import ACTIVATION, LOSS
 from adaline.parameters import (
@@ -236,6 +236,11 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         automatic = _shape_of(loss) == "auto"
         loss = with_family(loss, NegativeBinomial(1.0)) if automatic else loss
         targets = source.shape.targets - source.offset
+        if automatic and targets > 1:
+            raise InvalidData(
+                f"the shape of a negative binomial is found for one target, and y has {targets}: fit one model for "
+                "each, or give the shape, as losses.NegativeBinomial(shape=2.0)"
+            )
         if loss == loss_of("binomial") and targets == 1:
             loss = Logistic()  # the same, and it has a native kernel
         if source.offset:
@@ -282,7 +287,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         if interval is not None:
             return self._interval(X, offset, exposure, interval, level)
         z = self._shifted(X, offset, exposure)
-        y = refuse_overflow(self._loss().mean(z))
+        y = refuse_overflow(self._refuse_outside(z, self._loss().mean(z)))
         return np.asarray(y[:, 0] if self._flat else y)
 
     def _interval(self, X: Any, offset: Any, exposure: Any, interval: str, level: float) -> Interval:
@@ -292,8 +297,21 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         assert linked is not None
         z = self._shifted(X, offset, exposure)
         found = family_interval(fits, linked, self._output_errors(X)._replace(output=z), interval, level)
-        refuse_overflow(found.prediction)
+        refuse_overflow(self._refuse_outside(z, found.prediction))
         return Interval(*(band[:, 0] if self._flat else band for band in found))
+
+    def _refuse_outside(self, z: Array, mean: Array) -> Array:
+        """Return the means of outputs (n, K); raise where an output has none."""
+        if not (bad := np.isfinite(z) & np.isnan(mean)).any():
+            return mean
+        row, linked = int(np.argwhere(bad)[0, 0]), self._loss().linked
+        assert linked is not None
+        low, high = linked.family.range(linked.link)
+        raise InvalidData(
+            f"row {row} has no mean: its output is {z[bad][0]:g}, and {linked.name} with link={name_of(linked.link)!r} "
+            f"takes outputs from {low:g} to {high:g}. Leave such rows out, or fit with a link that takes every output, "
+            f"such as {'logit' if linked.name == 'binomial' else 'log'}"
+        )
 
     @by_blocks
     def _output_errors(self, X: Any) -> OutputErrors:
