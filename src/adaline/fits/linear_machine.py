@@ -250,7 +250,7 @@ def likelihood_of(fitted: FittedMachine, options: MachineOptions, null: float) -
         problem.source.n_rows,
         problem.spread.weight,
         max(problem.outputs - 1, 1) * (fitted.dependence.rank + problem.intercept),
-        not options.free or fitted.separation is not None,
+        not options.free,
         problem.loss.coupled,
         fitted.dependence,
         options.firth,
@@ -295,7 +295,7 @@ def likelihood_of_family(
         problem.source.n_rows,
         weight,
         parameters,
-        not options.free or problem.penalised,
+        not options.free,
         False,
         depends,
         family=FamilyFit(

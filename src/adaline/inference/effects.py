@@ -38,6 +38,7 @@ from adaline.input.coded import CodedRows, coded, offset_of
 from adaline.input.open import read_offset, read_rows, read_weights, refuse_nonfinite
 from adaline.losses import Likelihood, Logistic, Softmax
 from adaline.parameters import FLAG, LEVEL, OneOf
+from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.sources import Source, TableSource
 from adaline.wording import counted, visible
 
@@ -46,6 +47,15 @@ STEP = 2.0**-9  # of differences of fourth order, in units in which functions be
 STENCIL = ((1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))
 SLOPE = "slope"
 PENALISED_EFFECTS = "the penalty is read as a prior: effects are those of the mode, and errors those of the posterior"
+UNBOUNDED_EFFECTS = (
+    "the likelihood has no maximum: errors of effects that rest on coefficients without end mean nothing"
+)
+
+
+def likelihood_notes(fit: LikelihoodFit) -> tuple[str, ...]:
+    """Return what the effects of a fit have to be read with."""
+    found = {PENALISED_EFFECTS: fit.penalised, UNBOUNDED_EFFECTS: fit.unbounded}
+    return tuple(note for note, holds in found.items() if holds)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from adaline.inference.classical import CoefficientStatistics, judged
 from adaline.inference.covariance import lengths
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald_chance, wald_squares
 from adaline.inference.left_out import left_out, left_out_notes
-from adaline.inference.likelihood import PENALISED, TOO_LARGE
+from adaline.inference.likelihood import NO_MAXIMUM, PENALISED, TOO_LARGE, check_maximum
 from adaline.inference.summary import STATISTICS, CoefficientTable
 from adaline.parameters import LEVEL
 from adaline.results import Certificate
@@ -191,6 +191,7 @@ def summarise_families(
     ]
     quasi = parts[0].estimated and parts[0].family in ("poisson", "binomial", "negative_binomial")
     found = {
+        NO_MAXIMUM: any(fit.unbounded for fit in fits),
         PENALISED: fits[0].penalised,
         QUASI: quasi,
         TOO_LARGE: fits[0].root is None,
@@ -238,6 +239,7 @@ def family_test(
                 "no tests for a penalised fit: its coefficients are shrunken on purpose, none is centred on the truth. "
                 "Use penalty=0 and l1=0."
             )
+        check_maximum(fit, "Wald tests")
         if fit.root is None:
             raise SumsMissing("no tests: the matrix of second derivatives was too large to form. Use fewer columns.")
         if not freedom > 0.5:

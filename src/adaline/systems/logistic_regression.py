@@ -27,7 +27,7 @@ from adaline.fits.separation import Separation
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
-from adaline.inference.effects import PENALISED_EFFECTS, MeanModel, logistic_means, softmax_means
+from adaline.inference.effects import MeanModel, likelihood_notes, logistic_means, softmax_means
 from adaline.inference.influence import LikelihoodInfluence, likelihood_influence
 from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest, mean_interval, summarise, wald_test
 from adaline.inference.profile import BY_PROFILE, INTERVALS, check_profile, profile_ends
@@ -480,7 +480,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         fit = self._one_fit("effects").without_dependent()
         if fit.root is None:
             raise SumsMissing("no effects: the matrix of second derivatives was too large to form. Use fewer columns.")
-        notes = (PENALISED_EFFECTS,) if fit.penalised else ()
+        notes = likelihood_notes(fit)
         if fit.coupled:
             names = tuple(map(str, self._fitted_classes()))
             return MeanModel(fit.solution.theta, fit.root, names, softmax_means, notes=notes)
