@@ -56,3 +56,17 @@ def test_what_needs_a_maximum_names_what_to_use_instead(which: int) -> None:
     ):
         with pytest.raises(InvalidParameter, match=r"no finite estimate.*anova"):
             ask()
+
+
+@pytest.mark.parametrize("link", ["log", "identity"])
+def test_a_maximum_on_the_border_of_a_link_has_no_errors(link: str) -> None:
+    x = np.linspace(0, 1, 40)
+    y = ((x > 0.3) ^ np.isin(np.arange(40), [2, 20])).astype(float)
+    model = GeneralizedLinear(loss="binomial", link=link).fit(x[:, None], y)
+    assert "logit, probit or cloglog" in model.certificate_.advice
+    assert "log or logit" not in model.certificate_.advice
+    table = model.summary()
+    assert "border" in str(table)
+    assert all(np.isnan(row["std_error"]) for row in table.to_dict()["coefficients"])
+    with pytest.raises(InvalidParameter, match="border"):
+        model.test("x0 = 0")

@@ -48,7 +48,7 @@ DEPENDENT = (
 )
 AT_BORDER = (
     "means go to the end of the range that link={!r} allows, and the likelihood may have no maximum before it: use a "
-    "link that takes every output, such as log or logit, or start elsewhere by init"
+    "link that takes every output, such as {}, or start elsewhere by init"
 )
 ROUNDING = 2.0**-52
 NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
@@ -582,7 +582,8 @@ class _Minimising:
         if status is not Status.NOT_CONVERGED or likelihood is None:
             return None
         everywhere = likelihood.family.inside(likelihood.link, np.array([-1e3, 1e3])).all()
-        return None if everywhere else AT_BORDER.format(name_of(likelihood.link))
+        others = "logit, probit or cloglog" if likelihood.family.name == "binomial" else "log"
+        return None if everywhere else AT_BORDER.format(name_of(likelihood.link), others)
 
     def _is_at_an_end(self, problem: Problem, found: DescentResult) -> bool:
         """Whether constants alone fall for ever: no count above zero, or all shares one."""

@@ -47,14 +47,12 @@ STEP = 2.0**-9  # of differences of fourth order, in units in which functions be
 STENCIL = ((1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))
 SLOPE = "slope"
 PENALISED_EFFECTS = "the penalty is read as a prior: effects are those of the mode, and errors those of the posterior"
-UNBOUNDED_EFFECTS = (
-    "the likelihood has no maximum: errors of effects that rest on coefficients without end mean nothing"
-)
+UNBOUNDED_EFFECTS = "the likelihood has no maximum: errors of effects that rest on endless coefficients mean nothing"
 
 
 def likelihood_notes(fit: LikelihoodFit) -> tuple[str, ...]:
     """Return what the effects of a fit have to be read with."""
-    found = {PENALISED_EFFECTS: fit.penalised, UNBOUNDED_EFFECTS: fit.unbounded}
+    found = {PENALISED_EFFECTS: fit.penalised, UNBOUNDED_EFFECTS: fit.unbounded or fit.at_border}
     return tuple(note for note, holds in found.items() if holds)
 
 

@@ -23,7 +23,7 @@ from adaline.inference.classical import CoefficientStatistics, judged
 from adaline.inference.covariance import lengths
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald_chance, wald_squares
 from adaline.inference.left_out import left_out, left_out_notes
-from adaline.inference.likelihood import NO_MAXIMUM, PENALISED, TOO_LARGE, check_maximum
+from adaline.inference.likelihood import AT_BORDER, NO_MAXIMUM, PENALISED, TOO_LARGE, check_maximum
 from adaline.inference.summary import STATISTICS, CoefficientTable
 from adaline.parameters import LEVEL
 from adaline.results import Certificate
@@ -119,7 +119,7 @@ def infer_family(
     part = fit.family
     assert part is not None
     theta, root = fit.solution.theta[0], fit.root
-    error = np.full(len(theta), np.nan) if root is None else lengths(root[0])
+    error = np.full(len(theta), np.nan) if root is None or fit.at_border else lengths(root[0])
     error[1:][~fit.dependence.kept] = np.nan
     n, columns = part.freedom + fit.parameters, fit.parameters - intercept
     plain = np.nan if fit.penalised else 1.0
@@ -192,6 +192,7 @@ def summarise_families(
     quasi = parts[0].estimated and parts[0].family in ("poisson", "binomial", "negative_binomial")
     found = {
         NO_MAXIMUM: any(fit.unbounded for fit in fits),
+        AT_BORDER: any(fit.at_border for fit in fits),
         PENALISED: fits[0].penalised,
         QUASI: quasi,
         TOO_LARGE: fits[0].root is None,

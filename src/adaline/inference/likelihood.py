@@ -50,6 +50,10 @@ NO_MAXIMUM = (
     "the likelihood has no maximum: some coefficients have no finite estimate, those shown are of a tiny penalty, and "
     "their errors and intervals mean nothing; compare models by anova, or give a number as penalty"
 )
+AT_BORDER = (
+    "the fit ended at the border of what the link allows, where the likelihood still rises: there are no standard "
+    "errors, z, p or intervals; use a link that takes every output"
+)
 TOO_LARGE = "no standard errors: the matrix of second derivatives was not formed (l1, or too many coefficients)"
 
 
@@ -168,7 +172,9 @@ def quality(fit: LikelihoodFit, classes: int, intercept: bool) -> Quality:
 
 
 def check_maximum(fit: LikelihoodFit, what: str) -> None:
-    """Refuse `what`, named in the plural, of a likelihood that has no maximum."""
+    """Refuse `what`, named in the plural, of a likelihood that has no maximum, or none inside its border."""
+    if fit.at_border:
+        raise InvalidParameter(f"no {what}: {AT_BORDER}")
     if fit.unbounded:
         raise InvalidParameter(
             f"no {what}: the likelihood has no maximum, some coefficients have no finite estimate. Compare nested "

@@ -96,6 +96,12 @@ class LikelihoodFit:
         return self.solution.certificate.status in (Status.NO_MINIMUM, Status.SEPARATED, Status.QUASI_SEPARATED)
 
     @property
+    def at_border(self) -> bool:
+        """Whether steps ended at the border of what the link allows, which the certificate then has advice of."""
+        proof = self.solution.certificate
+        return proof.status is Status.NOT_CONVERGED and proof.advice != proof.status.advice
+
+    @property
     def covariance(self) -> Array | None:
         """The covariance of the coefficients, (K (1 + D), K (1 + D)), machine after machine."""
         if self.root is None:
