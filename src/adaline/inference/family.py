@@ -256,4 +256,9 @@ def family_test(
 
 
 def _quality(part: FamilyInference) -> dict[str, Any]:
-    return {name: value for name, value in vars(part).items() if name not in STATISTICS}
+    found = {name: value for name, value in vars(part).items() if name not in STATISTICS}
+    if part.estimated:  # the names of LinearRegression
+        chi2, q, p = (found.pop(name) for name in ("chi2", "chi2_freedom", "chi2_p_value"))
+        found |= {"f_statistic": chi2 / q if q else np.nan, "f_p_value": p}
+        found |= {"f_freedom": part.freedom, "model_freedom": q}
+    return found
