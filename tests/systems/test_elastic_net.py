@@ -218,9 +218,24 @@ def test_groups_enter_together() -> None:
     np.testing.assert_allclose(single.coef_, ElasticNet(l1=9.0).fit(X, y).coef_, atol=1e-5)
 
 
+def test_successes_and_failures_are_shares_weighted_by_their_trials() -> None:
+    X, y = made(n=60, d=4)
+    trials = np.random.default_rng(1).integers(1, 9, len(y))
+    wins = np.random.default_rng(2).binomial(trials, 1 / (1 + np.exp(-(y - y.mean()) / 4)))
+    for settings in ({"l1": 2.0}, {"points": 6, "folds": 3, "tol": 1e-10}):
+        model = ElasticNet(loss="binomial", **settings).fit(X, np.column_stack([wins, trials - wins]))
+        other = ElasticNet(loss="binomial", **settings).fit(X, wins / trials, trials)
+        assert model.l1_ == pytest.approx(other.l1_, rel=1e-9)
+        np.testing.assert_allclose(model.coef_, other.coef_, rtol=1e-8, atol=1e-9)
+        np.testing.assert_allclose(model.predict(X), other.predict(X), rtol=1e-8)
+        found = model.score(X, np.column_stack([wins, trials - wins]))
+        assert found == pytest.approx(other.score(X, wins / trials, trials), rel=1e-8)
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
+        ({"loss": "negative_binomial"}, r"give its shape, such as loss=losses.NegativeBinomial\(shape=2.0\)"),
         ({"loss": "tukey"}, "not convex"),
         ({"loss": "quantile"}, "not convex and smooth"),
         ({"mix": 0.5, "penalty": 1.0}, "one of mix and penalty"),

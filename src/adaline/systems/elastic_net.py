@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
 from sklearn.utils import ClassifierTags
 from sklearn.utils.metaestimators import available_if
 
@@ -43,6 +44,8 @@ from adaline.parameters import (
 )
 from adaline.results import Status, combine_certificates, without_constants
 from adaline.sources import Source
+from adaline.sources.views import as_shares, shares_of
+from adaline.sums import Targets
 from adaline.systems.families.decisions import label_of_largest
 from adaline.systems.families.online import WEIGHT_CHECKS
 from adaline.systems.families.supervised import LinearRegressor
@@ -73,6 +76,7 @@ class ElasticNet(LinearRegressor):
     loss : name of a convex loss, or a Loss
         "squared" (half of it; the lasso), "huber", "poisson", "gamma", ... take numbers. "logistic" and "softmax" take
         labels, and predict them: the system is a classifier then. "logistic" is the softmax for more than two labels.
+        "binomial" takes shares, weighted by their trials, or two columns: successes, failures.
     l1 : "auto" or number
         A number acts in the columns' own units; it is n alpha l1_ratio of scikit-learn and n lambda alpha of glmnet,
         for n rows.
@@ -193,10 +197,16 @@ class ElasticNet(LinearRegressor):
         return np.asarray(Softmax().mean(z))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return R^2 for rows X (n, D) and y, or for a source; for labels the share predicted."""
-        if not _classifies(self):
-            return super().score(X, y, sample_weight)
-        return scored(self, self._accuracy, X, y, sample_weight)
+        """Return R^2 for rows X (n, D) and y, or for a source; for labels the share predicted.
+
+        Of successes and failures, it is R^2 of the shares, weighted by the trials.
+        """
+        return scored(self, self._accuracy if _classifies(self) else self._determination, X, y, sample_weight)
+
+    def _determination(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        if np.ndim(self.predict(X)) == 1 and np.ndim(y) == 2 and np.shape(y)[1] == 2:
+            y, sample_weight = shares_of(y, sample_weight)
+        return float(RegressorMixin.score(self, X, y, sample_weight))
 
     def _accuracy(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
@@ -207,6 +217,10 @@ class ElasticNet(LinearRegressor):
         if not _classifies(self):
             source, columns = open_rows(self, X, y, sample_weight, reset=True)
             set_columns(self, columns)
+            if loss.name == "binomial" and source.shape.targets > 1:
+                if not source.sum(Targets, loss).finite:  # refuses what are no counts
+                    source.refuse_nonfinite()
+                return as_shares(source), loss
             return source, loss
         given = open_labelled(self, X, y, sample_weight, reset=True)
         set_columns(self, given.columns)
@@ -287,6 +301,12 @@ class ElasticNet(LinearRegressor):
             raise InvalidParameter(
                 f"loss={loss.name!r} is not convex and smooth, as the proof of a minimum needs: use 'huber', or "
                 "RobustRegression"
+            )
+        if loss.linked is not None and getattr(loss.linked.family, "shape", None) == "auto":
+            raise InvalidParameter(
+                "the shape of a negative binomial is not estimated along a path: give its shape, such as "
+                "loss=losses.NegativeBinomial(shape=2.0), or that which GeneralizedLinear(loss='negative_binomial') "
+                "finds, its shape_"
             )
         if self.positive and self.groups is not None:
             raise InvalidParameter("groups have no sign: give one of positive=True and groups")
