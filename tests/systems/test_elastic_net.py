@@ -218,6 +218,24 @@ def test_groups_enter_together() -> None:
     np.testing.assert_allclose(single.coef_, ElasticNet(l1=9.0).fit(X, y).coef_, atol=1e-5)
 
 
+def test_constant_columns_are_in_no_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = made(n=60, d=6)
+    X[:, 2] = 0.0
+    kept = [0, 1, 3, 4, 5]
+    expected = ElasticNet(l1=9.0, groups=list("aaabb")).fit(X[:, kept], y).coef_
+    monkeypatch.setattr(elastic_path, "MOMENTS", 5)
+    for moments in (1500, 0):
+        monkeypatch.setattr(elastic_path, "MOST_MOMENTS", moments)
+        for rows in (X, sparse.csr_array(X)):
+            model = ElasticNet(l1=9.0, groups=list("aazabb")).fit(rows, y)
+            np.testing.assert_allclose(model.coef_[kept], expected, rtol=1e-8, atol=1e-10)
+            joint = ElasticNet(l1=9.0, groups=list("aaaabb")).fit(rows, y)
+            np.testing.assert_allclose(joint.coef_[kept], expected, rtol=1e-8, atol=1e-10)
+    monkeypatch.setattr(elastic_path, "COPY", 0)
+    with pytest.raises(InvalidParameter, match="at most 0 columns, or rows in memory of at most 0 MiB"):
+        ElasticNet(l1=9.0, groups=list("aaaabb")).fit(X, y)
+
+
 def test_successes_and_failures_are_shares_weighted_by_their_trials() -> None:
     X, y = made(n=60, d=4)
     trials = np.random.default_rng(1).integers(1, 9, len(y))

@@ -77,11 +77,14 @@ class NetOptions:
     positive: bool = False
     groups: tuple[NDArray[np.intp], ...] | None = None
 
-    def corners(self, c: Array) -> Corners:
-        """Return the penalty with corners that costs c (D,) a coefficient."""
+    def corners(self, c: Array, alive: NDArray[np.bool_]) -> Corners:
+        """Return the penalty with corners that costs c (D,) a coefficient; columns not alive are in no group."""
         if self.positive:
             return PositiveCorners(c)
-        return Corners(c) if self.groups is None or not c.any() else GroupCorners(c, self.groups)
+        if self.groups is None or not c.any():
+            return Corners(c)
+        groups = (group[alive[group]] for group in self.groups)
+        return GroupCorners(c, tuple(group for group in groups if len(group)))
 
     def ridge(self, l1: float) -> Array:
         """Return the ridge penalties beside l1, a number or (D,)."""
@@ -132,7 +135,8 @@ def fit_nets(source: Source, loss: Loss, options: NetOptions) -> list[FittedNet]
             return found
     if options.positive or options.groups is not None:
         raise InvalidParameter(
-            "positive=True and groups need columns few enough for their second moments, or dense rows in memory"
+            "positive=True and groups need products of columns that fit into memory: "
+            f"at most {MOST_MOMENTS} columns, or rows in memory of at most {COPY >> 20} MiB"
         )
     if loss.coupled or source.shape.targets == 1:
         return [_by_steps(source, loss, options)]
@@ -220,7 +224,7 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
     whole, held_out = machines[0], machines[1:]
     square = quadratics.unit**2
     wanted = 0.5 * options.tol * quadratics.total
-    unity = options.corners(unit)
+    unity = options.corners(unit, alive)
     largest = (1 + 4 * math.ulp(1.0)) / unity.room(-whole.c)  # no coefficient, whatever the rounding
     path, l1 = None, options.l1
     if l1 is None:
@@ -238,7 +242,7 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
         best = path.chosen(options.rule)
         l1, whole.v, whole.g = float(l1s[best]), v[best], g[best]
     wanted = np.maximum(FINAL * quadratics.total, math.ulp(1.0) * quadratics.total)
-    corners = options.corners(l1 * unit)
+    corners = options.corners(l1 * unit, alive)
     if not solve_all([whole], corners, unity.times(max(l1, largest) if path is None else l1), ridge(l1), wanted):
         return None
     whole.polish(corners, ridge(l1))

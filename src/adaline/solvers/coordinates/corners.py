@@ -137,10 +137,11 @@ class GroupCorners(Corners):
     groups: tuple[Indices, ...]
 
     def of(self, columns: Indices) -> Corners:
-        """Return the penalty of the columns in another order; none may be missing."""
-        place = np.empty(len(columns), np.intp)
+        """Return the penalty of some columns in another order; only columns that are always zero may be missing."""
+        place = np.full(len(self.c), -1, np.intp)
         place[columns] = np.arange(len(columns))
-        return GroupCorners(self.c[columns], tuple(place[group] for group in self.groups))
+        found = (place[group] for group in self.groups)
+        return GroupCorners(self.c[columns], tuple(group[group >= 0] for group in found))
 
     def times(self, share: float) -> Corners:
         """Return the penalty times a number."""
