@@ -254,8 +254,8 @@ def test_successes_and_failures_are_shares_weighted_by_their_trials() -> None:
     ("settings", "words"),
     [
         ({"loss": "negative_binomial"}, r"give its shape, such as loss=losses.NegativeBinomial\(shape=2.0\)"),
-        ({"loss": "tukey"}, "not convex"),
-        ({"loss": "quantile"}, "not convex and smooth"),
+        ({"loss": "tukey"}, "is not convex"),
+        ({"loss": "quantile"}, "convex, but has corners"),
         ({"mix": 0.5, "penalty": 1.0}, "one of mix and penalty"),
         ({"mix": 0.0}, "mix must be None or a number"),
         ({"penalty": [1.0, 2.0]}, "penalty must be one number a column, got 2 for 8 columns"),

@@ -17,14 +17,16 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import InvalidParameter
 from adaline.fits.linear_machine import best_constants
 from adaline.fits.penalty_path import Losses
+from adaline.fits.ridge_folds import few_folds, fold_moments
 from adaline.input.first_pass import first_pass
 from adaline.losses import Loss, Squared
 from adaline.penalties import RidgePenalty
@@ -39,12 +41,11 @@ from adaline.sources import ArraySource, Source
 from adaline.sources.array import SparseSource
 from adaline.sources.base import InMemory
 from adaline.sources.views import Fold, fold_of
-from adaline.sums import FoldSums, Moments, Targets, all_but_one, running
+from adaline.sums import Moments, Targets
 
 MOMENTS, MOST_MOMENTS = 512, 1500  # columns whose second moments are all formed: of dense rows in memory, of others
 COPY = 2**31  # bytes of rows in memory that are copied, fold by fold
 FINAL = 1e-12  # share of the loss of the best constants to which the model returned is solved
-FEW_ROWS = "l1='auto' needs rows of some weight in at least two folds, and n_samples = {rows}: give l1 as a number"
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,19 @@ class FittedNet:
     mean: Array
 
 
+def refuse_rough(loss: Loss) -> None:
+    """Refuse a loss that is not convex, or that has corners."""
+    if not loss.convex:
+        raise InvalidParameter(
+            f"loss={loss.name!r} is not convex, so that no minimum could be proven: use 'huber', or RobustRegression"
+        )
+    if loss.corners:
+        raise InvalidParameter(
+            f"loss={loss.name!r} is convex, but has corners, and the steps of a path need curvature: use 'huber', or "
+            "RobustRegression, which has it without l1"
+        )
+
+
 def fit_nets(source: Source, loss: Loss, options: NetOptions) -> list[FittedNet]:
     """Return the net of each target, or the one of coupled outputs."""
     if isinstance(loss, Squared):
@@ -148,25 +162,13 @@ def _by_moments(source: Source, options: NetOptions) -> list[FittedNet] | None:
     dense = isinstance(source, InMemory) and not source.sparse
     if source.shape.features > (MOMENTS if dense else MOST_MOMENTS):
         return None
-    centred = options.intercept and not source.sparse
     if options.l1 is None:
-        parts = source.sum(
-            FoldSums,
-            lambda first, rows: fold_of(first, rows, options.folds),
-            **{"of": Moments, "centred": centred, "folds": options.folds},
-        ).parts
-        parts = [part for part in parts if part.weight > 0]
-        if len(parts) < 2:
-            if not all(part.finite for part in parts):
-                source.refuse_nonfinite()
-            raise InvalidData(FEW_ROWS.format(rows=source.count_rows()))
-        total, others = running(parts)[-1], all_but_one(parts)
+        _, total, others = fold_moments(source, options.intercept, options.folds, "l1='auto'")
     else:
-        total, others = source.sum(Moments, centred=centred), []
-    if not total.finite:
-        source.refuse_nonfinite()
-    if options.intercept:
-        total, others = total.about_mean(), [one.about_mean() for one in others]
+        total, others = source.sum(Moments, centred=options.intercept and not source.sparse), []
+        if not total.finite:
+            source.refuse_nonfinite()
+        total = total.about_mean() if options.intercept else total
     return [_required(of_moments(total, others, k), options) for k in range(source.shape.targets)]
 
 
@@ -197,7 +199,7 @@ def _numbered(fold: NDArray[np.int64], weight: Array | None) -> NDArray[np.int64
     """Return the folds (N,) that have any weight, numbered 0, 1, ..."""
     mass = np.bincount(fold, weight)
     if (mass > 0).sum() < 2:
-        raise InvalidData(FEW_ROWS.format(rows=len(fold)))
+        raise few_folds("l1='auto'", len(fold))
     number = np.cumsum(mass > 0) - 1
     return np.asarray(np.maximum(number, 0)[fold])
 
@@ -263,18 +265,7 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
 
 def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
     """Fit any smooth convex loss of one target, or of coupled outputs, by proximal Newton steps."""
-    targets, spread, sample = first_pass(source, Targets, loss)
-    if not targets.finite:
-        source.refuse_nonfinite()
-    constant = best_constants(source, loss, targets)
-    unit = np.ones_like(spread.mean)
-    if options.standardize:
-        unit = spread.deviation if options.intercept else spread.root
-    problem = build_problem(source, loss, len(constant), options.intercept, RidgePenalty(0.0, unit), spread, sample)
-    size = unit * problem.view.scale
-    none = np.zeros((len(constant), 1 + problem.features))
-    none[:, 0] = constant * problem.intercept
-    null = abs(problem.evaluate(none).value - float(targets.lowest.sum()))
+    problem, size, constant, none, null = smooth_net(source, loss, options.intercept, options.standardize)
 
     def ridge(l1: float) -> Array:
         return np.broadcast_to(options.ridge(l1) * size**2, size.shape)
@@ -298,10 +289,39 @@ def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
         solver="proximal Newton" if path is None else "proximal Newton along a path",
         advice=None if solved else "raise tol, or give a penalty beside l1",
     )
-    return FittedNet(_raw(problem, found.theta), l1, path, proof, ~problem.constant, spread.mean)
+    return FittedNet(raw_weights(problem, found.theta), l1, path, proof, ~problem.constant, problem.spread.mean)
 
 
-def _raw(problem: Problem, theta: Array) -> Array:
+class SmoothNet(NamedTuple):
+    """A smooth loss without penalties, the units (D,) that these act in, and the best constants (K,).
+
+    `none` (K, 1 + D) are the weights of the constants, `null` their loss above the lowest that there is.
+    """
+
+    problem: Problem
+    size: Array
+    constant: Array
+    none: Array
+    null: float
+
+
+def smooth_net(source: Source, loss: Loss, intercept: bool, standardize: bool) -> SmoothNet:
+    """Read the targets and the columns of rows, and return what steps along a path need."""
+    targets, spread, sample = first_pass(source, Targets, loss)
+    if not targets.finite:
+        source.refuse_nonfinite()
+    constant = best_constants(source, loss, targets)
+    unit = np.ones_like(spread.mean)
+    if standardize:
+        unit = spread.deviation if intercept else spread.root
+    problem = build_problem(source, loss, len(constant), intercept, RidgePenalty(0.0, unit), spread, sample)
+    none = np.zeros((len(constant), 1 + problem.features))
+    none[:, 0] = constant * problem.intercept
+    null = abs(problem.evaluate(none).value - float(targets.lowest.sum()))
+    return SmoothNet(problem, unit * problem.view.scale, constant, none, null)
+
+
+def raw_weights(problem: Problem, theta: Array) -> Array:
     """Return weights in raw units; the intercepts of coupled outputs add up to zero."""
     out = problem.to_raw(theta)
     out[:, 0] -= out[:, 0].mean() * problem.loss.coupled
@@ -330,11 +350,11 @@ def _validated(
         each.append([replace(free, source=test).evaluate(point.found.theta).value for point in found])
         weights.append(problem.weight - one.weight)
     if len(each) < 2:
-        raise InvalidData(FEW_ROWS.format(rows=source.count_rows()))
+        raise few_folds("l1='auto'", source.count_rows())
     losses = Losses(np.array(weights))
     for values in np.array(each).T:
         losses.add(values)
-    thetas = np.array([_raw(problem, point.found.theta) for point in points])
+    thetas = np.array([raw_weights(problem, point.found.theta) for point in points])
     gaps = np.array([point.found.gap for point in points])
     return ElasticPath(l1s, thetas, gaps, np.array(losses.values), np.array(losses.errors))
 

@@ -243,6 +243,7 @@ def of_class(source: Source, k: int, classes: int) -> Source:
     out.reads = source.reads
     return out
 
+
 def shares_of(y: Any, weight: Any) -> tuple[Array, Array]:
     """Return the shares (n,) of successes and failures y (n, 2), and their weights: the trials, times those given."""
     t = np.asarray(y, dtype=np.float64)

@@ -15,7 +15,7 @@ from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
-from adaline.fits.elastic_path import FittedNet, NetOptions, fit_nets
+from adaline.fits.elastic_path import FittedNet, NetOptions, fit_nets, refuse_rough
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
@@ -297,11 +297,7 @@ class ElasticNet(LinearRegressor):
 
     def _check_together(self) -> None:
         loss = loss_of(self.loss)
-        if not loss.convex or loss.corners:
-            raise InvalidParameter(
-                f"loss={loss.name!r} is not convex and smooth, as the proof of a minimum needs: use 'huber', or "
-                "RobustRegression"
-            )
+        refuse_rough(loss)
         if loss.linked is not None and getattr(loss.linked.family, "shape", None) == "auto":
             raise InvalidParameter(
                 "the shape of a negative binomial is not estimated along a path: give its shape, such as "
