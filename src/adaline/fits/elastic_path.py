@@ -32,7 +32,7 @@ from adaline.losses import Loss, Squared
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status
 from adaline.solvers.coordinates.corners import Corners, GroupCorners, PositiveCorners
-from adaline.solvers.coordinates.lasso import Lasso, solve_all
+from adaline.solvers.coordinates.lasso import Lasso, Together, solve_all
 from adaline.solvers.coordinates.quadratics import Quadratics, of_moments, of_rows
 from adaline.solvers.least_squares.fit import certificate
 from adaline.solvers.smooth.problem import Problem, build_problem, column_spread
@@ -44,6 +44,7 @@ from adaline.sources.views import Fold, fold_of
 from adaline.sums import Moments, Targets
 
 MOMENTS, MOST_MOMENTS = 512, 1500  # columns whose second moments are all formed: of dense rows in memory, of others
+TOGETHER = 256  # coefficients of all machines that are swept over together
 COPY = 2**31  # bytes of rows in memory that are copied, fold by fold
 FINAL = 1e-12  # share of the loss of the best constants to which the model returned is solved
 
@@ -232,11 +233,16 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
     if l1 is None:
         losses = Losses(quadratics.weight[0] - quadratics.weight[1:])
         l1s = np.geomspace(largest, largest * options.ratio, options.points) if largest else np.zeros(1)
-        last, points = l1s[0], []
+        last, points, without = l1s[0], [], np.arange(1, len(machines))
+        few = type(unity) is Corners and len(machines) * d <= TOGETHER and len(quadratics.known) == d and largest
+        together = Together(machines) if few else None
         for value in l1s.tolist():
-            if not solve_all(machines, unity.times(value), unity.times(last), ridge(value), wanted):
+            corners = unity.times(value)
+            left = machines if together is None else together.solve(corners, ridge(value), wanted)
+            if left and not solve_all(left, corners, unity.times(last), ridge(value), wanted):
                 return None
-            losses.add(np.array([quadratics.held_out(one.m, one.v, one.g) / square for one in held_out]))
+            v, g = (np.stack([getattr(one, name) for one in held_out]) for name in "vg")
+            losses.add(quadratics.held_out(without, v, g) / square)
             points.append((raw(whole), whole.gap / square, whole.v.copy(), whole.g.copy()))
             last = value
         thetas, gaps, v, g = zip(*points, strict=True)

@@ -95,8 +95,7 @@ class RidgeFolds:
 
     def _squares(self, quadratics: MomentQuadratics, m: int, v: Array) -> Array:
         """Return the sum of squared errors of the rows that quadratic m leaves out, for each row of v."""
-        found = [quadratics.held_out(m, one, quadratics.grams[m] @ one - quadratics.c[m]) for one in v]
-        return 2 * np.array(found) / quadratics.unit**2
+        return 2 * quadratics.held_out(m, v, v @ quadratics.grams[m] - quadratics.c[m]) / quadratics.unit**2
 
     def _scores(self, quadratics: MomentQuadratics, m: int, k: int, v: Array) -> Array:
         """Return minus the score of the rows that quadratic m leaves out, for each row of v."""

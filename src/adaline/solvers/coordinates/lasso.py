@@ -18,16 +18,19 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy import linalg
 
 from adaline.arrays import Array
 from adaline.solvers.coordinates.corners import Corners
 from adaline.solvers.coordinates.quadratics import Indices, Quadratics
+from adaline.solvers.smooth.proximal_newton import coordinate_descent
 from adaline.sources.threads import one_blas_thread
 
 SWEEPS = 10  # between two looks at the gap
 ROUNDS = 200
 PATIENCE = 2  # looks at the gap until the coefficients that are not zero are solved for
 LARGE = 250  # coefficients that take one look more
+MANY = 300  # sweeps over machines of few columns
 MOST = 2000  # coefficients that are solved for exactly in the end
 ROUNDING = 1e-11  # share of the target's size: a gradient outside the range of G is no more
 TIGHTER, FINEST = 0.1, 1e-3  # share of a gap asked for, where rounding left more than was asked for; the least share
@@ -177,6 +180,44 @@ class Lasso:
     def rank(self, ridge: Array) -> int:
         """Return the rank of G + ridge."""
         return int(np.count_nonzero(self._spectrum(np.flatnonzero(self.diagonal > 0), ridge)[0]))
+
+
+class Together:
+    """Machines of few columns as one, whose matrix has theirs along its diagonal: one call sweeps over all of them."""
+
+    def __init__(self, machines: list[Lasso]) -> None:
+        self.machines = machines
+        self.v, self.g = np.stack([one.v for one in machines]), np.stack([one.g for one in machines])
+        for k, one in enumerate(machines):
+            one.v, one.g = self.v[k], self.g[k]
+        quadratics = machines[0].quadratics
+        self.matrix = linalg.block_diag(*(quadratics.among(one.m, quadratics.known) for one in machines))
+        self.diagonal = self.matrix.diagonal().copy()
+        self.c, self.total = np.stack([one.c for one in machines]), np.array([one.total for one in machines])
+        self.share = np.array([[one.share] for one in machines])
+
+    def solve(self, corners: Corners, ridge: Array, wanted: Array) -> list[Lasso]:
+        """Step to the minima under l1; return the machines whose gaps are above `wanted`."""
+        own, cost = ridge * self.share, corners.c * self.share
+        np.fill_diagonal(self.matrix, np.where(self.diagonal > 0, self.diagonal + own.ravel(), 0.0))
+        gradient = self.g + own * self.v
+        # steps are measured by their squares, and a gap is linear in them
+        gaps, enough = wanted, 0.01 * float((wanted**2 / np.maximum(self.total, 1e-300)).min())
+        for _ in range(PATIENCE):
+            coordinate_descent(self.matrix, gradient.reshape(-1), self.v.reshape(-1), cost.reshape(-1), MANY, enough)
+            rr = self.total + (self.v * (gradient - self.c)).sum(axis=1)
+            ry = self.total - (self.c * self.v).sum(axis=1)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                room = np.where(gradient == 0, math.inf, cost / np.abs(gradient)).min(axis=1)
+                share = np.where(rr > 0, np.minimum(np.maximum(ry / rr, 0.0), room), 0.0)
+            gaps = 0.5 * rr + (cost * np.abs(self.v)).sum(axis=1) - share * ry + 0.5 * share**2 * rr
+            if (gaps <= wanted).all():
+                break
+            enough *= TIGHTER
+        self.g[:] = gradient - own * self.v
+        for one, gap in zip(self.machines, np.maximum(gaps, 0.0).tolist(), strict=True):
+            one.gap = gap
+        return [one for one in self.machines if not one.gap <= wanted[one.m]]
 
 
 def solve_all(machines: list[Lasso], corners: Corners, last: Corners, ridge: Array, wanted: Array) -> bool:
