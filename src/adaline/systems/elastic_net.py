@@ -86,7 +86,8 @@ class ElasticNet(LinearRegressor):
         Ties the ridge penalty to l1: l1 = mix x strength and penalty = (1 - mix) x strength at every point, so that
         penalty = l1 (1 - mix)/mix. It is glmnet's alpha and scikit-learn's l1_ratio.
     folds : int
-        Parts of the cross-validation. Without a fold the penalties are smaller by its share of the rows.
+        Parts of the cross-validation. Without a fold the penalties are smaller by its share of the rows, as glmnet has
+        it; in Ridge and LogisticRegression they are the same numbers.
     rule : "best" or "one-standard-error"
         What "auto" takes: the least loss of the rows held out, or the largest l1 whose loss is within a standard error.
     positive : bool
