@@ -241,14 +241,14 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
             left = machines if together is None else together.solve(corners, ridge(value), wanted)
             if left and not solve_all(left, corners, unity.times(last), ridge(value), wanted):
                 return None
-            v, g = (np.stack([getattr(one, name) for one in held_out]) for name in "vg")
+            v, g = np.stack([one.v for one in held_out]), np.stack([one.g for one in held_out])
             losses.add(quadratics.held_out(without, v, g) / square)
             points.append((raw(whole), whole.gap / square, whole.v.copy(), whole.g.copy()))
             last = value
-        thetas, gaps, v, g = zip(*points, strict=True)
+        thetas, gaps, vs, gs = zip(*points, strict=True)
         path = ElasticPath(l1s, np.array(thetas), np.array(gaps), np.array(losses.values), np.array(losses.errors))
         best = path.chosen(options.rule)
-        l1, whole.v, whole.g = float(l1s[best]), v[best], g[best]
+        l1, whole.v, whole.g = float(l1s[best]), vs[best], gs[best]
     wanted = np.maximum(FINAL * quadratics.total, math.ulp(1.0) * quadratics.total)
     corners = options.corners(l1 * unit, alive)
     if not solve_all([whole], corners, unity.times(max(l1, largest) if path is None else l1), ridge(l1), wanted):

@@ -152,7 +152,7 @@ class Recoded(SourceView):
 class Shares(SourceView):
     """A stream of successes and failures, two targets, as shares of successes, weighted by the trials."""
 
-    weighted = True  # type: ignore[assignment]
+    weighted = True
 
     def __init__(self, base: Source) -> None:
         super().__init__(base)
