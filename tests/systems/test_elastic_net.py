@@ -79,7 +79,7 @@ def test_the_path_is_cross_validated_as_by_glmnet() -> None:
         np.testing.assert_allclose(2 * model.path_["errors"], values[1], rtol=1e-6)
         assert rule in known[1.0, min(penalties, key=lambda l1: abs(l1 - model.l1_))]
         at = int(np.flatnonzero(model.path_["l1"] == model.l1_)[0])
-        np.testing.assert_allclose(model.path_["coef"][at], model.coef_, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(model.path_["coef"][at], model.coef_, rtol=1e-9, atol=1e-9)
 
 
 def test_it_is_scikit_learns_lasso_cv() -> None:
@@ -129,8 +129,8 @@ def test_labels_make_it_a_classifier() -> None:
         assert model.score(X, y) > 0.9
         proba = model.predict_proba(X)
         np.testing.assert_array_equal(model.classes_[proba.argmax(axis=1)], model.predict(X))
-        same = LogisticRegression(l1=model.l1_, standardize=True).fit(X, y)
-        np.testing.assert_allclose(model.coef_, same.coef_, rtol=1e-4, atol=1e-5)
+        same = LogisticRegression(l1=model.l1_, standardize=True, tol=1e-12).fit(X, y)
+        np.testing.assert_allclose(model.coef_, same.coef_, rtol=1e-8, atol=1e-9)
     with pytest.raises(InvalidData, match="2 classes"):
         ElasticNet(loss="logistic").fit(X, np.zeros(len(X)))
 
@@ -150,6 +150,8 @@ def test_every_way_through_the_rows_gives_the_same(monkeypatch: pytest.MonkeyPat
         streamed = ElasticNet(**settings).fit(open_table(table, target="y"))
     assert streamed.certificate_.passes == 1
     found = [streamed, ElasticNet(**settings).fit(sparse.csr_array(X), y)]
+    monkeypatch.setattr(elastic_path, "TOGETHER", 0)  # machines one by one
+    found.append(ElasticNet(**settings).fit(X, y))
     monkeypatch.setattr(elastic_path, "MOMENTS", 0)
     monkeypatch.setattr(elastic_path, "MOST_MOMENTS", 0)
     found += [ElasticNet(**settings).fit(X, y), ElasticNet(**settings).fit(sparse.csr_array(X), y)]
@@ -211,18 +213,51 @@ def test_groups_enter_together() -> None:
         g, w = X[:, groups == group].T @ r, model.coef_[groups == group]
         cost = model.l1_ * np.sqrt(2)
         if w.any():
-            np.testing.assert_allclose(g, cost * w / np.linalg.norm(w), rtol=1e-5, atol=1e-5 * cost)
+            np.testing.assert_allclose(g, cost * w / np.linalg.norm(w), rtol=1e-9, atol=1e-9 * cost)
         else:
             assert np.linalg.norm(g) <= cost
     single = ElasticNet(l1=9.0, groups=list(range(6))).fit(X, y)
-    np.testing.assert_allclose(single.coef_, ElasticNet(l1=9.0).fit(X, y).coef_, atol=1e-5)
+    np.testing.assert_allclose(single.coef_, ElasticNet(l1=9.0).fit(X, y).coef_, rtol=1e-9, atol=1e-9)
+
+
+def test_constant_columns_are_in_no_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = made(n=60, d=6)
+    X[:, 2] = 0.0
+    kept = [0, 1, 3, 4, 5]
+    expected = ElasticNet(l1=9.0, groups=list("aaabb")).fit(X[:, kept], y).coef_
+    monkeypatch.setattr(elastic_path, "MOMENTS", 5)
+    for moments in (1500, 0):
+        monkeypatch.setattr(elastic_path, "MOST_MOMENTS", moments)
+        for rows in (X, sparse.csr_array(X)):
+            model = ElasticNet(l1=9.0, groups=list("aazabb")).fit(rows, y)
+            np.testing.assert_allclose(model.coef_[kept], expected, rtol=1e-8, atol=1e-10)
+            joint = ElasticNet(l1=9.0, groups=list("aaaabb")).fit(rows, y)
+            np.testing.assert_allclose(joint.coef_[kept], expected, rtol=1e-8, atol=1e-10)
+    monkeypatch.setattr(elastic_path, "COPY", 0)
+    with pytest.raises(InvalidParameter, match="at most 0 columns, or rows in memory of at most 0 MiB"):
+        ElasticNet(l1=9.0, groups=list("aaaabb")).fit(X, y)
+
+
+def test_successes_and_failures_are_shares_weighted_by_their_trials() -> None:
+    X, y = made(n=60, d=4)
+    trials = np.random.default_rng(1).integers(1, 9, len(y))
+    wins = np.random.default_rng(2).binomial(trials, 1 / (1 + np.exp(-(y - y.mean()) / 4)))
+    for settings in ({"l1": 2.0}, {"points": 6, "folds": 3, "tol": 1e-10}):
+        model = ElasticNet(loss="binomial", **settings).fit(X, np.column_stack([wins, trials - wins]))
+        other = ElasticNet(loss="binomial", **settings).fit(X, wins / trials, trials)
+        assert model.l1_ == pytest.approx(other.l1_, rel=1e-9)
+        np.testing.assert_allclose(model.coef_, other.coef_, rtol=1e-8, atol=1e-9)
+        np.testing.assert_allclose(model.predict(X), other.predict(X), rtol=1e-8)
+        found = model.score(X, np.column_stack([wins, trials - wins]))
+        assert found == pytest.approx(other.score(X, wins / trials, trials), rel=1e-8)
 
 
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"loss": "tukey"}, "not convex"),
-        ({"loss": "quantile"}, "not convex and smooth"),
+        ({"loss": "negative_binomial"}, r"give its shape, such as loss=losses.NegativeBinomial\(shape=2.0\)"),
+        ({"loss": "tukey"}, "is not convex"),
+        ({"loss": "quantile"}, "convex, but has corners"),
         ({"mix": 0.5, "penalty": 1.0}, "one of mix and penalty"),
         ({"mix": 0.0}, "mix must be None or a number"),
         ({"penalty": [1.0, 2.0]}, "penalty must be one number a column, got 2 for 8 columns"),

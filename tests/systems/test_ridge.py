@@ -395,6 +395,19 @@ def test_the_penalty_by_folds_is_that_of_fits_without_each(scoring: Any) -> None
         Ridge(criterion="folds", scoring="best").fit(X, y)
 
 
+@pytest.mark.parametrize(("n", "d"), [(10, 30), (10, 12), (40, 6)])
+def test_coefficients_of_zero_or_more_are_proven_for_dependent_columns(n: int, d: int) -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(n, d)), rng.normal(size=n)
+    X = np.hstack([X, -X[:, :2], X[:, :1]])
+    proof = LinearRegression(positive=True).fit(X, y).certificate_
+    _, least = optimize.nnls(X - X.mean(axis=0), y - y.mean())
+    assert proof.status is Status.SOLVED
+    assert proof.gap <= 1e-12 * (y @ y)
+    assert proof.objective == pytest.approx(0.5 * least**2, abs=1e-12)
+    assert proof.rank == np.linalg.matrix_rank(X - X.mean(axis=0))
+
+
 @pytest.mark.parametrize("make", [lambda: LinearRegression(positive=True), lambda: Ridge(penalty=3.0, positive=True)])
 def test_coefficients_of_zero_or_more(make: Any) -> None:
     X, Y = data(targets=2)

@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +26,13 @@ from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.fits.linear_machine import best_constants
 from adaline.fits.penalty_path import Losses
+from adaline.fits.ridge_folds import few_folds
 from adaline.input.first_pass import first_pass
 from adaline.losses import Loss, Squared
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status
 from adaline.solvers.coordinates.corners import Corners, GroupCorners, PositiveCorners
-from adaline.solvers.coordinates.lasso import Lasso, solve_all
+from adaline.solvers.coordinates.lasso import Lasso, Together, solve_all
 from adaline.solvers.coordinates.quadratics import Quadratics, of_moments, of_rows
 from adaline.solvers.least_squares.fit import certificate
 from adaline.solvers.smooth.problem import Problem, build_problem, column_spread
@@ -43,10 +45,10 @@ from adaline.sources.views import Fold, fold_of
 from adaline.sums import FoldSums, Moments, Targets, all_but_one, running
 
 MOMENTS, MOST_MOMENTS = 512, 1500  # columns whose second moments are all formed: of dense rows in memory, of others
+TOGETHER = 256  # coefficients of all machines that are swept over together
 COPY = 2**31  # bytes of rows in memory that are copied, fold by fold
 FINAL = 1e-12  # share of the loss of the best constants to which the model returned is solved
 LARGEST = np.finfo(np.float64).max / 8  # penalty; twice it is finite
-FEW_ROWS = "l1='auto' needs rows of some weight in at least two folds, and n_samples = {rows}: give l1 as a number"
 
 
 @dataclass(frozen=True)
@@ -79,11 +81,14 @@ class NetOptions:
     positive: bool = False
     groups: tuple[NDArray[np.intp], ...] | None = None
 
-    def corners(self, c: Array) -> Corners:
-        """Return the penalty with corners that costs c (D,) a coefficient."""
+    def corners(self, c: Array, alive: NDArray[np.bool_]) -> Corners:
+        """Return the penalty with corners that costs c (D,) a coefficient; columns not alive are in no group."""
         if self.positive:
             return PositiveCorners(c)
-        return Corners(c) if self.groups is None or not c.any() else GroupCorners(c, self.groups)
+        if self.groups is None or not c.any():
+            return Corners(c)
+        groups = (group[alive[group]] for group in self.groups)
+        return GroupCorners(c, tuple(group for group in groups if len(group)))
 
     def ridge(self, l1: float) -> Array:
         """Return the ridge penalties beside l1, a number or (D,)."""
@@ -131,6 +136,19 @@ class FittedNet:
     mean: Array
 
 
+def refuse_rough(loss: Loss) -> None:
+    """Refuse a loss that is not convex, or that has corners."""
+    if not loss.convex:
+        raise InvalidParameter(
+            f"loss={loss.name!r} is not convex, so that no minimum could be proven: use 'huber', or RobustRegression"
+        )
+    if loss.corners:
+        raise InvalidParameter(
+            f"loss={loss.name!r} is convex, but has corners, and the steps of a path need curvature: use 'huber', or "
+            "RobustRegression, which has it without l1"
+        )
+
+
 def fit_nets(source: Source, loss: Loss, options: NetOptions) -> list[FittedNet]:
     """Return the net of each target, or the one of coupled outputs."""
     if isinstance(loss, Squared):
@@ -140,7 +158,8 @@ def fit_nets(source: Source, loss: Loss, options: NetOptions) -> list[FittedNet]
             return found
     if options.positive or options.groups is not None:
         raise InvalidParameter(
-            "positive=True and groups need columns few enough for their second moments, or dense rows in memory"
+            "positive=True and groups need products of columns that fit into memory: "
+            f"at most {MOST_MOMENTS} columns, or rows in memory of at most {COPY >> 20} MiB"
         )
     if loss.coupled or source.shape.targets == 1:
         return [_by_steps(source, loss, options)]
@@ -190,7 +209,7 @@ def _of_moments(parts: list[Moments], source: Source, options: NetOptions) -> li
     if options.l1 is None:
         parts = [part for part in parts if part.weight > 0]
         if len(parts) < 2:
-            raise InvalidData(FEW_ROWS.format(rows=source.count_rows()))
+            raise few_folds("l1='auto'", source.count_rows())
         others = all_but_one(parts)
     total = running(parts)[-1]
     if options.intercept:
@@ -225,7 +244,7 @@ def _numbered(fold: NDArray[np.int64], weight: Array | None) -> NDArray[np.int64
     """Return the folds (N,) that have any weight, numbered 0, 1, ..."""
     mass = np.bincount(fold, weight)
     if (mass > 0).sum() < 2:
-        raise InvalidData(FEW_ROWS.format(rows=len(fold)))
+        raise few_folds("l1='auto'", len(fold))
     number = np.cumsum(mass > 0) - 1
     return np.asarray(np.maximum(number, 0)[fold])
 
@@ -251,7 +270,7 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
     machines = [Lasso(quadratics, m) for m in range(len(quadratics.weight))]
     whole, held_out = machines[0], machines[1:]
     wanted = 0.5 * options.tol * quadratics.total
-    unity = options.corners(size)
+    unity = options.corners(size, alive)
     largest = (1 + 4 * math.ulp(1.0)) / unity.room(-whole.c)  # no coefficient, whatever the rounding
     path = None
     if options.l1 is None:
@@ -259,22 +278,27 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
             raise InvalidData("the penalties of the path overflow float64: divide the targets by a power of ten")
         losses = Losses(quadratics.weight[0] - quadratics.weight[1:])
         l1s = np.geomspace(largest, largest * options.ratio, options.points) if largest else np.zeros(1)
-        last, points = l1s[0], []
+        last, points, without = l1s[0], [], np.arange(1, len(machines))
+        few = type(unity) is Corners and len(machines) * d <= TOGETHER and len(quadratics.known) == d and largest
+        together = Together(machines) if few else None
         for value in l1s.tolist():
-            if not solve_all(machines, unity.times(value), unity.times(last), ridge(value), wanted):
+            corners = unity.times(value)
+            left = machines if together is None else together.solve(corners, ridge(value), wanted)
+            if left and not solve_all(left, corners, unity.times(last), ridge(value), wanted):
                 return None
-            losses.add(np.array([quadratics.held_out(one.m, one.v, one.g) for one in held_out]))
+            v, g = np.stack([one.v for one in held_out]), np.stack([one.g for one in held_out])
+            losses.add(quadratics.held_out(without, v, g))
             points.append((raw(whole), whole.gap, whole.v.copy(), whole.g.copy()))
             last = value
-        thetas, gaps, v, g = zip(*points, strict=True)
+        thetas, gaps, vs, gs = zip(*points, strict=True)
         path = ElasticPath(l1s, np.array(thetas), np.array(gaps), np.array(losses.values), np.array(losses.errors))
         best = path.chosen(options.rule)
-        l1, whole.v, whole.g = float(l1s[best]), v[best], g[best]
+        l1, whole.v, whole.g = float(l1s[best]), vs[best], gs[best]
         path = path.in_units(unit)
     else:
         l1 = min(options.l1 * unit, LARGEST)
     wanted = np.maximum(FINAL * quadratics.total, math.ulp(1.0) * quadratics.total)
-    corners = options.corners(np.minimum(l1 * size, LARGEST))
+    corners = options.corners(np.minimum(l1 * size, LARGEST), alive)
     if not solve_all([whole], corners, corners if l1 > largest or path else unity.times(largest), ridge(l1), wanted):
         return None
     whole.polish(corners, ridge(l1))
@@ -296,18 +320,7 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
 
 def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
     """Fit any smooth convex loss of one target, or of coupled outputs, by proximal Newton steps."""
-    targets, spread, sample = first_pass(source, Targets, loss)
-    if not targets.finite:
-        source.refuse_nonfinite()
-    constant = best_constants(source, loss, targets)
-    unit = np.ones_like(spread.mean)
-    if options.standardize:
-        unit = spread.deviation if options.intercept else spread.root
-    problem = build_problem(source, loss, len(constant), options.intercept, RidgePenalty(0.0, unit), spread, sample)
-    size = unit * problem.view.scale
-    none = np.zeros((len(constant), 1 + problem.features))
-    none[:, 0] = constant * problem.intercept
-    null = abs(problem.evaluate(none).value - float(targets.lowest.sum()))
+    problem, size, constant, none, null = smooth_net(source, loss, options.intercept, options.standardize)
 
     def ridge(l1: float) -> Array:
         return np.broadcast_to(options.ridge(l1) * size**2, size.shape)
@@ -331,10 +344,39 @@ def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
         solver="proximal Newton" if path is None else "proximal Newton along a path",
         advice=None if solved else "raise tol, or give a penalty beside l1",
     )
-    return FittedNet(_raw(problem, found.theta), l1, path, proof, ~problem.constant, spread.mean)
+    return FittedNet(raw_weights(problem, found.theta), l1, path, proof, ~problem.constant, problem.spread.mean)
 
 
-def _raw(problem: Problem, theta: Array) -> Array:
+class SmoothNet(NamedTuple):
+    """A smooth loss without penalties, the units (D,) that these act in, and the best constants (K,).
+
+    `none` (K, 1 + D) are the weights of the constants, `null` their loss above the lowest that there is.
+    """
+
+    problem: Problem
+    size: Array
+    constant: Array
+    none: Array
+    null: float
+
+
+def smooth_net(source: Source, loss: Loss, intercept: bool, standardize: bool) -> SmoothNet:
+    """Read the targets and the columns of rows, and return what steps along a path need."""
+    targets, spread, sample = first_pass(source, Targets, loss)
+    if not targets.finite:
+        source.refuse_nonfinite()
+    constant = best_constants(source, loss, targets)
+    unit = np.ones_like(spread.mean)
+    if standardize:
+        unit = spread.deviation if intercept else spread.root
+    problem = build_problem(source, loss, len(constant), intercept, RidgePenalty(0.0, unit), spread, sample)
+    none = np.zeros((len(constant), 1 + problem.features))
+    none[:, 0] = constant * problem.intercept
+    null = abs(problem.evaluate(none).value - float(targets.lowest.sum()))
+    return SmoothNet(problem, unit * problem.view.scale, constant, none, null)
+
+
+def raw_weights(problem: Problem, theta: Array) -> Array:
     """Return weights in raw units; the intercepts of coupled outputs add up to zero."""
     out = problem.to_raw(theta)
     out[:, 0] -= out[:, 0].mean() * problem.loss.coupled
@@ -363,11 +405,11 @@ def _validated(
         each.append([replace(free, source=test).evaluate(point.found.theta).value for point in found])
         weights.append(problem.weight - one.weight)
     if len(each) < 2:
-        raise InvalidData(FEW_ROWS.format(rows=source.count_rows()))
+        raise few_folds("l1='auto'", source.count_rows())
     losses = Losses(np.array(weights))
     for values in np.array(each).T:
         losses.add(values)
-    thetas = np.array([_raw(problem, point.found.theta) for point in points])
+    thetas = np.array([raw_weights(problem, point.found.theta) for point in points])
     gaps = np.array([point.found.gap for point in points])
     return ElasticPath(l1s, thetas, gaps, np.array(losses.values), np.array(losses.errors))
 

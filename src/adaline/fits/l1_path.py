@@ -11,19 +11,16 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from adaline.arrays import Array
-from adaline.errors import InvalidData, InvalidParameter
-from adaline.fits.linear_machine import best_constants
-from adaline.input.first_pass import first_pass
+from adaline.errors import InvalidData
+from adaline.fits.elastic_path import raw_weights, refuse_rough, smooth_net
 from adaline.input.open import open_labelled, open_rows
 from adaline.losses import Logistic, Loss, Softmax, loss_of
 from adaline.parameters import COUNT, LEVEL, ZERO_OR_MORE
-from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status
 from adaline.solvers.least_squares.fit import certificate
-from adaline.solvers.smooth.problem import Problem, build_problem
+from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import l1_points
 from adaline.sources import Source
-from adaline.sums import Targets
 
 
 @dataclass(frozen=True)
@@ -93,38 +90,25 @@ def l1_path(
     ZERO_OR_MORE.check("tol", tol)
     start, reads = perf_counter(), X.total_reads() if isinstance(X, Source) else 0
     source, chosen, classes = _opened(X, y, sample_weight, loss)
-    targets, spread, sample = first_pass(source, Targets, chosen)
-    if not targets.finite:
-        source.refuse_nonfinite()
-    constant = best_constants(source, chosen, targets)
-    unit = np.ones_like(spread.mean)
-    if standardize:
-        unit = spread.deviation if fit_intercept else spread.root
-    problem = build_problem(
-        source, chosen, len(constant), bool(fit_intercept), RidgePenalty(float(penalty), unit), spread, sample
-    )
-    none = np.zeros((len(constant), 1 + problem.features))
-    none[:, 0] = constant * problem.intercept
-    wanted = float(tol) * abs(problem.evaluate(none).value - float(targets.lowest.sum()))
+    net = smooth_net(source, chosen, bool(fit_intercept), bool(standardize))
+    problem = replace(net.problem, ridge=float(penalty) * net.size**2)
+    wanted = float(tol) * net.null
     thetas, proofs, penalties = [], [], []
-    for l1, found in l1_points(problem, unit * problem.view.scale, constant, wanted, int(points), float(ratio)):
-        theta = problem.to_raw(found.theta)
-        theta[:, 0] -= theta[:, 0].mean() * chosen.coupled
+    for l1, found in l1_points(problem, net.size, net.constant, wanted, int(points), float(ratio)):
         proof = _proof(problem, found.evaluation, found.gap, found.converged)
         now, passes = perf_counter(), source.total_reads()
         proofs.append(replace(proof, passes=passes - reads, seconds=now - start))
         start, reads = now, passes
-        thetas.append(theta)
+        thetas.append(raw_weights(problem, found.theta))
         penalties.append(l1)
-    every = np.array(thetas)[:, 0] if len(constant) == 1 else np.array(thetas)
+    every = np.array(thetas)[:, 0] if len(net.constant) == 1 else np.array(thetas)
     return L1Path(np.array(penalties), every[..., 1:], every[..., 0], tuple(proofs), classes)
 
 
 def _opened(X: Any, y: Any, sample_weight: Any, loss: Any) -> tuple[Source, Loss, NDArray[Any] | None]:
     """Return the rows, the loss, and the labels of "logistic"."""
     reader, chosen = BaseEstimator(), loss_of(loss, None)
-    if not chosen.convex or chosen.corners:
-        raise InvalidParameter(f"loss={chosen.name!r} is not convex and smooth, as the proof of a path needs")
+    refuse_rough(chosen)
     if isinstance(chosen, Logistic):
         given = open_labelled(reader, X, y, sample_weight, reset=True)
         classes = given.all_classes()

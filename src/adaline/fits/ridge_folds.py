@@ -22,6 +22,34 @@ from adaline.sources.views import fold_of, in_memory
 from adaline.sums import FoldSums, Moments, all_but_one, running
 
 
+def fold_moments(source: Source, intercept: bool, folds: int, why: str) -> tuple[list[int], Moments, list[Moments]]:
+    """Return the folds that have any weight, second moments of all rows, and of those without each fold; one read."""
+    parts: list[Moments] = source.sum(
+        FoldSums,
+        lambda first, rows: fold_of(first, rows, folds),
+        **{"of": Moments, "centred": intercept and not source.sparse, "folds": folds},
+    ).parts
+    if not all(part.finite for part in parts):
+        source.refuse_nonfinite()
+    present = [k for k, part in enumerate(parts) if part.weight > 0]
+    if len(present) < 2:
+        raise few_folds(why, source.count_rows())
+    parts = [parts[k] for k in present]
+    total, others = running(parts)[-1], all_but_one(parts)
+    if not total.finite:
+        source.refuse_nonfinite()
+    if intercept:
+        total, others = total.about_mean(), [one.about_mean() for one in others]
+    return present, total, others
+
+
+def few_folds(why: str, rows: int) -> InvalidData:
+    """Return what to raise where fewer than two folds have rows."""
+    return InvalidData(
+        f"{why} needs rows of some weight in at least two folds, and n_samples = {rows}: give the penalty as a number"
+    )
+
+
 class RidgeFolds:
     """Ridge regressions without each fold, under any penalty of columns of unit deviation, or of raw ones.
 
@@ -45,21 +73,7 @@ class RidgeFolds:
             self.rows = in_memory(source)
             if not isinstance(self.rows, InMemory):
                 raise SumsMissing("scoring needs rows in memory: leave it out, or give arrays")
-        centred = intercept and not source.sparse
-        parts: list[Moments] = source.sum(
-            FoldSums,
-            lambda first, rows: fold_of(first, rows, folds),
-            **{"of": Moments, "centred": centred, "folds": folds},
-        ).parts
-        self.present = [k for k, part in enumerate(parts) if part.weight > 0]
-        if len(self.present) < 2:
-            raise InvalidData(
-                f"criterion='folds' needs rows in at least two folds, and n_samples = {source.count_rows()}"
-            )
-        parts = [parts[k] for k in self.present]
-        self.total, self.others = running(parts)[-1], all_but_one(parts)
-        if intercept:
-            self.total, self.others = self.total.about_mean(), [one.about_mean() for one in self.others]
+        self.present, self.total, self.others = fold_moments(source, intercept, folds, "criterion='folds'")
 
     def errors(self, k: int, penalties: Array) -> Array:
         """Return the mean error of rows held out for target k under each penalty; less is better."""
@@ -81,8 +95,7 @@ class RidgeFolds:
 
     def _squares(self, quadratics: MomentQuadratics, m: int, v: Array) -> Array:
         """Return the sum of squared errors of the rows that quadratic m leaves out, for each row of v."""
-        found = [quadratics.held_out(m, one, quadratics.grams[m] @ one - quadratics.c[m]) for one in v]
-        return 2 * np.array(found) / quadratics.unit**2
+        return 2 * quadratics.held_out(m, v, v @ quadratics.grams[m] - quadratics.c[m]) / quadratics.unit**2
 
     def _scores(self, quadratics: MomentQuadratics, m: int, k: int, v: Array) -> Array:
         """Return minus the score of the rows that quadratic m leaves out, for each row of v."""
@@ -96,7 +109,7 @@ class RidgeFolds:
         return -np.array([self.scorer(plane, x, y, **extra) for plane in planes])
 
 
-class FoldModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class FoldModel(RegressorMixin, BaseEstimator):
     """The weights theta (1 + D,), intercept first, as scorers take them."""
 
     def __init__(self, theta: Any) -> None:

@@ -149,6 +149,24 @@ class Recoded(SourceView):
         return replace(block, t=self.values[codes], weight=weight)
 
 
+class Shares(SourceView):
+    """A stream of successes and failures, two targets, as shares of successes, weighted by the trials."""
+
+    weighted = True
+
+    def __init__(self, base: Source) -> None:
+        super().__init__(base)
+        self.shape, self.flat = Shape(base.shape.features, 1), True
+
+    def read_weights(self) -> Array:
+        """Return all weights, (N,)."""
+        return self.map(lambda block: np.asarray(block.weight))
+
+    def _transformed(self, block: Block) -> Block:
+        share, weight = shares_of(block.t, block.weight)
+        return replace(block, t=share[:, None], weight=weight)
+
+
 class Fold(SameTargets):
     """The rows of one fold of a cross-validation: all rows, of which some have weight zero.
 
@@ -223,4 +241,24 @@ def of_class(source: Source, k: int, classes: int) -> Source:
     rows = source.take_rows(np.flatnonzero(source.read_targets()[:, 0] == k))
     out = rows.with_targets(np.zeros((rows.n_rows, 1)))
     out.reads = source.reads
+    return out
+
+
+def shares_of(y: Any, weight: Any) -> tuple[Array, Array]:
+    """Return the shares (n,) of successes and failures y (n, 2), and their weights: the trials, times those given."""
+    t = np.asarray(y, dtype=np.float64)
+    trials = t.sum(axis=1)
+    return t[:, 0] / np.where(trials > 0, trials, 1.0), trials if weight is None else trials * np.asarray(weight)
+
+
+def as_shares(source: Source) -> Source:
+    """Return rows of successes and failures as rows of shares of successes, weighted by the trials."""
+    if source.streamed:
+        return Shares(source)
+    source = in_memory(source)
+    share, weight = shares_of(source.read_targets(), source.read_weights())
+    out = source.with_targets(share[:, None])
+    assert isinstance(out, InMemory)
+    out = out.with_weight(weight)
+    out.flat = True
     return out

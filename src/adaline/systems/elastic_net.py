@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import RegressorMixin, clone
 from sklearn.utils import ClassifierTags
 from sklearn.utils.metaestimators import available_if
 
@@ -15,7 +15,7 @@ from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
-from adaline.fits.elastic_path import MOMENTS, FittedNet, NetOptions, fit_folds, fit_nets
+from adaline.fits.elastic_path import MOMENTS, FittedNet, NetOptions, fit_folds, fit_nets, refuse_rough
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
@@ -44,6 +44,8 @@ from adaline.parameters import (
 )
 from adaline.results import Status, combine_certificates, without_constants
 from adaline.sources import Source
+from adaline.sources.views import as_shares, shares_of
+from adaline.sums import Targets
 from adaline.systems.families.decisions import label_of_largest
 from adaline.systems.families.folds import FoldFits
 from adaline.systems.families.online import WEIGHT_CHECKS
@@ -75,6 +77,7 @@ class ElasticNet(LinearRegressor):
     loss : name of a convex loss, or a Loss
         "squared" (half of it; the lasso), "huber", "poisson", "gamma", ... take numbers. "logistic" and "softmax" take
         labels, and predict them: the system is a classifier then. "logistic" is the softmax for more than two labels.
+        "binomial" takes shares, weighted by their trials, or two columns: successes, failures.
     l1 : "auto" or number
         A number acts in the columns' own units; it is n alpha l1_ratio of scikit-learn and n lambda alpha of glmnet,
         for n rows.
@@ -84,7 +87,8 @@ class ElasticNet(LinearRegressor):
         Ties the ridge penalty to l1: l1 = mix x strength and penalty = (1 - mix) x strength at every point, so that
         penalty = l1 (1 - mix)/mix. It is glmnet's alpha and scikit-learn's l1_ratio.
     folds : int
-        Parts of the cross-validation. Without a fold the penalties are smaller by its share of the rows.
+        Parts of the cross-validation. Without a fold the penalties are smaller by its share of the rows, as glmnet has
+        it; in Ridge and LogisticRegression they are the same numbers.
     rule : "best" or "one-standard-error"
         What "auto" takes: the least loss of the rows held out, or the largest l1 whose loss is within a standard error.
     positive : bool
@@ -92,8 +96,10 @@ class ElasticNet(LinearRegressor):
     groups : None or array (D,)
         The group of each column, by any label: l1 becomes l1 sum over groups of sqrt(columns) |w of the group|, so that
         the columns of a group enter together. With loss="squared".
-    points, ratio : int and number
-        How many penalties the path has, in geometric progression, and the smallest over the largest.
+    points : int
+        How many penalties the path has, in geometric progression.
+    ratio : number
+        The smallest penalty of the path over the largest.
     standardize : bool or None
         Whether penalties act on columns of unit standard deviation. None: for "auto" yes, for a number no.
         Coefficients are in raw units either way.
@@ -215,10 +221,16 @@ class ElasticNet(LinearRegressor):
         return np.asarray(Softmax().mean(z))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return R^2 for rows X (n, D) and y, or for a source; for labels the share predicted."""
-        if not _classifies(self):
-            return super().score(X, y, sample_weight)
-        return scored(self, self._accuracy, X, y, sample_weight)
+        """Return R^2 for rows X (n, D) and y, or for a source; for labels the share predicted.
+
+        Of successes and failures, it is R^2 of the shares, weighted by the trials.
+        """
+        return scored(self, self._accuracy if _classifies(self) else self._determination, X, y, sample_weight)
+
+    def _determination(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        if np.ndim(self.predict(X)) == 1 and np.ndim(y) == 2 and np.shape(y)[1] == 2:
+            y, sample_weight = shares_of(y, sample_weight)
+        return float(RegressorMixin.score(self, X, y, sample_weight))
 
     def _accuracy(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
@@ -229,6 +241,10 @@ class ElasticNet(LinearRegressor):
         if not _classifies(self):
             source, columns = open_rows(self, X, y, sample_weight, reset=True)
             set_columns(self, columns)
+            if loss.name == "binomial" and source.shape.targets > 1:
+                if not source.sum(Targets, loss).finite:  # refuses what are no counts
+                    source.refuse_nonfinite()
+                return as_shares(source), loss
             return source, loss
         given = open_labelled(self, X, y, sample_weight, reset=True)
         set_columns(self, given.columns)
@@ -305,10 +321,12 @@ class ElasticNet(LinearRegressor):
 
     def _check_together(self) -> None:
         loss = loss_of(self.loss)
-        if not loss.convex or loss.corners:
+        refuse_rough(loss)
+        if loss.linked is not None and getattr(loss.linked.family, "shape", None) == "auto":
             raise InvalidParameter(
-                f"loss={loss.name!r} is not convex and smooth, as the proof of a minimum needs: use 'huber', or "
-                "RobustRegression"
+                "the shape of a negative binomial is not estimated along a path: give its shape, such as "
+                "loss=losses.NegativeBinomial(shape=2.0), or that which GeneralizedLinear(loss='negative_binomial') "
+                "finds, its shape_"
             )
         if self.positive and self.groups is not None:
             raise InvalidParameter("groups have no sign: give one of positive=True and groups")

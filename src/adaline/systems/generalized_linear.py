@@ -69,7 +69,7 @@ from adaline.solvers.least_squares.descent import read_init
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source
-from adaline.sources.views import in_memory
+from adaline.sources.views import in_memory, shares_of
 from adaline.sums import Targets
 from adaline.sums.machine import dense
 from adaline.sums.wrong_rows import outputs
@@ -345,8 +345,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             away = own - np.average(own, axis=0, weights=weight)
             return float(1 - (weight @ (own - found) ** 2).sum() / (weight @ away**2).sum())
         if self._flat and y.ndim == 2 and y.shape[1] == 2:
-            trials = y.sum(axis=1)
-            y, sample_weight = y[:, 0] / np.where(trials > 0, trials, 1.0), weight * trials
+            y, sample_weight = shares_of(y, weight)
         return score_predictions(self, found, X, y, sample_weight)
 
     @available_if(lambda system: _has_likelihood(system))  # type: ignore[untyped-decorator]

@@ -110,7 +110,8 @@ class LogisticRegression(NearFits, LinearClassifier):
         Whether fit starts from the weights there are.
     folds : int
         Parts of the cross-validation for penalty="auto". Where such a fit is itself cross-validated, by `select` or
-        `compare`, the penalty without a fold is chosen by the other ones.
+        `compare`, the penalty without a fold is chosen by the other ones. A penalty is the same number without a fold
+        as for all rows; ElasticNet takes it smaller by the fold's share of the rows.
     firth : bool
         Whether to maximise the likelihood times the square root of the determinant of the information (two classes):
         less bias in small samples, and finite weights where the classes are separated.

@@ -82,7 +82,8 @@ class Ridge(LinearSystem):
         What "auto" minimises: generalised cross-validation, exact leave-one-out error, minus the log evidence, or the
         error of rows held out, one fold after the other, which takes one more pass.
     folds : int
-        How many parts "folds" has.
+        How many parts "folds" has. The penalty is the same number without a fold as for all rows, as scikit-learn has
+        it; ElasticNet takes it smaller by the fold's share of the rows.
     scoring : None, a name of scikit-learn's scores, or a function (model, X, y)
         What "folds" measures, the larger the better, on rows in memory; None is the mean squared error.
     positive : bool

@@ -58,6 +58,10 @@ class Corners:
         """Return the least subgradient: zero at the minimum."""
         return least_subgradient(v, gradient, self.c)
 
+    def loose(self, v: Array, gradient: Array) -> NDArray[np.bool_]:
+        """Return which coefficients nothing but the quadratic holds, where corners cost nothing: all."""
+        return np.ones(len(v), dtype=bool)
+
     def lower(self, matrix: Array, gradient: Array, v: Array, sweeps: int, enough: float) -> None:
         """Change v, and the gradient with it, towards the minimum of the quadratic plus the cost."""
         coordinate_descent(matrix, gradient, v, self.c, sweeps, enough)
@@ -82,6 +86,10 @@ class PositiveCorners(Corners):
     def subgradient(self, v: Array, gradient: Array) -> Array:
         """Return the least subgradient."""
         return np.where(v > 0, gradient + self.c, np.minimum(gradient + self.c, 0.0))
+
+    def loose(self, v: Array, gradient: Array) -> NDArray[np.bool_]:
+        """Return which coefficients the bound at zero does not hold: those above it, or drawn up from it."""
+        return (v > 0) | (gradient < 0)
 
     def lower(self, matrix: Array, gradient: Array, v: Array, sweeps: int, enough: float) -> None:
         """Find the minimum, by solves over the coefficients above zero (Lawson, Hanson 1974)."""
@@ -129,10 +137,11 @@ class GroupCorners(Corners):
     groups: tuple[Indices, ...]
 
     def of(self, columns: Indices) -> Corners:
-        """Return the penalty of the columns in another order; none may be missing."""
-        place = np.empty(len(columns), np.intp)
+        """Return the penalty of some columns in another order; only columns that are always zero may be missing."""
+        place = np.full(len(self.c), -1, np.intp)
         place[columns] = np.arange(len(columns))
-        return GroupCorners(self.c[columns], tuple(place[group] for group in self.groups))
+        found = (place[group] for group in self.groups)
+        return GroupCorners(self.c[columns], tuple(group[group >= 0] for group in found))
 
     def times(self, share: float) -> Corners:
         """Return the penalty times a number."""

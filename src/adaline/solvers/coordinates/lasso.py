@@ -9,8 +9,8 @@ optimal under -s z'r, and
 
     P(v) - min P <= P(v) - (s r'y - s^2/2 r'r),      r'r = total + v'(g - c),   r'y = total - c'v,   z'r = -g
 
-all of which the second moments give: no row is read. Where nothing is penalised by corners there is no such s, and the
-least subgradient u gives the bound 1/2 u'(G + ridge)^-1 u instead.
+all of which the second moments give: no row is read. Where nothing is penalised by corners there is no such s, and
+another dual point is taken: the residual without its part along the columns.
 """
 
 from __future__ import annotations
@@ -23,13 +23,16 @@ from scipy import linalg
 from adaline.arrays import Array
 from adaline.solvers.coordinates.corners import Corners
 from adaline.solvers.coordinates.quadratics import Indices, Quadratics
+from adaline.solvers.smooth.proximal_newton import coordinate_descent
 from adaline.sources.threads import one_blas_thread
 
 SWEEPS = 10  # between two looks at the gap
 ROUNDS = 200
 PATIENCE = 2  # looks at the gap until the coefficients that are not zero are solved for
 LARGE = 250  # coefficients that take one look more
+MANY = 300  # sweeps over machines of few columns
 MOST = 2000  # coefficients that are solved for exactly in the end
+ROUNDING = 1e-11  # share of the target's size: a gradient outside the range of G is no more
 TIGHTER, FINEST = 0.1, 1e-3  # share of a gap asked for, where rounding left more than was asked for; the least share
 
 
@@ -115,7 +118,7 @@ class Lasso:
         gradient = self.g + ridge * self.v
         self.gap = self._bound(corners, gradient, self.v, self.c, self.subgradient(corners, ridge))
         if math.isinf(self.gap):
-            self.gap = self._curved(self.subgradient(corners, ridge), ridge)
+            self.gap = self._curved(corners, ridge)
         return self.gap
 
     def _bound(self, corners: Corners, gradient: Array, v: Array, c: Array, left: Array) -> float:
@@ -139,18 +142,82 @@ class Lasso:
         """Return the least subgradient of P, (D,): zero at the minimum."""
         return np.where(self.diagonal > 0, corners.subgradient(self.v, self.g + ridge * self.v), 0.0)
 
-    def _curved(self, u: Array, ridge: Array) -> float:
-        """Return 1/2 u'(G + ridge)^-1 u; infinity where the matrix is singular, or not known."""
-        alive = np.flatnonzero(self.diagonal > 0)
-        if len(self.quadratics.known) < len(self.v) or not u.any():
-            return np.inf if u.any() else 0.0
-        matrix = self.quadratics.among(self.m, alive)
-        matrix[np.diag_indices(len(alive))] += ridge[alive]
-        try:
-            half = linalg.solve_triangular(np.linalg.cholesky(matrix), u[alive], lower=True)
-        except np.linalg.LinAlgError:
-            return np.inf
-        return 0.5 * float(half @ half)
+    def _curved(self, corners: Corners, ridge: Array) -> float:
+        """Return the gap of corners that cost nothing; infinity where G is not known, or no dual point is found.
+
+        The residual without its part along the loose columns T is a dual point as soon as no other column is drawn up
+        from zero by it, and its gap is 1/2 g_T'(G_T + ridge)^-1 g_T, whatever the rank of G: g lies in its range.
+        """
+        gradient = self.g + ridge * self.v
+        alive = self.diagonal > 0
+        if len(self.quadratics.known) < len(self.v):
+            return math.inf
+        loose = alive & corners.loose(self.v, gradient)
+        while loose.any():
+            some = np.flatnonzero(loose)
+            values, vectors, size = self._spectrum(some, ridge)
+            along = vectors.T @ (gradient[some] / size)
+            kept = values > 0
+            if np.linalg.norm(along[~kept]) > ROUNDING * math.sqrt(self.total):
+                return math.inf
+            change = np.zeros_like(self.v)
+            change[some] = vectors[:, kept] @ (along[kept] / values[kept]) / size
+            there = gradient - self.quadratics.apply([self.m], change[None])[0] - ridge * change
+            more = alive & ~loose & (there < 0)
+            if not more.any():
+                return 0.5 * float((along[kept] ** 2 / values[kept]).sum())
+            loose |= more
+        return 0.0
+
+    def _spectrum(self, columns: Indices, ridge: Array) -> tuple[Array, Array, Array]:
+        """Return values and vectors of G + ridge of columns of unit size, and their sizes; rounding is zero."""
+        matrix = self.quadratics.among(self.m, columns)
+        matrix[np.diag_indices(len(columns))] += ridge[columns]
+        size = np.sqrt(matrix.diagonal())
+        values, vectors = np.linalg.eigh(matrix / np.outer(size, size))
+        return np.where(values > 8 * len(columns) * math.ulp(1.0), values, 0.0), vectors, size
+
+    def rank(self, ridge: Array) -> int:
+        """Return the rank of G + ridge."""
+        return int(np.count_nonzero(self._spectrum(np.flatnonzero(self.diagonal > 0), ridge)[0]))
+
+
+class Together:
+    """Machines of few columns as one, whose matrix has theirs along its diagonal: one call sweeps over all of them."""
+
+    def __init__(self, machines: list[Lasso]) -> None:
+        self.machines = machines
+        self.v, self.g = np.stack([one.v for one in machines]), np.stack([one.g for one in machines])
+        for k, one in enumerate(machines):
+            one.v, one.g = self.v[k], self.g[k]
+        quadratics = machines[0].quadratics
+        self.matrix = linalg.block_diag(*(quadratics.among(one.m, quadratics.known) for one in machines))
+        self.diagonal = self.matrix.diagonal().copy()
+        self.c, self.total = np.stack([one.c for one in machines]), np.array([one.total for one in machines])
+        self.share = np.array([[one.share] for one in machines])
+
+    def solve(self, corners: Corners, ridge: Array, wanted: Array) -> list[Lasso]:
+        """Step to the minima under l1; return the machines whose gaps are above `wanted`."""
+        own, cost = ridge * self.share, corners.c * self.share
+        np.fill_diagonal(self.matrix, np.where(self.diagonal > 0, self.diagonal + own.ravel(), 0.0))
+        gradient = self.g + own * self.v
+        # steps are measured by their squares, and a gap is linear in them
+        gaps, enough = wanted, 0.01 * float((wanted**2 / np.maximum(self.total, 1e-300)).min())
+        for _ in range(PATIENCE):
+            coordinate_descent(self.matrix, gradient.reshape(-1), self.v.reshape(-1), cost.reshape(-1), MANY, enough)
+            rr = self.total + (self.v * (gradient - self.c)).sum(axis=1)
+            ry = self.total - (self.c * self.v).sum(axis=1)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                room = np.where(gradient == 0, math.inf, cost / np.abs(gradient)).min(axis=1)
+                share = np.where(rr > 0, np.minimum(np.maximum(ry / rr, 0.0), room), 0.0)
+            gaps = 0.5 * rr + (cost * np.abs(self.v)).sum(axis=1) - share * ry + 0.5 * share**2 * rr
+            if (gaps <= wanted).all():
+                break
+            enough *= TIGHTER
+        self.g[:] = gradient - own * self.v
+        for one, gap in zip(self.machines, np.maximum(gaps, 0.0).tolist(), strict=True):
+            one.gap = gap
+        return [one for one in self.machines if not one.gap <= wanted[one.m]]
 
 
 def solve_all(machines: list[Lasso], corners: Corners, last: Corners, ridge: Array, wanted: Array) -> bool:

@@ -1,12 +1,10 @@
 """Least squares and ridge with coefficients of zero or more, from second moments.
 
 At the minimum the derivative of the objective by a coefficient is zero where that is above zero, and zero or more where
-it is zero: the certificate has the largest violation of this, and the gap that it leaves.
+it is zero: the certificate has the largest violation of this, and the gap that a dual point proves.
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
@@ -33,15 +31,16 @@ def solve_positive(moments: Moments, intercept: bool, penalty: RidgePenalty) -> 
         machine.measure(corners, ridge)
         steep = machine.subgradient(corners, ridge) / np.where(alive, quadratic.deviation, 1.0)
         theta = quadratic.raw(0, machine.v, intercept)
-        solved = machine.gap <= 1e-9 * machine.total or math.isinf(machine.gap)
+        solved = machine.gap <= 1e-9 * machine.total
         proofs.append(
             certificate(
                 status=Status.SOLVED if solved else Status.NOT_CONVERGED,
                 objective=machine.objective(corners, ridge) / quadratic.unit**2,
                 gradient=float(np.abs(steep).max(initial=0.0)) / quadratic.unit,
                 gap=machine.gap / quadratic.unit**2,
-                rank=int(alive.sum()),
+                rank=machine.rank(ridge),
                 solver="active sets on second moments, coefficients of zero or more",
+                advice=None if solved else "standardize the columns, or give a penalty: Ridge(positive=True)",
             )
         )
         thetas.append(theta)

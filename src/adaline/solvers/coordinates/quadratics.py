@@ -94,14 +94,17 @@ class Quadratics(ABC):
         constant = self.centre + self.target[m] - (self.mean[m][some] + self.offset[some]) @ v[some]
         return np.concatenate([[constant / self.unit if intercept else 0.0], w])
 
-    def held_out(self, m: int, v: Array, g: Array) -> float:
-        """Return the loss of the rows that quadratic m leaves out, at its coefficients v, where G_m v - c_m = g."""
-        support = np.flatnonzero(v)
-        few = v[support]
-        everywhere = few @ (self.among(0, support) @ few) - 2 * self.c[0][support] @ few + self.total[0]
-        apart = self.target[0] - self.target[m] + (self.mean[m] - self.mean[0])[support] @ few
-        here = self.total[m] + (g - self.c[m])[support] @ few
-        return max(0.5 * float(everywhere + self.weight[0] * apart**2 - here), 0.0)
+    def held_out(self, m: Any, v: Array, g: Array) -> Array:
+        """Return the losses (L,) of the rows that quadratic m leaves out, a number or (L,), at its coefficients.
+
+        v and g = G_m v - c_m are (L, D).
+        """
+        support = np.flatnonzero(v.any(axis=0))
+        few = v[:, support]
+        everywhere = ((few @ self.among(0, support) - 2 * self.c[0][support]) * few).sum(axis=1) + self.total[0]
+        apart = self.target[0] - self.target[m] + ((self.mean[m] - self.mean[0])[..., support] * few).sum(axis=1)
+        here = self.total[m] + ((g - self.c[m])[:, support] * few).sum(axis=1)
+        return np.asarray(np.maximum(0.5 * (everywhere + self.weight[0] * apart**2 - here), 0.0))
 
 
 @dataclass
