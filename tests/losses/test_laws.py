@@ -214,7 +214,7 @@ def test_linked_losses_are_those_of_many_digits(loss: Linked) -> None:
 
 @pytest.mark.parametrize("shape", [0.3, 15.9, 16.0, 1e3, 1e7, 1e12])
 def test_a_negative_binomial_of_any_shape_has_its_digits(shape: float) -> None:
-    """Deviance, density at mean = t, and derivatives by the shape, against mpmath; poisson's where the shape is 1e12."""
+    """Deviance, density at mean = t, and derivatives by the shape, against mpmath; poisson's at 1e12."""
     family, poisson = NegativeBinomial(shape), Tweedie(1)
     for t in (0.0, 1.0, 7.0, 300.0):
         for m in (0.5, 7.25, 280.0):

@@ -10,8 +10,8 @@ With outputs z = theta phi(x), Jacobian J of the mean by z, and d phi the change
 
     e = mean of J (theta d phi),   gradient by theta_k = mean of  J_k d phi + (change of J_k along theta d phi) phi
 
-J and its change are exact; the change of a basis or a formula is a difference of fourth order. Where a column enters the
-log odds, exp(theta d phi), on average, is its odds ratio.
+J and its change are exact; that of a basis or a formula is a difference of fourth order. Where a column enters the log
+odds, exp(theta d phi), on average, is its odds ratio.
 
 T. Leeper, margins: An R port of Stata's margins command (2021); G. W. Oehlert, American Statistician 46 (1992), 27-29.
 """

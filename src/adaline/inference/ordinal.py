@@ -172,7 +172,7 @@ def ordinal_means(link: CumulativeLink) -> MeanFunction:
 
     def between(slope: Array) -> Array:
         each, nothing = slope[:, :, None] * np.eye(slope.shape[1]), np.zeros((len(slope), 1, slope.shape[1]))
-        return np.concatenate([nothing, each], axis=1) - np.concatenate([each, nothing], axis=1)
+        return np.asarray(np.concatenate([nothing, each], axis=1) - np.concatenate([each, nothing], axis=1))
 
     return mean
 
