@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from adaline import GeneralizedLinear, LinearRegression, anova, compare, load, open_table, save, select
+from adaline import GeneralizedLinear, LinearRegression, anova, compare, effects, load, open_table, save, select
 from adaline.cli import main
 from adaline.errors import AdalineError, AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, InvalidType
 from adaline.links import Power
@@ -308,6 +308,8 @@ def test_an_output_outside_the_link_has_no_mean(family: str, link: str, y: Any) 
     for options in ({}, {"interval": "confidence"}, {"interval": "prediction"}):
         with pytest.raises(InvalidData, match=f"row 1 has no mean: .* link='{link}' takes outputs from 0 to inf.* log"):
             model.predict([[1.0], [-5.0]], **options)
+    with pytest.raises(InvalidData, match="effects: row 1 has no mean"):
+        effects(model, [[1.0], [-5.0]])
     near = [[-0.9 if family == "gamma" else -0.7]]
     found = model.predict(near, interval="confidence", level=0.999)
     lower, upper = found.lower[0], found.upper[0]
