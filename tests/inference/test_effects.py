@@ -178,6 +178,15 @@ def test_columns_left_out_are_said_to_be() -> None:
         assert "left out" in str(found)
 
 
+@pytest.mark.parametrize("name", ["linear", "two targets", "gamma", "poisson"])
+def test_as_many_rows_as_parameters_leave_errors_unknown(name: str) -> None:
+    kind, y = MODELS[name]
+    found = effects(kind.fit(X[:4], y[:4]), X[:4])
+    errors = column(found, "std_error")
+    assert (errors > 0).all() if name == "poisson" else np.isnan(errors).all()  # poisson's variance is known
+    assert np.isfinite(column(found, "estimate")).all()
+
+
 def test_bad_arguments() -> None:
     model = LinearRegression().fit(X, AMOUNTS)
     with pytest.raises(InvalidParameter, match="at must be one of"):

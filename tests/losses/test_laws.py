@@ -22,7 +22,7 @@ LINKED: tuple[Loss, ...] = tuple(
     Linked(family, link)
     for family in (
         *(one for one in FAMILIES.values() if one.name != "negative_binomial"),
-        *(Tweedie(2.5), NegativeBinomial(1.0), NegativeBinomial(0.3)),
+        *(Tweedie(2.5), NegativeBinomial(1.0), NegativeBinomial(0.3), NegativeBinomial(1e12)),
     )
     for link in (*(LINKS[name] for name in family.links), *([] if "logit" in family.links else [Power(-0.7)]))
 )
@@ -49,7 +49,7 @@ TAKES: dict[str, tuple[Any, Any]] = {
     "poisson": (np.array([0.0, 1.0, 7.5]), np.array([-1.0, np.nan])),
     "gamma": (np.array([1e-3, 1.0, 7.5]), np.array([0.0, -1.0, np.nan])),
     "inverse_gaussian": (np.array([0.1, 1.0, 7.5]), np.array([0.0, -1.0, np.nan])),
-    "tweedie": (np.array([1e-3, 1.0, 7.5]), np.array([-1.0, np.nan])),
+    "tweedie": (np.array([0.0, 1e-3, 1.0, 7.5]), np.array([-1.0, np.nan])),
     "negative_binomial": (np.array([0.0, 1.0, 7.5]), np.array([-1.0, np.nan])),
     "binomial": (np.array([0.0, 1.0, 0.25]), np.array([-0.1, 1.1, np.nan])),
     "perceptron": SIGNS,
@@ -59,11 +59,17 @@ TAKES: dict[str, tuple[Any, Any]] = {
 ANY = (np.array([-2.0, 0.0, 0.7, 3.0]), np.array([]))
 
 
+def taken(loss: Loss) -> Any:
+    """Return targets that a loss takes."""
+    good = TAKES.get(loss.name, ANY)[0]
+    return good[loss.family.good(good[:, None])[0][:, 0]] if isinstance(loss, Linked) else good
+
+
 def rows(loss: Loss, n: int = 400) -> tuple[Any, Any]:
     """Return outputs and targets, away from the corners of the loss."""
     rng = np.random.default_rng(3)
     z = inside(loss, rng.normal(size=(n, OUTPUTS)) * 2)
-    t = rng.choice(TAKES.get(loss.name, ANY)[0], size=(n, 1 if loss.coupled else OUTPUTS))
+    t = rng.choice(taken(loss), size=(n, 1 if loss.coupled else OUTPUTS))
     corner = {
         "huber": lambda: np.abs(np.abs(z - t) - loss.parameter),
         "absolute": lambda: np.abs(z - t),
@@ -147,7 +153,7 @@ def test_large_outputs_do_not_overflow(loss: Loss) -> None:
         far = [z for z in (-300.0, 30.0) if loss.family.inside(loss.link, np.array(z))]
     if loss is OWN:
         pytest.skip("a user's formula is the user's")
-    for t in TAKES.get(loss.name, ANY)[0]:
+    for t in taken(loss):
         for z in far:
             outputs = inside(loss, np.full((1, OUTPUTS), 1.0))
             outputs[0, 0] = z
@@ -160,7 +166,7 @@ def test_large_outputs_do_not_overflow(loss: Loss) -> None:
 
 @every_loss
 def test_targets_are_checked(loss: Loss) -> None:
-    good, bad = TAKES.get(loss.name, ANY)
+    good, bad = taken(loss), TAKES.get(loss.name, ANY)[1]
     loss.check(good[:, None])
     for one in bad:
         with pytest.raises(InvalidData, match="row 1"):
@@ -193,7 +199,7 @@ def test_linked_losses_are_those_of_many_digits(loss: Linked) -> None:
         first, second = ((mp.log(m) if a == 0 else m**a / a) for a in (2 - p, 1 - p))
         return first - t * second
 
-    for t in TAKES.get(loss.name, ANY)[0].tolist():
+    for t in taken(loss).tolist():
         for z in (-20.0, -3.0, -1e-3, 0.6, 4.0, 20.0):
             if not family.inside(link, np.array(z)) or (link.name == "cloglog" and z > 5):
                 continue
@@ -204,6 +210,47 @@ def test_linked_losses_are_those_of_many_digits(loss: Linked) -> None:
             terms = [abs(float(x)) + float(size) for x, size in zip(want, cancelled(loss, z, t), strict=True)]
             for one, exact, size in zip(found, want, terms, strict=True):
                 assert abs(one - float(exact)) <= 1e-12 * size + 1e-300, (z, t, one, float(exact))
+
+
+@pytest.mark.parametrize("shape", [0.3, 15.9, 16.0, 1e3, 1e7, 1e12])
+def test_a_negative_binomial_of_any_shape_has_its_digits(shape: float) -> None:
+    """Deviance, density at mean = t, and derivatives by the shape, against mpmath; poisson's at 1e12."""
+    family, poisson = NegativeBinomial(shape), Tweedie(1)
+    for t in (0.0, 1.0, 7.0, 300.0):
+        for m in (0.5, 7.25, 280.0):
+            with mp.workdps(60):
+                k, y, mu = map(mp.mpf, (shape, t, m))
+                free = y * mp.log(y) if t else mp.mpf(0)
+                density = mp.loggamma(y + k) - mp.loggamma(k) - mp.loggamma(y + 1)
+                want = [
+                    2 * (free - y * mp.log(mu) - (y + k) * mp.log((y + k) / (mu + k))),
+                    density + free + k * mp.log(k) - (y + k) * mp.log(y + k),
+                    mp.psi(0, y + k) - mp.psi(0, k) - mp.log1p(mu / k) - (y - mu) / (mu + k),
+                    mp.psi(1, y + k) - mp.psi(1, k) + mu / (k * (mu + k)) + (y - mu) / (mu + k) ** 2,
+                ]
+            mean, target, one = np.array([[m]]), np.array([[t]]), np.ones(1)
+            found = [
+                family.deviance(mean, target),
+                family.saturated(target, one),
+                *family.shape_score(mean, target),
+            ]
+            assert [part.item() for part in found] == pytest.approx([float(x) for x in want], rel=1e-11, abs=0.0)
+            if shape == 1e12:
+                plain = [poisson.deviance(mean, target).item(), poisson.saturated(target, one).item()]
+                assert [part.item() for part in found[:2]] == pytest.approx(plain, rel=1e-6)
+
+
+@pytest.mark.parametrize("power", [1.0 + 1e-9, 1.5, 2.0 - 1e-9, 2.0 + 1e-9, 2.5])
+def test_a_tweedie_of_any_power_has_its_digits(power: float) -> None:
+    for t in (0.0, 0.3, 7.0)[power >= 2 :]:
+        for m in (0.5, 7.25):
+            with mp.workdps(60):
+                p, y, mu = map(mp.mpf, (power, t, m))
+                least = y ** (2 - p) / ((1 - p) * (2 - p))
+                want = 2 * (least - y * mu ** (1 - p) / (1 - p) + mu ** (2 - p) / (2 - p))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                found = Tweedie(power).deviance(np.array([[m]]), np.array([[t]]))
+            assert found.item() == pytest.approx(float(want), rel=1e-12, abs=0.0)
 
 
 def cancelled(loss: Linked, z: float, t: float) -> list[float]:
@@ -242,7 +289,7 @@ def test_the_kernel_equals_the_functions(loss: Loss) -> None:
     for i in range(0, len(z), 80 if isinstance(loss, Linked) else 4):
         assert_native(loss, z[i : i + 1], t[i : i + 1])
     corners = np.array([[-1.0, 0.0, 0.7, 1.0]])
-    for one in TAKES.get(loss.name, ANY)[0]:
+    for one in taken(loss):
         assert_native(loss, corners, np.full((1, 1 if loss.coupled else OUTPUTS), one))
 
 

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from adaline import GeneralizedLinear, LinearRegression, anova, compare, load, open_table, save, select
+from adaline import GeneralizedLinear, LinearRegression, anova, compare, effects, load, open_table, save, select
 from adaline.cli import main
-from adaline.errors import AdalineError, AdalineWarning, InvalidData, InvalidParameter, InvalidType
+from adaline.errors import AdalineError, AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, InvalidType
 from adaline.links import Power
 from adaline.losses import Linked, NegativeBinomial, Tweedie, loss_of
 from adaline.results import Status
@@ -331,6 +331,8 @@ def test_an_output_outside_the_link_has_no_mean(family: str, link: str, y: Any) 
     for options in ({}, {"interval": "confidence"}, {"interval": "prediction"}):
         with pytest.raises(InvalidData, match=f"row 1 has no mean: .* link='{link}' takes outputs from 0 to inf.* log"):
             model.predict([[1.0], [-5.0]], **options)
+    with pytest.raises(InvalidData, match="effects: row 1 has no mean"):
+        effects(model, [[1.0], [-5.0]])
     near = [[-0.9 if family == "gamma" else -0.7]]
     found = model.predict(near, interval="confidence", level=0.999)
     lower, upper = found.lower[0], found.upper[0]
@@ -376,3 +378,23 @@ def test_without_an_intercept_a_link_may_have_no_null_model() -> None:
     other = GeneralizedLinear(loss="gamma", link="inverse").fit(rows[:, 1:], y)
     assert full.deviance_ == pytest.approx(other.deviance_)
     assert "nan" not in str(anova(small, full)).splitlines()[-1]
+
+
+def test_a_large_shape_is_found_in_few_passes_or_said_to_be_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(2000, 2))
+    y = rng.poisson(np.exp(4 + rows @ [0.3, -0.2]) * rng.gamma(1000.0, 1e-3, 2000))
+    model = GeneralizedLinear(loss="negative_binomial").fit(rows, y)
+    assert model.certificate_.status is Status.SOLVED
+    assert 100 < model.shape_ < 1e5
+    assert model.certificate_.passes < 100
+    near = [
+        GeneralizedLinear(loss=NegativeBinomial(model.shape_ * (1 + step))).fit(rows, y).summary().to_dict()
+        for step in (-1e-3, 0.0, 1e-3)
+    ]
+    likely = [one["log_likelihood"] for one in near]
+    assert likely[1] > max(likely[0], likely[2])
+    monkeypatch.setattr("adaline.fits.linear_machine.SHAPE_STEPS", 2)
+    with pytest.warns(ConvergenceWarning, match="the shape of the negative binomial has not settled"):
+        model.fit(rows, y)
+    assert model.certificate_.status is Status.NOT_CONVERGED

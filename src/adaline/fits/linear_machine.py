@@ -50,12 +50,17 @@ AT_BORDER = (
     "means go to the end of the range that link={!r} allows, and the likelihood may have no maximum before it: use a "
     "link that takes every output, such as {}, or start elsewhere by init"
 )
+SHAPE_OPEN = (
+    "the shape of the negative binomial has not settled: give one, as losses.NegativeBinomial(shape=2.0), or use "
+    "loss='poisson' with dispersion='pearson'"
+)
 ROUNDING = 2.0**-52
 NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
 AT_AN_END = 1e-9  # curvature of a row, on average, below which constants have gone as far as they can
 ROUNDS, STEPS = 5, 50  # of Newton and gradient steps in turn
 NULL_CLOSE = 1e-16  # squared slope of a constant, in its metric, as a share of the objective
 SHAPE_STEPS, SHAPE_CLOSE = 50, 1e-11  # most steps to the shape of a negative binomial, and its relative accuracy
+SHAPE_ROUNDING = 2.0**-48  # share of the terms of its slope that is rounding
 LARGEST_SHAPE = 1e7  # beyond, counts are poisson
 
 
@@ -367,22 +372,32 @@ def minimise_shape(
     Weights and shape are found in turn. They are orthogonal, so that the steps are nearly Newton's for both together
     (W. N. Venables, B. D. Ripley, Modern Applied Statistics with S, 7.4).
     """
-    shape, fitted, first, second = 1.0, None, 0.0, -1.0
+    shape, fitted, second = 1.0, None, -1.0
     for _ in range(SHAPE_STEPS):
         own = replace(problem, loss=with_family(problem.loss, NegativeBinomial(shape)))
         constants = constants_of(own)
         near = options if fitted is None else replace(options, init=fitted.solution.theta)
         fitted = minimise(own, constants, near)
         assert fitted.found is not None
-        assert own.loss.linked is not None
-        point = FamilyPoint(own.loss.linked, fitted.found.theta, own.view, 0.0)
-        first, second = problem.source.sum(ShapeScore, point).sums.tolist()
-        slope, bend = shape * first, shape**2 * second + shape * first  # by the logarithm of the shape
-        step = -slope / bend if bend < 0 else math.copysign(1.0, slope)
         unbounded = fitted.solution.certificate.status is Status.NO_MINIMUM
-        if abs(step) <= SHAPE_CLOSE or shape > LARGEST_SHAPE or unbounded:
+        before = shape
+        for _ in range(SHAPE_STEPS):
+            likelihood = with_family(problem.loss, NegativeBinomial(shape)).linked
+            assert likelihood is not None
+            point = FamilyPoint(likelihood, fitted.found.theta, own.view, 0.0)
+            first, second, size = problem.source.sum(ShapeScore, point).sums.tolist()
+            slope, bend = shape * first, shape**2 * second + shape * first  # by the logarithm of the shape
+            step = -slope / bend if bend < 0 else math.copysign(1.0, slope)
+            settled = abs(step) <= SHAPE_CLOSE or abs(first) <= SHAPE_ROUNDING * size
+            if settled or shape > LARGEST_SHAPE or unbounded:
+                break
+            shape *= math.exp(min(max(step, -2.0), 2.0))
+        if shape == before:
             break
-        shape *= math.exp(min(max(step, -2.0), 2.0))
+    else:
+        assert fitted is not None
+        proof = replace(fitted.solution.certificate, status=Status.NOT_CONVERGED, advice=SHAPE_OPEN)
+        fitted = replace(fitted, solution=replace(fitted.solution, certificate=proof))
     assert fitted is not None
     return fitted, constants, math.sqrt(-1 / second) if second < 0 else math.inf
 

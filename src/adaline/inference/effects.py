@@ -124,8 +124,11 @@ def linear_means(theta: Array, roots: Sequence[Array], targets: tuple[str, ...],
     k = len(theta)
     root = np.zeros((k, theta.shape[1], sum(one.shape[1] for one in roots)))
     first = 0
-    for own, one in zip(root, roots, strict=True):
-        own[:, first : first + one.shape[1]] = np.nan_to_num(one)
+    for own, weights, one in zip(root, theta, roots, strict=True):
+        absent = np.isnan(one).any(axis=1) & (
+            weights == 0
+        )  # a column left out has no error; others may have none known
+        own[:, first : first + one.shape[1]] = np.where(absent[:, None], 0.0, one)
         first += one.shape[1]
 
     def mean(z: Array, along: Array) -> tuple[Array, Array, Array]:

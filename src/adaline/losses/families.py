@@ -25,6 +25,10 @@ from adaline.errors import InvalidParameter
 from adaline.links import LINKS, Derivatives, Link, Log, Power, name_of
 
 OF_POWERS: dict[float, str] = {0: "gaussian", 1: "poisson", 2: "gamma", 3: "inverse_gaussian"}
+LARGE = 16.0  # shape from which on Gamma and psi are taken from their series, in terms 1 / (c x^a), pairs (a, c)
+GAMMA = ((1, 12.0), (3, -360.0), (5, 1260.0), (7, -1680.0), (9, 1188.0), (11, -360360 / 691))
+PSI = ((2, -12.0), (4, 120.0), (6, -252.0), (8, 240.0), (10, -132.0), (12, 32760 / 691))  # after ln x - 1 / (2 x)
+PSI_SLOPE = tuple((a + 1, -c / a) for a, c in PSI)
 POSITIVE_LINKS = ("log", "identity", "sqrt", "inverse", "inverse_squared")
 
 
@@ -182,8 +186,9 @@ class Tweedie(Family):
             return 2 * ((t - mean) / mean - np.log(t / mean))
         if p == 3:
             return (t - mean) ** 2 / (t * mean**2)
-        least = t ** (2 - p) / ((1 - p) * (2 - p))
-        return 2 * (least - t * mean ** (1 - p) / (1 - p) + mean ** (2 - p) / (2 - p))
+        log = np.log(t / mean)  # t (t^a - m^a) / a - (t^b - m^b) / b with a = 1 - p, b = 2 - p, which may be near zero
+        first, second = (mean**a * np.expm1(a * log) / a for a in (1 - p, 2 - p))
+        return 2 * (_times(t, first) - second)
 
     def lowest(self, t: Array) -> Array:
         p = self.power
@@ -272,13 +277,17 @@ class NegativeBinomial(Family):
         return Log()
 
     def cost(self, link: Link, z: Any, t: Any) -> Derivatives:
-        """With L = ln m and s = m / (m + shape): slope L' ((t + shape) s - t), since s' = s (1 - s) L'."""
-        m, (log, slope, bend), n = link.power(z, 1.0).value, link.power(z, 0.0), t + self.shape
+        """With L = ln m and s = m / (m + shape): slope L' ((t + shape) s - t), since s' = s (1 - s) L'.
+
+        (s L')' is s (L'' + (1 - s) L'^2), or m'' / (m + shape) - (s L')^2, which does not cancel where s is small.
+        """
+        (m, _, m_bend), (log, slope, bend), n = link.power(z, 1.0), link.power(z, 0.0), t + self.shape
         s, rest = 1.0 / (1.0 + self.shape / m), 1.0 / (1.0 + m / self.shape)
+        small, large = m_bend / (m + self.shape) - (s * slope) ** 2, s * (bend + rest * slope**2)
         return Derivatives(
             n * namespace(z).log1p(m / self.shape) - t * log,
             slope * (n * s - t),
-            bend * (n * s - t) + n * slope**2 * s * rest,
+            n * namespace(z).where(m < self.shape, small, large) - t * bend,
         )
 
     def expected(self, link: Link, z: Any, t: Any) -> Any:
@@ -288,17 +297,35 @@ class NegativeBinomial(Family):
         return mean + mean**2 / self.shape
 
     def deviance(self, mean: Any, t: Any) -> Any:
-        n = t + self.shape
-        return 2 * (special.xlogy(t, np.where(t > 0, t, 1.0) / mean) - n * np.log(n / (mean + self.shape)))
+        """With d = t - m: t ln(1 + shape d / (m (t + shape))) - shape ln(1 + d / (m + shape)), twice."""
+        k, d = self.shape, t - mean
+        return 2 * (special.xlog1py(t, k / (t + k) * d / mean) - k * np.log1p(d / (mean + k)))
 
     def lowest(self, t: Array) -> Array:
         return np.asarray((t + self.shape) * np.log1p(t / self.shape) - special.xlogy(t, t))
 
     def saturated(self, t: Array, weight: Array) -> Array:
+        """A poisson's, and what the shape adds; for a large one by Stirling's series, without k ln k in it."""
         k = self.shape
-        density = special.gammaln(t + k) - special.gammaln(k) - special.gammaln(t + 1)
-        density += special.xlogy(t, t) + k * np.log(k) - (t + k) * np.log(t + k)
-        return np.asarray(weight * density.sum(axis=1))
+        if k < LARGE:
+            more = special.gammaln(t + k) - special.gammaln(k) + k * np.log(k) - (t + k) * np.log(t + k) + t
+        else:
+            more = _stirling(t + k) - _stirling(k) - 0.5 * np.log1p(t / k)
+        return np.asarray(weight * (more + special.xlogy(t, t) - t - special.gammaln(t + 1)).sum(axis=1))
+
+    def shape_score(self, mean: Array, t: Array) -> tuple[Array, Array]:
+        """Return the first and second derivative of the log-likelihood by the shape k, (n, K).
+
+        psi(t + k) - psi(k) - ln(1 + m / k) - u, u = (t - m) / (m + k), and its derivative; for a large shape by the
+        series of psi, whose first terms cancel: ln(1 + u) - u, and u^2 / (t + k), are what they leave.
+        """
+        k, u = self.shape, (t - mean) / (mean + self.shape)
+        n = t + k
+        if k < LARGE:
+            first = special.digamma(n) - special.digamma(k) - np.log1p(mean / k) - u
+            return first, special.polygamma(1, n) - special.polygamma(1, k) + mean / (k * (mean + k)) + u / (mean + k)
+        first = _log1p_less(u) + t / (2 * k * n) + _series(n, PSI) - _series(k, PSI)
+        return first, u**2 / n - t * (k + n) / (2 * k**2 * n**2) + _series(n, PSI_SLOPE) - _series(k, PSI_SLOPE)
 
 
 @dataclass(frozen=True)
@@ -394,6 +421,23 @@ FAMILIES: dict[str, Family] = {
 def counts(z: Any, t: Any) -> tuple[Any, Any]:
     """Return successes and failures, shaped like z (n, K), of shares (n, K) or of counts (n, 2)."""
     return (t, 1.0 - t) if t.shape[1] == z.shape[1] else (t[:, :1], t[:, 1:])
+
+
+def _series(x: Any, terms: tuple[tuple[int, float], ...]) -> Any:
+    """Return the sum of 1 / (c x^a) over terms (a, c)."""
+    return sum(x**-a / c for a, c in terms)
+
+
+def _stirling(x: Any) -> Any:
+    """Return ln Gamma(x) - (x - 1/2) ln x + x - ln(2 pi) / 2."""
+    return _series(x, GAMMA)
+
+
+def _log1p_less(u: Array) -> Array:
+    """Return ln(1 + u) - u, with r = u / (2 + u) from -u r + 2 (r^3 / 3 + r^5 / 5 + ...) where u is small."""
+    r = np.where(np.abs(u) < 0.25, u, 0.0) / (2.0 + u)
+    series = sum(r ** (2 * k + 1) / (2 * k + 1) for k in range(1, 10))
+    return np.where(np.abs(u) < 0.25, 2.0 * series - u * r, np.log1p(u) - u)
 
 
 def _times(t: Any, x: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from scipy import special
 
 from adaline.arrays import Array, host
 from adaline.block import Block, Shape
@@ -66,9 +65,9 @@ class NullScore(Totals):
 
 
 class ShapeScore(Totals):
-    """First and second derivative of the log-likelihood by the shape of a negative binomial.
+    """First and second derivative of the log-likelihood by the shape of a negative binomial, and the size of the first.
 
-    With m the mean and k the shape: psi(t + k) - psi(k) + ln k + 1 - ln(k + m) - (t + k) / (m + k), and its derivative.
+    The size is the sum of what the first is the sum of without signs: rounding is a share of it.
     """
 
     uses_blas: ClassVar[bool] = True
@@ -77,17 +76,13 @@ class ShapeScore(Totals):
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
         """Return the sums over no rows."""
-        return cls(np.zeros(2))
+        return cls(np.zeros(3))
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at a FamilyPoint."""
         z, t, weight = _counted(block, theta)
-        k, m = theta.loss.family.shape, theta.loss.predicted(z, t)
-        t = t[:, :1]
-        ratio = (t - m) / (m + k)
-        first = special.digamma(t + k) - special.digamma(k) - np.log1p(m / k) - ratio
-        second = special.polygamma(1, t + k) - special.polygamma(1, k) + m / (k * (m + k)) + ratio / (m + k)
-        self.sums += [float(weight @ part[:, 0]) for part in (first, second)]
+        first, second = theta.loss.family.shape_score(theta.loss.predicted(z, t), t[:, :1])
+        self.sums += [float(weight @ part[:, 0]) for part in (first, second, np.abs(first))]
 
 
 def _counted(block: Block, point: FamilyPoint) -> tuple[Array, Array, Array]:

@@ -105,10 +105,10 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     loss : name, a family such as losses.Tweedie(power=1.5), or a Loss such as losses.Huber(delta=2.0)
         Families: "gaussian" (or "squared"), "poisson", "gamma", "inverse_gaussian", "tweedie" (of power 1.5),
         "negative_binomial" (its shape is estimated, or given: losses.NegativeBinomial(shape=2.0)), "binomial": y of
-        two columns, successes and failures, or of shares, whose weights are numbers of trials. Others: "logistic" (t
-        from 0 to 1), "softmax", "huber", "tukey", "absolute", "quantile", "perceptron" and "squared_hinge" (t = +-1),
-        "sigmoid_squared", "tanh_squared". "absolute", "quantile" and "perceptron" have corners: solver="stochastic"
-        only (RobustRegression and Perceptron know better ways).
+        two columns, successes and failures, or of shares, whose weights are numbers of trials (of zeros and ones alone
+        they are frequencies). Others: "logistic" (t from 0 to 1), "softmax", "huber", "tukey", "absolute", "quantile",
+        "perceptron" and "squared_hinge" (t = +-1), "sigmoid_squared", "tanh_squared". "absolute", "quantile" and
+        "perceptron" have corners: solver="stochastic" only (RobustRegression and Perceptron know better ways).
     link : None, name, or links.Power(exponent)
         Of families: "identity", "log", "sqrt", "inverse", "inverse_squared"; of binomial "logit", "probit", "cloglog",
         "log", "identity". None: identity for gaussian, logit for binomial, inverse_squared for inverse_gaussian, log
@@ -302,11 +302,10 @@ class GeneralizedLinear(NearFits, LinearRegressor):
 
     def _refuse_outside(self, z: Array, mean: Array) -> Array:
         """Return the means of outputs (n, K); raise where an output has none."""
-        if not (bad := np.isfinite(z) & np.isnan(mean)).any():
+        linked = self._loss().linked
+        if linked is None or not (bad := np.isnan(mean) & np.isfinite(z)).any():
             return mean
-        row, linked = int(np.argwhere(bad)[0, 0]), self._loss().linked
-        assert linked is not None
-        low, high = linked.family.range(linked.link)
+        row, (low, high) = int(np.argwhere(bad)[0, 0]), linked.family.range(linked.link)
         raise InvalidData(
             f"row {row} has no mean: its output is {z[bad][0]:g}, and {linked.name} with link={name_of(linked.link)!r} "
             f"takes outputs from {low:g} to {high:g}. Leave such rows out, or fit with a link that takes every output, "
