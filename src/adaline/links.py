@@ -49,18 +49,16 @@ class Link(ABC):
     """
 
     name: ClassVar[str]
+    range: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+    """Borders of the outputs that have a mean."""
 
     @abstractmethod
     def mean(self, z: Any) -> Any:
-        """Return the mean of output z."""
+        """Return the mean of output z, NaN outside the range; at a border it is 0 or infinite."""
 
     @abstractmethod
     def output(self, mean: Array) -> Array:
         """Return the output z of a mean: the link function itself."""
-
-    def inside(self, z: Any) -> Any:
-        """Return where there is a mean."""
-        return z == z
 
     def power(self, z: Any, a: float) -> Derivatives:
         """Return mean^a / a, the logarithm of the mean for a = 0, with derivatives by z."""
@@ -114,19 +112,21 @@ class Power(Link):
 
     exponent: float = 1.0
     name = "power"
+    range = (0.0, np.inf)
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.exponent) or self.exponent == 0:
             raise InvalidParameter(f"the exponent of a power link is any number but zero, got {self.exponent!r}")
 
     def mean(self, z: Any) -> Any:
-        return z if self.exponent == 1 else self._positive(z) ** (1.0 / self.exponent)
+        if self.exponent == 1:
+            return z
+        mean = self._positive(z) ** (1.0 / self.exponent)
+        mean = namespace(z).where(z < 0, np.nan + 0.0 * mean, mean)
+        return namespace(z).where(z == 0, (0.0 if self.exponent > 0 else np.inf) + 0.0 * z, mean)
 
     def output(self, mean: Array) -> Array:
         return np.asarray(mean if self.exponent == 1 else np.maximum(mean, 1e-300) ** self.exponent)
-
-    def inside(self, z: Any) -> Any:
-        return z > 0
 
     def power(self, z: Any, a: float) -> Derivatives:
         q, z = 1.0 / self.exponent, self._positive(z)
@@ -145,7 +145,7 @@ class Power(Link):
 
     @staticmethod
     def _positive(z: Any) -> Any:
-        """Return z where it is positive, else 1: what is not inside has no mean."""
+        """Return z where it is positive, else 1: losses have some number where there is no mean."""
         return namespace(z).where(z > 0, z, 1.0 + 0.0 * z)
 
 
@@ -163,6 +163,11 @@ class ShareLink(Link):
         """Return the derivative of the mean by z."""
         log = self.share(z)[0]
         return namespace(z).exp(log.value) * log.slope
+
+    def density_slope(self, z: Any) -> Any:
+        """Return the second derivative of the mean by z."""
+        log = self.share(z)[0]
+        return namespace(z).exp(log.value) * (log.slope**2 + log.bend)
 
 
 class Logit(ShareLink):

@@ -178,8 +178,10 @@ def open_data(request: DataRequest) -> OpenedData:
         notes.append(f"{counted(gone)} of {missing.rows:,} {'is' if gone == 1 else 'are'} left out: {what}")
     few = _distinct(relation, target) if missing.few and target in relation.schema else 0
     named = dict(spec.categories)
-    column = target in relation.schema
-    labels = column and (relation.kind(target) in LABELS or target in named or few == 2)  # two numbers are two classes
+    is_column = target in relation.schema
+    labels = is_column and (
+        relation.kind(target) in LABELS or target in named or few == 2
+    )  # two numbers are two classes
     order = source.label_order() if labels and (named.get(target) or relation.is_ordered(target)) else None
     few = 0 if labels else few
     return OpenedData(request, spec, source, target, labels, order, few, missing.rows, left_out, tuple(notes))

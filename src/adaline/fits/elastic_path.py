@@ -45,6 +45,7 @@ from adaline.sums import FoldSums, Moments, Targets, all_but_one, running
 MOMENTS, MOST_MOMENTS = 512, 1500  # columns whose second moments are all formed: of dense rows in memory, of others
 COPY = 2**31  # bytes of rows in memory that are copied, fold by fold
 FINAL = 1e-12  # share of the loss of the best constants to which the model returned is solved
+LARGEST = np.finfo(np.float64).max / 8  # penalty; twice it is finite
 FEW_ROWS = "l1='auto' needs rows of some weight in at least two folds, and n_samples = {rows}: give l1 as a number"
 
 
@@ -101,6 +102,11 @@ class ElasticPath:
     gaps: Array
     values: Array
     errors: Array
+
+    def in_units(self, unit: float) -> ElasticPath:
+        """Return the path of targets times `unit` in the targets' own units; its weights are in these already."""
+        gaps, values, errors = (part / unit / unit for part in (self.gaps, self.values, self.errors))
+        return ElasticPath(self.l1 / unit, self.theta, gaps, values, errors)
 
     def chosen(self, rule: str) -> int:
         """Return the index of the least loss, or of the largest l1 whose loss is within a standard error of it."""
@@ -234,53 +240,58 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
     """Return the net of quadratics: all rows, then without each fold; None where memory is short."""
     alive, d = quadratics.scale > 0, len(quadratics.scale)
     size = np.where(alive, quadratics.deviation if options.standardize else quadratics.scale, 1.0)
-    unit = quadratics.unit * size
+    unit = quadratics.unit  # until the end penalties and losses are those of y times it: in raw units they may overflow
 
     def ridge(l1: float) -> Array:
-        return np.broadcast_to(options.ridge(l1) * size**2, (d,))
+        return np.broadcast_to(np.minimum(options.ridge(l1 / unit) * size * size, LARGEST), (d,))
 
     def raw(machine: Lasso) -> Array:
         return quadratics.raw(machine.m, machine.v, options.intercept)[None]
 
     machines = [Lasso(quadratics, m) for m in range(len(quadratics.weight))]
     whole, held_out = machines[0], machines[1:]
-    square = quadratics.unit**2
     wanted = 0.5 * options.tol * quadratics.total
-    unity = options.corners(unit)
+    unity = options.corners(size)
     largest = (1 + 4 * math.ulp(1.0)) / unity.room(-whole.c)  # no coefficient, whatever the rounding
-    path, l1 = None, options.l1
-    if l1 is None:
+    path = None
+    if options.l1 is None:
+        if options.mix is not None and not math.isfinite(largest / unit):
+            raise InvalidData("the penalties of the path overflow float64: divide the targets by a power of ten")
         losses = Losses(quadratics.weight[0] - quadratics.weight[1:])
         l1s = np.geomspace(largest, largest * options.ratio, options.points) if largest else np.zeros(1)
         last, points = l1s[0], []
         for value in l1s.tolist():
             if not solve_all(machines, unity.times(value), unity.times(last), ridge(value), wanted):
                 return None
-            losses.add(np.array([quadratics.held_out(one.m, one.v, one.g) / square for one in held_out]))
-            points.append((raw(whole), whole.gap / square, whole.v.copy(), whole.g.copy()))
+            losses.add(np.array([quadratics.held_out(one.m, one.v, one.g) for one in held_out]))
+            points.append((raw(whole), whole.gap, whole.v.copy(), whole.g.copy()))
             last = value
         thetas, gaps, v, g = zip(*points, strict=True)
         path = ElasticPath(l1s, np.array(thetas), np.array(gaps), np.array(losses.values), np.array(losses.errors))
         best = path.chosen(options.rule)
         l1, whole.v, whole.g = float(l1s[best]), v[best], g[best]
+        path = path.in_units(unit)
+    else:
+        l1 = min(options.l1 * unit, LARGEST)
     wanted = np.maximum(FINAL * quadratics.total, math.ulp(1.0) * quadratics.total)
-    corners = options.corners(l1 * unit)
-    if not solve_all([whole], corners, unity.times(max(l1, largest) if path is None else l1), ridge(l1), wanted):
+    corners = options.corners(np.minimum(l1 * size, LARGEST))
+    if not solve_all([whole], corners, corners if l1 > largest or path else unity.times(largest), ridge(l1), wanted):
         return None
     whole.polish(corners, ridge(l1))
     solved = whole.gap <= max(options.tol, FINAL) * quadratics.total[0]
     steep = np.where(alive, whole.subgradient(corners, ridge(l1)), 0.0) / np.where(alive, quadratics.deviation, 1.0)
     proof = certificate(
         status=Status.SOLVED if solved else Status.NOT_CONVERGED,
-        objective=whole.objective(corners, ridge(l1)) / square,
-        gradient=float(np.abs(steep).max(initial=0.0)) / quadratics.unit,
-        gap=whole.gap / square,
+        objective=whole.objective(corners, ridge(l1)) / unit / unit,
+        gradient=float(np.abs(steep).max(initial=0.0)) / unit,
+        gap=whole.gap / unit / unit,
         rank=int(alive.sum()),
         solver="coordinate descent on second moments",
         advice=None if solved else "raise tol, or give a penalty beside l1",
     )
     mean = np.divide(quadratics.offset, quadratics.scale, out=np.zeros(d), where=alive)
-    return FittedNet(raw(whole), l1, path, proof, alive, mean)
+    used = l1 / unit if options.l1 is None else options.l1
+    return FittedNet(raw(whole), used, path, proof, alive, mean)
 
 
 def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:

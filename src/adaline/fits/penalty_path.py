@@ -73,7 +73,7 @@ class Losses:
         """Take in the losses under the next penalty, and of the best the mean of its machines (folds, K, 1 + D)."""
         share = self.weights / self.weights.sum()
         mean = losses.sum() / self.weights.sum()
-        each = losses / np.maximum(self.weights, 1e-300)
+        each = np.divide(losses, self.weights, out=np.full(len(losses), mean), where=self.weights > 0)
         if thetas is not None and mean < min(self.values, default=np.inf):
             self.start = thetas.mean(axis=0)
         self.values.append(float(mean))

@@ -24,7 +24,7 @@ from adaline.inference.covariance import lengths
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald_chance, wald_squares
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.likelihood import PENALISED, TOO_LARGE
-from adaline.inference.summary import STATISTICS, CoefficientTable
+from adaline.inference.summary import TargetsTable
 from adaline.parameters import LEVEL
 from adaline.results import Certificate
 from adaline.solvers.smooth.likelihood import LikelihoodFit
@@ -67,30 +67,10 @@ class FamilyInference(CoefficientStatistics):
 
 
 @dataclass(frozen=True, repr=False)
-class FamilySummary(CoefficientTable):
-    """Coefficients with their statistics, deviance and dispersion of the fit, and its certificate.
-
-    `to_dict()["coefficients"]` is a list of rows with name, estimate, std_error, statistic, p_value, lower, upper,
-    intercept first; with several targets each row also names its target.
-    """
+class FamilySummary(TargetsTable):
+    """Coefficients with their statistics, deviance and dispersion of the fit, and its certificate."""
 
     parts: list[FamilyInference]
-    errors: str = "classical"
-    student: bool = True
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain Python values."""
-        return {
-            **self._head(),
-            "errors": self.errors,
-            "coefficients": self._coefficients(),
-            "targets": [{"target": t} | _quality(p) for t, p in zip(self.targets, self.parts, strict=True)],
-            **_quality(self.parts[0]),
-            **self._foot(),
-        }
-
-    def _statistic(self) -> str:
-        return "t" if self.student else "z"
 
     def _lines(self, part: FamilyInference) -> list[str]:
         of = "estimated" if part.estimated else "given"
@@ -123,7 +103,7 @@ def infer_family(
     error[1:][~fit.dependence.kept] = np.nan
     n, columns = part.freedom + fit.parameters, fit.parameters - intercept
     plain = np.nan if fit.penalised else 1.0
-    gained = plain * max(part.null_deviance - part.deviance, 0.0) / part.dispersion
+    gained = float(np.float64(plain * max(part.null_deviance - part.deviance, 0.0)) / part.dispersion)
     likely, parameters = fit.log_likelihood, fit.parameters + part.extra
     if part.estimated:
         p = special.fdtrc(columns, part.freedom, gained / max(columns, 1))
@@ -252,7 +232,3 @@ def family_test(
         chances.append(wald_chance(squares, q, freedom))
     f, p = (float(part[0]) if flat else np.array(part) for part in (statistics, chances))
     return HypothesisTest(texts, f, (q, freedom), p, errors)
-
-
-def _quality(part: FamilyInference) -> dict[str, Any]:
-    return {name: value for name, value in vars(part).items() if name not in STATISTICS}

@@ -323,7 +323,7 @@ def _check_families(small: LikelihoodFit, full: LikelihoodFit, intercepts: bool)
     same = small.rows == full.rows and abs(small.weight - full.weight) <= SAME * full.weight
     known = np.isnan(a.shape_error) and np.isnan(b.shape_error)  # the deviance of other shapes is another one
     nulls = (a.null_deviance, b.null_deviance)
-    alike = not known or not intercepts or abs(nulls[0] - nulls[1]) <= SAME * abs(nulls[1])
+    alike = not known or not intercepts or not abs(nulls[0] - nulls[1]) > SAME * abs(nulls[1])
     if not (same and alike):
         raise InvalidData(
             f"the models were not fitted to the same rows: {small.rows} and {full.rows} rows of weight "

@@ -5,7 +5,7 @@ The fit has a machine for each threshold, of the same slopes and with minus the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -17,6 +17,7 @@ from adaline.arrays import Array
 from adaline.errors import SumsMissing
 from adaline.inference.classical import Interval, judged, quantile
 from adaline.inference.covariance import CLASSICAL, ErrorOptions, lengths
+from adaline.inference.effects import MeanFunction
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.likelihood import (
     ODDS,
@@ -165,15 +166,17 @@ def ordinal_test(
     return replace(wald_test(fit, hypothesis, value, names, (0, 1), **options), about="")
 
 
-def ordinal_means(link: ShareLink) -> Callable[[Array], tuple[Array, Array]]:
-    """Return the function from outputs w'x - threshold_k, (n, K - 1), to P of the classes (n, K) and its Jacobian."""
+def ordinal_means(link: ShareLink) -> MeanFunction:
+    """Return the function from outputs w'x - threshold_k, (n, K - 1), to P of the classes (n, K) with derivatives."""
 
-    def mean(z: Array) -> tuple[Array, Array]:
+    def between(slope: Array) -> Array:
+        each, nothing = slope[:, :, None] * np.eye(slope.shape[1]), np.zeros((len(slope), 1, slope.shape[1]))
+        return np.concatenate([nothing, each], axis=1) - np.concatenate([each, nothing], axis=1)
+
+    def mean(z: Array, along: Array) -> tuple[Array, Array, Array]:
         none, every = np.zeros((len(z), 1)), np.ones((len(z), 1))
         p = np.diff(np.concatenate([none, link.mean(-z), every], axis=1), axis=1)
-        slope = link.density(-z)[:, :, None] * np.eye(z.shape[1])
-        nothing = np.zeros((len(z), 1, z.shape[1]))
-        return p, np.concatenate([nothing, slope], axis=1) - np.concatenate([slope, nothing], axis=1)
+        return p, between(link.density(-z)), between(-link.density_slope(-z) * along)
 
     return mean
 

@@ -43,7 +43,7 @@ def fitted_rows(fit: LikelihoodFit, loss: Loss, source: Source) -> FittedLikelih
     root = kept.root.copy()
     root[:, 1:][:, ~fit.dependence.kept] = 0.0
     dispersion = 1.0 if fit.family is None else fit.family.dispersion
-    in_trials = fit.family is not None and fit.family.family == "binomial" and observations(fit) != fit.weight
+    in_trials = fit.family is not None and fit.family.in_trials
     return FittedLikelihood(
         loss, kept.solution.theta, root, source.shape.targets, dispersion=dispersion, precision=in_trials
     )
@@ -118,7 +118,8 @@ def check_rows_cost(fit: LikelihoodFit, source: Source, cost: Array) -> None:
     known, null = -fit.log_likelihood, -fit.null
     if fit.family is not None:
         known, null = 0.5 * fit.family.deviance, 0.5 * fit.family.null_deviance
-    if not abs(float(cost.sum()) - known) <= SQUARES_TOLERANCE * known + TOTAL_TOLERANCE * abs(null):
+    null = abs(null) if np.isfinite(null) else known
+    if not abs(float(cost.sum()) - known) <= SQUARES_TOLERANCE * known + TOTAL_TOLERANCE * null:
         raise InvalidData(
             "these are not the rows that were fitted: they have another likelihood under the model. Give the same X "
             "and y again."

@@ -15,7 +15,7 @@ from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
-from adaline.fits.elastic_path import FittedNet, NetOptions, fit_folds, fit_nets
+from adaline.fits.elastic_path import MOMENTS, FittedNet, NetOptions, fit_folds, fit_nets
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
@@ -133,6 +133,8 @@ class ElasticNet(LinearRegressor):
         WEIGHT_CHECKS, "l1='auto': rows are in folds by their index, so that a row given twice may be in two of them"
     )
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"points": 50},)  # half the time
+    compared_numbers: ClassVar[int] = 2**20  # of X, that a fit learns from in a comparison, beyond so many columns:
+    compared_columns: ClassVar[int] = MOMENTS
     used_with: ClassVar[UsedWith] = {
         **{name: {"l1": AUTO} for name in ("folds", "rule", "points", "ratio")},
         "standardize": {"l1": AnyOf(AUTO, POSITIVE), "penalty": POSITIVE},

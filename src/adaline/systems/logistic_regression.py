@@ -13,7 +13,7 @@ from adaline.arrays import Array, host, is_sparse
 from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters, configured
-from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.linear_machine import (
     Constants,
     MachineOptions,
@@ -27,7 +27,7 @@ from adaline.fits.separation import Separation
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
-from adaline.inference.effects import PENALISED_EFFECTS, MeanModel, logistic_means, softmax_means
+from adaline.inference.effects import PENALISED_EFFECTS, MeanModel, effects_root, logistic_means, softmax_means
 from adaline.inference.influence import LikelihoodInfluence, likelihood_influence
 from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest, mean_interval, summarise, wald_test
 from adaline.inference.profile import INTERVALS, check_profile, profile_ends, profile_notes
@@ -220,6 +220,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         units = [self._unit(spread) for spread in (rows.spread, *spreads)]
         if together or not isinstance(rows.source, InMemory):
             return held_out_paths(problem, units[0], constants.theta, constants.loss, fold, units[1:])
+        assert isinstance(rows.source, InMemory)
         each = []
         for k, (one, unit, spread) in enumerate(zip(counts, units[1:], spreads, strict=True)):
             kept = np.flatnonzero(fold != k)
@@ -478,13 +479,11 @@ class LogisticRegression(NearFits, LinearClassifier):
     def _mean_model(self) -> MeanModel:
         """Return the fit as a function from the design to the probabilities, for `effects`."""
         fit = self._one_fit("effects").without_dependent()
-        if fit.root is None:
-            raise SumsMissing("no effects: the matrix of second derivatives was too large to form. Use fewer columns.")
-        notes = (PENALISED_EFFECTS,) if fit.penalised else ()
+        root, notes = effects_root(fit), (PENALISED_EFFECTS,) if fit.penalised else ()
         if fit.coupled:
             names = tuple(map(str, self._fitted_classes()))
-            return MeanModel(fit.solution.theta, fit.root, names, softmax_means, notes=notes)
-        return MeanModel(fit.solution.theta, fit.root, ("",), logistic_means, log_odds=True, notes=notes)
+            return MeanModel(fit.solution.theta, root, names, softmax_means, notes=notes)
+        return MeanModel(fit.solution.theta, root, ("",), logistic_means, log_odds=True, notes=notes)
 
     def _loss(self) -> Loss:
         return Logistic() if len(self._fitted_classes()) == 2 and not self._fits[0].coupled else Softmax()

@@ -11,12 +11,12 @@ import numpy as np
 from adaline.arrays import Array, host, is_sparse
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
-from adaline.errors import AdalineWarning, ConvergenceWarning, SumsMissing, warn
+from adaline.errors import AdalineWarning, ConvergenceWarning, warn
 from adaline.fits.ordinal import REMEDIES, OrdinalOptions, fit_ordinal
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval
 from adaline.inference.covariance import ErrorOptions
-from adaline.inference.effects import PENALISED_EFFECTS, MeanModel
+from adaline.inference.effects import PENALISED_EFFECTS, MeanModel, effects_root
 from adaline.inference.likelihood import WaldTest
 from adaline.inference.ordinal import (
     OrdinalSummary,
@@ -149,6 +149,13 @@ class OrdinalRegression(NearFits, LinearClassifier):
         if model is not None and not (every.counts > 0).all():
             return None
         self._warn_of_absent(every)
+        if order is None and len(every.classes) > 2 and every.classes.dtype.kind in "UO":
+            shown = " < ".join(map(str, every.classes))
+            warn(
+                f"the labels are taken in the order of the alphabet, {shown}: give classes=[...], the lowest first, or "
+                "declare them as ordered categories",
+                AdalineWarning,
+            )
         rows = every.with_rows()
         unit = rows.spread.deviation if self.standardize else np.ones(len(rows.spread.mean))
         penalty = RidgePenalty(float(self.penalty), unit)
@@ -312,11 +319,9 @@ class OrdinalRegression(NearFits, LinearClassifier):
         """Return the fit as a function from the design to the probabilities, for `effects`."""
         check_is_fitted(self, "classes_")
         fit = self._fits[0].without_dependent()
-        if fit.root is None:
-            raise SumsMissing("no effects: the matrix of second derivatives was too large to form. Use fewer columns.")
         return MeanModel(
             fit.solution.theta,
-            fit.root,
+            effects_root(fit),
             tuple(map(str, self._fitted_classes())),
             ordinal_means(self._link().link),
             log_odds=self.link == "logit",

@@ -34,6 +34,7 @@ class FamilyFit:
     pearson : Pearson's chi-squared.
     extra : parameters of the likelihood beside the coefficients: a dispersion, or a shape that was estimated.
     shape, shape_error : of a negative binomial and its standard error; NaN where there is none.
+    in_trials : whether weights are numbers of trials, of which targets are shares, rather than frequencies.
     """
 
     family: str
@@ -47,6 +48,7 @@ class FamilyFit:
     extra: int
     shape: float
     shape_error: float
+    in_trials: bool
 
 
 @dataclass(frozen=True)
