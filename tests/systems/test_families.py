@@ -103,6 +103,17 @@ def test_whole_weights_are_repeated_rows_and_sorted_rows_the_same(family: str, l
         assert mine["std_error"] == pytest.approx(theirs["std_error"], rel=1e-9)
 
 
+def test_an_estimated_dispersion_is_judged_by_f_under_its_own_name() -> None:
+    found = GeneralizedLinear(loss="squared").fit(X, target("gamma")).summary().to_dict()
+    linear = LinearRegression().fit(X, target("gamma")).summary().to_dict()
+    assert not {"chi2", "chi2_p_value"} & ({*found} | {*found["targets"][0]})
+    for name in ("f_statistic", "f_p_value", "f_freedom", "model_freedom"):
+        assert found[name] == pytest.approx(linear[name], rel=1e-8), name
+    known = GeneralizedLinear(loss="poisson").fit(X, target("poisson")).summary().to_dict()
+    assert "f_p_value" not in known
+    assert known["chi2_p_value"] < 1
+
+
 @pytest.mark.parametrize("streamed", [False, True])
 def test_tables_bring_their_offset(streamed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if streamed:
@@ -163,7 +174,7 @@ def test_separated_classes_have_no_maximum(link: str, shape: str) -> None:
     with pytest.warns(AdalineWarning, match="weights under a tiny penalty"):
         model = GeneralizedLinear(loss="binomial", link=link).fit(X, targets, offset=0.1 if shape == "offset" else None)
     assert model.certificate_.status in (Status.SEPARATED, Status.NO_MINIMUM)
-    assert np.isnan(model.summary().to_dict()["aic"])
+    assert model.summary().to_dict()["aic"] == pytest.approx(6, abs=0.1)  # of three coefficients, and no deviance
 
 
 @pytest.mark.parametrize(("family", "link"), [*OFFSETS.items(), ("poisson", "identity"), ("gamma", "log")])

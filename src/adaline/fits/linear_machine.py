@@ -48,7 +48,7 @@ DEPENDENT = (
 )
 AT_BORDER = (
     "means go to the end of the range that link={!r} allows, and the likelihood may have no maximum before it: use a "
-    "link that takes every output, such as log or logit, or start elsewhere by init"
+    "link that takes every output, such as {}, or start elsewhere by init"
 )
 ROUNDING = 2.0**-52
 NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
@@ -250,7 +250,7 @@ def likelihood_of(fitted: FittedMachine, options: MachineOptions, null: float) -
         problem.source.n_rows,
         problem.spread.weight,
         max(problem.outputs - 1, 1) * (fitted.dependence.rank + problem.intercept),
-        not options.free or fitted.separation is not None,
+        not options.free,
         problem.loss.coupled,
         fitted.dependence,
         options.firth,
@@ -297,7 +297,7 @@ def likelihood_of_family(
         problem.source.n_rows,
         weight,
         parameters,
-        not options.free or problem.penalised,
+        not options.free,
         False,
         depends,
         family=FamilyFit(
@@ -584,7 +584,8 @@ class _Minimising:
         if status is not Status.NOT_CONVERGED or likelihood is None:
             return None
         everywhere = likelihood.family.inside(likelihood.link, np.array([-1e3, 1e3])).all()
-        return None if everywhere else AT_BORDER.format(name_of(likelihood.link))
+        others = "logit, probit or cloglog" if likelihood.family.name == "binomial" else "log"
+        return None if everywhere else AT_BORDER.format(name_of(likelihood.link), others)
 
     def _is_at_an_end(self, problem: Problem, found: DescentResult) -> bool:
         """Whether constants alone fall for ever: no count above zero, or all shares one."""

@@ -117,7 +117,7 @@ class _Fitting:
             problem.source.n_rows,
             problem.spread.weight,
             problem.thresholds + depends.rank,
-            not free or self.separation is not None,
+            not free,
             False,
             depends,
         )

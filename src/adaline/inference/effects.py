@@ -10,8 +10,8 @@ With outputs z = theta phi(x), Jacobian J of the mean by z, and d phi the change
 
     e = mean of J (theta d phi),   gradient by theta_k = mean of  J_k d phi + (change of J_k along theta d phi) phi
 
-J and its change are exact; the change of a basis or a formula is a difference of fourth order. Where a column enters the
-log odds, exp(theta d phi), on average, is its odds ratio.
+J and its change are exact; the change of a basis or a formula is a difference of fourth order. Where a column enters
+the log odds, exp(theta d phi), on average, is its odds ratio.
 
 T. Leeper, margins: An R port of Stata's margins command (2021); G. W. Oehlert, American Statistician 46 (1992), 27-29.
 """
@@ -47,6 +47,13 @@ STEP = 2.0**-9  # of differences of fourth order, in units in which functions be
 STENCIL = ((1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))
 SLOPE = "slope"
 PENALISED_EFFECTS = "the penalty is read as a prior: effects are those of the mode, and errors those of the posterior"
+UNBOUNDED_EFFECTS = "the likelihood has no maximum: errors of effects that rest on endless coefficients mean nothing"
+
+
+def likelihood_notes(fit: LikelihoodFit) -> tuple[str, ...]:
+    """Return what the effects of a fit have to be read with."""
+    found = {PENALISED_EFFECTS: fit.penalised, UNBOUNDED_EFFECTS: fit.unbounded or fit.at_border}
+    return tuple(note for note, holds in found.items() if holds)
 
 
 MeanFunction = Callable[[Array, Array], tuple[Array, Array, Array]]

@@ -23,7 +23,7 @@ from adaline.inference.classical import CoefficientStatistics, judged
 from adaline.inference.covariance import lengths
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald_chance, wald_squares
 from adaline.inference.left_out import left_out, left_out_notes
-from adaline.inference.likelihood import PENALISED, TOO_LARGE
+from adaline.inference.likelihood import AT_BORDER, NO_MAXIMUM, PENALISED, TOO_LARGE, check_maximum
 from adaline.inference.summary import TargetsTable
 from adaline.parameters import LEVEL
 from adaline.results import Certificate
@@ -72,6 +72,14 @@ class FamilySummary(TargetsTable):
 
     parts: list[FamilyInference]
 
+    def _quality(self, part: FamilyInference) -> dict[str, Any]:
+        found = super()._quality(part)
+        if part.estimated:  # the names of LinearRegression
+            chi2, q, p = (found.pop(name) for name in ("chi2", "chi2_freedom", "chi2_p_value"))
+            found |= {"f_statistic": chi2 / q if q else np.nan, "f_p_value": p}
+            found |= {"f_freedom": part.freedom, "model_freedom": q}
+        return found
+
     def _lines(self, part: FamilyInference) -> list[str]:
         of = "estimated" if part.estimated else "given"
         test = f"F {number(part.chi2 / max(part.chi2_freedom, 1))}" if part.estimated else f"chi² {number(part.chi2)}"
@@ -99,7 +107,7 @@ def infer_family(
     part = fit.family
     assert part is not None
     theta, root = fit.solution.theta[0], fit.root
-    error = np.full(len(theta), np.nan) if root is None else lengths(root[0])
+    error = np.full(len(theta), np.nan) if root is None or fit.at_border else lengths(root[0])
     error[1:][~fit.dependence.kept] = np.nan
     n, columns = part.freedom + fit.parameters, fit.parameters - intercept
     plain = np.nan if fit.penalised else 1.0
@@ -173,6 +181,8 @@ def summarise_families(
     ]
     quasi = parts[0].estimated and parts[0].family in ("poisson", "binomial", "negative_binomial")
     found = {
+        NO_MAXIMUM: any(fit.unbounded for fit in fits),
+        AT_BORDER: any(fit.at_border for fit in fits),
         PENALISED: fits[0].penalised,
         QUASI: quasi,
         TOO_LARGE: fits[0].root is None,
@@ -220,6 +230,7 @@ def family_test(
                 "no tests for a penalised fit: its coefficients are shrunken on purpose, none is centred on the truth. "
                 "Use penalty=0 and l1=0."
             )
+        check_maximum(fit, "Wald tests")
         if fit.root is None:
             raise SumsMissing("no tests: the matrix of second derivatives was too large to form. Use fewer columns.")
         if not freedom > 0.5:

@@ -46,6 +46,14 @@ SEPARATED = (
     "the classes are separated: the likelihood has no maximum, the coefficients are those of a tiny penalty, and their "
     "errors, z, p and intervals mean nothing; use penalty='auto', a number, or firth=True"
 )
+NO_MAXIMUM = (
+    "the likelihood has no maximum: some coefficients have no finite estimate, those shown are of a tiny penalty, and "
+    "their errors and intervals mean nothing; compare models by anova, or give a number as penalty"
+)
+AT_BORDER = (
+    "the fit ended at the border of what the link allows, where the likelihood still rises: there are no standard "
+    "errors, z, p or intervals; use a link that takes every output"
+)
 TOO_LARGE = "no standard errors: the matrix of second derivatives was not formed (l1, or too many coefficients)"
 
 
@@ -163,6 +171,17 @@ def quality(fit: LikelihoodFit, classes: int, intercept: bool) -> Quality:
     )
 
 
+def check_maximum(fit: LikelihoodFit, what: str) -> None:
+    """Refuse `what`, named in the plural, of a likelihood that has no maximum, or none inside its border."""
+    if fit.at_border:
+        raise InvalidParameter(f"no {what}: {AT_BORDER}")
+    if fit.unbounded:
+        raise InvalidParameter(
+            f"no {what}: the likelihood has no maximum, some coefficients have no finite estimate. Compare nested "
+            "models by anova; a penalised fit, or LogisticRegression(firth=True) of two classes, has finite estimates"
+        )
+
+
 def wald_test(
     fit: LikelihoodFit,
     hypothesis: Any,
@@ -194,6 +213,7 @@ def wald_test(
             "no tests for a penalised fit: its coefficients are shrunken on purpose, none is centred on the truth. "
             "Use penalty=0."
         )
+    check_maximum(fit, "Wald tests")
     if fit.root is None:
         raise SumsMissing("no tests: the matrix of second derivatives was too large to form. Use fewer columns.")
     matrix, values, texts = read_hypotheses(hypothesis, value, names, intercept)

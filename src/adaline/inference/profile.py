@@ -23,6 +23,7 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.inference.covariance import ErrorOptions, lengths
+from adaline.inference.likelihood import check_maximum
 from adaline.inference.sandwich import check_rows_cost, check_rows_weight
 from adaline.losses import Loss
 from adaline.penalties import RidgePenalty
@@ -82,6 +83,7 @@ def profile_ends(fit: LikelihoodFit, loss: Loss, source: Source, intercept: bool
     intercept : whether the model has one.
     reach : the quantile that r reaches at the ends.
     """
+    check_maximum(fit, "profile intervals")
     if fit.penalised or fit.coupled:
         why = "one machine, not K coupled ones" if fit.coupled else "a maximum of the likelihood, without penalty"
         raise InvalidParameter(f"interval='profile' needs {why}: use interval='wald'")

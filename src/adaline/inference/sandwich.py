@@ -28,6 +28,7 @@ from adaline.inference.covariance import (
     refuse_full_leverage,
     root_of,
 )
+from adaline.inference.likelihood import check_maximum
 from adaline.losses import Loss
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.sources import Source
@@ -64,6 +65,7 @@ def with_errors(
     if options.errors == "classical":
         return fit, observations(fit) - fit.parameters
     assert source is not None
+    check_maximum(fit, f"{options.errors} errors")
     if fit.penalised or fit.firth:
         raise InvalidParameter(
             f"errors={options.errors!r} are those of a maximum of the likelihood: use penalty=0 and firth=False"

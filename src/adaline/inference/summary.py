@@ -183,19 +183,18 @@ class TargetsTable(CoefficientTable):
             **self._head(),
             "errors": self.errors,
             "coefficients": self._coefficients(),
-            "targets": [{"target": t} | _quality(p) for t, p in zip(self.targets, self.parts, strict=True)],
-            **_quality(self.parts[0]),
+            "targets": [{"target": t} | self._quality(p) for t, p in zip(self.targets, self.parts, strict=True)],
+            **self._quality(self.parts[0]),
             **self._foot(),
         }
 
     def _statistic(self) -> str:
         return "t" if self.student else "z"
 
-
-def _quality(part: Any) -> dict[str, Any]:
-    """Return what a part says beside the statistics of its coefficients."""
-    said = {name: value for name, value in vars(part).items() if name not in STATISTICS}
-    return {name: value if isinstance(value, str | bool | int) else float(value) for name, value in said.items()}
+    def _quality(self, part: Any) -> dict[str, Any]:
+        """Return what a part says beside the statistics of its coefficients."""
+        said = {name: value for name, value in vars(part).items() if name not in STATISTICS}
+        return {name: value if isinstance(value, str | bool | int) else float(value) for name, value in said.items()}
 
 
 class ModelTable:

@@ -30,7 +30,7 @@ from adaline.fits.stochastic import walk_rows
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
-from adaline.inference.effects import PENALISED_EFFECTS, MeanModel, effects_root, linear_means, linked_means
+from adaline.inference.effects import MeanModel, effects_root, likelihood_notes, linear_means, linked_means
 from adaline.inference.family import FamilySummary, family_test, summarise_families
 from adaline.inference.family_intervals import INTERVAL, OutputErrors, family_interval, output_errors
 from adaline.inference.hypotheses import HypothesisTest
@@ -504,7 +504,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             linear_means(theta, roots, names, fits[0].freedom),
             mean=linked_means(linked),
             log_odds=fits[0].family is not None and fits[0].family.link == "logit",
-            notes=(PENALISED_EFFECTS,) if fits[0].penalised else (),
+            notes=likelihood_notes(fits[0]),
         )
 
     def _row_loss(self) -> Loss:

@@ -27,7 +27,7 @@ from adaline.fits.separation import Separation
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
-from adaline.inference.effects import PENALISED_EFFECTS, MeanModel, effects_root, logistic_means, softmax_means
+from adaline.inference.effects import MeanModel, effects_root, likelihood_notes, logistic_means, softmax_means
 from adaline.inference.influence import LikelihoodInfluence, likelihood_influence
 from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest, mean_interval, summarise, wald_test
 from adaline.inference.profile import INTERVALS, check_profile, profile_ends, profile_notes
@@ -479,7 +479,7 @@ class LogisticRegression(NearFits, LinearClassifier):
     def _mean_model(self) -> MeanModel:
         """Return the fit as a function from the design to the probabilities, for `effects`."""
         fit = self._one_fit("effects").without_dependent()
-        root, notes = effects_root(fit), (PENALISED_EFFECTS,) if fit.penalised else ()
+        root, notes = effects_root(fit), likelihood_notes(fit)
         if fit.coupled:
             names = tuple(map(str, self._fitted_classes()))
             return MeanModel(fit.solution.theta, root, names, softmax_means, notes=notes)

@@ -16,7 +16,7 @@ from adaline.fits.ordinal import REMEDIES, OrdinalOptions, fit_ordinal
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval
 from adaline.inference.covariance import ErrorOptions
-from adaline.inference.effects import PENALISED_EFFECTS, MeanModel, effects_root
+from adaline.inference.effects import MeanModel, effects_root, likelihood_notes
 from adaline.inference.likelihood import WaldTest
 from adaline.inference.ordinal import (
     OrdinalSummary,
@@ -325,7 +325,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
             tuple(map(str, self._fitted_classes())),
             ordinal_means(self._link().link),
             log_odds=self.link == "logit",
-            notes=(PENALISED_EFFECTS,) if fit.penalised else (),
+            notes=likelihood_notes(fit),
         )
 
     def __sklearn_tags__(self) -> Any:
