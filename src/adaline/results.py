@@ -53,12 +53,14 @@ class Status(Enum):
     SEPARATED = (
         "separated",
         "a plane has every row on its side, so that weights grow without end and the likelihood has no maximum: the "
-        "weights under a tiny penalty are returned; use penalty='auto', a number, or firth=True",
+        "weights under a tiny penalty are returned; ",
+        "use penalty='auto', a number, or firth=True",
     )
     QUASI_SEPARATED = (
         "quasi-separated",
         "a plane has every row on its side or on it, so that some weights grow without end and the likelihood has no "
-        "maximum: the weights under a tiny penalty are returned; use penalty='auto', a number, or firth=True",
+        "maximum: the weights under a tiny penalty are returned; ",
+        "use penalty='auto', a number, or firth=True",
     )
     NOT_UNIQUE = (
         "not unique",
@@ -82,12 +84,17 @@ class Status(Enum):
     DIVERGED = ("diverged", "the rate is too large: lower it or use rate='auto'; the last good weights are kept")
 
     advice: str
+    remedies: str
 
-    def __new__(cls, label: str, advice: str) -> Self:
+    def __new__(cls, label: str, finding: str, remedies: str = "") -> Self:
         """Make a member whose value is its label alone, from which it is rebuilt."""
         member = object.__new__(cls)
-        member._value_, member.advice = label, advice
+        member._value_, member.advice, member.remedies = label, finding + remedies, remedies
         return member
+
+    def advise(self, remedies: str) -> str:
+        """Return the advice with the remedies that a system has, where those named are not the same in all of them."""
+        return self.advice.removesuffix(self.remedies) + remedies if self.remedies else self.advice
 
     @property
     def label(self) -> str:

@@ -293,6 +293,9 @@ def test_standard_errors_of_a_kind_are_those_of_the_summary(shell: Shell) -> Non
     assert (
         "year" not in shell.good("fit", "penguins", "-t", "body_mass_g", "--cluster", "year", "--json").json["features"]
     )
+    robust = ("-s", "RobustRegression", "--errors")
+    assert shell.good(*words, *robust, "H1", "--json").json["summary"]["errors"] == "H1"
+    assert "errors" in shell.bad(*words, *robust, "HC3")
     told = shell.good(*words[:-1], "--errors", "HC3", "-o", "m.adaline").out
     assert "HC3 errors are not kept in the file: adaline summary shows classical ones" in " ".join(told.split())
     assert "not kept" not in shell.good(*words[:-1], "-o", "n.adaline").out

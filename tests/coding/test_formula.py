@@ -11,7 +11,10 @@ import pytest
 import statsmodels.formula.api as smf
 
 from adaline import LinearRegression, open_table
-from adaline.coding.expressions import FUNCTIONS, evaluate, names_in
+from adaline.basis import spline
+from adaline.coding.contrasts import contrast_of
+from adaline.coding.expressions import FUNCTIONS, MOST_COMPILED, compiled, evaluate, names_in
+from adaline.coding.formula import MOST_TERMS
 from adaline.errors import AdalineError, InvalidParameter
 
 
@@ -183,3 +186,9 @@ def test_expressions() -> None:
     columns: dict[str, Any] = {"x": np.array([1.0, 2.0]), "a b": np.array([3.0, 4.0])}
     np.testing.assert_array_equal(evaluate("-(x - 2) ** 2 / 4 + `a b` * 1e1", columns), [29.75, 40.0])
     assert names_in("log(x) + `a b` - x") == ["x", "a b"]
+
+
+def test_what_is_kept_of_texts_has_a_bound_and_cannot_be_changed() -> None:
+    assert MOST_TERMS < MOST_COMPILED
+    assert all(kept.cache_info().maxsize is not None for kept in (compiled, contrast_of, spline._natural))
+    assert not spline._natural((0.0, 1.0, 2.0), False).flags.writeable

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -125,12 +125,14 @@ def natural_splines(x: Array, knots: tuple[float, ...], intercept: bool = False)
     return np.asarray(values[:, 1 - intercept :] @ _natural(knots, intercept))
 
 
-@cache
+@lru_cache(maxsize=256)
 def _natural(knots: tuple[float, ...], intercept: bool) -> Array:
-    """Return the matrix from cubic B-splines to natural splines."""
+    """Return the matrix from cubic B-splines to natural splines, read-only as others share it."""
     unit = tuple((np.array(knots) - knots[0]) / (knots[-1] - knots[0]))
     ends = b_splines(np.array([0.0, 1.0]), unit, 3, 2)[:, 1 - intercept :]
-    return np.asarray(np.linalg.qr(ends.T, mode="complete")[0][:, 2:])
+    out = np.linalg.qr(ends.T, mode="complete")[0][:, 2:]
+    out.flags.writeable = False
+    return np.asarray(out)
 
 
 def _design(x: Array, t: Array, degree: int, derivative: int) -> Array:

@@ -90,8 +90,8 @@ def summary_with(model: Any, source: TableSource, errors: str | None, cluster: s
     if cluster is not None:
         found = model.summary(errors="cluster", X=source, groups=source.read_column(cluster))
     elif errors is not None:
-        rows = {"X": source} if errors.upper().startswith("H") else {}  # those that take one more pass
-        found = model.summary(errors=errors, **rows)
+        takes_rows = errors != "classical" and "X" in inspect.signature(model.summary).parameters
+        found = model.summary(errors=errors, **({"X": source} if takes_rows else {}))
     return found
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from adaline.arrays import Array
 from adaline.basis.polynomial import orthogonal, recurrence
-from adaline.coding.expressions import dotted, parsed
+from adaline.coding.expressions import MOST_COMPILED, dotted, parsed
 from adaline.errors import InvalidData, InvalidParameter
 
 NAMES = {
@@ -70,7 +70,7 @@ class Contrast:
         return levels.index(str(self.reference))
 
 
-@cache
+@lru_cache(maxsize=MOST_COMPILED)
 def contrast_of(text: str) -> Contrast | None:
     """Return the category that a factor of a formula is, C(x, Sum) or factor(x); None where it is an expression."""
     tree, quoted = parsed(text)

@@ -12,7 +12,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from functools import cache, reduce
+from functools import lru_cache, reduce
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,7 @@ WORDS: dict[str, Any] = {"TRUE": True, "T": True, "FALSE": False, "F": False, "N
 
 MOST_LAG = 10_000
 LAG = re.compile(r"lag\((.+), (\d{1,5})\)", re.DOTALL)
+MOST_COMPILED = 2**14  # expressions that are kept: more than a formula has terms
 MOST_PARTS = 200  # of an expression: names, numbers, operators, calls
 QUOTED = re.compile(r"""(`[^`]*`|"[^"]*"|'[^']*')""")
 
@@ -116,7 +117,7 @@ def as_python(text: str) -> str:
     )
 
 
-@cache
+@lru_cache(maxsize=MOST_COMPILED)
 def compiled(text: str) -> Compiled:
     """Return an expression, parsed; refuse all that is not in the lists of this module."""
     tree, quoted = parsed(text)

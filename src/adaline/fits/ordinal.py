@@ -31,7 +31,7 @@ from adaline.solvers.smooth.truncated_newton import truncated_newton
 from adaline.sources import ArraySource
 from adaline.sources.threads import one_blas_thread
 
-INSTEAD = ("use penalty='auto', a number, or firth=True", "give a number as penalty")
+REMEDIES = "give a number as penalty"  # where there is no maximum
 IN_SAMPLE = 10  # rows of the rarest class that a sample must be expected to have
 
 
@@ -52,11 +52,6 @@ class OrdinalOptions:
     penalty: RidgePenalty
     tol: float
     near: LikelihoodFit | None = None
-
-
-def advice_of(status: Status) -> str:
-    """Return the advice of a status, without what there is for logistic regression only."""
-    return status.advice.replace(*INSTEAD)
 
 
 def fit_ordinal(problem: OrdinalProblem, counts: Array, options: OrdinalOptions) -> FittedOrdinal:
@@ -111,7 +106,7 @@ class _Fitting:
             condition=condition,
             rank=depends.rank,
             solver=found.solver,
-            advice=DEPENDENT if status is Status.RANK_DEFICIENT else advice_of(status),
+            advice=DEPENDENT if status is Status.RANK_DEFICIENT else status.advise(REMEDIES),
         )
         w = found.theta[0, problem.thresholds :]
         fit = LikelihoodFit(

@@ -50,13 +50,13 @@ class Separation:
         """The status of a certificate."""
         return Status.SEPARATED if self.kind == "complete" else Status.QUASI_SEPARATED
 
-    def warning(self, names: Sequence[str]) -> str:
-        """Return it as a sentence, with the names of the columns that the plane leans on most."""
+    def warning(self, names: Sequence[str], remedies: str | None = None) -> str:
+        """Return it as a sentence, with the names of the columns that the plane leans on most, and what to do."""
         size = np.abs(self.direction[:, 1:]).max(axis=0)
         shown = ", ".join(names[j] for j in np.argsort(-size, kind="stable")[:3] if size[j] > 0)
         how = {"complete": "are completely", "quasi": "are quasi-completely", "suspected": "seem to be"}[self.kind]
         unproven = " (to prove it would take too long)" if self.kind == "suspected" else ""
-        advice = self.status.advice.partition(": ")[2]
+        advice = self.status.advise(self.status.remedies if remedies is None else remedies).partition(": ")[2]
         return (
             f"the classes {how} separated by a plane{unproven}, mostly along {shown} (see separation_.direction): the "
             f"likelihood has no maximum, and {advice}"

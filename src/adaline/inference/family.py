@@ -113,8 +113,10 @@ def infer_family(
     plain = np.nan if fit.penalised else 1.0
     gained = float(np.float64(plain * max(part.null_deviance - part.deviance, 0.0)) / part.dispersion)
     likely, parameters = fit.log_likelihood, fit.parameters + part.extra
-    p = special.fdtrc(columns, part.freedom, gained / max(columns, 1)) if part.estimated else 0.0
-    p = p if part.estimated else special.chdtrc(columns, gained)
+    if part.estimated:
+        p = special.fdtrc(columns, part.freedom, gained / max(columns, 1))
+    else:
+        p = special.chdtrc(columns, gained)
     statistics = judged(theta, error, level, freedom)
     if ends is not None:
         statistics |= {"lower": ends[0], "upper": ends[1]}

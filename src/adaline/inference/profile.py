@@ -68,9 +68,10 @@ def check_profile(options: ErrorOptions, X: Any) -> None:
 def profile_notes(fits: Sequence[LikelihoodFit], ends: Sequence[Array]) -> list[str]:
     """Return lines to put below intervals whose ends `profile_ends` gave."""
     roots = [fit.without_dependent().root for fit in fits]
-    errors = [lengths(root[0]) for root in roots if root is not None]
-    lost = any(np.isnan(own[:, error > 0]).any() for own, error in zip(ends, errors, strict=True))
-    return [BY_PROFILE, NO_END] if lost else [BY_PROFILE]
+    lost = (
+        root is not None and np.isnan(own[:, lengths(root[0]) > 0]).any() for root, own in zip(roots, ends, strict=True)
+    )
+    return [BY_PROFILE, NO_END] if any(lost) else [BY_PROFILE]
 
 
 def profile_ends(fit: LikelihoodFit, loss: Loss, source: Source, intercept: bool, reach: float) -> Array:

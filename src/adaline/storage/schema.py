@@ -56,6 +56,7 @@ from adaline.systems.families.closed_form import ClosedFormClassifier
 from adaline.systems.families.online_classifier import OnlineClassifier
 from adaline.systems.families.scheme import Scheme
 from adaline.systems.gaussian_classifier import ClassDensities, GaussianClassifier
+from adaline.systems.generalized_linear import GeneralizedLinear
 from adaline.systems.ordinal_regression import OrdinalRegression
 from adaline.systems.wiener_filter import Recording
 
@@ -245,8 +246,9 @@ def check_model(model: Any) -> None:
     trial = copy.copy(model)
     for name in ("feature_names_in_", "_with_offset"):  # the row has neither names nor an offset
         vars(trial).pop(name, None)
+    bounded = isinstance(trial, GeneralizedLinear) and trial._loss().linked is not None  # the row may have no mean
     with np.errstate(all="ignore"):
-        trial.predict(np.zeros((1, sizes["F"])))
+        (trial._outputs if bounded else trial.predict)(np.zeros((1, sizes["F"])))
 
 
 def check_state(model: Any, sizes: Sizes) -> None:

@@ -12,7 +12,7 @@ from adaline.arrays import Array, host, is_sparse
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, warn
-from adaline.fits.ordinal import INSTEAD, OrdinalOptions, fit_ordinal
+from adaline.fits.ordinal import REMEDIES, OrdinalOptions, fit_ordinal
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval
 from adaline.inference.covariance import ErrorOptions
@@ -343,7 +343,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
 
     def _warn(self) -> None:
         if self.separation_ is not None:
-            warn(self.separation_.warning(columns_of(self)).replace(*INSTEAD), AdalineWarning)
+            warn(self.separation_.warning(columns_of(self), REMEDIES), AdalineWarning)
         elif self.certificate_.status is Status.NOT_CONVERGED:
             warn(f"not converged: {self.certificate_.advice}", ConvergenceWarning)
         elif self.dependencies_:
