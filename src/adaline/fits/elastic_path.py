@@ -58,7 +58,7 @@ class NetOptions:
     l1 : a number, or None for the one that predicts rows held out best.
     penalty : ridge penalties, a number or one a column (D,).
     mix : None, or the share of l1 in l1 + ridge penalty, which then follows l1 along the path.
-    folds, points, ratio, rule : of the path.
+    folds, points, ratio, rule : of the path; with no folds nothing is chosen, and the last point is the net.
     standardize : whether penalties act on columns of unit standard deviation.
     intercept : whether w0 is free.
     tol : bounds the gaps of the path as a share of the loss of the best constants.
@@ -97,7 +97,8 @@ class NetOptions:
 class ElasticPath:
     """P points, the largest l1 first: (P,) penalties, gaps, and mean losses of rows held out with their errors.
 
-    `theta` (P, K, 1 + D) has the weights in raw units, intercept first.
+    `theta` (P, K, 1 + D) has the weights in raw units, intercept first. Without folds there are no losses of rows held
+    out, and a certificate for each point.
     """
 
     l1: Array
@@ -105,6 +106,7 @@ class ElasticPath:
     gaps: Array
     values: Array
     errors: Array
+    certificates: tuple[Certificate, ...] = ()
 
     def chosen(self, rule: str) -> int:
         """Return the index of the least loss, or of the largest l1 whose loss is within a standard error of it."""
@@ -145,7 +147,7 @@ def refuse_rough(loss: Loss) -> None:
 def fit_nets(source: Source, loss: Loss, options: NetOptions) -> list[FittedNet]:
     """Return the net of each target, or the one of coupled outputs."""
     if isinstance(loss, Squared):
-        found = _by_moments(source, options) or _by_rows(source, options)
+        found = squared_nets(source, options)
         if found is not None:
             return found
     if options.positive or options.groups is not None:
@@ -158,12 +160,17 @@ def fit_nets(source: Source, loss: Loss, options: NetOptions) -> list[FittedNet]
     return [_by_steps(source.with_target(k), loss, options) for k in range(source.shape.targets)]
 
 
+def squared_nets(source: Source, options: NetOptions) -> list[FittedNet] | None:
+    """Return the net of each target under the squared loss, from products of columns; None where there is no memory."""
+    return _by_moments(source, options) or _by_rows(source, options)
+
+
 def _by_moments(source: Source, options: NetOptions) -> list[FittedNet] | None:
     """Fit squared losses from the second moments of every fold, in one read; None where there are too many columns."""
     dense = isinstance(source, InMemory) and not source.sparse
     if source.shape.features > (MOMENTS if dense else MOST_MOMENTS):
         return None
-    if options.l1 is None:
+    if options.l1 is None and options.folds:
         _, total, others = fold_moments(source, options.intercept, options.folds, "l1='auto'")
     else:
         total, others = source.sum(Moments, centred=options.intercept and not source.sparse), []
@@ -185,7 +192,7 @@ def _by_rows(source: Source, options: NetOptions) -> list[FittedNet] | None:
         source.refuse_nonfinite()
     fold = None
     weight = source.read_weights()
-    if options.l1 is None:
+    if options.l1 is None and options.folds:
         fold = _numbered(fold_of(0, source.n_rows, options.folds), weight)
     found = []
     for t in targets.T:
@@ -223,9 +230,22 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
     def raw(machine: Lasso) -> Array:
         return quadratics.raw(machine.m, machine.v, options.intercept)[None]
 
+    def proof(machine: Lasso, corners: Corners, ridge: Array) -> Certificate:
+        solved = machine.gap <= max(options.tol, FINAL) * quadratics.total[0]
+        steep = np.where(alive, machine.subgradient(corners, ridge), 0.0) / np.where(alive, quadratics.deviation, 1.0)
+        return certificate(
+            status=Status.SOLVED if solved else Status.NOT_CONVERGED,
+            objective=machine.objective(corners, ridge) / square,
+            gradient=float(np.abs(steep).max(initial=0.0)) / quadratics.unit,
+            gap=machine.gap / square,
+            rank=int(alive.sum()),
+            solver="coordinate descent on second moments",
+            advice=None if solved else "raise tol, or give a penalty beside l1",
+        )
+
     machines = [Lasso(quadratics, m) for m in range(len(quadratics.weight))]
     whole, held_out = machines[0], machines[1:]
-    square = quadratics.unit**2
+    square, mean = quadratics.unit**2, np.divide(quadratics.offset, quadratics.scale, out=np.zeros(d), where=alive)
     wanted = 0.5 * options.tol * quadratics.total
     unity = options.corners(unit, alive)
     largest = (1 + 4 * math.ulp(1.0)) / unity.room(-whole.c)  # no coefficient, whatever the rounding
@@ -233,7 +253,7 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
     if l1 is None:
         losses = Losses(quadratics.weight[0] - quadratics.weight[1:])
         l1s = np.geomspace(largest, largest * options.ratio, options.points) if largest else np.zeros(1)
-        last, points, without = l1s[0], [], np.arange(1, len(machines))
+        last, points, proofs, without = l1s[0], [], [], np.arange(1, len(machines))
         few = type(unity) is Corners and len(machines) * d <= TOGETHER and len(quadratics.known) == d and largest
         together = Together(machines) if few else None
         for value in l1s.tolist():
@@ -241,12 +261,18 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
             left = machines if together is None else together.solve(corners, ridge(value), wanted)
             if left and not solve_all(left, corners, unity.times(last), ridge(value), wanted):
                 return None
-            v, g = np.stack([one.v for one in held_out]), np.stack([one.g for one in held_out])
-            losses.add(quadratics.held_out(without, v, g) / square)
+            if held_out:
+                v, g = np.stack([one.v for one in held_out]), np.stack([one.g for one in held_out])
+                losses.add(quadratics.held_out(without, v, g) / square)
+            else:
+                proofs.append(proof(whole, corners, ridge(value)))
             points.append((raw(whole), whole.gap / square, whole.v.copy(), whole.g.copy()))
             last = value
         thetas, gaps, vs, gs = zip(*points, strict=True)
-        path = ElasticPath(l1s, np.array(thetas), np.array(gaps), np.array(losses.values), np.array(losses.errors))
+        judged = np.array(losses.values), np.array(losses.errors)
+        path = ElasticPath(l1s, np.array(thetas), np.array(gaps), *judged, tuple(proofs))
+        if not held_out:
+            return FittedNet(raw(whole), float(last), path, proofs[-1], alive, mean)
         best = path.chosen(options.rule)
         l1, whole.v, whole.g = float(l1s[best]), vs[best], gs[best]
     wanted = np.maximum(FINAL * quadratics.total, math.ulp(1.0) * quadratics.total)
@@ -254,19 +280,7 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
     if not solve_all([whole], corners, unity.times(max(l1, largest) if path is None else l1), ridge(l1), wanted):
         return None
     whole.polish(corners, ridge(l1))
-    solved = whole.gap <= max(options.tol, FINAL) * quadratics.total[0]
-    steep = np.where(alive, whole.subgradient(corners, ridge(l1)), 0.0) / np.where(alive, quadratics.deviation, 1.0)
-    proof = certificate(
-        status=Status.SOLVED if solved else Status.NOT_CONVERGED,
-        objective=whole.objective(corners, ridge(l1)) / square,
-        gradient=float(np.abs(steep).max(initial=0.0)) / quadratics.unit,
-        gap=whole.gap / square,
-        rank=int(alive.sum()),
-        solver="coordinate descent on second moments",
-        advice=None if solved else "raise tol, or give a penalty beside l1",
-    )
-    mean = np.divide(quadratics.offset, quadratics.scale, out=np.zeros(d), where=alive)
-    return FittedNet(raw(whole), l1, path, proof, alive, mean)
+    return FittedNet(raw(whole), l1, path, proof(whole, corners, ridge(l1)), alive, mean)
 
 
 def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
