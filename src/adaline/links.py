@@ -49,18 +49,16 @@ class Link(ABC):
     """
 
     name: ClassVar[str]
+    range: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+    """Borders of the outputs that have a mean."""
 
     @abstractmethod
     def mean(self, z: Any) -> Any:
-        """Return the mean of output z."""
+        """Return the mean of output z, NaN outside the range; at a border it is 0 or infinite."""
 
     @abstractmethod
     def output(self, mean: Array) -> Array:
         """Return the output z of a mean: the link function itself."""
-
-    def inside(self, z: Any) -> Any:
-        """Return where there is a mean."""
-        return z == z
 
     def power(self, z: Any, a: float) -> Derivatives:
         """Return mean^a / a, the logarithm of the mean for a = 0, with derivatives by z."""
@@ -114,19 +112,21 @@ class Power(Link):
 
     exponent: float = 1.0
     name = "power"
+    range = (0.0, np.inf)
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.exponent) or self.exponent == 0:
             raise InvalidParameter(f"the exponent of a power link is any number but zero, got {self.exponent!r}")
 
     def mean(self, z: Any) -> Any:
-        return z if self.exponent == 1 else self._positive(z) ** (1.0 / self.exponent)
+        if self.exponent == 1:
+            return z
+        mean = self._positive(z) ** (1.0 / self.exponent)
+        mean = namespace(z).where(z < 0, np.nan + 0.0 * mean, mean)
+        return namespace(z).where(z == 0, (0.0 if self.exponent > 0 else np.inf) + 0.0 * z, mean)
 
     def output(self, mean: Array) -> Array:
         return np.asarray(mean if self.exponent == 1 else np.maximum(mean, 1e-300) ** self.exponent)
-
-    def inside(self, z: Any) -> Any:
-        return z > 0
 
     def power(self, z: Any, a: float) -> Derivatives:
         q, z = 1.0 / self.exponent, self._positive(z)
@@ -145,11 +145,32 @@ class Power(Link):
 
     @staticmethod
     def _positive(z: Any) -> Any:
-        """Return z where it is positive, else 1: what is not inside has no mean."""
+        """Return z where it is positive, else 1: losses have some number where there is no mean."""
         return namespace(z).where(z > 0, z, 1.0 + 0.0 * z)
 
 
-class Logit(Link):
+class ShareLink(Link):
+    """A link for means between 0 and 1: the mean is a distribution function of z."""
+
+    @abstractmethod
+    def quantile(self, share: Array) -> Array:
+        """Return z of a mean between 0 and 1."""
+
+    def output(self, mean: Array) -> Array:
+        return self.quantile(np.clip(mean, 1e-12, 1 - 1e-12))
+
+    def density(self, z: Any) -> Any:
+        """Return the derivative of the mean by z."""
+        log = self.share(z)[0]
+        return namespace(z).exp(log.value) * log.slope
+
+    def density_slope(self, z: Any) -> Any:
+        """Return the second derivative of the mean by z."""
+        log = self.share(z)[0]
+        return namespace(z).exp(log.value) * (log.slope**2 + log.bend)
+
+
+class Logit(ShareLink):
     """z = ln(mean / (1 - mean))."""
 
     name = "logit"
@@ -157,8 +178,8 @@ class Logit(Link):
     def mean(self, z: Any) -> Any:
         return ACTIVATIONS["logistic"].value(z)
 
-    def output(self, mean: Array) -> Array:
-        return np.asarray(special.logit(_share(mean)))
+    def quantile(self, share: Array) -> Array:
+        return np.asarray(special.logit(share))
 
     def share(self, z: Any) -> tuple[Derivatives, Derivatives]:
         g, xp = ACTIVATIONS["logistic"], namespace(z)
@@ -170,7 +191,7 @@ class Logit(Link):
         )
 
 
-class Probit(Link):
+class Probit(ShareLink):
     """z with Phi(z) = mean, the normal distribution."""
 
     name = "probit"
@@ -178,8 +199,8 @@ class Probit(Link):
     def mean(self, z: Any) -> Any:
         return _on_host(special.ndtr, z)
 
-    def output(self, mean: Array) -> Array:
-        return np.asarray(special.ndtri(_share(mean)))
+    def quantile(self, share: Array) -> Array:
+        return np.asarray(special.ndtri(share))
 
     def share(self, z: Any) -> tuple[Derivatives, Derivatives]:
         value, slope, bend = (_on_host(f, -z) for f in (special.log_ndtr, _mills, _mills_slope))
@@ -189,7 +210,7 @@ class Probit(Link):
         )
 
 
-class Cloglog(Link):
+class Cloglog(ShareLink):
     """z = ln(-ln(1 - mean)): the log of the hazard where whatever happens in time is only told to have happened."""
 
     name = "cloglog"
@@ -198,8 +219,8 @@ class Cloglog(Link):
         xp = namespace(z)
         return -xp.expm1(-xp.exp(self._bounded(z)))
 
-    def output(self, mean: Array) -> Array:
-        return np.asarray(np.log(-np.log1p(-_share(mean))))
+    def quantile(self, share: Array) -> Array:
+        return np.asarray(np.log(-np.log1p(-share)))
 
     def share(self, z: Any) -> tuple[Derivatives, Derivatives]:
         """With u = exp(z): ln(1 - mean) = -u; (ln mean)' = r = u / (exp(u) - 1), (ln mean)'' = r (1 - u - r)."""
@@ -231,10 +252,6 @@ LINK = AnyOf(NONE, OneOf(*LINKS), Instance(Link, "a Link such as links.Power(2.0
 def name_of(link: Link) -> str:
     """Return the name under which LINKS has a link, else how it is written."""
     return next((name for name, one in LINKS.items() if one == link), repr(link))
-
-
-def _share(mean: Array) -> Array:
-    return np.clip(mean, 1e-12, 1 - 1e-12)
 
 
 def _on_host(f: Any, z: Any) -> Any:

@@ -293,6 +293,9 @@ def test_standard_errors_of_a_kind_are_those_of_the_summary(shell: Shell) -> Non
     assert (
         "year" not in shell.good("fit", "penguins", "-t", "body_mass_g", "--cluster", "year", "--json").json["features"]
     )
+    told = shell.good(*words[:-1], "--errors", "HC3", "-o", "m.adaline").out
+    assert "HC3 errors are not kept in the file: adaline summary shows classical ones" in " ".join(told.split())
+    assert "not kept" not in shell.good(*words[:-1], "-o", "n.adaline").out
     assert "--cluster COLUMN" in shell.bad(*words, "--errors", "cluster")
     assert "leave out --errors HC3" in shell.bad(*words, "--errors", "HC3", "--cluster", "year")
     assert "LMS has no choice of standard errors" in shell.bad(*words, "-s", "LMS", "--errors", "HC3")

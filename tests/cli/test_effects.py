@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from adaline import GeneralizedLinear, effects, load
+from adaline import GeneralizedLinear, LinearRegression, effects, load, open_table, save
+from adaline.errors import InvalidData
 from tests.cli.command_line import Shell
+
+
+def estimates(rows: list[dict[str, Any]]) -> dict[str, float]:
+    return {row["name"]: row["estimate"] for row in rows}
 
 
 @pytest.fixture
@@ -50,3 +56,29 @@ def test_offsets_and_effects(
     assert load("root.adaline").link == "sqrt"
     shell.good("fit", "claims.csv", "-t", "kind", "--features", "age", "-o", "kind.adaline")
     assert "GaussianClassifier" in shell.bad("effects", "kind.adaline", "claims.csv")
+
+
+def test_effects_of_lags_are_those_of_the_rows_before_in_the_whole_table(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=60)})
+    frame["y"] = 1 + 2 * frame.x - 3 * frame.x.shift(1, fill_value=0.0) ** 2 + rng.normal(size=60)
+    frame.to_csv(tmp_path / "series.csv", index=False)
+    table = open_table(tmp_path / "series.csv", formula="y ~ x + I(lag(x, 1)**2)", missing="drop")
+    model = LinearRegression().fit(table)
+    save(model, tmp_path / "m.adaline")
+    plain = LinearRegression().fit(np.column_stack([frame.x, frame.x.shift(1) ** 2])[1:], frame.y[1:])
+    expected = {"x": plain.coef_[0], "lag(x, 1)": 2 * plain.coef_[1] * frame.x[:-1].mean()}
+    named = frame.assign(**{"lag(x, 1)": frame.x.shift(1)})[1:]
+    for given in (table, named):
+        assert estimates(effects(model, given).rows) == pytest.approx(expected, rel=1e-8)
+    with pytest.raises(InvalidData, match=r"lag\(x, 1\)"):
+        effects(model, frame)
+    shell = Shell(capsys)
+    found = shell.good("effects", tmp_path / "m.adaline", tmp_path / "series.csv", "--json").json["effects"]
+    assert estimates(found) == pytest.approx(expected, rel=1e-8)
+    monkeypatch.setattr("adaline.cli.effects.MOST", 20)
+    some = np.unique(np.linspace(0, 59, 20).astype(int))[1:]
+    found = shell.good("effects", tmp_path / "m.adaline", tmp_path / "series.csv", "--json").json["effects"]
+    assert estimates(found)["lag(x, 1)"] == pytest.approx(2 * plain.coef_[1] * frame.x[some - 1].mean(), rel=1e-8)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from adaline import load, open_table
+from adaline import GeneralizedLinear, OrdinalRegression, load, open_table, save
 from tests.cli.command_line import Shell, table
 
 
@@ -59,6 +59,19 @@ def test_classes_are_judged_as_by_scikit_learn(target: str, shell: Shell, tmp_pa
     assert "right where said" in shell.good("score", "m.adaline", "new.csv").out
 
 
+@pytest.mark.parametrize("target", ["flag", "kind"])
+def test_classes_in_an_order_of_their_own_are_judged_alike(target: str, shell: Shell, tmp_path: Path) -> None:
+    old, new = (open_table(tmp_path / name, target=target, features=["b", "y"]) for name in ("old.csv", "new.csv"))
+    model = OrdinalRegression(classes=np.unique(old.target_values())[::-1].tolist()).fit(old)
+    save(model, tmp_path / "m.adaline")
+    found = shell.good("score", "m.adaline", "new.csv", "--json").json
+    y, p = new.target_values(), model.predict_proba(new)[:, ::-1]
+    assert found["log_loss"] == pytest.approx(metrics.log_loss(y, p), rel=1e-9)
+    if target == "flag":
+        assert found["calibration"][0]["probability"] < 0.5 < found["calibration"][-1]["share"]
+        assert found["auc"] == pytest.approx(metrics.roc_auc_score(y, p[:, 1]), rel=1e-12)
+
+
 def test_labels_that_the_model_has_not_met_count_as_wrong(shell: Shell, tmp_path: Path) -> None:
     shell.good("fit", "old.csv", "-t", "kind", "--features", "b,y", "-o", "m.adaline")
     text = (tmp_path / "new.csv").read_text().replace(",z,", ",w,")
@@ -76,3 +89,48 @@ def test_mistakes_are_one_line(shell: Shell, tmp_path: Path) -> None:
     assert "'y'" in shell.bad("score", "y.adaline", "bare.csv")
     assert "'c'" in shell.bad("score", "y.adaline", "new.csv", "--target", "c")
     assert "no.csv" in shell.bad("score", "y.adaline", "no.csv")
+
+
+def test_levels_in_their_order_are_named_on_the_command_line(shell: Shell, tmp_path: Path) -> None:
+    words = ("-t", "kind", "--features", "b,y", "--categories", "kind=z<x<y")
+    shell.good("fit", "old.csv", *words, "-s", "OrdinalRegression", "-o", "m.adaline")
+    assert load(tmp_path / "m.adaline").classes_.tolist() == ["z", "x", "y"]
+    found = shell.good("compare", "old.csv", *words, "--folds", "2", "--json").json
+    assert "OrdinalRegression" in {one["system"] for one in found["results"]}
+
+
+def test_weights_count_rows_and_classes_keep_their_order(shell: Shell, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = [(["low", "mid", "high"][i % 3], f"{i % 3 + rng.normal():.3f}", 1 + i % 4) for i in range(120)]
+    for name, kept in (("three", rows), ("two", [row for row in rows if row[0] != "mid"])):
+        for times in (False, True):
+            lines = [f"{y},{x},{1 if times else w}\n" * (w if times else 1) for y, x, w in kept]
+            (tmp_path / f"{name}{times}.csv").write_text("size,x,w\n" + "".join(lines))
+        levels = "size=low<mid<high" if name == "three" else "size=low<high"
+        words = ("-t", "size", "--features", "x", "--categories", levels, "-s", "OrdinalRegression")
+        shell.good("fit", f"{name}True.csv", *words, "-o", "m.adaline")
+        weighted, repeated = (
+            shell.good("score", "m.adaline", f"{name}{times}.csv", "-t", "size", "--weight", "w", "--json").json
+            for times in (False, True)
+        )
+        source = open_table(tmp_path / f"{name}True.csv", target="size", features=["x"])
+        y, p = source.target_values(), load(tmp_path / "m.adaline").predict_proba(source)
+        order = [2, 0, 1] if name == "three" else [1, 0]
+        assert repeated["log_loss"] == pytest.approx(metrics.log_loss(y, p[:, order]), rel=1e-9)
+        assert [one["label"] for one in repeated["classes"]] == sorted(set(y.tolist()))
+        for key in ("log_loss", "brier", "accuracy"):
+            assert weighted[key] == pytest.approx(repeated[key], rel=1e-12)
+        for one, other in zip(weighted.get("calibration", []), repeated.get("calibration", []), strict=True):
+            assert one == pytest.approx(other, rel=1e-9)
+
+
+def test_successes_and_failures_are_judged_as_shares_of_the_trials(shell: Shell, tmp_path: Path) -> None:
+    rows = [(3, 1, 0.0), (2, 2, 1.0), (0, 0, 1.5), (1, 4, 2.0), (0, 3, 3.0)]
+    (tmp_path / "trials.csv").write_text("a,b,x\n" + "".join(f"{a},{b},{x}\n" for a, b, x in rows))
+    source = open_table(tmp_path / "trials.csv", formula="cbind(a, b) ~ x")
+    model = GeneralizedLinear(loss="binomial").fit(source)
+    save(model, tmp_path / "m.adaline")
+    (one,) = shell.good("score", "m.adaline", "trials.csv", "--json").json["targets"]
+    assert one["r_squared"] == pytest.approx(model.score(source), rel=1e-12)
+    assert one["mean_deviance"] == pytest.approx(model.deviance_ / sum(a + b for a, b, _ in rows), rel=1e-9)
+    assert one["target"] == "cbind(a, b)"

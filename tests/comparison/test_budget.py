@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 
 import adaline
-from adaline import LMS, Perceptron, RobustRegression, SigmoidPerceptron
+from adaline import LMS, ElasticNet, Perceptron, RobustRegression, SigmoidPerceptron
 from adaline.comparison import table as reading
 from adaline.comparison.budget import FitBudget, budget_of
 from adaline.comparison.compare import OnResult, compare_table
@@ -31,6 +31,8 @@ from tests.comparison.examples import classification, numbers, regression
         (RobustRegression(), 1_000_000, 58, FitBudget(None, 72_315)),
         (RobustRegression(), 50_000, 58, None),
         (SigmoidPerceptron(), 1_000_000, 58, FitBudget(None, 289_262)),
+        (ElasticNet(), 1_000_000, 58, None),
+        (ElasticNet(), 4_000, 1_000, FitBudget(None, 1_048)),
     ],
 )
 def test_budgets_count_numbers(system: Any, rows: int, columns: int, allowed: FitBudget | None) -> None:

@@ -13,7 +13,9 @@ import pyarrow as pa
 import pytest
 
 import adaline
-from adaline import Ridge, compare
+from adaline import OrdinalRegression, Ridge, compare
+from adaline.comparison.changes import steps
+from adaline.comparison.report import render
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from tests.comparison.examples import labels, numbers
 
@@ -229,3 +231,50 @@ def test_rows_of_weight_zero_are_told() -> None:
     frame = pd.DataFrame({"x": np.arange(40.0), "y": np.arange(40.0) % 7 + np.arange(40), "w": [0.0, 1.0] * 20})
     found = adaline.compare(frame, target="y", weight="w", systems=["LinearRegression"])
     assert "20 rows of weight 0 are left out" in found.notes
+
+
+ORDER = ["young", "grown", "old"]
+AGES = np.array(ORDER)[np.digitize(columns()["y"], [-1.0, 1.0])]
+ORDERED: dict[str, tuple[Any, dict[str, Any]]] = {
+    "pandas": (pd.DataFrame({**columns(), "y": pd.Categorical(AGES, ORDER, ordered=True)}), {}),
+    "polars": (pl.DataFrame({**columns(), "y": AGES}).with_columns(pl.col("y").cast(pl.Enum(ORDER))), {}),
+    "named": ({**columns(), "y": AGES}, {"categories": {"y": ORDER}}),
+    "numbers": ({**columns(), "y": np.digitize(columns()["y"], [-1.0, 1.0])}, {"categories": {"y": [0, 1, 2]}}),
+}
+
+
+@pytest.mark.parametrize("kind", ORDERED)
+def test_labels_with_an_order_are_regressed_upon_in_it(kind: str) -> None:
+    data, options = ORDERED[kind]
+    found = compare(data, target="y", folds=3, systems=["OrdinalRegression"], **options)
+    model, alone = found.results[0].model, OrdinalRegression().fit(adaline.open_table(data, target="y", **options))
+    np.testing.assert_array_equal(model.classes_, alone.classes_)
+    np.testing.assert_allclose(model.coef_, alone.coef_, rtol=1e-6)
+    truth = np.searchsorted(np.unique(found.data.y), found.data.y)
+    assert found.results[0].probability is not None
+    assert found.results[0].error == pytest.approx(
+        np.mean(found.results[0].probability.argmax(axis=1) != truth), abs=0.02
+    )
+
+
+def test_labels_without_an_order_are_not_regressed_upon() -> None:
+    for values, ordered in ((AGES, True), (AGES, False), (np.where(AGES == "old", "grown", AGES), True)):
+        data = pd.DataFrame({**columns(), "y": pd.Categorical(values, ordered=ordered)})
+        tried = {result.system for result in compare(data, target="y", folds=2).results}
+        assert ("OrdinalRegression" in tried) == (ordered and len(set(values)) > 2)
+
+
+def test_reports_say_what_columns_do_to_counts_and_ordered_labels() -> None:
+    data, options = ORDERED["pandas"]
+    page = render(compare(data, target="y", folds=3, systems=["OrdinalRegression"], **options))
+    told = OrdinalRegression().fit(adaline.open_table(data, target="y")).summary().to_dict()["coefficients"][0]
+    assert f">{told['std_error']:.5g}<" in page
+    assert "log odds of a higher class" in page
+    counts = {**columns(), "y": np.random.default_rng(0).poisson(np.exp(0.3 * columns()["y"])) ** 2}
+    found = compare(counts, target="y", folds=3, systems=["GeneralizedLinear"])
+    step = steps(found.data)[0]
+    effect = found.results[0].model.summary().to_dict()["coefficients"][1]
+    factors = [np.exp(step.size * effect[key]) for key in ("estimate", "lower", "upper")]
+    assert "<strong>×{:.3g}</strong> ({:.3g} to {:.3g})".format(*factors) in render(found)
+    assert any("vary more than" in finding.text for finding in found.findings)
+    assert "How the penalty was chosen" in render(compare(columns(), target="y", folds=3, systems=["ElasticNet"]))

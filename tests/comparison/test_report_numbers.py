@@ -20,7 +20,7 @@ from adaline.comparison.table import Table
 from adaline.errors import InvalidParameter
 from adaline.inference.jackknife import jackknife
 from adaline.inference.strengths import strengths
-from adaline.plots.thresholds import count_at_thresholds
+from adaline.selection.probabilities import count_at_thresholds
 from tests.comparison.examples import bundled, classification, labels, regression
 
 rng = np.random.default_rng(0)

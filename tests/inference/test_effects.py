@@ -69,6 +69,10 @@ MODELS = {
     "poisson": (GeneralizedLinear(loss="poisson"), COUNTS),
     "gamma": (GeneralizedLinear(loss="gamma", link="inverse"), AMOUNTS),
     "cloglog": (GeneralizedLinear(loss="binomial", link="cloglog"), TWO),
+    "gamma far": (GeneralizedLinear(loss="gamma", link="inverse"), 1000 * AMOUNTS),
+    "inverse gaussian": (GeneralizedLinear(loss="inverse_gaussian"), 1000 * AMOUNTS),
+    "hazards": (GeneralizedLinear(loss="binomial", link="cloglog"), TWO),
+    "normal order": (OrdinalRegression(link="probit"), THREE),
     "ordered": (OrdinalRegression(link="cloglog"), THREE),
     "proportional odds": (OrdinalRegression(), THREE),
 }

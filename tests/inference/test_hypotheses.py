@@ -296,3 +296,13 @@ def test_brackets_have_a_limit() -> None:
     assert model.test("((x0)) = 0").p_value < 1
     with pytest.raises(InvalidParameter, match="more than 50 brackets inside each other"):
         model.test("(" * 400 + "x0" + ")" * 400 + " = 0")
+
+
+def test_the_normal_distribution_judges_by_chi_squared_and_says_so() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(8, 1)), rng.normal(size=8)
+    found = LinearRegression().fit(X, y).test("x0 = 0", distribution="normal")
+    assert found.freedom == (1, np.inf)
+    assert found.p_value == pytest.approx(found.chi2_p_value, rel=1e-12)
+    assert "chi²" in str(found)
+    assert "F " not in str(found)

@@ -21,6 +21,8 @@ from adaline import (
     open_table,
 )
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, SumsMissing, UnknownLabel
+from adaline.inference import profile
+from adaline.solvers.smooth.problem import Evaluation
 
 N = 90
 RNG = np.random.default_rng(3)
@@ -159,6 +161,28 @@ def test_firth_profiles_end_where_the_penalised_likelihood_has_fallen() -> None:
 
             least = optimize.minimize(held, best[others], method="BFGS", options={"gtol": 1e-9}).fun
             assert 2 * (least - cost(best)) == pytest.approx(stats.chi2.ppf(0.95, 1), rel=1e-7)
+
+
+def test_an_end_that_no_refit_reaches_is_unknown_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind, y in ((LogisticRegression(), TWO), (GeneralizedLinear(loss="poisson"), COUNTS)):
+        model = clone(kind).fit(X, y)
+        known = model.summary(interval="profile", X=X, y=y)
+        with monkeypatch.context() as patch:
+            patch.setattr(profile, "REFITS", 1)
+            found = model.summary(interval="profile", X=X, y=y)
+        assert all(np.isnan([row["lower"], row["upper"]]).all() for row in found.to_dict()["coefficients"])
+        assert profile.NO_END in found.to_dict()["notes"]
+        assert profile.NO_END not in known.to_dict()["notes"]
+    assert profile._hold(lambda theta: Evaluation(theta @ theta, -theta, np.eye(2)), np.ones(2), np.eye(2)[0]) is None
+
+
+def test_profiles_of_many_rows_end_within_rounding() -> None:
+    model = LogisticRegression().fit(X, TWO, np.full(N, 1e9))
+    found = model.summary(interval="profile", X=X, y=TWO, sample_weight=np.full(N, 1e9)).to_dict()
+    for row in found["coefficients"]:
+        assert [row["lower"], row["upper"]] == pytest.approx(
+            [row["estimate"] + z * row["std_error"] for z in (-1.96, 1.96)], rel=1e-6
+        )
 
 
 def test_least_squares_without_lags_is_white() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
-from adaline import GaussianClassifier, LeastSquaresClassifier, LinearRegression
+from adaline import GaussianClassifier, LeastSquaresClassifier, LinearRegression, OrdinalRegression
 from adaline.basis import Polynomial
 from adaline.inference.strengths import strengths, strongest
-from adaline.plots.classification import reliability
+from adaline.selection.probabilities import reliability
 from tests.comparison.examples import labels
 from tests.plots.drawn import LINEAR, NAMES, X, Y
 
@@ -49,3 +50,21 @@ def test_true_probabilities_are_found_reliable_and_wrong_ones_are_not() -> None:
     true, bold = reliability(p, happened), reliability(np.where(p > 0.5, 0.99, 0.01), happened)
     assert ((true.lower <= true.probability) & (true.probability <= true.upper)).sum() >= 8
     assert not ((bold.lower <= bold.probability) & (bold.probability <= bold.upper)).any()
+
+
+def test_slopes_of_ordered_classes_come_with_their_errors_and_thresholds_are_none_of_them() -> None:
+    three, kinds = labels(classes=3)
+    for y in (kinds, kinds == kinds[0]):
+        model = OrdinalRegression(penalty=1.0).fit(three, y)
+        slopes = model.summary().to_dict()["coefficients"][:3]
+        found = strengths(model, three, NAMES[:3])
+        assert [(e.name, e.estimate, e.std_error) for e in found] == [
+            (name, row["estimate"], row["std_error"]) for name, row in zip(NAMES, slopes, strict=False)
+        ]
+
+
+def test_a_column_may_be_called_intercept() -> None:
+    for has in (False, True):
+        model = LinearRegression(fit_intercept=has).fit(pd.DataFrame({"intercept": X[:, 0]}), Y)
+        found = strengths(model, X[:, :1], ["intercept"])
+        assert [e.spread > 0 for e in found] == [False, True][1 - has :]

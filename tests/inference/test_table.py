@@ -49,6 +49,16 @@ def test_every_format_has_every_coefficient(below: str) -> None:
     assert table.to_dict()["quality"][0]["rows"] == 333
 
 
+def test_errors_are_named_where_some_are_not_classical() -> None:
+    plain, robust, *_ = models()
+    table = regression_table(plain, robust)
+    told = [line for line in table.to_text().splitlines() if line.startswith("std errors")]
+    assert [line.split()[2:] for line in told] == [["classical", "HC3"]]
+    assert table.to_dict()["errors"] == ["classical", "HC3"]
+    assert table.to_latex().index("std errors") > table.to_latex().rindex("midrule")
+    assert "std errors" not in regression_table(plain).to_text()
+
+
 def test_frames_have_one_row_a_coefficient() -> None:
     linear, _, robust, softmax = models()
     for model, rows in ((linear, 2), (robust, 4), (softmax, 8)):

@@ -68,4 +68,4 @@ def test_the_loss_of_z_and_its_derivatives() -> None:
         np.testing.assert_allclose(loss.slope(z, t), slope, atol=1e-9)
         np.testing.assert_allclose(loss.curvature(z, t), curvature, atol=1e-9)
         np.testing.assert_allclose(np.exp(loss.log_probabilities(z[:, 0])).sum(axis=1), 1.0)
-        np.testing.assert_allclose(link.below(link.quantile(np.array([0.1, 0.9]))), [0.1, 0.9])
+        np.testing.assert_allclose(link.link.mean(link.link.quantile(np.array([0.1, 0.9]))), [0.1, 0.9])

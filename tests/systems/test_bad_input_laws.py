@@ -63,6 +63,7 @@ NOT_FINITE: dict[str, tuple[tuple[float, ...], str]] = {
     "certificate_.gradient": ((np.nan,), "not known after a scan, and where no smooth function is minimised"),
     "FisherDiscriminant.certificate_.objective": ((np.nan,), "the criterion is criterion_, and it is not minimised"),
     "FisherDiscriminant.criterion_": ((np.inf,), "classes without a spread along w"),
+    "GeneralizedLinear.dispersion_": ((np.nan,), "no degrees of freedom are left to estimate it"),
     "RobustRegression.scale_": ((np.nan,), "a loss without a scale"),
     "AdaptiveFilter.rate_bound_": ((np.inf,), "2/Trace[Rxx] of rows of no power"),
     "LMS.rate_bound_": ((np.inf,), "2/Trace[Rxx] of rows of no power"),

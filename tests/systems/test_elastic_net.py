@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import nnls
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.linear_model import LassoCV
 from sklearn.model_selection import PredefinedSplit
 
@@ -20,7 +20,7 @@ from adaline.arrays import Array
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
 from adaline.fits import elastic_path
 from adaline.sources.tables import source as table_source
-from adaline.sources.views import fold_of
+from adaline.sources.views import Fold, fold_of
 
 REFERENCE = Path(__file__).parents[1] / "data" / "glmnet" / "glmnet.csv"
 
@@ -288,3 +288,20 @@ def test_units_do_not_matter_where_l1_is_found() -> None:
     model, other = ElasticNet(points=20).fit(X, y), ElasticNet(points=20).fit(X * units, y * 1e3)
     np.testing.assert_allclose(other.coef_ * units, model.coef_ * 1e3, rtol=1e-8, atol=1e-8)
     assert other.l1_ == pytest.approx(model.l1_ * 1e3, rel=1e-9)
+
+
+def test_all_folds_take_one_read() -> None:
+    data = datasets.load("abalone")
+    source = open_table({"y": data.y, **dict(zip("abcdefgh", data.X.T, strict=False))}, target="y")
+    fold = np.arange(len(data.y)) % 3
+    for system in (ElasticNet(points=20), ElasticNet(l1=3.0)):
+        before = source.reads[0]
+        fits = system._fit_folds(source, None, None, fold, {})
+        assert fits is not None
+        assert source.reads[0] == before + 1
+        for k, one in enumerate([fits.whole, *fits.without]):
+            alone = (
+                clone(system).fit(source) if k == 0 else clone(system).fit(Fold(source, k - 1, fold, held_out=False))
+            )
+            np.testing.assert_allclose(one.coef_, alone.coef_, rtol=1e-9, atol=1e-9)
+    assert ElasticNet(loss="logistic")._fit_folds(data.X, data.y > 9, None, fold, {}) is None

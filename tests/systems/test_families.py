@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from adaline import GeneralizedLinear, LinearRegression, compare, load, open_table, save, select
+from adaline import GeneralizedLinear, LinearRegression, anova, compare, load, open_table, save, select
 from adaline.cli import main
 from adaline.errors import AdalineError, AdalineWarning, InvalidData, InvalidParameter, InvalidType
 from adaline.links import Power
@@ -103,6 +103,17 @@ def test_whole_weights_are_repeated_rows_and_sorted_rows_the_same(family: str, l
         assert mine["std_error"] == pytest.approx(theirs["std_error"], rel=1e-9)
 
 
+def test_an_estimated_dispersion_is_judged_by_f_under_its_own_name() -> None:
+    found = GeneralizedLinear(loss="squared").fit(X, target("gamma")).summary().to_dict()
+    linear = LinearRegression().fit(X, target("gamma")).summary().to_dict()
+    assert not {"chi2", "chi2_p_value"} & ({*found} | {*found["targets"][0]})
+    for name in ("f_statistic", "f_p_value", "f_freedom", "model_freedom"):
+        assert found[name] == pytest.approx(linear[name], rel=1e-8), name
+    known = GeneralizedLinear(loss="poisson").fit(X, target("poisson")).summary().to_dict()
+    assert "f_p_value" not in known
+    assert known["chi2_p_value"] < 1
+
+
 @pytest.mark.parametrize("streamed", [False, True])
 def test_tables_bring_their_offset(streamed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if streamed:
@@ -163,7 +174,7 @@ def test_separated_classes_have_no_maximum(link: str, shape: str) -> None:
     with pytest.warns(AdalineWarning, match="weights under a tiny penalty"):
         model = GeneralizedLinear(loss="binomial", link=link).fit(X, targets, offset=0.1 if shape == "offset" else None)
     assert model.certificate_.status in (Status.SEPARATED, Status.NO_MINIMUM)
-    assert np.isnan(model.summary().to_dict()["aic"])
+    assert model.summary().to_dict()["aic"] == pytest.approx(6, abs=0.1)  # of three coefficients, and no deviance
 
 
 @pytest.mark.parametrize(("family", "link"), [*OFFSETS.items(), ("poisson", "identity"), ("gamma", "log")])
@@ -296,3 +307,72 @@ def test_the_command_line_fits_and_predicts_with_an_offset(tmp_path: Path) -> No
     plain = GeneralizedLinear(loss="poisson").fit(X[:, :1], ROWS["count"], offset=OFFSET)
     found = pd.read_csv(tmp_path / "found.csv")["prediction"]
     np.testing.assert_allclose(found, plain.predict(X[:, :1], offset=OFFSET), rtol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["gaussian", "poisson", "negative_binomial", "gamma"])
+def test_a_constant_alone_is_no_penalised_fit(loss: str) -> None:
+    small, large = (
+        GeneralizedLinear(loss=loss).fit(open_table(ROWS.assign(y=ROWS.index % 5 + 1.0, x=ROWS.index % 7), formula=f))
+        for f in ("y ~ 1", "y ~ x")
+    )
+    assert np.isfinite(small.summary().to_dict()["aic"])
+    found = anova(small, large)
+    assert found.p_value[1] > 0
+    assert small.deviance_ == pytest.approx(small.summary().to_dict()["null_deviance"], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("family", "link", "y"),
+    [("gamma", "inverse", [1.0, 0.5, 1 / 3 + 0.02, 0.26]), ("poisson", "sqrt", [1, 4, 9, 16.5])],
+)
+def test_an_output_outside_the_link_has_no_mean(family: str, link: str, y: Any) -> None:
+    """It is refused, and an interval that reaches it ends at the border, where the mean is 0 or infinite."""
+    model = GeneralizedLinear(loss=family, link=link).fit([[0.0], [1.0], [2.0], [3.0]], y)
+    for options in ({}, {"interval": "confidence"}, {"interval": "prediction"}):
+        with pytest.raises(InvalidData, match=f"row 1 has no mean: .* link='{link}' takes outputs from 0 to inf.* log"):
+            model.predict([[1.0], [-5.0]], **options)
+    near = [[-0.9 if family == "gamma" else -0.7]]
+    found = model.predict(near, interval="confidence", level=0.999)
+    lower, upper = found.lower[0], found.upper[0]
+    assert upper == np.inf if family == "gamma" else lower == 0.0
+    assert lower < found.prediction[0] < upper
+    wide = model.predict(near, interval="prediction", level=0.999)
+    assert wide.lower[0] <= found.prediction[0] <= wide.upper[0]
+
+
+def test_several_targets_take_a_shape_that_is_given() -> None:
+    y = np.column_stack([ROWS["count"], ROWS["count"] + 1.0])
+    with pytest.raises(InvalidData, match="y has 2: fit one model for each, or give the shape"):
+        GeneralizedLinear(loss="negative_binomial").fit(X, y)
+    both = GeneralizedLinear(loss=NegativeBinomial(2.0)).fit(X, y)
+    each = [GeneralizedLinear(loss=NegativeBinomial(2.0)).fit(X, one).deviance_ for one in y.T]
+    np.testing.assert_allclose(both.deviance_, each, rtol=1e-12)
+
+
+@pytest.mark.parametrize("link", ["logit", "probit"])
+def test_weights_of_classes_are_repeated_rows_and_those_of_shares_trials(link: str) -> None:
+    two, again = (ROWS["count"] > ROWS["count"].median()).astype(float), np.repeat(np.arange(len(X)), WEIGHT)
+    model = GeneralizedLinear(loss="binomial", link=link)
+    one = model.fit(X, two, WEIGHT).summary(errors="HC1", X=X, y=two, sample_weight=WEIGHT).to_dict()
+    rows = X[again], two.to_numpy()[again]
+    other = model.fit(*rows).summary(errors="HC1", X=rows[0], y=rows[1]).to_dict()
+    for name in ("bic", "freedom", "null_freedom", "log_likelihood"):
+        assert one[name] == pytest.approx(other[name], rel=1e-10), name
+    for mine, theirs in zip(one["coefficients"], other["coefficients"], strict=True):
+        assert mine["std_error"] == pytest.approx(theirs["std_error"], rel=1e-8)
+    trials = ROWS["yes"] + ROWS["no"]
+    shares = model.fit(X, ROWS["yes"] / trials, trials).summary().to_dict()
+    counts = model.fit(X, target("binomial")).summary().to_dict()
+    for name in ("bic", "freedom", "log_likelihood"):
+        assert shares[name] == pytest.approx(counts[name], rel=1e-9), name
+
+
+def test_without_an_intercept_a_link_may_have_no_null_model() -> None:
+    rows, y = np.column_stack([np.ones(len(X)), X[:, 0]]), target("gamma")
+    full = GeneralizedLinear(loss="gamma", link="inverse", fit_intercept=False).fit(rows, y)
+    small = GeneralizedLinear(loss="gamma", link="inverse", fit_intercept=False).fit(rows[:, :1], y)
+    found = full.summary(errors="HC0", X=rows, y=y).to_dict()
+    assert all(np.isnan(found[name]) for name in ("null_deviance", "chi2", "deviance_explained"))
+    other = GeneralizedLinear(loss="gamma", link="inverse").fit(rows[:, 1:], y)
+    assert full.deviance_ == pytest.approx(other.deviance_)
+    assert "nan" not in str(anova(small, full)).splitlines()[-1]

@@ -280,3 +280,24 @@ def test_the_log_loss_of_rows_left_out_knows_the_order() -> None:
     X, y = rows()
     chosen = select(OrdinalRegression(classes=ORDER), X, y, {"penalty": [0.0, 1.0]}, scoring="neg_log_loss", folds=4)
     assert all(row["error"] < np.log(3) for row in chosen.table)
+
+
+@LINKS
+def test_intervals_keep_their_digits_in_the_tails(link: str) -> None:
+    X, y = rows(d=1)
+    model = OrdinalRegression(link=link, classes=ORDER).fit(X, y)
+    far = np.array([[-40.0], [-15.0], [0.0], [15.0], [40.0]])
+    found = model.predict(far, interval="confidence")
+    np.testing.assert_allclose(found.prediction, model.predict_proba(far), rtol=1e-12)
+    assert not np.isnan(np.stack(found)).any()
+    assert ((found.lower <= found.prediction) & (found.prediction <= found.upper)).all()
+
+
+def test_rows_that_the_fit_does_not_determine_have_no_interval() -> None:
+    X, y = rows(d=2)
+    with pytest.warns(AdalineWarning):
+        model = OrdinalRegression(classes=ORDER).fit(np.column_stack([X, X[:, 0]]), y)
+    alone = OrdinalRegression(classes=ORDER).fit(X, y)
+    known, unknown = model.predict([[1.0, 2.0, 1.0], [1.0, 2.0, 3.0]], interval="confidence").lower
+    np.testing.assert_allclose(known, alone.predict([[1, 2]], "confidence").lower[0], rtol=1e-6)
+    assert np.isnan(unknown).all()

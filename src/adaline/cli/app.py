@@ -85,6 +85,21 @@ def listed(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else tuple(name for name in (part.strip() for part in text.split(",")) if name)
 
 
+def leveled(text: str | None) -> dict[str, tuple[str, ...] | None] | None:
+    """Return the names in "a, size=low<mid<high" with their levels, in order, where these are given; None for None.
+
+    Examples
+    --------
+    >>> from adaline.cli.app import leveled
+    >>> leveled("a, size=low<mid<high")
+    {'a': None, 'size': ('low', 'mid', 'high')}
+    """
+    if text is None:
+        return None
+    parts = [name.partition("=") if "<" in name else (name, "", "") for name in listed(text) or ()]
+    return {name: tuple(level.strip() for level in levels.split("<")) if levels else None for name, _, levels in parts}
+
+
 def complete_data(incomplete: str) -> Iterator[str]:
     """Complete files, folders and bundled data sets."""
     from glob import escape, glob
@@ -155,7 +170,12 @@ def table_options(
     ] = None,
     categories: Annotated[
         str | None,
-        option("--categories", metavar="A,B", callback=listed, help="Columns to code by levels, whatever they hold."),
+        option(
+            "--categories",
+            metavar="A,B",
+            callback=leveled,
+            help="Columns to code by levels, whatever they hold; levels that have an order as 'size=low<mid<high'.",
+        ),
     ] = None,
     dates: Annotated[
         str | None,

@@ -33,6 +33,7 @@ def run_effects(
     relation = UnalteredTable(data, table)
     coding = coding_for(model, relation)
     relation = relation.with_texts(coding.texts)
+    relation.add_lags(coding.needed)
     frame, total = _some_rows(relation)
     complete = coding.complete(frame)
     offset = coding.read_offset(frame)

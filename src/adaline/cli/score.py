@@ -18,8 +18,8 @@ from adaline.cli.summary import model_label
 from adaline.comparison.classes import decisions, recalls
 from adaline.errors import InvalidParameter
 from adaline.input.coded import coded
-from adaline.plots.classification import reliability
 from adaline.selection.measures import SMALLEST
+from adaline.selection.probabilities import reliability
 from adaline.sources import TableSource
 from adaline.sources.tables.relation import Relation
 from adaline.storage.pipelines import is_pipeline
@@ -60,12 +60,18 @@ def _rows_to_judge(model: Any, relation: Relation, target: str | None, weight: s
 
 
 def judge_numbers(model: Any, source: TableSource, y: NDArray[Any], weight: Array) -> dict[str, Any]:
-    """Return R^2, errors and bias of the predictions of each target, as plain values."""
+    """Return R^2, errors and bias of the predictions of each target, as plain values.
+
+    Successes and failures are judged as shares, weighted by the trials, as `GeneralizedLinear.score` does.
+    """
     predicted = np.asarray(model.predict(source), dtype=np.float64).reshape(len(y), -1)
-    true = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+    true, targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1), list(source.targets)
     out: list[dict[str, Any]] = []
     linked = model._row_loss().linked if isinstance(model, GeneralizedLinear) else None
-    for k, name in enumerate(source.targets):
+    if linked is not None and true.shape[1] > predicted.shape[1]:
+        trials, targets = true.sum(axis=1), [f"cbind({', '.join(targets)})"]
+        true, weight = true[:, :1] / np.where(trials > 0, trials, 1.0)[:, None], weight * trials
+    for k, name in enumerate(targets):
         error = predicted[:, k] - true[:, k]
         away = true[:, k] - np.average(true[:, k], weights=weight)
         spread = float(weight @ away**2)
@@ -79,19 +85,22 @@ def judge_numbers(model: Any, source: TableSource, y: NDArray[Any], weight: Arra
             }
         )
         if linked is not None:
-            deviance = linked.family.deviance(predicted[:, k], true[:, k])
-            out[-1]["mean_deviance"] = float(np.average(deviance, weights=weight))
+            deviance = linked.family.deviance(predicted[:, k : k + 1], true[:, k : k + 1])
+            out[-1]["mean_deviance"] = float(np.average(deviance[:, 0], weights=weight))
     return {"targets": out}
 
 
 def judge_classes(model: Any, source: TableSource, y: NDArray[Any], weight: Array) -> dict[str, Any]:
     """Return accuracy, recall, ranking and calibration of a classifier, as plain values; new labels count as wrong."""
-    known, labels = model.classes_, np.unique(y)
+    order = np.argsort(model.classes_)
+    known, labels = model.classes_[order], np.unique(y)
     predicted = model.predict(source)
     own = np.searchsorted(known, y).clip(max=len(known) - 1)
     is_known = known[own] == y
-    given = np.asarray(model.predict_proba(source)) if hasattr(model, "predict_proba") else None
-    scores = given if given is not None else decisions(model, source) if hasattr(model, "decision_function") else None
+    given = np.asarray(model.predict_proba(source))[:, order] if hasattr(model, "predict_proba") else None
+    scores = given
+    if scores is None and hasattr(model, "decision_function"):
+        scores = decisions(model, source)[:, order]
     if scores is not None:
         column = np.searchsorted(known, labels).clip(max=len(known) - 1)
         scores = np.where(known[column] == labels, scores[:, column], -np.inf)
@@ -106,7 +115,7 @@ def judge_classes(model: Any, source: TableSource, y: NDArray[Any], weight: Arra
         out["auc"], out["average_precision"] = each[-1].auc, each[-1].average_precision
     out["classes"] = [one._asdict() for one in each]
     if given is not None and len(known) == 2:
-        found = reliability(given[:, 1], y == known[1])
+        found = reliability(given[:, 1], y == known[1], weight)
         out["calibration"] = [
             dict(zip(("probability", "share", "lower", "upper"), map(float, row), strict=True))
             for row in zip(found.probability, found.share, found.lower, found.upper, strict=True)

@@ -111,7 +111,8 @@ class Coding:
         """Return an expression of the raw columns, such as the offset, for the rows of a frame, (n,)."""
         return np.broadcast_to(self._rows(frame, first_row).value(text), (len(frame),))
 
-    def _rows(self, frame: nw.DataFrame[Any], first_row: int) -> _Rows:
+    def with_lags(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+        """Return a frame with the columns that are called as in "lag(x, 2)"; refuse one without those of the model."""
         present = set(frame.columns)
         for name in (name for name in self.needed if name not in present):
             lag = lag_of(name)
@@ -120,7 +121,10 @@ class Coding:
                     f"column {name!r} is missing from the table; the model needs: {', '.join(self.needed)}"
                 )
             frame = frame.with_columns(nw.col(lag[0]).shift(lag[1]).alias(name))
-        return _Rows(self, frame, first_row)
+        return frame
+
+    def _rows(self, frame: nw.DataFrame[Any], first_row: int) -> _Rows:
+        return _Rows(self, self.with_lags(frame), first_row)
 
     def complete(self, frame: nw.DataFrame[Any]) -> NDArray[np.bool_]:
         """Return which rows can be coded, (n,): all where missing values are filled, else those without any.

@@ -2,7 +2,8 @@
 
 A budget is counted in numbers of X, not in time: the same comparison gives the same results on every machine. A system
 has one in `compared_visits`, numbers that a fit may visit over all epochs, or in `compared_numbers`, those that it may
-learn from; systems that are sums, or minimise in a few passes, have none.
+learn from; systems that are sums, or minimise in a few passes, have none. Up to `compared_columns` columns there is no
+budget, where a system that is a sum of few columns needs more passes over many.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def budget_of(system: Any, rows: int, columns: int) -> FitBudget | None:
     """Return the budget of a system for one fit to rows of so many columns; None where it may do what it asks for."""
     allowed = getattr(system, "compared_visits", None)
     numbers = getattr(system, "compared_numbers", None) if allowed is None else allowed
-    if numbers is None:
+    if numbers is None or columns <= getattr(system, "compared_columns", 0):
         return None
     visits = max(numbers // (rows * columns), 1)
     epochs = None if allowed is None else system.epochs

@@ -144,6 +144,22 @@ def changes(result: Result, table: Table, task: str, taken: Sequence[ColumnStep]
     return out
 
 
+def factors(result: Result, table: Table, taken: Sequence[ColumnStep]) -> list[Change]:
+    """Return what each step multiplies the prediction by, with the interval of `summary()`; none where it adds.
+
+    Columns multiply the mean under a log link.
+    """
+    if result.settings.get("loss") not in LOSSES:
+        return []
+    known = {effect.name: effect for effect in strengths(result.model, table.X, table.names, spread=table.spread)}
+    effects = [known[table.names[step.column]] for step in taken]
+    with np.errstate(over="ignore"):
+        return [
+            Change(step, "", *np.exp([step.size * value for value in (own.estimate, own.lower, own.upper)]).tolist())
+            for step, own in zip(taken, effects, strict=True)
+        ]
+
+
 def strongest_changes(found: Sequence[list[Change]], limit: int) -> list[list[Change]]:
     """Return the steps that matter most: by what a standard deviation of their column does."""
     return sorted(found, key=lambda own: -abs(own[0].estimate) * own[0].step.spread)[:limit]

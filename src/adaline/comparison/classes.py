@@ -13,8 +13,7 @@ from adaline.arrays import Array
 from adaline.comparison.result import Result, rms
 from adaline.comparison.table import CLASSIFICATION, Table
 from adaline.errors import InvalidParameter
-from adaline.plots.classification import wilson
-from adaline.plots.thresholds import count_at_thresholds
+from adaline.selection.probabilities import count_at_thresholds, wilson
 
 
 @dataclass(frozen=True)

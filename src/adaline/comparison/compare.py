@@ -227,7 +227,11 @@ def compare_table(
         stream = StreamedFolds(*table.stream, classes)
     constant = MeanTarget() if kind == REGRESSION else MostFrequentClass()
     name = "the mean" if kind == REGRESSION else "the most frequent class"
-    chosen = [(name, settings, SYSTEMS[name](**settings)) for name, settings in _chosen_systems(kind, systems, table.y)]
+    ranked = None if classes is None else table.ranked
+    chosen = [
+        (name, settings, _ready(name, settings, ranked))
+        for name, settings in _chosen_systems(kind, systems, table.y, ranked is not None)
+    ]
     chosen.sort(key=lambda one: not hasattr(one[2], "_sum_folds"))  # sums take least time
     results: list[Result] = []
     with reporting(progress, "compare", (1 + len(chosen)) * (folds + 1)) as report:
@@ -461,7 +465,18 @@ def system_name(named: str) -> str:
     raise InvalidParameter(f"there is no system {named!r}.{meant} There are: {', '.join(SYSTEMS)}")
 
 
-def _chosen_systems(task: str, asked: Sequence[str] | None, y: Any) -> list[tuple[str, dict[str, Any]]]:
+def _ready(name: str, settings: dict[str, Any], ranked: list[int] | None) -> Any:
+    """Return a system with its settings, and with the order of the classes where it takes one."""
+    system = SYSTEMS[name](**settings)
+    return system.set_params(classes=ranked) if ranked is not None and _takes_order(name) else system
+
+
+def _takes_order(name: str) -> bool:
+    """Whether a system is about classes that have an order."""
+    return getattr(SYSTEMS[name], "compared_ordered", False)
+
+
+def _chosen_systems(task: str, asked: Sequence[str] | None, y: Any, ordered: bool) -> list[tuple[str, dict[str, Any]]]:
     """Return the systems to compare, with their settings; a system asked for by name is always among them."""
     names = systems_for(task)
     if asked is not None:
@@ -470,6 +485,8 @@ def _chosen_systems(task: str, asked: Sequence[str] | None, y: Any) -> list[tupl
                 why = f"does not suit {task}" if name in SYSTEMS else "is not known"
                 raise InvalidParameter(f"system {name!r} {why}; there are: {', '.join(names)}")
         names = [name for name in names if name in asked]
+    elif not ordered:
+        names = [name for name in names if not _takes_order(name)]
     out = []
     for name in names:
         fitting = [settings for settings in SYSTEMS[name].compared if suits(settings, y)]

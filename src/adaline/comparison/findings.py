@@ -43,6 +43,7 @@ SCREENED, MOST_SCREENED = 0.99, 20_000  # R^2 and rows by which columns that can
 MOST_QUANTILE_ROWS = 10**5  # that quartiles of a column are taken from
 MOST_COLUMNS = 1000  # up to which their correlations are computed
 FEW_ROWS = 1000  # that are tried first for a plane between classes
+MORE = 1.5  # times the variance of Poisson counts, from which it is told
 ENOUGH = 20  # rows from which a column that determines the target is no accident
 
 
@@ -333,11 +334,17 @@ def _target_shape(table: Table, results: list[Result]) -> Iterator[Finding]:
     labels = {result.label for result in results}
     poisson, gamma = (f"GeneralizedLinear(loss={loss!r})" for loss in ("poisson", "gamma"))
     if poisson in labels and is_count(y):
+        mean = next((result.predicted for result in results if result.label == poisson), None)
+        times = 0.0 if mean is None else float(np.average((y - mean) ** 2 / mean, weights=table.weight))
+        more = (
+            f" The counts vary more than Poisson ones, {times:.1f} times: for intervals and tests that are right, "
+            "dispersion='pearson' or loss='negative_binomial'."
+        )
         yield Finding(
             NOTE,
             "The target may be a count",
-            f"{table.target} holds whole numbers, none of them negative. {poisson} was compared too: its "
-            "predictions are never negative, columns multiply them, and errors may grow with them.",
+            f"{table.target} holds whole numbers, none of them negative. {poisson} was compared too: its predictions "
+            f"are never negative, columns multiply them, and errors may grow with them.{more if times > MORE else ''}",
             (table.target,),
         )
     skew = skewness(y)

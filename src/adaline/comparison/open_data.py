@@ -110,6 +110,7 @@ class OpenedData:
     source : the rows.
     target : column or expression to be predicted.
     labels : whether that is a column of labels, so that a classifier is meant.
+    order : of labels that are declared to have one, the lowest first; else None.
     few : how many values a target of a few different whole numbers has, else 0.
     rows : number of rows of the data, those left out included.
     left_out : columns that are not used, and why.
@@ -121,6 +122,7 @@ class OpenedData:
     source: TableSource
     target: str
     labels: bool
+    order: list[Any] | None
     few: int
     rows: int
     left_out: dict[str, str]
@@ -175,13 +177,14 @@ def open_data(request: DataRequest) -> OpenedData:
         what = "with something missing" if drops else f"without {target}"
         notes.append(f"{counted(gone)} of {missing.rows:,} {'is' if gone == 1 else 'are'} left out: {what}")
     few = _distinct(relation, target) if missing.few and target in relation.schema else 0
-    labels = _is_label(relation, target) or few == 2  # two whole numbers are two classes
-    return OpenedData(request, spec, source, target, labels, 0 if labels else few, missing.rows, left_out, tuple(notes))
-
-
-def _is_label(relation: Relation, target: str) -> bool:
-    """Whether a target is a label rather than a number."""
-    return target in relation.schema and relation.kind(target) in LABELS
+    named = dict(spec.categories)
+    is_column = target in relation.schema
+    labels = is_column and (
+        relation.kind(target) in LABELS or target in named or few == 2
+    )  # two numbers are two classes
+    order = source.label_order() if labels and (named.get(target) or relation.is_ordered(target)) else None
+    few = 0 if labels else few
+    return OpenedData(request, spec, source, target, labels, order, few, missing.rows, left_out, tuple(notes))
 
 
 def _check_target(relation: Relation, target: str) -> None:

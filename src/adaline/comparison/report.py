@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from adaline import plots
-from adaline.comparison.changes import Change, changes, differences, steps, strongest_changes, unit_of
+from adaline.comparison.changes import Change, changes, differences, factors, steps, strongest_changes, unit_of
 from adaline.comparison.classes import held_out_scores, positive_class, recalls
 from adaline.comparison.compare import Comparison, status_text
 from adaline.comparison.recommendation import SAME, with_error
@@ -28,7 +28,7 @@ from adaline.plots.style import on_dark
 from adaline.plots.thresholds import MOST_CURVES
 from adaline.results import Certificate
 from adaline.storage.container import replacing
-from adaline.systems import LogisticRegression
+from adaline.systems import LogisticRegression, OrdinalRegression
 from adaline.wording import amount, counted, four_places, p_value, visible
 
 MOST_COEFFICIENTS = 25
@@ -182,6 +182,7 @@ def _changes(found: Comparison, chosen: Result) -> dict[str, Any] | None:
     by_summary = (
         found.task == REGRESSION and hasattr(chosen.model, "summary") and chosen.settings.get("loss") not in LOSSES
     )
+    times = {factor.step.text: [_multiplied(factor)] for factor in factors(chosen, found.data, taken)}
     return {
         "rows": [
             {
@@ -190,11 +191,13 @@ def _changes(found: Comparison, chosen: Result) -> dict[str, Any] | None:
                     (change.side, *_said(found, change), change.known)
                     for change in own[:3]
                     if abs(change.estimate) >= FAINT * abs(own[0].estimate)
-                ],
+                ]
+                + times.get(own[0].step.text, []),
             }
             for own in strongest_changes(ours, MOST_CHANGES)
         ],
         "more": max(len(ours) - MOST_CHANGES, 0),
+        "multiplied": bool(times),
         "what": _changed(found, chosen, positive),
         "two": bool(positive),
         "how": "of the coefficients" if by_summary else f"by the jackknife over {found.folds} folds",
@@ -213,6 +216,12 @@ def _changes(found: Comparison, chosen: Result) -> dict[str, Any] | None:
         ],
         "more_unlike": max(len(unlike) - MOST_DIFFERENCES, 0),
     }
+
+
+def _multiplied(factor: Change) -> tuple[str, str, str, bool]:
+    """Return what a step multiplies the prediction by, in words: "×1.22", "1.15 to 1.3", and whether it surely does."""
+    interval = f"{factor.lower:.3g} to {factor.upper:.3g}"
+    return "", f"×{factor.estimate:.3g}", interval, not factor.lower <= 1 <= factor.upper
 
 
 def _changed(found: Comparison, chosen: Result, positive: str) -> str:
@@ -288,6 +297,8 @@ def _left_out(found: Comparison) -> list[str]:
 
 def _units(found: Comparison, chosen: Result) -> str:
     """Return what the outputs of a linear model are measured in."""
+    if isinstance(chosen.model, OrdinalRegression):
+        return "log odds of a higher class"
     if found.task != REGRESSION:
         return "log odds" if isinstance(chosen.model, LogisticRegression) else "units of the discriminant"
     if chosen.settings.get("loss") in LOSSES:

@@ -136,6 +136,8 @@ class SystemTrial:
         if self._classes is not None:
             for one in (model, *self._models):
                 one.classes_ = self._classes[one.classes_]
+                if getattr(one, "classes", None) is not None:
+                    one.classes = one.classes_.tolist()
         return Result(
             system=self.name,
             settings=self.settings,

@@ -55,6 +55,7 @@ class Table:
         `distinct`, `low`, `mean`, `high`, `levels` ([level, count], most frequent first) and `note`.
     source : what the user typed: a file, or the name of a data set.
     indices : (n,) the index of each row in the data, those left out included; None: 0, 1, ...
+    order : of the labels as texts, the lowest first, where they are declared to have one.
     coded : the different labels in y and the index of each row's label, where they are known.
     fold : (n,) the fold of each row, once the rows are cut into folds; those of fold 0 come first.
     stream : all rows, where these are a sample that was cut into folds as it was read, and the fold of each, (N,).
@@ -83,6 +84,7 @@ class Table:
     command: str = ""
     opening: str = ""
     indices: NDArray[np.intp] | None = None
+    order: tuple[str, ...] | None = None
     coded: tuple[NDArray[Any], NDArray[np.intp]] | None = None
     fold: NDArray[np.intp] | None = None
     stream: tuple[Source, NDArray[np.int8]] | None = None
@@ -131,6 +133,14 @@ class Table:
     def classes(self) -> tuple[NDArray[Any], NDArray[np.intp]]:
         """The different labels in y, sorted, and the index of each row's label, (n,)."""
         return np.unique(self.y, return_inverse=True) if self.coded is None else self.coded
+
+    @property
+    def ranked(self) -> list[int] | None:
+        """The indices of the classes, the lowest first, of more than two that are declared to have an order."""
+        names = [str(label) for label in self.classes[0]]
+        if self.order is None or len(names) < 3 or not set(names) <= set(self.order):
+            return None
+        return [names.index(name) for name in self.order if name in names]
 
     @cached_property
     def ends(self) -> tuple[Array, Array]:
@@ -303,6 +313,7 @@ def sample_table(opened: OpenedData, task: str, seed: int, folds: int) -> Table:
         source=opened.request.title,
         opening=opened.request.call(opened.spec),
         indices=indices,
+        order=None if opened.order is None else tuple(str(plain(label)) for label in opened.order),
         coded=coded,
         fold=fold,
         stream=stream,

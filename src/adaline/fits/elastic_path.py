@@ -14,7 +14,7 @@ columns too many for that, take proximal Newton steps.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.errors import InvalidParameter
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.fits.linear_machine import best_constants
 from adaline.fits.penalty_path import Losses
-from adaline.fits.ridge_folds import few_folds, fold_moments
+from adaline.fits.ridge_folds import few_folds
 from adaline.input.first_pass import first_pass
 from adaline.losses import Loss, Squared
 from adaline.penalties import RidgePenalty
@@ -40,13 +40,15 @@ from adaline.solvers.smooth.proximal_newton import PathPoint, l1_points, points_
 from adaline.sources import ArraySource, Source
 from adaline.sources.array import SparseSource
 from adaline.sources.base import InMemory
+from adaline.sources.threads import one_blas_thread
 from adaline.sources.views import Fold, fold_of
-from adaline.sums import Moments, Targets
+from adaline.sums import FoldSums, Moments, Targets, all_but_one, running
 
 MOMENTS, MOST_MOMENTS = 512, 1500  # columns whose second moments are all formed: of dense rows in memory, of others
 TOGETHER = 256  # coefficients of all machines that are swept over together
 COPY = 2**31  # bytes of rows in memory that are copied, fold by fold
 FINAL = 1e-12  # share of the loss of the best constants to which the model returned is solved
+LARGEST = np.finfo(np.float64).max / 8  # penalty; twice it is finite
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,11 @@ class ElasticPath:
     errors: Array
     certificates: tuple[Certificate, ...] = ()
 
+    def in_units(self, unit: float) -> ElasticPath:
+        """Return the path of targets times `unit` in the targets' own units; its weights are in these already."""
+        gaps, values, errors = (part / unit / unit for part in (self.gaps, self.values, self.errors))
+        return ElasticPath(self.l1 / unit, self.theta, gaps, values, errors, self.certificates)
+
     def chosen(self, rule: str) -> int:
         """Return the index of the least loss, or of the largest l1 whose loss is within a standard error of it."""
         best = int(np.argmin(self.values))
@@ -162,21 +169,58 @@ def fit_nets(source: Source, loss: Loss, options: NetOptions) -> list[FittedNet]
 
 def squared_nets(source: Source, options: NetOptions) -> list[FittedNet] | None:
     """Return the net of each target under the squared loss, from products of columns; None where there is no memory."""
-    return _by_moments(source, options) or _by_rows(source, options)
+    by_moments = _by_moments(source, options)
+    return _by_rows(source, options) if by_moments is None else next(by_moments)
 
 
-def _by_moments(source: Source, options: NetOptions) -> list[FittedNet] | None:
-    """Fit squared losses from the second moments of every fold, in one read; None where there are too many columns."""
+def fit_folds(source: Source, options: NetOptions, fold: NDArray[np.intp]) -> Iterator[list[FittedNet]] | None:
+    """Return the nets of squared losses for all rows, then without each fold (N,); None where they need more reads.
+
+    Moments of the rows of every fold and every part that the penalty is chosen by are taken in one read.
+    """
+    return _by_moments(source, options, fold)
+
+
+def _by_moments(
+    source: Source, options: NetOptions, fold: NDArray[np.intp] | None = None
+) -> Iterator[list[FittedNet]] | None:
+    """Fit squared losses from second moments, in one read, as `fit_folds`; None where there are too many columns."""
     dense = isinstance(source, InMemory) and not source.sparse
     if source.shape.features > (MOMENTS if dense else MOST_MOMENTS):
         return None
-    if options.l1 is None and options.folds:
-        _, total, others = fold_moments(source, options.intercept, options.folds, "l1='auto'")
+    inner = options.folds if options.l1 is None and options.folds else 1
+    outer = 1 if fold is None else int(fold.max()) + 1
+
+    def cells(first: int, rows: int) -> NDArray[np.int64]:
+        own = fold_of(first, rows, inner)
+        return own if fold is None else own + inner * fold[first : first + rows]
+
+    centred = options.intercept and not source.sparse
+    if inner * outer == 1:
+        sums = [source.sum(Moments, centred=centred)]
     else:
-        total, others = source.sum(Moments, centred=options.intercept and not source.sparse), []
-        if not total.finite:
-            source.refuse_nonfinite()
-        total = total.about_mean() if options.intercept else total
+        sums = source.sum(FoldSums, cells, of=Moments, centred=centred, folds=inner * outer).parts
+    if not all(one.finite for one in sums):
+        source.refuse_nonfinite()
+    each = [sums[j::inner] for j in range(inner)]
+    if outer == 1:
+        return iter([_of_moments(sums, source, options)])
+    rows = [[running(one)[-1] for one in each], *zip(*map(all_but_one, each), strict=True)]
+    return (_of_moments(list(parts), source, options) for parts in rows)
+
+
+@one_blas_thread()
+def _of_moments(parts: list[Moments], source: Source, options: NetOptions) -> list[FittedNet]:
+    """Return the net of each target from the moments of the parts that the penalty is chosen by, or of all rows."""
+    others: list[Moments] = []
+    if options.l1 is None and options.folds:
+        parts = [part for part in parts if part.weight > 0]
+        if len(parts) < 2:
+            raise few_folds("l1='auto'", source.count_rows())
+        others = all_but_one(parts)
+    total = running(parts)[-1]
+    if options.intercept:
+        total, others = total.about_mean(), [one.about_mean() for one in others]
     return [_required(of_moments(total, others, k), options) for k in range(source.shape.targets)]
 
 
@@ -222,10 +266,10 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
     """Return the net of quadratics: all rows, then without each fold; None where memory is short."""
     alive, d = quadratics.scale > 0, len(quadratics.scale)
     size = np.where(alive, quadratics.deviation if options.standardize else quadratics.scale, 1.0)
-    unit = quadratics.unit * size
+    unit = quadratics.unit  # until the end penalties and losses are those of y times it: in raw units they may overflow
 
     def ridge(l1: float) -> Array:
-        return np.broadcast_to(options.ridge(l1) * size**2, (d,))
+        return np.broadcast_to(np.minimum(options.ridge(l1 / unit) * size * size, LARGEST), (d,))
 
     def raw(machine: Lasso) -> Array:
         return quadratics.raw(machine.m, machine.v, options.intercept)[None]
@@ -235,9 +279,9 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
         steep = np.where(alive, machine.subgradient(corners, ridge), 0.0) / np.where(alive, quadratics.deviation, 1.0)
         return certificate(
             status=Status.SOLVED if solved else Status.NOT_CONVERGED,
-            objective=machine.objective(corners, ridge) / square,
-            gradient=float(np.abs(steep).max(initial=0.0)) / quadratics.unit,
-            gap=machine.gap / square,
+            objective=machine.objective(corners, ridge) / unit / unit,
+            gradient=float(np.abs(steep).max(initial=0.0)) / unit,
+            gap=machine.gap / unit / unit,
             rank=int(alive.sum()),
             solver="coordinate descent on second moments",
             advice=None if solved else "raise tol, or give a penalty beside l1",
@@ -245,12 +289,14 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
 
     machines = [Lasso(quadratics, m) for m in range(len(quadratics.weight))]
     whole, held_out = machines[0], machines[1:]
-    square, mean = quadratics.unit**2, np.divide(quadratics.offset, quadratics.scale, out=np.zeros(d), where=alive)
+    mean = np.divide(quadratics.offset, quadratics.scale, out=np.zeros(d), where=alive)
     wanted = 0.5 * options.tol * quadratics.total
-    unity = options.corners(unit, alive)
+    unity = options.corners(size, alive)
     largest = (1 + 4 * math.ulp(1.0)) / unity.room(-whole.c)  # no coefficient, whatever the rounding
-    path, l1 = None, options.l1
-    if l1 is None:
+    path = None
+    if options.l1 is None:
+        if options.mix is not None and not math.isfinite(largest / unit):
+            raise InvalidData("the penalties of the path overflow float64: divide the targets by a power of ten")
         losses = Losses(quadratics.weight[0] - quadratics.weight[1:])
         l1s = np.geomspace(largest, largest * options.ratio, options.points) if largest else np.zeros(1)
         last, points, proofs, without = l1s[0], [], [], np.arange(1, len(machines))
@@ -263,24 +309,28 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
                 return None
             if held_out:
                 v, g = np.stack([one.v for one in held_out]), np.stack([one.g for one in held_out])
-                losses.add(quadratics.held_out(without, v, g) / square)
+                losses.add(quadratics.held_out(without, v, g))
             else:
                 proofs.append(proof(whole, corners, ridge(value)))
-            points.append((raw(whole), whole.gap / square, whole.v.copy(), whole.g.copy()))
+            points.append((raw(whole), whole.gap, whole.v.copy(), whole.g.copy()))
             last = value
         thetas, gaps, vs, gs = zip(*points, strict=True)
         judged = np.array(losses.values), np.array(losses.errors)
         path = ElasticPath(l1s, np.array(thetas), np.array(gaps), *judged, tuple(proofs))
         if not held_out:
-            return FittedNet(raw(whole), float(last), path, proofs[-1], alive, mean)
+            return FittedNet(raw(whole), float(last) / unit, path.in_units(unit), proofs[-1], alive, mean)
         best = path.chosen(options.rule)
         l1, whole.v, whole.g = float(l1s[best]), vs[best], gs[best]
+        path = path.in_units(unit)
+    else:
+        l1 = min(options.l1 * unit, LARGEST)
     wanted = np.maximum(FINAL * quadratics.total, math.ulp(1.0) * quadratics.total)
-    corners = options.corners(l1 * unit, alive)
-    if not solve_all([whole], corners, unity.times(max(l1, largest) if path is None else l1), ridge(l1), wanted):
+    corners = options.corners(np.minimum(l1 * size, LARGEST), alive)
+    if not solve_all([whole], corners, corners if l1 > largest or path else unity.times(largest), ridge(l1), wanted):
         return None
     whole.polish(corners, ridge(l1))
-    return FittedNet(raw(whole), l1, path, proof(whole, corners, ridge(l1)), alive, mean)
+    used = l1 / unit if options.l1 is None else options.l1
+    return FittedNet(raw(whole), used, path, proof(whole, corners, ridge(l1)), alive, mean)
 
 
 def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:

@@ -48,7 +48,7 @@ DEPENDENT = (
 )
 AT_BORDER = (
     "means go to the end of the range that link={!r} allows, and the likelihood may have no maximum before it: use a "
-    "link that takes every output, such as log or logit, or start elsewhere by init"
+    "link that takes every output, such as {}, or start elsewhere by init"
 )
 ROUNDING = 2.0**-52
 NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
@@ -250,7 +250,7 @@ def likelihood_of(fitted: FittedMachine, options: MachineOptions, null: float) -
         problem.source.n_rows,
         problem.spread.weight,
         max(problem.outputs - 1, 1) * (fitted.dependence.rank + problem.intercept),
-        not options.free or fitted.separation is not None,
+        not options.free,
         problem.loss.coupled,
         fitted.dependence,
         options.firth,
@@ -280,7 +280,9 @@ def likelihood_of_family(
     point = FamilyPoint(likelihood, found.theta, problem.view, _null_output(problem, likelihood, constants))
     deviance, null, pearson, saturated = problem.source.sum(FamilySums, point).sums.tolist()
     parameters = depends.rank + problem.intercept
-    freedom = _observations(problem, family) - parameters
+    columns = problem.source.shape.targets - isinstance(problem.loss, Offset)
+    in_trials = isinstance(family, Binomial) and columns == 1 and constants.lowest != 0  # some share is not 0 or 1
+    freedom = (_rows_that_count(problem.source) if in_trials else weight) - parameters
     dispersion = ("pearson" if family.scaled else 1.0) if dispersion is None else dispersion
     estimated = isinstance(dispersion, str)
     phi = (pearson if dispersion == "pearson" else deviance) / freedom if estimated and freedom > 0.5 else math.nan
@@ -295,7 +297,7 @@ def likelihood_of_family(
         problem.source.n_rows,
         weight,
         parameters,
-        not options.free or problem.penalised,
+        not options.free,
         False,
         depends,
         family=FamilyFit(
@@ -310,22 +312,22 @@ def likelihood_of_family(
             extra=int(family.scaled) + (shape_error is not None),
             shape=float(family.shape) if isinstance(family, NegativeBinomial) else math.nan,
             shape_error=math.nan if shape_error is None else shape_error,
+            in_trials=in_trials,
         ),
     )
 
 
-def _observations(problem: Problem, family: Any) -> float:
-    """Return the sum of the weights; of shares, whose weights are numbers of trials, the number of rows with any."""
-    if not isinstance(family, Binomial) or problem.source.shape.targets - isinstance(problem.loss, Offset) > 1:
-        return problem.spread.weight
-    weight = problem.source.read_weights()
-    return float(problem.source.n_rows if weight is None else (weight > 0).sum())
+def _rows_that_count(source: Source) -> float:
+    """Return the number of rows with a weight."""
+    weight = source.read_weights()
+    return float(source.n_rows if weight is None else (weight > 0).sum())
 
 
 def _null_output(problem: Problem, likelihood: Likelihood, constants: Constants) -> float:
-    """Return the output of the model without columns; reads the rows where they have offsets."""
+    """Return the output of the model without columns, NaN where it has no mean; reads the rows if they have offsets."""
     if not problem.intercept:
-        return 0.0
+        offset = isinstance(problem.loss, Offset)
+        return 0.0 if offset or likelihood.family.inside(likelihood.link, np.zeros(1)).all() else math.nan
     output = float(problem.loss.constant(np.array(constants.mean))[0])
     if not isinstance(problem.loss, Offset):
         return output
@@ -582,7 +584,8 @@ class _Minimising:
         if status is not Status.NOT_CONVERGED or likelihood is None:
             return None
         everywhere = likelihood.family.inside(likelihood.link, np.array([-1e3, 1e3])).all()
-        return None if everywhere else AT_BORDER.format(name_of(likelihood.link))
+        others = "logit, probit or cloglog" if likelihood.family.name == "binomial" else "log"
+        return None if everywhere else AT_BORDER.format(name_of(likelihood.link), others)
 
     def _is_at_an_end(self, problem: Problem, found: DescentResult) -> bool:
         """Whether constants alone fall for ever: no count above zero, or all shares one."""

@@ -75,7 +75,7 @@ class _Fitting:
         assert problem.cumulative is not None
         from_below, from_above = np.cumsum(shares)[:-1], np.cumsum(shares[::-1])[::-1][1:]
         inside = np.where(from_below < 0.5, from_below, 1.0 - from_above)
-        self.constants = np.concatenate([problem.cumulative.quantile(inside), np.zeros(problem.features)])[None, :]
+        self.constants = np.concatenate([problem.cumulative.link.quantile(inside), np.zeros(problem.features)])[None, :]
         self.separation: Separation | None = None
         self.settled = options.penalty.any()
 
@@ -122,7 +122,7 @@ class _Fitting:
             problem.source.n_rows,
             problem.spread.weight,
             problem.thresholds + depends.rank,
-            not free or self.separation is not None,
+            not free,
             False,
             depends,
         )

@@ -73,7 +73,7 @@ class Losses:
         """Take in the losses under the next penalty, and of the best the mean of its machines (folds, K, 1 + D)."""
         share = self.weights / self.weights.sum()
         mean = losses.sum() / self.weights.sum()
-        each = losses / np.maximum(self.weights, 1e-300)
+        each = np.divide(losses, self.weights, out=np.full(len(losses), mean), where=self.weights > 0)
         if thetas is not None and mean < min(self.values, default=np.inf):
             self.start = thetas.mean(axis=0)
         self.values.append(float(mean))
@@ -107,7 +107,7 @@ def cross_validated(
 ) -> PenaltyPath:
     """Return the path of penalties and the best one; `null` is the loss of the best constants, `start` these."""
     penalties = penalties_of(problem.spread.weight)
-    rows = FoldedRows(problem, folds, null)
+    rows = FoldRows(problem, folds, null)
     machines = FoldMachines(rows, [(k,) for k in range(rows.count)], start)
     losses = Losses(rows.weights)
     for penalty in penalties:
@@ -125,7 +125,7 @@ def held_out_paths(
 
     `units` are the deviations of the columns without each fold. All come from the same passes.
     """
-    rows = FoldedRows(problem, fold, null)
+    rows = FoldRows(problem, fold, null)
     every = np.array([unit, *units])
     if not isinstance(rows.source, InMemory) or rows.source.n_rows * problem.size * rows.count**2 > PAIRED:
         estimated = _held_out_paths(problem, rows, start, every, fitted=False)
@@ -137,7 +137,7 @@ def held_out_paths(
 
 
 def _held_out_paths(
-    problem: Problem, rows: FoldedRows, start: Array, units: Array, fitted: bool
+    problem: Problem, rows: FoldRows, start: Array, units: Array, fitted: bool
 ) -> tuple[PenaltyPath, list[PenaltyPath]] | None:
     """Return the paths, of machines without two folds that are fitted or estimated; None where that is too rough."""
     count, weights = rows.count, rows.weights
@@ -180,7 +180,7 @@ def _ridge(problem: Problem, penalty: float, unit: Array) -> Array:
     return problem.penalised_by(RidgePenalty(penalty, unit)).ridge
 
 
-class FoldedRows:
+class FoldRows:
     """The rows of a problem by folds.
 
     Parameters
@@ -243,7 +243,7 @@ class FoldMachines:
     """
 
     def __init__(
-        self, rows: FoldedRows, without: Sequence[tuple[int, ...]], start: Array, beside: FoldMachines | None = None
+        self, rows: FoldRows, without: Sequence[tuple[int, ...]], start: Array, beside: FoldMachines | None = None
     ) -> None:
         self.rows, self.without, self.beside = rows, without, beside
         self.kept = np.array([[float(f not in one) for f in range(rows.count)] for one in without])

@@ -10,8 +10,8 @@ With outputs z = theta phi(x), Jacobian J of the mean by z, and d phi the change
 
     e = mean of J (theta d phi),   gradient by theta_k = mean of  J_k d phi + (change of J_k along theta d phi) phi
 
-J is exact; its change, and that of a basis or a formula, are differences of fourth order. Where a column enters the log
-odds, exp(theta d phi), on average, is its odds ratio.
+J and its change are exact; the change of a basis or a formula is a difference of fourth order. Where a column enters
+the log odds, exp(theta d phi), on average, is its odds ratio.
 
 T. Leeper, margins: An R port of Stata's margins command (2021); G. W. Oehlert, American Statistician 46 (1992), 27-29.
 """
@@ -29,7 +29,7 @@ import numpy as np
 
 from adaline.arrays import Array, as_dense, host, is_device, is_sparse
 from adaline.coding.frames import collected
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import judged
 from adaline.inference.summary import cell, escaped, frame_of, html_row, html_table, text_table
@@ -38,6 +38,7 @@ from adaline.input.coded import CodedRows, coded, offset_of
 from adaline.input.open import read_offset, read_rows, read_weights, refuse_nonfinite
 from adaline.losses import Likelihood, Logistic, Softmax
 from adaline.parameters import FLAG, LEVEL, OneOf
+from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.sources import Source, TableSource
 from adaline.wording import counted, visible
 
@@ -46,6 +47,23 @@ STEP = 2.0**-9  # of differences of fourth order, in units in which functions be
 STENCIL = ((1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))
 SLOPE = "slope"
 PENALISED_EFFECTS = "the penalty is read as a prior: effects are those of the mode, and errors those of the posterior"
+UNBOUNDED_EFFECTS = "the likelihood has no maximum: errors of effects that rest on endless coefficients mean nothing"
+
+
+def likelihood_notes(fit: LikelihoodFit) -> tuple[str, ...]:
+    """Return what the effects of a fit have to be read with."""
+    found = {PENALISED_EFFECTS: fit.penalised, UNBOUNDED_EFFECTS: fit.unbounded or fit.at_border}
+    return tuple(note for note, holds in found.items() if holds)
+
+
+MeanFunction = Callable[[Array, Array], tuple[Array, Array, Array]]
+
+
+def effects_root(fit: LikelihoodFit) -> Array:
+    """Return the root of the covariance of a fit; refuse one that was too large to form."""
+    if fit.root is None:
+        raise SumsMissing("no effects: the matrix of second derivatives was too large to form. Use fewer columns.")
+    return fit.root
 
 
 @dataclass(frozen=True)
@@ -56,7 +74,8 @@ class MeanModel:
     ----------
     theta, root : (K, 1 + D) coefficients, and a root (K, 1 + D, M) of their covariance.
     targets : names of the C means; one, "", where there is one answer.
-    mean : from outputs (n, K) to means (n, C) and their Jacobian (n, C, K).
+    mean : from outputs (n, K) and a direction (n, K) to means (n, C), their Jacobian (n, C, K), and the derivative of
+        that along the direction.
     freedom : degrees of freedom of t, infinity for the normal distribution.
     log_odds : whether the outputs are log odds.
     notes : lines to put below the table.
@@ -65,31 +84,37 @@ class MeanModel:
     theta: Array
     root: Array
     targets: tuple[str, ...]
-    mean: Callable[[Array], tuple[Array, Array]]
+    mean: MeanFunction
     freedom: float = np.inf
     log_odds: bool = False
     notes: tuple[str, ...] = ()
 
 
-def logistic_means(z: Array) -> tuple[Array, Array]:
-    """Return p of the second of two classes, (n, 1), and p (1 - p), (n, 1, 1)."""
-    p = Logistic().mean(z)
-    return p, (p * Logistic().mean(-z))[:, :, None]
+def logistic_means(z: Array, along: Array) -> tuple[Array, Array, Array]:
+    """Return p of the second of two classes, (n, 1), p q with q = 1 - p, (n, 1, 1), and p q (q - p) along."""
+    p, q = Logistic().mean(z), Logistic().mean(-z)
+    return p, (p * q)[:, :, None], (p * q * (q - p) * along)[:, :, None]
 
 
-def softmax_means(z: Array) -> tuple[Array, Array]:
-    """Return p of K classes, (n, K), and diag(p) - p p', (n, K, K)."""
-    p = Softmax().mean(z)
-    return p, p[:, :, None] * (np.eye(z.shape[1]) - p[:, None, :])
+def softmax_means(z: Array, along: Array) -> tuple[Array, Array, Array]:
+    """Return p of K classes, (n, K), J = diag(p) - p p', (n, K, K), and diag(d) - d p' - p d' with d = J along."""
+    p, one = Softmax().mean(z), np.eye(z.shape[1])
+    d = p * (along - (p * along).sum(axis=1, keepdims=True))
+    rest = one - p[:, None, :]
+    return p, p[:, :, None] * rest, d[:, :, None] * rest - p[:, :, None] * d[:, None, :]
 
 
-def linked_means(loss: Likelihood) -> Callable[[Array], tuple[Array, Array]]:
+def linked_means(loss: Likelihood) -> MeanFunction:
     """Return the function from outputs (n, K) to the means of a family, each of its own output."""
 
-    def mean(z: Array) -> tuple[Array, Array]:
-        value = loss.link.mean(z)
-        slope = value * loss.link.share(z)[0].slope if loss.family.name == "binomial" else loss.link.power(z, 1.0).slope
-        return value, slope[:, :, None] * np.eye(z.shape[1])
+    def mean(z: Array, along: Array) -> tuple[Array, Array, Array]:
+        value, one = loss.mean(z), np.eye(z.shape[1])
+        if loss.family.name == "binomial":
+            _, slope, bend = loss.link.share(z)[0]
+            slope, bend = value * slope, value * (slope**2 + bend)
+        else:
+            _, slope, bend = loss.link.power(z, 1.0)
+        return value, slope[:, :, None] * one, (bend * along)[:, :, None] * one
 
     return mean
 
@@ -102,7 +127,11 @@ def linear_means(theta: Array, roots: Sequence[Array], targets: tuple[str, ...],
     for own, one in zip(root, roots, strict=True):
         own[:, first : first + one.shape[1]] = np.nan_to_num(one)
         first += one.shape[1]
-    return MeanModel(theta, root, targets, lambda z: (z, np.broadcast_to(np.eye(k), (len(z), k, k))), freedom)
+
+    def mean(z: Array, along: Array) -> tuple[Array, Array, Array]:
+        return z, np.broadcast_to(np.eye(k), (len(z), k, k)), np.zeros((len(z), k, k))
+
+    return MeanModel(theta, root, targets, mean, freedom)
 
 
 class _Change(NamedTuple):
@@ -225,7 +254,7 @@ def effects(
         )
     check_is_fitted(model)
     known: MeanModel = model._mean_model()
-    rows = _Rows(model, X)
+    rows = _Designs(model, X)
     sample_weight = X.read_weights() if isinstance(X, Source) and sample_weight is None else sample_weight
     weight = np.ones(rows.count) if sample_weight is None else read_weights(sample_weight, rows.count)
     shift = read_offset(offset, exposure, rows.count)
@@ -259,9 +288,8 @@ def _effect(
     theta, root = model.theta, model.root
     if change.slope is not None:
         z, along = _outputs(theta, design) + shift[:, None], change.slope @ theta[:, 1:].T
-        jacobian = model.mean(z)[1]
+        jacobian, bend = _known(model.mean(z, along))[1:]
         estimate = share @ np.einsum("nck,nk->nc", jacobian, along)
-        bend = _bend(lambda point: model.mean(point)[1], z, along)
         first = np.einsum("n,nck,nd->ckd", share, jacobian, change.slope)
         second = np.einsum("n,nck,nd->ckd", share, bend, _with_one(design))
         gradient = second
@@ -271,7 +299,8 @@ def _effect(
         assert change.ends is not None
         parts = []
         for sign, end in zip((-1.0, 1.0), change.ends, strict=True):
-            mean, jacobian = model.mean(_outputs(theta, end) + shift[:, None])
+            z = _outputs(theta, end) + shift[:, None]
+            mean, jacobian, _ = _known(model.mean(z, z))
             parts.append((sign * (share @ mean), sign * np.einsum("n,nck,nd->ckd", share, jacobian, _with_one(end))))
         estimate, gradient = parts[0][0] + parts[1][0], parts[0][1] + parts[1][1]
         moved = share @ (change.ends[1] - change.ends[0])
@@ -305,15 +334,18 @@ def _with_one(design: Array) -> Array:
     return np.column_stack([np.ones(len(design)), design])
 
 
-def _bend(function: Callable[[Array], Array], z: Array, along: Array) -> Array:
-    """Return the derivative of J (n, C, K) at z + eps along, by differences whose steps move z by about STEP."""
-    size = np.abs(along).max(axis=1, keepdims=True)
-    step = np.divide(STEP, size, out=np.zeros_like(size), where=size > 0)
-    found = sum(w * (function(z + k * step * along) - function(z - k * step * along)) for k, w in STENCIL)
-    return np.asarray(np.divide(found, step[:, :, None], out=np.zeros_like(found), where=step[:, :, None] > 0))
+def _known(found: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+    """Return means and their derivatives; refuse outputs that have no mean."""
+    if not np.isnan(found[0]).any():
+        return found
+    row = int(np.argwhere(np.isnan(found[0]))[0, 0])
+    raise InvalidData(
+        f"effects: row {row} has no mean, its output being outside the range of the link: leave such rows out, or fit "
+        "with a link that takes every output, such as log or logit"
+    )
 
 
-class _Rows:
+class _Designs:
     """Rows as given, their design, and how it changes with each column."""
 
     def __init__(self, model: Any, X: Any) -> None:
@@ -326,6 +358,7 @@ class _Rows:
             raise InvalidData(
                 f"the model was fitted to a frame or a table: give X as a frame with {', '.join(self.coding.needed)}"
             )
+        frame = frame if frame is None else self.coding.with_lags(frame)
         self.frame = frame
         self.raw = None if frame is not None else self._numbers(X)
         self.names = list(self.coding.needed) if self.coding is not None else given_columns(model)

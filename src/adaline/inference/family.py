@@ -23,8 +23,8 @@ from adaline.inference.classical import CoefficientStatistics, judged
 from adaline.inference.covariance import lengths
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald_chance, wald_squares
 from adaline.inference.left_out import left_out, left_out_notes
-from adaline.inference.likelihood import PENALISED, TOO_LARGE
-from adaline.inference.summary import STATISTICS, CoefficientTable
+from adaline.inference.likelihood import AT_BORDER, NO_MAXIMUM, PENALISED, TOO_LARGE, check_maximum
+from adaline.inference.summary import TargetsTable
 from adaline.parameters import LEVEL
 from adaline.results import Certificate
 from adaline.solvers.smooth.likelihood import LikelihoodFit
@@ -67,30 +67,18 @@ class FamilyInference(CoefficientStatistics):
 
 
 @dataclass(frozen=True, repr=False)
-class FamilySummary(CoefficientTable):
-    """Coefficients with their statistics, deviance and dispersion of the fit, and its certificate.
-
-    `to_dict()["coefficients"]` is a list of rows with name, estimate, std_error, statistic, p_value, lower, upper,
-    intercept first; with several targets each row also names its target.
-    """
+class FamilySummary(TargetsTable):
+    """Coefficients with their statistics, deviance and dispersion of the fit, and its certificate."""
 
     parts: list[FamilyInference]
-    errors: str = "classical"
-    student: bool = True
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain Python values."""
-        return {
-            **self._head(),
-            "errors": self.errors,
-            "coefficients": self._coefficients(),
-            "targets": [{"target": t} | _quality(p) for t, p in zip(self.targets, self.parts, strict=True)],
-            **_quality(self.parts[0]),
-            **self._foot(),
-        }
-
-    def _statistic(self) -> str:
-        return "t" if self.student else "z"
+    def _quality(self, part: FamilyInference) -> dict[str, Any]:
+        found = super()._quality(part)
+        if part.estimated:  # the names of LinearRegression
+            chi2, q, p = (found.pop(name) for name in ("chi2", "chi2_freedom", "chi2_p_value"))
+            found |= {"f_statistic": chi2 / q if q else np.nan, "f_p_value": p}
+            found |= {"f_freedom": part.freedom, "model_freedom": q}
+        return found
 
     def _lines(self, part: FamilyInference) -> list[str]:
         of = "estimated" if part.estimated else "given"
@@ -119,11 +107,11 @@ def infer_family(
     part = fit.family
     assert part is not None
     theta, root = fit.solution.theta[0], fit.root
-    error = np.full(len(theta), np.nan) if root is None else lengths(root[0])
+    error = np.full(len(theta), np.nan) if root is None or fit.at_border else lengths(root[0])
     error[1:][~fit.dependence.kept] = np.nan
     n, columns = part.freedom + fit.parameters, fit.parameters - intercept
     plain = np.nan if fit.penalised else 1.0
-    gained = plain * max(part.null_deviance - part.deviance, 0.0) / part.dispersion
+    gained = float(np.float64(plain * max(part.null_deviance - part.deviance, 0.0)) / part.dispersion)
     likely, parameters = fit.log_likelihood, fit.parameters + part.extra
     p = special.fdtrc(columns, part.freedom, gained / max(columns, 1)) if part.estimated else 0.0
     p = p if part.estimated else special.chdtrc(columns, gained)
@@ -191,6 +179,8 @@ def summarise_families(
     ]
     quasi = parts[0].estimated and parts[0].family in ("poisson", "binomial", "negative_binomial")
     found = {
+        NO_MAXIMUM: any(fit.unbounded for fit in fits),
+        AT_BORDER: any(fit.at_border for fit in fits),
         PENALISED: fits[0].penalised,
         QUASI: quasi,
         TOO_LARGE: fits[0].root is None,
@@ -238,6 +228,7 @@ def family_test(
                 "no tests for a penalised fit: its coefficients are shrunken on purpose, none is centred on the truth. "
                 "Use penalty=0 and l1=0."
             )
+        check_maximum(fit, "Wald tests")
         if fit.root is None:
             raise SumsMissing("no tests: the matrix of second derivatives was too large to form. Use fewer columns.")
         if not freedom > 0.5:
@@ -250,7 +241,3 @@ def family_test(
         chances.append(wald_chance(squares, q, freedom))
     f, p = (float(part[0]) if flat else np.array(part) for part in (statistics, chances))
     return HypothesisTest(texts, f, (q, freedom), p, errors)
-
-
-def _quality(part: FamilyInference) -> dict[str, Any]:
-    return {name: value for name, value in vars(part).items() if name not in STATISTICS}

@@ -1,6 +1,7 @@
 """Predictions of a family with intervals: of the mean, and of a new observation.
 
-    mean:         g^-1(z -+ quantile x error of z), the ends of the interval of the output brought to the mean
+    mean:         g^-1(z -+ quantile x error of z), the ends of the interval of the output brought to the mean; an end
+                  that the link does not take is its border, whose mean is 0 or infinity
     observation:  the quantiles of its distribution, taken over the distribution of z about its estimate
 
 A normal observation with the identity link has Student's t about its mean, as in least squares. For others the
@@ -66,17 +67,20 @@ def _interval(
     def mean(output: Array) -> Array:
         return np.asarray(loss.mean(output[:, None])[:, 0])
 
+    def end(output: Array) -> Array:
+        return mean(np.clip(output, *loss.family.range(loss.link)))
+
     family = fit.family
     assert family is not None
     reach = quantile(fit.freedom, level)
     if not prediction:
-        ends = mean(z - reach * error), mean(z + reach * error)
+        ends = end(z - reach * error), end(z + reach * error)
         return mean(z), np.minimum(*ends), np.maximum(*ends)
     if family.family == "gaussian" and family.link == "identity":
         half = reach * np.sqrt(family.dispersion + error**2)
         return z, z - half, z + half
     function, whole = _distribution(fit)
-    means = np.stack([mean(z + node * error) for node in NODES])
+    means = np.stack([end(z + node * error) for node in NODES])
 
     def below(y: Array) -> Array:
         return np.asarray(WEIGHTS @ function(y, means) / WEIGHTS.sum())
@@ -93,7 +97,7 @@ def _distribution(fit: LikelihoodFit) -> tuple[Callable[[Array, Array], Any], bo
     if name == "gaussian":
         return lambda y, m: special.ndtr((y - m) / np.sqrt(phi)), False
     if name == "gamma":
-        return lambda y, m: special.gammainc(1 / phi, np.maximum(y, 0.0) / (phi * m)), False
+        return lambda y, m: np.where(y > 0, special.gammainc(1 / phi, np.maximum(y, 0.0) / (phi * m)), 0.0), False
     if name == "poisson" and not family.estimated and phi == 1:
         return lambda y, m: np.where(y < 0, 0.0, special.pdtr(np.maximum(y, 0.0), m)), True
     if name == "negative_binomial" and not family.estimated:
@@ -116,6 +120,7 @@ def _quantile(below: Callable[[Array], Array], share: float, mean: Array, whole:
         )
         if (below(low) < share).all() and (below(high) >= share).all():
             break
+    endless = below(high) < share  # some outputs have an infinite mean
     low, high = (np.floor(low), np.ceil(high)) if whole else (low, high)
     for _ in range(HALVINGS):
         middle = np.floor(0.5 * (low + high)) if whole else 0.5 * (low + high)
@@ -123,4 +128,4 @@ def _quantile(below: Callable[[Array], Array], share: float, mean: Array, whole:
             break
         enough = below(middle) >= share
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    return np.asarray(np.where(np.isnan(below(mean)), np.nan, high))
+    return np.asarray(np.where(np.isnan(below(mean)), np.nan, np.where(endless, np.inf, high)))

@@ -36,6 +36,7 @@ from adaline.inference.covariance import (
     lengths,
     lens,
 )
+from adaline.inference.likelihood import check_maximum
 from adaline.inference.sample import Sample
 from adaline.inference.sandwich import check_rows_cost, check_rows_weight, fitted_rows, observations
 from adaline.losses import Loss
@@ -96,6 +97,7 @@ class LikelihoodInfluence(NamedTuple):
 
 def likelihood_influence(fit: LikelihoodFit, loss: Loss, source: Source) -> LikelihoodInfluence:
     """Return the measures of all rows of one machine's likelihood, in one pass over the rows given again."""
+    check_maximum(fit, "measures of influence")
     if fit.penalised or fit.firth or fit.coupled:
         raise InvalidParameter(
             "influence is that of rows on a maximum of the likelihood of one machine: use penalty=0, firth=False and "

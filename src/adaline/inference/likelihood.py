@@ -46,6 +46,14 @@ SEPARATED = (
     "the classes are separated: the likelihood has no maximum, the coefficients are those of a tiny penalty, and their "
     "errors, z, p and intervals mean nothing; use penalty='auto', a number, or firth=True"
 )
+NO_MAXIMUM = (
+    "the likelihood has no maximum: some coefficients have no finite estimate, those shown are of a tiny penalty, and "
+    "their errors and intervals mean nothing; compare models by anova, or give a number as penalty"
+)
+AT_BORDER = (
+    "the fit ended at the border of what the link allows, where the likelihood still rises: there are no standard "
+    "errors, z, p or intervals; use a link that takes every output"
+)
 TOO_LARGE = "no standard errors: the matrix of second derivatives was not formed (l1, or too many coefficients)"
 
 
@@ -163,6 +171,17 @@ def quality(fit: LikelihoodFit, classes: int, intercept: bool) -> Quality:
     )
 
 
+def check_maximum(fit: LikelihoodFit, what: str) -> None:
+    """Refuse `what`, named in the plural, of a likelihood that has no maximum, or none inside its border."""
+    if fit.at_border:
+        raise InvalidParameter(f"no {what}: {AT_BORDER}")
+    if fit.unbounded:
+        raise InvalidParameter(
+            f"no {what}: the likelihood has no maximum, some coefficients have no finite estimate. Compare nested "
+            "models by anova; a penalised fit, or LogisticRegression(firth=True) of two classes, has finite estimates"
+        )
+
+
 def wald_test(
     fit: LikelihoodFit,
     hypothesis: Any,
@@ -194,6 +213,7 @@ def wald_test(
             "no tests for a penalised fit: its coefficients are shrunken on purpose, none is centred on the truth. "
             "Use penalty=0."
         )
+    check_maximum(fit, "Wald tests")
     if fit.root is None:
         raise SumsMissing("no tests: the matrix of second derivatives was too large to form. Use fewer columns.")
     matrix, values, texts = read_hypotheses(hypothesis, value, names, intercept)
@@ -223,17 +243,31 @@ def mean_interval(fit: LikelihoodFit, x: Array, level: float, freedom: float = n
         raise SumsMissing("no intervals: the matrix of second derivatives was too large to form. Use fewer columns.")
     z = x @ fit.solution.theta[:, 1:].T + fit.solution.theta[:, 0]
     along = np.einsum("nd,kdm->nkm", x, fit.root[:, 1:]) + fit.root[:, 0]
-    if fit.coupled:  # the log odds of class k are z_k - ln sum_j!=k exp z_j
-        every = z[:, None, :] + np.where(np.eye(z.shape[1], dtype=bool), -np.inf, 0.0)
-        top = every.max(axis=2, keepdims=True)
-        rest = np.exp(every - top)
-        total = rest.sum(axis=2, keepdims=True)
-        z, along = z - (top + np.log(total))[:, :, 0], along - (rest / total) @ along
-    reach = quantile(freedom, level) * np.sqrt((along**2).sum(axis=2))
-    varying = np.where(fit.dependence.constant, 0.0, x)
-    reach[~fit.dependence.determines(np.column_stack([np.ones(len(x)), varying]))] = np.nan
+    if fit.coupled:
+        z, along = log_odds(z, along)
+    reach = reach_at(fit, x, along, quantile(freedom, level))
     bands = (Logistic().mean(band) for band in (z, z - reach, z + reach))
     return Interval(*(band if fit.coupled else band[:, 0] for band in bands))
+
+
+def log_odds(z: Array, along: Array) -> tuple[Array, Array]:
+    """Return the log odds of K classes, z_k - ln sum_j!=k exp z_j, (n, K), from their logarithms up to a constant.
+
+    `along` (n, K, M) is the derivative of z, and its second value that of the log odds.
+    """
+    every = z[:, None, :] + np.where(np.eye(z.shape[1], dtype=bool), -np.inf, 0.0)
+    top = every.max(axis=2, keepdims=True)
+    rest = np.exp(every - top)
+    total = rest.sum(axis=2, keepdims=True)
+    return z - (top + np.log(total))[:, :, 0], along - (rest / total) @ along
+
+
+def reach_at(fit: LikelihoodFit, x: Array, along: Array, times: float) -> Array:
+    """Return `times` the standard errors (n, K) whose roots are `along` (n, K, M); NaN where the fit says nothing."""
+    reach = times * np.sqrt((along**2).sum(axis=2))
+    varying = np.where(fit.dependence.constant, 0.0, x)
+    reach[~fit.dependence.determines(np.column_stack([np.ones(len(x)), varying]))] = np.nan
+    return np.asarray(reach)
 
 
 def index_of(classes: Sequence[Any], label: Any, what: str) -> int:

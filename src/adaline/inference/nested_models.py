@@ -221,7 +221,7 @@ def likelihood_ratio(full: LikelihoodFit, small: LikelihoodFit) -> LikelihoodRat
             f"not nested: the models have {small.parameters} and {full.parameters} parameters; the smaller comes first"
         )
     more = full.log_likelihood - small.log_likelihood
-    if more < -SAME * abs(full.null):
+    if more < -SAME * abs(full.null) and not full.unbounded:
         raise InvalidData(
             f"not nested: the larger model is less likely, {full.log_likelihood:.9g} against {small.log_likelihood:.9g}"
         )
@@ -323,7 +323,7 @@ def _check_families(small: LikelihoodFit, full: LikelihoodFit, intercepts: bool)
     same = small.rows == full.rows and abs(small.weight - full.weight) <= SAME * full.weight
     known = np.isnan(a.shape_error) and np.isnan(b.shape_error)  # the deviance of other shapes is another one
     nulls = (a.null_deviance, b.null_deviance)
-    alike = not known or not intercepts or abs(nulls[0] - nulls[1]) <= SAME * abs(nulls[1])
+    alike = not known or not intercepts or not abs(nulls[0] - nulls[1]) > SAME * abs(nulls[1])
     if not (same and alike):
         raise InvalidData(
             f"the models were not fitted to the same rows: {small.rows} and {full.rows} rows of weight "
@@ -333,7 +333,7 @@ def _check_families(small: LikelihoodFit, full: LikelihoodFit, intercepts: bool)
         raise InvalidData(
             f"not nested: the models have {small.parameters} and {full.parameters} parameters; the smaller comes first"
         )
-    if known and b.deviance > a.deviance + SAME * abs(b.null_deviance):
+    if known and not full.unbounded and b.deviance > a.deviance + SAME * abs(b.null_deviance):
         raise InvalidData(f"not nested: the larger model has more deviance, {b.deviance:.9g} against {a.deviance:.9g}")
 
 

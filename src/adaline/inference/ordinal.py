@@ -5,7 +5,7 @@ The fit has a machine for each threshold, of the same slopes and with minus the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -14,9 +14,10 @@ import numpy as np
 from scipy import special
 
 from adaline.arrays import Array
+from adaline.errors import SumsMissing
 from adaline.inference.classical import Interval, judged, quantile
 from adaline.inference.covariance import CLASSICAL, ErrorOptions, lengths
-from adaline.inference.effects import MeanModel
+from adaline.inference.effects import MeanFunction
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.likelihood import (
     ODDS,
@@ -25,12 +26,15 @@ from adaline.inference.likelihood import (
     Quality,
     WaldInference,
     WaldTest,
+    log_odds,
     quality,
     quality_lines,
+    reach_at,
     wald_test,
 )
 from adaline.inference.summary import STATISTICS, CoefficientTable, Part
-from adaline.losses.ordinal import CumulativeLink
+from adaline.links import ShareLink
+from adaline.losses.ordinal import CumulativeLink, Ordinal, OrdinalOutputs
 from adaline.parameters import LEVEL
 from adaline.results import Certificate
 from adaline.solvers.smooth.likelihood import LikelihoodFit
@@ -162,24 +166,36 @@ def ordinal_test(
     return replace(wald_test(fit, hypothesis, value, names, (0, 1), **options), about="")
 
 
-def ordinal_means(link: CumulativeLink) -> Callable[[Array], tuple[Array, Array]]:
-    """Return the function from outputs w'x - threshold_k, (n, K - 1), to P of the classes (n, K) and its Jacobian."""
+def ordinal_means(link: ShareLink) -> MeanFunction:
+    """Return the function from outputs w'x - threshold_k, (n, K - 1), to P of the classes (n, K) with derivatives."""
 
-    def mean(z: Array) -> tuple[Array, Array]:
+    def between(slope: Array) -> Array:
+        each, nothing = slope[:, :, None] * np.eye(slope.shape[1]), np.zeros((len(slope), 1, slope.shape[1]))
+        return np.concatenate([nothing, each], axis=1) - np.concatenate([each, nothing], axis=1)
+
+    def mean(z: Array, along: Array) -> tuple[Array, Array, Array]:
         none, every = np.zeros((len(z), 1)), np.ones((len(z), 1))
-        p = np.diff(np.concatenate([none, link.below(-z), every], axis=1), axis=1)
-        slope = link.density(-z)[:, :, None] * np.eye(z.shape[1])
-        nothing = np.zeros((len(z), 1, z.shape[1]))
-        return p, np.concatenate([nothing, slope], axis=1) - np.concatenate([slope, nothing], axis=1)
+        p = np.diff(np.concatenate([none, link.mean(-z), every], axis=1), axis=1)
+        return p, between(link.density(-z)), between(-link.density_slope(-z) * along)
 
     return mean
 
 
-def probability_interval(model: MeanModel, x: Array, level: float) -> Interval:
-    """Return probabilities (n, K) at rows x (n, D), with intervals made of log odds by the delta method."""
-    z = x @ model.theta[:, 1:].T + model.theta[:, 0]
-    p, jacobian = model.mean(z)
-    along = np.einsum("nd,kdm->nkm", x, model.root[:, 1:]) + model.root[:, 0]
-    error = np.linalg.norm(np.einsum("nck,nkm->ncm", jacobian, along), axis=2)
-    reach = quantile(model.freedom, level) * error / (p * (1.0 - p))
-    return Interval(p, special.expit(special.logit(p) - reach), special.expit(special.logit(p) + reach))
+def probability_interval(fit: LikelihoodFit, link: CumulativeLink, x: Array, level: float) -> Interval:
+    """Return probabilities (n, K) at rows x (n, D), with intervals made of log odds by the delta method.
+
+    They come of log-probabilities, so that they keep their digits where probabilities are tiny. Rows that the fitted
+    rows do not span have NaN.
+    """
+    LEVEL.check("level", level)
+    if fit.root is None:
+        raise SumsMissing("no intervals: the matrix of second derivatives was too large to form. Use fewer columns.")
+    z = x @ fit.solution.theta[:, 1:].T + fit.solution.theta[:, 0]
+    loss = OrdinalOutputs(Ordinal(link, -fit.solution.theta[:, 0]))
+    classes = [np.full((len(x), 1), k) for k in range(1 + z.shape[1])]
+    log_p = -np.concatenate([loss.value(z, t) for t in classes], axis=1)
+    slopes = -np.stack([loss.slope(z, t) for t in classes], axis=1)
+    along = np.einsum("nd,kdm->nkm", x, fit.root[:, 1:]) + fit.root[:, 0]
+    odds, along = log_odds(log_p, slopes @ along)
+    reach = reach_at(fit, x, along, quantile(np.inf, level))
+    return Interval(np.exp(log_p), special.expit(odds - reach), special.expit(odds + reach))

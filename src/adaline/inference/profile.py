@@ -15,7 +15,7 @@ Medicine 21 (2002), 2409-2419, for Firth's.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.inference.covariance import ErrorOptions, lengths
+from adaline.inference.likelihood import check_maximum
 from adaline.inference.sandwich import check_rows_cost, check_rows_weight
 from adaline.losses import Loss
 from adaline.penalties import RidgePenalty
@@ -34,10 +35,12 @@ from adaline.sources import Source
 
 INTERVALS = ("wald", "profile")
 CLOSE = 1e-11  # of r, relative, and squared decrements of refits
+ROUNDING = 1e-13  # of F, relative
 REFITS, STEPS = 40, 200  # at most, of an end, and of a refit
 FURTHEST = 1e4  # standard errors beyond which an end is infinite
 
 BY_PROFILE = "intervals are those of the profile likelihood"
+NO_END = "some ends of profile intervals were not found, and are left open: interval='wald' has them all"
 
 
 class _Held(NamedTuple):
@@ -62,6 +65,13 @@ def check_profile(options: ErrorOptions, X: Any) -> None:
         )
 
 
+def profile_notes(fits: Sequence[LikelihoodFit], ends: Sequence[Array]) -> list[str]:
+    """Return lines to put below intervals whose ends `profile_ends` gave."""
+    errors = [lengths(fit.without_dependent().root[0]) for fit in fits if fit.root is not None]
+    lost = any(np.isnan(own[:, error > 0]).any() for own, error in zip(ends, errors, strict=True))
+    return [BY_PROFILE, NO_END] if lost else [BY_PROFILE]
+
+
 def profile_ends(fit: LikelihoodFit, loss: Loss, source: Source, intercept: bool, reach: float) -> Array:
     """Return the ends of the profile intervals of one machine's coefficients, (2, 1 + D), NaN where there are none.
 
@@ -71,6 +81,7 @@ def profile_ends(fit: LikelihoodFit, loss: Loss, source: Source, intercept: bool
     intercept : whether the model has one.
     reach : the quantile that r reaches at the ends.
     """
+    check_maximum(fit, "profile intervals")
     if fit.penalised or fit.coupled:
         why = "one machine, not K coupled ones" if fit.coupled else "a maximum of the likelihood, without penalty"
         raise InvalidParameter(f"interval='profile' needs {why}: use interval='wald'")
@@ -116,17 +127,17 @@ def profile_ends(fit: LikelihoodFit, loss: Loss, source: Source, intercept: bool
 def _end(
     evaluate: Callable[[Array], Evaluation], best: Array, least: float, c: Array, error: float, reach: float
 ) -> float:
-    """Return b where r(b) = reach, infinite where there is none."""
+    """Return b where r(b) = reach, up to the rounding of F; infinite where there is none, NaN where it is not found."""
     centre, b = float(c @ best), float(c @ best) + reach * error
     held = _Held(best, least, 0.0, _tangent(evaluate(best), c)[0])
     for _ in range(REFITS):
-        found = _hold(evaluate, held.theta + (b - float(c @ held.theta)) * held.tangent, c, math.copysign(1.0, reach))
+        found = _hold(evaluate, held.theta + (b - float(c @ held.theta)) * held.tangent, c)
         if found is None:  # too far for the tangent: half the way
             b = 0.5 * (b + float(c @ held.theta))
             continue
         held = found
         r = math.copysign(math.sqrt(max(2.0 * (held.value - least), 0.0)), reach)
-        if abs(r - reach) <= CLOSE * abs(reach):
+        if abs(r - reach) <= max(CLOSE * abs(reach), ROUNDING * abs(held.value / reach)):
             return b
         step = (reach - r) * r / held.steepness if held.steepness * reach > 0 else math.copysign(math.inf, reach)
         most = abs(b - centre)
@@ -135,11 +146,11 @@ def _end(
             return math.copysign(math.inf, reach)
         if abs(step) <= 1e-15 * max(abs(b), abs(b - centre)):
             return b
-    return b
+    return math.nan
 
 
-def _hold(evaluate: Callable[[Array], Evaluation], theta: Array, c: Array, sign: float) -> _Held | None:
-    """Return the minimum of F with c'theta as it is, from theta; None where F is not finite there."""
+def _hold(evaluate: Callable[[Array], Evaluation], theta: Array, c: Array) -> _Held | None:
+    """Return the minimum of F with c'theta as it is, from theta; None where F is not finite there or none is found."""
     here = evaluate(theta)
     if here.hessian is None or not math.isfinite(here.value):
         return None
@@ -149,18 +160,19 @@ def _hold(evaluate: Callable[[Array], Evaluation], theta: Array, c: Array, sign:
         step = -solve(here.gradient)
         step -= tangent * float(c @ step)
         decrement = -float(step @ here.gradient)
-        if decrement <= CLOSE * CLOSE or (decrement <= CLOSE and decrement >= 0.5 * last):
-            break
+        close = max(CLOSE, ROUNDING * abs(here.value))
+        if decrement <= CLOSE * CLOSE or (decrement <= close and decrement >= 0.5 * last):
+            return _Held(theta, here.value, float(tangent @ here.gradient), tangent)
         last, share = decrement, 1.0
         while share > SHORTEST:
             new = evaluate(theta + share * step)
-            if new.hessian is not None and new.value <= here.value + 1e-13 * abs(here.value):
+            if new.hessian is not None and new.value <= here.value + ROUNDING * abs(here.value):
                 break
             share /= 2
         else:
-            break
+            return None
         theta, here = theta + share * step, new
-    return _Held(theta, here.value, float(tangent @ here.gradient), tangent)
+    return None
 
 
 def _tangent(here: Evaluation, c: Array) -> tuple[Array, Callable[[Array], Array]]:

@@ -19,7 +19,7 @@ from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald
 from adaline.inference.influence import inflation
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.sample import Sample
-from adaline.inference.summary import STATISTICS, CoefficientTable
+from adaline.inference.summary import TargetsTable
 from adaline.parameters import LEVEL
 from adaline.penalties import no_penalty
 from adaline.results import Certificate
@@ -31,31 +31,10 @@ from adaline.wording import degrees, number, p_value
 
 
 @dataclass(frozen=True, repr=False)
-class Summary(CoefficientTable):
-    """Coefficients with their statistics, how well the model fits, and its certificate.
-
-    `to_dict()["coefficients"]` is a list of rows with name, estimate, std_error, statistic, p_value, lower, upper,
-    intercept first; with several targets each row also names its target.
-    """
+class Summary(TargetsTable):
+    """Coefficients with their statistics, how well the model fits, and its certificate."""
 
     parts: list[Inference]
-    intercept: bool = True
-    errors: str = "classical"
-    student: bool = True
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain Python values."""
-        return {
-            **self._head(),
-            "errors": self.errors,
-            "coefficients": self._coefficients(),
-            "targets": [{"target": t} | _quality(p) for t, p in zip(self.targets, self.parts, strict=True)],
-            **_quality(self.parts[0]),
-            **self._foot(),
-        }
-
-    def _statistic(self) -> str:
-        return "t" if self.student else "z"
 
     def _lines(self, part: Inference) -> list[str]:
         return [
@@ -143,15 +122,17 @@ def hypothesis_test(
 ) -> HypothesisTest:
     """Return the F test of C theta = value for each target, or, where `flat`, for the only one.
 
+    The second freedom is infinite where the normal distribution was asked for, and the test chi-squared.
     The other arguments are those of `summarise_regression`.
     """
     matrix, values, texts = read_hypotheses(hypothesis, value, names, intercept)
     found = _covariances(fits, sample, sources, options)
     tests = np.array([wald(covariance, matrix, values, texts) for covariance in found])
+    q, freedom = len(matrix), found[0].freedom
     if options.distribution == "normal":
-        tests[:, 1] = special.chdtrc(len(matrix), len(matrix) * tests[:, 0])
+        freedom, tests[:, 1] = np.inf, special.chdtrc(q, q * tests[:, 0])
     f, p = (float(column[0]) if flat else column for column in tests.T)
-    return HypothesisTest(texts, f, (len(matrix), found[0].freedom), p, options.errors)
+    return HypothesisTest(texts, f, (q, freedom), p, options.errors)
 
 
 def variance_inflation(fit: Fit, sums: Moments | None, intercept: bool) -> Array:
@@ -167,7 +148,3 @@ def _covariances(
     """Return the covariance of the coefficients of each target."""
     rows: Sequence[Source | None] = [None] * len(fits) if sources is None else sources
     return [found for fit, own in zip(fits, rows, strict=True) for found in covariances(fit, own, sample, options)]
-
-
-def _quality(part: Inference) -> dict[str, float]:
-    return {name: float(value) for name, value in vars(part).items() if name not in STATISTICS}

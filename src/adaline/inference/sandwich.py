@@ -28,6 +28,7 @@ from adaline.inference.covariance import (
     refuse_full_leverage,
     root_of,
 )
+from adaline.inference.likelihood import check_maximum
 from adaline.losses import Loss
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.sources import Source
@@ -43,7 +44,7 @@ def fitted_rows(fit: LikelihoodFit, loss: Loss, source: Source) -> FittedLikelih
     root = kept.root.copy()
     root[:, 1:][:, ~fit.dependence.kept] = 0.0
     dispersion = 1.0 if fit.family is None else fit.family.dispersion
-    in_trials = fit.family is not None and fit.family.family == "binomial" and observations(fit) != fit.weight
+    in_trials = fit.family is not None and fit.family.in_trials
     return FittedLikelihood(
         loss, kept.solution.theta, root, source.shape.targets, dispersion=dispersion, precision=in_trials
     )
@@ -64,6 +65,7 @@ def with_errors(
     if options.errors == "classical":
         return fit, observations(fit) - fit.parameters
     assert source is not None
+    check_maximum(fit, f"{options.errors} errors")
     if fit.penalised or fit.firth:
         raise InvalidParameter(
             f"errors={options.errors!r} are those of a maximum of the likelihood: use penalty=0 and firth=False"
@@ -118,7 +120,8 @@ def check_rows_cost(fit: LikelihoodFit, source: Source, cost: Array) -> None:
     known, null = -fit.log_likelihood, -fit.null
     if fit.family is not None:
         known, null = 0.5 * fit.family.deviance, 0.5 * fit.family.null_deviance
-    if not abs(float(cost.sum()) - known) <= SQUARES_TOLERANCE * known + TOTAL_TOLERANCE * abs(null):
+    null = abs(null) if np.isfinite(null) else known
+    if not abs(float(cost.sum()) - known) <= SQUARES_TOLERANCE * known + TOTAL_TOLERANCE * null:
         raise InvalidData(
             "these are not the rows that were fitted: they have another likelihood under the model. Give the same X "
             "and y again."

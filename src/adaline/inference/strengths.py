@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -65,24 +66,24 @@ def strengths(
         X, names, spread = phi(basis, X), basis.names(list(names)), None
     spread = np.std(X, axis=0) if spread is None else spread
     if hasattr(model, "summary"):
-        told = model.summary().to_dict()
-        rows = told["coefficients"]
-        outputs = len({row.get("target", "") for row in rows})
-        first = len(rows) // outputs - len(names)
-        if first in (0, 1) and len(rows) == outputs * (first + len(names)):
-            labels = ["intercept", *names][1 - first :] * outputs
-            spreads = [0.0, *spread][1 - first :] * outputs
-            base = f" against {told['reference']}" if told.get("reference") else ""
-            keys = ("estimate", "std_error", "p_value", "lower", "upper")
-            return [
-                Strength(
-                    name=label,
-                    side=f"{row['target']}{base}" if "target" in row else "",
-                    spread=float(size),
-                    **{key: float(row[key]) for key in keys},
-                )
-                for label, row, size in zip(labels, rows, spreads, strict=True)
-            ]
+        found = model.summary()
+        told = found.to_dict()
+        parts = [list(part) for _, part in groupby(told["coefficients"], lambda row: row.get("target", ""))]
+        for first in (1, 0):  # the slopes come after the intercept where there is one, and before thresholds
+            if all([row["name"] for row in part[first:]][: len(names)] == found.names for part in parts):
+                labels, spreads = ["intercept"] * first + list(names), [0.0] * first + list(spread)
+                base = f" against {told['reference']}" if told.get("reference") else ""
+                keys = ("estimate", "std_error", "p_value", "lower", "upper")
+                return [
+                    Strength(
+                        name=label,
+                        side=f"{row['target']}{base}" if "target" in row else "",
+                        spread=float(size),
+                        **{key: float(row[key]) for key in keys},
+                    )
+                    for part in parts
+                    for label, row, size in zip(labels, part, spreads, strict=False)
+                ]
     if not hasattr(model, "coef_"):
         return []
     coef = _about_mean(model)

@@ -165,6 +165,38 @@ class CoefficientTable(ABC):
         )
 
 
+@dataclass(frozen=True, repr=False)
+class TargetsTable(CoefficientTable):
+    """Coefficients of each target, and whatever else its part of the statistics says.
+
+    `to_dict()["coefficients"]` is a list of rows with name, estimate, std_error, statistic, p_value, lower, upper,
+    intercept first; with several targets each row also names its target.
+    """
+
+    intercept: bool = True
+    errors: str = "classical"
+    student: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain Python values."""
+        return {
+            **self._head(),
+            "errors": self.errors,
+            "coefficients": self._coefficients(),
+            "targets": [{"target": t} | self._quality(p) for t, p in zip(self.targets, self.parts, strict=True)],
+            **self._quality(self.parts[0]),
+            **self._foot(),
+        }
+
+    def _statistic(self) -> str:
+        return "t" if self.student else "z"
+
+    def _quality(self, part: Any) -> dict[str, Any]:
+        """Return what a part says beside the statistics of its coefficients."""
+        said = {name: value for name, value in vars(part).items() if name not in STATISTICS}
+        return {name: value if isinstance(value, str | bool | int) else float(value) for name, value in said.items()}
+
+
 class ModelTable:
     """A table with one row a model; a dataclass whose fields have one entry a model.
 

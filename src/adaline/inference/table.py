@@ -45,12 +45,14 @@ class RegressionTable:
     rows : of coefficients, dictionaries with `model`, `name`, `estimate`, `std_error`, `statistic`, `p_value`, `lower`
         and `upper`.
     quality : of each model, by name.
+    errors : which standard errors each model has.
     stars, below, digits : as given.
     """
 
     headings: list[str]
     rows: list[dict[str, Any]]
     quality: list[dict[str, float]]
+    errors: list[str]
     stars: bool
     below: str
     digits: int
@@ -61,6 +63,7 @@ class RegressionTable:
             "models": list(self.headings),
             "coefficients": [dict(row) for row in self.rows],
             "quality": self.quality,
+            "errors": list(self.errors),
         }
 
     def to_frame(self, backend: str | None = None) -> Any:
@@ -94,7 +97,7 @@ class RegressionTable:
         """Return the table as LaTeX: a tabular, with lines as those of the package booktabs."""
         cells = self._cells()
         rows = [" & ".join(_latex(c) for c in row) + r" \\" for row in cells]
-        ends = len(rows) - sum(any(name in one for one in self.quality) for name in QUALITY)
+        ends = 2 * len({row["name"] for row in self.rows})
         lines = [
             rf"\begin{{tabular}}{{l{'r' * len(self.headings)}}}",
             r"\toprule",
@@ -114,6 +117,8 @@ class RegressionTable:
             found = [by.get((heading, name)) for heading in range(len(self.headings))]
             out.append([name, *("" if row is None else self._estimate(row) for row in found)])
             out.append(["", *("" if row is None else self._below(row) for row in found)])
+        if any(kind != "classical" for kind in self.errors):
+            out.append(["std errors", *self.errors])
         for name, label in QUALITY.items():
             if any(name in one for one in self.quality):
                 form = "d" if name == "rows" else f".{self.digits + 2}g"
@@ -184,6 +189,7 @@ def regression_table(
     headings: list[str] = []
     rows: list[dict[str, Any]] = []
     quality: list[dict[str, float]] = []
+    errors: list[str] = []
     for i, model in enumerate(models):
         table = _summary(model)
         told = table.to_dict()
@@ -196,8 +202,9 @@ def regression_table(
             per_target = targets[k] if targets and isinstance(targets[k], dict) else {}
             fit = {name: (told | per_target)[name] for name in QUALITY if name in told or name in per_target}
             quality.append({name: v for name, v in fit.items() if v == v})
+            errors.append(told.get("errors", "classical"))
             headings.append(f"{own}: {target}" if several else own)
-    return RegressionTable(headings, rows, quality, stars, below, digits)
+    return RegressionTable(headings, rows, quality, errors, stars, below, digits)
 
 
 def _summary(model: Any) -> CoefficientTable:

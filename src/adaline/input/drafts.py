@@ -15,6 +15,7 @@ from inspect import getattr_static, isfunction
 from typing import Any, TypeVar, cast
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from adaline.arrays import is_device
 from adaline.errors import InvalidData
@@ -73,11 +74,15 @@ def read_snapshots(system: type[Any]) -> None:
     """
     for name in dir(system):
         found = getattr_static(system, name)
-        reads = found.fget if isinstance(found, property) else found
+        check = getattr(found, "check", None)  # of a method that is there for some settings only
+        reads = found.fget if isinstance(found, property) else found if check is None else found.fn
         if name.startswith(("_", "fit")) or name in LEARNING or not isfunction(reads):
             continue
         if reads.__module__.partition(".")[0] == "adaline":
-            setattr(system, name, property(_on_snapshot(reads)) if isinstance(found, property) else _on_snapshot(reads))
+            wrap = (
+                property if isinstance(found, property) else (lambda one: one) if check is None else available_if(check)
+            )
+            setattr(system, name, wrap(_on_snapshot(reads)))
 
 
 def _on_snapshot(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -81,9 +81,14 @@ class Family(ABC):
         """Return which targets are possible, (n, K), and what is, in words."""
         return t >= 0, "takes counts, zero or more"
 
+    def range(self, link: Link) -> tuple[float, float]:
+        """Return the borders of the outputs whose mean the family can have."""
+        return link.range
+
     def inside(self, link: Link, z: Any) -> Any:
         """Return where z gives a mean that the family can have."""
-        return link.inside(z)
+        low, high = self.range(link)
+        return (z > low) & (z < high)
 
     def typical(self, mean: Array) -> Array:
         """Return the mean that targets of this mean (T,) have as a whole, (K,)."""
@@ -156,7 +161,7 @@ class Tweedie(Family):
     def cost(self, link: Link, z: Any, t: Any) -> Derivatives:
         if self.power == 0:
             m = link.power(z, 1.0)
-            off = m.value - t
+            off = (z if link == Power(1.0) else m.value) - t
             return Derivatives(0.5 * off**2, off * m.slope, m.slope**2 + off * m.bend)
         first, second = (link.power(z, k - self.power) for k in (2.0, 1.0))
         return Derivatives(*(a - _times(t, b) for a, b in zip(first, second, strict=True)))
@@ -214,6 +219,9 @@ class Tweedie(Family):
             return super().good(t)
         return (t >= 0, "takes amounts, zero or more") if self.power < 2 else (t > 0, "takes amounts above zero")
 
+    def range(self, link: Link) -> tuple[float, float]:
+        return (-np.inf, np.inf) if self.power == 0 and link == Power(1.0) else link.range
+
     def canonical(self, link: Link) -> bool:
         return link == (Log() if self.power == 1 else Power(1.0 - self.power))
 
@@ -265,7 +273,7 @@ class NegativeBinomial(Family):
 
     def cost(self, link: Link, z: Any, t: Any) -> Derivatives:
         """With L = ln m and s = m / (m + shape): slope L' ((t + shape) s - t), since s' = s (1 - s) L'."""
-        m, (log, slope, bend), n = link.mean(z), link.power(z, 0.0), t + self.shape
+        m, (log, slope, bend), n = link.power(z, 1.0).value, link.power(z, 0.0), t + self.shape
         s, rest = 1.0 / (1.0 + self.shape / m), 1.0 / (1.0 + m / self.shape)
         return Derivatives(
             n * namespace(z).log1p(m / self.shape) - t * log,
@@ -274,7 +282,7 @@ class NegativeBinomial(Family):
         )
 
     def expected(self, link: Link, z: Any, t: Any) -> Any:
-        return link.power(z, 0.5).slope ** 2 / (1.0 + link.mean(z) / self.shape)
+        return link.power(z, 0.5).slope ** 2 / (1.0 + link.power(z, 1.0).value / self.shape)
 
     def variance(self, mean: Any) -> Any:
         return mean + mean**2 / self.shape
@@ -354,10 +362,10 @@ class Binomial(Family):
             return t >= 0, "takes numbers of successes and of failures, zero or more, or one column of shares"
         return (t >= 0) & (t <= 1), "takes shares from 0 to 1, or two columns: successes, failures"
 
-    def inside(self, link: Link, z: Any) -> Any:
+    def range(self, link: Link) -> tuple[float, float]:
         if isinstance(link, Log):
-            return z < 0
-        return (z > 0) & (z < 1) if isinstance(link, Power) else link.inside(z)
+            return -np.inf, 0.0
+        return (0.0, 1.0) if isinstance(link, Power) else link.range
 
     def typical(self, mean: Array) -> Array:
         return mean[:1] / mean.sum() if len(mean) == 2 else mean

@@ -82,8 +82,9 @@ class Linked(Likelihood):
         return self.derivatives(z, t).bend
 
     def mean(self, z: Any) -> Any:
-        """Return the mean of t."""
-        return self.link.mean(z)
+        """Return the mean of t, NaN where z gives none that the family can have."""
+        (low, high), mean = self.family.range(self.link), self.link.mean(z)
+        return namespace(z).where((z >= low) & (z <= high), mean, np.nan + 0.0 * mean)
 
     def constant(self, mean: Array) -> Array:
         """Return the output whose mean is that of the targets."""
@@ -117,11 +118,11 @@ class Linked(Likelihood):
 
     def deviance(self, z: Any, t: Any) -> Any:
         """Return twice the cost above the lowest, (n, K)."""
-        return self.family.deviance(self.link.mean(z), t)
+        return self.family.deviance(self.mean(z), t)
 
     def pearson(self, z: Any, t: Any) -> Any:
         """Return squared residuals over the variance, (n, K)."""
-        return self.family.pearson(self.link.mean(z), t)
+        return self.family.pearson(self.mean(z), t)
 
     def saturated(self, t: Array, weight: Array) -> Array:
         """Return weight x log density at mean = t, (n,), see `Family`."""

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from adaline.arrays import Array, host
+from adaline.links import LINKS, ShareLink
 from adaline.losses.base import Loss, refuse
 
 NODES, SHARES = np.polynomial.legendre.leggauss(7)
@@ -54,46 +55,29 @@ class IntervalTerms(NamedTuple):
 
 
 class CumulativeLink(ABC):
-    """A distribution function g on the line; final classes are in CUMULATIVE_LINKS under their name."""
+    """Intervals of a distribution function g; final classes are in CUMULATIVE_LINKS, by the name of g in LINKS."""
 
     name: ClassVar[str]
     concordance: ClassVar[float] = np.inf
     """As that of a loss, where thresholds stay: c with |d curvature / dz| <= c curvature."""
 
-    @abstractmethod
-    def below(self, z: Array) -> Array:
-        """Return g(z)."""
-
-    @abstractmethod
-    def density(self, z: Array) -> Array:
-        """Return the derivative of g at z."""
-
-    @abstractmethod
-    def quantile(self, share: Array) -> Array:
-        """Return z with g(z) = share, for shares between 0 and 1."""
+    @property
+    def link(self) -> ShareLink:
+        """The link whose mean is g, the distribution function."""
+        found = LINKS[self.name]
+        assert isinstance(found, ShareLink)
+        return found
 
     @abstractmethod
     def terms(self, a: Array, b: Array, widths: Array, t: NDArray[np.intp]) -> IntervalTerms:
         """Return the terms of intervals from b to a, (n,); widths[t] = a - b > 0 without rounding."""
 
 
-class Logit(CumulativeLink):
+class LogitIntervals(CumulativeLink):
     """g(z) = 1 / (1 + exp(-z)): proportional odds."""
 
     name: ClassVar[str] = "logit"
     concordance: ClassVar[float] = 1.0
-
-    def below(self, z: Array) -> Array:
-        """Return the logistic function."""
-        return np.asarray(special.expit(z))
-
-    def density(self, z: Array) -> Array:
-        """Return g (1 - g)."""
-        return np.asarray(special.expit(z) * special.expit(-z))
-
-    def quantile(self, share: Array) -> Array:
-        """Return the log odds."""
-        return np.asarray(special.logit(share))
 
     def terms(self, a: Array, b: Array, widths: Array, t: NDArray[np.intp]) -> IntervalTerms:
         """Return the terms, in exp(-|a|) and exp(-|b|), which cannot overflow."""
@@ -108,22 +92,10 @@ class Logit(CumulativeLink):
         return IntervalTerms(value - _log_less(widths)[t], upper, lower, at_upper, at_lower, (-m * (1.0 + m))[t])
 
 
-class Probit(CumulativeLink):
+class ProbitIntervals(CumulativeLink):
     """g is the distribution function of a standard normal variable."""
 
     name: ClassVar[str] = "probit"
-
-    def below(self, z: Array) -> Array:
-        """Return the normal distribution function."""
-        return np.asarray(special.ndtr(z))
-
-    def density(self, z: Array) -> Array:
-        """Return the normal density."""
-        return np.asarray(np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi))
-
-    def quantile(self, share: Array) -> Array:
-        """Return the normal quantile."""
-        return np.asarray(special.ndtri(share))
 
     def terms(self, a: Array, b: Array, widths: Array, t: NDArray[np.intp]) -> IntervalTerms:
         """Return the terms; intervals above zero are turned about it, so that their ends are nearer on the upper side.
@@ -149,24 +121,10 @@ class Probit(CumulativeLink):
         return IntervalTerms(value, -p_a, p_b, at_upper, at_lower, -p_a * p_b)
 
 
-class Cloglog(CumulativeLink):
+class CloglogIntervals(CumulativeLink):
     """g(z) = 1 - exp(-exp(z)), of which the hazards are proportional."""
 
     name: ClassVar[str] = "cloglog"
-
-    def below(self, z: Array) -> Array:
-        """Return 1 - exp(-exp(z))."""
-        with np.errstate(over="ignore"):
-            return np.asarray(-np.expm1(-np.exp(z)))
-
-    def density(self, z: Array) -> Array:
-        """Return exp(z - exp(z))."""
-        with np.errstate(over="ignore"):
-            return np.asarray(np.exp(z - np.exp(z)))
-
-    def quantile(self, share: Array) -> Array:
-        """Return ln(-ln(1 - share))."""
-        return np.asarray(np.log(-np.log1p(-share)))
 
     def terms(self, a: Array, b: Array, widths: Array, t: NDArray[np.intp]) -> IntervalTerms:
         """Return the terms, by q(d) = d / (exp(d) - 1) and its derivative, from -1/2 at zero to zero."""
@@ -186,7 +144,9 @@ class Cloglog(CumulativeLink):
         return IntervalTerms(low - log_p, upper, lower, at_upper, at_lower, across)
 
 
-CUMULATIVE_LINKS: dict[str, CumulativeLink] = {link.name: link for link in (Logit(), Probit(), Cloglog())}
+CUMULATIVE_LINKS: dict[str, CumulativeLink] = {
+    link.name: link for link in (LogitIntervals(), ProbitIntervals(), CloglogIntervals())
+}
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from adaline.arrays import Array
 from adaline.errors import InvalidParameter
 from adaline.plots.inputs import evaluate, labels, need, numbers, plain, same_length
 from adaline.plots.style import GREY, INK, LINES, Axes, axes, colour, finished, marker, short, styled
+from adaline.selection.probabilities import RELIABILITY_BINS, bin_counts, reliability
 
 BINS = 40
 CELL = (0.0, 0.4, 0.64)  # white numbers are legible on it, on light pages and on dark ones
@@ -157,58 +156,3 @@ def fisher_projection(model: Any, X: Any, y: Any, ax: Axes | None = None, *, dir
         cut = float(np.median(along - evaluate(model.decision_function, x)))  # the same for every row
         ax.axvline(cut, color=INK, linewidth=1.2, linestyle="--", label="threshold")
     return finished(ax, "projection" if z.shape[1] == 1 else f"projection on direction {direction + 1}", "rows")
-
-
-# Calibration.
-
-
-RELIABILITY_BINS = 10
-FEWEST = 5  # rows of a bin from which its share says anything
-
-
-class Reliability(NamedTuple):
-    """Bins of probabilities: their mean, the share that came true, and its 95% interval."""
-
-    probability: Array
-    share: Array
-    lower: Array
-    upper: Array
-
-
-def reliability(probability: Array, happened: NDArray[np.bool_]) -> Reliability:
-    """Return the shares in ten bins of equal width, those with five rows or more; intervals by Wilson's formula.
-
-    E. B. Wilson, JASA 22 (1927), 209-212.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from adaline.plots.classification import reliability
-    >>> found = reliability(np.repeat([0.25, 0.75], 40), np.tile([True, False, False, False], 20))
-    >>> found.share.tolist(), bool(found.upper[1] < 0.75)
-    ([0.25, 0.25], True)
-    """
-    n = bin_counts(probability)
-    bins = _bins(probability)
-    known = n >= FEWEST
-    n = n[known]
-    mean = np.bincount(bins, probability, RELIABILITY_BINS)[known] / n
-    share = np.bincount(bins, happened.astype(np.float64), RELIABILITY_BINS)[known] / n
-    return Reliability(mean, share, *wilson(share, n))
-
-
-def bin_counts(probability: Array) -> NDArray[np.intp]:
-    """Return how many probabilities lie in each of ten bins of equal width."""
-    return np.bincount(_bins(probability), minlength=RELIABILITY_BINS)
-
-
-def _bins(probability: Array) -> NDArray[np.intp]:
-    return np.minimum((probability * RELIABILITY_BINS).astype(np.intp), RELIABILITY_BINS - 1)
-
-
-def wilson(share: Array, n: NDArray[Any]) -> tuple[Array, Array]:
-    """Return the 95% limits of shares of n rows."""
-    z = 1.96
-    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return np.minimum(middle - half, share), np.maximum(middle + half, share)

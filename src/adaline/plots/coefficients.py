@@ -170,11 +170,11 @@ def coefficient_path(
 
 @styled
 def penalty_path(model: Any, ax: Axes | None = None) -> Axes:
-    """Draw the criterion that Ridge(penalty="auto") minimised, along the penalty, with the choice marked.
+    """Draw what a penalty "auto" was chosen by, along the penalties that were tried, with the choice marked.
 
     Parameters
     ----------
-    model : a Ridge(penalty="auto"), fitted to one target.
+    model : a Ridge(penalty="auto") or an ElasticNet(l1="auto"), fitted to one target.
     ax : where to draw; None: axes of a new figure.
 
     Examples
@@ -188,12 +188,14 @@ def penalty_path(model: Any, ax: Axes | None = None) -> Axes:
     if not isinstance(path, dict):
         raise InvalidParameter("penalty_path draws one target: fit Ridge(penalty='auto') on one target at a time")
     ax = axes(ax, 3.4)
-    ax.plot(path["penalties"], path["values"], color=BLUE)
+    of = "l1" if "l1" in path else "penalties"
+    criterion, chosen = getattr(model, "criterion", "folds"), model.l1_ if of == "l1" else model.penalty_
+    ax.plot(path[of], path["values"], color=BLUE)
     log_scale(ax, "x")
-    if model.criterion != "evidence":
+    if criterion != "evidence":
         log_scale(ax, "y")
-    ax.axvline(model.penalty_, color=ORANGE, linestyle="--", label=f"chosen: {model.penalty_:.3g}")
-    what = model.criterion.upper() if model.criterion != "evidence" else "-2 log evidence"
+    ax.axvline(chosen, color=ORANGE, linestyle="--", label=f"chosen: {chosen:.3g}")
+    what = {"evidence": "-2 log evidence", "folds": "error on rows held out"}.get(criterion, criterion.upper())
     return finished(ax, "penalty on standardised columns", what)
 
 

@@ -525,7 +525,7 @@ def ordinal(graph: Graph, model: OrdinalRegression) -> tuple[str, int, str]:
     probability = graph.op("Exp", graph.op("Add", graph.op("Add", *parts), graph.real(constant)))
     if k > 2:
         return probability, k, probability
-    middle = CUMULATIVE_LINKS[model.link].quantile(np.array(0.5))
+    middle = CUMULATIVE_LINKS[model.link].link.quantile(np.array(0.5))
     return graph.op("Add", beyond, graph.real(middle)), 1, probability
 
 

@@ -100,7 +100,7 @@ RECORDS: dict[type[Any], str] = {
     "weight: number, parameters: count, penalised: bool, coupled: bool, dependence: Dependence, firth: bool, "
     "ratios: float(1+D)|None, family: FamilyFit|None",
     FamilyFit: "family: str, link: str, dispersion: float, estimated: bool, freedom: float, deviance: float, "
-    "null_deviance: float, pearson: float, extra: count, shape: float, shape_error: float",
+    "null_deviance: float, pearson: float, extra: count, shape: float, shape_error: float, in_trials: bool",
     OnlineResult: "history: [float], certificate: Certificate, rows: count, steps: count, corrections: number, "
     "bounded: bool, pocket: BestWeights|None",
     Recording: "taps: (count), delay: int, windowed: bool, intercept: bool, x: rows(., S), t: number(P, K), "

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
+from sklearn.base import RegressorMixin, clone
 from sklearn.utils import ClassifierTags
 from sklearn.utils.metaestimators import available_if
 
@@ -15,14 +15,14 @@ from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
-from adaline.fits.elastic_path import FittedNet, NetOptions, fit_nets, refuse_rough
+from adaline.fits.elastic_path import MOMENTS, FittedNet, NetOptions, fit_folds, fit_nets, refuse_rough
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
 from adaline.input.coded import scored
 from adaline.input.labels import Labels
 from adaline.input.open import open_labelled, open_rows, read_finite, refuse_overflow
-from adaline.losses import Logistic, Loss, Softmax, loss_of
+from adaline.losses import Logistic, Loss, Softmax, Squared, loss_of
 from adaline.losses.registry import LOSS
 from adaline.parameters import (
     AUTO,
@@ -47,6 +47,7 @@ from adaline.sources import Source
 from adaline.sources.views import as_shares, shares_of
 from adaline.sums import Targets
 from adaline.systems.families.decisions import label_of_largest
+from adaline.systems.families.folds import FoldFits
 from adaline.systems.families.online import WEIGHT_CHECKS
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import finite_outputs, split_theta
@@ -135,7 +136,9 @@ class ElasticNet(LinearRegressor):
     expected_failures: ClassVar[dict[str, str]] = dict.fromkeys(
         WEIGHT_CHECKS, "l1='auto': rows are in folds by their index, so that a row given twice may be in two of them"
     )
-    compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({"points": 50},)  # half the time
+    compared_numbers: ClassVar[int] = 2**20  # of X, that a fit learns from in a comparison, beyond so many columns:
+    compared_columns: ClassVar[int] = MOMENTS
     used_with: ClassVar[UsedWith] = {
         **{name: {"l1": AUTO} for name in ("folds", "rule", "points", "ratio")},
         "standardize": {"l1": AnyOf(AUTO, POSITIVE), "penalty": POSITIVE},
@@ -171,6 +174,24 @@ class ElasticNet(LinearRegressor):
         if self.certificate_.status is Status.NOT_CONVERGED:
             warn(f"not converged: {self.certificate_.advice}", ConvergenceWarning)
         return self
+
+    def _fit_folds(
+        self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.intp], shared: dict[Any, Any]
+    ) -> FoldFits | None:
+        """Return fits to all rows and to all but those of each fold (N,), in one read; None where it takes more."""
+        check_parameters(self)
+        if self.basis is not None or not isinstance(loss_of(self.loss), Squared):
+            return None
+        models = [clone(self) for _ in range(int(fold.max()) + 2)]
+        meter = Meter(X)
+        sources = [one._open(X, y, sample_weight, Squared())[0] for one in models]
+        found = fit_folds(sources[0], self._options(sources[0].shape.features), fold)
+        if found is None:
+            return None
+        for model, nets, source in zip(models, found, sources, strict=True):
+            model._flat = source.flat
+            model._take(nets, source, meter)
+        return FoldFits(models[0], models[1:])
 
     @by_blocks
     def predict(self, X: Any) -> Any:

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from adaline.arrays import Array, host, is_device
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
-from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.custom_machine import MACHINE, first_weights, fit_machine
 from adaline.fits.linear_machine import (
     LARGEST_SHAPE,
@@ -30,19 +30,19 @@ from adaline.fits.stochastic import walk_rows
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
-from adaline.inference.effects import PENALISED_EFFECTS, MeanModel, linear_means, linked_means
+from adaline.inference.effects import MeanModel, effects_root, likelihood_notes, linear_means, linked_means
 from adaline.inference.family import FamilySummary, family_test, summarise_families
 from adaline.inference.family_intervals import INTERVAL, OutputErrors, family_interval, output_errors
 from adaline.inference.hypotheses import HypothesisTest
 from adaline.inference.influence import LikelihoodInfluence, likelihood_influence
-from adaline.inference.profile import BY_PROFILE, INTERVALS, check_profile, profile_ends
+from adaline.inference.profile import INTERVALS, check_profile, profile_ends, profile_notes
 from adaline.inference.sandwich import all_with_errors, observations
 from adaline.input import Meter, by_blocks, generator, set_columns, transaction
 from adaline.input.basis import columns_of
 from adaline.input.coded import coded, offset_of, score_predictions
 from adaline.input.first_pass import FirstPass, first_pass
-from adaline.input.open import open_rows, read_finite, read_offset, refuse_overflow
-from adaline.links import LINK
+from adaline.input.open import open_rows, read_finite, read_offset, read_targets, read_weights, refuse_overflow
+from adaline.links import LINK, name_of
 from adaline.losses import FAMILIES, Composed, Logistic, Loss, NegativeBinomial, Offset, loss_of
 from adaline.losses.registry import ACTIVATION, LOSS
 from adaline.parameters import (
@@ -76,6 +76,7 @@ from adaline.sums.wrong_rows import outputs
 from adaline.systems.families.near import NearFits
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import split_theta, theta_of
+from adaline.wording import counted
 
 TOLERANCE = {"gradient": 1e-8, "stochastic": 1e-4}
 PRECISE = 1e-10
@@ -158,7 +159,8 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     certificate_ : how good the solution is. history_ : objective after each step; stochastic: mean loss of each epoch.
     n_iter_ : steps or epochs. rows_seen_ : number of rows. aliased_ : names of the columns that are constant or depend
     on those before them. dependencies_ : how, as text.
-    deviance_, dispersion_ : of families. shape_ : of a negative binomial, given or estimated.
+    deviance_, dispersion_ : of families; a dispersion that no degrees of freedom are left to estimate is NaN.
+    shape_ : of a negative binomial, given or estimated.
 
     Examples
     --------
@@ -234,6 +236,11 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         automatic = _shape_of(loss) == "auto"
         loss = with_family(loss, NegativeBinomial(1.0)) if automatic else loss
         targets = source.shape.targets - source.offset
+        if automatic and targets > 1:
+            raise InvalidData(
+                f"the shape of a negative binomial is found for one target, and y has {targets}: fit one model for "
+                "each, or give the shape, as losses.NegativeBinomial(shape=2.0)"
+            )
         if loss == loss_of("binomial") and targets == 1:
             loss = Logistic()  # the same, and it has a native kernel
         if source.offset:
@@ -280,11 +287,9 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         if interval is not None:
             return self._interval(X, offset, exposure, interval, level)
         z = self._shifted(X, offset, exposure)
-        with np.errstate(all="ignore"):  # what is not finite is refused
-            y = refuse_overflow(self._loss().mean(z))
+        y = refuse_overflow(self._refuse_outside(z, self._loss().mean(z)))
         return np.asarray(y[:, 0] if self._flat else y)
 
-    @np.errstate(all="ignore")
     def _interval(self, X: Any, offset: Any, exposure: Any, interval: str, level: float) -> Interval:
         INTERVAL.check("interval", interval)
         LEVEL.check("level", level)
@@ -292,8 +297,21 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         assert linked is not None
         z = self._shifted(X, offset, exposure)
         found = family_interval(fits, linked, self._output_errors(X)._replace(output=z), interval, level)
-        refuse_overflow(found.prediction)
+        refuse_overflow(self._refuse_outside(z, found.prediction))
         return Interval(*(band[:, 0] if self._flat else band for band in found))
+
+    def _refuse_outside(self, z: Array, mean: Array) -> Array:
+        """Return the means of outputs (n, K); raise where an output has none."""
+        if not (bad := np.isfinite(z) & np.isnan(mean)).any():
+            return mean
+        row, linked = int(np.argwhere(bad)[0, 0]), self._loss().linked
+        assert linked is not None
+        low, high = linked.family.range(linked.link)
+        raise InvalidData(
+            f"row {row} has no mean: its output is {z[bad][0]:g}, and {linked.name} with link={name_of(linked.link)!r} "
+            f"takes outputs from {low:g} to {high:g}. Leave such rows out, or fit with a link that takes every output, "
+            f"such as {'logit' if linked.name == 'binomial' else 'log'}"
+        )
 
     @by_blocks
     def _output_errors(self, X: Any) -> OutputErrors:
@@ -320,18 +338,17 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             t = t[:, : t.shape[1] - X.offset]
             y = t[:, 0] if t.shape[1] == 1 else t
         found = self.predict(X, offset, exposure)
-        y = np.asarray(y) if self._loss().coupled or source else y
-        weight = np.ones(len(found)) if sample_weight is None else np.asarray(sample_weight)
+        y = read_targets(self, y, len(found))
+        weight = read_weights(1.0 if sample_weight is None else sample_weight, len(found))
         if self._loss().coupled:
             own = np.arange(found.shape[1]) == y[:, None]
             away = own - np.average(own, axis=0, weights=weight)
             return float(1 - (weight @ (own - found) ** 2).sum() / (weight @ away**2).sum())
-        if self._flat and np.ndim(y) == 2 and np.shape(y)[1] == 2:
+        if self._flat and y.ndim == 2 and y.shape[1] == 2:
             y, sample_weight = shares_of(y, sample_weight)
         return score_predictions(self, found, X, y, sample_weight)
 
     @available_if(lambda system: _has_likelihood(system))  # type: ignore[untyped-decorator]
-    @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def summary(
         self,
         level: float = 0.95,
@@ -403,7 +420,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             level=level,
             notes=[
                 *([options.describe(observations(fits[0]), freedom)] if errors != "classical" else []),
-                *([BY_PROFILE] if profile else []),
+                *([] if ends is None else profile_notes(fits, ends)),
             ],
             errors=errors,
             freedom=freedom,
@@ -451,7 +468,6 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         )
 
     @available_if(lambda system: _has_likelihood(system))  # type: ignore[untyped-decorator]
-    @np.errstate(all="ignore")
     def influence(
         self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None, exposure: Any = None
     ) -> LikelihoodInfluence:
@@ -481,15 +497,13 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         fits = [fit.without_dependent() for fit in self._likelihoods()]
         theta, linked = np.concatenate([fit.solution.theta for fit in fits]), self._loss().linked
         assert linked is not None
-        roots = [fit.root[0] for fit in fits if fit.root is not None]
-        if len(roots) < len(fits):
-            raise SumsMissing("no effects: the matrix of second derivatives was too large to form. Use fewer columns.")
+        roots = [effects_root(fit)[0] for fit in fits]
         names = ("",) if len(fits) == 1 else tuple(f"y{k}" for k in range(len(fits)))
         return replace(
             linear_means(theta, roots, names, fits[0].freedom),
             mean=linked_means(linked),
             log_odds=fits[0].family is not None and fits[0].family.link == "logit",
-            notes=(PENALISED_EFFECTS,) if fits[0].penalised else (),
+            notes=likelihood_notes(fits[0]),
         )
 
     def _row_loss(self) -> Loss:
@@ -504,6 +518,9 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         if source.offset != bool(self.__dict__.get("_with_offset")):
             what = "with an offset: give it again" if self.__dict__.get("_with_offset") else "without an offset"
             raise InvalidParameter(f"this model was fitted {what}, as offset= or exposure=")
+        given, targets = source.shape.targets - source.offset, len(self._fits)
+        if given != targets and not (given == 2 and self._loss().name == "binomial"):
+            raise InvalidData(f"the model has {counted(targets, 'target')}, the rows have {given}")
         return [source] if len(self._fits) == 1 else [source.with_target(k) for k in range(len(self._fits))]
 
     def _likelihoods(self) -> list[LikelihoodFit]:

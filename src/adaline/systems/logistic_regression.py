@@ -13,7 +13,7 @@ from adaline.arrays import Array, host, is_sparse
 from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters, configured
-from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.linear_machine import (
     Constants,
     MachineOptions,
@@ -27,10 +27,10 @@ from adaline.fits.separation import Separation
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
-from adaline.inference.effects import PENALISED_EFFECTS, MeanModel, logistic_means, softmax_means
+from adaline.inference.effects import MeanModel, effects_root, likelihood_notes, logistic_means, softmax_means
 from adaline.inference.influence import LikelihoodInfluence, likelihood_influence
 from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest, mean_interval, summarise, wald_test
-from adaline.inference.profile import BY_PROFILE, INTERVALS, check_profile, profile_ends
+from adaline.inference.profile import INTERVALS, check_profile, profile_ends, profile_notes
 from adaline.inference.sandwich import all_with_errors
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of, width_of
@@ -221,6 +221,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         units = [self._unit(spread) for spread in (rows.spread, *spreads)]
         if together or not isinstance(rows.source, InMemory):
             return held_out_paths(problem, units[0], constants.theta, constants.loss, fold, units[1:])
+        assert isinstance(rows.source, InMemory)
         each = []
         for k, (one, unit, spread) in enumerate(zip(counts, units[1:], spreads, strict=True)):
             kept = np.flatnonzero(fold != k)
@@ -384,7 +385,7 @@ class LogisticRegression(NearFits, LinearClassifier):
             notes=[
                 *([SEPARATED] if self.separation_ is not None else []),
                 *([options.describe(fit.weight, freedom)] if errors != "classical" else []),
-                *([BY_PROFILE] if ends is not None else []),
+                *([] if ends is None else profile_notes([fit], [ends])),
             ],
             certificate=self.certificate_,
             errors=errors,
@@ -479,13 +480,11 @@ class LogisticRegression(NearFits, LinearClassifier):
     def _mean_model(self) -> MeanModel:
         """Return the fit as a function from the design to the probabilities, for `effects`."""
         fit = self._one_fit("effects").without_dependent()
-        if fit.root is None:
-            raise SumsMissing("no effects: the matrix of second derivatives was too large to form. Use fewer columns.")
-        notes = (PENALISED_EFFECTS,) if fit.penalised else ()
+        root, notes = effects_root(fit), likelihood_notes(fit)
         if fit.coupled:
             names = tuple(map(str, self._fitted_classes()))
-            return MeanModel(fit.solution.theta, fit.root, names, softmax_means, notes=notes)
-        return MeanModel(fit.solution.theta, fit.root, ("",), logistic_means, log_odds=True, notes=notes)
+            return MeanModel(fit.solution.theta, root, names, softmax_means, notes=notes)
+        return MeanModel(fit.solution.theta, root, ("",), logistic_means, log_odds=True, notes=notes)
 
     def _loss(self) -> Loss:
         return Logistic() if len(self._fitted_classes()) == 2 and not self._fits[0].coupled else Softmax()
@@ -525,7 +524,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         before: Array | None,
         model: Self | None,
         path: PenaltyPath | None,
-    ) -> list[FittedLikelihood]:
+    ) -> list[LikelihoodMachine]:
         """Return the fitted machines: one, or K coupled ones, or one for each class or pair."""
         k = len(rows.counts)
         if before is not None and len(before) == k:
@@ -548,7 +547,7 @@ class LogisticRegression(NearFits, LinearClassifier):
 
     def _fit_machine(
         self, rows: ClassifiedRows, two: bool, init: Array | None, near: Near | None, path: PenaltyPath | None
-    ) -> FittedLikelihood:
+    ) -> LikelihoodMachine:
         """Return the machine of two classes, or the coupled ones of all; `path` is that of penalty="auto", if known."""
         unit = self._unit(rows.spread)
         problem, constants = self._opened(rows, two)
@@ -564,7 +563,9 @@ class LogisticRegression(NearFits, LinearClassifier):
             near=near,
         )
         fitted = minimise(problem.penalised_by(penalty), constants, options)
-        return FittedLikelihood(likelihood_of(fitted, options, constants.loss), fitted.history, fitted.separation, path)
+        return LikelihoodMachine(
+            likelihood_of(fitted, options, constants.loss), fitted.history, fitted.separation, path
+        )
 
     def _opened(self, rows: ClassifiedRows, two: bool) -> tuple[Problem, Constants]:
         """Return the objective over rows without a penalty, and the best constants."""
@@ -587,7 +588,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         return None if given is None else first_theta(Shape(width_of(self), machines), given)
 
     def _take(
-        self, machines: list[FittedLikelihood], rows: ClassifiedRows, present: NDArray[np.bool_], meter: Meter
+        self, machines: list[LikelihoodMachine], rows: ClassifiedRows, present: NDArray[np.bool_], meter: Meter
     ) -> None:
         """Set the solution; classes that have no rows score minus infinity."""
         theta = np.concatenate([machine.fit.solution.theta for machine in machines])
@@ -650,7 +651,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         return list((self.classes_ if len(self.classes_) == 2 else self.classes_[present]).tolist())
 
 
-class FittedLikelihood(NamedTuple):
+class LikelihoodMachine(NamedTuple):
     """A fitted machine, or K coupled ones; the path of penalties where one was chosen."""
 
     fit: LikelihoodFit

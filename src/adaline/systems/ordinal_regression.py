@@ -11,12 +11,12 @@ import numpy as np
 from adaline.arrays import Array, host, is_sparse
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
-from adaline.errors import AdalineWarning, ConvergenceWarning, SumsMissing, warn
+from adaline.errors import AdalineWarning, ConvergenceWarning, warn
 from adaline.fits.ordinal import INSTEAD, OrdinalOptions, fit_ordinal
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval
 from adaline.inference.covariance import ErrorOptions
-from adaline.inference.effects import PENALISED_EFFECTS, MeanModel
+from adaline.inference.effects import MeanModel, effects_root, likelihood_notes
 from adaline.inference.likelihood import WaldTest
 from adaline.inference.ordinal import (
     OrdinalSummary,
@@ -32,7 +32,7 @@ from adaline.input.class_weights import ClassifiedRows, in_order, open_classes
 from adaline.input.labels import Labels
 from adaline.input.open import open_labelled, read_finite
 from adaline.losses.ordinal import CUMULATIVE_LINKS, CumulativeLink, Ordinal, OrdinalOutputs
-from adaline.parameters import FLAG, LEVEL, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf
+from adaline.parameters import FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf
 from adaline.penalties import RidgePenalty
 from adaline.results import Status, without_constants
 from adaline.solvers.least_squares.dependence import named, say_dependent
@@ -117,7 +117,9 @@ class OrdinalRegression(NearFits, LinearClassifier):
     MASS, clm of its ordinal, and OrderedModel of statsmodels. Passes over the rows: 6 to 12.
     """
 
-    compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # only for labels whose order is meant
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)
+    compared_ordered: ClassVar[bool] = True
+    compared_numbers: ClassVar[int] = 2**24  # of X, that a fit learns from in a comparison
     link: Annotated[str, OneOf(*CUMULATIVE_LINKS)] = "logit"
     classes: Annotated[Any, AnyOf(NONE, _Labels())] = None
     penalty: Annotated[float, ZERO_OR_MORE] = 0.0
@@ -147,6 +149,13 @@ class OrdinalRegression(NearFits, LinearClassifier):
         if model is not None and not (every.counts > 0).all():
             return None
         self._warn_of_absent(every)
+        if order is None and len(every.classes) > 2 and every.classes.dtype.kind in "UO":
+            shown = " < ".join(map(str, every.classes))
+            warn(
+                f"the labels are taken in the order of the alphabet, {shown}: give classes=[...], the lowest first, or "
+                "declare them as ordered categories",
+                AdalineWarning,
+            )
         rows = every.with_rows()
         unit = rows.spread.deviation if self.standardize else np.ones(len(rows.spread.mean))
         penalty = RidgePenalty(float(self.penalty), unit)
@@ -185,7 +194,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else P, (n, K)."""
         check_is_fitted(self, "classes_")
         if len(self.classes_) == 2:
-            return np.asarray(self.latent(X) - self.thresholds_[0] + self._link().quantile(np.array(0.5)))
+            return np.asarray(self.latent(X) - self.thresholds_[0] + self._link().link.quantile(np.array(0.5)))
         return self.predict_proba(X)
 
     @by_blocks
@@ -212,13 +221,13 @@ class OrdinalRegression(NearFits, LinearClassifier):
         if interval is None:
             return super().predict(X)
         OneOf("confidence").check("interval", interval)
-        LEVEL.check("level", level)
         return self._mean_interval(X, level)
 
     @by_blocks
     def _mean_interval(self, X: Any, level: float) -> Interval:
+        check_is_fitted(self, "classes_")
         x = read_finite(self, X)
-        return probability_interval(self._mean_model(), x.toarray() if is_sparse(x) else host(x), level)
+        return probability_interval(self._fits[0], self._link(), x.toarray() if is_sparse(x) else host(x), level)
 
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def summary(
@@ -310,15 +319,13 @@ class OrdinalRegression(NearFits, LinearClassifier):
         """Return the fit as a function from the design to the probabilities, for `effects`."""
         check_is_fitted(self, "classes_")
         fit = self._fits[0].without_dependent()
-        if fit.root is None:
-            raise SumsMissing("no effects: the matrix of second derivatives was too large to form. Use fewer columns.")
         return MeanModel(
             fit.solution.theta,
-            fit.root,
+            effects_root(fit),
             tuple(map(str, self._fitted_classes())),
-            ordinal_means(self._link()),
+            ordinal_means(self._link().link),
             log_odds=self.link == "logit",
-            notes=(PENALISED_EFFECTS,) if fit.penalised else (),
+            notes=likelihood_notes(fit),
         )
 
     def __sklearn_tags__(self) -> Any:

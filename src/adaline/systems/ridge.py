@@ -140,7 +140,7 @@ class Ridge(LinearSystem):
             unit = spread_of(moments)
         if not isinstance(self.penalty, str):
             if np.ndim(self.penalty) == 0:
-                return self._known((self._one(source, moments, RidgePenalty(float(self.penalty), unit)),))
+                return self._known((self._one(source, moments, RidgePenalty(float(np.asarray(self.penalty)), unit)),))
             each = self._each(moments.shape.targets)
             return self._known(
                 tuple(
@@ -199,7 +199,9 @@ class Ridge(LinearSystem):
         unit = source.spread(self.fit_intercept) if self._standardized() else np.ones(source.shape.features)
         if not isinstance(self.penalty, str):
             if np.ndim(self.penalty) == 0:
-                return self._known((solve_wide(source, self.fit_intercept, RidgePenalty(float(self.penalty), unit)),))
+                return self._known(
+                    (solve_wide(source, self.fit_intercept, RidgePenalty(float(np.asarray(self.penalty)), unit)),)
+                )
             each = enumerate(self._each(source.shape.targets))
             return self._known(
                 tuple(

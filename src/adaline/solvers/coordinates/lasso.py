@@ -86,7 +86,7 @@ class Lasso:
                     break
                 last = size
             enough *= 0.1
-        change = np.zeros_like(self.v)
+        change: Array = np.zeros_like(self.v)
         change[columns] = few - self.v[columns]
         self.v[columns] = few
         if len(columns) == len(self.v):

@@ -25,6 +25,7 @@ from adaline.sums import Moments, Spread
 Indices = NDArray[np.intp]
 MOST = 2**31  # bytes of all rows of G that are formed
 BATCH = 64  # rows of G that are formed at once, at least
+LARGEST = 1022  # exponent of a scale: neither it nor its inverse overflows
 
 
 @dataclass
@@ -35,7 +36,7 @@ class Quadratics(ABC):
     ----------
     c, diagonal, mean : (M, D) sum of z t, diagonal of G, and means of z, zero without an intercept.
     total, weight, target : (M,) sum of t^2 about its mean, sum of the weights, and mean of t.
-    scale, offset : (D,) z = x scale - offset. unit, centre : the target is y unit - centre.
+    scale, offset : (D,) z = x scale - offset. unit, centre : the target is y unit - centre. Both are powers of two.
     known : (A,) columns whose rows of G are at hand.
     """
 
@@ -88,7 +89,7 @@ class Quadratics(ABC):
 
     def raw(self, m: int, v: Array, intercept: bool) -> Array:
         """Return the weights in raw units, intercept first, (1 + D,)."""
-        w = v * self.scale / self.unit
+        w = np.ldexp(v, np.frexp(self.scale)[1] - np.frexp(self.unit)[1])
         some = np.flatnonzero(v)
         constant = self.centre + self.target[m] - (self.mean[m][some] + self.offset[some]) @ v[some]
         return np.concatenate([[constant / self.unit if intercept else 0.0], w])
@@ -125,7 +126,7 @@ def of_moments(total: Moments, others: list[Moments], k: int = 0) -> MomentQuadr
     """Return the quadratics of target k from the moments of all rows and of those without each fold."""
     d = total.shape.features
     columns = [*range(d), d + k]
-    exponent = total.exponent[columns].astype(np.int64)
+    exponent = _bounded(total.exponent[columns])
     alive = varying(total) if total.centred else total.second.diagonal()[:d] > 0
     seconds, means = [], []
     for one in (total, *others):
@@ -138,7 +139,7 @@ def of_moments(total: Moments, others: list[Moments], k: int = 0) -> MomentQuadr
     second[:, :, :d][:, :, ~alive] = 0.0
     if not second[0, d, d] > 4 * total.noise[d + k]:  # a constant target
         second[:, d] = second[:, :, d] = 0.0
-    centre = np.ldexp(total.first_hi + total.first_lo, -total.exponent.astype(np.int64))[columns] * total.centred
+    centre = np.ldexp((total.first_hi + total.first_lo)[columns], -exponent) * total.centred
     return MomentQuadratics(
         np.ascontiguousarray(second[:, d, :d]),
         np.ascontiguousarray(np.diagonal(second, axis1=1, axis2=2)[:, :d]),
@@ -153,6 +154,11 @@ def of_moments(total: Moments, others: list[Moments], k: int = 0) -> MomentQuadr
         np.arange(d),
         np.ascontiguousarray(second[:, :d, :d]),
     )
+
+
+def _bounded(exponent: Any) -> NDArray[np.int64]:
+    """Return exponents of scales as integers, of which none is too large or too small."""
+    return np.clip(np.asarray(exponent).astype(np.int64), -LARGEST, LARGEST)
 
 
 @dataclass
@@ -276,12 +282,15 @@ def of_rows(
     thin = is_sparse(x)
     size = spread.deviation if intercept and not thin else spread.root
     alive = varying_columns(spread) if intercept else spread.largest > 0
-    exponent = np.frexp(np.where(size > 0, size, 1.0))[1].astype(np.int64)
+    exponent = _bounded(np.frexp(np.where(size > 0, size, 1.0))[1])
     scale = np.where(alive, np.ldexp(1.0, -exponent), 0.0)
     every = np.ones(len(t)) if weight is None else weight
+    high = int(np.frexp(np.abs(t).max())[1])
+    t = np.ldexp(t, -high)
     mean_t = float(every @ t / every.sum()) if intercept else 0.0
     wide = float(np.sqrt(every @ (t - mean_t) ** 2 / every.sum())) or 1.0
-    unit = float(np.ldexp(1.0, -int(np.frexp(wide)[1])))
+    power = int(_bounded(high + np.frexp(wide)[1]))
+    unit, centre = float(np.ldexp(1.0, -power)), float(np.ldexp(mean_t, high - power))
     offset = spread.mean * scale * (intercept and not thin)
     groups = [np.arange(len(t))] if fold is None else [np.flatnonzero(fold == k) for k in range(fold.max() + 1)]
     parts: list[Any] = []
@@ -293,7 +302,7 @@ def of_rows(
             z *= scale
             z -= offset
             parts.append(z)
-    own, targets = [every[rows] for rows in groups], [(t[rows] - mean_t) * unit for rows in groups]
+    own, targets = [every[rows] for rows in groups], [np.ldexp(t[rows] - mean_t, high - power) for rows in groups]
     each = list(zip(own, targets, parts, strict=True))
     sums = np.stack([w @ z for w, _, z in each])
     squares = np.stack([w @ z**2 for w, _, z in each])
@@ -305,7 +314,7 @@ def of_rows(
     diagonal = takes @ squares - mass[:, None] * mean**2
     known = (
         *(takes @ cross - (mass * target)[:, None] * mean, np.where(alive, np.maximum(diagonal, 0.0), 0.0), mean),
-        *(total - mass * target**2, mass, target, scale, offset, unit, mean_t * unit, np.zeros(0, np.intp), parts),
+        *(total - mass * target**2, mass, target, scale, offset, unit, centre, np.zeros(0, np.intp), parts),
     )
     if thin:
         return SparseQuadratics(*known, own, intercept, sparse.vstack(parts, "csc"), [np.empty((0, 0)) for _ in takes])

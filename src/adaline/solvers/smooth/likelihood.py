@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.results import Solution
+from adaline.results import Solution, Status
 from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.smooth.newton import Curvature
 from adaline.solvers.smooth.problem import Problem
@@ -34,6 +34,7 @@ class FamilyFit:
     pearson : Pearson's chi-squared.
     extra : parameters of the likelihood beside the coefficients: a dispersion, or a shape that was estimated.
     shape, shape_error : of a negative binomial and its standard error; NaN where there is none.
+    in_trials : whether weights are numbers of trials, of which targets are shares, rather than frequencies.
     """
 
     family: str
@@ -47,6 +48,7 @@ class FamilyFit:
     extra: int
     shape: float
     shape_error: float
+    in_trials: bool
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,17 @@ class LikelihoodFit:
     def freedom(self) -> float:
         """Degrees of freedom of t and of F; infinity, for normal and chi-squared, where the dispersion is known."""
         return math.inf if self.family is None or not self.family.estimated else self.family.freedom
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether the likelihood has no maximum: it rises to a finite limit as some coefficients grow for ever."""
+        return self.solution.certificate.status in (Status.NO_MINIMUM, Status.SEPARATED, Status.QUASI_SEPARATED)
+
+    @property
+    def at_border(self) -> bool:
+        """Whether steps ended at the border of what the link allows, which the certificate then has advice of."""
+        proof = self.solution.certificate
+        return proof.status is Status.NOT_CONVERGED and proof.advice != proof.status.advice
 
     @property
     def covariance(self) -> Array | None:

@@ -83,8 +83,8 @@ class Problem:
 
     @property
     def penalised(self) -> bool:
-        """Whether every coefficient has a ridge penalty."""
-        return bool((self.ridge > 0).all())
+        """Whether every coefficient has a ridge penalty, and there is one."""
+        return bool(len(self.ridge) and (self.ridge > 0).all())
 
     def evaluate(self, theta: Array, second: bool = False, regular: bool = True) -> Evaluation:
         """Return F at theta; its value is infinite where it overflows.

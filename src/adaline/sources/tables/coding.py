@@ -221,8 +221,10 @@ def rows_filter(relation: Relation, spec: TableSpec, targets: Sequence[str], fea
 
 
 def target_columns(relation: Relation, text: str) -> list[str]:
-    """Return the raw columns of a target: itself, or those of its expression."""
-    return [text] if text in relation.schema else names_in(text)
+    """Return the raw columns of a target: itself, or those of its expression; of cbind(a, b) those of both."""
+    if text in relation.schema:
+        return [text]
+    return [name for one in targets_of(text) for name in ([one] if one in relation.schema else names_in(one))]
 
 
 def missing_message(relation: Relation, names: Iterable[str]) -> str:

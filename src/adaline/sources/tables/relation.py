@@ -71,6 +71,7 @@ class Relation:
         self.layout: Layout | None = None
         self.dialect: Dialect | None = None
         self.declared: dict[str, list[Any]] = {}  # levels of the columns that a frame declares as categories
+        self._ordered: set[str] = set()  # of these, the ones that have an order
         self.queries = 0  # number of queries that read rows
         self.counted: dict[str, int] = {}  # number of rows that meet a condition, where it is known
         self._integrity: Future[None] | None = None
@@ -79,6 +80,7 @@ class Relation:
         if frame is not None:
             self.title = self.place = "the frame"
             self.sql, self.frame, self.declared = "frame", as_arrow(frame), declared_levels(frame)
+            self._ordered = {name for name in self.declared if nw.is_ordered_categorical(frame[name])}
             confine(self.connection, [])
         elif isinstance(data, str) and QUERY.match(data) and not os.path.exists(data):
             self.title = self.place = "the query"
@@ -173,6 +175,10 @@ class Relation:
         if kind.startswith("ENUM("):
             return "category"
         return {"BOOLEAN": "boolean", "VARCHAR": "text", "UUID": "text"}.get(kind, "other")
+
+    def is_ordered(self, column: str) -> bool:
+        """Whether the table declares a column as a category whose levels have an order, as an enum of SQL has."""
+        return column in self._ordered or (column not in self.declared and self.kind(column) == "category")
 
     @property
     def date_format(self) -> str:

@@ -463,11 +463,11 @@ class LinearSystem(LinearRegressor):
         return [source] if len(self._fits) == 1 else [source.with_target(k) for k in range(targets)]
 
     def _sample(self) -> Sample:
+        """Return how many observations the rows stand for."""
         if getattr(self, "positive", False):
             raise InvalidParameter(
                 "there are no standard errors under positive=True: its estimates are cut off at zero"
             )
-        """Return how many observations the rows stand for."""
         weight = self._fits[0].weight
         if self._counted is None:
             return Sample(weight)
