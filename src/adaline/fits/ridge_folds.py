@@ -109,7 +109,7 @@ class RidgeFolds:
         return -np.array([self.scorer(plane, x, y, **extra) for plane in planes])
 
 
-class FoldModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class FoldModel(RegressorMixin, BaseEstimator):
     """The weights theta (1 + D,), intercept first, as scorers take them."""
 
     def __init__(self, theta: Any) -> None:

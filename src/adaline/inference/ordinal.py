@@ -171,7 +171,7 @@ def ordinal_means(link: ShareLink) -> MeanFunction:
 
     def between(slope: Array) -> Array:
         each, nothing = slope[:, :, None] * np.eye(slope.shape[1]), np.zeros((len(slope), 1, slope.shape[1]))
-        return np.concatenate([nothing, each], axis=1) - np.concatenate([each, nothing], axis=1)
+        return np.asarray(np.concatenate([nothing, each], axis=1) - np.concatenate([each, nothing], axis=1))
 
     def mean(z: Array, along: Array) -> tuple[Array, Array, Array]:
         none, every = np.zeros((len(z), 1)), np.ones((len(z), 1))

@@ -67,7 +67,8 @@ def check_profile(options: ErrorOptions, X: Any) -> None:
 
 def profile_notes(fits: Sequence[LikelihoodFit], ends: Sequence[Array]) -> list[str]:
     """Return lines to put below intervals whose ends `profile_ends` gave."""
-    errors = [lengths(fit.without_dependent().root[0]) for fit in fits if fit.root is not None]
+    roots = [fit.without_dependent().root for fit in fits]
+    errors = [lengths(root[0]) for root in roots if root is not None]
     lost = any(np.isnan(own[:, error > 0]).any() for own, error in zip(ends, errors, strict=True))
     return [BY_PROFILE, NO_END] if lost else [BY_PROFILE]
 

@@ -96,8 +96,10 @@ class ElasticNet(LinearRegressor):
     groups : None or array (D,)
         The group of each column, by any label: l1 becomes l1 sum over groups of sqrt(columns) |w of the group|, so that
         the columns of a group enter together. With loss="squared".
-    points, ratio : int and number
-        How many penalties the path has, in geometric progression, and the smallest over the largest.
+    points : int
+        How many penalties the path has, in geometric progression.
+    ratio : number
+        The smallest penalty of the path over the largest.
     standardize : bool or None
         Whether penalties act on columns of unit standard deviation. None: for "auto" yes, for a number no.
         Coefficients are in raw units either way.
