@@ -48,6 +48,7 @@ def test_squares_are_the_lasso() -> None:
         theirs = Lasso(alpha=l1 / len(X), tol=1e-10, max_iter=100_000).fit(X, y)
         np.testing.assert_allclose(coef, theirs.coef_, rtol=1e-3, atol=1e-5)
     assert found.classes is None
+    assert sum(proof.passes for proof in found.certificates) == 1
 
 
 def test_what_is_refused() -> None:

@@ -60,7 +60,7 @@ class NetOptions:
     l1 : a number, or None for the one that predicts rows held out best.
     penalty : ridge penalties, a number or one a column (D,).
     mix : None, or the share of l1 in l1 + ridge penalty, which then follows l1 along the path.
-    folds, points, ratio, rule : of the path.
+    folds, points, ratio, rule : of the path; with no folds nothing is chosen, and the last point is the net.
     standardize : whether penalties act on columns of unit standard deviation.
     intercept : whether w0 is free.
     tol : bounds the gaps of the path as a share of the loss of the best constants.
@@ -99,7 +99,8 @@ class NetOptions:
 class ElasticPath:
     """P points, the largest l1 first: (P,) penalties, gaps, and mean losses of rows held out with their errors.
 
-    `theta` (P, K, 1 + D) has the weights in raw units, intercept first.
+    `theta` (P, K, 1 + D) has the weights in raw units, intercept first. Without folds there are no losses of rows held
+    out, and a certificate for each point.
     """
 
     l1: Array
@@ -107,11 +108,12 @@ class ElasticPath:
     gaps: Array
     values: Array
     errors: Array
+    certificates: tuple[Certificate, ...] = ()
 
     def in_units(self, unit: float) -> ElasticPath:
         """Return the path of targets times `unit` in the targets' own units; its weights are in these already."""
         gaps, values, errors = (part / unit / unit for part in (self.gaps, self.values, self.errors))
-        return ElasticPath(self.l1 / unit, self.theta, gaps, values, errors)
+        return ElasticPath(self.l1 / unit, self.theta, gaps, values, errors, self.certificates)
 
     def chosen(self, rule: str) -> int:
         """Return the index of the least loss, or of the largest l1 whose loss is within a standard error of it."""
@@ -152,8 +154,7 @@ def refuse_rough(loss: Loss) -> None:
 def fit_nets(source: Source, loss: Loss, options: NetOptions) -> list[FittedNet]:
     """Return the net of each target, or the one of coupled outputs."""
     if isinstance(loss, Squared):
-        by_moments = _by_moments(source, options)
-        found = _by_rows(source, options) if by_moments is None else next(by_moments)
+        found = squared_nets(source, options)
         if found is not None:
             return found
     if options.positive or options.groups is not None:
@@ -164,6 +165,12 @@ def fit_nets(source: Source, loss: Loss, options: NetOptions) -> list[FittedNet]
     if loss.coupled or source.shape.targets == 1:
         return [_by_steps(source, loss, options)]
     return [_by_steps(source.with_target(k), loss, options) for k in range(source.shape.targets)]
+
+
+def squared_nets(source: Source, options: NetOptions) -> list[FittedNet] | None:
+    """Return the net of each target under the squared loss, from products of columns; None where there is no memory."""
+    by_moments = _by_moments(source, options)
+    return _by_rows(source, options) if by_moments is None else next(by_moments)
 
 
 def fit_folds(source: Source, options: NetOptions, fold: NDArray[np.intp]) -> Iterator[list[FittedNet]] | None:
@@ -181,7 +188,7 @@ def _by_moments(
     dense = isinstance(source, InMemory) and not source.sparse
     if source.shape.features > (MOMENTS if dense else MOST_MOMENTS):
         return None
-    inner = 1 if options.l1 is not None else options.folds
+    inner = options.folds if options.l1 is None and options.folds else 1
     outer = 1 if fold is None else int(fold.max()) + 1
 
     def cells(first: int, rows: int) -> NDArray[np.int64]:
@@ -206,7 +213,7 @@ def _by_moments(
 def _of_moments(parts: list[Moments], source: Source, options: NetOptions) -> list[FittedNet]:
     """Return the net of each target from the moments of the parts that the penalty is chosen by, or of all rows."""
     others: list[Moments] = []
-    if options.l1 is None:
+    if options.l1 is None and options.folds:
         parts = [part for part in parts if part.weight > 0]
         if len(parts) < 2:
             raise few_folds("l1='auto'", source.count_rows())
@@ -229,7 +236,7 @@ def _by_rows(source: Source, options: NetOptions) -> list[FittedNet] | None:
         source.refuse_nonfinite()
     fold = None
     weight = source.read_weights()
-    if options.l1 is None:
+    if options.l1 is None and options.folds:
         fold = _numbered(fold_of(0, source.n_rows, options.folds), weight)
     found = []
     for t in targets.T:
@@ -267,8 +274,22 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
     def raw(machine: Lasso) -> Array:
         return quadratics.raw(machine.m, machine.v, options.intercept)[None]
 
+    def proof(machine: Lasso, corners: Corners, ridge: Array) -> Certificate:
+        solved = machine.gap <= max(options.tol, FINAL) * quadratics.total[0]
+        steep = np.where(alive, machine.subgradient(corners, ridge), 0.0) / np.where(alive, quadratics.deviation, 1.0)
+        return certificate(
+            status=Status.SOLVED if solved else Status.NOT_CONVERGED,
+            objective=machine.objective(corners, ridge) / unit / unit,
+            gradient=float(np.abs(steep).max(initial=0.0)) / unit,
+            gap=machine.gap / unit / unit,
+            rank=int(alive.sum()),
+            solver="coordinate descent on second moments",
+            advice=None if solved else "raise tol, or give a penalty beside l1",
+        )
+
     machines = [Lasso(quadratics, m) for m in range(len(quadratics.weight))]
     whole, held_out = machines[0], machines[1:]
+    mean = np.divide(quadratics.offset, quadratics.scale, out=np.zeros(d), where=alive)
     wanted = 0.5 * options.tol * quadratics.total
     unity = options.corners(size, alive)
     largest = (1 + 4 * math.ulp(1.0)) / unity.room(-whole.c)  # no coefficient, whatever the rounding
@@ -278,7 +299,7 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
             raise InvalidData("the penalties of the path overflow float64: divide the targets by a power of ten")
         losses = Losses(quadratics.weight[0] - quadratics.weight[1:])
         l1s = np.geomspace(largest, largest * options.ratio, options.points) if largest else np.zeros(1)
-        last, points, without = l1s[0], [], np.arange(1, len(machines))
+        last, points, proofs, without = l1s[0], [], [], np.arange(1, len(machines))
         few = type(unity) is Corners and len(machines) * d <= TOGETHER and len(quadratics.known) == d and largest
         together = Together(machines) if few else None
         for value in l1s.tolist():
@@ -286,12 +307,18 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
             left = machines if together is None else together.solve(corners, ridge(value), wanted)
             if left and not solve_all(left, corners, unity.times(last), ridge(value), wanted):
                 return None
-            v, g = np.stack([one.v for one in held_out]), np.stack([one.g for one in held_out])
-            losses.add(quadratics.held_out(without, v, g))
+            if held_out:
+                v, g = np.stack([one.v for one in held_out]), np.stack([one.g for one in held_out])
+                losses.add(quadratics.held_out(without, v, g))
+            else:
+                proofs.append(proof(whole, corners, ridge(value)))
             points.append((raw(whole), whole.gap, whole.v.copy(), whole.g.copy()))
             last = value
         thetas, gaps, vs, gs = zip(*points, strict=True)
-        path = ElasticPath(l1s, np.array(thetas), np.array(gaps), np.array(losses.values), np.array(losses.errors))
+        judged = np.array(losses.values), np.array(losses.errors)
+        path = ElasticPath(l1s, np.array(thetas), np.array(gaps), *judged, tuple(proofs))
+        if not held_out:
+            return FittedNet(raw(whole), float(last) / unit, path.in_units(unit), proofs[-1], alive, mean)
         best = path.chosen(options.rule)
         l1, whole.v, whole.g = float(l1s[best]), vs[best], gs[best]
         path = path.in_units(unit)
@@ -302,20 +329,8 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
     if not solve_all([whole], corners, corners if l1 > largest or path else unity.times(largest), ridge(l1), wanted):
         return None
     whole.polish(corners, ridge(l1))
-    solved = whole.gap <= max(options.tol, FINAL) * quadratics.total[0]
-    steep = np.where(alive, whole.subgradient(corners, ridge(l1)), 0.0) / np.where(alive, quadratics.deviation, 1.0)
-    proof = certificate(
-        status=Status.SOLVED if solved else Status.NOT_CONVERGED,
-        objective=whole.objective(corners, ridge(l1)) / unit / unit,
-        gradient=float(np.abs(steep).max(initial=0.0)) / unit,
-        gap=whole.gap / unit / unit,
-        rank=int(alive.sum()),
-        solver="coordinate descent on second moments",
-        advice=None if solved else "raise tol, or give a penalty beside l1",
-    )
-    mean = np.divide(quadratics.offset, quadratics.scale, out=np.zeros(d), where=alive)
     used = l1 / unit if options.l1 is None else options.l1
-    return FittedNet(raw(whole), used, path, proof, alive, mean)
+    return FittedNet(raw(whole), used, path, proof(whole, corners, ridge(l1)), alive, mean)
 
 
 def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:

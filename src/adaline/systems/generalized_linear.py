@@ -344,7 +344,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             away = own - np.average(own, axis=0, weights=weight)
             return float(1 - (weight @ (own - found) ** 2).sum() / (weight @ away**2).sum())
         if self._flat and y.ndim == 2 and y.shape[1] == 2:
-            y, sample_weight = shares_of(y, weight)
+            y, sample_weight = shares_of(y, sample_weight)
         return score_predictions(self, found, X, y, sample_weight)
 
     @available_if(lambda system: _has_likelihood(system))  # type: ignore[untyped-decorator]
