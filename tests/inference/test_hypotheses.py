@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adaline import LinearRegression, Ridge
+from adaline import LinearRegression, OrdinalRegression, Ridge
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
 from adaline.inference.hypotheses import parse
 from tests.inference.against import DATA, ROBUST, Rows, exact_sandwich, fitted, generated, given_again, longley
@@ -296,3 +296,12 @@ def test_brackets_have_a_limit() -> None:
     assert model.test("((x0)) = 0").p_value < 1
     with pytest.raises(InvalidParameter, match="more than 50 brackets inside each other"):
         model.test("(" * 400 + "x0" + ")" * 400 + " = 0")
+
+
+def test_an_intercept_that_there_is_not_is_not_offered() -> None:
+    X, y = np.column_stack([np.sin(np.arange(30.0)), np.cos(np.arange(30.0))]), np.arange(30) % 3
+    for model in (OrdinalRegression().fit(X, y), LinearRegression(fit_intercept=False).fit(X, y)):
+        for asked in ("0 | 1 = 0", "q = 0", ["q"]):
+            with pytest.raises(InvalidParameter) as caught:
+                model.test(asked)
+            assert "intercept" not in str(caught.value)

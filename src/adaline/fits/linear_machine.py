@@ -35,7 +35,7 @@ from adaline.solvers.least_squares.fit import certificate, digits
 from adaline.solvers.smooth.choose import MATRIX, diagonal_metric, minimise_near, minimise_smooth, needs_metric
 from adaline.solvers.smooth.firth import firth, firth_ratios
 from adaline.solvers.smooth.gradient import Stop, gradient_descent
-from adaline.solvers.smooth.likelihood import FamilyFit, LikelihoodFit, raw_root
+from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, FamilyFit, LikelihoodFit, raw_root
 from adaline.solvers.smooth.newton import FLAT, Curvature, DescentResult, factor_hessian, newton
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import proximal
@@ -56,7 +56,6 @@ AT_AN_END = 1e-9  # curvature of a row, on average, below which constants have g
 ROUNDS, STEPS = 5, 50  # of Newton and gradient steps in turn
 NULL_CLOSE = 1e-16  # squared slope of a constant, in its metric, as a share of the objective
 SHAPE_STEPS, SHAPE_CLOSE = 50, 1e-11  # most steps to the shape of a negative binomial, and its relative accuracy
-LARGEST_SHAPE = 1e7  # beyond, counts are poisson
 
 
 @dataclass(frozen=True)
