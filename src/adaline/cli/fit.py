@@ -61,8 +61,10 @@ def run_fit(
     explain(model, MOST, f": adaline summary {output}" if output is not None else "", summary)
     say()
     say("not saved: add -o model.adaline to keep it" if output is None else f"saved: {output}")
-    if output is not None and summary is not None and summary.errors != (own := model.summary().errors):
-        say(f"{summary.errors} errors are not kept in the file: adaline summary shows {own} ones")
+    if output is not None and summary is not None:
+        kind, own = (found.to_dict()["errors"] for found in (summary, model.summary()))
+        if kind != own:
+            say(f"{kind} errors are not kept in the file: adaline summary shows {own} ones")
 
 
 def check_errors(model: Any, errors: str | None, cluster: str | None) -> None:

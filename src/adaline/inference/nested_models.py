@@ -301,8 +301,9 @@ def family_deviances(models: Sequence[Any]) -> FamilyDeviances | Deviances:
     if not np.isnan(last.shape_error):  # deviances of other shapes are not comparable
         likelihood = np.array([fit.log_likelihood for fit in fits])
         chi2 = np.array([np.nan, *np.maximum(2 * np.diff(likelihood), 0.0)])
-        p = np.asarray(special.chdtrc(more, chi2), dtype=np.float64)
-        return Deviances(columns, tuple(fit.parameters for fit in fits), likelihood, -2 * likelihood, more, chi2, p)
+        chance = np.asarray(special.chdtrc(more, chi2), dtype=np.float64)
+        parameters = tuple(fit.parameters for fit in fits)
+        return Deviances(columns, parameters, likelihood, -2 * likelihood, more, chi2, chance)
     less = np.array([np.nan, *np.maximum(-np.diff(deviance), 0.0)])
     chi2 = less / last.dispersion
     f = chi2 / more if last.estimated else np.array(nothing * len(fits))
