@@ -149,6 +149,8 @@ def test_a_formula_is_kept_for_prediction(frame: pd.DataFrame) -> None:
         ("y ~ I(a**2)", "column 'a' is not a number"),
         ("y ~ C(a, b)", "C takes a column alone"),
         ("y ~ (x", "cannot read the formula"),
+        ("y ~ as.factor(a)", r"write C\(a\) for as.factor\(a\)"),
+        ("y ~ I(x%%2)", r"%% is not among the operators .* \+, -, \*, /"),
         ("y ~ (x]", "its brackets do not match"),
         ("y ~ __import__('os').system('true')", "cannot read"),
         ("y ~ I(x.__class__)", "cannot read"),

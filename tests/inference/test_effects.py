@@ -213,3 +213,38 @@ def test_bad_arguments() -> None:
         own.predict(X, interval="confidence")
     with pytest.raises(ValueError, match="not fitted"):
         effects(LinearRegression(), X)
+
+
+def test_a_frame_brings_the_weights_of_the_model() -> None:
+    rows = pd.DataFrame({"x": np.sin(np.arange(30.0)), "w": 1 + np.arange(30) % 3, "y": np.arange(30) % 4})
+    table = open_table(rows, formula="y ~ x", weight="w")
+    model = GeneralizedLinear(loss="poisson").fit(table)
+    expected = effects(model, rows[["x"]], sample_weight=rows["w"]).rows
+    for given in (rows, pl.from_pandas(rows), table):
+        found = effects(model, given)
+        assert found.rows == expected
+        assert found.title.endswith("weighted by w")
+    assert "weighted" not in effects(model, rows[["x"]]).title
+
+
+def test_a_factor_that_is_also_a_number_has_contrasts() -> None:
+    rows = pd.DataFrame({"x": np.sin(np.arange(30.0)), "w": 1 + np.arange(30) % 3, "y": np.cos(np.arange(30.0))})
+    model = LinearRegression().fit(open_table(rows, formula="y ~ C(w) + w:x"))
+    found = [row for row in effects(model, rows).rows if row["name"] == "w"]
+    assert [row["contrast"] for row in found] == ["2 - 1", "3 - 1"]
+    first, last = (model.predict(rows.assign(w=w)).mean() for w in (1, 3))
+    assert found[1]["estimate"] == pytest.approx(last - first)
+
+
+@pytest.mark.parametrize("steps", ["cut(x, 3)", "I(x > 0)"])
+def test_what_enters_by_steps_has_no_slope(steps: str) -> None:
+    x = np.sin(np.arange(30.0))
+    rows = pd.DataFrame({"x": np.round(x, 2), "z": np.cos(np.arange(30.0)), "y": x + np.arange(30) % 3})
+    found = effects(LinearRegression().fit(open_table(rows, formula=f"y ~ {steps} + z")), rows)
+    assert [row["name"] for row in found.rows] == ["z"]
+    assert "x has no slope: it enters by steps" in str(found)
+    both = LinearRegression().fit(open_table(rows, formula=f"y ~ {steps} + x"))
+    assert effects(both, rows).rows[0]["estimate"] == pytest.approx(both.coef_[-1])
+    alone = LinearRegression().fit(open_table(rows, formula=f"y ~ {steps}"))
+    with pytest.raises(InvalidData, match="enters by steps"):
+        effects(alone, rows)

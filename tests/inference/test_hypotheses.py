@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adaline import LinearRegression, Ridge
+from adaline import LinearRegression, OrdinalRegression, Ridge
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
 from adaline.inference.hypotheses import parse
 from tests.inference.against import DATA, ROBUST, Rows, exact_sandwich, fitted, generated, given_again, longley
@@ -306,3 +306,12 @@ def test_the_normal_distribution_judges_by_chi_squared_and_says_so() -> None:
     assert found.p_value == pytest.approx(found.chi2_p_value, rel=1e-12)
     assert "chi²" in str(found)
     assert "F " not in str(found)
+
+
+def test_an_intercept_that_there_is_not_is_not_offered() -> None:
+    X, y = np.column_stack([np.sin(np.arange(30.0)), np.cos(np.arange(30.0))]), np.arange(30) % 3
+    for model in (OrdinalRegression().fit(X, y), LinearRegression(fit_intercept=False).fit(X, y)):
+        for asked in ("0 | 1 = 0", "q = 0", ["q"]):
+            with pytest.raises(InvalidParameter) as caught:
+                model.test(asked)
+            assert "intercept" not in str(caught.value)

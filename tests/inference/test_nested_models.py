@@ -8,7 +8,7 @@ import pytest
 from statsmodels.stats.anova import anova_lm
 
 import adaline
-from adaline import LinearRegression, Ridge, anova
+from adaline import GeneralizedLinear, LinearRegression, Ridge, anova, open_table
 from adaline.errors import InvalidData, InvalidParameter
 from tests.inference.against import Rows, fitted, generated
 
@@ -124,3 +124,33 @@ def test_refused() -> None:
     few = models(generated(5), (1, 4))
     with pytest.raises(InvalidData, match="no degrees of freedom"):
         anova(*few)
+
+
+def test_names_that_cannot_tell_say_what_can() -> None:
+    x = np.sin(np.arange(40.0))
+    rows = pd.DataFrame({"x": x, "z": np.cos(np.arange(40.0)), "y": x**2 + np.arange(40) % 3})
+    line, curve, both, other = (
+        LinearRegression().fit(open_table(rows, formula=f"y ~ {right}"))
+        for right in ("x", "poly(x, 2)", "x + poly(x, 2)", "z + I(z^2)")
+    )
+    with pytest.raises(InvalidData, match=r"cannot tell by the names .* add 'x' to the larger model"):
+        anova(line, curve)
+    table = anova(line, both)
+    assert table.freedom_more[1] == 1
+    assert table.squares_more[1] == pytest.approx(table.rss[0] - curve._fits[0].rss[0])
+    with pytest.raises(InvalidData, match="not nested: the larger model has no column 'x'"):
+        anova(line, other)
+
+
+def test_shapes_that_were_estimated_are_compared_by_their_likelihoods() -> None:
+    X = np.column_stack([np.sin(np.arange(60.0)), np.cos(np.arange(60.0))])
+    y = np.array([0, 0, 1, 7, 2, 12] * 10)
+    small, large = (GeneralizedLinear(loss="negative_binomial").fit(X[:, :k], y) for k in (1, 2))
+    table = anova(small, large)
+    likely = [model.summary().to_dict()["log_likelihood"] for model in (small, large)]
+    np.testing.assert_allclose(table.deviance, -2 * np.array(likely))
+    assert table.chi2[1] == pytest.approx(2 * (likely[1] - likely[0]), abs=1e-9)
+    assert "-2 ln L" in str(table)
+    assert " F " not in str(table)
+    plain = anova(*(GeneralizedLinear(loss="poisson").fit(X[:, :k], y) for k in (1, 2)))
+    assert " F " not in str(plain)

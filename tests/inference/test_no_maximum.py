@@ -70,3 +70,10 @@ def test_a_maximum_on_the_border_of_a_link_has_no_errors(link: str) -> None:
     assert all(np.isnan(row["std_error"]) for row in table.to_dict()["coefficients"])
     with pytest.raises(InvalidParameter, match="border"):
         model.test("x0 = 0")
+
+
+def test_counts_that_vary_no_more_than_poisson_are_said_to() -> None:
+    model = GeneralizedLinear(loss="negative_binomial").fit(X[:, :1], 2 + np.arange(60) % 2)
+    assert "no more than poisson counts" in str(model.summary())
+    wide = GeneralizedLinear(loss="negative_binomial").fit(X[:, :1], COUNTS**2)
+    assert "poisson" not in str(wide.summary())

@@ -62,9 +62,9 @@ def run_fit(
     say()
     say("not saved: add -o model.adaline to keep it" if output is None else f"saved: {output}")
     if output is not None and summary is not None:
-        shown, own = summary.to_dict()["errors"], model.summary().to_dict()["errors"]
-        if shown != own:
-            say(f"{shown} errors are not kept in the file: adaline summary shows {own} ones")
+        kind, own = (found.to_dict()["errors"] for found in (summary, model.summary()))
+        if kind != own:
+            say(f"{kind} errors are not kept in the file: adaline summary shows {own} ones")
 
 
 def check_errors(model: Any, errors: str | None, cluster: str | None) -> None:

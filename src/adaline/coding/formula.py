@@ -70,11 +70,13 @@ def read_formula(
     except InvalidParameter:
         raise
     except (FormulaicError, SyntaxError, ValueError, TypeError, RecursionError) as error:
-        first = str(error).strip().splitlines()
+        first = str(error).strip().splitlines() or ["syntax"]
         hint = " (comparisons are written as I(x > 2))" if re.search("[<>=]", bare) and "operator" in str(error) else ""
-        raise InvalidParameter(
-            f"cannot read the formula {shown!r}: {first[0][:200] if first else 'syntax'}{hint}"
-        ) from None
+        if other := re.search(r"as\.factor\(\s*([^()]+?)\s*\)", bare):
+            first, hint = [f"write C({other[1]}) for {other[0]}"], ""
+        elif other := re.search(r"%[^%\s]*%", bare):
+            first, hint = [f"{other[0]} is not among the operators inside I(): +, -, *, /, ^ and comparisons"], ""
+        raise InvalidParameter(f"cannot read the formula {shown!r}: {first[0][:200]}{hint}") from None
     except AttributeError:  # of formulaic, where a bracket is closed by one of another kind
         raise InvalidParameter(f"cannot read the formula {shown!r}: its brackets do not match") from None
     if not hasattr(found, "lhs"):

@@ -35,7 +35,7 @@ from adaline.solvers.least_squares.fit import certificate, digits
 from adaline.solvers.smooth.choose import MATRIX, diagonal_metric, minimise_near, minimise_smooth, needs_metric
 from adaline.solvers.smooth.firth import firth, firth_ratios
 from adaline.solvers.smooth.gradient import Stop, gradient_descent
-from adaline.solvers.smooth.likelihood import FamilyFit, LikelihoodFit, raw_root
+from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, FamilyFit, LikelihoodFit, raw_root
 from adaline.solvers.smooth.newton import FLAT, Curvature, DescentResult, factor_hessian, newton
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import proximal

@@ -224,7 +224,7 @@ def effects(
     level : float
         Coverage of the intervals.
     sample_weight : (n,) or None
-        How often each row counts.
+        How often each row counts; None for the model's column of weights, where X has it.
     offset, exposure : (n,) or None
         Of the rows, where the model was fitted with one.
     pairwise : bool
@@ -258,7 +258,9 @@ def effects(
     check_is_fitted(model)
     known: MeanModel = model._mean_model()
     rows = _Designs(model, X)
-    sample_weight = X.read_weights() if isinstance(X, Source) and sample_weight is None else sample_weight
+    by = None
+    if sample_weight is None:
+        sample_weight, by = rows.weights(X)
     weight = np.ones(rows.count) if sample_weight is None else read_weights(sample_weight, rows.count)
     shift = read_offset(offset, exposure, rows.count)
     shift = offset_of(model, X) if shift is None else shift
@@ -271,10 +273,12 @@ def effects(
     found = []
     for change in rows.changes(rows.names if columns is None else columns, pairwise):
         found += _effect(known, rows.design, change, weight / weight.sum(), shift, at == "mean", level)
+    steps = tuple(f"{name} has no slope: it enters by steps" for name in rows.by_steps)
     if not found:
-        raise InvalidData("effects: the model has no columns")
+        raise InvalidData(f"effects: {'; '.join(steps) or 'the model has no columns'}")
     where = f"averages over {counted(rows.count)}" if at == "average" else f"at the mean of {counted(rows.count)}"
-    return Effects(f"Effects of {type(model).__name__}, {where}", found, level, known.notes)
+    where += f", weighted by {by}" if by else ""
+    return Effects(f"Effects of {type(model).__name__}, {where}", found, level, (*known.notes, *steps))
 
 
 def _effect(
@@ -367,6 +371,16 @@ class _Designs:
         self.names = list(self.coding.needed) if self.coding is not None else given_columns(model)
         self.design = self._coded(frame) if frame is not None else self._expanded(self.raw)
         self.count = len(self.design)
+        self.by_steps: list[str] = []  # columns found to have no slope
+
+    def weights(self, X: Any) -> tuple[Any, str | None]:
+        """Return the weights that the rows bring with them, (n,), and the name of their column; None without."""
+        if isinstance(X, Source):
+            return X.read_weights(), X.spec.weight if isinstance(X, TableSource) else None
+        name = None if self.coding is None else self.coding.weight
+        if name is None or self.frame is None or name not in self.frame.columns:
+            return None, None
+        return self.frame[name].to_numpy(), name
 
     def changes(self, columns: Sequence[str], pairwise: bool) -> Iterator[_Change]:
         """Yield the changes of each column: the slope of a number, levels against the first, or against each other."""
@@ -375,11 +389,15 @@ class _Designs:
                 yield _Change(name, SLOPE, self._slope_of_index(self.names.index(name)), None)
                 continue
             kinds = [column for column in self.coding.columns if column.name == name]
-            numbers = [column for column in kinds if column.kind in ("number", "date")]
-            if numbers:
-                yield _Change(name, SLOPE, self._slope_of_column(numbers[0]), None)
+            levels = [column for column in kinds if column.kind not in ("number", "date")]
+            if not levels:
+                held = self._steps_of(name)
+                if held is None:
+                    self.by_steps.append(name)
+                else:
+                    yield _Change(name, SLOPE, self._slope_of_column(kinds[0], held), None)
                 continue
-            first, *others = (False, True) if kinds[0].kind == "boolean" else kinds[0].levels
+            first, *others = (False, True) if levels[0].kind == "boolean" else levels[0].levels
             designs = {level: self._coded(self._with(name, level)) for level in (first, *others)}
             pairs = combinations(designs, 2) if pairwise else ((first, level) for level in others)
             for low, high in pairs:
@@ -398,13 +416,24 @@ class _Designs:
 
         return _difference(moved, x[:, j])
 
-    def _slope_of_column(self, column: Any) -> Array:
+    def _steps_of(self, name: str) -> Any:
+        """Return which columns before the basis a number enters by steps alone, (D,); None where it does so in all."""
+        held, enters = [], False
+        for term in self.coding._all_terms:
+            own = [factor for factor in term if name in (*factor.numbers(), *factor.categories())]
+            steps = bool(own) and all(factor.category for factor in own)
+            enters |= bool(own) and not steps
+            held += [steps] * int(np.prod([self.coding.width(factor) for factor in term]))
+        return np.array(held, dtype=bool) if enters or not any(held) else None
+
+    def _slope_of_column(self, column: Any, held: Any) -> Array:
+        """Return the derivative of the design by a column, `held` columns before the basis as they are."""
         assert self.frame is not None
         values = column.numbers(self.frame)
         if column.kind == "date":  # by days
             dates, day = self.frame[column.name], timedelta(days=1)
-            return _difference(lambda by: self._coded(self._with(column.name, dates + by * day)), values)
-        return _difference(lambda by: self._coded(self._with(column.name, values + by)), values)
+            return _difference(lambda by: self._coded(self._with(column.name, dates + by * day), held), values)
+        return _difference(lambda by: self._coded(self._with(column.name, values + by), held), values)
 
     def _with(self, name: str, value: Any) -> nw.DataFrame[Any]:
         """Return the frame with a column of other values."""
@@ -417,8 +446,11 @@ class _Designs:
         changed: nw.DataFrame[Any] = self.frame.with_columns(column)
         return changed
 
-    def _coded(self, frame: Any) -> Array:
-        return self._expanded(np.asarray(self.coding.code(frame), dtype=np.float64))
+    def _coded(self, frame: Any, held: Any = None) -> Array:
+        x = np.asarray(self.coding.code(frame), dtype=np.float64)
+        if held is not None and held.any():
+            x[:, held] = np.asarray(self.coding.code(self.frame), dtype=np.float64)[:, held]
+        return self._expanded(x)
 
     def _expanded(self, x: Any) -> Array:
         refuse_nonfinite(self.model, x)

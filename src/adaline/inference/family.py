@@ -27,12 +27,17 @@ from adaline.inference.likelihood import AT_BORDER, NO_MAXIMUM, PENALISED, TOO_L
 from adaline.inference.summary import TargetsTable
 from adaline.parameters import LEVEL
 from adaline.results import Certificate
-from adaline.solvers.smooth.likelihood import LikelihoodFit
+from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, LikelihoodFit
 from adaline.wording import degrees, number, p_value
 
 QUASI = (
     "the dispersion is estimated beside a family that has none (quasi-likelihood): no log-likelihood, AIC or BIC; "
     "compare models by F"
+)
+
+AS_POISSON = (
+    "the counts vary no more than poisson counts: the shape grows without end, and its standard error means nothing; "
+    "use loss='poisson'"
 )
 
 
@@ -185,6 +190,7 @@ def summarise_families(
         AT_BORDER: any(fit.at_border for fit in fits),
         PENALISED: fits[0].penalised,
         QUASI: quasi,
+        AS_POISSON: any(part.shape > LARGEST_SHAPE and not np.isnan(part.shape_error) for part in parts),
         TOO_LARGE: fits[0].root is None,
         "no standard errors: there are no more rows than parameters": not parts[0].freedom > 0.5 and parts[0].estimated,
         **dict.fromkeys(left_out_notes(missing), True),

@@ -87,7 +87,7 @@ def read_hypotheses(
     """Return C (q, 1 + D), values (q,) and text of hypotheses given as text, as names or as a matrix."""
     if isinstance(hypothesis, str) or _are_names(hypothesis):
         texts = [hypothesis] if isinstance(hypothesis, str) else list(hypothesis)
-        matrix, constant = _read_texts(texts, names, listed=not isinstance(hypothesis, str))
+        matrix, constant = _read_texts(texts, names, not isinstance(hypothesis, str), intercept)
         if isinstance(hypothesis, str) and np.any(value):
             raise InvalidParameter(f"write the value into the hypothesis, '... = {value}', or give a matrix")
     else:
@@ -162,7 +162,7 @@ def _are_names(hypothesis: Any) -> bool:
     return len(hypothesis) > 0 and all(isinstance(entry, str) for entry in hypothesis)
 
 
-def _read_texts(texts: list[str], names: Sequence[str], listed: bool) -> tuple[Array, Array]:
+def _read_texts(texts: list[str], names: Sequence[str], listed: bool, intercept: bool) -> tuple[Array, Array]:
     """Read each text as the name of a column that is zero, or as hypotheses."""
     matrices, values = [], []
     for text in texts:
@@ -170,9 +170,10 @@ def _read_texts(texts: list[str], names: Sequence[str], listed: bool) -> tuple[A
             matrices.append(np.eye(1, 1 + len(names), 1 + list(names).index(text)))
             values.append(np.zeros(1))
         elif listed and not set(text) & set("=+-*/ ") and text != "intercept":
-            raise InvalidParameter(f"no column is called {text!r}" + hint(text, ["intercept", *names]))
+            offered = ["intercept", *names] if intercept else names
+            raise InvalidParameter(f"no column is called {text!r}" + hint(text, offered))
         else:
-            matrix, value = parse(text, names)
+            matrix, value = parse(text, names, intercept)
             matrices.append(matrix)
             values.append(value)
     return np.concatenate(matrices), np.concatenate(values)
@@ -227,9 +228,9 @@ LinearSum = dict[int, Fraction]
 """Coefficients by index: 0 the intercept, 1, 2, ... the columns, CONSTANT a number by itself."""
 
 
-def parse(text: str, names: Sequence[str]) -> tuple[Array, Array]:
+def parse(text: str, names: Sequence[str], intercept: bool = True) -> tuple[Array, Array]:
     """Return the matrix C (q, 1 + D) and the values (q,) of hypotheses C theta = value."""
-    equations = _Parser(text, names).hypotheses()
+    equations = _Parser(text, names, intercept).hypotheses()
     matrix = np.zeros((len(equations), 1 + len(names)))
     value = np.zeros(len(equations))
     for row, equation in enumerate(equations):
@@ -247,8 +248,8 @@ def parse(text: str, names: Sequence[str]) -> tuple[Array, Array]:
 class _Parser:
     """Recursive descent over one text."""
 
-    def __init__(self, text: str, names: Sequence[str]) -> None:
-        self.text = text
+    def __init__(self, text: str, names: Sequence[str], intercept: bool) -> None:
+        self.text, self.intercept = text, intercept
         self.names = list(names)
         self.index = {"intercept": 0} | {name: j for j, name in enumerate(names, start=1)}
         self.longest_first = sorted(self.index, key=len, reverse=True)
@@ -357,7 +358,7 @@ class _Parser:
         return InvalidParameter(f"cannot read the hypothesis {self.text!r}: {what}, at character {position}")
 
     def hint(self, word: str) -> str:
-        return hint(word, list(self.index))
+        return hint(word, list(self.index) if self.intercept else self.names)
 
 
 def hint(word: str, names: Sequence[str]) -> str:

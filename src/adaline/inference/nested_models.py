@@ -259,8 +259,7 @@ class FamilyDeviances(ModelTable):
     columns : number of columns of each model.
     freedom, deviance : residual degrees of freedom, and deviance.
     freedom_more, deviance_more : by how much a model differs from the one before.
-    chi2, f_statistic : deviance_more over the dispersion (of an estimated shape, twice the gain of the log-likelihood),
-        and that over freedom_more where the dispersion is estimated.
+    chi2, f_statistic : deviance_more over the dispersion, and that over freedom_more where the dispersion is estimated.
     p_value : of F, or of chi-squared where there is none.
     """
 
@@ -286,8 +285,8 @@ class FamilyDeviances(ModelTable):
     p_value: NDArray[np.float64]
 
 
-def family_deviances(models: Sequence[Any]) -> FamilyDeviances:
-    """Compare nested models of one family, each with the one before it."""
+def family_deviances(models: Sequence[Any]) -> FamilyDeviances | Deviances:
+    """Compare nested models of one family, each with the one before it; by -2 ln L where shapes were estimated."""
     if any(len(model._fits) > 1 for model in models):
         raise InvalidParameter("anova: the model has several targets; fit and compare them one at a time")
     fits = [model._fits[0] for model in models]
@@ -298,13 +297,17 @@ def family_deviances(models: Sequence[Any]) -> FamilyDeviances:
     last, nothing = families[-1], [np.nan]
     freedom, deviance = (np.array([getattr(part, name) for part in families]) for name in ("freedom", "deviance"))
     more = np.array([np.nan, *np.diff([fit.parameters for fit in fits])])
+    columns = tuple(fit.solution.theta.shape[1] - 1 for fit in fits)
+    if not np.isnan(last.shape_error):  # deviances of other shapes are not comparable
+        likelihood = np.array([fit.log_likelihood for fit in fits])
+        chi2 = np.array([np.nan, *np.maximum(2 * np.diff(likelihood), 0.0)])
+        chance = np.asarray(special.chdtrc(more, chi2), dtype=np.float64)
+        parameters = tuple(fit.parameters for fit in fits)
+        return Deviances(columns, parameters, likelihood, -2 * likelihood, more, chi2, chance)
     less = np.array([np.nan, *np.maximum(-np.diff(deviance), 0.0)])
     chi2 = less / last.dispersion
-    if not np.isnan(last.shape_error):
-        chi2 = np.array([np.nan, *np.maximum(2 * np.diff([fit.log_likelihood for fit in fits]), 0.0)])
     f = chi2 / more if last.estimated else np.array(nothing * len(fits))
     p = special.fdtrc(more, last.freedom, f) if last.estimated else special.chdtrc(more, chi2)
-    columns = tuple(fit.solution.theta.shape[1] - 1 for fit in fits)
     return FamilyDeviances(columns, freedom, deviance, more, less, chi2, f, np.asarray(p, dtype=np.float64))
 
 
@@ -350,7 +353,23 @@ def check_nested_columns(before: Any, after: Any) -> None:
     names = [_known_names(model) for model in (before, after)]
     extra = [name for name in names[0] if name not in names[1]] if all(names) else []
     if extra:
-        raise InvalidData(f"anova: not nested: the larger model has no column {', '.join(map(repr, extra))}")
+        missing = ", ".join(map(repr, extra))
+        if _made_of_the_same(before, after, extra):
+            raise InvalidData(
+                f"anova: cannot tell by the names of the columns whether the models are nested: the larger has no "
+                f"column {missing}, but others made of the same; add {missing} to the larger model, which leaves out "
+                "what depends on the rest"
+            )
+        raise InvalidData(f"anova: not nested: the larger model has no column {missing}")
+
+
+def _made_of_the_same(before: Any, after: Any, names: Sequence[str]) -> bool:
+    """Whether the larger model reads all raw columns of which the smaller made these columns, by formulas."""
+    small, large = before.__dict__.get("coding_"), after.__dict__.get("coding_")
+    if small is None or large is None:
+        return False
+    raw = dict(zip(small.names, small.origin, strict=True))
+    return all(part in large.needed for name in names for part in raw.get(name, name).split(":"))
 
 
 def _known_names(model: Any) -> list[str]:

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from typing import Any, ClassVar, NamedTuple
 
 import narwhals.stable.v1 as nw
+import numpy as np
 
 from adaline.parameters import NONE, AnyOf, OneOf
 from adaline.results import Certificate, Status
@@ -200,17 +201,21 @@ class TargetsTable(CoefficientTable):
 class ModelTable:
     """A table with one row a model; a dataclass whose fields have one entry a model.
 
-    COLUMNS: headings, each with its field and how a number is written, "p" for a p value; NaN is an empty cell.
+    COLUMNS: headings, each with its field and how a number is written, "p" for a p value; NaN is an empty cell,
+    and a column of nothing else is left out.
     """
 
     TITLE: ClassVar[str]
     COLUMNS: ClassVar[dict[str, tuple[str, str]]]
 
+    def _headings(self) -> list[str]:
+        return [heading for heading, (name, _) in self.COLUMNS.items() if not np.isnan(getattr(self, name)).all()]
+
     def _rows(self) -> list[list[str]]:
         """Return the cells."""
         columns = [
             ["" if math.isnan(v) else p_value(v) if form == "p" else format(v, form) for v in getattr(self, name)]
-            for name, form in self.COLUMNS.values()
+            for name, form in (self.COLUMNS[heading] for heading in self._headings())
         ]
         return [[str(i + 1), *row] for i, row in enumerate(zip(*columns, strict=True))]
 
@@ -219,12 +224,12 @@ class ModelTable:
         return {name: [float(value) for value in values] for name, values in vars(self).items()}
 
     def __str__(self) -> str:
-        return "\n".join([self.TITLE, "", *text_table(["model", *self.COLUMNS], self._rows(), left=0)])
+        return "\n".join([self.TITLE, "", *text_table(["model", *self._headings()], self._rows(), left=0)])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return html_table(self.TITLE, ["model", *self.COLUMNS], "".join(html_row(row) for row in self._rows()))
+        return html_table(self.TITLE, ["model", *self._headings()], "".join(html_row(row) for row in self._rows()))
 
 
 def frame_of(rows: Sequence[dict[str, Any]], backend: str | None = None) -> Any:

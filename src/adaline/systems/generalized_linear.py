@@ -14,7 +14,6 @@ from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.custom_machine import MACHINE, first_weights, fit_machine
 from adaline.fits.linear_machine import (
-    LARGEST_SHAPE,
     Constants,
     FittedMachine,
     MachineOptions,
@@ -66,7 +65,7 @@ from adaline.scans.schedules import SCHEDULE
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.least_squares.descent import read_init
-from adaline.solvers.smooth.likelihood import LikelihoodFit
+from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, LikelihoodFit
 from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source
 from adaline.sources.views import in_memory, shares_of

@@ -19,6 +19,8 @@ from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.smooth.newton import Curvature
 from adaline.solvers.smooth.problem import Problem
 
+LARGEST_SHAPE = 1e7  # of a negative binomial; beyond, counts are poisson
+
 
 @dataclass(frozen=True)
 class FamilyFit:
