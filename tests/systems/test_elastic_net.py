@@ -245,3 +245,8 @@ def test_a_constant_target_leaves_no_coefficient() -> None:
     assert not model.coef_.any()
     assert model.intercept_ == 3.5
     assert model.path_["l1"].tolist() == [0.0]
+
+
+def test_groups_of_columns_for_targets_that_are_all_zero() -> None:
+    model = ElasticNet(groups=[0, 0, 1]).fit(np.random.default_rng(0).normal(size=(12, 3)), np.zeros(12))
+    assert (str(model.certificate_.status), model.l1_, model.intercept_, *model.coef_) == ("solved", *[0.0] * 5)

@@ -235,7 +235,8 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
         l1s = np.geomspace(largest, largest * options.ratio, options.points) if largest else np.zeros(1)
         last, points = l1s[0], []
         for value in l1s.tolist():
-            if not solve_all(machines, unity.times(value), unity.times(last), ridge(value), wanted):
+            corners, before = (options.corners(l1 * size) for l1 in (value, last))
+            if not solve_all(machines, corners, before, ridge(value), wanted):
                 return None
             losses.add(np.array([quadratics.held_out(one.m, one.v, one.g) for one in held_out]))
             points.append((raw(whole), whole.gap, whole.v.copy(), whole.g.copy()))
