@@ -305,3 +305,8 @@ def test_all_folds_take_one_read() -> None:
             )
             np.testing.assert_allclose(one.coef_, alone.coef_, rtol=1e-9, atol=1e-9)
     assert ElasticNet(loss="logistic")._fit_folds(data.X, data.y > 9, None, fold, {}) is None
+
+
+def test_groups_of_columns_for_targets_that_are_all_zero() -> None:
+    model = ElasticNet(groups=[0, 0, 1]).fit(np.random.default_rng(0).normal(size=(12, 3)), np.zeros(12))
+    assert (str(model.certificate_.status), model.l1_, model.intercept_, *model.coef_) == ("solved", *[0.0] * 5)

@@ -303,9 +303,9 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
         few = type(unity) is Corners and len(machines) * d <= TOGETHER and len(quadratics.known) == d and largest
         together = Together(machines) if few else None
         for value in l1s.tolist():
-            corners = unity.times(value)
+            corners, before = (options.corners(l1 * size, alive) for l1 in (value, last))
             left = machines if together is None else together.solve(corners, ridge(value), wanted)
-            if left and not solve_all(left, corners, unity.times(last), ridge(value), wanted):
+            if left and not solve_all(left, corners, before, ridge(value), wanted):
                 return None
             if held_out:
                 v, g = np.stack([one.v for one in held_out]), np.stack([one.g for one in held_out])

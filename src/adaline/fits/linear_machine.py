@@ -61,7 +61,6 @@ ROUNDS, STEPS = 5, 50  # of Newton and gradient steps in turn
 NULL_CLOSE = 1e-16  # squared slope of a constant, in its metric, as a share of the objective
 SHAPE_STEPS, SHAPE_CLOSE = 50, 1e-11  # most steps to the shape of a negative binomial, and its relative accuracy
 SHAPE_ROUNDING = 2.0**-48  # share of the terms of its slope that is rounding
-LARGEST_SHAPE = 1e7  # beyond, counts are poisson
 
 
 @dataclass(frozen=True)

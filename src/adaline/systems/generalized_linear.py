@@ -525,7 +525,9 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         """Return the fits that inference is about; refuse a loss that is no likelihood."""
         check_is_fitted(self, "certificate_")
         _has_likelihood(self)
-        fits: list[LikelihoodFit] = self._fits
+        fits: list[LikelihoodFit] | None = self.__dict__.get("_fits")
+        if not fits:
+            raise SumsMissing("this model has no sums for inference: fit it again with the arguments that it has now")
         return fits
 
     def _fit_linear(
