@@ -119,8 +119,10 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         With `start(features, outputs, rng)`, which gives the first weights W, an array of any shape, `value(W, X)`, the
         outputs (n, K), and `gradient(W, X, slopes)`, the sum over rows of slopes (n, K) times d outputs / dW. If it has
         `penalised(W)`, the penalty of each weight is multiplied by that.
-    penalty, l1 : float
-        In the columns' own units; with a machine on all its weights. l1 sets coefficients to zero, by proximal Newton.
+    penalty : float
+        In the columns' own units; with a machine on all its weights.
+    l1 : float
+        The same of absolute values, which sets coefficients to zero; by proximal Newton steps.
     dispersion : None, "pearson", "deviance" or a number
         Of the errors of a family: Pearson's chi-squared or the deviance over the degrees of freedom, or as given. None:
         1 for poisson, binomial and negative binomial, else "pearson".

@@ -346,7 +346,7 @@ def _improve(rows: Array, t: Array, theta: Array, h: int) -> tuple[float, Array]
     best, r = np.inf, t - rows @ theta
     for _ in range(STEPS):
         near = np.argpartition(np.abs(r), h - 1)[:h]
-        new = theta + _fitted(rows[near], r[near])
+        new = _fitted(rows[near], t[near])
         r = t - rows @ new
         squares = np.partition(r**2, h - 1)[:h].sum()
         if not squares < best:
