@@ -85,7 +85,7 @@ def test_polynomials_are_products() -> None:
 @pytest.mark.parametrize("degree", [1, 3, (2, 3), (3, 3)])
 @pytest.mark.parametrize("only", [False, True])
 def test_sparse_rows_give_the_sparse_columns_of_scikit_learn(degree: Any, only: bool) -> None:
-    rows = sparse.random_array((50, 7), density=0.3, rng=np.random.default_rng(0), format="csr")
+    rows = sparse.csr_array(sparse.random(50, 7, density=0.3, random_state=0))
     found = Polynomial(degree=degree, interaction_only=only).fit(rows)
     phi = found.transform(rows)
     theirs = PolynomialFeatures(degree=degree, interaction_only=only, include_bias=False).fit(rows)

@@ -287,7 +287,11 @@ written("plus signs", CLEAN.replace(ROWS[0], "+" + ROWS[0]))
 written("exponents", rows_with("c", [f"{i}e-1" for i in range(N)]), fit=([A, B, [i / 10 for i in range(N)]], Y))
 written("bare points", rows_with("c", [f".{i % 7}" for i in range(N)]), fit=([A, B, [i % 7 / 10 for i in range(N)]], Y))
 written("negative zeros", rows_with("c", ["-0", "0", "1"] * 4), fit=([A, B, [0, 0, 1] * 4], Y))
-written("hex", rows_with("c", [hex(i % 5) for i in range(N)]), "line 2: column 'c' holds '0x0', not a number")
+HEX = rows_with("c", [hex(i % 5) for i in range(N)])
+if duckdb.__version__ < "2":  # which reads such numbers
+    written("hex", HEX, fit=([A, B, [i % 5 for i in range(N)]], Y))
+else:
+    written("hex", HEX, "line 2: column 'c' holds '0x0', not a number")
 written("thousands", rows_with("c", [f'"{1000 + 37 * i:,}"' for i in range(N)]), "'c' holds numbers written as '1,0")
 written("decimal commas", CLEAN.replace(",", ";").replace(".", ","), "holds numbers written as .*decimal point")
 written(
