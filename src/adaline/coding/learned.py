@@ -6,6 +6,7 @@ call as its fields.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -28,26 +29,26 @@ MOST_DEGREES = 30
 RADIX = 16  # bits of a float that a pass over the rows fixes
 
 
-class Learner:
+class Learner(ABC):
     """A call of a function that learns: `kind` says whether it gives a number, several columns, or levels for a row."""
 
     kind: ClassVar[str] = "number"
 
+    @abstractmethod
     def learn(self, blocks: Blocks) -> Facts:
         """Return what the function learns from the values of its argument."""
-        raise NotImplementedError
 
+    @abstractmethod
     def of(self, x: Array, facts: Facts) -> Array:
         """Return the values at x (n,): (n,), (n, M), or the indices of levels, NaN where there is none."""
-        raise NotImplementedError
 
     def size(self, facts: Facts) -> int:
         """Return the number of columns, or of levels."""
         return 1
 
+    @abstractmethod
     def fits(self, facts: Facts) -> bool:
         """Whether numbers, as from a model file, can be what the function has learned."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
