@@ -231,6 +231,20 @@ def test_output_that_nobody_reads_and_a_real_interrupt(shell: Shell, tmp_path: P
     assert os.listdir(tmp_path) == ["m.adaline"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_in_compiled_text_keeps_the_code(tmp_path: Path, number: int, code: int) -> None:
+    work = f"import os; os.kill(os.getpid(), {int(number)})\\nfor _ in range(10**6): pass"
+    (tmp_path / "duckdb.py").write_text(f'exec("{work}")\n', encoding="utf-8")
+    (tmp_path / "rows.csv").write_text("x,y\n1,2\n2,3\n3,5\n", encoding="utf-8")
+    paths = os.pathsep.join([str(tmp_path), *sys.path])
+    command = [sys.executable, "-m", "adaline", "fit", tmp_path / "rows.csv", "-t", "y"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**ENVIRONMENT, "PYTHONPATH": paths}
+    )
+    assert done.returncode == code, done.stderr
+
+
 def test_a_table_in_a_file_is_not_cut(shell: Shell) -> None:
     name = "a_very_long_name_of_a_column_" * 8
     Path("wide.csv").write_text(f"{name},y\n" + "".join(f"{i},{i * i}\n" for i in range(9)))
