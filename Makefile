@@ -1,5 +1,5 @@
 # make demo   the main job on a bundled data set            make test   all tests, examples in docstrings included
-# make quick  the tests that take little, of every area     make lint   ruff, mypy, the import contract
+# make quick  the tests that take little, of every area     make lint   ruff, mypy, the import contract, schemas
 # make test-oldest  the same with the lowest versions of the dependencies that pyproject.toml allows
 # make bench  side by side with the peers: docs/benchmarks.md
 # make wheel  a wheel for this machine and its like, checked in an empty environment: dist/
@@ -80,6 +80,8 @@ lint: $(VENV)/.installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 
 # By actionlint, whose package fetches the program itself when it is installed: not part of make lint.
 lint-workflows: $(VENV)/.release

@@ -210,8 +210,10 @@ def _likelihood(layout: str, block: Block, point: Point) -> Iterator[Check]:
         return [out.sums]
 
     name = f"{'own loss' if loss.kernel is None else loss.name} {layout}"
-    references = [lambda second=second: objective_reference(block, point, second) for second in ("none", "alone")]
-    yield Check("objective", name, 1e-12, sums, lambda: [one() for one in references])
+    yield Check(
+        *("objective", name, 1e-12, sums),
+        lambda: [objective_reference(block, point, second) for second in ("none", "alone")],
+    )
     yield Check("product", name, 1e-12, product, lambda: [product_reference(block, point)])
 
 
@@ -234,8 +236,9 @@ def _scans() -> Iterator[tuple[Callable[[], Scan], str]]:
     kinds = {"identity": "numbers", "tanh": "signs", "logistic": "bits", "softmax": "classes"}
 
     def started(rule: str, kind: str, **options: Any) -> tuple[Callable[[], Scan], str]:
-        shape = Shape(FEATURES, 1 if kind == "classes" else OUTPUTS)
-        return lambda: SCANS[rule].start(shape, **({"classes": OUTPUTS} if kind == "classes" else {}), **options), kind
+        if kind == "classes":
+            options["classes"] = OUTPUTS
+        return lambda: SCANS[rule].start(Shape(FEATURES, 1 if kind == "classes" else OUTPUTS), **options), kind
 
     yield from (started("LMS", "numbers", rate=0.01, variant=variant) for variant in lms.VARIANTS)
     yield started("RLS", "numbers", forget=0.99, delta=0.1)
