@@ -60,7 +60,7 @@ CERTIFIED = {
 """Intercept and coefficients of bundled data sets, as NIST certifies them."""
 
 
-class Check(NamedTuple):
+class Agreement(NamedTuple):
     """Two ways to the same numbers, and by how much they may differ, relative to the largest of each array."""
 
     family: str
@@ -86,7 +86,7 @@ class Outcome(NamedTuple):
         return self.difference <= self.allowed
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Iterator[Agreement]:
     """Yield a check of every native kernel, each for rows of several layouts in memory."""
     rng = np.random.default_rng(0)
     dense = rng.normal(size=(ROWS, FEATURES))
@@ -125,7 +125,7 @@ def checks() -> Iterator[Check]:
     yield _descent(dense, score[:, 0])
 
 
-def _moments(name: str, block: Block, centred: bool) -> Check:
+def _moments(name: str, block: Block, centred: bool) -> Agreement:
     """Fill, add the same rows once more, take them out again."""
     part = Block(block.x[:40], block.t[:40], None if block.weight is None else block.weight[:40], block.exponent)
 
@@ -144,14 +144,14 @@ def _moments(name: str, block: Block, centred: bool) -> Check:
         subtract(whole, some)
         return found + numbers(whole)
 
-    return Check(
+    return Agreement(
         *("moments", name, 1e-12),
         lambda: run(Moments.add, Moments.merge, Moments.subtract),
         lambda: run(fill_reference, merge_reference, subtract_reference),
     )
 
 
-def _residual(name: str, block: Block, theta: Theta) -> Check:
+def _residual(name: str, block: Block, theta: Theta) -> Agreement:
     """Sums in twice the digits of a number: their difference is taken in the same, and is to be zero."""
 
     def run() -> list[Array]:
@@ -160,39 +160,39 @@ def _residual(name: str, block: Block, theta: Theta) -> Check:
         hi, lo = np.moveaxis(found.sums - residual_reference(block, theta), -1, 0)
         return [hi + lo]
 
-    return Check("residual", name, 1e-25, run, lambda: [np.zeros((OUTPUTS, 2 + FEATURES))])
+    return Agreement("residual", name, 1e-25, run, lambda: [np.zeros((OUTPUTS, 2 + FEATURES))])
 
 
-def _spread(name: str, block: Block) -> Check:
+def _spread(name: str, block: Block) -> Agreement:
     def run() -> list[Array]:
         found = Spread.zero(block.shape)
         found.add(block)
         return [np.array(found.weight), found.mean, found.second, found.largest]
 
-    return Check(
+    return Agreement(
         "spread", name, 1e-13, run, lambda: [np.asarray(a) for a in spread_reference(block, np.zeros(FEATURES))]
     )
 
 
-def _clusters(name: str, block: Block, centres: Centres) -> Check:
+def _clusters(name: str, block: Block, centres: Centres) -> Agreement:
     def run() -> list[Array]:
         found = Clusters.zero(block.shape, clusters=OUTPUTS)
         found.add(block, centres)
         return [found.sums]
 
-    return Check("clusters", name, 1e-12, run, lambda: [clusters_reference(block, centres)])
+    return Agreement("clusters", name, 1e-12, run, lambda: [clusters_reference(block, centres)])
 
 
-def _mixture(name: str, block: Block, at: Components, whole: bool) -> Check:
+def _mixture(name: str, block: Block, at: Components, whole: bool) -> Agreement:
     def run() -> list[Array]:
         found = MixtureMoments.zero(block.shape, components=OUTPUTS, whole=whole)
         found.add(block, at)
         return [found.sums]
 
-    return Check("mixture", name, 1e-12, run, lambda: [mixture_reference(block, at, whole)])
+    return Agreement("mixture", name, 1e-12, run, lambda: [mixture_reference(block, at, whole)])
 
 
-def _likelihood(layout: str, block: Block, point: Point) -> Iterator[Check]:
+def _likelihood(layout: str, block: Block, point: Point) -> Iterator[Agreement]:
     """Yield the checks of value, gradient and second derivatives, and of their product with a direction."""
     loss = point.loss
 
@@ -210,11 +210,11 @@ def _likelihood(layout: str, block: Block, point: Point) -> Iterator[Check]:
         return [out.sums]
 
     name = f"{'own loss' if loss.kernel is None else loss.name} {layout}"
-    yield Check(
+    yield Agreement(
         *("objective", name, 1e-12, sums),
         lambda: [objective_reference(block, point, second) for second in ("none", "alone")],
     )
-    yield Check("product", name, 1e-12, product, lambda: [product_reference(block, point)])
+    yield Agreement("product", name, 1e-12, product, lambda: [product_reference(block, point)])
 
 
 def _own_loss() -> Loss:
@@ -250,7 +250,7 @@ def _scans() -> Iterator[tuple[Callable[[], Scan], str]]:
         yield from (started("Adaptive", kinds[name], activation=name, wide=wide) for wide in (False, True))
 
 
-def _scan(layout: str, block: Block, start: Callable[[], Scan]) -> Check:
+def _scan(layout: str, block: Block, start: Callable[[], Scan]) -> Agreement:
     def run(by: Any) -> list[Array]:
         scan = start()
         by(scan, block)
@@ -258,20 +258,20 @@ def _scan(layout: str, block: Block, start: Callable[[], Scan]) -> Check:
 
     rule = start().rule
     adapting = rule.startswith("adaptive")  # a tiny prior magnifies rounding until rows determine the weights
-    return Check(
+    return Agreement(
         *("adaptive scan" if adapting else "scan", f"{rule} {layout}", 1e-7 if adapting else 1e-11),
         lambda: run(Scan.run),
         lambda: run(Scan.run_reference),
     )
 
 
-def _descent(x: Array, t: Array) -> Check:
+def _descent(x: Array, t: Array) -> Agreement:
     def run(by: Any) -> list[Array]:
         g, w = -x.T @ t, np.zeros(FEATURES)
         moved = by(x.T @ x, g, w, np.full(FEATURES, 20.0), 5, 0.0)
         return [w, g, np.array(moved)]
 
-    return Check(
+    return Agreement(
         "coordinate descent", "dense", 1e-11, lambda: run(coordinate_descent), lambda: run(coordinate_descent_reference)
     )
 
@@ -292,7 +292,7 @@ def check_kernels() -> list[Outcome]:
     return found
 
 
-def _outcome(check: Check, instruction_set: str, wanted: Sequence[Array]) -> Outcome:
+def _outcome(check: Agreement, instruction_set: str, wanted: Sequence[Array]) -> Outcome:
     try:
         pairs = zip(check.kernel(), wanted, strict=True)
         differences = [np.abs(a - b).max() / max(1.0, np.abs(b).max()) for a, b in pairs]
@@ -307,14 +307,14 @@ def check_answers() -> list[Outcome]:
     return [_outcome(check, "", check.reference()) for check in map(_answer, CERTIFIED)]
 
 
-def _answer(name: str) -> Check:
+def _answer(name: str) -> Agreement:
     data, certified = datasets.load(name), np.array(CERTIFIED[name])
 
     def run() -> list[Array]:
         model = LinearRegression().fit(data.X, data.y)
         return [np.array([model.intercept_, *model.coef_]) / certified]
 
-    return Check("certified by NIST", name, 1e-12, run, lambda: [np.ones(len(certified))])
+    return Agreement("certified by NIST", name, 1e-12, run, lambda: [np.ones(len(certified))])
 
 
 def run_selftest(as_json: bool = False) -> int:
