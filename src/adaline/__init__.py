@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         WienerFilter,
     )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "Adaline": "adaline.systems",
