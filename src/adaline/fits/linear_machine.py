@@ -282,11 +282,11 @@ def likelihood_of_family(
     assert likelihood is not None
     family, weight = likelihood.family, problem.spread.weight
     point = FamilyPoint(likelihood, found.theta, problem.view, _null_output(problem, likelihood, constants))
-    deviance, null, pearson, saturated = problem.source.sum(FamilySums, point).sums.tolist()
+    deviance, null, pearson, saturated, observed, rows = problem.source.sum(FamilySums, point).sums.tolist()
     parameters = depends.rank + problem.intercept
     columns = problem.source.shape.targets - isinstance(problem.loss, Offset)
     in_trials = isinstance(family, Binomial) and columns == 1 and constants.lowest != 0  # some share is not 0 or 1
-    freedom = (_rows_that_count(problem.source) if in_trials else weight) - parameters
+    freedom = (rows if in_trials else observed) - parameters
     dispersion = ("pearson" if family.scaled else 1.0) if dispersion is None else dispersion
     estimated = isinstance(dispersion, str)
     phi = (pearson if dispersion == "pearson" else deviance) / freedom if estimated and freedom > 0.5 else math.nan
@@ -319,12 +319,6 @@ def likelihood_of_family(
             in_trials=in_trials,
         ),
     )
-
-
-def _rows_that_count(source: Source) -> float:
-    """Return the number of rows with a weight."""
-    weight = source.read_weights()
-    return float(source.n_rows if weight is None else (weight > 0).sum())
 
 
 def _null_output(problem: Problem, likelihood: Likelihood, constants: Constants) -> float:

@@ -122,13 +122,16 @@ def likelihood_influence(fit: LikelihoodFit, loss: Loss, source: Source) -> Like
     weight, t = source.read_all_weights(), source.read_targets()[:, : design.targets - source.offset]
     check_rows_cost(fit, source, np.atleast_1d(weight @ cost))
     trials, own = (np.sqrt(weight), np.ones_like(weight)) if design.precision else (np.ones_like(weight), weight)
+    heavy = (weight > 0) & linked.family.observed(t)
+    t = np.where(heavy[:, None], t, np.nan) if t.shape[1] == 2 else t  # rows without trials have no measures
     residual = (t[:, 0] / t.sum(axis=1) if t.shape[1] == 2 else t[:, 0]) - mean
     rising = np.sign(slope) * np.sign(residual)  # whether means rise with outputs
     pearson = trials * dispersion * slope * rising / np.sqrt(information)
     deviance = trials * np.sign(residual) * np.sqrt(2 * np.maximum(cost, 0.0))
-    rest = np.where((1.0 - leverage > FULL_LEVERAGE) & (weight > 0), 1.0 - leverage, np.nan)
+    rest = np.where((1.0 - leverage > FULL_LEVERAGE) & heavy, 1.0 - leverage, np.nan)
     freedom = observations(fit) - fit.parameters - 1.0
-    sigma = np.sqrt(np.maximum(own @ deviance**2 - deviance**2 / rest, 0.0) / (freedom if freedom > 0 else np.nan))
+    left = own[heavy] @ deviance[heavy] ** 2 - deviance**2 / rest
+    sigma = np.sqrt(np.maximum(left, 0.0) / (freedom if freedom > 0 else np.nan))
     likely = np.sign(deviance) * np.sqrt(deviance**2 + leverage * pearson**2 / rest)
     pull = rising * trials * np.sqrt(information / dispersion) * deviance / (rest * sigma)
     known = linked.family.name in UNIT_DISPERSION and np.isinf(fit.freedom)

@@ -85,6 +85,10 @@ class Family(ABC):
         """Return which targets are possible, (n, K), and what is, in words."""
         return t >= 0, "takes counts, zero or more"
 
+    def observed(self, t: Array) -> Any:
+        """Return which rows of targets say something, (n,): all but those of no trials."""
+        return np.ones(len(t), dtype=bool)
+
     def range(self, link: Link) -> tuple[float, float]:
         """Return the borders of the outputs whose mean the family can have."""
         return link.range
@@ -388,6 +392,9 @@ class Binomial(Family):
         if t.shape[1] == 2:
             return t >= 0, "takes numbers of successes and of failures, zero or more, or one column of shares"
         return (t >= 0) & (t <= 1), "takes shares from 0 to 1, or two columns: successes, failures"
+
+    def observed(self, t: Array) -> Any:
+        return t.sum(axis=1) > 0 if t.shape[1] == 2 else super().observed(t)
 
     def range(self, link: Link) -> tuple[float, float]:
         if isinstance(link, Log):

@@ -132,6 +132,10 @@ class Offset(Likelihood):
         """Return weight x log density at mean = t, (n,)."""
         return np.asarray(self.loss.saturated(t[:, :-1], weight))
 
+    def observed(self, t: Array) -> Any:
+        """Return which rows are observations, (n,)."""
+        return self.loss.observed(t[:, :-1])
+
     def first(self, t: Any, mean: Array) -> Any:
         """Return outputs to start from, (n, K), the offset taken off."""
         return self.loss.first(t[:, :-1], mean[:-1]) - t[:, -1:]

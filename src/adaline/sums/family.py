@@ -23,7 +23,7 @@ class FamilyPoint(NamedTuple):
 
 
 class FamilySums(Totals):
-    """Deviance, that of the model without columns, Pearson's chi-squared, and `Family.saturated`."""
+    """Deviance, that of the model without columns, Pearson's chi-squared, `Family.saturated`, weight and rows observed."""
 
     uses_blas: ClassVar[bool] = True
     reads_columns: ClassVar[bool] = True
@@ -31,7 +31,7 @@ class FamilySums(Totals):
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
         """Return the sums over no rows."""
-        return cls(np.zeros(4))
+        return cls(np.zeros(6))
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at a FamilyPoint."""
@@ -40,7 +40,8 @@ class FamilySums(Totals):
         with np.errstate(all="ignore"):
             parts = (loss.deviance(z, t), loss.deviance(null, t), loss.pearson(z, t))
             totals = [float(weight @ part[:, 0]) for part in parts]
-            self.sums += [*totals, float(loss.saturated(t, weight).sum())]
+            observed = weight[loss.observed(t)]
+            self.sums += [*totals, float(loss.saturated(t, weight).sum()), float(observed.sum()), len(observed)]
 
 
 class NullScore(Totals):
