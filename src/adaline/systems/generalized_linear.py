@@ -34,7 +34,7 @@ from adaline.inference.family import FamilySummary, family_test, summarise_famil
 from adaline.inference.family_intervals import INTERVAL, OutputErrors, family_interval, output_errors
 from adaline.inference.hypotheses import HypothesisTest
 from adaline.inference.influence import LikelihoodInfluence, likelihood_influence
-from adaline.inference.profile import INTERVALS, check_profile, profile_ends, profile_notes
+from adaline.inference.profile import INTERVALS, check_profile, profile_ends
 from adaline.inference.sandwich import all_with_errors, observations
 from adaline.input import Meter, by_blocks, generator, set_columns, transaction
 from adaline.input.basis import columns_of
@@ -408,7 +408,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         if profile and sources is not None:
             reach = quantile(freedom if distribution == "t" else np.inf, level)
             ends = [
-                profile_ends(fit, self._row_loss(), source, bool(self.fit_intercept), reach)
+                profile_ends(fit, self._row_loss(), source, bool(self.fit_intercept), reach)[0]
                 for fit, source in zip(fits, sources, strict=True)
             ]
         return summarise_families(
@@ -418,10 +418,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             intercept=bool(self.fit_intercept),
             certificate=self.certificate_,
             level=level,
-            notes=[
-                *([options.describe(observations(fits[0]), freedom)] if errors != "classical" else []),
-                *([] if ends is None else profile_notes(fits, ends)),
-            ],
+            notes=[options.describe(observations(fits[0]), freedom)] if errors != "classical" else [],
             errors=errors,
             freedom=freedom,
             ends=ends,
