@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 from scipy import sparse
 
 from adaline import GeneralizedLinear, LinearRegression, anova, compare, effects, load, open_table, save, select
@@ -61,6 +62,22 @@ def test_the_shape_of_a_negative_binomial_is_that_of_mass() -> None:
     ours = [one[name] for name in ("estimate", "std_error") for one in found["coefficients"]]
     ours += [found["deviance"], found["aic"], found["log_likelihood"]]
     np.testing.assert_allclose([model.shape_, found["shape_error"], *ours], [theta, error, *rest], rtol=1e-8)
+
+
+def test_the_likelihood_of_tweedie_amounts_is_that_of_statsmodels() -> None:
+    """At the dispersion deviance / N, as R's AICtweedie; statsmodels takes Wright's function of scipy."""
+    y = target("tweedie")
+    model = GeneralizedLinear(loss=Tweedie(1.6)).fit(X, y, WEIGHT, OFFSET)
+    found, n = model.summary().to_dict(), WEIGHT.sum()
+    family = sm.families.Tweedie(var_power=1.6, link=sm.families.links.Log())
+    mean = model.predict(X, offset=OFFSET)
+    likely = family.loglike(y, mean, freq_weights=WEIGHT, scale=model.deviance_ / n)
+    np.testing.assert_allclose(found["log_likelihood"], likely, rtol=1e-9)
+    np.testing.assert_allclose([found["aic"], found["bic"]], [8 - 2 * likely, 4 * np.log(n) - 2 * likely], rtol=1e-9)
+    alone = np.exp(OFFSET) * (WEIGHT @ (y * np.exp(-0.6 * OFFSET))) / (WEIGHT @ np.exp(0.4 * OFFSET))
+    null = family.loglike(y, alone, freq_weights=WEIGHT, scale=found["null_deviance"] / n)
+    np.testing.assert_allclose(found["null_log_likelihood"], null, rtol=1e-9)
+    assert np.isnan(GeneralizedLinear(loss=Tweedie(2.5)).fit(X, target("gamma")).summary().to_dict()["aic"])
 
 
 OFFSETS = {

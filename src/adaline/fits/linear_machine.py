@@ -26,7 +26,18 @@ from adaline.errors import InvalidData
 from adaline.fits.separation import PATIENCE, Separation, SeparationCheck, with_tiny_penalty
 from adaline.input.first_pass import class_weights_of
 from adaline.links import name_of
-from adaline.losses import Binomial, Likelihood, Linked, Loss, NegativeBinomial, Offset, Scoring, Squared, Working
+from adaline.losses import (
+    Binomial,
+    Likelihood,
+    Linked,
+    Loss,
+    NegativeBinomial,
+    Offset,
+    Scoring,
+    Squared,
+    Tweedie,
+    Working,
+)
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
 from adaline.solvers.least_squares.dependence import Dependence, independent
@@ -40,7 +51,7 @@ from adaline.solvers.smooth.newton import FLAT, Curvature, DescentResult, factor
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import proximal
 from adaline.sources import Source
-from adaline.sums import FamilyPoint, FamilySums, NullScore, ShapeScore, Targets, View
+from adaline.sums import Densities, FamilyPoint, FamilySums, NullScore, ShapeScore, Targets, View
 
 DEPENDENT = (
     "some columns are linear combinations of others: the weights of least norm are returned; drop columns, or give a "
@@ -292,12 +303,16 @@ def likelihood_of_family(
     phi = (pearson if dispersion == "pearson" else deviance) / freedom if estimated and freedom > 0.5 else math.nan
     phi = phi if isinstance(dispersion, str) else float(dispersion)
     quasi = math.nan if estimated and not family.scaled else 0.0
+    likely, null_likely = (family.log_likelihood(one, saturated, weight) + quasi for one in (deviance, null))
+    if isinstance(family, Tweedie) and family.compound and min(deviance, null) > 0:
+        of = (family, (deviance / weight, null / weight))
+        likely, null_likely = problem.source.sum(Densities, of, size=2).sums - weight / 2
     root = None if options.l1 else _information_root(problem, likelihood, found)
     return LikelihoodFit(
         fitted.solution,
         None if root is None else root * math.sqrt(phi),
-        family.log_likelihood(deviance, saturated, weight) + quasi,
-        family.log_likelihood(null, saturated, weight) + quasi,
+        float(likely),
+        float(null_likely),
         problem.source.n_rows,
         weight,
         parameters,

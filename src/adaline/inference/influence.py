@@ -13,8 +13,8 @@ the deviance, sign(t - mean) (2 (loss - least loss))^(1/2). Cook's distance take
 as R does: they are those of one step of a refit, not of the refit itself. Where means fall as outputs rise (link
 "inverse"), DFBETAS have the sign of the step, R's the other one.
 
-Of three or more classes a row has K coupled outputs, Z = A'(1, x) is (m, K), and its leverage the trace of Z V Z', V the
-second derivatives of its loss. One Newton step without the row moves coefficients by A s, s = (1 - Z V Z')^-1 Z r:
+Of three or more classes a row has K coupled outputs, Z = A'(1, x) is (m, K), and its leverage the trace of Z V Z', V
+the second derivatives of its loss. A Newton step without the row moves coefficients by A s, s = (1 - Z V Z')^-1 Z r:
 
     Cook's D = s's / p,   DFBETAS = A s / A_j,   deviance = (-2 ln P(own class))^(1/2)
 

@@ -141,9 +141,7 @@ def _objective(fit: LikelihoodFit, problem: Problem, free: Array) -> Callable[[A
     return evaluate
 
 
-def _ends(
-    evaluate: Callable[[Array], Evaluation], best: Array, contrasts: Array, errors: Array, reach: float
-) -> Array:
+def _ends(evaluate: Callable[[Array], Evaluation], best: Array, contrasts: Array, errors: Array, reach: float) -> Array:
     """Return both ends (2, q) of combinations (q, M) of parameters, NaN where the error (q,) is none."""
     least, out = evaluate(best).value, np.full((2, len(errors)), np.nan)
     for j in np.flatnonzero(errors > 0):

@@ -90,7 +90,6 @@ class FittedLikelihood(NamedTuple):
         theta = to_device_of(x, self.theta.T.copy())
         return xp.matmul(xp.astype(x, xp.float64, copy=False), theta[1:, :]) + theta[:1, :]
 
-
     def coordinates(self, block: Block) -> Any:
         """Return Z = A'(1, x) of the rows of a block, one output after another, (n, K m)."""
         x = as_dense(block.x)

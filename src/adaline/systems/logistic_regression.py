@@ -29,7 +29,15 @@ from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
 from adaline.inference.effects import MeanModel, effects_root, likelihood_notes, logistic_means, softmax_means
 from adaline.inference.influence import ClassInfluence, LikelihoodInfluence, class_influence, likelihood_influence
-from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest, index_of, mean_interval, summarise, wald_test
+from adaline.inference.likelihood import (
+    SEPARATED,
+    LikelihoodSummary,
+    WaldTest,
+    index_of,
+    mean_interval,
+    summarise,
+    wald_test,
+)
 from adaline.inference.profile import INTERVALS, check_profile, profile_ends
 from adaline.inference.sandwich import all_with_errors
 from adaline.input import Meter, by_blocks, set_columns, transaction
