@@ -496,7 +496,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         """Return the fit with these errors, and the degrees of freedom of what judges its coefficients."""
         fit = self._one_fit(what)
         source = self._same_rows(X, y, sample_weight) if options.needs_rows(X) else None
-        found, freedom = all_with_errors([fit], self._loss(), None if source is None else [source], options)
+        found, freedom = all_with_errors([fit], [self._loss()], None if source is None else [source], options)
         return found[0], freedom
 
     def _mean_model(self) -> MeanModel:

@@ -338,7 +338,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
     def _with_errors(self, options: ErrorOptions, X: Any, y: Any, sample_weight: Any) -> tuple[LikelihoodFit, float]:
         """Return the fit with these errors, and the degrees of freedom of what judges its coefficients."""
         sources = [self._same_rows(X, y, sample_weight)] if options.needs_rows(X) else None
-        found, freedom = all_with_errors(self._fits, self._outputs_loss(), sources, options)
+        found, freedom = all_with_errors(self._fits, [self._outputs_loss()], sources, options)
         return found[0], freedom
 
     def _same_rows(self, X: Any, y: Any, sample_weight: Any) -> Source:
