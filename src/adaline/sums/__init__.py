@@ -4,7 +4,7 @@ from adaline.sums.base import JointSum, Sum
 from adaline.sums.classes import ClassMoments
 from adaline.sums.clusters import Centres, Clusters
 from adaline.sums.curvature import CurvatureDiagonal, ThinnedCurvature, Thinning
-from adaline.sums.family import FamilyPoint, FamilySums, NullScore, ShapeScore
+from adaline.sums.family import Densities, FamilyPoint, FamilySums, NullScore, ShapeScore
 from adaline.sums.firth import FirthScore, Prior
 from adaline.sums.folds import FoldSums, all_but_one, running
 from adaline.sums.leave_one_out import LeaveOneOut, Ridges
@@ -27,7 +27,7 @@ SUMS: dict[str, type[Sum]] = {
         *(Moments, ClassMoments, Triangle, Residual, LeaveOneOut, Scores, GroupScores),
         *(WrongRows, ErrorCounts, Spread, Objective, HessianProduct, FirthScore),
         *(Clusters, MixtureMoments, Targets, MachineObjective, CurvatureDiagonal, ThinnedCurvature),
-        *(ClassWeights, JointSum, FamilySums, NullScore, ShapeScore, OrdinalObjective, OrdinalProduct),
+        *(ClassWeights, JointSum, FamilySums, NullScore, Densities, ShapeScore, OrdinalObjective, OrdinalProduct),
     )
 }
 
@@ -39,6 +39,7 @@ __all__ = [
     "Clusters",
     "Components",
     "CurvatureDiagonal",
+    "Densities",
     "ErrorCounts",
     "FamilyPoint",
     "FamilySums",
