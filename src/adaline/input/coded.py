@@ -7,7 +7,6 @@ from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from adaline.arrays import Array
 from adaline.coding import Coding, Column
@@ -87,6 +86,8 @@ def scored(system: Any, score: Any, X: Any, y: Any, sample_weight: Any) -> float
 
 def score_predictions(system: Any, found: Any, X: Any, y: Any, sample_weight: Any) -> float:
     """Return R^2 of predictions of rows X that were made already."""
+    from sklearn.base import RegressorMixin  # slow to import
+
     return _judged(system, RegressorMixin.score, found, X, y, sample_weight)
 
 
