@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData
+from adaline.lazy import nw
 
 Codes = NDArray[np.intp]
 Level = str | int | float | bool

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
 
 from adaline import __version__
 from adaline.comparison.baseline import MeanTarget, MostFrequentClass
@@ -33,6 +32,7 @@ from adaline.comparison.table import (
     told_task,
 )
 from adaline.errors import InvalidParameter
+from adaline.estimator import is_classifier, is_regressor
 from adaline.inference.summary import escaped
 from adaline.locks import cached_property
 from adaline.results import Certificate, some

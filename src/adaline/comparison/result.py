@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from adaline.arrays import Array
 from adaline.comparison.budget import FitBudget
+from adaline.estimator import clone
 from adaline.results import Certificate
 from adaline.selection.cross_validation import ArrayRows, CrossValidation, StreamedFolds
 

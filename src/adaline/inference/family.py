@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
@@ -119,9 +119,9 @@ def infer_family(
     gained = float(np.float64(plain * max(part.null_deviance - part.deviance, 0.0)) / part.dispersion)
     likely, parameters = fit.log_likelihood, fit.parameters + part.extra
     if part.estimated:
-        p = special.fdtrc(columns, part.freedom, gained / max(columns, 1))
+        p = scipy.special.fdtrc(columns, part.freedom, gained / max(columns, 1))
     else:
-        p = special.chdtrc(columns, gained)
+        p = scipy.special.chdtrc(columns, gained)
     statistics = judged(theta, error, level, freedom)
     if ends is not None:
         statistics |= {"lower": ends[0], "upper": ends[1]}

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.construction import configured
 from adaline.errors import InvalidData
 from adaline.input.basis import columns_of
 from adaline.parameters import FLAG, PENALTY, Number, OneOf
@@ -20,13 +19,14 @@ from adaline.solvers.least_squares.ridge import choose_penalty
 from adaline.sources import Source
 from adaline.sums import ClassMoments, Moments
 from adaline.systems.families.closed_form import ClosedFormClassifier
+from adaline.systems.families.named import named_system
 from adaline.systems.families.weights import column_notes, warn_of_dependence
 from adaline.systems.ridge import eigenbasis, spread_of
 
 CODINGS = ("one-of-k", "signed", "fisher")
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class LeastSquaresClassifier(ClosedFormClassifier):
     """Least squares on coded labels: minimises 1/2 sum_n weight_n ||T(class_n) - W'(1, x_n)||^2 + penalty/2 ||W||^2.
