@@ -76,10 +76,13 @@ class Column:
         if series.dtype.is_numeric():  # numbers where the levels are texts
             return _text_codes(series.to_list(), self.levels)
         known = {level: i for i, level in enumerate(self.levels)}
-        values = series.unique().to_list()
-        index = {value: known.get(plain(value), UNKNOWN) for value in values if not is_missing(value)}
+
+        def code(value: Any) -> int:
+            return ABSENT if is_missing(value) else known.get(plain(value), UNKNOWN)
+
         if series.implementation.is_pyarrow():
-            return _arrow_codes(series, index)
+            return _arrow_codes(series.to_native(), code)
+        index = {value: code(value) for value in series.unique().to_list()}
         return np.array([index.get(value, ABSENT) for value in series.to_list()], dtype=np.intp)
 
 
@@ -166,17 +169,14 @@ def _arrow_numbers(column: Any) -> Array:
     return np.asarray(column.to_numpy(), dtype=np.float64)
 
 
-def _arrow_codes(series: nw.Series[Any], code_of: dict[Any, int]) -> Codes:
-    """Return the code of each value by Arrow's own hash table."""
+def _arrow_codes(column: Any, code: Callable[[Any], int]) -> Codes:
+    """Return the code of each value of an Arrow column, (n,), from that of each different value."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    column = series.to_native()
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    values = list(code_of)
-    found = pc.index_in(column, value_set=pa.array(values, type=column.type)) if values else None
-    if found is None:
-        return np.full(len(column), ABSENT, dtype=np.intp)
-    index = pc.fill_null(found, len(values)).to_numpy()
-    return np.asarray(np.array([*code_of.values(), ABSENT], dtype=np.intp)[index])
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    parts = [np.empty(0, dtype=np.intp)]
+    for chunk in column.chunks:
+        codes = np.array([*map(code, chunk.dictionary.to_pylist()), ABSENT], dtype=np.intp)
+        parts.append(codes[chunk.indices.cast(pa.int32()).fill_null(len(codes) - 1).to_numpy()])
+    return np.concatenate(parts)

@@ -7,8 +7,10 @@ UNSUPERVISED: model files know them, `compare` and the command line's fit do not
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING
 
+from adaline.errors import InvalidParameter
 from adaline.lazy import Registry, lazily
 
 if TYPE_CHECKING:
@@ -74,6 +76,7 @@ __all__ = [
     "RobustRegression",
     "SigmoidPerceptron",
     "WienerFilter",
+    "system_name",
 ]
 
 __getattr__ = lazily(
@@ -106,3 +109,15 @@ __getattr__ = lazily(
         "wiener_filter": "WienerFilter",
     },
 )
+
+
+def system_name(named: str) -> str:
+    """Return the name of a system as the registry has it, whatever its case."""
+    if not isinstance(named, str):
+        raise InvalidParameter(f"systems are given by name, as 'Ridge', got {named!r}")
+    names = {name.lower(): name for name in SYSTEMS}
+    if named.lower() in names:
+        return names[named.lower()]
+    near = difflib.get_close_matches(named.lower(), names, n=1, cutoff=0.5)
+    meant = f" Did you mean {names[near[0]]}?" if near else ""
+    raise InvalidParameter(f"there is no system {named!r}.{meant} There are: {', '.join(SYSTEMS)}")
