@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -165,7 +166,7 @@ def _number_codes(values: Array, levels: tuple[Any, ...]) -> Codes:
 def _arrow_numbers(column: Any) -> Array:
     """Return a column of doubles, (n,), without a copy if it is one chunk without missing values."""
     if column.num_chunks == 1 and column.null_count == 0:
-        return np.asarray(column.chunk(0).to_numpy(zero_copy_only=True))
+        return np.from_dlpack(column.chunk(0))  # Arrow's own to_numpy imports pandas
     return np.asarray(column.to_numpy(), dtype=np.float64)
 
 
@@ -173,10 +174,10 @@ def _arrow_codes(column: Any, code: Callable[[Any], int]) -> Codes:
     """Return the code of each value of an Arrow column, (n,), from that of each different value."""
     import pyarrow as pa
 
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
     parts = [np.empty(0, dtype=np.intp)]
-    for chunk in column.chunks:
-        codes = np.array([*map(code, chunk.dictionary.to_pylist()), ABSENT], dtype=np.intp)
-        parts.append(codes[chunk.indices.cast(pa.int32()).fill_null(len(codes) - 1).to_numpy()])
+    for chunk in column.dictionary_encode("encode").chunks:  # a missing value is one of the dictionary's
+        codes = np.array([*map(code, chunk.dictionary.to_pylist())], dtype=np.intp)
+        parts.append(codes[np.from_dlpack(chunk.indices)])  # Arrow's own to_numpy imports pandas
     return np.concatenate(parts)
