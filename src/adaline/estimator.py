@@ -48,6 +48,12 @@ def join() -> None:
             above.__init_subclass__()
 
 
+def join_if_loaded() -> None:
+    """Join where scikit-learn is loaded; called when a model is made."""
+    if "sklearn.base" in sys.modules and issubclass(BaseEstimator, Alone):
+        join()
+
+
 def _descendants(cls: type[Any]) -> set[type[Any]]:
     below = set(cls.__subclasses__())
     return below.union(*map(_descendants, below))
@@ -72,11 +78,6 @@ class Alone:
 
 class AloneEstimator(Alone):
     """What stands under `BaseEstimator` in the place of scikit-learn's."""
-
-    def __new__(cls, *args: Any, **given: Any) -> Self:
-        if "sklearn.base" in sys.modules:
-            join()
-        return object.__new__(cls)
 
     def __repr__(self) -> str:
         from pprint import saferepr
@@ -262,5 +263,4 @@ def available_if(check: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], 
     return lambda fn: Available(fn, check)
 
 
-if "sklearn.base" in sys.modules:
-    join()
+join_if_loaded()
