@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_classifier, is_regressor
 
 from adaline import storage
 from adaline.arrays import Array
@@ -17,6 +16,7 @@ from adaline.cli.output import facts, print_json, say, show
 from adaline.cli.summary import model_label
 from adaline.comparison.classes import decisions, recalls
 from adaline.errors import InvalidParameter
+from adaline.estimator import is_classifier, is_regressor
 from adaline.input.coded import coded
 from adaline.selection.measures import SMALLEST
 from adaline.selection.probabilities import reliability

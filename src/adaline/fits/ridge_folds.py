@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
 
 from adaline.arrays import Array, host
 from adaline.errors import InvalidData, SumsMissing
+from adaline.estimator import BaseEstimator, RegressorMixin
 from adaline.solvers.coordinates.quadratics import MomentQuadratics, of_moments
 from adaline.sources import Source
 from adaline.sources.base import InMemory

@@ -24,7 +24,6 @@ from datetime import timedelta
 from itertools import combinations
 from typing import Any, NamedTuple
 
-import narwhals.stable.v1 as nw
 import numpy as np
 
 from adaline.arrays import Array, as_dense, host, is_device, is_sparse
@@ -36,6 +35,7 @@ from adaline.inference.summary import cell, escaped, frame_of, html_row, html_ta
 from adaline.input.basis import given_columns, rows_through_basis
 from adaline.input.coded import CodedRows, coded, offset_of
 from adaline.input.open import read_offset, read_rows, read_weights, refuse_nonfinite
+from adaline.lazy import nw
 from adaline.losses import Likelihood, Logistic, Softmax
 from adaline.parameters import FLAG, LEVEL, OneOf
 from adaline.solvers.smooth.likelihood import LikelihoodFit

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
@@ -117,9 +117,9 @@ def infer_family(fit: LikelihoodFit, intercept: bool, level: float, freedom: flo
     gained = float(np.float64(plain * max(part.null_deviance - part.deviance, 0.0)) / part.dispersion)
     likely, parameters = fit.log_likelihood, fit.parameters + part.extra
     if part.estimated:
-        p = special.fdtrc(columns, part.freedom, gained / max(columns, 1))
+        p = scipy.special.fdtrc(columns, part.freedom, gained / max(columns, 1))
     else:
-        p = special.chdtrc(columns, gained)
+        p = scipy.special.chdtrc(columns, gained)
     return FamilyInference(
         **judged(theta, error, level, freedom),
         family=part.family,

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from scipy import special
+import scipy
 
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
@@ -152,7 +152,7 @@ def infer_class(fit: LikelihoodFit, k: int, reference: int, level: float, freedo
     error[1:][~fit.dependence.kept] = np.nan
     found = judged(estimate, error, level, freedom)
     if fit.ratios is not None:
-        found["p_value"][1:] = np.where(np.isnan(error[1:]), np.nan, special.chdtrc(1, fit.ratios[1:]))
+        found["p_value"][1:] = np.where(np.isnan(error[1:]), np.nan, scipy.special.chdtrc(1, fit.ratios[1:]))
     return WaldInference(**found)
 
 
@@ -176,7 +176,7 @@ def quality(fit: LikelihoodFit, classes: int, intercept: bool) -> Quality:
         pseudo_r_squared=1.0 - fit.log_likelihood / fit.null if fit.null < 0 else np.nan,
         chi2=chi2,
         chi2_freedom=freedom,
-        chi2_p_value=float(special.chdtrc(freedom, chi2)) if freedom > 0 else np.nan,
+        chi2_p_value=float(scipy.special.chdtrc(freedom, chi2)) if freedom > 0 else np.nan,
         parameters=fit.parameters,
         aic=plain * (2 * fit.parameters - 2 * fit.log_likelihood),
         bic=plain * (float(np.log(fit.weight)) * fit.parameters - 2 * fit.log_likelihood),

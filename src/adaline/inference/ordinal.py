@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from adaline.arrays import Array
 from adaline.errors import SumsMissing
@@ -203,4 +203,4 @@ def probability_interval(fit: LikelihoodFit, link: CumulativeLink, x: Array, lev
     along = np.einsum("nd,kdm->nkm", x, fit.root[:, 1:]) + fit.root[:, 0]
     odds, along = log_odds(log_p, slopes @ along)
     reach = reach_at(fit, x, along, quantile(np.inf, level))
-    return Interval(np.exp(log_p), special.expit(odds - reach), special.expit(odds + reach))
+    return Interval(np.exp(log_p), scipy.special.expit(odds - reach), scipy.special.expit(odds + reach))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
 
 from adaline.arrays import Array
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
+from adaline.lazy import nw
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.source import coded_by
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import host, is_device, namespace
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidType, MissingValues, UnknownLabel
+from adaline.lazy import nw
 
 Labels = NDArray[Any]
 Codes = NDArray[np.intp]

@@ -15,9 +15,8 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any, NamedTuple, TypeVar
 
-import narwhals.stable.v1 as nw
 import numpy as np
-from scipy import sparse
+import scipy
 
 from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
 from adaline.coding import Coding
@@ -27,6 +26,7 @@ from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wante
 from adaline.input.coded import CodedRows, check_intercept, coded
 from adaline.input.columns import InputColumns, columns_on
 from adaline.input.labels import Labels, category_order, encode, read_labels, refuse_masked
+from adaline.lazy import nw
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, TableSource
 from adaline.sources.array import FLOATS
 from adaline.sources.base import IndexedSource
@@ -482,7 +482,7 @@ def _refuse_malformed(x: Any) -> None:
         if x.format in ("csr", "csc", "bsr"):
             x.check_format(full_check=True)
         elif x.format == "coo" and x.nnz and x.ndim == 2:
-            sparse.coo_array((x.data, x.coords), shape=x.shape)
+            scipy.sparse.coo_array((x.data, x.coords), shape=x.shape)
     except ValueError as error:
         raise InvalidData(f"X is a malformed {x.format.upper()} matrix: {error}") from None
 

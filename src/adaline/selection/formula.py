@@ -12,11 +12,11 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from adaline.arrays import Array, host
 from adaline.construction import check_parameters
 from adaline.errors import InvalidParameter
+from adaline.estimator import clone
 from adaline.inference.influence import LeaveOneOutResult, left_out
 from adaline.input.labels import encode, read_labels
 from adaline.selection.cross_validation import CandidateErrors, Trial, fit, freedom_of, with_trial

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from adaline.arrays import Array, as_dense, host, is_device, namespace, to_device_of
 from adaline.block import Block, Shape
@@ -282,7 +282,7 @@ class GroupScores(Sum):
         counted = np.flatnonzero(block.weights() > 0)
         groups, group_index = np.unique(host(block.t)[counted, -1], return_inverse=True)
         shape = (len(groups), len(counted))
-        member = sparse.csc_array((np.ones(len(counted)), group_index, np.arange(len(counted) + 1)), shape)
+        member = scipy.sparse.csc_array((np.ones(len(counted)), group_index, np.arange(len(counted) + 1)), shape)
         self._add_scores(groups, (member @ scores[counted]).reshape(len(groups), targets, size))
 
     def merge(self, other: Self) -> None:

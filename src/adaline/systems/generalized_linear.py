@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from adaline.arrays import Array, host, is_device
 from adaline.basis.base import BASIS
-from adaline.construction import check_parameters, configured
+from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
+from adaline.estimator import available_if
 from adaline.fits.custom_machine import MACHINE, first_weights, fit_machine
 from adaline.fits.linear_machine import (
     Constants,
@@ -72,6 +72,7 @@ from adaline.sources.views import in_memory, shares_of
 from adaline.sums import Targets
 from adaline.sums.machine import dense
 from adaline.sums.wrong_rows import outputs
+from adaline.systems.families.named import named_system
 from adaline.systems.families.near import NearFits
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import split_theta, theta_of
@@ -88,7 +89,7 @@ SEPARATED = (
 )
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class GeneralizedLinear(NearFits, LinearRegressor):
     """Generalized linear machine: minimises sum of weight x loss(z, t) + penalty/2 ||w||^2 + l1 |w|, w0 free.

@@ -10,7 +10,6 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.construction import configured
 from adaline.errors import InvalidData, SumsMissing
 from adaline.fits.ridge_folds import RidgeFolds
 from adaline.input.basis import columns_of
@@ -24,13 +23,14 @@ from adaline.solvers.least_squares.ridge import choose_penalty
 from adaline.sources import Source
 from adaline.sums import ClassMoments, Moments
 from adaline.systems.families.closed_form import ClosedFormClassifier
+from adaline.systems.families.named import named_system
 from adaline.systems.families.weights import column_notes, warn_of_dependence
 from adaline.systems.ridge import ScoringCheck, eigenbasis, spread_of
 
 CODINGS = ("one-of-k", "signed", "fisher")
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class LeastSquaresClassifier(ClosedFormClassifier):
     """Least squares on coded labels: minimises 1/2 sum_n weight_n ||T(class_n) - W'(1, x_n)||^2 + penalty/2 ||W||^2.

@@ -7,13 +7,13 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from adaline.arrays import Array, host, is_sparse
 from adaline.basis.base import BASIS
 from adaline.block import Shape
-from adaline.construction import check_parameters, configured
+from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
+from adaline.estimator import clone
 from adaline.fits.linear_machine import (
     Constants,
     MachineOptions,
@@ -75,6 +75,7 @@ from adaline.sources.views import Fold, in_memory, recoded
 from adaline.sums import Spread
 from adaline.systems.families.decisions import one_against_one, sum_of_pairs
 from adaline.systems.families.folds import FoldFits
+from adaline.systems.families.named import named_system
 from adaline.systems.families.near import NearFits, without_fold
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs, split_theta, theta_of
@@ -82,7 +83,7 @@ from adaline.systems.families.weights import finite_outputs, split_theta, theta_
 SCHEMES = ("softmax", "one-vs-rest", "one-vs-one")
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class LogisticRegression(NearFits, LinearClassifier):
     """Logistic regression: minimises minus the log-likelihood of the labels + penalty/2 ||w||^2 + l1 |w|, w0 free.

@@ -10,7 +10,7 @@ import numpy as np
 
 from adaline.arrays import Array, host, is_sparse
 from adaline.basis.base import BASIS
-from adaline.construction import check_parameters, configured
+from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, warn
 from adaline.fits.ordinal import REMEDIES, OrdinalOptions, fit_ordinal
 from adaline.fitted import check_is_fitted
@@ -42,6 +42,7 @@ from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.ordinal import build_ordinal
 from adaline.sources import Source
 from adaline.sources.views import recoded
+from adaline.systems.families.named import named_system
 from adaline.systems.families.near import NearFits
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs, split_theta
@@ -63,7 +64,7 @@ class _Labels(Check):
         )
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class OrdinalRegression(NearFits, LinearClassifier):
     """Regression on ordered classes: minimises minus the log-likelihood of the labels + penalty/2 ||w||^2.

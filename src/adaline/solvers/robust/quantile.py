@@ -19,10 +19,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import lapack
-from scipy.optimize import linprog
 
 from adaline.arrays import Array
 from adaline.solvers.robust.m_estimation import gather_rows, residuals, weighted_total
@@ -280,7 +280,9 @@ def _step(
 
 def _simplex(a: Array, t: Array, level: float, theta: Array) -> Vertex:
     """Return a solution by the simplex method on the dual, or theta where that finds none."""
-    found = linprog(-t, A_eq=a.T, b_eq=(1.0 - level) * a.sum(axis=0), bounds=(0.0, 1.0), method="highs-ds")
+    found = scipy.optimize.linprog(
+        -t, A_eq=a.T, b_eq=(1.0 - level) * a.sum(axis=0), bounds=(0.0, 1.0), method="highs-ds"
+    )
     if found.x is None:
         return Vertex(theta, np.full(len(t), 1.0 - level), np.zeros(len(t), dtype=bool), False, np.inf, 0)
     return _onto_plane(a, t, -found.eqlin.marginals, found.x, 1.0 - found.x, int(found.nit))

@@ -8,7 +8,6 @@ from functools import partial
 from threading import Lock
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +18,7 @@ from adaline.coding.columns import ABSENT, UNKNOWN, is_missing, plain
 from adaline.coding.expressions import evaluate
 from adaline.coding.formula import targets_of
 from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnknownLabel, UnreadableTable
+from adaline.lazy import nw
 from adaline.locks import cached_property
 from adaline.sources.array import ArraySource
 from adaline.sources.base import Reader, Source, block_rows
@@ -30,7 +30,7 @@ from adaline.sources.tables.spec import TableSpec, check_column, check_needed
 from adaline.sources.tables.sql import quoted
 from adaline.wording import counted, visible
 
-ReadTargets = Callable[[nw.DataFrame[Any], int], Array]
+ReadTargets = Callable[["nw.DataFrame[Any]", int], Array]
 """A function from a frame and the index of its first row to its targets, (n, K)."""
 
 MOST_CLASSES = 1000
