@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     --------
     >>> from adaline.cli import main
     >>> main(["--version"])
-    adaline 0.1.0
+    adaline ...
     0
     """
     given = list(sys.argv[1:] if arguments is None else arguments)

@@ -40,13 +40,14 @@ def coded(system: Any, source: Source, targets: bool = True) -> Source:
 
 
 def offset_of(system: Any, x: Any) -> Array | None:
-    """Return the offset that rows X bring with them, (n,): a source, or a frame that a table's model is applied to."""
+    """Return the offset that rows X bring with them, (n,) or (n, K): a source, or a frame for a table's model."""
     if isinstance(x, TableSource):
         found = coded(system, x, targets=False)
         assert isinstance(found, TableSource)
         return found.read_offset()
     if isinstance(x, Source):
-        return x.read_targets()[:, -1] if x.offset else None
+        found = x.read_targets()[:, x.shape.targets - x.offset :]
+        return (found[:, 0] if x.offset == 1 else found) if x.offset else None
     coding: Coding | None = system.__dict__.get("coding_")
     frame = nw.from_native(x, pass_through=True, eager_only=True)
     return coding.read_offset(frame) if coding is not None and isinstance(frame, nw.DataFrame) else None

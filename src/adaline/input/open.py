@@ -94,7 +94,7 @@ def open_rows(
     """Return the source of rows X (n, D) with targets y (n,) or (n, K), and the columns of the system's input.
 
     With `reset` columns and basis are learned from these rows; otherwise they are those of the fitted system. With an
-    offset or an exposure, see `read_offset`, the source has the offset as its last target.
+    offset or an exposure, see `read_offset`, the source has the offsets as its last targets.
     """
     if isinstance(x, Source):
         if offset is not None or exposure is not None:
@@ -107,10 +107,10 @@ def open_rows(
     given = read_given(system, x, sample_weight, reset=reset)
     rows = given.x.shape[0]
     targets = read_targets(system, y, rows)
-    known = read_offset(offset, exposure, rows)
     own = namespace(targets).reshape(targets, (rows, -1))
+    known = read_offset(offset, exposure, rows, own.shape[1])
     source = given.source(own if known is None else np.column_stack([host(own), known]))
-    source.flat, source.offset = targets.ndim == 1, known is not None
+    source.flat, source.offset = targets.ndim == 1, 0 if known is None else known.shape[1]
     return OpenedRows(source, given.columns)
 
 
@@ -298,8 +298,11 @@ def read_weights(weight: Any, rows: int) -> Array:
     return np.ascontiguousarray(out)
 
 
-def read_offset(offset: Any, exposure: Any, rows: int) -> Array | None:
-    """Return offset + ln exposure as (n,) float64, finite; one number is for all rows; None where neither is given."""
+def read_offset(offset: Any, exposure: Any, rows: int, targets: int = 1) -> Array | None:
+    """Return offset + ln exposure, float64 and finite; None where neither is given.
+
+    It is (n, 1), for all targets alike, or (n, K); one number is for all rows.
+    """
     out = None
     for name, given in (("offset", offset), ("exposure", exposure)):
         if given is None:
@@ -309,13 +312,17 @@ def read_offset(offset: Any, exposure: Any, rows: int) -> Array | None:
         except (TypeError, ValueError, OverflowError):
             raise InvalidType(f"{name} must be numbers, got {type(given).__name__}") from None
         part = np.full(rows, float(part)) if part.ndim == 0 else part
-        if part.shape != (rows,):
-            raise InvalidData(f"{name} has shape {part.shape}; it must be a number or ({rows},), one for each row")
+        if part.shape != (rows,) and (targets == 1 or part.shape != (rows, targets)):
+            more = f", or ({rows}, {targets}), one for each target" if targets > 1 else ""
+            raise InvalidData(
+                f"{name} has shape {part.shape}; it must be a number or ({rows},), one for each row{more}"
+            )
+        part = part.reshape(rows, -1)
         good = np.isfinite(part) & ((part > 0) | (name == "offset"))
         if not good.all():
-            row = int(np.flatnonzero(~good)[0])
+            row, column = (int(i) for i in np.argwhere(~good)[0])
             wanted = "finite numbers" if name == "offset" else "positive numbers, times or sizes"
-            raise InvalidData(f"{name} is {part[row]:g} at row {row}: give {wanted}")
+            raise InvalidData(f"{name} is {part[row, column]:g} at row {row}: give {wanted}")
         part = part if name == "offset" else np.log(part)
         out = part if out is None else out + part
     return out

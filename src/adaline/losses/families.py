@@ -23,6 +23,7 @@ import scipy
 from adaline.arrays import Array, namespace
 from adaline.errors import InvalidParameter
 from adaline.links import LINKS, Derivatives, Link, Log, Power, name_of
+from adaline.losses.wright import log_wright
 
 OF_POWERS: dict[float, str] = {0: "gaussian", 1: "poisson", 2: "gamma", 3: "inverse_gaussian"}
 LARGE = 16.0  # shape from which on Gamma and psi are taken from their series, in terms 1 / (c x^a), pairs (a, c)
@@ -84,6 +85,10 @@ class Family(ABC):
     def good(self, t: Array) -> tuple[Any, str]:
         """Return which targets are possible, (n, K), and what is, in words."""
         return t >= 0, "takes counts, zero or more"
+
+    def observed(self, t: Array) -> Any:
+        """Return which rows of targets say something, (n,): all but those of no trials."""
+        return np.ones(len(t), dtype=bool)
 
     def range(self, link: Link) -> tuple[float, float]:
         """Return the borders of the outputs whose mean the family can have."""
@@ -205,8 +210,26 @@ class Tweedie(Family):
             return np.asarray(weight * np.log(t).sum(axis=1))
         return np.zeros(len(t))
 
+    @property
+    def compound(self) -> bool:
+        """Whether t is a poisson sum of gamma amounts, whose density is the series of `log_density`."""
+        return 1 < self.power < 2
+
+    def log_density(self, t: Array, dispersion: float) -> Array:
+        """Return the log density (n, K) of amounts at mean = t, for a power between 1 and 2.
+
+        Of t > 0 it is ln(W / t) - t^(2-p) / ((p - 1) (2 - p) phi), W the series of `log_wright`: of so many gamma
+        amounts; zero has the mean zero for certain. P. K. Dunn, G. K. Smyth, Statistics and Computing 15 (2005),
+        267-280.
+        """
+        p, some = self.power, t > 0
+        amount, a = np.where(some, t, 1.0), (2 - p) / (p - 1)
+        log_x = a * np.log(amount / (p - 1)) - (1 + a) * np.log(dispersion) - np.log(2 - p)
+        whole = log_wright(a, log_x) - np.log(amount) - amount ** (2 - p) / ((p - 1) * (2 - p) * dispersion)
+        return np.where(some, whole, 0.0)
+
     def log_likelihood(self, deviance: float, saturated: float, weight: float) -> float:
-        """Of gamma, gaussian and inverse gaussian as R has it; NaN of others, whose density has no closed form."""
+        """Of gamma, gaussian and inverse gaussian as R has it; NaN of others, see `compound`."""
         phi = deviance / weight
         if self.power == 1:
             return saturated - deviance / 2
@@ -390,6 +413,9 @@ class Binomial(Family):
         if t.shape[1] == 2:
             return t >= 0, "takes numbers of successes and of failures, zero or more, or one column of shares"
         return (t >= 0) & (t <= 1), "takes shares from 0 to 1, or two columns: successes, failures"
+
+    def observed(self, t: Array) -> Any:
+        return t.sum(axis=1) > 0 if t.shape[1] == 2 else super().observed(t)
 
     def range(self, link: Link) -> tuple[float, float]:
         if isinstance(link, Log):

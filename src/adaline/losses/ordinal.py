@@ -243,6 +243,10 @@ class OrdinalOutputs(Loss):
         at_upper, at_lower = ((end * q).sum(axis=1) * found.across for end in (upper, lower))
         return np.asarray(self.curvature(z, t) * q + upper * at_lower[:, None] + lower * at_upper[:, None])
 
+    def mean(self, z: Any) -> Array:
+        """Return the probabilities of the classes, (n, K)."""
+        return np.asarray(np.exp(self.inner.log_probabilities(host(z)[:, 0] + self.inner.thresholds[0])))
+
     def _of(self, z: Any, t: Any) -> tuple[IntervalTerms, Array, Array]:
         """Return the terms of rows, and which output is the upper and the lower end of their class, (n, K - 1)."""
         own = host(t)[:, 0].astype(np.intp)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from adaline.sums.classes import ClassMoments
     from adaline.sums.clusters import Centres, Clusters
     from adaline.sums.curvature import CurvatureDiagonal, ThinnedCurvature, Thinning
-    from adaline.sums.family import FamilyPoint, FamilySums, NullScore, ShapeScore
+    from adaline.sums.family import Densities, FamilyPoint, FamilySums, NullScore, ShapeScore
     from adaline.sums.firth import FirthScore, Prior
     from adaline.sums.folds import FoldSums, all_but_one, running
     from adaline.sums.leave_one_out import LeaveOneOut, Ridges
@@ -32,7 +32,7 @@ SUMS = Registry(
     __name__,
     "Moments ClassMoments Triangle Residual LeaveOneOut Scores GroupScores WrongRows ErrorCounts Spread Objective "
     "HessianProduct FirthScore Clusters MixtureMoments Targets MachineObjective CurvatureDiagonal ThinnedCurvature "
-    "ClassWeights JointSum FamilySums NullScore ShapeScore OrdinalObjective OrdinalProduct",
+    "ClassWeights JointSum FamilySums NullScore Densities ShapeScore OrdinalObjective OrdinalProduct",
 )
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "Clusters",
     "Components",
     "CurvatureDiagonal",
+    "Densities",
     "ErrorCounts",
     "FamilyPoint",
     "FamilySums",
@@ -89,7 +90,7 @@ __getattr__ = lazily(
         "classes": "ClassMoments",
         "clusters": "Centres Clusters",
         "curvature": "CurvatureDiagonal ThinnedCurvature Thinning",
-        "family": "FamilyPoint FamilySums NullScore ShapeScore",
+        "family": "Densities FamilyPoint FamilySums NullScore ShapeScore",
         "firth": "FirthScore Prior",
         "folds": "FoldSums all_but_one running",
         "leave_one_out": "LeaveOneOut Ridges",

@@ -163,7 +163,7 @@ class Ridge(LinearSystem):
                 choice = self._choose(rows, basis, k)
             else:
                 largest = float(basis.spectrum.d.max(initial=0.0)) or 1.0
-                choice = choose_penalty(partial(held_out.errors, k), largest)
+                choice = choose_penalty(partial(held_out.errors, [k]), largest)
             fits.append(self._one(rows, part, RidgePenalty(choice.penalty, unit)))
             choices.append(choice)
         return self._chosen(basis.spectrum, fits, choices)

@@ -22,6 +22,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 from scipy import linalg
+from scipy.linalg import lapack
 
 from adaline.arrays import Array
 from adaline.solvers.robust.m_estimation import gather_rows, residuals, weighted_total
@@ -250,21 +251,19 @@ def _step(
     for first in range(0, len(a), CHUNK):
         rows = a[first : first + CHUNK]
         gram += (rows * q[first : first + CHUNK, None]).T @ rows
-    try:
-        root = linalg.cho_factor(gram, check_finite=False)
-    except linalg.LinAlgError:
+    root, failed = lapack.dpotrf(gram)
+    if failed:
         return None
 
     def direction(push: Array) -> tuple[Array, Array, Array, Array, Array]:
         """Solve for the step where complementarity changes by push = (that of d, that of s)."""
         lean = away - (push[1] / s - push[0] / d)
-        turn = linalg.cho_solve(root, a.T @ (q * lean), check_finite=False)
+        turn = lapack.dpotrs(root, a.T @ (q * lean))[0]
         dd = q * (lean - a @ turn)
         return turn, dd, -dd, push[0] / d - below - below / d * dd, push[1] / s - above + above / s * dd
 
     def reach(v: Array, dv: Array) -> float:
-        falling = dv < 0
-        return min(1.0, BACK * float((-v[falling] / dv[falling]).min(initial=np.inf)))
+        return min(1.0, BACK * float(np.where(dv < 0, -v / dv, np.inf).min()))
 
     away, zero = t - a @ theta, np.zeros((2, len(t)))
     turn, dd, ds, db, da = direction(zero)

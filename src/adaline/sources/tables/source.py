@@ -67,7 +67,7 @@ class TableSource(Source):
         self._n_targets = n_targets
         self._blocks: list[Block] | None = None
         self._large = False
-        self._with_offset: bool | None = None
+        self._with_offset: int | None = None
         self._encoded: tuple[NDArray[Any], TableSource] | None = None
 
     def learn_coding(self) -> Coding:
@@ -110,15 +110,15 @@ class TableSource(Source):
         return Shape(len(self.names), own)
 
     @property
-    def offset(self) -> bool:
-        """Whether the last target is an offset."""
+    def offset(self) -> int:
+        """How many of the last targets are offsets."""
         if self._with_offset is None:
             known = self.spec.offset if self._coding is None else self._coding.offset
-            return self._given_targets is None and known is not None
+            return int(self._given_targets is None and known is not None)
         return self._with_offset
 
     @offset.setter
-    def offset(self, value: bool) -> None:
+    def offset(self, value: int) -> None:
         self._with_offset = value
 
     @property
@@ -250,8 +250,11 @@ class TableSource(Source):
         return self._read_by(no_targets, 0).keep()
 
     def with_target(self, k: int) -> Source:
-        """Return the same rows with target k alone."""
-        return self._derived(lambda t: np.ascontiguousarray(t[:, k : k + 1]), 1)
+        """Return the same rows with target k alone, beside its offset where they have one."""
+        columns = self.columns_of_target(k)
+        out = self._derived(lambda t: np.ascontiguousarray(t[:, columns]), len(columns))
+        out.offset = min(self.offset, 1)
+        return out
 
     def recoded(self, values: Array) -> Source:
         """Return the same rows where target k, a class index, becomes values[k]."""

@@ -1,0 +1,375 @@
+"""Nets of a smooth loss: Newton steps of several machines together, by coordinate descent on quadratic models.
+
+    P_m(theta) = sum over the rows of machine m of weight x loss + sum_j ridge_j/2 v_j^2 + corners(v),  theta = (w0, v)
+
+Machine 0 learns from all rows, machine k + 1 from all but those of part k, under that share of the penalties. One pass
+gives the loss and gradient of every machine on every part, and so the losses of rows held out too. Second derivatives
+are taken on every part at the weights of machine 0, which those of the others are near; each machine gets its own where
+steps with these are slow. They are kept while steps shrink fast, from one penalty to the next. The intercept is solved
+for within the model. Of many columns, a working set has those that the strong rule cannot rule out.
+
+The duality gap is that of tangent planes, as in `adaline.solvers.smooth.duality_gap`: ridge penalties are rows added to
+the data, planes at other intercepts make a plane level in w0, and the lowest costs of the rows make zero optimal.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.arrays import Array
+from adaline.solvers.coordinates.corners import Corners
+from adaline.solvers.coordinates.quadratics import Indices
+from adaline.solvers.smooth.duality_gap import FURTHEST
+from adaline.solvers.smooth.newton import ARMIJO, FLAT, SHORTEST
+from adaline.solvers.smooth.problem import Problem
+from adaline.solvers.smooth.proximal_newton import FIRST, MOST, STRAIGHT, WHOLE
+from adaline.sources import Source
+from adaline.sources.sample import select_columns
+from adaline.sources.threads import one_blas_thread
+from adaline.sums import Objective, Point, Targets, View
+
+EXACT = 1e-3  # share of the residual to which a quadratic model is solved
+SWEEPS, ROUNDS = 30, 100
+SLOW, STUCK = 0.01, 0.1  # of what the last step promised: a step that promises more asks for new models, or its own
+ROUNDING = 1e-28  # of an objective: a step that promises less is none, as what it promises is quadratic in it
+CURVED = 1e-3  # share of the curvature that a model has along a step, below which it does not learn from it
+STEPS = 100
+
+
+class Models(NamedTuple):
+    """Quadratic models of machines: second derivatives (M, A, A) of coefficients, the intercept solved for.
+
+    `diagonal` (M, A) is theirs without ridge penalties, `cross` (M, A) and `level` (M,) are those with the intercept.
+    """
+
+    matrices: Array
+    diagonal: Array
+    cross: Array
+    level: Array
+
+
+class Step(NamedTuple):
+    """The change of theta (1 + A,), the coefficients v (A,) that it leads to, and by how much it
+    promises to lower P at least."""
+
+    change: Array
+    v: Array
+    promise: float
+
+
+class NewtonNets:
+    """Weights theta (M, 1 + D) of machines in the view, and where the last penalties have led.
+
+    Parameters
+    ----------
+    problem : the loss over all rows, of one output, without penalties.
+    parts : the rows in P parts, for machines without each of them; one part for one machine.
+    constant : the output of all machines to start from.
+
+    `value` (M,), `gradient` (M, 1 + D) and `outside` (M,) are the loss of a machine's rows, its gradient, and the loss
+    of the rows it leaves out; `gap` (M,) bounds P_m - min P_m.
+    """
+
+    def __init__(self, problem: Problem, parts: list[Source], constant: float) -> None:
+        self.problem, self.parts = problem, parts
+        count = len(parts)
+        self.takes = np.ones((1, 1)) if count == 1 else np.vstack([np.ones(count), 1 - np.eye(count)])
+        targets = [part.sum(Targets, problem.loss) for part in parts]
+        self.lowest = self.takes @ [float(one.least[0]) for one in targets]
+        self.weight = self.takes @ [one.weight for one in targets]
+        self.share = self.weight / self.weight[0]
+        self.theta = np.zeros((len(self.takes), 1 + problem.features))
+        self.theta[:, 0] = constant * problem.intercept
+        self.gap = np.full(len(self.takes), np.inf)
+        self.columns: Indices = np.arange(problem.features)
+        self.few: list[Any] = parts
+        self.models: Any = None
+        self.tilts: tuple[tuple[Array, Array], ...] = ()
+        self._read_all()
+
+    def alone(self) -> None:
+        """Go on with machine 0 alone."""
+        for name in ("takes", "lowest", "weight", "share", "theta", "gap", "value", "gradient", "outside"):
+            setattr(self, name, getattr(self, name)[:1])
+        self.models = None
+        self.tilts = tuple((constant[:1], slope[:1]) for constant, slope in self.tilts)
+
+    def put(self, theta: Array) -> None:
+        """Bring machine 0 to weights (1 + D,)."""
+        self.theta[0] = theta
+        self._read_all()
+
+    def solve(self, corners: Corners, last: Corners, ridge: Array, wanted: Array) -> bool:
+        """Step all machines to their minima under a penalty, from those under `last`, to gaps of `wanted` (M,).
+
+        `ridge` is (D,). Return False where memory does not hold the models of the columns that this needs.
+        """
+        own = [corners.times(share) for share in self.share.tolist()]
+        ridges = ridge * self.share[:, None]
+        if not self._work_on(self._strong(own, last, ridges), grow=False):
+            return False
+        for _ in range(ROUNDS):
+            with one_blas_thread():
+                self._descend(own, ridges, wanted)
+            if len(self.columns) == self.problem.features:
+                break
+            self._read_all()
+            self._measure(range(len(own)), own, ridges, np.arange(self.problem.features))
+            violating = self._violating(own, ridges)
+            if (self.gap <= wanted).all() or not len(violating):
+                break
+            if not self._work_on(violating, grow=True):
+                return False
+        return True
+
+    def subgradient(self, corners: Corners, ridge: Array) -> Array:
+        """Return the least subgradient of machine 0, (1 + D,): zero at the minimum."""
+        v = self.theta[0, 1:]
+        return np.concatenate([self.gradient[0, :1], corners.subgradient(v, self.gradient[0, 1:] + ridge * v)])
+
+    def objective(self, corners: Corners, ridge: Array) -> float:
+        """Return the objective of machine 0."""
+        v = self.theta[0, 1:]
+        return float(self.value[0] + 0.5 * float(ridge @ v**2) + corners.cost(v))
+
+    def _read_all(self) -> None:
+        """Take the loss of all machines over all columns."""
+        self.value, self.gradient, self.outside = self._totals(self._sums(self.parts, self.theta), self.takes)
+
+    def _sums(
+        self, parts: list[Source], theta: Array, second: str = "none", columns: Indices | None = None
+    ) -> list[Objective]:
+        """Return the sums of machines of weights theta (L, 1 + A) over each part."""
+        view = self.problem.view
+        if columns is not None and len(columns) < self.problem.features:
+            view = View(view.scale[columns], view.offset[columns])
+        point = Point(self.problem.loss, theta, view)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return [part.sum(Objective, point, outputs=len(theta), second=second) for part in parts]
+
+    def _totals(self, sums: list[Objective], takes: Array) -> tuple[Array, Array, Array]:
+        """Return value (L,), gradient (L, 1 + A), and the loss of the rows left out (L,), of machines that take parts.
+
+        `takes` is (L, P).
+        """
+        values = np.stack([one.value for one in sums], axis=1)
+        gradients = np.stack([one.gradient for one in sums], axis=1)
+        gradients[:, :, 0] *= self.problem.intercept
+        return (
+            (takes * values).sum(axis=1),
+            np.einsum("lp,lpd->ld", takes, gradients),
+            ((1 - takes) * values).sum(axis=1),
+        )
+
+    def _strong(self, own: list[Corners], last: Corners, ridges: Array) -> Indices:
+        """Return the columns that are not zero, or that the strong rule cannot rule out after the penalty `last`."""
+        if self.problem.features <= WHOLE:
+            return np.arange(self.problem.features)
+        keep = (self.theta[:, 1:] != 0).any(axis=0)
+        for m, corners in enumerate(own):
+            pull = self.gradient[m, 1:] + ridges[m] * self.theta[m, 1:]
+            keep |= corners.over(pull, 2 * corners.c - last.c * self.share[m])
+        return np.flatnonzero(keep & ~self.problem.constant)
+
+    def _violating(self, own: list[Corners], ridges: Array) -> Indices:
+        """Return the columns outside the working set that want to leave zero most."""
+        v = self.theta[:, 1:]
+        each = [
+            one.subgradient(v[m], self.gradient[m, 1:] + ridges[m] * v[m]) / self.share[m] for m, one in enumerate(own)
+        ]
+        size = np.abs(each).max(axis=0)
+        size[self.columns] = 0.0
+        size[self.problem.constant] = 0.0
+        room = max(FIRST, len(self.columns))
+        return np.argsort(-size)[: min(room, np.count_nonzero(size))]
+
+    def _work_on(self, columns: Indices, grow: bool) -> bool:
+        """Make columns part of the working set; False where memory does not hold their models."""
+        d, whole = self.problem.features, len(self.columns) == self.problem.features
+        if whole and (d <= WHOLE or self.models is not None):
+            return True
+        wider = np.union1d(columns, self.columns) if grow or not whole else columns
+        if not whole and len(wider) == len(self.columns):
+            return True
+        few = None if len(wider) > d // 2 else [select_columns(part, wider) for part in self.parts]
+        if few is None or any(part is None for part in few):
+            wider, few = np.arange(d), list(self.parts)
+        if len(self.takes) * (1 + len(wider)) ** 2 > MOST:
+            return False
+        self.columns, self.few, self.models = wider, few, None
+        return True
+
+    def _descend(self, own: list[Corners], ridges: Array, wanted: Array) -> None:
+        """Take Newton steps on the working set, until all gaps there are at most `wanted`, or no step is left."""
+        columns, entries = self.columns, np.concatenate([[0], self.columns + 1])
+        own, ridges = [one.of(columns) for one in own], ridges[:, columns]
+        self._measure(range(len(own)), own, ridges, columns)
+        left = [m for m in range(len(own)) if not self.gap[m] <= wanted[m]]
+        promised, fresh = dict.fromkeys(left, math.inf), False
+        for _ in range(STEPS):
+            if not left:
+                break
+            if self.models is None:
+                self._form(entries, left, alone=False)
+            steps = {m: self._step(m, own[m], ridges[m], entries) for m in left}
+            slow = [m for m, one in steps.items() if one.promise > (STUCK if fresh else SLOW) * promised[m]]
+            if slow:
+                self._form(entries, slow, alone=fresh)
+                fresh = True
+                steps = {m: self._step(m, own[m], ridges[m], entries) for m in left}
+            promised = {m: one.promise for m, one in steps.items()}
+            moved = self._search(steps, own, ridges, entries, promised)
+            self._measure(moved, own, ridges, columns)
+            left = [m for m in moved if not self.gap[m] <= wanted[m]]
+
+    def _form(self, entries: Indices, left: list[int], alone: bool) -> None:
+        """Form the models of all machines at the weights of machine 0, or those of machines `left` at their own."""
+        which = left if alone or self.models is None and len(left) == 1 else [0]
+        sums = self._sums(self.few, np.ascontiguousarray(self.theta[which][:, entries]), "alone", self.columns)
+        parts = np.stack([one.hessian for one in sums])  # (P, L, 1 + A, 1 + A)
+        formed = left if alone else list(range(len(self.takes)))
+        largest = self.problem.largest_curvature()[entries]
+        if self.models is None or not alone:
+            m, a = len(self.takes), len(entries) - 1
+            self.models = Models(np.empty((m, a, a)), np.empty((m, a)), np.empty((m, a)), np.ones(m))
+        for i, m in enumerate(formed):
+            matrix = np.tensordot(self.takes[m], parts[:, i if alone else 0], 1)
+            diagonal = np.einsum("ii->i", matrix)
+            diagonal += np.where(diagonal < STRAIGHT * largest * self.share[m], largest * self.share[m], 0.0)
+            cross, level = matrix[0, 1:] * self.problem.intercept, float(matrix[0, 0])
+            if not self.problem.intercept or not level > 0:
+                cross, level = np.zeros_like(cross), 1.0
+            self.models.matrices[m] = matrix[1:, 1:] - np.outer(cross, cross / level)
+            self.models.diagonal[m] = np.maximum(self.models.matrices[m].diagonal(), 0.0)
+            self.models.cross[m], self.models.level[m] = cross, level
+
+    def _step(self, m: int, corners: Corners, ridge: Array, entries: Indices) -> Step:
+        """Return the step of machine m to the minimum of its model."""
+        theta, gradient = self.theta[m, entries], self.gradient[m, entries]
+        matrix, cross, level = self.models.matrices[m], self.models.cross[m], float(self.models.level[m])
+        np.fill_diagonal(matrix, np.where(self.models.diagonal[m] > 0, self.models.diagonal[m] + ridge, 0.0))
+        v, slope = theta[1:].copy(), gradient[1:] + ridge * theta[1:]
+        minimise_model(matrix, slope - cross * (gradient[0] / level), v, corners)
+        change = v - theta[1:]
+        constant = -(gradient[0] + float(cross @ change)) / level * self.problem.intercept
+        promise = float(change @ matrix @ change) + level * (constant + float(cross @ change) / level) ** 2
+        return Step(np.concatenate([[constant], change]), v, promise)
+
+    def _search(
+        self, steps: dict[int, Step], own: list[Corners], ridges: Array, entries: Indices, promised: dict[int, float]
+    ) -> list[int]:
+        """Take a share of each step that lowers the objective; return the machines that have moved."""
+        shares, moved = dict.fromkeys(steps, 1.0), []
+        before = {m: self._value(m, self.value[m], self.theta[m, entries], own[m], ridges[m]) for m in steps}
+        waiting = [m for m in steps if steps[m].promise > ROUNDING * abs(before[m])]
+        while waiting:
+            theta = self.theta[np.ix_(waiting, entries)]
+            for i, m in enumerate(waiting):
+                theta[i] += shares[m] * steps[m].change
+                if shares[m] == 1.0:
+                    theta[i, 1:] = steps[m].v
+            values, gradients, outside = self._totals(self._sums(self.few, theta, "none", self.columns), self.takes[waiting])
+            again = []
+            for i, m in enumerate(waiting):
+                reached = self._value(m, values[i], theta[i], own[m], ridges[m])
+                if reached <= before[m] - ARMIJO * shares[m] * steps[m].promise + FLAT * abs(before[m]):
+                    self._learn(m, theta[i] - self.theta[m, entries], gradients[i] - self.gradient[m, entries], ridges[m])
+                    self.theta[m, entries], self.gradient[m, entries] = theta[i], gradients[i]
+                    self.value[m], self.outside[m] = values[i], outside[i]
+                    moved.append(m)
+                    continue
+                excess = reached - before[m] + shares[m] * steps[m].promise
+                best = steps[m].promise * shares[m] ** 2 / (2 * excess) if 0 < excess < math.inf else 0.0
+                shares[m] = min(max(best, 0.1 * shares[m]), 0.5 * shares[m])
+                promised[m] = 0.0  # a new model is needed
+                if shares[m] > SHORTEST:
+                    again.append(m)
+            waiting = again
+        return sorted(moved)
+
+    def _learn(self, m: int, step: Array, change: Array, ridge: Array) -> None:
+        """Make a model agree with the change of the gradient along the last step (Broyden, Fletcher, Goldfarb, Shanno)."""
+        matrices, diagonal, cross, level = self.models
+        own, seen = step[1:], change[1:] - cross[m] * (change[0] / level[m])
+        expected = matrices[m] @ own - ridge * own
+        along, before = float(seen @ own), float(expected @ own)
+        if along > CURVED * before > 0:
+            matrices[m] += np.outer(seen, seen / along) - np.outer(expected, expected / before)
+            diagonal[m] += seen**2 / along - expected**2 / before
+
+    def _value(self, m: int, value: float, theta: Array, corners: Corners, ridge: Array) -> float:
+        """Return the objective of machine m whose rows cost `value` at theta."""
+        return float(value) + 0.5 * float(ridge @ theta[1:] ** 2) + corners.cost(theta[1:])
+
+    def _measure(self, which: Any, own: list[Corners], ridges: Array, columns: Indices) -> None:
+        """Find the gaps of machines over some columns."""
+        entries = np.concatenate([[0], columns + 1])
+        for m in which:
+            self.gap[m] = self._gap(m, own[m], ridges[m], entries)
+
+    def _gap(self, m: int, corners: Corners, ridge: Array, entries: Indices) -> float:
+        """Return a bound on the objective of machine m above its minimum; infinity where none is known."""
+        theta, slope = self.theta[m, entries], self.gradient[m, entries]
+        v = theta[1:]
+        constant = float(self.value[m]) - float(slope @ theta)
+        if slope[0] and self.problem.intercept:
+            if not self.tilts:
+                self.tilts = self._tilted(1.0), self._tilted(-1.0)
+            others, slopes = self.tilts[0 if slope[0] < 0 else 1]
+            share = -slope[0] / slopes[m, 0]
+            if not share >= 0:
+                return math.inf
+            constant = (constant + share * float(others[m])) / (1 + share)
+            slope = (slope + share * slopes[m, entries]) / (1 + share)
+        pull, square = slope[1:] + ridge * v, 0.5 * float(ridge @ v**2)
+        value = float(self.value[m]) + square + corners.cost(v)
+        if not corners.c.any():
+            left = corners.subgradient(v, pull)
+            if (left[ridge == 0] != 0).any():
+                return math.inf
+            kept = ridge > 0
+            return 0.5 * float((left[kept] ** 2 / ridge[kept]).sum()) + value - square - constant - float(slope[1:] @ v)
+        scale = min(corners.room(pull), 1.0)
+        return max(value - scale * (constant - square) - (1 - scale) * float(self.lowest[m]), 0.0)
+
+    def _tilted(self, sign: float) -> tuple[Array, Array]:
+        """Return planes (M,), (M, 1 + D) below the losses, tangent at intercepts so changed that they rise or fall."""
+        step = np.minimum(np.sqrt(2 * np.abs(self.value) / self.weight), 1.0)
+        step[step == 0] = 1.0
+        constant, slope = np.zeros(len(step)), np.zeros_like(self.theta)
+        need = np.arange(len(step))
+        while len(need):
+            theta = self.theta[need].copy()
+            theta[:, 0] += sign * step[need]
+            values, gradients, _ = self._totals(self._sums(self.parts, theta), self.takes[need])
+            good = np.isfinite(values) & (sign * gradients[:, 0] > np.abs(self.gradient[need, 0]))
+            constant[need[good]] = (values - (gradients * theta).sum(axis=1))[good]
+            slope[need[good]] = gradients[good]
+            step[need] *= 2
+            need = need[~good & (step[need] <= FURTHEST)]
+        return constant, slope
+
+
+def minimise_model(matrix: Array, gradient: Array, v: Array, corners: Corners) -> None:
+    """Change v (A,) to the minimum of a quadratic, with this gradient there, plus the cost of corners."""
+    diagonal = matrix.diagonal()
+    size = np.where(diagonal > 0, diagonal, np.inf)
+    start, slope = v.copy(), gradient.copy()
+
+    def left() -> float:
+        return float((corners.subgradient(v, gradient) ** 2 / size).sum())
+
+    enough, last = EXACT**2 * left(), math.inf
+    for _ in range(ROUNDS):
+        corners.lower(matrix, gradient, v, SWEEPS, enough)
+        if left() <= enough:
+            break
+        corners.settle(matrix, gradient, v)
+        reached = 0.5 * float((slope + gradient) @ (v - start)) + corners.cost(v)
+        if not reached < last:
+            break
+        last = reached
