@@ -44,6 +44,9 @@ class Registry(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self.names)
 
+    def __or__(self, other: Mapping[str, Any]) -> dict[str, Any]:
+        return {**self, **other}
+
 
 class LazyModule:
     """Stands for a module, and imports it when one of its names is asked for."""

@@ -16,7 +16,6 @@ from adaline.arrays import Array
 from adaline.inference.classical import Inference, by_target, infer
 from adaline.inference.covariance import CLASSICAL, Covariance, ErrorOptions, covariances, factor_of
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald
-from adaline.inference.influence import inflation
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.sample import Sample
 from adaline.inference.summary import TargetsTable
@@ -137,6 +136,8 @@ def hypothesis_test(
 
 def variance_inflation(fit: Fit, sums: Moments | None, intercept: bool) -> Array:
     """Return VIF_j of each column, (D,), from a fit, or, where it has a penalty, from the sums it was solved from."""
+    from adaline.inference.influence import inflation  # which no summary needs
+
     if fit.penalty.any() and sums is not None:
         return inflation(gram_factor(sums, intercept, no_penalty(sums.shape.features))[0])
     return inflation(factor_of(fit))

@@ -314,7 +314,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         x = read_finite(self, X)
         return output_errors(self._fits, dense(host(x) if is_device(x) else x))
 
-    @available_if(lambda system: _has_outputs_of_its_own(system))  # type: ignore[untyped-decorator]
+    @available_if(lambda system: _has_outputs_of_its_own(system))
     def decision_function(self, X: Any, offset: Any = None, exposure: Any = None) -> Array:
         """Return the outputs z, (n,) or (n, K), where predictions are made of them and are not z itself."""
         z = refuse_overflow(self._shifted(X, offset, exposure))
@@ -344,7 +344,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             y, sample_weight = shares_of(y, sample_weight)
         return score_predictions(self, found, X, y, sample_weight)
 
-    @available_if(lambda system: _has_likelihood(system))  # type: ignore[untyped-decorator]
+    @available_if(lambda system: _has_likelihood(system))
     def summary(
         self,
         level: float = 0.95,
@@ -420,7 +420,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             ends=ends,
         )
 
-    @available_if(lambda system: _has_likelihood(system))  # type: ignore[untyped-decorator]
+    @available_if(lambda system: _has_likelihood(system))
     def test(
         self,
         hypothesis: Any,
@@ -460,7 +460,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             freedom=freedom,
         )
 
-    @available_if(lambda system: _has_likelihood(system))  # type: ignore[untyped-decorator]
+    @available_if(lambda system: _has_likelihood(system))
     def influence(
         self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None, exposure: Any = None
     ) -> LikelihoodInfluence:
