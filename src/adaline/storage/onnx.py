@@ -538,7 +538,7 @@ def ordinal(graph: Graph, model: OrdinalRegression) -> tuple[str, int, str]:
 
 
 def _erf(graph: Graph, z: str) -> str:
-    """Return the error function: 1 - t exp(-x^2 + g(t)) with x = |z| and t = 2 / (2 + x), g by Chebyshev polynomials."""
+    """Return the error function: 1 - t exp(-x^2 + g(t)), x = |z|, t = 2 / (2 + x), g by Chebyshev polynomials."""
     if graph.dtype == np.float32:
         return graph.op("Erf", z)
     # onnxruntime has no Erf for double
