@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -480,3 +481,22 @@ def test_a_large_shape_is_found_in_few_passes_or_said_to_be_open(monkeypatch: py
     with pytest.warns(ConvergenceWarning, match="the shape of the negative binomial has not settled"):
         model.fit(rows, y)
     assert model.certificate_.status is Status.NOT_CONVERGED
+
+
+def test_an_offset_is_part_of_every_way_to_fit() -> None:
+    """Steps of every solver are those to targets without it; stochastic steps of counts are those written by hand."""
+    y, ways = ROWS["amount"].to_numpy(), ({"solver": "lbfgs"}, {"solver": "newton-cg"}, {"l1": 0.5}, {"penalty": 2.0})
+    steps = ({"solver": "gradient", "epochs": 3}, {"solver": "stochastic", "epochs": 3, "rate": 0.01})
+    for way in (*ways, *steps):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            moved, plain = (GeneralizedLinear(**way).fit(X, t, WEIGHT, o) for t, o in ((y, OFFSET), (y - OFFSET, None)))
+        np.testing.assert_allclose(moved.coef_, plain.coef_, rtol=1e-9, atol=1e-12)
+    w, rows = np.zeros(3), np.column_stack([np.ones(len(X)), X])
+    for row, t, o in zip(rows, ROWS["count"], OFFSET, strict=True):
+        w -= 0.01 * (np.exp(w @ row + o) - t) * row
+    one = GeneralizedLinear(loss="poisson", solver="stochastic", rate=0.01, epochs=1, init=np.zeros(3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        one.fit(X, ROWS["count"], offset=OFFSET)
+    np.testing.assert_allclose([one.intercept_, *one.coef_], w, rtol=1e-12)
