@@ -74,7 +74,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], dtype: str = "float64"
     float32 digits. Rows at a boundary between classes may fall on its other side.
 
     Categories, dates and formulas of a system are not part of the graph: its input are the columns of numbers that they
-    become. Those of a pipeline are, as its steps are (see `save`; of our bases only Polynomial has a form yet).
+    become. Those of a pipeline are, as its steps are (see `save`; of our bases Polynomial and Spline have a form).
     Where it takes text, or leaves columns unused, each column is an input (n, 1) of its own, under its name (with _ at
     the end where an output has it; x0, x1, ... without names): text as strings, in which the empty one is missing. An
     unknown category is an error of the runtime where it is one of the encoder. A pipeline that ends with a transformer
