@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -15,6 +16,9 @@ from adaline.errors import InvalidData
 Array = NDArray[np.float64]
 
 
+ON_HOST = (np.ndarray, np.generic)
+
+
 def is_sparse(x: Any) -> bool:
     """Whether x is a SciPy sparse matrix or array."""
     return bool(sparse.issparse(x))
@@ -22,7 +26,7 @@ def is_sparse(x: Any) -> bool:
 
 def is_device(x: Any) -> bool:
     """Whether x is an array of another namespace than NumPy's."""
-    if isinstance(x, np.ndarray | np.generic) or is_sparse(x):
+    if isinstance(x, ON_HOST) or is_sparse(x):
         return False
     return hasattr(x, "__array_namespace__") or type(x).__module__.partition(".")[0] == "torch"
 
@@ -54,6 +58,11 @@ def framed(data: Any) -> Any:
         names = list(map(str, data.column_names if hasattr(data, "column_names") else data.columns))
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise InvalidData(f"the frame has two columns called {twice!r}: rename one of them") from None
+
+
+def all_finite(numbers: Array) -> bool:
+    """Whether all numbers of an array are finite; where their sum is, so is each of them."""
+    return math.isfinite(np.add.reduce(numbers, axis=None)) or bool(np.isfinite(numbers).all())
 
 
 def copy_at_once(array: Array) -> Array:

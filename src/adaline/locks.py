@@ -8,8 +8,6 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any, TypeVar
 from weakref import WeakSet, ref
 
@@ -58,6 +56,9 @@ class cached_property(functools.cached_property[T]):  # noqa: N801
     Before Python 3.12 that of the standard library holds a lock, one for all objects of the class, while it computes.
     """
 
-    def __init__(self, compute: Callable[[Any], T]) -> None:
-        super().__init__(compute)
-        self.lock = nullcontext()
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """Return the value, from now on an attribute of the object by itself."""
+        if instance is None:
+            return self
+        value = instance.__dict__[self.attrname] = self.func(instance)
+        return value

@@ -108,7 +108,7 @@ def coordinates(fit: Fit, contrasts: Array) -> Array:
 
 def about_mean(factor: Factor, contrasts: Array) -> Array:
     """Return c - c0 mean in scaled coordinates, (q, D): the slopes' part once w0 is counted at the mean of the rows."""
-    hi, lo = factor.scaling.scaled_mean()
+    hi, lo = (part[: factor.scaling.features] for part in factor.scaling.scaled_means)
     first = contrasts[:, :1]
     return np.asarray((np.ldexp(contrasts[:, 1:], -factor.scaling.scale) - first * hi) - first * lo)
 

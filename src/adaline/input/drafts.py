@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from adaline.arrays import is_device
+from adaline.arrays import all_finite, is_device
 from adaline.errors import InvalidData
 from adaline.locks import lock_of
 from adaline.results import Status, out_of_range
@@ -107,7 +107,7 @@ def _refuse_overflow(system: Any) -> None:
         values = system.__dict__.get(name, 0.0)
         if name == "intercept_" and "classes_" in system.__dict__:
             continue  # that of a class without rows is not finite
-        if not (math.isfinite(values) if type(values) is float else is_device(values) or np.isfinite(values).all()):
+        if not (math.isfinite(values) if type(values) is float else is_device(values) or all_finite(values)):
             raise InvalidData(
                 f"{name} overflows float64: columns, targets or weights are too large or too small. Rescale them."
             )

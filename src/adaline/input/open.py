@@ -108,7 +108,9 @@ def open_rows(
     rows = given.x.shape[0]
     targets = read_targets(system, y, rows)
     known = read_offset(offset, exposure, rows)
-    own = namespace(targets).reshape(targets, (rows, -1))
+    own = (
+        targets.reshape((rows, -1)) if type(targets) is np.ndarray else namespace(targets).reshape(targets, (rows, -1))
+    )
     source = given.source(own if known is None else np.column_stack([host(own), known]))
     source.flat, source.offset = targets.ndim == 1, known is not None
     return OpenedRows(source, given.columns)
@@ -239,7 +241,10 @@ def array_source(
     rows: Any, targets: Any = None, weight: Array | None = None, names: tuple[str, ...] | None = None
 ) -> Source:
     """Return the source of rows in memory, (n, D): dense, sparse, or on a device; no targets where none are given."""
-    kind: type[IndexedSource] = DeviceSource if is_device(rows) else SparseSource if is_sparse(rows) else ArraySource
+    dense = type(rows) is np.ndarray
+    kind: type[IndexedSource] = (
+        ArraySource if dense else DeviceSource if is_device(rows) else SparseSource if is_sparse(rows) else ArraySource
+    )
     return kind(rows, np.empty((rows.shape[0], 0)) if targets is None else targets, weight, names)
 
 
@@ -247,14 +252,17 @@ def read_targets(system: Any, y: Any, rows: int) -> Array:
     """Return targets as float64, (n,) or (n, K)."""
     if y is None:
         raise InvalidData(f"{type(system).__name__} requires y to be passed, but the target y is None: fit(X, y)")
-    if is_device(y):
+    if type(y) is np.ndarray and y.dtype == np.float64:
+        y = np.ascontiguousarray(y)
+    elif is_device(y):
         y = to_device_of(y, y)
-    elif not (type(y) is np.ndarray and y.dtype == np.float64):
+    else:
         refuse_masked(y, "y")
         if not isinstance(y, np.ndarray):
             y = _from_frame(y)
         try:
             y = _array_of_numbers(y, np.dtype(np.float64), (1, 2), estimator=system, input_name="y", ensure_2d=False)
+            y = np.ascontiguousarray(y)
         except (ValueError, TypeError, OverflowError) as error:
             raise InvalidData(f"{str(error).rstrip('.')}. A regression needs numbers as targets.") from None
     if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
@@ -263,7 +271,7 @@ def read_targets(system: Any, y: Any, rows: int) -> Array:
         raise InvalidData(
             f"Found input variables with inconsistent numbers of samples: X has {rows}, y has {y.shape[0]}"
         )
-    return y if is_device(y) else np.ascontiguousarray(y)
+    return y
 
 
 def read_weights(weight: Any, rows: int) -> Array:

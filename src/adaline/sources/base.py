@@ -310,6 +310,15 @@ class IndexedSource(Source):
     def block(self, i: int) -> Block:
         """Return block i, without copying rows."""
 
+    def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
+        """Return the sum over all rows; one block needs neither a tree nor threads."""
+        if self.n_blocks > 1 or (kind.uses_blas and self.parallel):
+            return super().sum(kind, theta, **config)
+        self.reads[0] += 1
+        out = kind.zero(self.shape, **config)
+        out.add(self.block(0), theta)
+        return out
+
     def _readers(self) -> Iterator[Reader]:
         return (partial(self._run, i) for i in range(self.n_blocks))
 
