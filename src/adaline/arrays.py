@@ -87,7 +87,7 @@ def on_host(x: Any) -> Any:
 
 def host(array: Any) -> Array:
     """Return an array of any namespace as NumPy float64."""
-    if is_device(array):
+    if type(array) is not np.ndarray and is_device(array):
         if type(array).__module__.partition(".")[0] == "torch":
             array = array.detach().cpu().numpy()
         elif hasattr(array, "get") and hasattr(array, "__cuda_array_interface__"):

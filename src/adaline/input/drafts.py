@@ -76,7 +76,7 @@ def read_snapshots(system: type[Any]) -> None:
         found = getattr_static(system, name)
         check = getattr(found, "check", None)  # of a method that is there for some settings only
         reads = found.fget if isinstance(found, property) else found if check is None else found.fn
-        if name.startswith(("_", "fit")) or name in LEARNING or not isfunction(reads):
+        if name.startswith(("_", "fit")) or name in LEARNING or not isfunction(reads) or hasattr(reads, "on_snapshot"):
             continue
         if reads.__module__.partition(".")[0] == "adaline":
             wrap = (
@@ -91,6 +91,7 @@ def _on_snapshot(method: Callable[..., Any]) -> Callable[..., Any]:
         with np.errstate(all="ignore"):
             return method(snapshot(self), *args, **kwargs)
 
+    reading.on_snapshot = True  # type: ignore[attr-defined]
     return reading
 
 

@@ -19,7 +19,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from scipy import sparse
 
-from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, all_finite, host, is_device, is_sparse, namespace, to_device_of
 from adaline.coding import Coding
 from adaline.coding.frames import collected, learn_from_frame
 from adaline.errors import InvalidData, InvalidParameter, InvalidType, UnknownLabel, warn
@@ -37,7 +37,6 @@ ADVICE = {
     "inhomogeneous": " The rows have different lengths: give each row a number for each column",
 }
 """What to do, by words in a message of NumPy."""
-MANY = 2**14  # numbers from which a sum tells sooner than a look at each whether all are finite
 HEAVIEST = 1e140  # weight of a row, and one over the lightest
 T = TypeVar("T")
 
@@ -217,21 +216,17 @@ def read_finite(system: Any, x: Any) -> Any:
 
 def refuse_nonfinite(system: Any, x: Any) -> None:
     """Raise, naming the first number of rows in memory that is not finite, if there is one."""
-    values = x.data if is_sparse(x) else x
     if is_device(x):
         return
-    if values.size > MANY:
-        with np.errstate(all="ignore"):
-            if np.isfinite(values.sum()):  # so is each of them
-                return
-    if np.isfinite(values).all():
+    values = x.data if is_sparse(x) else x
+    if all_finite(values):
         return
     array_source(x, names=columns_on(system).names).refuse_nonfinite()
 
 
 def refuse_overflow(values: Array) -> Array:
     """Return outputs of finite rows, of any shape; raise where some are not finite."""
-    if np.isfinite(values).all():
+    if all_finite(values):
         return values
     row = int(np.argwhere(~np.isfinite(values))[0, 0])
     raise InvalidData(f"the output of row {row} overflows float64: its numbers are too large for these weights")
