@@ -30,7 +30,7 @@ _model_locks: dict[int, Lock] = {}  # by the identity of living models, beside t
 
 
 def _free_locks() -> None:
-    for lock in _locks:
+    for lock in (*_locks, *_model_locks.values()):
         if not lock._is_owned():
             lock._at_fork_reinit()
 
@@ -45,7 +45,7 @@ def lock_of(model: Any) -> Lock:
 
 
 def _make_lock(model: Any) -> Lock:
-    lock, key = Lock(), id(model)
+    lock, key = Lock.__new__(Lock), id(model)  # which the dictionary keeps, and not `_locks`
     lock.model = ref(model, lambda _: _model_locks.pop(key, None))  # lives as long as the lock: until the model ends
     return _model_locks.setdefault(key, lock)
 

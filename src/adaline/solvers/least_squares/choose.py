@@ -13,8 +13,6 @@ The certificate names the solver. `solver="gradient"` is batch gradient descent 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.penalties import RidgePenalty
@@ -122,7 +120,7 @@ def _by_triangle(source: Source, moments: Moments, intercept: bool, penalty: Rid
     factor, u = triangle_factor(triangle, moments.shape.features, moments.weight, penalty, solver == "svd")
     out = refine(source, factor, u, penalty)
     how = "triangle (SVD), refined" if isinstance(factor, SpectralFactor) else "triangle (QR), refined"
-    return assemble(moments, factor, replace(out, passes=out.passes + 1), penalty, how)
+    return assemble(moments, factor, out._replace(passes=out.passes + 1), penalty, how)
 
 
 def promised(moments: Moments, lengths: Array, out: Refined, wanted: float = PROMISED_DIGITS) -> bool:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,7 @@ from adaline.sums.moments import ROUNDING
 LEFT_OUT = "columns that are linear combinations of columns before them are left out (see aliased_)"
 
 
-@dataclass(frozen=True)
-class Normal:
+class Normal(NamedTuple):
     """The normal equations solved from the sums alone: factor, relative noise of the columns, slopes u (K, D)."""
 
     moments: Moments
@@ -148,7 +147,7 @@ def solve_sums(moments: Moments, intercept: bool, penalty: RidgePenalty, drop: b
     if drop and isinstance(normal.factor, SpectralFactor):
         kept = normal.factor.kept()
         d = kept.scaling.features
-        normal = replace(normal, factor=kept, u=kept.solve(moments.second[d:, :d]))
+        normal = normal._replace(factor=kept, u=kept.solve(moments.second[d:, :d]))
     return assemble(moments, normal.factor, normal.bounded(penalty), penalty, gram_name(normal.factor) + " on sums")
 
 

@@ -201,9 +201,14 @@ class CholeskyFactor(Factor):
             return np.asarray(b * (self.down * self.diagonal))
         return np.asarray((b * self.down) @ self.root)
 
+    @cached_property
+    def root_lengths(self) -> Array:
+        """The row norms of R^-1, (D,)."""
+        return np.asarray(np.sqrt(np.einsum("ij,ij->i", self.root, self.root)))
+
     def inverse_lengths(self) -> Array:
         """Return the row norms of L^-1 R^-1."""
-        return np.asarray(np.sqrt(np.einsum("ij,ij->i", self.root, self.root)) * self.down)
+        return self.root_lengths * self.down
 
     def solve(self, g: Array) -> Array:
         """Return L^-1 R^-1 R^-T L^-1 g."""

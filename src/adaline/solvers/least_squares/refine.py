@@ -7,8 +7,7 @@ bound what is left of the error; the certificate's digits come from this bound.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,8 +26,7 @@ NEGLIGIBLE = 2.0**-70  # a coefficient this small next to the others is zero to 
 TWOFOLD_ROUNDING = 2.0**-100
 
 
-@dataclass(frozen=True)
-class Refined:
+class Refined(NamedTuple):
     """Scaled theta (K, 1 + D) with bounds on its errors (K, 1 + D); squares, gradient and gap (K,), in scaled units."""
 
     theta: Array
