@@ -197,7 +197,6 @@ class LinearSystem(LinearRegressor):
         bands = (values, values - half, values + half)
         return Interval(*(band[:, 0] if self._flat else band for band in bands))
 
-    @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def summary(
         self,
         level: float = 0.95,
