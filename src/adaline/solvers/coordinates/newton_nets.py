@@ -24,7 +24,7 @@ from adaline.arrays import Array
 from adaline.solvers.coordinates.corners import Corners
 from adaline.solvers.coordinates.quadratics import Indices
 from adaline.solvers.smooth.duality_gap import FURTHEST
-from adaline.solvers.smooth.newton import ARMIJO, FLAT, SHORTEST
+from adaline.solvers.smooth.newton import ARMIJO, FLAT, SHORTEST, curvature_gap, factor_hessian
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import FIRST, MOST, STRAIGHT, WHOLE
 from adaline.sources import Source
@@ -71,7 +71,8 @@ class NewtonNets:
     constant : the output of all machines to start from.
 
     `value` (M,), `gradient` (M, 1 + D) and `outside` (M,) are the loss of a machine's rows, its gradient, and the loss
-    of the rows it leaves out; `gap` (M,) bounds P_m - min P_m.
+    of the rows it leaves out; `gap` (M,) bounds P_m - min P_m, `promise` is what the last steps
+    promised at most.
     """
 
     def __init__(self, problem: Problem, parts: list[Source], constant: float) -> None:
@@ -88,6 +89,7 @@ class NewtonNets:
         self.columns: Indices = np.arange(problem.features)
         self.few: list[Any] = parts
         self.models: Any = None
+        self.promise = math.inf
         self.tilts: tuple[tuple[Array, Array], ...] = ()
         self._read_all()
 
@@ -135,6 +137,16 @@ class NewtonNets:
         """Return the objective of machine 0."""
         v = self.theta[0, 1:]
         return float(self.value[0] + 0.5 * float(ridge @ v**2) + corners.cost(v))
+
+    def curved_gap(self, corners: Corners, ridge: Array) -> float:
+        """Return a bound on the objective of machine 0 above its minimum from second derivatives; infinity if none."""
+        hessian = self.problem.evaluate(self.theta[:1], second=True).hessian
+        if hessian is None:
+            return math.inf
+        entries = np.arange(1, len(hessian))
+        hessian[entries, entries] += ridge
+        curvature = factor_hessian(hessian)
+        return curvature_gap(self.problem, curvature, curvature.length(self.subgradient(corners, ridge)[None]))
 
     def _read_all(self) -> None:
         """Take the loss of all machines over all columns."""
@@ -222,6 +234,7 @@ class NewtonNets:
                 fresh = True
                 steps = {m: self._step(m, own[m], ridges[m], entries) for m in left}
             promised = {m: one.promise for m, one in steps.items()}
+            self.promise = max(promised.values())
             moved = self._search(steps, own, ridges, entries, promised)
             self._measure(moved, own, ridges, columns)
             left = [m for m in moved if not self.gap[m] <= wanted[m]]
