@@ -27,7 +27,7 @@ from adaline.arrays import Array, as_dense
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.fits.linear_machine import best_constants
 from adaline.fits.penalty_path import Losses
-from adaline.fits.ridge_folds import few_folds
+from adaline.fits.ridge_folds import few_folds, part_moments, without_each
 from adaline.input.first_pass import first_pass
 from adaline.losses import Absolute, Loss, Quantile, Squared
 from adaline.penalties import RidgePenalty
@@ -39,14 +39,22 @@ from adaline.solvers.coordinates.quadratics import Quadratics, of_moments, of_ro
 from adaline.solvers.coordinates.quantile_nets import QuantileLasso
 from adaline.solvers.least_squares.fit import certificate
 from adaline.solvers.smooth.problem import Problem, build_problem, column_spread
-from adaline.solvers.smooth.proximal_newton import EXACT_PATH, NO_WEIGHT, ROUNDING, PathPoint, l1_points, points_at, proximal
+from adaline.solvers.smooth.proximal_newton import (
+    EXACT_PATH,
+    NO_WEIGHT,
+    ROUNDING,
+    PathPoint,
+    l1_points,
+    points_at,
+    proximal,
+)
 from adaline.sources import ArraySource, Source
 from adaline.sources.array import SparseSource
 from adaline.sources.base import InMemory
 from adaline.sources.threads import one_blas_thread
 from adaline.sources.views import Fold, fold_of
+from adaline.sums import Moments, Targets, all_but_one, running
 from adaline.sums.objective import dense_in_view
-from adaline.sums import FoldSums, Moments, Targets, all_but_one, running
 
 MOMENTS, MOST_MOMENTS = 512, 1500  # columns whose second moments are all formed: of dense rows in memory, of others
 TOGETHER = 256  # coefficients of all machines that are swept over together
@@ -163,8 +171,8 @@ def fit_nets(source: Source, loss: Loss, options: NetOptions) -> list[FittedNet]
             return found
     if loss.coupled and (options.positive or options.groups is not None):
         raise InvalidParameter(
-            f"positive=True and groups are for losses of one output, and {loss.name!r} has one for each class, whose signs "
-            "mean nothing alone: use loss='logistic' with two labels"
+            f"positive=True and groups are for losses of one output, and {loss.name!r} has one for each class, whose "
+            "signs mean nothing alone: use loss='logistic' with two labels"
         )
     if loss.coupled:
         return [_by_steps(source, loss, options)]
@@ -220,13 +228,7 @@ def _by_moments(
         own = fold_of(first, rows, inner)
         return own if fold is None else own + inner * fold[first : first + rows]
 
-    centred = options.intercept and not source.sparse
-    if inner * outer == 1:
-        sums = [source.sum(Moments, centred=centred)]
-    else:
-        sums = source.sum(FoldSums, cells, of=Moments, centred=centred, folds=inner * outer).parts
-    if not all(one.finite for one in sums):
-        source.refuse_nonfinite()
+    sums = part_moments(source, options.intercept, cells, inner * outer)
     each = [sums[j::inner] for j in range(inner)]
     if outer == 1:
         return iter([_of_moments(sums, source, options)])
@@ -237,15 +239,11 @@ def _by_moments(
 @one_blas_thread()
 def _of_moments(parts: list[Moments], source: Source, options: NetOptions) -> list[FittedNet]:
     """Return the net of each target from the moments of the parts that the penalty is chosen by, or of all rows."""
-    others: list[Moments] = []
     if options.l1 is None and options.folds:
-        parts = [part for part in parts if part.weight > 0]
-        if len(parts) < 2:
-            raise few_folds("l1='auto'", source.count_rows())
-        others = all_but_one(parts)
-    total = running(parts)[-1]
-    if options.intercept:
-        total, others = total.about_mean(), [one.about_mean() for one in others]
+        _, total, others = without_each(parts, source, options.intercept, "l1='auto'")
+    else:
+        total, others = running(parts)[-1], []
+        total = total.about_mean() if options.intercept else total
     nets = (SquaredNets(of_moments(total, others, k), options) for k in range(source.shape.targets))
     return [_required(_net(one, options)) for one in nets]
 

@@ -75,8 +75,9 @@ class ElasticNet(LinearRegressor):
     Parameters
     ----------
     loss : name of a convex loss, or a Loss
-        "squared" (half of it; the lasso), "huber", "poisson", "gamma", "quantile", ... take numbers. "logistic" and "softmax" take
-        labels, and predict them: the system is a classifier then. "logistic" is the softmax for more than two labels.
+        "squared" (half of it; the lasso), "huber", "poisson", "gamma", "quantile", ... take numbers. "logistic" and
+        "softmax" take labels, and predict them: the system is a classifier then. "logistic" is the softmax for more
+        than two labels. "absolute" and "quantile" are linear programs over rows in memory, without a ridge penalty.
         "binomial" takes shares, weighted by their trials, or two columns: successes, failures.
     l1 : "auto" or number
         A number acts in the columns' own units; it is n alpha l1_ratio of scikit-learn and n lambda alpha of glmnet,
@@ -132,7 +133,7 @@ class ElasticNet(LinearRegressor):
     References
     ----------
     Lecture S0, section 5.2, and S3: regularisation. R. Tibshirani (1996); H. Zou and T. Hastie (2005); J. Friedman et
-    al. (2010). Squared losses take one pass over the rows, others 3 to 10 for a point of the path and a fold.
+    al. (2010). Squared losses take one pass over the rows, others about 5 for a point of the path and all folds.
     """
 
     expected_failures: ClassVar[dict[str, str]] = dict.fromkeys(
@@ -331,10 +332,11 @@ class ElasticNet(LinearRegressor):
             )
         if self.positive and self.groups is not None:
             raise InvalidParameter("groups have no sign: give one of positive=True and groups")
-        if loss.corners and (np.any(self.penalty) or self.mix not in (None, 1) or self.positive or self.groups is not None):
+        more = np.any(self.penalty) or self.mix not in (None, 1) or self.positive or self.groups is not None
+        if loss.corners and more:
             raise InvalidParameter(
-                f"loss={loss.name!r} with l1 is a linear program, which has no ridge penalty, groups or bounds: leave out "
-                "penalty, mix, groups and positive, or use loss='huber'"
+                f"loss={loss.name!r} with l1 is a linear program, which has no ridge penalty, groups or bounds: leave "
+                "out penalty, mix, groups and positive, or use loss='huber'"
             )
         if self.mix is not None and np.any(self.penalty):
             raise InvalidParameter("mix ties the ridge penalty to l1: give one of mix and penalty")

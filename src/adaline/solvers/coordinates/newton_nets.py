@@ -18,7 +18,6 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.solvers.coordinates.corners import Corners
@@ -54,7 +53,8 @@ class Models(NamedTuple):
 
 class Step(NamedTuple):
     """The change of theta (1 + A,), the coefficients v (A,) that it leads to, and by how much it
-    promises to lower P at least."""
+    promises to lower P at least.
+    """
 
     change: Array
     v: Array
@@ -160,6 +160,8 @@ class NewtonNets:
         if columns is not None and len(columns) < self.problem.features:
             view = View(view.scale[columns], view.offset[columns])
         point = Point(self.problem.loss, theta, view)
+        if parts[0].reads is not self.problem.source.reads:
+            self.problem.source.reads[0] += 1  # the parts are a copy of its rows
         with np.errstate(over="ignore", invalid="ignore"):
             return [part.sum(Objective, point, outputs=len(theta), second=second) for part in parts]
 
@@ -207,9 +209,9 @@ class NewtonNets:
         wider = np.union1d(columns, self.columns) if grow or not whole else columns
         if not whole and len(wider) == len(self.columns):
             return True
-        few = None if len(wider) > d // 2 else [select_columns(part, wider) for part in self.parts]
-        if few is None or any(part is None for part in few):
-            wider, few = np.arange(d), list(self.parts)
+        few: list[Any] = [None] if len(wider) > d // 2 else [select_columns(part, wider) for part in self.parts]
+        if few[0] is None:
+            wider, few = np.arange(d), self.parts
         if len(self.takes) * (1 + len(wider)) ** 2 > MOST:
             return False
         self.columns, self.few, self.models = wider, few, None
@@ -241,7 +243,7 @@ class NewtonNets:
 
     def _form(self, entries: Indices, left: list[int], alone: bool) -> None:
         """Form the models of all machines at the weights of machine 0, or those of machines `left` at their own."""
-        which = left if alone or self.models is None and len(left) == 1 else [0]
+        which = left if alone or (self.models is None and len(left) == 1) else [0]
         sums = self._sums(self.few, np.ascontiguousarray(self.theta[which][:, entries]), "alone", self.columns)
         parts = np.stack([one.hessian for one in sums])  # (P, L, 1 + A, 1 + A)
         formed = left if alone else list(range(len(self.takes)))
@@ -280,17 +282,21 @@ class NewtonNets:
         before = {m: self._value(m, self.value[m], self.theta[m, entries], own[m], ridges[m]) for m in steps}
         waiting = [m for m in steps if steps[m].promise > ROUNDING * abs(before[m])]
         while waiting:
-            theta = self.theta[np.ix_(waiting, entries)]
+            theta = self.theta[waiting][:, entries]
             for i, m in enumerate(waiting):
                 theta[i] += shares[m] * steps[m].change
                 if shares[m] == 1.0:
                     theta[i, 1:] = steps[m].v
-            values, gradients, outside = self._totals(self._sums(self.few, theta, "none", self.columns), self.takes[waiting])
+            values, gradients, outside = self._totals(
+                self._sums(self.few, theta, "none", self.columns), self.takes[waiting]
+            )
             again = []
             for i, m in enumerate(waiting):
                 reached = self._value(m, values[i], theta[i], own[m], ridges[m])
                 if reached <= before[m] - ARMIJO * shares[m] * steps[m].promise + FLAT * abs(before[m]):
-                    self._learn(m, theta[i] - self.theta[m, entries], gradients[i] - self.gradient[m, entries], ridges[m])
+                    self._learn(
+                        m, theta[i] - self.theta[m, entries], gradients[i] - self.gradient[m, entries], ridges[m]
+                    )
                     self.theta[m, entries], self.gradient[m, entries] = theta[i], gradients[i]
                     self.value[m], self.outside[m] = values[i], outside[i]
                     moved.append(m)
@@ -305,7 +311,7 @@ class NewtonNets:
         return sorted(moved)
 
     def _learn(self, m: int, step: Array, change: Array, ridge: Array) -> None:
-        """Make a model agree with the change of the gradient along the last step (Broyden, Fletcher, Goldfarb, Shanno)."""
+        """Make a model agree with the change of the gradient along the last step, as BFGS updates do."""
         matrices, diagonal, cross, level = self.models
         own, seen = step[1:], change[1:] - cross[m] * (change[0] / level[m])
         expected = matrices[m] @ own - ridge * own

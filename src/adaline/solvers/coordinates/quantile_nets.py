@@ -16,6 +16,7 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.solvers.coordinates.corners import Corners
+from adaline.solvers.coordinates.quadratics import Indices
 from adaline.solvers.robust.quantile import solve_program
 
 ROUNDS = 50
@@ -64,7 +65,7 @@ class QuantileLasso:
         """Return the losses of its rows and the cost of its coefficients."""
         return self.loss(self.z, self.t, self.weight) + corners.cost(self.theta[1:])
 
-    def _program(self, columns: Array, c: Array) -> None:
+    def _program(self, columns: Indices, c: Array) -> None:
         """Solve for the intercept and some columns, all others zero."""
         free, count = int(self.intercept), len(columns)
         rows = np.zeros((len(self.t) + 2 * count, free + count))
