@@ -9,6 +9,13 @@ using namespace nanobind::literals;
 namespace adaline {
 namespace {
 
+// The stable ABI has functions for what the full one reads in place.
+#if defined(Py_LIMITED_API)
+#define PyTuple_GET_SIZE PyTuple_Size
+#define PyTuple_GET_ITEM PyTuple_GetItem
+#define PyDict_GET_SIZE PyDict_Size
+#endif
+
 // The numbers of one row if it is a contiguous array of doubles, else null.
 class Numbers {
     Py_buffer view{};

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
-from narwhals.exceptions import DuplicateError
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from adaline.errors import InvalidData
+from adaline.lazy import nw
 
 Array = NDArray[np.float64]
 
 
 def is_sparse(x: Any) -> bool:
-    """Whether x is a SciPy sparse matrix or array."""
-    return bool(sparse.issparse(x))
+    """Whether x is a SciPy sparse matrix or array, of which there is none before SciPy's module of them is loaded."""
+    return type(x) is not np.ndarray and "scipy.sparse" in sys.modules and bool(scipy.sparse.issparse(x))
 
 
 def is_device(x: Any) -> bool:
@@ -48,6 +48,8 @@ def framed(data: Any) -> Any:
     """Return a frame as narwhals takes it, other objects as they are; refuse two columns of one name."""
     if isinstance(data, np.ndarray | list | tuple):  # asking narwhals costs a tenth of a small fit
         return data
+    from narwhals.exceptions import DuplicateError
+
     try:
         return nw.from_native(data, pass_through=True)
     except DuplicateError:

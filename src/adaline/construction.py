@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from adaline import peers
 from adaline.errors import AdalineWarning, UnknownParameter, warn
+from adaline.estimator import join_if_loaded
 from adaline.parameters import Check
 
 C = TypeVar("C", bound=type[Any])
@@ -36,6 +37,7 @@ def configured(cls: C) -> C:
 
     @wraps(construct)
     def explaining(self: Any, *args: Any, **given: Any) -> None:
+        join_if_loaded()
         try:
             construct(self, *args, **given)
         except TypeError:

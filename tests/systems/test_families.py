@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 from scipy import sparse
 
 from adaline import GeneralizedLinear, LinearRegression, anova, compare, effects, load, open_table, save, select
@@ -61,6 +62,22 @@ def test_the_shape_of_a_negative_binomial_is_that_of_mass() -> None:
     ours = [one[name] for name in ("estimate", "std_error") for one in found["coefficients"]]
     ours += [found["deviance"], found["aic"], found["log_likelihood"]]
     np.testing.assert_allclose([model.shape_, found["shape_error"], *ours], [theta, error, *rest], rtol=1e-8)
+
+
+def test_the_likelihood_of_tweedie_amounts_is_that_of_statsmodels() -> None:
+    """At the dispersion deviance / N, as R's AICtweedie; statsmodels takes Wright's function of scipy."""
+    y = target("tweedie")
+    model = GeneralizedLinear(loss=Tweedie(1.6)).fit(X, y, WEIGHT, OFFSET)
+    found, n = model.summary().to_dict(), WEIGHT.sum()
+    family = sm.families.Tweedie(var_power=1.6, link=sm.families.links.Log())
+    mean = model.predict(X, offset=OFFSET)
+    likely = family.loglike(y, mean, freq_weights=WEIGHT, scale=model.deviance_ / n)
+    np.testing.assert_allclose(found["log_likelihood"], likely, rtol=1e-9)
+    np.testing.assert_allclose([found["aic"], found["bic"]], [8 - 2 * likely, 4 * np.log(n) - 2 * likely], rtol=1e-9)
+    alone = np.exp(OFFSET) * (WEIGHT @ (y * np.exp(-0.6 * OFFSET))) / (WEIGHT @ np.exp(0.4 * OFFSET))
+    null = family.loglike(y, alone, freq_weights=WEIGHT, scale=found["null_deviance"] / n)
+    np.testing.assert_allclose(found["null_log_likelihood"], null, rtol=1e-9)
+    assert np.isnan(GeneralizedLinear(loss=Tweedie(2.5)).fit(X, target("gamma")).summary().to_dict()["aic"])
 
 
 OFFSETS = {
@@ -342,13 +359,56 @@ def test_an_output_outside_the_link_has_no_mean(family: str, link: str, y: Any) 
     assert wide.lower[0] <= found.prediction[0] <= wide.upper[0]
 
 
-def test_several_targets_take_a_shape_that_is_given() -> None:
-    y = np.column_stack([ROWS["count"], ROWS["count"] + 1.0])
-    with pytest.raises(InvalidData, match="y has 2: fit one model for each, or give the shape"):
-        GeneralizedLinear(loss="negative_binomial").fit(X, y)
-    both = GeneralizedLinear(loss=NegativeBinomial(2.0)).fit(X, y)
-    each = [GeneralizedLinear(loss=NegativeBinomial(2.0)).fit(X, one).deviance_ for one in y.T]
-    np.testing.assert_allclose(both.deviance_, each, rtol=1e-12)
+@pytest.mark.parametrize(
+    "loss", ["poisson", "gamma", "negative_binomial", NegativeBinomial(2.0), Tweedie(1.4)], ids=str
+)
+@pytest.mark.parametrize("columns", [0, 1, 2])
+def test_several_targets_are_one_fit_each(loss: Any, columns: int, tmp_path: Path) -> None:
+    """With no offset, one in common or one each; a shape is found for each."""
+    y = (
+        np.column_stack([ROWS["count"] + 1.0, 2.0 * ROWS["amount"]])
+        if loss == "gamma"
+        else (np.column_stack([ROWS["count"], ROWS["count"].to_numpy()[::-1] // 2]))
+    )
+    offset = (None, OFFSET, np.column_stack([OFFSET, 0.5 - OFFSET]))[columns]
+    model, known = GeneralizedLinear(loss=loss), {} if offset is None else {"offset": offset}
+    both = model.fit(X, y, WEIGHT, **known)
+    save(both, tmp_path / "both.adaline")
+    rows = {"X": X, "y": y, "sample_weight": WEIGHT, **known}
+    robust, profile = both.summary(errors="HC3", **rows), both.summary(interval="profile", **rows)
+    mean, interval = both.predict(X, **known), both.predict(X, interval="confidence", **known)
+    marginal = effects(both, X, **known).to_dict()["effects"]
+    assert np.array_equal(load(tmp_path / "both.adaline").predict(X, **known), mean)
+    for k in range(2):
+        own = {} if offset is None else {"offset": offset if columns == 1 else offset[:, k]}
+        one = GeneralizedLinear(loss=loss).fit(X, y[:, k], WEIGHT, **own)
+        rows = {"X": X, "y": y[:, k], "sample_weight": WEIGHT, **own}
+        for ours, theirs in (
+            (both.summary(), one.summary()),
+            (robust, one.summary(errors="HC3", **rows)),
+            (profile, one.summary(interval="profile", **rows)),
+        ):
+            for name in ("estimate", "std_error", "lower", "upper", "deviance", "aic", "dispersion", "shape"):
+                a, b = getattr(ours.parts[k], name), getattr(theirs.parts[0], name)
+                np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-10, err_msg=name)
+        np.testing.assert_allclose(mean[:, k], one.predict(X, **own), rtol=1e-8)
+        np.testing.assert_allclose(interval.upper[:, k], one.predict(X, interval="confidence", **own).upper, rtol=1e-8)
+        if loss == "negative_binomial":
+            assert both.shape_[k] == pytest.approx(one.shape_, rel=1e-8)
+        own = [row["estimate"] for row in effects(one, X, **own).to_dict()["effects"]]
+        assert [row["estimate"] for row in marginal if row["target"] == f"y{k}"] == pytest.approx(own, rel=1e-8)
+
+
+def test_offsets_that_are_not_one_for_each_row_and_target_are_refused() -> None:
+    two = np.column_stack([OFFSET, OFFSET])
+    with pytest.raises(InvalidData, match=r"must be a number or \(40,\), one for each row"):
+        GeneralizedLinear(loss="poisson").fit(X, ROWS["count"], offset=two)
+    with pytest.raises(InvalidData, match=r"or \(40, 3\), one for each target"):
+        GeneralizedLinear().fit(X, ROWS[["count", "amount", "zero"]], offset=two)
+    with pytest.raises(InvalidData, match="successes and failures are one target"):
+        GeneralizedLinear(loss="binomial").fit(X, target("binomial"), offset=two)
+    with pytest.raises(InvalidData, match="softmax has several"):
+        GeneralizedLinear(loss="softmax").fit(X, ROWS["w"] - 1, offset=OFFSET)
 
 
 @pytest.mark.parametrize("link", ["logit", "probit"])

@@ -17,9 +17,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from adaline.comparison.result import plain
 from adaline.selection.table import ErrorTable
-from adaline.wording import CONTROL, visible
+from adaline.wording import CONTROL, plain, visible
 
 ENDLESS = 100_000  # columns of a page that is no terminal
 LABEL, FIGURE = 40, 13  # columns of a label and of a number in plain lines, where they need no more

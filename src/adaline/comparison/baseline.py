@@ -6,9 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from adaline.arrays import Array
+from adaline.estimator import BaseEstimator
 
 
 class MeanTarget(BaseEstimator):  # type: ignore[misc]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
 
 from adaline import __version__
 from adaline.comparison.baseline import MeanTarget, MostFrequentClass
@@ -21,7 +19,7 @@ from adaline.comparison.classes import Costs, Threshold, cheapest_threshold, hel
 from adaline.comparison.findings import Finding, findings
 from adaline.comparison.open_data import DataRequest, OpenedData
 from adaline.comparison.recommendation import Recommendation, recommend, with_error
-from adaline.comparison.result import Result, SystemTrial, plain
+from adaline.comparison.result import Result, SystemTrial
 from adaline.comparison.table import (
     CLASSIFICATION,
     REGRESSION,
@@ -33,14 +31,15 @@ from adaline.comparison.table import (
     told_task,
 )
 from adaline.errors import InvalidParameter
+from adaline.estimator import is_classifier, is_regressor
 from adaline.inference.summary import escaped
 from adaline.locks import cached_property
 from adaline.results import Certificate, some
 from adaline.selection.cross_validation import ArrayRows, Progress, StreamedFolds, reporting
 from adaline.selection.table import ErrorTable
 from adaline.sources import TableSource
-from adaline.systems import SYSTEMS
-from adaline.wording import counted, four_places, visible
+from adaline.systems import SYSTEMS, system_name
+from adaline.wording import counted, four_places, plain, visible
 
 OnResult = Callable[[Result, str], None]
 """Called with each result as it is found, and with what its error is."""
@@ -451,18 +450,6 @@ def systems_for(task: str) -> list[str]:
     """
     is_kind = is_regressor if task == REGRESSION else is_classifier
     return [name for name, cls in SYSTEMS.items() if cls.compared and is_kind(cls())]
-
-
-def system_name(named: str) -> str:
-    """Return the name of a system as the registry has it, whatever its case."""
-    if not isinstance(named, str):
-        raise InvalidParameter(f"systems are given by name, as 'Ridge', got {named!r}")
-    names = {name.lower(): name for name in SYSTEMS}
-    if named.lower() in names:
-        return names[named.lower()]
-    near = difflib.get_close_matches(named.lower(), names, n=1, cutoff=0.5)
-    meant = f" Did you mean {names[near[0]]}?" if near else ""
-    raise InvalidParameter(f"there is no system {named!r}.{meant} There are: {', '.join(SYSTEMS)}")
 
 
 def _ready(name: str, settings: dict[str, Any], ranked: list[int] | None) -> Any:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from adaline.arrays import Array
 from adaline.comparison.budget import FitBudget
+from adaline.estimator import clone
 from adaline.results import Certificate
 from adaline.selection.cross_validation import ArrayRows, CrossValidation, StreamedFolds
+from adaline.wording import plain
 
 Indices = NDArray[np.intp]
 
@@ -215,16 +215,3 @@ def rms(values: Array, weight: Array | None = None) -> float:
     if not 0 < largest < np.inf:
         return largest
     return largest * float(np.sqrt(np.average((values / largest) ** 2, weights=weight)))
-
-
-def plain(value: Any) -> Any:
-    """Return a value as JSON knows it: None for numbers that are not finite, text for what is no value of JSON."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, str | int | bool) else str(value)

@@ -24,7 +24,6 @@ from datetime import timedelta
 from itertools import combinations
 from typing import Any, NamedTuple
 
-import narwhals.stable.v1 as nw
 import numpy as np
 
 from adaline.arrays import Array, as_dense, host, is_device, is_sparse
@@ -36,6 +35,7 @@ from adaline.inference.summary import cell, escaped, frame_of, html_row, html_ta
 from adaline.input.basis import given_columns, rows_through_basis
 from adaline.input.coded import CodedRows, coded, offset_of
 from adaline.input.open import read_offset, read_rows, read_weights, refuse_nonfinite
+from adaline.lazy import nw
 from adaline.losses import Likelihood, Logistic, Softmax
 from adaline.parameters import FLAG, LEVEL, OneOf
 from adaline.solvers.smooth.likelihood import LikelihoodFit
@@ -262,11 +262,11 @@ def effects(
     if sample_weight is None:
         sample_weight, by = rows.weights(X)
     weight = np.ones(rows.count) if sample_weight is None else read_weights(sample_weight, rows.count)
-    shift = read_offset(offset, exposure, rows.count)
+    shift = read_offset(offset, exposure, rows.count, len(known.theta))
     shift = offset_of(model, X) if shift is None else shift
     if shift is None and model.__dict__.get("_with_offset"):
         raise InvalidParameter("this model was fitted with an offset: give that of these rows, as offset= or exposure=")
-    shift = np.zeros(rows.count) if shift is None else shift
+    shift = np.zeros((rows.count, 1)) if shift is None else shift.reshape(rows.count, -1)
     unknown = [name for name in columns or () if name not in rows.names]
     if unknown:
         raise InvalidParameter(f"no column is called {unknown[0]!r}; there are {', '.join(rows.names[:8])}")
@@ -286,7 +286,7 @@ def _effect(
 ) -> list[dict[str, Any]]:
     """Return the effects of one change on each mean."""
     if at_mean:
-        shift, design = np.array([share @ shift]), (share @ design)[None]
+        shift, design = (share @ shift)[None], (share @ design)[None]
         change = change._replace(
             slope=None if change.slope is None else (share @ change.slope)[None],
             ends=None if change.ends is None else ((share @ change.ends[0])[None], (share @ change.ends[1])[None]),
@@ -294,7 +294,7 @@ def _effect(
         share = np.ones(1)
     theta, root = model.theta, model.root
     if change.slope is not None:
-        z, along = _outputs(theta, design) + shift[:, None], change.slope @ theta[:, 1:].T
+        z, along = _outputs(theta, design) + shift, change.slope @ theta[:, 1:].T
         jacobian, bend = _known(model.mean(z, along))[1:]
         estimate = share @ np.einsum("nck,nk->nc", jacobian, along)
         first = np.einsum("n,nck,nd->ckd", share, jacobian, change.slope)
@@ -306,7 +306,7 @@ def _effect(
         assert change.ends is not None
         parts = []
         for sign, end in zip((-1.0, 1.0), change.ends, strict=True):
-            z = _outputs(theta, end) + shift[:, None]
+            z = _outputs(theta, end) + shift
             mean, jacobian, _ = _known(model.mean(z, z))
             parts.append((sign * (share @ mean), sign * np.einsum("n,nck,nd->ckd", share, jacobian, _with_one(end))))
         estimate, gradient = parts[0][0] + parts[1][0], parts[0][1] + parts[1][1]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from adaline.arrays import Array
 from adaline.inference.classical import Inference, by_target, infer
@@ -130,7 +130,7 @@ def hypothesis_test(
     tests = np.array([wald(covariance, matrix, values, texts) for covariance in found])
     q, freedom = len(matrix), found[0].freedom
     if options.distribution == "normal":
-        freedom, tests[:, 1] = np.inf, special.chdtrc(q, q * tests[:, 0])
+        freedom, tests[:, 1] = np.inf, scipy.special.chdtrc(q, q * tests[:, 0])
     f, p = (float(column[0]) if flat else column for column in tests.T)
     return HypothesisTest(texts, f, (q, freedom), p, options.errors)
 

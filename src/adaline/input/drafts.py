@@ -15,17 +15,17 @@ from inspect import getattr_static, isfunction
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from adaline.arrays import is_device
 from adaline.errors import InvalidData
+from adaline.estimator import available_if
 from adaline.locks import lock_of
 from adaline.results import Status, out_of_range
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 M = TypeVar("M")
 
-LEARNING = ("partial_fit", "learn_one", "predict_one", "merge", "forget", "filter", "reset")
+LEARNING = ("partial_fit", "learn_one", "predict_one", "merge", "forget", "filter", "reset", "get_params", "set_params")
 """Public methods, beside those called fit..., that change a model or decide by themselves what they see of it."""
 
 

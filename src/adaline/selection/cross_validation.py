@@ -9,6 +9,7 @@ held out have weight zero. What a candidate raises or warns about is kept as tex
 
 from __future__ import annotations
 
+import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -17,18 +18,17 @@ from copy import copy
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier
-from sklearn.pipeline import Pipeline
 
 from adaline.arrays import Array, host, is_device, is_sparse, namespace
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.estimator import clone, is_classifier
 from adaline.input.columns import InputColumns
 from adaline.input.labels import read_labels
 from adaline.input.open import read_weights
+from adaline.lazy import nw
 from adaline.parameters import WholeNumber
 from adaline.selection.folds import assign_folds, check_classes
 from adaline.selection.measures import Measure, RowLoss, Score
@@ -398,7 +398,7 @@ def take_rows(x: Any, indices: Indices) -> Any:
 
 def fit(system: Any, x: Any, y: Any, weight: Array | None) -> Any:
     """Fit a system, or a pipeline whose last step takes the weights."""
-    name = f"{system.steps[-1][0]}__sample_weight" if isinstance(system, Pipeline) else "sample_weight"
+    name = f"{system.steps[-1][0]}__sample_weight" if _is_pipeline(system) else "sample_weight"
     return system.fit(x, y, **({} if weight is None else {name: weight}))
 
 
@@ -423,7 +423,7 @@ def spread(errors: Array, weight: Array) -> float:
 
 def freedom_of(model: Any) -> float:
     """Return the effective number of parameters of a fitted model a target; NaN where it does not say."""
-    last = model[-1] if isinstance(model, Pipeline) else model
+    last = model[-1] if _is_pipeline(model) else model
     if not isinstance(last, LinearSystem):
         return np.nan
     return float(np.concatenate([fit.trace for fit in last._fits]).mean())
@@ -508,3 +508,9 @@ def _check_folds(folds: Any, rows: int) -> None:
     WholeNumber(2).check("folds", folds)
     if folds > rows:
         raise InvalidParameter(f"{counted(rows)} cannot be cut into {folds} folds: give more rows, or fewer folds")
+
+
+def _is_pipeline(model: Any) -> bool:
+    """Whether a model is a Pipeline of scikit-learn, of which there is none where its module is not loaded."""
+    module = sys.modules.get("sklearn.pipeline")
+    return module is not None and isinstance(model, module.Pipeline)

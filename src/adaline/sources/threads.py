@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
-from threadpoolctl import ThreadpoolController
-
 from adaline.errors import InvalidParameter
 from adaline.locks import Lock
 from adaline.sums import Sum
@@ -150,7 +148,9 @@ def one_blas_thread() -> Iterator[None]:
 
 
 @cache
-def _blas() -> ThreadpoolController:
+def _blas() -> Any:
+    from threadpoolctl import ThreadpoolController  # slow to import
+
     return ThreadpoolController().select(user_api="blas")
 
 

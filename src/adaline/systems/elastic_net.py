@@ -7,14 +7,12 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin, clone
-from sklearn.utils import ClassifierTags
-from sklearn.utils.metaestimators import available_if
 
 from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
-from adaline.construction import check_parameters, configured
+from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
+from adaline.estimator import RegressorMixin, available_if, clone
 from adaline.fits.elastic_path import MOMENTS, FittedNet, NetOptions, fit_folds, fit_nets, refuse_rough
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, by_blocks, set_columns, transaction
@@ -48,6 +46,7 @@ from adaline.sources.views import as_shares, shares_of
 from adaline.sums import Targets
 from adaline.systems.families.decisions import label_of_largest
 from adaline.systems.families.folds import FoldFits
+from adaline.systems.families.named import named_system
 from adaline.systems.families.online import WEIGHT_CHECKS
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import finite_outputs, split_theta
@@ -62,7 +61,7 @@ def _classifies(system: Any) -> bool:
     return isinstance(loss_of(system.loss), Logistic | Softmax)
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class ElasticNet(LinearRegressor):
     """Elastic net: minimises sum_n weight_n loss(y_n, w0 + w'x_n) + penalty/2 ||w||^2 + l1 |w|, w0 free.
@@ -343,9 +342,15 @@ class ElasticNet(LinearRegressor):
         if np.any(np.asarray(self.penalty) < 0):
             raise InvalidParameter(f"penalty must be numbers of zero or more, got {self.penalty!r}")
 
+    @property
+    def _estimator_type(self) -> str:
+        return "classifier" if _classifies(self) else "regressor"
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if _classifies(self):
+            from sklearn.utils import ClassifierTags
+
             tags.estimator_type, tags.regressor_tags, tags.classifier_tags = "classifier", None, ClassifierTags()
             tags.target_tags.multi_output = False
         return tags

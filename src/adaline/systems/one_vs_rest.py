@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from adaline.arrays import Array
-from adaline.construction import configured
+from adaline.estimator import available_if
 from adaline.fitted import check_is_fitted
 from adaline.input import by_blocks
 from adaline.parameters import OneOf
+from adaline.systems.families.named import named_system
 from adaline.systems.families.scheme import Mask, Scheme, probability
 
 
-@configured
+@named_system
 class OneVsRest(Scheme):
     """Machines for one class against all others; each minimises what its system does, class k as 1, the rest as 0.
 

@@ -17,7 +17,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import nnls
+import scipy
 
 from adaline.arrays import Array
 from adaline.solvers.smooth.problem import Evaluation, Problem
@@ -98,7 +98,7 @@ class Planes:
         """Return nonnegative shares of planes at other intercepts, whose slopes add up to -slope; None if none do."""
         if not self.tilted:
             return None
-        shares, left = nnls(np.array([one.slope[:, 0] for one in self.tilted]).T, -slope)
+        shares, left = scipy.optimize.nnls(np.array([one.slope[:, 0] for one in self.tilted]).T, -slope)
         return shares if left <= 1e-8 * float(np.linalg.norm(slope)) else None
 
     def _tilt(self, theta: Array, evaluation: Evaluation, slope: Array) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from adaline.arrays import Array
 from adaline.block import Block
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
+from adaline.estimator import ClassifierMixin
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis
 from adaline.input.class_weights import class_weights
