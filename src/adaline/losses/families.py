@@ -326,7 +326,9 @@ class NegativeBinomial(Family):
         """With d = t - m: t ln(1 + shape d / (m (t + shape))) - shape ln(1 + d / (m + shape)), twice."""
         k, d = self.shape, t - mean
         more = k / (t + k) * d / mean  # may be -1 where t is next to nothing
-        log = np.where(more < -0.5, scipy.special.xlogy(t, t / mean * ((mean + k) / (t + k))), scipy.special.xlog1py(t, more))
+        log = np.where(
+            more < -0.5, scipy.special.xlogy(t, t / mean * ((mean + k) / (t + k))), scipy.special.xlog1py(t, more)
+        )
         return 2 * (log - k * np.log1p(d / (mean + k)))
 
     def lowest(self, t: Array) -> Array:
