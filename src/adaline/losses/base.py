@@ -145,6 +145,10 @@ class Likelihood(Loss):
     def saturated(self, t: Array, weight: Array) -> Array:
         """Return weight x log density of each row at mean = t, (n,), see `Family.saturated`."""
 
+    def observed(self, t: Array) -> Any:
+        """Return which rows are observations, (n,), see `Family.observed`."""
+        return self.family.observed(t)
+
     @abstractmethod
     def first(self, t: Any, mean: Array) -> Any:
         """Return outputs to start from, (n, K), for targets whose mean is (T,)."""

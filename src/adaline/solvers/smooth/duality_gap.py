@@ -17,7 +17,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import nnls
+import scipy
 
 from adaline.arrays import Array
 from adaline.solvers.smooth.problem import TYPICAL, Evaluation, Problem
@@ -106,7 +106,7 @@ class Planes:
         others = np.array([one.slope[:, 0] for one in self.tilted])
         if self.problem.loss.coupled:  # slopes add up to zero over the machines, but for rounding
             others, slope = others - others.mean(axis=1, keepdims=True), slope - slope.mean()
-        shares, left = nnls(others.T, -slope)
+        shares, left = scipy.optimize.nnls(others.T, -slope)
         return shares if left <= 1e-8 * float(np.linalg.norm(slope)) else None
 
     def _tilt(self, theta: Array, evaluation: Evaluation, slope: Array) -> None:
