@@ -23,28 +23,38 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import Array, as_dense
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.fits.linear_machine import best_constants
 from adaline.fits.penalty_path import Losses
-from adaline.fits.ridge_folds import few_folds
+from adaline.fits.ridge_folds import few_folds, part_moments, without_each
 from adaline.input.first_pass import first_pass
-from adaline.losses import Loss, Squared
+from adaline.losses import Absolute, Loss, Quantile, Squared
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status
 from adaline.solvers.coordinates.corners import Corners, GroupCorners, PositiveCorners
 from adaline.solvers.coordinates.lasso import Lasso, Together, solve_all
 from adaline.solvers.coordinates.newton_nets import NewtonNets
 from adaline.solvers.coordinates.quadratics import Quadratics, of_moments, of_rows
+from adaline.solvers.coordinates.quantile_nets import QuantileLasso
 from adaline.solvers.least_squares.fit import certificate
 from adaline.solvers.smooth.problem import Problem, build_problem, column_spread
-from adaline.solvers.smooth.proximal_newton import EXACT_PATH, NO_WEIGHT, ROUNDING, PathPoint, l1_points, points_at, proximal
+from adaline.solvers.smooth.proximal_newton import (
+    EXACT_PATH,
+    NO_WEIGHT,
+    ROUNDING,
+    PathPoint,
+    l1_points,
+    points_at,
+    proximal,
+)
 from adaline.sources import ArraySource, Source
 from adaline.sources.array import SparseSource
 from adaline.sources.base import InMemory
 from adaline.sources.threads import one_blas_thread
 from adaline.sources.views import Fold, fold_of
-from adaline.sums import FoldSums, Moments, Targets, all_but_one, running
+from adaline.sums import Moments, Targets, all_but_one, running
+from adaline.sums.objective import dense_in_view
 
 MOMENTS, MOST_MOMENTS = 512, 1500  # columns whose second moments are all formed: of dense rows in memory, of others
 TOGETHER = 256  # coefficients of all machines that are swept over together
@@ -159,15 +169,35 @@ def fit_nets(source: Source, loss: Loss, options: NetOptions) -> list[FittedNet]
         found = squared_nets(source, options)
         if found is not None:
             return found
-    if options.positive or options.groups is not None:
+    if loss.coupled and (options.positive or options.groups is not None):
         raise InvalidParameter(
-            "positive=True and groups need products of columns that fit into memory: "
-            f"at most {MOST_MOMENTS} columns, or rows in memory of at most {COPY >> 20} MiB"
+            f"positive=True and groups are for losses of one output, and {loss.name!r} has one for each class, whose "
+            "signs mean nothing alone: use loss='logistic' with two labels"
         )
     if loss.coupled:
         return [_by_steps(source, loss, options)]
     each = [source] if source.shape.targets == 1 else [source.with_target(k) for k in range(source.shape.targets)]
-    return [(_by_newton(one, loss, options) if options.l1 != 0 else None) or _by_steps(one, loss, options) for one in each]
+    return [_of_one(one, loss, options) for one in each]
+
+
+def _of_one(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
+    """Return the net of one output."""
+    if isinstance(loss, Quantile | Absolute):
+        if source.streamed or 8 * source.n_rows * (1 + source.shape.features) > COPY:
+            raise InvalidParameter(
+                f"loss={loss.name!r} is a linear program over rows in memory, as dense numbers of at most "
+                f"{COPY >> 20} MiB: use loss='huber', or RobustRegression, which has it without l1"
+            )
+        return _required(_net(QuantileNets(source, loss, options), options))
+    plain = not options.positive and options.groups is None
+    squared = isinstance(loss, Squared)  # products of its columns were too many for memory
+    found = None if (squared and not plain) or (plain and options.l1 == 0) else _by_newton(source, loss, options)
+    if found is None and not plain:
+        raise InvalidParameter(
+            "positive=True and groups need products of columns that fit into memory: "
+            f"at most {MOST_MOMENTS} columns, or rows in memory of at most {COPY >> 20} MiB"
+        )
+    return found or _by_steps(source, loss, options)
 
 
 def squared_nets(source: Source, options: NetOptions) -> list[FittedNet] | None:
@@ -198,13 +228,7 @@ def _by_moments(
         own = fold_of(first, rows, inner)
         return own if fold is None else own + inner * fold[first : first + rows]
 
-    centred = options.intercept and not source.sparse
-    if inner * outer == 1:
-        sums = [source.sum(Moments, centred=centred)]
-    else:
-        sums = source.sum(FoldSums, cells, of=Moments, centred=centred, folds=inner * outer).parts
-    if not all(one.finite for one in sums):
-        source.refuse_nonfinite()
+    sums = part_moments(source, options.intercept, cells, inner * outer)
     each = [sums[j::inner] for j in range(inner)]
     if outer == 1:
         return iter([_of_moments(sums, source, options)])
@@ -215,15 +239,11 @@ def _by_moments(
 @one_blas_thread()
 def _of_moments(parts: list[Moments], source: Source, options: NetOptions) -> list[FittedNet]:
     """Return the net of each target from the moments of the parts that the penalty is chosen by, or of all rows."""
-    others: list[Moments] = []
     if options.l1 is None and options.folds:
-        parts = [part for part in parts if part.weight > 0]
-        if len(parts) < 2:
-            raise few_folds("l1='auto'", source.count_rows())
-        others = all_but_one(parts)
-    total = running(parts)[-1]
-    if options.intercept:
-        total, others = total.about_mean(), [one.about_mean() for one in others]
+        _, total, others = without_each(parts, source, options.intercept, "l1='auto'")
+    else:
+        total, others = running(parts)[-1], []
+        total = total.about_mean() if options.intercept else total
     nets = (SquaredNets(of_moments(total, others, k), options) for k in range(source.shape.targets))
     return [_required(_net(one, options)) for one in nets]
 
@@ -262,7 +282,7 @@ def _numbered(fold: NDArray[np.int64], weight: Array | None) -> NDArray[np.int64
 
 
 def _required(net: FittedNet | None) -> FittedNet:
-    assert net is not None  # second moments are in memory
+    assert net is not None  # what it needs is in memory
     return net
 
 
@@ -276,6 +296,7 @@ class Nets(ABC):
 
     solver: ClassVar[str]
     unit: float = 1.0
+    settled: bool = False  # whether no step is left, where a loss allows no proof of a gap
     scale: Array
     size: Array
     null: Array
@@ -319,7 +340,7 @@ class Nets(ABC):
 
     def proof(self, corners: Corners, ridge: Array, tol: float) -> Certificate:
         """Return how good the machine of all rows is."""
-        solved = self.gap() <= max(tol, FINAL) * self.null[0]
+        solved = self.settled or self.gap() <= max(tol, FINAL) * self.null[0]
         objective, steepest = self.measure(corners, ridge)
         return certificate(
             status=Status.SOLVED if solved else Status.NOT_CONVERGED,
@@ -408,7 +429,7 @@ class SmoothNets(Nets):
 
     def largest(self, unity: Corners) -> float:
         """Return the least penalty that leaves no coefficient; first find the best constants."""
-        machines, none = self.machines, unity.times(NO_WEIGHT)
+        machines, none = self.machines, Corners(np.full(len(self.size), NO_WEIGHT))
         machines.solve(none, none, np.zeros_like(self.size), EXACT_PATH * np.abs(machines.value))
         zero = self.problem.evaluate(np.zeros((1, len(self.scale) + 1))).gradient
         slopes = abs(float(zero[0, 0])) + self.problem.weight * abs(float(machines.theta[0, 0]))
@@ -421,8 +442,14 @@ class SmoothNets(Nets):
 
     def finish(self, corners: Corners, last: Corners, ridge: Array) -> bool:
         """Step the machine of all rows to its minimum."""
-        self.machines.alone()
-        return self.machines.solve(corners, last, ridge, FINAL * self.null[:1])
+        machines = self.machines
+        machines.alone()
+        if not machines.solve(corners, last, ridge, FINAL * self.null[:1]):
+            return False
+        if math.isinf(machines.gap[0]):
+            machines.gap[0] = machines.curved_gap(corners, ridge)
+            self.settled = math.isinf(machines.gap[0]) and machines.promise <= FINAL * self.null[0]
+        return True
 
     def held_out(self) -> Array:
         """Return the losses of the rows held out."""
@@ -444,6 +471,87 @@ class SmoothNets(Nets):
         """Return the objective and its steepest derivative."""
         steep = self.machines.subgradient(corners, ridge)
         return self.machines.objective(corners, ridge), self.problem.steepness(steep[None])
+
+
+class QuantileNets(Nets):
+    """Nets of the quantile loss, by linear programs; fold (N,) is the fold of each row, or None."""
+
+    solver = "interior point steps of a linear program"
+
+    def __init__(self, source: Source, loss: Quantile | Absolute, options: NetOptions) -> None:
+        spread = column_spread(source)
+        unit = np.ones_like(spread.mean)
+        if options.standardize:
+            unit = spread.deviation if options.intercept else spread.root
+        problem = build_problem(source, loss, 1, options.intercept, RidgePenalty(0.0, unit), spread)
+        self.problem, self.scale, self.mean = problem, problem.view.scale, spread.mean
+        self.size = unit * self.scale
+        t, given = source.read_targets()[:, 0], source.read_weights()
+        if not np.isfinite(t).all():
+            source.refuse_nonfinite()
+        self.z = np.concatenate([dense_in_view(as_dense(block.x), problem.view) for block in source.blocks()])
+        high = int(np.frexp(np.abs(t).max())[1])
+        self.t, self.high = np.ldexp(t, -high), high
+        level = loss.level if isinstance(loss, Quantile) else 0.5
+        self.weight = np.ones(len(t)) if given is None else np.asarray(given, dtype=np.float64)
+        self.weight = self.weight * (1.0 if isinstance(loss, Quantile) else 2.0)
+        self.rows = [self.weight > 0]
+        if options.l1 is None and options.folds:
+            fold = _numbered(fold_of(0, len(t), options.folds), given)
+            self.rows += [(fold != k) & self.rows[0] for k in range(fold.max() + 1)]
+        theta = np.zeros(1 + len(self.scale))
+        self.machines = [
+            QuantileLasso(self.z[k], self.t[k], self.weight[k], level, options.intercept, theta, np.zeros(int(k.sum())))
+            for k in self.rows
+        ]
+        weights = np.array([one.weight.sum() for one in self.machines])
+        self.share, self.outside = weights / weights[0], weights[0] - weights[1:]
+        self.none = Corners(np.full(len(self.size), NO_WEIGHT))
+        for one in self.machines:
+            one.solve(self.none, self.none)
+        self.null = np.array([one.objective(self.none) for one in self.machines])
+
+    def largest(self, unity: Corners) -> float:
+        """Return the least penalty that leaves no coefficient."""
+        return 1 / unity.room(self.machines[0].pull()) if self.null[0] > 0 else 0.0
+
+    def solve(self, corners: Corners, last: Corners, ridge: Array, share: float) -> bool:
+        """Solve the programs of all machines."""
+        for machine, part in zip(self.machines, self.share.tolist(), strict=True):
+            machine.solve(corners.times(part), last.times(part))
+        return True
+
+    def finish(self, corners: Corners, last: Corners, ridge: Array) -> bool:
+        """Solve the program of all rows."""
+        self.machines[0].solve(corners, last)
+        return True
+
+    def held_out(self) -> Array:
+        """Return the losses of the rows held out."""
+        pairs = zip(self.machines[1:], (self.rows[0] & ~rows for rows in self.rows[1:]), strict=True)
+        return self._raw(np.array([one.loss(self.z[k], self.t[k], self.weight[k]) for one, k in pairs]))
+
+    def raw(self) -> Array:
+        """Return the weights in raw units."""
+        return self.problem.to_raw(self._raw(self.machines[0].theta[None]))
+
+    def keep(self) -> Callable[[], None]:
+        """Return what brings the machine of all rows back to where it is."""
+        return partial(self.machines[0].__dict__.update, theta=self.machines[0].theta, e=self.machines[0].e)
+
+    def gap(self) -> float:
+        """Return the gap of the machine of all rows."""
+        return float(self._raw(np.array(self.machines[0].gap)))
+
+    def measure(self, corners: Corners, ridge: Array) -> tuple[float, float]:
+        """Return the objective, and what the dual solution lacks of zero derivatives."""
+        one = self.machines[0]
+        left = np.concatenate([[float(one.weight @ one.e)], corners.subgradient(one.theta[1:], -one.pull())])
+        return float(self._raw(np.array(one.objective(corners)))), self.problem.steepness(left[None])
+
+    def _raw(self, numbers: Array) -> Array:
+        """Return losses or weights in the units of the targets."""
+        return np.asarray(np.ldexp(numbers, self.high))
 
 
 def _net(nets: Nets, options: NetOptions) -> FittedNet | None:
@@ -470,7 +578,7 @@ def _net(nets: Nets, options: NetOptions) -> FittedNet | None:
     l1s = np.geomspace(largest, largest * options.ratio, options.points) if largest else np.zeros(1)
     last, points, proofs = float(l1s[0]), [], []
     for l1 in l1s.tolist():
-        corners = options.corners(l1 * size, alive) if largest else unity.times(NO_WEIGHT)
+        corners = options.corners(l1 * size, alive) if largest else Corners(np.full(len(size), NO_WEIGHT))
         if not nets.solve(corners, options.corners(last * size, alive), ridge(l1), options.tol):
             return None
         if len(nets.outside):
@@ -486,7 +594,7 @@ def _net(nets: Nets, options: NetOptions) -> FittedNet | None:
         return FittedNet(nets.raw(), last / unit, path.in_units(unit), proofs[-1], alive, nets.mean)
     best = path.chosen(options.rule)
     keeps[best]()
-    corners = options.corners(l1s[best] * size, alive) if largest else unity.times(NO_WEIGHT)
+    corners = options.corners(l1s[best] * size, alive) if largest else Corners(np.full(len(size), NO_WEIGHT))
     if not nets.finish(corners, corners, ridge(float(l1s[best]))):
         return None
     proof = nets.proof(corners, ridge(float(l1s[best])), options.tol)

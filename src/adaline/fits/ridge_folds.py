@@ -9,9 +9,11 @@ the folds; another score takes predictions of these rows, which have to lie in m
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.arrays import Array, host
 from adaline.errors import InvalidData, SumsMissing
@@ -22,16 +24,28 @@ from adaline.sources.base import InMemory
 from adaline.sources.views import fold_of, in_memory
 from adaline.sums import FoldSums, Moments, all_but_one, running
 
+Cells = Callable[[int, int], NDArray[np.int64]]
 
-def fold_moments(source: Source, intercept: bool, folds: int, why: str) -> tuple[list[int], Moments, list[Moments]]:
-    """Return the folds that have any weight, second moments of all rows, and of those without each fold; one read."""
-    parts: list[Moments] = source.sum(
-        FoldSums,
-        lambda first, rows: fold_of(first, rows, folds),
-        **{"of": Moments, "centred": intercept and not source.sparse, "folds": folds},
-    ).parts
-    if not all(part.finite for part in parts):
+
+def part_moments(source: Source, intercept: bool, cells: Cells, parts: int) -> list[Moments]:
+    """Return second moments of each part of the rows, in one read; `cells` gives the part of rows first, ...
+
+    `cells` takes the first row and their number, and returns (rows,).
+    """
+    centred = intercept and not source.sparse
+    if parts == 1:
+        sums = [source.sum(Moments, centred=centred)]
+    else:
+        sums = source.sum(FoldSums, cells, of=Moments, centred=centred, folds=parts).parts
+    if not all(part.finite for part in sums):
         source.refuse_nonfinite()
+    return sums
+
+
+def without_each(
+    parts: list[Moments], source: Source, intercept: bool, why: str
+) -> tuple[list[int], Moments, list[Moments]]:
+    """Return the folds that have any weight, second moments of all rows, and of those without each fold."""
     present = [k for k, part in enumerate(parts) if part.weight > 0]
     if len(present) < 2:
         raise few_folds(why, source.count_rows())
@@ -85,7 +99,8 @@ class RidgeFolds:
             self.rows = in_memory(self.rows)
             if not isinstance(self.rows, InMemory):
                 raise SumsMissing("scoring needs rows in memory: leave it out, or give arrays")
-        self.present, self.total, self.others = fold_moments(source, intercept, folds, "criterion='folds'")
+        parts = part_moments(source, intercept, partial(fold_of, folds=folds), folds)
+        self.present, self.total, self.others = without_each(parts, source, intercept, "criterion='folds'")
 
     def errors(self, targets: Sequence[int], penalties: Array) -> Array:
         """Return the mean error of rows held out for some targets together, under each penalty; less is better."""

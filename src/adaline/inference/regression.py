@@ -78,10 +78,11 @@ def summarise_regression(
         robust = _covariances(kept, sample, sources, options)
     freedom = options.freedom(sample.n - float(fits[0].trace[0]) if robust[0] is None else robust[0].freedom, True)
     factor = fits[0].factor
-    missing = {} if factor is None else left_out(factor.dependence, names)
+    missing = {} if factor is None or factor.rank == len(names) else left_out(factor.dependence, names)
     too_few = any(sample.n - float(fit.trace[k]) <= 0.5 for fit, k in by_target(fits))
+    robustly = options.errors != "classical"
     found = {
-        options.describe(sample.n, freedom): options.errors != "classical",
+        options.describe(sample.n, freedom) if robustly else "": robustly,
         f"weights are precisions: every row is one observation, {sample.n:.0f} in all": sample.precision,
         **dict.fromkeys(left_out_notes(missing), True),
         "no standard errors: the solver for wide data keeps no D x D matrix": factor is None,

@@ -44,10 +44,10 @@ def log_wright(a: float, log_x: Array) -> Array:
 
 
 def _log_sums(a: float, s: Array) -> Array:
-    """Return ln W for ln x = s, (n,)."""
+    """Return ln W for ln x = s, (n,); NaN where the largest term is beyond all numbers."""
     top = np.exp((s - a * np.log(a)) / (1 + a))
     sigma = np.sqrt(top / (1 + a))
-    wide = (sigma > WIDE) & (top > HIGH) & (top > 2 * BEYOND * sigma)
+    wide = ~((sigma <= WIDE) | (top <= HIGH) | (top <= 2 * BEYOND * np.where(top < np.inf, sigma, 0.0)))
     out = np.empty(len(s))
     places = np.arange(-2 * BEYOND, 2 * BEYOND + 1) / 2
     out[wide] = _log_sum(a, s[wide], top[wide, None] + sigma[wide, None] * places) + np.log(sigma[wide] / 2)

@@ -18,13 +18,12 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.solvers.coordinates.corners import Corners
 from adaline.solvers.coordinates.quadratics import Indices
 from adaline.solvers.smooth.duality_gap import FURTHEST
-from adaline.solvers.smooth.newton import ARMIJO, FLAT, SHORTEST
+from adaline.solvers.smooth.newton import ARMIJO, FLAT, SHORTEST, curvature_gap, factor_hessian
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import FIRST, MOST, STRAIGHT, WHOLE
 from adaline.sources import Source
@@ -54,7 +53,8 @@ class Models(NamedTuple):
 
 class Step(NamedTuple):
     """The change of theta (1 + A,), the coefficients v (A,) that it leads to, and by how much it
-    promises to lower P at least."""
+    promises to lower P at least.
+    """
 
     change: Array
     v: Array
@@ -71,7 +71,8 @@ class NewtonNets:
     constant : the output of all machines to start from.
 
     `value` (M,), `gradient` (M, 1 + D) and `outside` (M,) are the loss of a machine's rows, its gradient, and the loss
-    of the rows it leaves out; `gap` (M,) bounds P_m - min P_m.
+    of the rows it leaves out; `gap` (M,) bounds P_m - min P_m, `promise` is what the last steps
+    promised at most.
     """
 
     def __init__(self, problem: Problem, parts: list[Source], constant: float) -> None:
@@ -88,6 +89,7 @@ class NewtonNets:
         self.columns: Indices = np.arange(problem.features)
         self.few: list[Any] = parts
         self.models: Any = None
+        self.promise = math.inf
         self.tilts: tuple[tuple[Array, Array], ...] = ()
         self._read_all()
 
@@ -114,11 +116,11 @@ class NewtonNets:
             return False
         for _ in range(ROUNDS):
             with one_blas_thread():
-                self._descend(own, ridges, wanted)
+                self._descend(corners, ridges, wanted)
             if len(self.columns) == self.problem.features:
                 break
             self._read_all()
-            self._measure(range(len(own)), own, ridges, np.arange(self.problem.features))
+            self._measure(list(range(len(own))), corners, ridges, np.arange(self.problem.features))
             violating = self._violating(own, ridges)
             if (self.gap <= wanted).all() or not len(violating):
                 break
@@ -136,6 +138,16 @@ class NewtonNets:
         v = self.theta[0, 1:]
         return float(self.value[0] + 0.5 * float(ridge @ v**2) + corners.cost(v))
 
+    def curved_gap(self, corners: Corners, ridge: Array) -> float:
+        """Return a bound on the objective of machine 0 above its minimum from second derivatives; infinity if none."""
+        hessian = self.problem.evaluate(self.theta[:1], second=True).hessian
+        if hessian is None:
+            return math.inf
+        entries = np.arange(1, len(hessian))
+        hessian[entries, entries] += ridge
+        curvature = factor_hessian(hessian)
+        return curvature_gap(self.problem, curvature, curvature.length(self.subgradient(corners, ridge)[None]))
+
     def _read_all(self) -> None:
         """Take the loss of all machines over all columns."""
         self.value, self.gradient, self.outside = self._totals(self._sums(self.parts, self.theta), self.takes)
@@ -148,6 +160,8 @@ class NewtonNets:
         if columns is not None and len(columns) < self.problem.features:
             view = View(view.scale[columns], view.offset[columns])
         point = Point(self.problem.loss, theta, view)
+        if parts[0].reads is not self.problem.source.reads:
+            self.problem.source.reads[0] += 1  # the parts are a copy of its rows
         with np.errstate(over="ignore", invalid="ignore"):
             return [part.sum(Objective, point, outputs=len(theta), second=second) for part in parts]
 
@@ -195,19 +209,20 @@ class NewtonNets:
         wider = np.union1d(columns, self.columns) if grow or not whole else columns
         if not whole and len(wider) == len(self.columns):
             return True
-        few = None if len(wider) > d // 2 else [select_columns(part, wider) for part in self.parts]
-        if few is None or any(part is None for part in few):
-            wider, few = np.arange(d), list(self.parts)
+        few: list[Any] = [None] if len(wider) > d // 2 else [select_columns(part, wider) for part in self.parts]
+        if few[0] is None:
+            wider, few = np.arange(d), self.parts
         if len(self.takes) * (1 + len(wider)) ** 2 > MOST:
             return False
         self.columns, self.few, self.models = wider, few, None
         return True
 
-    def _descend(self, own: list[Corners], ridges: Array, wanted: Array) -> None:
+    def _descend(self, corners: Corners, ridges: Array, wanted: Array) -> None:
         """Take Newton steps on the working set, until all gaps there are at most `wanted`, or no step is left."""
         columns, entries = self.columns, np.concatenate([[0], self.columns + 1])
-        own, ridges = [one.of(columns) for one in own], ridges[:, columns]
-        self._measure(range(len(own)), own, ridges, columns)
+        corners, ridges = corners.of(columns), ridges[:, columns]
+        own = [corners.times(share) for share in self.share.tolist()]
+        self._measure(list(range(len(own))), corners, ridges, columns)
         left = [m for m in range(len(own)) if not self.gap[m] <= wanted[m]]
         promised, fresh = dict.fromkeys(left, math.inf), False
         for _ in range(STEPS):
@@ -222,13 +237,14 @@ class NewtonNets:
                 fresh = True
                 steps = {m: self._step(m, own[m], ridges[m], entries) for m in left}
             promised = {m: one.promise for m, one in steps.items()}
-            moved = self._search(steps, own, ridges, entries, promised)
-            self._measure(moved, own, ridges, columns)
+            self.promise = max(promised.values())
+            moved = self._search(steps, corners, ridges, entries, promised)
+            self._measure(moved, corners, ridges, columns)
             left = [m for m in moved if not self.gap[m] <= wanted[m]]
 
     def _form(self, entries: Indices, left: list[int], alone: bool) -> None:
         """Form the models of all machines at the weights of machine 0, or those of machines `left` at their own."""
-        which = left if alone or self.models is None and len(left) == 1 else [0]
+        which = left if alone or (self.models is None and len(left) == 1) else [0]
         sums = self._sums(self.few, np.ascontiguousarray(self.theta[which][:, entries]), "alone", self.columns)
         parts = np.stack([one.hessian for one in sums])  # (P, L, 1 + A, 1 + A)
         formed = left if alone else list(range(len(self.takes)))
@@ -260,30 +276,34 @@ class NewtonNets:
         return Step(np.concatenate([[constant], change]), v, promise)
 
     def _search(
-        self, steps: dict[int, Step], own: list[Corners], ridges: Array, entries: Indices, promised: dict[int, float]
+        self, steps: dict[int, Step], corners: Corners, ridges: Array, entries: Indices, promised: dict[int, float]
     ) -> list[int]:
         """Take a share of each step that lowers the objective; return the machines that have moved."""
-        shares, moved = dict.fromkeys(steps, 1.0), []
-        before = {m: self._value(m, self.value[m], self.theta[m, entries], own[m], ridges[m]) for m in steps}
-        waiting = [m for m in steps if steps[m].promise > ROUNDING * abs(before[m])]
+        waiting, moved = list(steps), []
+        before = self._values(waiting, self.value[waiting], self.theta[waiting][:, entries], corners, ridges)
+        least = dict(zip(waiting, before.tolist(), strict=True))
+        waiting = [m for m in waiting if steps[m].promise > ROUNDING * abs(least[m])]
+        shares = dict.fromkeys(waiting, 1.0)
         while waiting:
-            theta = self.theta[np.ix_(waiting, entries)]
+            here = self.theta[waiting][:, entries]
+            theta = here + np.array([shares[m] * steps[m].change for m in waiting])
             for i, m in enumerate(waiting):
-                theta[i] += shares[m] * steps[m].change
                 if shares[m] == 1.0:
                     theta[i, 1:] = steps[m].v
-            values, gradients, outside = self._totals(self._sums(self.few, theta, "none", self.columns), self.takes[waiting])
+            sums = self._sums(self.few, theta, "none", self.columns)
+            values, gradients, outside = self._totals(sums, self.takes[waiting])
+            reached = self._values(waiting, values, theta, corners, ridges).tolist()
             again = []
             for i, m in enumerate(waiting):
-                reached = self._value(m, values[i], theta[i], own[m], ridges[m])
-                if reached <= before[m] - ARMIJO * shares[m] * steps[m].promise + FLAT * abs(before[m]):
-                    self._learn(m, theta[i] - self.theta[m, entries], gradients[i] - self.gradient[m, entries], ridges[m])
+                promise = shares[m] * steps[m].promise
+                if reached[i] <= least[m] - ARMIJO * promise + FLAT * abs(least[m]):
+                    self._learn(m, theta[i] - here[i], gradients[i] - self.gradient[m, entries], ridges[m])
                     self.theta[m, entries], self.gradient[m, entries] = theta[i], gradients[i]
                     self.value[m], self.outside[m] = values[i], outside[i]
                     moved.append(m)
                     continue
-                excess = reached - before[m] + shares[m] * steps[m].promise
-                best = steps[m].promise * shares[m] ** 2 / (2 * excess) if 0 < excess < math.inf else 0.0
+                excess = reached[i] - least[m] + promise
+                best = shares[m] * promise / (2 * excess) if 0 < excess < math.inf else 0.0
                 shares[m] = min(max(best, 0.1 * shares[m]), 0.5 * shares[m])
                 promised[m] = 0.0  # a new model is needed
                 if shares[m] > SHORTEST:
@@ -292,7 +312,7 @@ class NewtonNets:
         return sorted(moved)
 
     def _learn(self, m: int, step: Array, change: Array, ridge: Array) -> None:
-        """Make a model agree with the change of the gradient along the last step (Broyden, Fletcher, Goldfarb, Shanno)."""
+        """Make a model agree with the change of the gradient along the last step, as BFGS updates do."""
         matrices, diagonal, cross, level = self.models
         own, seen = step[1:], change[1:] - cross[m] * (change[0] / level[m])
         expected = matrices[m] @ own - ridge * own
@@ -301,40 +321,39 @@ class NewtonNets:
             matrices[m] += np.outer(seen, seen / along) - np.outer(expected, expected / before)
             diagonal[m] += seen**2 / along - expected**2 / before
 
-    def _value(self, m: int, value: float, theta: Array, corners: Corners, ridge: Array) -> float:
-        """Return the objective of machine m whose rows cost `value` at theta."""
-        return float(value) + 0.5 * float(ridge @ theta[1:] ** 2) + corners.cost(theta[1:])
+    def _values(self, which: list[int], values: Array, theta: Array, corners: Corners, ridges: Array) -> Array:
+        """Return the objectives (L,) of machines whose rows cost `values` (L,) at theta (L, 1 + A)."""
+        v = theta[:, 1:]
+        return np.asarray(values + 0.5 * (ridges[which] * v**2).sum(axis=1) + corners.costs(v, self.share[which]))
 
-    def _measure(self, which: Any, own: list[Corners], ridges: Array, columns: Indices) -> None:
-        """Find the gaps of machines over some columns."""
+    def _measure(self, which: list[int], corners: Corners, ridges: Array, columns: Indices) -> None:
+        """Find bounds on the objectives of machines over some columns above their minima; infinity if none is known."""
+        if not which:
+            return
         entries = np.concatenate([[0], columns + 1])
-        for m in which:
-            self.gap[m] = self._gap(m, own[m], ridges[m], entries)
-
-    def _gap(self, m: int, corners: Corners, ridge: Array, entries: Indices) -> float:
-        """Return a bound on the objective of machine m above its minimum; infinity where none is known."""
-        theta, slope = self.theta[m, entries], self.gradient[m, entries]
-        v = theta[1:]
-        constant = float(self.value[m]) - float(slope @ theta)
-        if slope[0] and self.problem.intercept:
+        theta, slope, ridge = self.theta[which][:, entries], self.gradient[which][:, entries], ridges[which]
+        constant = self.value[which] - (slope * theta).sum(axis=1)
+        if slope[:, 0].any() and self.problem.intercept:
             if not self.tilts:
                 self.tilts = self._tilted(1.0), self._tilted(-1.0)
-            others, slopes = self.tilts[0 if slope[0] < 0 else 1]
-            share = -slope[0] / slopes[m, 0]
-            if not share >= 0:
-                return math.inf
-            constant = (constant + share * float(others[m])) / (1 + share)
-            slope = (slope + share * slopes[m, entries]) / (1 + share)
-        pull, square = slope[1:] + ridge * v, 0.5 * float(ridge @ v**2)
-        value = float(self.value[m]) + square + corners.cost(v)
-        if not corners.c.any():
-            left = corners.subgradient(v, pull)
-            if (left[ridge == 0] != 0).any():
-                return math.inf
-            kept = ridge > 0
-            return 0.5 * float((left[kept] ** 2 / ridge[kept]).sum()) + value - square - constant - float(slope[1:] @ v)
-        scale = min(corners.room(pull), 1.0)
-        return max(value - scale * (constant - square) - (1 - scale) * float(self.lowest[m]), 0.0)
+            (rising, up), (falling, down) = self.tilts
+            other = np.where(slope[:, :1] < 0, up[which][:, entries], down[which][:, entries])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                share = np.where(slope[:, 0] == 0, 0.0, -slope[:, 0] / other[:, 0])
+                constant = (constant + share * np.where(slope[:, 0] < 0, rising[which], falling[which])) / (1 + share)
+                slope = (slope + share[:, None] * other) / (1 + share[:, None])
+        v = theta[:, 1:]
+        pull, square = slope[:, 1:] + ridge * v, 0.5 * (ridge * v**2).sum(axis=1)
+        value = self._values(which, self.value[which], theta, corners, ridges)
+        if corners.c.any():
+            scale = np.minimum(corners.rooms(pull, self.share[which]), 1.0)
+            gap = value - scale * (constant - square) - (1 - scale) * self.lowest[which]
+        else:
+            left = np.stack([corners.subgradient(*one) for one in zip(v, pull, strict=True)])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                flat = np.where(left == 0, 0.0, left**2 / ridge).sum(axis=1)
+            gap = 0.5 * flat + value - square - constant - (slope[:, 1:] * v).sum(axis=1)
+        self.gap[which] = np.where(np.isfinite(gap), np.maximum(gap, 0.0), math.inf)
 
     def _tilted(self, sign: float) -> tuple[Array, Array]:
         """Return planes (M,), (M, 1 + D) below the losses, tangent at intercepts so changed that they rise or fall."""
