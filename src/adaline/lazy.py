@@ -20,7 +20,11 @@ def lazily(package: str, homes: dict[str, str]) -> Callable[[str], Any]:
     def find(name: str) -> Any:
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module = import_module(f"{package}.{home[name] or name}")
+        where = f"{package}.{home[name] or name}"
+        try:
+            module = import_module(where)
+        except AttributeError as error:  # which `from package import name` would not show
+            raise ImportError(f"{where} cannot be imported: {error}") from error
         value = getattr(module, name) if home[name] else module
         setattr(sys.modules[package], name, value)
         return value
