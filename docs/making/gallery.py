@@ -1,12 +1,19 @@
-"""The gallery: a page for each script in examples/, with its words, its figure (drawn at build time) and its code."""
+"""The galleries: a page for each script in examples/, with its words, its figure, what it prints and its code.
+
+They run when the site is built. Scripts named s0_ to s4_ re-play the lectures; those named task_ answer a
+question about a CSV file.
+"""
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
 import io
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +27,7 @@ LECTURES = {
     "s4": "S4: linear learning",
 }
 
-ABOUT = """---
+ABOUT_LECTURES = """---
 hide: [toc]
 ---
 
@@ -30,10 +37,20 @@ Each statement of the lectures is a short script with a figure, and an assertion
 They run when this site is built, and with the tests; `python examples/{first}.py` runs one by hand.
 """
 
+ABOUT_TASKS = """---
+hide: [navigation, toc]
+---
+
+# Analyse my data
+
+Ten questions, each from a CSV file to an answer in one sentence. The files are bundled with the package, so that every
+script runs as it is: `python examples/{first}.py`. Put the path of your own file in, and the names of its columns.
+"""
+
 
 @dataclass(frozen=True)
 class Example:
-    """A script: its name, the claim in one line, the words about it, and the code without them."""
+    """A script: its name, its claim or question in one line, the words about it, and the code without them."""
 
     name: str
     title: str
@@ -41,21 +58,72 @@ class Example:
     code: str
 
     @property
+    def is_task(self) -> bool:
+        return self.name.startswith("task_")
+
+    @property
     def page(self) -> str:
+        answer = f'!!! success "Answer"\n    {self.answer}\n\n' if self.is_task else ""
+        printed = f"## Printed\n\n```text\n{self.printed}\n```\n\n" if self.is_task else ""
+        hidden = "navigation, toc" if self.is_task else "toc"
         return (
-            f"---\nhide: [toc]\n---\n\n# {self.title}\n\n![]({self.name}.png){{ .figure }}\n\n{self.prose}\n\n"
-            f'## Code\n\n```python title="examples/{self.name}.py"\n{self.code}\n```\n'
+            f"---\nhide: [{hidden}]\n---\n\n# {self.title}\n\n{answer}![]({self.name}.png){{ .figure }}\n\n"
+            f'{self.prose}\n\n{printed}## Code\n\n```python title="examples/{self.name}.py"\n{self.code}\n```\n'
         )
 
     @property
     def card(self) -> str:
-        return f"-   [![]({self.name}.png)]({self.name}.md)\n\n    [{self.title}]({self.name}.md)\n"
+        answer = f"\n    {self.answer}\n" if self.is_task else ""
+        return f"-   [![]({self.name}-small.png)]({self.name}.md)\n\n    [{self.title}]({self.name}.md)\n{answer}"
 
-    def figure(self) -> bytes:
-        """Run the script and return its figure, a PNG."""
-        out = io.BytesIO()
-        importlib.import_module(self.name).main().savefig(out, format="png", dpi=130)
-        return out.getvalue()
+    @property
+    def answer(self) -> str:
+        """What a task prints last."""
+        last = self.printed.rpartition("Answer: ")[2]
+        return last[0].upper() + last[1:]
+
+    @property
+    def printed(self) -> str:
+        return self.made[1]
+
+    @cached_property
+    def made(self) -> tuple[Any, str]:
+        """Run the script: its figure, and what it prints."""
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            figure = importlib.import_module(self.name).main()
+        return figure, out.getvalue().strip("\n")
+
+    def pictures(self) -> Iterator[tuple[str, bytes]]:
+        """The figure and its thumbnail by their names; PNG."""
+        yield f"{self.name}.png", picture(self.made[0])
+        yield f"{self.name}-small.png", picture(thumbnail(self.made[0]))
+
+
+def picture(figure: Any) -> bytes:
+    """Return a figure as PNG."""
+    out = io.BytesIO()
+    figure.savefig(out, format="png", dpi=130)
+    return out.getvalue()
+
+
+def thumbnail(figure: Any) -> Any:
+    """Cut a figure down to its last panel, small, so that its letters can be read; the rest is on its page."""
+    from matplotlib.gridspec import GridSpec
+
+    last = [ax for ax in figure.axes if ax.get_label() != "<colorbar>"][-1].get_subplotspec()
+    cell = GridSpec(1, 1, figure=figure)[0]
+    for ax in figure.axes:
+        if ax.get_subplotspec() != last:
+            ax.remove()
+            continue
+        ax.set_subplotspec(cell)
+        ax.set_title("", loc="left")
+        ax.set_title("")
+        if ax.get_legend():
+            ax.get_legend().remove()
+    figure.set_size_inches(3.9, 2.6)
+    return figure
 
 
 def read(path: Path) -> Example:
@@ -67,25 +135,47 @@ def read(path: Path) -> Example:
     return Example(path.stem, " ".join(title.split()).rstrip("."), prose, code)
 
 
+def lectures() -> list[Example]:
+    """The scripts that re-play the lectures."""
+    return [read(path) for path in sorted(EXAMPLES.glob("s[0-9]_*.py"))]
+
+
+def tasks() -> list[Example]:
+    """The scripts that answer a question about a table."""
+    return [read(path) for path in sorted(EXAMPLES.glob("task_*.py"))]
+
+
 def index(examples: list[Example]) -> str:
-    """Return the page of thumbnails, by lecture."""
-    parts = [ABOUT.format(first=examples[0].name)]
+    """Return the page of thumbnails, by lecture where they are of lectures."""
+    grid = '<div class="grid cards gallery" markdown>\n'
+    if examples[0].is_task:
+        return "\n".join(
+            [
+                ABOUT_TASKS.format(first=min((e.name for e in examples), key=len)),
+                grid,
+                *(e.card for e in examples),
+                "</div>\n",
+            ]
+        )
+    parts = [ABOUT_LECTURES.format(first=examples[0].name)]
     for key, lecture in LECTURES.items():
         cards = [example.card for example in examples if example.name.startswith(f"{key}_")]
         if cards:
-            parts += [f"## {lecture}", '<div class="grid cards gallery" markdown>\n', *cards, "</div>\n"]
+            parts += [f"## {lecture}", grid, *cards, "</div>\n"]
     return "\n".join(parts)
 
 
 def on_config(config: Any) -> Any:
-    """Put the pages of the examples into the navigation, under their lectures."""
-    examples = [read(path) for path in sorted(EXAMPLES.glob("s[0-9]_*.py"))]
-    lectures = [
-        {lecture: [{e.title: f"gallery/{e.name}.md"} for e in examples if e.name.startswith(f"{key}_")]}
+    """Put the pages of the examples into the navigation, those of the lectures under their lectures."""
+    by_lecture = [
+        {lecture: [{e.title: f"gallery/{e.name}.md"} for e in lectures() if e.name.startswith(f"{key}_")]}
         for key, lecture in LECTURES.items()
     ]
-    chapter = ["gallery/index.md", *(part for part in lectures if any(part.values()))]
-    config.nav = [{"Gallery": chapter} if entry == {"Gallery": "gallery/"} else entry for entry in config.nav]
+    chapters = {
+        "gallery/": ["gallery/index.md", *(part for part in by_lecture if any(part.values()))],
+        "tasks/": ["tasks/index.md", *({e.title: f"tasks/{e.name}.md"} for e in tasks())],
+    }
+    config.nav = [{title: chapters.get(str(page), page) for title, page in entry.items()} for entry in config.nav]
     return config
 
 
@@ -93,11 +183,12 @@ def on_files(files: Any, config: Any) -> Any:
     """Run the examples and add their pages."""
     from mkdocs.structure.files import File
 
-    examples = [read(path) for path in sorted(EXAMPLES.glob("s[0-9]_*.py"))]
     sys.path.insert(0, str(EXAMPLES))
-    files.append(File.generated(config, "gallery/index.md", content=index(examples)))
-    for example in examples:
-        files.append(File.generated(config, f"gallery/{example.name}.md", content=example.page))
-        files.append(File.generated(config, f"gallery/{example.name}.png", content=example.figure()))
+    for folder, examples in (("gallery", lectures()), ("tasks", tasks())):
+        files.append(File.generated(config, f"{folder}/index.md", content=index(examples)))
+        for example in examples:
+            files.append(File.generated(config, f"{folder}/{example.name}.md", content=example.page))
+            for name, content in example.pictures():
+                files.append(File.generated(config, f"{folder}/{name}", content=content))
     sys.path.remove(str(EXAMPLES))
     return files

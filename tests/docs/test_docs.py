@@ -61,7 +61,7 @@ def test_the_code_of_a_page_prints_what_it_says(page: Path, tmp_path: Path, monk
 
 def test_every_page_of_the_navigation_is_there_and_every_page_is_in_it() -> None:
     settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
-    listed = set(leaves(settings["nav"])) - {"gallery/", "reference/"}
+    listed = set(leaves(settings["nav"])) - {"gallery/", "reference/", "tasks/"}
     written = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
     assert listed == written
 
@@ -77,14 +77,44 @@ def leaves(nav: Any) -> Iterator[str]:
 
 def test_examples_have_a_title_and_words_for_the_gallery() -> None:
     gallery = making("gallery")
-    found = [gallery.read(path) for path in sorted(gallery.EXAMPLES.glob("s[0-9]_*.py"))]
+    found = gallery.lectures()
     assert found
-    for example in found:
+    for example in [*found, *gallery.tasks()]:
         assert example.title, example.name
         assert "\n" not in example.title
         assert len(example.prose.split()) > 20, f"{example.name}: what does one see?"
         assert example.code.startswith("from __future__")
-        assert f"({example.name}.md)" in gallery.index(found)
+    assert all(f"({example.name}.md)" in gallery.index(found) for example in found)
+
+
+def test_the_chart_of_the_front_page_finds_its_figures() -> None:
+    front = making("front")
+    seconds = front.times(front.BENCHMARKS.read_text(encoding="utf-8"), front.SHAPE)
+    assert {"adaline", "scikit-learn", "statsmodels"} <= set(seconds)
+    assert all(0 < value < 1000 for value in seconds.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "Minimises 1/2 sum_n (y_n - w'x_n)^2, exactly.",
+            r"Minimises \(\frac{1}{2} \sum_{n} ( y_{n} - w ^{\top} x_{n} ) ^{ 2 }\), exactly.",
+        ),
+        (
+            "penalty/2 ||w||^2 + l1 |w|, w0 free",
+            r"\(\mathrm{penalty} / 2 \| w \| ^{ 2 } + l_{1} | w |\), \(w_{0}\) free",
+        ),
+        ("w += eta e phi'(z) x for each row", r"\(w += \eta e \phi ' ( z ) x\) for each row"),
+        (
+            "sqrt(p (1 - p)), weight x loss(z_n)",
+            r"\(\sqrt{ p ( 1 - p ) }\), \(\mathrm{weight} \times \mathrm{loss} ( z_{n} )\)",
+        ),
+        ("R's sum over rows X (n, D) of `w'x`, a rate of 1, or \"y ~ x^2\"", None),
+    ],
+)
+def test_formulas_of_docstrings_are_set_as_mathematics(text: str, shown: str | None) -> None:
+    assert making("formulas").marked(text) == (text if shown is None else shown)
 
 
 def test_the_design_names_every_sum_and_layer() -> None:

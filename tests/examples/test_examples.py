@@ -1,4 +1,4 @@
-"""The lectures re-played: every example upholds its claim by its own assertions, and its figure can be read."""
+"""Lectures re-played, questions answered: every example asserts what it claims, and its figure can be read."""
 
 from __future__ import annotations
 
@@ -10,19 +10,25 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-SCRIPTS = sorted((Path(__file__).parents[2] / "examples").glob("s[0-9]_*.py"))
+EXAMPLES = Path(__file__).parents[2] / "examples"
+LECTURES, TASKS = sorted(EXAMPLES.glob("s[0-9]_*.py")), sorted(EXAMPLES.glob("task_*.py"))
 
 
 def test_there_are_examples() -> None:
-    assert SCRIPTS
+    assert LECTURES
+    assert len(TASKS) >= 10
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+@pytest.mark.parametrize("script", [*LECTURES, *TASKS], ids=lambda script: script.stem)
 @pytest.mark.filterwarnings("error", "ignore:.*deprecated:DeprecationWarning:(matplotlib|pyparsing)")  # their own
-def test_example(script: Path) -> None:
+def test_example(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
     module = importlib.import_module(script.stem)
     figure = module.main()
     assert isinstance(figure, Figure)
+    answers = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Answer: ")]
+    assert [line.endswith(".") for line in answers] == [True] * (script in TASKS), (
+        "a question has one answer, a sentence"
+    )
     panels = {ax.get_subplotspec(): ax for ax in reversed(figure.axes) if ax.get_label() != "<colorbar>"}
     assert panels
     for ax in panels.values():  # of two axes on one panel, a scale on either side, the first
@@ -34,7 +40,7 @@ def test_example(script: Path) -> None:
     assert image.getvalue().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+@pytest.mark.parametrize("script", LECTURES, ids=lambda script: script.stem)
 def test_form(script: Path) -> None:
     """A claim in a line, its equations, assertions that can fail, and a picture beside the script when run."""
     text = script.read_text(encoding="utf-8")
@@ -43,6 +49,19 @@ def test_form(script: Path) -> None:
     assert "\n" not in claim
     assert re.search(r"\bS[0-4]\b", prose), "which lecture says so"
     assert prose.count("$$") >= 2, "its equation"
+    assert "    assert " in text
+    assert "    show(main, __doc__, __file__)\n" in text
+
+
+@pytest.mark.parametrize("script", TASKS, ids=lambda script: script.stem)
+def test_form_of_a_task(script: Path) -> None:
+    """A question in a line, words, a CSV file, assertions that can fail, and a picture beside the script when run."""
+    text = script.read_text(encoding="utf-8")
+    question, _, prose = (importlib.import_module(script.stem).__doc__ or "").partition("\n\n")
+    assert question.endswith("?")
+    assert "\n" not in question
+    assert len(prose.split()) > 20
+    assert "CSV = datasets.path(" in text or ".csv" in text
     assert "    assert " in text
     assert "    show(main, __doc__, __file__)\n" in text
 

@@ -1,0 +1,96 @@
+"""The front page: a table that becomes a report, a certificate and a chart, all made when the site is built.
+
+`index.md` holds a comment, such as `<!-- certificate -->`, where each of them goes. The report is what
+`adaline compare` writes; the page shows it small, in a frame. The chart is of the figures in `benchmarks.md`.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+DOCS = Path(__file__).parents[1]
+BENCHMARKS = DOCS / "benchmarks.md"
+SHAPE = "1000000 x 100"
+UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+
+REPORT = """<a class="report" href="report.html" title="Open the report">\
+<iframe src="report.html" title="The report" tabindex="-1" scrolling="no"></iframe></a>"""
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the report."""
+    from mkdocs.structure.files import File
+
+    from adaline import compare
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "report.html"
+        compare("penguins", target="body_mass_g").report(path)
+        files.append(File.generated(config, "report.html", content=path.read_text(encoding="utf-8")))
+    return files
+
+
+def on_page_markdown(text: str, page: Any, **_: Any) -> str:
+    """Fill the front page."""
+    if page.file.src_uri != "index.md":
+        return text
+    made = {"table": table, "report": lambda: REPORT, "certificate": certificate, "chart": chart}
+    return re.sub(r"<!-- (\w+) -->", lambda found: made[found[1]](), text)
+
+
+def table(rows: int = 8) -> str:
+    """Return the first columns and rows of the bundled table, as they are in the file."""
+    from adaline import datasets
+
+    lines = datasets.path("penguins").read_text(encoding="utf-8").splitlines()
+    cells = [line.split(",") for line in lines]
+    columns = [cells[0].index(name) for name in ("species", "sex", "bill_depth_mm", "body_mass_g")]
+    shown = [",".join(row[i] for i in columns) for row in [cells[0], *cells[1 : 40 * rows : 40]]]
+    return "```text\n" + "\n".join(shown) + f"\n... {len(lines) - 1 - rows} more\n```"
+
+
+def certificate() -> str:
+    """Return what the certificate of a fit says, of a data set that few programs compute well."""
+    from adaline import LinearRegression, datasets
+
+    data = datasets.load("longley")
+    proof = LinearRegression().fit(data.X, data.y).certificate_
+    said = {
+        "status": proof.status.value,
+        "digits": f"{proof.digits:.1f}",
+        "condition": f"{proof.condition:.0f}",
+        "rank": f"{proof.rank} of {data.X.shape[1]}",
+        "gap": f"{proof.gap:.0e}",
+        "passes": proof.passes,
+        "advice": proof.advice,
+    }
+    rows = "".join(f"<dt>{name}</dt><dd>{html.escape(str(value))}</dd>" for name, value in said.items())
+    return f'<dl class="certificate">{rows}</dl>'
+
+
+def chart() -> str:
+    """Return bars of the seconds that programs take for one fit, the fastest first."""
+    seconds = sorted(times(BENCHMARKS.read_text(encoding="utf-8"), SHAPE).items(), key=lambda pair: pair[1])
+    slowest = seconds[-1][1]
+    rows = [
+        f"<dt>{name}</dt><dd{' class=ours' if name == 'adaline' else ''}>"
+        f'<span style="width: {74 * value / slowest:.2f}%"></span>{value:.2g} s</dd>'
+        for name, value in seconds
+    ]
+    return f'<dl class="chart">{"".join(rows)}</dl>'
+
+
+def times(page: str, shape: str) -> dict[str, float]:
+    """Return the seconds of each program for a shape of least squares, as the page of benchmarks states them.
+
+    Ours with standard errors is left out; statsmodels has no fit without them.
+    """
+    section = page.split("\n## Least squares\n")[1].split(f"**{shape}**")[1].split("**")[0]
+    rows = re.findall(r"^\| (\S.*?) +\| +([\d.]+) (us|ms|s) \|", section, re.MULTILINE)
+    found = {name: float(number) * UNITS[unit] for name, number, unit in rows}
+    found.pop("adaline, standard errors")
+    return {name.removesuffix(", standard errors"): value for name, value in found.items()}
