@@ -1,4 +1,4 @@
-"""The pictures of the guide: where the code of a page saves some, it runs as the site is built; they stand beside it."""
+"""The pictures of the guide: code of a page that saves some runs as the site is built, and they stand beside it."""
 
 from __future__ import annotations
 
