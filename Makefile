@@ -1,7 +1,8 @@
 # make demo   the main job on a bundled data set            make test   all tests, examples in docstrings included
-# make quick  the tests that take little, of every area     make lint   ruff, mypy, the import contract
+# make quick  the tests that take little, of every area     make lint   ruff, mypy, the import contract, schemas
 # make test-oldest  the same with the lowest versions of the dependencies that pyproject.toml allows
 # make bench  side by side with the peers: docs/benchmarks.md
+# make wheel  a wheel for this machine and its like, checked in an empty environment: dist/
 # make docs   the documentation with its gallery: site/     make clean  remove what these made
 # make sanitize  the kernels' tests under the address and undefined-behaviour sanitizers
 # make fuzz   random attacks for FUZZ_SECONDS=600, the kernels under the sanitizers
@@ -11,14 +12,15 @@
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV   := .venv
-BIN    := $(VENV)/bin
+SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN    := $(VENV)/$(SCRIPTS)
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 NATIVE := $(wildcard CMakeLists.txt native/* native/*/*)
 FUZZ_SECONDS ?= 600
 
 export PYTHONUTF8 := 1
 
-.PHONY: demo test quick test-oldest sanitize fuzz lint bench docs clean check
+.PHONY: demo test quick test-oldest test-pure sanitize fuzz lint lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed
@@ -44,6 +46,19 @@ $(OLDEST)/.installed: pyproject.toml tests/lowest.py $(NATIVE)
 		--editable '.[app,onnx]' --group dev
 	@touch $@
 
+# An environment of its own, as where there is no compiler: the reference implementations take the kernels' place.
+PURE := $(VENV)-pure
+test-pure: $(PURE)/.installed
+	$(PURE)/$(SCRIPTS)/python -m adaline.selftest
+	$(PURE)/$(SCRIPTS)/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal -m "not slow" \
+		tests/sums tests/scans tests/native tests/storage tests/test_package.py tests/test_selftest.py
+
+$(PURE)/.installed: pyproject.toml
+	"$(PYTHON)" -m venv --clear $(PURE)
+	$(PURE)/$(SCRIPTS)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	ADALINE_PURE=1 $(PURE)/$(SCRIPTS)/python -m pip install --quiet --editable '.[app,onnx]' --group dev
+	@touch $@
+
 # A copy of the package with kernels of its own, in the path before the packages of .venv; .venv's own interpreter would
 # find the package that it was installed for. The sanitizer's library has to be loaded before Python.
 SANITIZED := build/sanitize
@@ -64,6 +79,14 @@ lint: $(VENV)/.installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
+
+# By actionlint, whose package fetches the program itself when it is installed: not part of make lint.
+lint-workflows: $(VENV)/.release
+	$(PIP) install --quiet --group workflows
+	$(BIN)/actionlint
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
@@ -71,6 +94,44 @@ bench: $(VENV)/.bench
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "documentation: site/index.html"
+
+# python -m build makes the source archive and, from it, the wheel. On Linux auditwheel gives the wheel the name of the
+# oldest systems it runs on, and refuses it where they are newer than those of glibc 2.28.
+WHEELS := build/wheels
+wheel: $(VENV)/.release
+	rm -rf $(WHEELS) dist
+	ADALINE_REQUIRE_NATIVE=1 $(BIN)/python -m build --outdir $(WHEELS)
+	@mkdir -p dist && mv $(WHEELS)/*.tar.gz dist
+	case "$$(uname -s)" in \
+		Linux) PATH="$(BIN):$$PATH" $(BIN)/auditwheel repair --plat manylinux_2_28_$$(uname -m) --wheel-dir dist $(WHEELS)/*.whl ;; \
+		*) mv $(WHEELS)/*.whl dist ;; \
+	esac
+	@$(MAKE) --no-print-directory check-wheel
+
+# The wheel in dist in an empty environment, of another version of Python too: make check-wheel PYTHON=python3.13
+check-wheel:
+	"$(PYTHON)" -m venv --clear build/empty
+	build/empty/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	cd build && empty/$(SCRIPTS)/python -m adaline.selftest
+
+# What a release has for systems that no wheel fits: the source, and a wheel without kernels.
+archive: $(VENV)/.release
+	ADALINE_PURE=1 $(BIN)/python -m build --outdir dist
+
+# The wheels of a release for this kind of system; on Linux in containers, which docker has to run.
+wheels: $(VENV)/.release
+	$(BIN)/python -m cibuildwheel --output-dir dist
+
+# A tag that is released is the version, and the changelog has it: make check-tag TAG=v0.2.0
+check-tag:
+	grep -qx '__version__ = "$(TAG:v%=%)"' src/adaline/__init__.py
+	grep -q '^## \[$(TAG:v%=%)\] - ' CHANGELOG.md
+
+$(VENV)/.release: pyproject.toml
+	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
+	$(PIP) install --quiet --upgrade 'pip>=25.1'
+	$(PIP) install --quiet --group release
+	@touch $@
 
 $(VENV)/.installed: pyproject.toml $(NATIVE)
 	@$(MAKE) --no-print-directory check
@@ -100,5 +161,5 @@ check:
 	@native/check-compiler
 
 clean:
-	rm -rf $(VENV) $(OLDEST) build dist site docs/making/__pycache__ report.html .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) $(PURE) build dist site docs/making/__pycache__ report.html .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests benchmarks examples -name __pycache__ -type d -exec rm -rf {} +

@@ -9,6 +9,13 @@ using namespace nanobind::literals;
 namespace adaline {
 namespace {
 
+// The stable ABI has functions for what the full one reads in place.
+#if defined(Py_LIMITED_API)
+#define PyTuple_GET_SIZE PyTuple_Size
+#define PyTuple_GET_ITEM PyTuple_GetItem
+#define PyDict_GET_SIZE PyDict_Size
+#endif
+
 // The numbers of one row if it is a contiguous array of doubles, else null.
 class Numbers {
     Py_buffer view{};
@@ -37,6 +44,11 @@ bool as_double(PyObject* value, double& out) {
     return false;
 }
 
+// Whether two keys are plainly the same: one object, or equal texts.
+bool same(PyObject* a, PyObject* b) {
+    return a == b || (PyUnicode_CheckExact(a) && PyUnicode_CheckExact(b) && PyUnicode_Compare(a, b) == 0);
+}
+
 // The values of a dict in the order of the names; false where it has others, or values that are no plain numbers.
 bool in_order(nb::handle x, nb::handle names, std::vector<double>& out) {
     const Py_ssize_t n = PyTuple_GET_SIZE(names.ptr());
@@ -45,7 +57,7 @@ bool in_order(nb::handle x, nb::handle names, std::vector<double>& out) {
     PyObject *key, *value;
     for (Py_ssize_t k = 0; k < n; ++k) {
         PyObject* const name = PyTuple_GET_ITEM(names.ptr(), k);
-        if (!PyDict_Next(x.ptr(), &place, &key, &value) || key != name) value = PyDict_GetItemWithError(x.ptr(), name);
+        if (!PyDict_Next(x.ptr(), &place, &key, &value) || !same(key, name)) value = PyDict_GetItemWithError(x.ptr(), name);
         if (!value) PyErr_Clear();
         if (!value || !as_double(value, out[k])) return false;
     }

@@ -8,8 +8,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from adaline.lazy import lazily
 
 if TYPE_CHECKING:
     from adaline import datasets, plots
@@ -48,50 +49,7 @@ if TYPE_CHECKING:
         WienerFilter,
     )
 
-__version__ = "0.1.0"
-
-_HOMES = {
-    "Adaline": "adaline.systems",
-    "AdalineError": "adaline.errors",
-    "AdalineWarning": "adaline.errors",
-    "AdaptiveFilter": "adaline.systems",
-    "Certificate": "adaline.results",
-    "ElasticNet": "adaline.systems",
-    "FisherDiscriminant": "adaline.systems",
-    "GaussianClassifier": "adaline.systems",
-    "GaussianMixture": "adaline.systems.gaussian_mixture",
-    "KMeans": "adaline.systems.kmeans",
-    "GeneralizedLinear": "adaline.systems",
-    "KeslerPerceptron": "adaline.systems",
-    "LMS": "adaline.systems",
-    "LeastSquaresClassifier": "adaline.systems",
-    "LinearRegression": "adaline.systems",
-    "LogisticRegression": "adaline.systems",
-    "OneVsOne": "adaline.systems",
-    "OneVsRest": "adaline.systems",
-    "OrdinalRegression": "adaline.systems",
-    "Perceptron": "adaline.systems",
-    "Pocket": "adaline.systems",
-    "Ridge": "adaline.systems",
-    "RobustRegression": "adaline.systems",
-    "SigmoidPerceptron": "adaline.systems",
-    "Status": "adaline.results",
-    "WienerFilter": "adaline.systems",
-    "anova": "adaline.inference",
-    "compare": "adaline.comparison.compare",
-    "effects": "adaline.inference.effects",
-    "export_onnx": "adaline.storage",
-    "l1_path": "adaline.fits.l1_path",
-    "learning_curve": "adaline.selection.learning_curve",
-    "load": "adaline.storage",
-    "open_table": "adaline.sources",
-    "read_header": "adaline.storage",
-    "regression_table": "adaline.inference",
-    "save": "adaline.storage",
-    "select": "adaline.selection.select",
-    "separability": "adaline.separation.separability",
-    "set_threads": "adaline.sources",
-}
+__version__ = "0.2.0"
 
 __all__ = [
     "LMS",
@@ -140,14 +98,29 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("basis", "datasets", "plots"):
-        return import_module(f"adaline.{name}")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'adaline' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazily(
+    __name__,
+    {
+        "comparison.compare": "compare",
+        "errors": "AdalineError AdalineWarning",
+        "fits.l1_path": "l1_path",
+        "inference": "anova regression_table",
+        "inference.effects": "effects",
+        "results": "Certificate Status",
+        "selection.learning_curve": "learning_curve",
+        "selection.select": "select",
+        "separation.separability": "separability",
+        "sources": "open_table set_threads",
+        "storage": "export_onnx load read_header save",
+        "systems": (
+            "LMS Adaline AdaptiveFilter ElasticNet FisherDiscriminant GaussianClassifier GaussianMixture "
+            "GeneralizedLinear KMeans KeslerPerceptron LeastSquaresClassifier LinearRegression "
+            "LogisticRegression OneVsOne OneVsRest OrdinalRegression Perceptron Pocket Ridge "
+            "RobustRegression SigmoidPerceptron WienerFilter"
+        ),
+        "": "basis datasets plots",
+    },
+)
 
 
 def __dir__() -> list[str]:

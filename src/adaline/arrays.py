@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
-from narwhals.exceptions import DuplicateError
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from adaline.errors import InvalidData
+from adaline.lazy import nw
 
 Array = NDArray[np.float64]
 
 
+ON_HOST = (np.ndarray, np.generic)
+
+
 def is_sparse(x: Any) -> bool:
-    """Whether x is a SciPy sparse matrix or array."""
-    return bool(sparse.issparse(x))
+    """Whether x is a SciPy sparse matrix or array, of which there is none before SciPy's module of them is loaded."""
+    return type(x) is not np.ndarray and "scipy.sparse" in sys.modules and bool(scipy.sparse.issparse(x))
 
 
 def is_device(x: Any) -> bool:
     """Whether x is an array of another namespace than NumPy's."""
-    if isinstance(x, np.ndarray | np.generic) or is_sparse(x):
+    if isinstance(x, ON_HOST) or is_sparse(x):
         return False
     return hasattr(x, "__array_namespace__") or type(x).__module__.partition(".")[0] == "torch"
 
@@ -48,12 +52,19 @@ def framed(data: Any) -> Any:
     """Return a frame as narwhals takes it, other objects as they are; refuse two columns of one name."""
     if isinstance(data, np.ndarray | list | tuple):  # asking narwhals costs a tenth of a small fit
         return data
+    from narwhals.exceptions import DuplicateError
+
     try:
         return nw.from_native(data, pass_through=True)
     except DuplicateError:
         names = list(map(str, data.column_names if hasattr(data, "column_names") else data.columns))
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise InvalidData(f"the frame has two columns called {twice!r}: rename one of them") from None
+
+
+def all_finite(numbers: Array) -> bool:
+    """Whether all numbers of an array are finite; where their sum is, so is each of them."""
+    return math.isfinite(np.add.reduce(numbers, axis=None)) or bool(np.isfinite(numbers).all())
 
 
 def copy_at_once(array: Array) -> Array:
@@ -78,7 +89,7 @@ def on_host(x: Any) -> Any:
 
 def host(array: Any) -> Array:
     """Return an array of any namespace as NumPy float64."""
-    if is_device(array):
+    if type(array) is not np.ndarray and is_device(array):
         if type(array).__module__.partition(".")[0] == "torch":
             array = array.detach().cpu().numpy()
         elif hasattr(array, "get") and hasattr(array, "__cuda_array_interface__"):

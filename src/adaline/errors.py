@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from os.path import dirname, sep
-from typing import TYPE_CHECKING, Any
 
 from adaline.wording import visible
 
@@ -86,30 +85,20 @@ class AdalineWarning(UserWarning):
     """
 
 
-if TYPE_CHECKING:
+class AloneWarning(UserWarning):
+    """In the place of scikit-learn's ConvergenceWarning, until scikit-learn is loaded (see `adaline.estimator`)."""
 
-    class ConvergenceWarning(AdalineWarning):
-        """A fit ended before it reached what was asked for. Also scikit-learn's warning of that name."""
 
-    class NotFittedError(AdalineError, ValueError, AttributeError):
-        """The model has to be fitted first. Also scikit-learn's error of that name."""
+class AloneError(ValueError, AttributeError):
+    """In the place of scikit-learn's NotFittedError, until scikit-learn is loaded (see `adaline.estimator`)."""
 
-else:
-    _SHARED = {
-        "ConvergenceWarning": (AdalineWarning, "A fit ended before it reached what was asked for."),
-        "NotFittedError": (AdalineError, "The model has to be fitted first."),
-    }
 
-    def __getattr__(name: str) -> Any:
-        """Make a class that is also scikit-learn's when it is first needed: that takes half a second to import."""
-        if name not in _SHARED:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        import sklearn.exceptions
+class ConvergenceWarning(AdalineWarning, AloneWarning):
+    """A fit ended before it reached what was asked for. Also scikit-learn's warning of that name."""
 
-        base, words = _SHARED[name]
-        doc = f"{words} Also scikit-learn's of that name."
-        own = type(name, (base, getattr(sklearn.exceptions, name)), {"__module__": __name__, "__doc__": doc})
-        return globals().setdefault(name, own)
+
+class NotFittedError(AdalineError, AloneError):
+    """The model has to be fitted first. Also scikit-learn's error of that name."""
 
 
 OWN = dirname(__file__) + sep

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import special
+import scipy
 
 from adaline.activations import ACTIVATIONS
 from adaline.arrays import Array, host, is_device, namespace, to_device_of
@@ -179,7 +179,7 @@ class Logit(ShareLink):
         return ACTIVATIONS["logistic"].value(z)
 
     def quantile(self, share: Array) -> Array:
-        return np.asarray(special.logit(share))
+        return np.asarray(scipy.special.logit(share))
 
     def share(self, z: Any) -> tuple[Derivatives, Derivatives]:
         g, xp = ACTIVATIONS["logistic"], namespace(z)
@@ -197,15 +197,15 @@ class Probit(ShareLink):
     name = "probit"
 
     def mean(self, z: Any) -> Any:
-        return _on_host(special.ndtr, z)
+        return _on_host(scipy.special.ndtr, z)
 
     def quantile(self, share: Array) -> Array:
-        return np.asarray(special.ndtri(share))
+        return np.asarray(scipy.special.ndtri(share))
 
     def share(self, z: Any) -> tuple[Derivatives, Derivatives]:
-        value, slope, bend = (_on_host(f, -z) for f in (special.log_ndtr, _mills, _mills_slope))
+        value, slope, bend = (_on_host(f, -z) for f in (scipy.special.log_ndtr, _mills, _mills_slope))
         return (
-            Derivatives(*(_on_host(f, z) for f in (special.log_ndtr, _mills, _mills_slope))),
+            Derivatives(*(_on_host(f, z) for f in (scipy.special.log_ndtr, _mills, _mills_slope))),
             Derivatives(value, -slope, bend),
         )
 
@@ -262,7 +262,7 @@ def _on_host(f: Any, z: Any) -> Any:
 def _mills(z: Array) -> Array:
     """Return phi(z) / Phi(z), the slope of ln Phi."""
     with np.errstate(over="ignore"):
-        return np.asarray(np.sqrt(2 / np.pi) / special.erfcx(-z / np.sqrt(2)))
+        return np.asarray(np.sqrt(2 / np.pi) / scipy.special.erfcx(-z / np.sqrt(2)))
 
 
 def _mills_slope(z: Array) -> Array:

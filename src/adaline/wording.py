@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
+from typing import Any
 
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
@@ -67,3 +69,16 @@ def visible(text: str, kept: str = "\n\t") -> str:
 def degrees(value: float, digits: int = 6) -> str:
     """Return degrees of freedom, which need not be whole, with some significant digits: "3", "12.5", "1,832"."""
     return f"{value:,.{digits}g}" if value < 10**digits else f"{value:,.0f}"
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON knows it: None for numbers that are not finite, text for what is no value of JSON."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if hasattr(value, "tolist"):  # an array or a number of NumPy
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int | bool) else str(value)

@@ -68,7 +68,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(words: list[str], said: str, shel
 def test_help_and_version_are_no_mistakes(shell: Shell) -> None:
     assert "Usage: adaline" in shell.good().out
     assert shell.good("--version").out == f"adaline {adaline.__version__}\n"
-    for name in ("fit", "predict", "compare", "summary", "update", "merge", "export", "systems"):
+    for name in ("fit", "predict", "compare", "summary", "update", "merge", "export", "systems", "selftest"):
         assert f"  {name} " in shell.good("-h").out
         assert f"Usage: adaline {name}" in shell.good(name, "--help").out
 

@@ -21,7 +21,7 @@ from adaline import (
     open_table,
 )
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, SumsMissing, UnknownLabel
-from adaline.inference import profile
+from adaline.inference import likelihood, profile
 from adaline.solvers.smooth.problem import Evaluation
 
 N = 90
@@ -171,8 +171,8 @@ def test_an_end_that_no_refit_reaches_is_unknown_and_said(monkeypatch: pytest.Mo
             patch.setattr(profile, "REFITS", 1)
             found = model.summary(interval="profile", X=X, y=y)
         assert all(np.isnan([row["lower"], row["upper"]]).all() for row in found.to_dict()["coefficients"])
-        assert profile.NO_END in found.to_dict()["notes"]
-        assert profile.NO_END not in known.to_dict()["notes"]
+        assert likelihood.NO_END in found.to_dict()["notes"]
+        assert likelihood.NO_END not in known.to_dict()["notes"]
     assert profile._hold(lambda theta: Evaluation(theta @ theta, -theta, np.eye(2)), np.ones(2), np.eye(2)[0]) is None
 
 
@@ -271,8 +271,6 @@ def test_prediction_intervals_hold_new_observations() -> None:
         ("logistic", "summary", {"interval": "profile"}, "needs the rows"),
         ("logistic", "summary", {"interval": "profile", "X": X, "y": 1 - TWO}, "not the rows"),
         ("logistic", "summary", {"interval": "profile", "errors": "HC0", "X": X, "y": TWO}, "rests on the likelihood"),
-        ("softmax", "summary", {"interval": "profile", "X": X, "y": THREE}, "one machine"),
-        ("softmax", "influence", {"X": X, "y": THREE}, "one machine"),
         ("logistic", "influence", {"X": X, "y": 1 - TWO}, "not the rows"),
         ("logistic", "predict", {"X": X, "interval": "prediction"}, "interval must be"),
         ("logistic", "predict", {"X": X, "interval": "confidence", "level": 1.5}, "level must be"),

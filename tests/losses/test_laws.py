@@ -120,6 +120,8 @@ def test_curvature_and_product_are_derivatives_of_the_slope(loss: Loss) -> None:
     for k in range(OUTPUTS):
         np.testing.assert_allclose(along(loss.slope, z, t, unit(k))[:, k], curvature[:, k], rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(loss.product(z, t, q), along(loss.slope, z, t, q), rtol=1e-6, atol=1e-6)
+    together = loss.coupling(z, t, np.ones((len(z), 1))) @ q[0]
+    np.testing.assert_allclose(together, loss.product(z, t, q[:1]).sum(axis=0), rtol=1e-9, atol=1e-9)
 
 
 @every_loss
@@ -251,6 +253,28 @@ def test_a_tweedie_of_any_power_has_its_digits(power: float) -> None:
             with np.errstate(divide="ignore", invalid="ignore"):
                 found = Tweedie(power).deviance(np.array([[m]]), np.array([[t]]))
             assert found.item() == pytest.approx(float(want), rel=1e-12, abs=0.0)
+
+
+@pytest.mark.parametrize("power", [1.05, 1.5, 1.9])
+@pytest.mark.parametrize("rows", [1, 400])
+def test_the_density_of_compound_amounts_is_its_series(power: float, rows: int) -> None:
+    """Of a few terms and of many; of many rows together, which share a polynomial."""
+    amounts = np.geomspace(1e-3, 1e3, 5) if rows == 1 else np.geomspace(0.01, 20.0, rows)
+    for dispersion in (0.01, 1.0, 20.0):
+        found = Tweedie(power).log_density(amounts, dispersion)
+        for i in range(0, len(amounts), max(1, rows // 4)):
+            with mp.workdps(30):
+                p, y, phi = map(mp.mpf, (power, float(amounts[i]), dispersion))
+                a, top = (2 - p) / (p - 1), y ** (2 - p) / (phi * (2 - p))
+                if top > 4000:
+                    continue
+                log_x = a * mp.log(y / (p - 1)) - (1 + a) * mp.log(phi) - mp.log(2 - p)
+                width = int(14 * mp.sqrt(top / (1 + a))) + 60
+                terms = range(max(1, int(top) - width), int(top) + width)
+                series = mp.fsum(mp.e ** (k * log_x - mp.loggamma(k + 1) - mp.loggamma(a * k)) for k in terms)
+                want = mp.log(series / y) - y ** (2 - p) / ((p - 1) * (2 - p) * phi)
+            assert found[i] == pytest.approx(float(want), rel=1e-9, abs=1e-9 + 1e-13 * float(top))
+    assert Tweedie(power).log_density(np.zeros(2), 1.0).tolist() == [0.0, 0.0]
 
 
 def cancelled(loss: Linked, z: float, t: float) -> list[float]:

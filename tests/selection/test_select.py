@@ -142,7 +142,7 @@ def test_leave_one_out_of_absolute_errors() -> None:
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("settings", [{}, {"coding": "signed"}, {"fit_intercept": False}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"coding": "signed"}, {"fit_intercept": False}, {"penalty": 200.0}], ids=str)
 def test_leave_one_out_of_labels_equals_refitting(settings: dict[str, Any], classes: int) -> None:
     X, y = labels(classes=classes)
     system = LeastSquaresClassifier(**settings)
@@ -155,6 +155,7 @@ def test_leave_one_out_of_labels_equals_refitting(settings: dict[str, Any], clas
 
 def test_leave_one_out_of_labels_about_a_threshold() -> None:
     X, y = labels()
+    assert select([LeastSquaresClassifier(penalty="auto")], X, y).method == "folds"  # found anew in every fit
     for system in (LeastSquaresClassifier(threshold=0.3), LeastSquaresClassifier(threshold=0.3, coding="signed")):
         np.testing.assert_allclose(select([system], X, y).tried[0].error, refitted(system, X, y)[0], rtol=1e-9)
 

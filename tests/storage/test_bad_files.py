@@ -171,6 +171,14 @@ def test_a_newer_file(path: Path) -> None:
     refused(path, r"written by a newer adaline, 7.0.0 \(schema 99\).* Upgrade")
 
 
+def test_a_file_of_another_version_with_the_same_schema_is_read(path: Path) -> None:
+    for version in ("0.1.0", "7.0.0"):
+        expected = load(path).coef_
+        resealed(path, adaline=version)
+        assert read_header(path)["adaline"] == version
+        np.testing.assert_array_equal(load(path).coef_, expected)
+
+
 def test_an_older_file(path: Path) -> None:
     resealed(path, schema=1, adaline="0.0.9", state={"gone": 1})
     refused(

@@ -28,6 +28,7 @@ from adaline.losses import (
     Softmax,
     TanhSquared,
     Tukey,
+    Tweedie,
     loss_of,
 )
 from adaline.losses.ordinal import CUMULATIVE_LINKS, Ordinal
@@ -40,6 +41,7 @@ from adaline.sums import (
     Clusters,
     Components,
     CurvatureDiagonal,
+    Densities,
     ErrorCounts,
     FamilyPoint,
     FamilySums,
@@ -554,6 +556,7 @@ EXAMPLES = (
     Example(Targets, read_targets, 1e-13, theta=Gamma(), coded=in_amounts),
     Example(FamilySums, read_totals, 1e-13, theta=family_point(Gamma()), coded=with_offset),
     Example(NullScore, read_totals, 1e-13, theta=(family_point(Gamma()).loss, 0.5), coded=with_offset),
+    Example(*(Densities, read_totals, 1e-12, {"size": 2}), theta=(Tweedie(1.5), (0.5, 2.0)), coded=in_amounts),
     Example(ShapeScore, read_totals, 1e-13, theta=family_point(loss_of(NegativeBinomial(1.0))), coded=with_offset),
     Example(
         MachineObjective,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse, stats
+from sklearn import linear_model
 from sklearn.base import is_classifier
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
@@ -17,8 +19,9 @@ from sklearn.naive_bayes import GaussianNB
 import adaline
 from adaline import FisherDiscriminant, GaussianClassifier, LeastSquaresClassifier, LinearRegression, Ridge, datasets
 from adaline.arrays import Array
-from adaline.errors import AdalineError, InvalidData, InvalidParameter, UnsafeForget
+from adaline.errors import AdalineError, InvalidData, InvalidParameter, SumsMissing, UnsafeForget
 from adaline.results import Status
+from adaline.sources.views import fold_of
 from adaline.systems import SYSTEMS, ClosedFormClassifier
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
@@ -395,3 +398,36 @@ def test_the_penalty_of_least_squares_on_labels_is_that_of_ridge() -> None:
     at = 10
     assert model.path_["values"][at] == pytest.approx(sum(one.path_["values"][at] for one in each), rel=1e-9)
     assert model.path_["values"].min() < model.path_["values"][[0, -1]].min()
+
+
+CODES = {"signed": np.array([[-1.0], [1.0]]), "fisher": np.array([[-1.0], [1.0]]), "one-of-k": np.eye(3)}
+
+
+@pytest.mark.parametrize(
+    ("coding", "scoring"), [("signed", None), ("fisher", "accuracy"), ("one-of-k", None), ("one-of-k", "accuracy")]
+)
+def test_the_penalty_of_least_squares_by_folds_is_that_of_fits_without_each(coding: str, scoring: Any) -> None:
+    """The values of the path are scores, or squared errors, of scikit-learn's ridge on coded targets without a fold."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4)) * [1.0, 10.0, 0.1, 1.0]
+    index = np.digitize(X[:, 0] + rng.normal(size=60), [0.0, 1.0] if coding == "one-of-k" else [0.0])
+    y, weight, fold = np.array(["a", "b", "c"])[index], rng.integers(1, 3, 60).astype(float), fold_of(0, 60, 4)
+    system = LeastSquaresClassifier(penalty="auto", criterion="folds", folds=4, scoring=scoring, coding=coding)
+    path = system.fit(X, y, weight).path_
+    spread, mass = np.sqrt(np.cov(X.T, aweights=weight, ddof=0).diagonal()), np.bincount(index, weight)
+    t = (CODES[coding] * (mass.sum() / mass[:, None] if coding == "fisher" else 1.0))[index]
+    for i in (20, 50):
+        errors = []
+        for k in range(4):
+            kept, out = fold != k, fold == k
+            own = linear_model.Ridge(alpha=path["penalties"][i]).fit(X[kept] / spread, t[kept], weight[kept])
+            z = own.predict(X[out] / spread).reshape(-1, t.shape[1])
+            wrong = index[out] != (z.argmax(axis=1) if z.shape[1] > 1 else z[:, 0] > 0)
+            loss = ((t[out] - z) ** 2).sum(axis=1) if scoring is None else wrong - 1.0
+            errors.append((weight[out] @ loss, weight[out].sum()))
+        total, share = np.array(errors).T
+        expected = total.sum() / share.sum() if scoring is None else (total / share).mean()
+        assert path["values"][i] == pytest.approx(expected, rel=1e-9)
+    assert pickle.loads(pickle.dumps(system)).penalty_ == system.penalty_ > 0
+    with pytest.raises(SumsMissing, match="needs the rows"):
+        system.partial_fit(X, y)

@@ -12,13 +12,14 @@ import pytest
 from scipy import sparse
 from scipy.optimize import nnls
 from sklearn.base import clone, is_classifier
-from sklearn.linear_model import LassoCV
+from sklearn.linear_model import LassoCV, QuantileRegressor
 from sklearn.model_selection import PredefinedSplit
 
 from adaline import ElasticNet, LogisticRegression, datasets, open_table
 from adaline.arrays import Array
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
 from adaline.fits import elastic_path
+from adaline.losses import Quantile
 from adaline.sources.tables import source as table_source
 from adaline.sources.views import Fold, fold_of
 
@@ -56,12 +57,13 @@ def abalone() -> tuple[Array, Array]:
     return rows[:600, :7], rows[:600, 7]
 
 
-@pytest.mark.parametrize("loss", ["squared", "logistic", "poisson"])
-def test_coefficients_are_those_of_glmnet(loss: str) -> None:
+@pytest.mark.parametrize("case", ["squared", "logistic", "poisson", "logistic-positive", "poisson-positive"])
+def test_coefficients_are_those_of_glmnet(case: str) -> None:
     X, rings = abalone()
+    loss, _, positive = case.partition("-")
     y = rings > 10 if loss == "logistic" else rings
-    for (mix, l1), expected in glmnet()[loss].items():
-        model = ElasticNet(loss=loss, l1=l1, mix=mix).fit(X, y)
+    for (mix, l1), expected in glmnet()[case].items():
+        model = ElasticNet(loss=loss, l1=l1, mix=mix, positive=bool(positive)).fit(X, y)
         found = [float(np.ravel(model.intercept_)[0]), *np.ravel(model.coef_)]
         np.testing.assert_allclose(found, list(expected.values()), rtol=1e-8, atol=1e-9)
         assert model.certificate_.gap <= 1e-10 * abs(model.certificate_.objective)
@@ -80,6 +82,31 @@ def test_the_path_is_cross_validated_as_by_glmnet() -> None:
         assert rule in known[1.0, min(penalties, key=lambda l1: abs(l1 - model.l1_))]
         at = int(np.flatnonzero(model.path_["l1"] == model.l1_)[0])
         np.testing.assert_allclose(model.path_["coef"][at], model.coef_, rtol=1e-9, atol=1e-9)
+
+
+def test_the_path_of_labels_is_cross_validated_as_by_glmnet() -> None:
+    X, rings = abalone()
+    known = glmnet()["cv-logistic"]
+    model = ElasticNet(loss="logistic", points=12, ratio=1e-2, tol=1e-12).fit(X, rings > 10)
+    np.testing.assert_allclose(model.path_["l1"], sorted((l1 for _, l1 in known), reverse=True), rtol=1e-9)
+    expected = [known[1.0, l1]["mean"] for l1 in sorted((l1 for _, l1 in known), reverse=True)]
+    np.testing.assert_allclose(2 * model.path_["values"], expected, rtol=1e-8)
+
+
+def test_quantiles_are_those_of_scikit_learn() -> None:
+    """A linear program, whose vertex is found exactly; the median is half of the absolute error."""
+    X, y = made()
+    for level, l1 in ((0.5, 8.0), (0.9, 2.0), (0.2, 40.0), (0.5, 0.0)):
+        model = ElasticNet(loss=Quantile(level=level), l1=l1).fit(X, y)
+        theirs = QuantileRegressor(quantile=level, alpha=l1 / len(X), solver="highs").fit(X, y)
+        np.testing.assert_allclose(model.coef_, theirs.coef_, rtol=1e-9, atol=1e-10)
+        assert model.intercept_ == pytest.approx(theirs.intercept_, rel=1e-9)
+        assert model.certificate_.gap <= 1e-10 * model.certificate_.objective
+    model, other = (ElasticNet(loss=loss, points=8).fit(X, y * 1e3) for loss in ("quantile", "absolute"))
+    assert (model.path_["gaps"] <= 1e-9 * model.certificate_.objective).all()
+    assert not model.path_["coef"][0].any()
+    assert other.l1_ == pytest.approx(2 * model.l1_)
+    np.testing.assert_allclose(other.coef_, model.coef_, rtol=1e-9, atol=1e-9)
 
 
 def test_it_is_scikit_learns_lasso_cv() -> None:
@@ -117,6 +144,20 @@ def test_the_conditions_of_optimality_hold(loss: str) -> None:
     for settings in ({"penalty": np.arange(5.0)}, {"mix": 0.5}):
         model = ElasticNet(loss=loss, l1=4.0, **settings).fit(X, t)
         assert violation(X, t, model, SLOPES[loss], model.penalty_) < 1e-8
+    groups = np.array(list("aabbb"))
+    model = ElasticNet(loss=loss, groups=groups, points=6, folds=3).fit(X, t)
+    for l1 in (model.l1_, 0.1, 0.0):
+        model = ElasticNet(loss=loss, groups=groups, l1=l1).fit(X, t)
+        g = X.T @ SLOPES[loss](X @ model.coef_.ravel() + model.intercept_, t)
+        for group in "ab":
+            own, w = g[groups == group], model.coef_.ravel()[groups == group]
+            cost = l1 * np.sqrt(len(w))
+            left = own + cost * w / np.linalg.norm(w) if w.any() else np.maximum(np.linalg.norm(own) - cost, 0.0)
+            assert np.abs(left).max() < 1e-7
+        model = ElasticNet(loss=loss, positive=True, l1=l1).fit(X, t)
+        g = X.T @ SLOPES[loss](X @ model.coef_.ravel() + model.intercept_, t) + l1
+        assert np.abs(np.where(model.coef_.ravel() > 0, g, np.minimum(g, 0.0))).max() < 1e-7
+        assert str(model.certificate_.status) == "solved"
 
 
 def test_labels_make_it_a_classifier() -> None:
@@ -133,6 +174,8 @@ def test_labels_make_it_a_classifier() -> None:
         np.testing.assert_allclose(model.coef_, same.coef_, rtol=1e-8, atol=1e-9)
     with pytest.raises(InvalidData, match="2 classes"):
         ElasticNet(loss="logistic").fit(X, np.zeros(len(X)))
+    with pytest.raises(InvalidParameter, match="losses of one output, and 'softmax' has one for each class"):
+        ElasticNet(loss="logistic", positive=True).fit(X, np.arange(len(X)) % 3)
 
 
 def test_every_way_through_the_rows_gives_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -188,6 +231,10 @@ def test_wide_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     other = ElasticNet(points=20, ratio=0.02, standardize=False).fit(X, y)
     assert "Newton" in other.certificate_.solver
     np.testing.assert_allclose(other.coef_, model.coef_, atol=1e-8)
+    X = X[:, :200]
+    for rows in (X, sparse.csr_array(X)):
+        model = ElasticNet(loss="logistic", points=6, ratio=0.2, standardize=False, folds=3).fit(rows, y > 0)
+        assert violation(X, (y > 0).astype(float), model, logistic_slope) < 1e-8
 
 
 def test_positive_is_nonnegative_least_squares() -> None:
@@ -257,14 +304,14 @@ def test_successes_and_failures_are_shares_weighted_by_their_trials() -> None:
     [
         ({"loss": "negative_binomial"}, r"give its shape, such as loss=losses.NegativeBinomial\(shape=2.0\)"),
         ({"loss": "tukey"}, "is not convex"),
-        ({"loss": "quantile"}, "convex, but has corners"),
+        ({"loss": "quantile", "penalty": 1.0}, "a linear program, which has no ridge penalty"),
+        ({"loss": "perceptron"}, "convex, but has corners"),
         ({"mix": 0.5, "penalty": 1.0}, "one of mix and penalty"),
         ({"mix": 0.0}, "mix must be None or a number"),
         ({"penalty": [1.0, 2.0]}, "penalty must be one number a column, got 2 for 8 columns"),
         ({"penalty": [-1.0] * 8}, "zero or more"),
         ({"groups": [0, 1]}, "groups must be one label a column, got 2 for 8 columns"),
         ({"groups": [0] * 8, "positive": True}, "one of positive"),
-        ({"loss": "huber", "positive": True}, "need loss='squared'"),
     ],
 )
 def test_what_is_refused(settings: dict[str, Any], words: str) -> None:

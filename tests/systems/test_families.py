@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 from scipy import sparse
 
 from adaline import GeneralizedLinear, LinearRegression, anova, compare, effects, load, open_table, save, select
@@ -61,6 +63,22 @@ def test_the_shape_of_a_negative_binomial_is_that_of_mass() -> None:
     ours = [one[name] for name in ("estimate", "std_error") for one in found["coefficients"]]
     ours += [found["deviance"], found["aic"], found["log_likelihood"]]
     np.testing.assert_allclose([model.shape_, found["shape_error"], *ours], [theta, error, *rest], rtol=1e-8)
+
+
+def test_the_likelihood_of_tweedie_amounts_is_that_of_statsmodels() -> None:
+    """At the dispersion deviance / N, as R's AICtweedie; statsmodels takes Wright's function of scipy."""
+    y = target("tweedie")
+    model = GeneralizedLinear(loss=Tweedie(1.6)).fit(X, y, WEIGHT, OFFSET)
+    found, n = model.summary().to_dict(), WEIGHT.sum()
+    family = sm.families.Tweedie(var_power=1.6, link=sm.families.links.Log())
+    mean = model.predict(X, offset=OFFSET)
+    likely = family.loglike(y, mean, freq_weights=WEIGHT, scale=model.deviance_ / n)
+    np.testing.assert_allclose(found["log_likelihood"], likely, rtol=1e-9)
+    np.testing.assert_allclose([found["aic"], found["bic"]], [8 - 2 * likely, 4 * np.log(n) - 2 * likely], rtol=1e-9)
+    alone = np.exp(OFFSET) * (WEIGHT @ (y * np.exp(-0.6 * OFFSET))) / (WEIGHT @ np.exp(0.4 * OFFSET))
+    null = family.loglike(y, alone, freq_weights=WEIGHT, scale=found["null_deviance"] / n)
+    np.testing.assert_allclose(found["null_log_likelihood"], null, rtol=1e-9)
+    assert np.isnan(GeneralizedLinear(loss=Tweedie(2.5)).fit(X, target("gamma")).summary().to_dict()["aic"])
 
 
 OFFSETS = {
@@ -294,8 +312,30 @@ def test_cross_validation_holds_out_rows_with_their_offset() -> None:
     plain, moved = (select(GeneralizedLinear(loss="poisson"), table, **settings) for table in tables)
     assert moved.table[0]["error"] == pytest.approx(plain.table[0]["error"], rel=1e-8)
     assert moved.best._with_offset
-    with pytest.raises(InvalidParameter, match="compared without an offset"):
-        compare(frame, target="count", offset="part")
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_systems_that_take_an_offset_are_compared_with_it(weighted: bool, tmp_path: Path) -> None:
+    """An offset that is a column times a number moves its coefficient and nothing else; the others are named."""
+    frame = ROWS[["x1", "x2", "count", "w"]].assign(part=0.5 * ROWS["x1"])
+    frame["count"] += 30 * (frame["count"] > 9)  # more different numbers than labels would have
+    given = {"target": "count", "folds": 4, "task": "regression", **({"weight": "w"} if weighted else {})}
+    kept = [name for name in ("x1", "x2", "count", "w") if weighted or name != "w"]
+    plain = compare(frame[kept], systems=["GeneralizedLinear"], **given)
+    moved = compare(frame[[*kept, "part"]], offset="part", **given)
+    assert [result.system for result in moved.results] == ["GeneralizedLinear"]
+    one, other = plain.results[0], moved.results[0]
+    np.testing.assert_allclose(other.fold_errors, one.fold_errors, rtol=1e-7)
+    np.testing.assert_allclose(other.predicted, one.predicted, rtol=1e-7)
+    np.testing.assert_allclose(other.model.coef_, one.model.coef_ - [0.5, 0.0], rtol=1e-6, atol=1e-8)
+    assert any("take no offset: " in note and "Ridge" in note for note in moved.notes)
+    assert {column["name"]: column["role"] for column in moved.data.columns}["part"] == "offset"
+    assert moved.fit()._with_offset
+    assert moved.report(tmp_path / "report.html").stat().st_size > 10_000
+    with pytest.raises(InvalidParameter, match="for labels takes an offset"):
+        compare(frame.assign(kind=np.where(ROWS["x1"] > 0.5, "a", "b")), target="kind", offset="part")
+    with pytest.raises(InvalidParameter, match="takes an offset: GeneralizedLinear is compared on counts"):
+        compare(frame.assign(level=ROWS["x2"]), target="level", offset="part")
 
 
 def test_the_command_line_fits_and_predicts_with_an_offset(tmp_path: Path) -> None:
@@ -342,13 +382,56 @@ def test_an_output_outside_the_link_has_no_mean(family: str, link: str, y: Any) 
     assert wide.lower[0] <= found.prediction[0] <= wide.upper[0]
 
 
-def test_several_targets_take_a_shape_that_is_given() -> None:
-    y = np.column_stack([ROWS["count"], ROWS["count"] + 1.0])
-    with pytest.raises(InvalidData, match="y has 2: fit one model for each, or give the shape"):
-        GeneralizedLinear(loss="negative_binomial").fit(X, y)
-    both = GeneralizedLinear(loss=NegativeBinomial(2.0)).fit(X, y)
-    each = [GeneralizedLinear(loss=NegativeBinomial(2.0)).fit(X, one).deviance_ for one in y.T]
-    np.testing.assert_allclose(both.deviance_, each, rtol=1e-12)
+@pytest.mark.parametrize(
+    "loss", ["poisson", "gamma", "negative_binomial", NegativeBinomial(2.0), Tweedie(1.4)], ids=str
+)
+@pytest.mark.parametrize("columns", [0, 1, 2])
+def test_several_targets_are_one_fit_each(loss: Any, columns: int, tmp_path: Path) -> None:
+    """With no offset, one in common or one each; a shape is found for each."""
+    y = (
+        np.column_stack([ROWS["count"] + 1.0, 2.0 * ROWS["amount"]])
+        if loss == "gamma"
+        else (np.column_stack([ROWS["count"], ROWS["count"].to_numpy()[::-1] // 2]))
+    )
+    offset = (None, OFFSET, np.column_stack([OFFSET, 0.5 - OFFSET]))[columns]
+    model, known = GeneralizedLinear(loss=loss), {} if offset is None else {"offset": offset}
+    both = model.fit(X, y, WEIGHT, **known)
+    save(both, tmp_path / "both.adaline")
+    rows = {"X": X, "y": y, "sample_weight": WEIGHT, **known}
+    robust, profile = both.summary(errors="HC3", **rows), both.summary(interval="profile", **rows)
+    mean, interval = both.predict(X, **known), both.predict(X, interval="confidence", **known)
+    marginal = effects(both, X, **known).to_dict()["effects"]
+    assert np.array_equal(load(tmp_path / "both.adaline").predict(X, **known), mean)
+    for k in range(2):
+        own = {} if offset is None else {"offset": offset if columns == 1 else offset[:, k]}
+        one = GeneralizedLinear(loss=loss).fit(X, y[:, k], WEIGHT, **own)
+        rows = {"X": X, "y": y[:, k], "sample_weight": WEIGHT, **own}
+        for ours, theirs in (
+            (both.summary(), one.summary()),
+            (robust, one.summary(errors="HC3", **rows)),
+            (profile, one.summary(interval="profile", **rows)),
+        ):
+            for name in ("estimate", "std_error", "lower", "upper", "deviance", "aic", "dispersion", "shape"):
+                a, b = getattr(ours.parts[k], name), getattr(theirs.parts[0], name)
+                np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-10, err_msg=name)
+        np.testing.assert_allclose(mean[:, k], one.predict(X, **own), rtol=1e-8)
+        np.testing.assert_allclose(interval.upper[:, k], one.predict(X, interval="confidence", **own).upper, rtol=1e-8)
+        if loss == "negative_binomial":
+            assert both.shape_[k] == pytest.approx(one.shape_, rel=1e-8)
+        own = [row["estimate"] for row in effects(one, X, **own).to_dict()["effects"]]
+        assert [row["estimate"] for row in marginal if row["target"] == f"y{k}"] == pytest.approx(own, rel=1e-8)
+
+
+def test_offsets_that_are_not_one_for_each_row_and_target_are_refused() -> None:
+    two = np.column_stack([OFFSET, OFFSET])
+    with pytest.raises(InvalidData, match=r"must be a number or \(40,\), one for each row"):
+        GeneralizedLinear(loss="poisson").fit(X, ROWS["count"], offset=two)
+    with pytest.raises(InvalidData, match=r"or \(40, 3\), one for each target"):
+        GeneralizedLinear().fit(X, ROWS[["count", "amount", "zero"]], offset=two)
+    with pytest.raises(InvalidData, match="successes and failures are one target"):
+        GeneralizedLinear(loss="binomial").fit(X, target("binomial"), offset=two)
+    with pytest.raises(InvalidData, match="softmax has several"):
+        GeneralizedLinear(loss="softmax").fit(X, ROWS["w"] - 1, offset=OFFSET)
 
 
 @pytest.mark.parametrize("link", ["logit", "probit"])
@@ -398,3 +481,22 @@ def test_a_large_shape_is_found_in_few_passes_or_said_to_be_open(monkeypatch: py
     with pytest.warns(ConvergenceWarning, match="the shape of the negative binomial has not settled"):
         model.fit(rows, y)
     assert model.certificate_.status is Status.NOT_CONVERGED
+
+
+def test_an_offset_is_part_of_every_way_to_fit() -> None:
+    """Steps of every solver are those to targets without it; stochastic steps of counts are those written by hand."""
+    y, ways = ROWS["amount"].to_numpy(), ({"solver": "lbfgs"}, {"solver": "newton-cg"}, {"l1": 0.5}, {"penalty": 2.0})
+    steps = ({"solver": "gradient", "epochs": 3}, {"solver": "stochastic", "epochs": 3, "rate": 0.01})
+    for way in (*ways, *steps):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            moved, plain = (GeneralizedLinear(**way).fit(X, t, WEIGHT, o) for t, o in ((y, OFFSET), (y - OFFSET, None)))
+        np.testing.assert_allclose(moved.coef_, plain.coef_, rtol=1e-9, atol=1e-12)
+    w, rows = np.zeros(3), np.column_stack([np.ones(len(X)), X])
+    for row, t, o in zip(rows, ROWS["count"], OFFSET, strict=True):
+        w -= 0.01 * (np.exp(w @ row + o) - t) * row
+    one = GeneralizedLinear(loss="poisson", solver="stochastic", rate=0.01, epochs=1, init=np.zeros(3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        one.fit(X, ROWS["count"], offset=OFFSET)
+    np.testing.assert_allclose([one.intercept_, *one.coef_], w, rtol=1e-12)

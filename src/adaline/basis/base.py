@@ -16,12 +16,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils.validation import _check_feature_names_in, validate_data
 
 from adaline.arrays import Array, as_dense, framed, is_sparse
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidType
+from adaline.estimator import BaseEstimator, TransformerMixin, clone
 from adaline.fitted import check_is_fitted
 from adaline.parameters import NONE, AnyOf, Instance
 
@@ -67,6 +66,8 @@ class Basis(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns of phi."""
         check_is_fitted(self)
+        from sklearn.utils.validation import _check_feature_names_in  # slow to import
+
         given = _check_feature_names_in(self, input_features)
         return np.array(self.names([str(name) for name in given]), dtype=object)
 
@@ -125,6 +126,8 @@ class Basis(TransformerMixin, BaseEstimator):
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         """Return rows X as numbers, (n, D), an array or CSR; `reset` learns D and the names."""
+        from sklearn.utils.validation import validate_data  # slow to import
+
         framed(X)  # scikit-learn refuses two columns of one name only in its newest versions
         return validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=reset)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Any, Self
 
 import numpy as np
-from sklearn.base import clone
 
 from adaline.arrays import Array
 from adaline.basis.base import Basis, check_width
 from adaline.construction import configured
+from adaline.estimator import clone
 from adaline.parameters import Instance, ListOf
 
 ONE = Instance(Basis, "a basis")

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from adaline.arrays import Array
 from adaline.basis.base import Basis, moments
@@ -61,6 +60,8 @@ class Fourier(Basis):
                 raise InvalidParameter(f"period must be a number or {d} of them, one a column, got {self.period!r}")
             self.frequency_ = np.broadcast_to(2 * np.pi / period, (d,)).copy()
             return
+        from sklearn.utils import check_random_state  # slow to import
+
         draw = check_random_state(self.random_state)
         mean, spread = moments(x)
         width = np.sqrt(d) if isinstance(self.period, str) else float(self.period)

@@ -10,7 +10,7 @@ from math import comb
 from typing import Annotated, Any
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from adaline.arrays import Array
 from adaline.basis.base import Basis
@@ -123,7 +123,7 @@ class Polynomial(Basis):
                 parts.append((row, first + index, value))
                 first += self._count(d, p)
         rows, columns, values = map(np.concatenate, zip(*parts, strict=True))
-        return sparse.csr_array((values, (rows, columns)), shape=(n, len(self.terms_)))
+        return scipy.sparse.csr_array((values, (rows, columns)), shape=(n, len(self.terms_)))
 
     def names(self, given: list[str]) -> list[str]:
         """Return names such as x0^2 x1."""

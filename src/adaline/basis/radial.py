@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from adaline.arrays import Array
 from adaline.basis.base import Basis, moments
@@ -84,6 +83,8 @@ class Radial(Basis):
 
     def _find_centres(self, rows: Array) -> Array:
         count = min(int(self.centres), len(rows))
+        from sklearn.utils import check_random_state  # slow to import
+
         draw = check_random_state(self.random_state)
         if self.init == "random":
             return np.asarray(rows[draw.choice(len(rows), count, replace=False)])

@@ -14,7 +14,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from adaline import _HOMES, __version__
+from adaline import __version__
+from adaline.systems import SYSTEMS
 
 EXAMPLES = """
 \b
@@ -113,7 +114,7 @@ def complete_data(incomplete: str) -> Iterator[str]:
 
 def complete_system(incomplete: str) -> Iterator[str]:
     """Complete systems, without importing them."""
-    yield from (name for name, home in _HOMES.items() if home == "adaline.systems" and name.startswith(incomplete))
+    yield from (name for name in sorted(SYSTEMS) if name.startswith(incomplete))
 
 
 Data = Annotated[

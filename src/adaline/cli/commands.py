@@ -357,3 +357,13 @@ def systems(
         list_data(json)
     else:
         list_systems(lectures, json)
+
+
+@command("Check this installation.", "adaline selftest")
+def selftest(json: Json = False) -> None:
+    """Check this installation: every native kernel against its reference, answers certified by NIST, what is in use."""
+    from adaline.selftest import run_selftest
+
+    failed = run_selftest(json)
+    if failed:
+        raise RuntimeError(f"{failed} checks of the installation failed")

@@ -9,7 +9,6 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from sklearn.linear_model import LinearRegression as ScikitRegression
 
 from adaline import LinearRegression, datasets
 from adaline.arrays import Array
@@ -28,6 +27,8 @@ def main() -> int:
 
 def digits_table(x: Array, y: Array) -> str:
     """Return how many digits of the worst coefficient are right, by program."""
+    from sklearn.linear_model import LinearRegression as ScikitRegression  # slow to import
+
     exact = _exact(x, y)
     model, scikit = LinearRegression().fit(x, y), ScikitRegression().fit(x, y)
     ones = np.column_stack([np.ones(len(x)), x])

@@ -11,20 +11,19 @@ from adaline import peers
 from adaline.basis import Basis, Fourier, Polynomial, Radial
 from adaline.cli.app import Options, listed
 from adaline.cli.exit import note
-from adaline.comparison.compare import system_name
 from adaline.comparison.open_data import DataRequest, OpenedData, open_data
 from adaline.errors import InvalidParameter
 from adaline.sources import TableSource
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec, read_spec
-from adaline.systems import SYSTEMS
+from adaline.systems import SYSTEMS, system_name
 
 FOR_NUMBERS, FOR_LABELS = "LinearRegression", "GaussianClassifier"
 
 
-def open_with_notes(options: Options) -> OpenedData:
-    """Open a table with a target, and say on stderr what is left out."""
-    opened = open_data(DataRequest.of(**options, shell=True))
+def open_with_notes(options: Options, trusting: bool = False) -> OpenedData:
+    """Open a table with a target, as `open_data` does, and say on stderr what is left out."""
+    opened = open_data(DataRequest.of(**options, shell=True), trusting)
     for text in opened.notes:
         note(text)
     return opened

@@ -12,14 +12,11 @@ from typing import Any, Self
 from rich import box
 from rich.cells import cell_len
 from rich.console import Console, Group
-from rich.live import Live
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from adaline.comparison.result import plain
 from adaline.selection.table import ErrorTable
-from adaline.wording import CONTROL, visible
+from adaline.wording import CONTROL, plain, visible
 
 ENDLESS = 100_000  # columns of a page that is no terminal
 LABEL, FIGURE = 40, 13  # columns of a label and of a number in plain lines, where they need no more
@@ -93,6 +90,8 @@ def facts(pairs: Iterable[tuple[str, str]]) -> None:
 @contextmanager
 def progress() -> Iterator[Callable[[int, int | None, str], None]]:
     """Give a function of what is done, the total and a text, shown on stderr where that is a terminal."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # slow to import
+
     screen = Console(stderr=True, highlight=False)
     columns = (
         TextColumn("{task.description}"),
@@ -126,6 +125,8 @@ class LiveTable:
     """
 
     def __init__(self, columns: Mapping[str, str], order: Callable[[Mapping[str, Any]], Any] | None = None) -> None:
+        from rich.live import Live  # slow to import
+
         self.columns = dict(columns)
         self.order = order
         self.rows: list[Mapping[str, Any]] = []

@@ -13,7 +13,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import narwhals.stable.v1 as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,6 +27,7 @@ from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.input.coded import CodedRows, coding_of
+from adaline.lazy import nw
 from adaline.sources import TableSource
 from adaline.sources.tables.batches import Runs, as_table
 from adaline.sources.tables.failures import Reporting

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_classifier, is_regressor
 
 from adaline import storage
 from adaline.arrays import Array
@@ -17,6 +16,7 @@ from adaline.cli.output import facts, print_json, say, show
 from adaline.cli.summary import model_label
 from adaline.comparison.classes import decisions, recalls
 from adaline.errors import InvalidParameter
+from adaline.estimator import is_classifier, is_regressor
 from adaline.input.coded import coded
 from adaline.selection.measures import SMALLEST
 from adaline.selection.probabilities import reliability
@@ -67,8 +67,8 @@ def judge_numbers(model: Any, source: TableSource, y: NDArray[Any], weight: Arra
     predicted = np.asarray(model.predict(source), dtype=np.float64).reshape(len(y), -1)
     true, targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1), list(source.targets)
     out: list[dict[str, Any]] = []
-    linked = model._row_loss().linked if isinstance(model, GeneralizedLinear) else None
-    if linked is not None and true.shape[1] > predicted.shape[1]:
+    losses = model._row_losses() if isinstance(model, GeneralizedLinear) else []
+    if losses and losses[0].linked is not None and true.shape[1] > predicted.shape[1]:
         trials, targets = true.sum(axis=1), [f"cbind({', '.join(targets)})"]
         true, weight = true[:, :1] / np.where(trials > 0, trials, 1.0)[:, None], weight * trials
     for k, name in enumerate(targets):
@@ -84,7 +84,7 @@ def judge_numbers(model: Any, source: TableSource, y: NDArray[Any], weight: Arra
                 "bias": float(np.average(error, weights=weight)),
             }
         )
-        if linked is not None:
+        if losses and (linked := losses[min(k, len(losses) - 1)].linked) is not None:
             deviance = linked.family.deviance(predicted[:, k : k + 1], true[:, k : k + 1])
             out[-1]["mean_deviance"] = float(np.average(deviance[:, 0], weights=weight))
     return {"targets": out}

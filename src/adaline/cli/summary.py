@@ -10,12 +10,11 @@ import numpy as np
 
 from adaline import storage
 from adaline.cli.output import console, facts, print_json, say, show
-from adaline.comparison.result import plain
 from adaline.inference.summary import CoefficientTable, cell
 from adaline.input.basis import basis_of, columns_of
 from adaline.results import Status
 from adaline.storage.pipelines import last_step
-from adaline.wording import counted, number
+from adaline.wording import counted, number, plain
 
 MOST = 40  # coefficients that are shown by default
 MOST_CLASSES = 8

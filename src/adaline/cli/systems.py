@@ -6,13 +6,12 @@ import inspect
 import re
 from typing import Any
 
-from sklearn.base import is_classifier
-
 from adaline import datasets
 from adaline.cli.output import print_json, say, show
-from adaline.comparison.result import plain
+from adaline.estimator import is_classifier
 from adaline.systems import SYSTEMS
 from adaline.systems.families.filter import SignalSystem
+from adaline.wording import plain
 
 WIDEST = 100  # columns of the list of systems
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +17,7 @@ from adaline.coding.expressions import compiled, evaluate, lag_of, names_in
 from adaline.coding.learned import Cut, Facts
 from adaline.coding.terms import Term, TermFactor
 from adaline.errors import InvalidData, MissingValues
+from adaline.lazy import nw
 from adaline.locks import cached_property
 from adaline.parameters import OneOf
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData
+from adaline.lazy import nw
 
 Codes = NDArray[np.intp]
 Level = str | int | float | bool
@@ -76,10 +77,13 @@ class Column:
         if series.dtype.is_numeric():  # numbers where the levels are texts
             return _text_codes(series.to_list(), self.levels)
         known = {level: i for i, level in enumerate(self.levels)}
-        values = series.unique().to_list()
-        index = {value: known.get(plain(value), UNKNOWN) for value in values if not is_missing(value)}
+
+        def code(value: Any) -> int:
+            return ABSENT if is_missing(value) else known.get(plain(value), UNKNOWN)
+
         if series.implementation.is_pyarrow():
-            return _arrow_codes(series, index)
+            return _arrow_codes(series.to_native(), code)
+        index = {value: code(value) for value in series.unique().to_list()}
         return np.array([index.get(value, ABSENT) for value in series.to_list()], dtype=np.intp)
 
 
@@ -162,21 +166,18 @@ def _number_codes(values: Array, levels: tuple[Any, ...]) -> Codes:
 def _arrow_numbers(column: Any) -> Array:
     """Return a column of doubles, (n,), without a copy if it is one chunk without missing values."""
     if column.num_chunks == 1 and column.null_count == 0:
-        return np.asarray(column.chunk(0).to_numpy(zero_copy_only=True))
+        return np.asarray(np.from_dlpack(column.chunk(0)), dtype=np.float64)  # Arrow's own to_numpy imports pandas
     return np.asarray(column.to_numpy(), dtype=np.float64)
 
 
-def _arrow_codes(series: nw.Series[Any], code_of: dict[Any, int]) -> Codes:
-    """Return the code of each value by Arrow's own hash table."""
+def _arrow_codes(column: Any, code: Callable[[Any], int]) -> Codes:
+    """Return the code of each value of an Arrow column, (n,), from that of each different value."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    column = series.to_native()
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    values = list(code_of)
-    found = pc.index_in(column, value_set=pa.array(values, type=column.type)) if values else None
-    if found is None:
-        return np.full(len(column), ABSENT, dtype=np.intp)
-    index = pc.fill_null(found, len(values)).to_numpy()
-    return np.asarray(np.array([*code_of.values(), ABSENT], dtype=np.intp)[index])
+    parts = [np.empty(0, dtype=np.intp)]
+    for chunk in column.dictionary_encode("encode").chunks:  # a missing value is one of the dictionary's
+        codes = np.array([*map(code, chunk.dictionary.to_pylist())], dtype=np.intp)
+        parts.append(codes[np.from_dlpack(chunk.indices)])  # Arrow's own to_numpy imports pandas
+    return np.concatenate(parts)

@@ -7,7 +7,6 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
 
 from adaline.arrays import framed
@@ -15,6 +14,7 @@ from adaline.coding.coding import Coding
 from adaline.coding.columns import Column, is_missing, is_text, kind_of, learn_category
 from adaline.coding.terms import Term, TermFactor, without_repetition
 from adaline.errors import InvalidData, InvalidType, MissingValues
+from adaline.lazy import nw
 
 
 def plain_terms(columns: Iterable[Column]) -> tuple[Term, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
 
 from adaline import __version__
 from adaline.comparison.baseline import MeanTarget, MostFrequentClass
@@ -21,7 +19,7 @@ from adaline.comparison.classes import Costs, Threshold, cheapest_threshold, hel
 from adaline.comparison.findings import Finding, findings
 from adaline.comparison.open_data import DataRequest, OpenedData
 from adaline.comparison.recommendation import Recommendation, recommend, with_error
-from adaline.comparison.result import Result, SystemTrial, plain
+from adaline.comparison.result import Result, SystemTrial
 from adaline.comparison.table import (
     CLASSIFICATION,
     REGRESSION,
@@ -33,14 +31,15 @@ from adaline.comparison.table import (
     told_task,
 )
 from adaline.errors import InvalidParameter
+from adaline.estimator import is_classifier, is_regressor
 from adaline.inference.summary import escaped
 from adaline.locks import cached_property
 from adaline.results import Certificate, some
 from adaline.selection.cross_validation import ArrayRows, Progress, StreamedFolds, reporting
 from adaline.selection.table import ErrorTable
 from adaline.sources import TableSource
-from adaline.systems import SYSTEMS
-from adaline.wording import counted, four_places, visible
+from adaline.systems import SYSTEMS, system_name
+from adaline.wording import counted, four_places, plain, visible
 
 OnResult = Callable[[Result, str], None]
 """Called with each result as it is found, and with what its error is."""
@@ -217,7 +216,7 @@ def compare_table(
     notes = [f"{counted(light)} of weight 0 {'is' if light == 1 else 'are'} left out"] if light else []
     table = _normalised(table, kind)
     classes, y = table.classes if kind == CLASSIFICATION else (None, table.y)
-    rows = ArrayRows(table.X, y, table.weight, kind == CLASSIFICATION)
+    rows = ArrayRows(table.X, y, table.weight, kind == CLASSIFICATION, table.offset)
     if table.fold is None:
         table = table.in_folds(rows.split(folds, seed).sort_by_fold(), rows.x, rows.fold)
     else:
@@ -232,6 +231,9 @@ def compare_table(
         (name, settings, _ready(name, settings, ranked))
         for name, settings in _chosen_systems(kind, systems, table.y, ranked is not None)
     ]
+    if table.offset is not None:
+        chosen, left = _with_offset(chosen)
+        notes.append(f"left out, as they take no offset: {some(left)}")
     chosen.sort(key=lambda one: not hasattr(one[2], "_sum_folds"))  # sums take least time
     results: list[Result] = []
     with reporting(progress, "compare", (1 + len(chosen)) * (folds + 1)) as report:
@@ -453,18 +455,6 @@ def systems_for(task: str) -> list[str]:
     return [name for name, cls in SYSTEMS.items() if cls.compared and is_kind(cls())]
 
 
-def system_name(named: str) -> str:
-    """Return the name of a system as the registry has it, whatever its case."""
-    if not isinstance(named, str):
-        raise InvalidParameter(f"systems are given by name, as 'Ridge', got {named!r}")
-    names = {name.lower(): name for name in SYSTEMS}
-    if named.lower() in names:
-        return names[named.lower()]
-    near = difflib.get_close_matches(named.lower(), names, n=1, cutoff=0.5)
-    meant = f" Did you mean {names[near[0]]}?" if near else ""
-    raise InvalidParameter(f"there is no system {named!r}.{meant} There are: {', '.join(SYSTEMS)}")
-
-
 def _ready(name: str, settings: dict[str, Any], ranked: list[int] | None) -> Any:
     """Return a system with its settings, and with the order of the classes where it takes one."""
     system = SYSTEMS[name](**settings)
@@ -494,6 +484,17 @@ def _chosen_systems(task: str, asked: Sequence[str] | None, y: Any, ordered: boo
     return out
 
 
+def _with_offset(chosen: list[Any]) -> tuple[list[Any], list[str]]:
+    """Return those of some systems that take an offset, and the names of the others; refuse where none does."""
+    taking = [one for one in chosen if hasattr(one[2], "takes_offset")]
+    if not taking:
+        raise InvalidParameter(
+            "none of the systems for this target takes an offset: GeneralizedLinear is compared on counts and amounts "
+            "of zero or more"
+        )
+    return taking, list(dict.fromkeys(name for name, *_ in chosen if not hasattr(SYSTEMS[name], "takes_offset")))
+
+
 def _normalised(table: Table, task: str) -> Table:
     """Return the table with y as numbers or labels, without rows of no weight and without constant columns."""
     y = table.y
@@ -508,7 +509,8 @@ def _normalised(table: Table, task: str) -> Table:
     kept = table.weight > 0
     indices = np.flatnonzero(kept) if table.indices is None else table.indices[kept]
     rows = max(table.total_rows - int(np.count_nonzero(~kept)), 0)
-    found = replace(table, X=table.X[kept], y=y[kept], weight=table.weight[kept], coded=None)
+    offset = None if table.offset is None else table.offset[kept]
+    found = replace(table, X=table.X[kept], y=y[kept], weight=table.weight[kept], offset=offset, coded=None)
     return replace(found, indices=indices, total_rows=rows).varying()
 
 

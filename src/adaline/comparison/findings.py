@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from adaline.arrays import Array
 from adaline.comparison.result import Result
@@ -372,7 +372,7 @@ def _influential_rows(table: Table, results: list[Result]) -> Iterator[Finding]:
     except AdalineError:  # leverage of wide or degenerate rows: there is nothing to tell outliers by
         return
     freedom = n - model.rank_ - 2
-    limit = float(special.stdtrit(freedom, 1 - OUTLIER / (2 * n))) if freedom >= 1 else np.inf
+    limit = float(scipy.special.stdtrit(freedom, 1 - OUTLIER / (2 * n))) if freedom >= 1 else np.inf
     far = _largest(np.abs(rows.studentized), limit)
     if len(far):
         named = some([f"row {table.row_of(i)} ({rows.studentized[i]:+.1f})" for i in far])

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_regressor
 
 from adaline.comparison.result import Result
 from adaline.comparison.table import LOSSES
+from adaline.estimator import is_regressor
 from adaline.results import Status
 from adaline.systems import SYSTEMS
 from adaline.wording import amount, visible

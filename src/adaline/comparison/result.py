@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from adaline.arrays import Array
 from adaline.comparison.budget import FitBudget
+from adaline.estimator import clone
 from adaline.results import Certificate
 from adaline.selection.cross_validation import ArrayRows, CrossValidation, StreamedFolds
+from adaline.wording import plain
 
 Indices = NDArray[np.intp]
 
@@ -127,7 +127,7 @@ class SystemTrial:
         model = trial.whole()
         seconds = perf_counter() - start
         learned = self._learned
-        train = trial.attempt(lambda: self._error(learned.y, model.predict(learned.x), learned.given_weight))
+        train = trial.attempt(lambda: self._error(learned.y, learned.predicted(model), learned.given_weight))
         if trial.failure:
             nothing = (np.nan, np.nan, np.nan, np.array([]), np.nan, np.nan, None, None, None, None)
             return Result(self.name, self.settings, *nothing, trial.warnings, trial.failure)
@@ -176,7 +176,7 @@ class SystemTrial:
             self._probability[part, model.classes_] = model.predict_proba(x)
             self._predicted[part] = self._probability[part].argmax(axis=1)
         else:
-            self._predicted[part] = model.predict(x)
+            self._predicted[part] = self._rows.predicted(model, part)
         weight = self._rows.given_weight
         return self._error(y, self._predicted[part], None if weight is None else weight[part])
 
@@ -215,16 +215,3 @@ def rms(values: Array, weight: Array | None = None) -> float:
     if not 0 < largest < np.inf:
         return largest
     return largest * float(np.sqrt(np.average((values / largest) ** 2, weights=weight)))
-
-
-def plain(value: Any) -> Any:
-    """Return a value as JSON knows it: None for numbers that are not finite, text for what is no value of JSON."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, str | int | bool) else str(value)

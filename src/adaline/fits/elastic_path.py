@@ -14,35 +14,47 @@ columns too many for that, take proximal Newton steps.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import Array, as_dense
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.fits.linear_machine import best_constants
 from adaline.fits.penalty_path import Losses
-from adaline.fits.ridge_folds import few_folds
+from adaline.fits.ridge_folds import few_folds, part_moments, without_each
 from adaline.input.first_pass import first_pass
-from adaline.losses import Loss, Squared
+from adaline.losses import Absolute, Loss, Quantile, Squared
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status
 from adaline.solvers.coordinates.corners import Corners, GroupCorners, PositiveCorners
 from adaline.solvers.coordinates.lasso import Lasso, Together, solve_all
+from adaline.solvers.coordinates.newton_nets import NewtonNets
 from adaline.solvers.coordinates.quadratics import Quadratics, of_moments, of_rows
+from adaline.solvers.coordinates.quantile_nets import QuantileLasso
 from adaline.solvers.least_squares.fit import certificate
 from adaline.solvers.smooth.problem import Problem, build_problem, column_spread
-from adaline.solvers.smooth.proximal_newton import PathPoint, l1_points, points_at, proximal
+from adaline.solvers.smooth.proximal_newton import (
+    EXACT_PATH,
+    NO_WEIGHT,
+    ROUNDING,
+    PathPoint,
+    l1_points,
+    points_at,
+    proximal,
+)
 from adaline.sources import ArraySource, Source
 from adaline.sources.array import SparseSource
 from adaline.sources.base import InMemory
 from adaline.sources.threads import one_blas_thread
 from adaline.sources.views import Fold, fold_of
-from adaline.sums import FoldSums, Moments, Targets, all_but_one, running
+from adaline.sums import Moments, Targets, all_but_one, running
+from adaline.sums.objective import dense_in_view
 
 MOMENTS, MOST_MOMENTS = 512, 1500  # columns whose second moments are all formed: of dense rows in memory, of others
 TOGETHER = 256  # coefficients of all machines that are swept over together
@@ -157,14 +169,35 @@ def fit_nets(source: Source, loss: Loss, options: NetOptions) -> list[FittedNet]
         found = squared_nets(source, options)
         if found is not None:
             return found
-    if options.positive or options.groups is not None:
+    if loss.coupled and (options.positive or options.groups is not None):
+        raise InvalidParameter(
+            f"positive=True and groups are for losses of one output, and {loss.name!r} has one for each class, whose "
+            "signs mean nothing alone: use loss='logistic' with two labels"
+        )
+    if loss.coupled:
+        return [_by_steps(source, loss, options)]
+    each = [source] if source.shape.targets == 1 else [source.with_target(k) for k in range(source.shape.targets)]
+    return [_of_one(one, loss, options) for one in each]
+
+
+def _of_one(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
+    """Return the net of one output."""
+    if isinstance(loss, Quantile | Absolute):
+        if source.streamed or 8 * source.n_rows * (1 + source.shape.features) > COPY:
+            raise InvalidParameter(
+                f"loss={loss.name!r} is a linear program over rows in memory, as dense numbers of at most "
+                f"{COPY >> 20} MiB: use loss='huber', or RobustRegression, which has it without l1"
+            )
+        return _required(_net(QuantileNets(source, loss, options), options))
+    plain = not options.positive and options.groups is None
+    squared = isinstance(loss, Squared)  # products of its columns were too many for memory
+    found = None if (squared and not plain) or (plain and options.l1 == 0) else _by_newton(source, loss, options)
+    if found is None and not plain:
         raise InvalidParameter(
             "positive=True and groups need products of columns that fit into memory: "
             f"at most {MOST_MOMENTS} columns, or rows in memory of at most {COPY >> 20} MiB"
         )
-    if loss.coupled or source.shape.targets == 1:
-        return [_by_steps(source, loss, options)]
-    return [_by_steps(source.with_target(k), loss, options) for k in range(source.shape.targets)]
+    return found or _by_steps(source, loss, options)
 
 
 def squared_nets(source: Source, options: NetOptions) -> list[FittedNet] | None:
@@ -195,13 +228,7 @@ def _by_moments(
         own = fold_of(first, rows, inner)
         return own if fold is None else own + inner * fold[first : first + rows]
 
-    centred = options.intercept and not source.sparse
-    if inner * outer == 1:
-        sums = [source.sum(Moments, centred=centred)]
-    else:
-        sums = source.sum(FoldSums, cells, of=Moments, centred=centred, folds=inner * outer).parts
-    if not all(one.finite for one in sums):
-        source.refuse_nonfinite()
+    sums = part_moments(source, options.intercept, cells, inner * outer)
     each = [sums[j::inner] for j in range(inner)]
     if outer == 1:
         return iter([_of_moments(sums, source, options)])
@@ -212,16 +239,13 @@ def _by_moments(
 @one_blas_thread()
 def _of_moments(parts: list[Moments], source: Source, options: NetOptions) -> list[FittedNet]:
     """Return the net of each target from the moments of the parts that the penalty is chosen by, or of all rows."""
-    others: list[Moments] = []
     if options.l1 is None and options.folds:
-        parts = [part for part in parts if part.weight > 0]
-        if len(parts) < 2:
-            raise few_folds("l1='auto'", source.count_rows())
-        others = all_but_one(parts)
-    total = running(parts)[-1]
-    if options.intercept:
-        total, others = total.about_mean(), [one.about_mean() for one in others]
-    return [_required(of_moments(total, others, k), options) for k in range(source.shape.targets)]
+        _, total, others = without_each(parts, source, options.intercept, "l1='auto'")
+    else:
+        total, others = running(parts)[-1], []
+        total = total.about_mean() if options.intercept else total
+    nets = (SquaredNets(of_moments(total, others, k), options) for k in range(source.shape.targets))
+    return [_required(_net(one, options)) for one in nets]
 
 
 def _by_rows(source: Source, options: NetOptions) -> list[FittedNet] | None:
@@ -240,7 +264,8 @@ def _by_rows(source: Source, options: NetOptions) -> list[FittedNet] | None:
         fold = _numbered(fold_of(0, source.n_rows, options.folds), weight)
     found = []
     for t in targets.T:
-        net = _net(of_rows(source.x, t, weight, spread, options.intercept, fold), options)
+        quadratics = of_rows(source.x, t, weight, spread, options.intercept, fold)
+        net = _net(SquaredNets(quadratics, options), options)
         if net is None:
             return None
         found.append(net)
@@ -256,85 +281,339 @@ def _numbered(fold: NDArray[np.int64], weight: Array | None) -> NDArray[np.int64
     return np.asarray(np.maximum(number, 0)[fold])
 
 
-def _required(quadratics: Quadratics, options: NetOptions) -> FittedNet:
-    net = _net(quadratics, options)
-    assert net is not None
+def _required(net: FittedNet | None) -> FittedNet:
+    assert net is not None  # what it needs is in memory
     return net
 
 
-def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
-    """Return the net of quadratics: all rows, then without each fold; None where memory is short."""
-    alive, d = quadratics.scale > 0, len(quadratics.scale)
-    size = np.where(alive, quadratics.deviation if options.standardize else quadratics.scale, 1.0)
-    unit = quadratics.unit  # until the end penalties and losses are those of y times it: in raw units they may overflow
+class Nets(ABC):
+    """The machine of all rows, and those without each fold, which go down a path of penalties together.
 
-    def ridge(l1: float) -> Array:
-        return np.broadcast_to(np.minimum(options.ridge(l1 / unit) * size * size, LARGEST), (d,))
+    Until the end penalties and losses are those of targets times `unit`: in raw units they may overflow. `scale` (D,)
+    is zero for columns that do not vary, `size` (D,) the units that penalties act in, `null` (M,) the losses of the
+    best constants, `outside` (M - 1,) the weights of the rows held out, `mean` (D,) that of the columns.
+    """
 
-    def raw(machine: Lasso) -> Array:
-        return quadratics.raw(machine.m, machine.v, options.intercept)[None]
+    solver: ClassVar[str]
+    unit: float = 1.0
+    settled: bool = False  # whether no step is left, where a loss allows no proof of a gap
+    scale: Array
+    size: Array
+    null: Array
+    outside: Array
+    mean: Array
 
-    def proof(machine: Lasso, corners: Corners, ridge: Array) -> Certificate:
-        solved = machine.gap <= max(options.tol, FINAL) * quadratics.total[0]
-        steep = np.where(alive, machine.subgradient(corners, ridge), 0.0) / np.where(alive, quadratics.deviation, 1.0)
+    @abstractmethod
+    def largest(self, unity: Corners) -> float:
+        """Return the least penalty that leaves no coefficient; zero where the columns explain nothing."""
+
+    @abstractmethod
+    def solve(self, corners: Corners, last: Corners, ridge: Array, share: float) -> bool:
+        """Step all machines to minima under a penalty, from those under `last`, to gaps of a share of the losses.
+
+        False where there is no memory for it.
+        """
+
+    @abstractmethod
+    def finish(self, corners: Corners, last: Corners, ridge: Array) -> bool:
+        """Bring the machine of all rows as near to its minimum as numbers allow; False as in `solve`."""
+
+    @abstractmethod
+    def held_out(self) -> Array:
+        """Return the losses of the rows held out, (M - 1,)."""
+
+    @abstractmethod
+    def raw(self) -> Array:
+        """Return the weights of the machine of all rows in raw units, (1, 1 + D)."""
+
+    @abstractmethod
+    def keep(self) -> Callable[[], None]:
+        """Return what brings the machine of all rows back to where it is."""
+
+    @abstractmethod
+    def gap(self) -> float:
+        """Return the gap of the machine of all rows."""
+
+    @abstractmethod
+    def measure(self, corners: Corners, ridge: Array) -> tuple[float, float]:
+        """Return the objective of the machine of all rows, and its steepest derivative for columns of unit spread."""
+
+    def proof(self, corners: Corners, ridge: Array, tol: float) -> Certificate:
+        """Return how good the machine of all rows is."""
+        solved = self.settled or self.gap() <= max(tol, FINAL) * self.null[0]
+        objective, steepest = self.measure(corners, ridge)
         return certificate(
             status=Status.SOLVED if solved else Status.NOT_CONVERGED,
-            objective=machine.objective(corners, ridge) / unit / unit,
-            gradient=float(np.abs(steep).max(initial=0.0)) / unit,
-            gap=machine.gap / unit / unit,
-            rank=int(alive.sum()),
-            solver="coordinate descent on second moments",
+            objective=objective / self.unit / self.unit,
+            gradient=steepest / self.unit,
+            gap=self.gap() / self.unit / self.unit,
+            rank=int((self.scale > 0).sum()),
+            solver=self.solver,
             advice=None if solved else "raise tol, or give a penalty beside l1",
         )
 
-    machines = [Lasso(quadratics, m) for m in range(len(quadratics.weight))]
-    whole, held_out = machines[0], machines[1:]
-    mean = np.divide(quadratics.offset, quadratics.scale, out=np.zeros(d), where=alive)
-    wanted = 0.5 * options.tol * quadratics.total
+
+class SquaredNets(Nets):
+    """Nets of the squared loss, from its quadratics."""
+
+    solver = "coordinate descent on second moments"
+
+    def __init__(self, quadratics: Quadratics, options: NetOptions) -> None:
+        alive = quadratics.scale > 0
+        self.quadratics, self.scale, self.unit = quadratics, quadratics.scale, quadratics.unit
+        self.size = np.where(alive, quadratics.deviation if options.standardize else quadratics.scale, 1.0)
+        self.intercept = options.intercept
+        self.null, self.outside = quadratics.total, quadratics.weight[0] - quadratics.weight[1:]
+        self.mean = np.divide(quadratics.offset, quadratics.scale, out=np.zeros(len(alive)), where=alive)
+        self.machines = [Lasso(quadratics, m) for m in range(len(quadratics.weight))]
+        self.whole = self.machines[0]
+        self.together: Together | None = None
+
+    def largest(self, unity: Corners) -> float:
+        """Return the least penalty that leaves no coefficient."""
+        found = 1 / unity.room(-self.whole.c)
+        d = len(self.scale)
+        if type(unity) is Corners and len(self.machines) * d <= TOGETHER and len(self.quadratics.known) == d and found:
+            self.together = Together(self.machines)
+        return found
+
+    def solve(self, corners: Corners, last: Corners, ridge: Array, share: float) -> bool:
+        """Step all machines to minima under a penalty."""
+        wanted = 0.5 * share * self.null
+        left = self.machines if self.together is None else self.together.solve(corners, ridge, wanted)
+        return not left or solve_all(left, corners, last, ridge, wanted)
+
+    def finish(self, corners: Corners, last: Corners, ridge: Array) -> bool:
+        """Solve for the coefficients of the machine of all rows."""
+        if not solve_all([self.whole], corners, last, ridge, FINAL * self.null):
+            return False
+        self.whole.polish(corners, ridge)
+        return True
+
+    def held_out(self) -> Array:
+        """Return the losses of the rows held out."""
+        v, g = (np.stack([getattr(one, name) for one in self.machines[1:]]) for name in "vg")
+        return self.quadratics.held_out(np.arange(1, len(self.machines)), v, g)
+
+    def raw(self) -> Array:
+        """Return the weights in raw units."""
+        return self.quadratics.raw(0, self.whole.v, self.intercept)[None]
+
+    def keep(self) -> Callable[[], None]:
+        """Return what brings the machine of all rows back to where it is."""
+        return partial(self.whole.__dict__.update, v=self.whole.v.copy(), g=self.whole.g.copy())
+
+    def gap(self) -> float:
+        """Return the gap of the machine of all rows."""
+        return self.whole.gap
+
+    def measure(self, corners: Corners, ridge: Array) -> tuple[float, float]:
+        """Return the objective and its steepest derivative."""
+        alive = self.scale > 0
+        deviation = np.where(alive, self.quadratics.deviation, 1.0)
+        steep = np.where(alive, self.whole.subgradient(corners, ridge), 0.0) / deviation
+        return self.whole.objective(corners, ridge), float(np.abs(steep).max(initial=0.0))
+
+
+class SmoothNets(Nets):
+    """Nets of a smooth loss of one output, by Newton steps; `parts` are the rows of each fold, or all."""
+
+    solver = "proximal Newton along a path"
+
+    def __init__(self, net: SmoothNet, parts: list[Source]) -> None:
+        self.problem, self.size = net.problem, net.size
+        self.scale, self.mean = net.problem.view.scale, net.problem.spread.mean
+        self.machines = NewtonNets(net.problem, parts, float(net.constant[0]))
+        self.null = net.null * self.machines.share
+        self.outside = self.machines.weight[0] - self.machines.weight[1:]
+
+    def largest(self, unity: Corners) -> float:
+        """Return the least penalty that leaves no coefficient; first find the best constants."""
+        machines, none = self.machines, Corners(np.full(len(self.size), NO_WEIGHT))
+        machines.solve(none, none, np.zeros_like(self.size), EXACT_PATH * np.abs(machines.value))
+        zero = self.problem.evaluate(np.zeros((1, len(self.scale) + 1))).gradient
+        slopes = abs(float(zero[0, 0])) + self.problem.weight * abs(float(machines.theta[0, 0]))
+        pull = machines.gradient[0, 1:]
+        return 1 / unity.room(pull) if np.abs(pull).max(initial=0.0) > ROUNDING * slopes else 0.0
+
+    def solve(self, corners: Corners, last: Corners, ridge: Array, share: float) -> bool:
+        """Step all machines to minima under a penalty."""
+        return self.machines.solve(corners, last, ridge, share * self.null)
+
+    def finish(self, corners: Corners, last: Corners, ridge: Array) -> bool:
+        """Step the machine of all rows to its minimum."""
+        machines = self.machines
+        machines.alone()
+        if not machines.solve(corners, last, ridge, FINAL * self.null[:1]):
+            return False
+        if math.isinf(machines.gap[0]):
+            machines.gap[0] = machines.curved_gap(corners, ridge)
+            self.settled = math.isinf(machines.gap[0]) and machines.promise <= FINAL * self.null[0]
+        return True
+
+    def held_out(self) -> Array:
+        """Return the losses of the rows held out."""
+        return self.machines.outside[1:]
+
+    def raw(self) -> Array:
+        """Return the weights in raw units."""
+        return raw_weights(self.problem, self.machines.theta[:1])
+
+    def keep(self) -> Callable[[], None]:
+        """Return what brings the machine of all rows back to where it is."""
+        return partial(self.machines.put, self.machines.theta[0].copy())
+
+    def gap(self) -> float:
+        """Return the gap of the machine of all rows."""
+        return float(self.machines.gap[0])
+
+    def measure(self, corners: Corners, ridge: Array) -> tuple[float, float]:
+        """Return the objective and its steepest derivative."""
+        steep = self.machines.subgradient(corners, ridge)
+        return self.machines.objective(corners, ridge), self.problem.steepness(steep[None])
+
+
+class QuantileNets(Nets):
+    """Nets of the quantile loss, by linear programs; fold (N,) is the fold of each row, or None."""
+
+    solver = "interior point steps of a linear program"
+
+    def __init__(self, source: Source, loss: Quantile | Absolute, options: NetOptions) -> None:
+        spread = column_spread(source)
+        unit = np.ones_like(spread.mean)
+        if options.standardize:
+            unit = spread.deviation if options.intercept else spread.root
+        problem = build_problem(source, loss, 1, options.intercept, RidgePenalty(0.0, unit), spread)
+        self.problem, self.scale, self.mean = problem, problem.view.scale, spread.mean
+        self.size = unit * self.scale
+        t, given = source.read_targets()[:, 0], source.read_weights()
+        if not np.isfinite(t).all():
+            source.refuse_nonfinite()
+        self.z = np.concatenate([dense_in_view(as_dense(block.x), problem.view) for block in source.blocks()])
+        high = int(np.frexp(np.abs(t).max())[1])
+        self.t, self.high = np.ldexp(t, -high), high
+        level = loss.level if isinstance(loss, Quantile) else 0.5
+        self.weight = np.ones(len(t)) if given is None else np.asarray(given, dtype=np.float64)
+        self.weight = self.weight * (1.0 if isinstance(loss, Quantile) else 2.0)
+        self.rows = [self.weight > 0]
+        if options.l1 is None and options.folds:
+            fold = _numbered(fold_of(0, len(t), options.folds), given)
+            self.rows += [(fold != k) & self.rows[0] for k in range(fold.max() + 1)]
+        theta = np.zeros(1 + len(self.scale))
+        self.machines = [
+            QuantileLasso(self.z[k], self.t[k], self.weight[k], level, options.intercept, theta, np.zeros(int(k.sum())))
+            for k in self.rows
+        ]
+        weights = np.array([one.weight.sum() for one in self.machines])
+        self.share, self.outside = weights / weights[0], weights[0] - weights[1:]
+        self.none = Corners(np.full(len(self.size), NO_WEIGHT))
+        for one in self.machines:
+            one.solve(self.none, self.none)
+        self.null = np.array([one.objective(self.none) for one in self.machines])
+
+    def largest(self, unity: Corners) -> float:
+        """Return the least penalty that leaves no coefficient."""
+        return 1 / unity.room(self.machines[0].pull()) if self.null[0] > 0 else 0.0
+
+    def solve(self, corners: Corners, last: Corners, ridge: Array, share: float) -> bool:
+        """Solve the programs of all machines."""
+        for machine, part in zip(self.machines, self.share.tolist(), strict=True):
+            machine.solve(corners.times(part), last.times(part))
+        return True
+
+    def finish(self, corners: Corners, last: Corners, ridge: Array) -> bool:
+        """Solve the program of all rows."""
+        self.machines[0].solve(corners, last)
+        return True
+
+    def held_out(self) -> Array:
+        """Return the losses of the rows held out."""
+        pairs = zip(self.machines[1:], (self.rows[0] & ~rows for rows in self.rows[1:]), strict=True)
+        return self._raw(np.array([one.loss(self.z[k], self.t[k], self.weight[k]) for one, k in pairs]))
+
+    def raw(self) -> Array:
+        """Return the weights in raw units."""
+        return self.problem.to_raw(self._raw(self.machines[0].theta[None]))
+
+    def keep(self) -> Callable[[], None]:
+        """Return what brings the machine of all rows back to where it is."""
+        return partial(self.machines[0].__dict__.update, theta=self.machines[0].theta, e=self.machines[0].e)
+
+    def gap(self) -> float:
+        """Return the gap of the machine of all rows."""
+        return float(self._raw(np.array(self.machines[0].gap)))
+
+    def measure(self, corners: Corners, ridge: Array) -> tuple[float, float]:
+        """Return the objective, and what the dual solution lacks of zero derivatives."""
+        one = self.machines[0]
+        left = np.concatenate([[float(one.weight @ one.e)], corners.subgradient(one.theta[1:], -one.pull())])
+        return float(self._raw(np.array(one.objective(corners)))), self.problem.steepness(left[None])
+
+    def _raw(self, numbers: Array) -> Array:
+        """Return losses or weights in the units of the targets."""
+        return np.asarray(np.ldexp(numbers, self.high))
+
+
+def _net(nets: Nets, options: NetOptions) -> FittedNet | None:
+    """Return the net under the penalty given, or under the one of the path that rows held out choose.
+
+    None where memory is short. Without folds the last point of the path is the net.
+    """
+    alive, unit, size = nets.scale > 0, nets.unit, nets.size
+
+    def ridge(l1: float) -> Array:
+        return np.broadcast_to(np.minimum(options.ridge(l1 / unit) * size * size, LARGEST), size.shape)
+
     unity = options.corners(size, alive)
-    largest = (1 + 4 * math.ulp(1.0)) / unity.room(-whole.c)  # no coefficient, whatever the rounding
-    path = None
-    if options.l1 is None:
-        if options.mix is not None and not math.isfinite(largest / unit):
-            raise InvalidData("the penalties of the path overflow float64: divide the targets by a power of ten")
-        losses = Losses(quadratics.weight[0] - quadratics.weight[1:])
-        l1s = np.geomspace(largest, largest * options.ratio, options.points) if largest else np.zeros(1)
-        last, points, proofs, without = l1s[0], [], [], np.arange(1, len(machines))
-        few = type(unity) is Corners and len(machines) * d <= TOGETHER and len(quadratics.known) == d and largest
-        together = Together(machines) if few else None
-        for value in l1s.tolist():
-            corners, before = (options.corners(l1 * size, alive) for l1 in (value, last))
-            left = machines if together is None else together.solve(corners, ridge(value), wanted)
-            if left and not solve_all(left, corners, before, ridge(value), wanted):
-                return None
-            if held_out:
-                v, g = np.stack([one.v for one in held_out]), np.stack([one.g for one in held_out])
-                losses.add(quadratics.held_out(without, v, g))
-            else:
-                proofs.append(proof(whole, corners, ridge(value)))
-            points.append((raw(whole), whole.gap, whole.v.copy(), whole.g.copy()))
-            last = value
-        thetas, gaps, vs, gs = zip(*points, strict=True)
-        judged = np.array(losses.values), np.array(losses.errors)
-        path = ElasticPath(l1s, np.array(thetas), np.array(gaps), *judged, tuple(proofs))
-        if not held_out:
-            return FittedNet(raw(whole), float(last) / unit, path.in_units(unit), proofs[-1], alive, mean)
-        best = path.chosen(options.rule)
-        l1, whole.v, whole.g = float(l1s[best]), vs[best], gs[best]
-        path = path.in_units(unit)
-    else:
+    largest = (1 + 4 * math.ulp(1.0)) * nets.largest(unity)  # no coefficient, whatever the rounding
+    if options.l1 is not None:
         l1 = min(options.l1 * unit, LARGEST)
-    wanted = np.maximum(FINAL * quadratics.total, math.ulp(1.0) * quadratics.total)
-    corners = options.corners(np.minimum(l1 * size, LARGEST), alive)
-    if not solve_all([whole], corners, corners if l1 > largest or path else unity.times(largest), ridge(l1), wanted):
+        corners = options.corners(np.minimum(l1 * size, LARGEST), alive)
+        if not nets.finish(corners, corners if l1 > largest else unity.times(largest), ridge(l1)):
+            return None
+        return FittedNet(nets.raw(), options.l1, None, nets.proof(corners, ridge(l1), options.tol), alive, nets.mean)
+    if options.mix is not None and not math.isfinite(largest / unit):
+        raise InvalidData("the penalties of the path overflow float64: divide the targets by a power of ten")
+    losses = Losses(nets.outside)
+    l1s = np.geomspace(largest, largest * options.ratio, options.points) if largest else np.zeros(1)
+    last, points, proofs = float(l1s[0]), [], []
+    for l1 in l1s.tolist():
+        corners = options.corners(l1 * size, alive) if largest else Corners(np.full(len(size), NO_WEIGHT))
+        if not nets.solve(corners, options.corners(last * size, alive), ridge(l1), options.tol):
+            return None
+        if len(nets.outside):
+            losses.add(nets.held_out())
+        else:
+            proofs.append(nets.proof(corners, ridge(l1), options.tol))
+        points.append((nets.raw(), nets.gap(), nets.keep()))
+        last = l1
+    thetas, gaps, keeps = zip(*points, strict=True)
+    judged = np.array(losses.values), np.array(losses.errors)
+    path = ElasticPath(l1s, np.array(thetas), np.array(gaps), *judged, tuple(proofs))
+    if not len(nets.outside):
+        return FittedNet(nets.raw(), last / unit, path.in_units(unit), proofs[-1], alive, nets.mean)
+    best = path.chosen(options.rule)
+    keeps[best]()
+    corners = options.corners(l1s[best] * size, alive) if largest else Corners(np.full(len(size), NO_WEIGHT))
+    if not nets.finish(corners, corners, ridge(float(l1s[best]))):
         return None
-    whole.polish(corners, ridge(l1))
-    used = l1 / unit if options.l1 is None else options.l1
-    return FittedNet(raw(whole), used, path, proof(whole, corners, ridge(l1)), alive, mean)
+    proof = nets.proof(corners, ridge(float(l1s[best])), options.tol)
+    return FittedNet(nets.raw(), float(l1s[best]) / unit, path.in_units(unit), proof, alive, nets.mean)
+
+
+def _by_newton(source: Source, loss: Loss, options: NetOptions) -> FittedNet | None:
+    """Fit a smooth convex loss of one output by Newton steps; None where memory or a bound of the loss is missing."""
+    parts = [source]
+    if options.l1 is None and options.folds:
+        parts = [part for _, part in _folds(source, options.folds) if part.total_weight() > 0]
+        if len(parts) < 2:
+            raise few_folds("l1='auto'", source.count_rows())
+    nets = SmoothNets(smooth_net(source, loss, options.intercept, options.standardize), parts)
+    return _net(nets, options) if np.isfinite(nets.machines.lowest).all() else None
 
 
 def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
-    """Fit any smooth convex loss of one target, or of coupled outputs, by proximal Newton steps."""
+    """Fit any smooth convex loss of one target, or of coupled outputs, by proximal Newton steps of one machine."""
     problem, size, constant, none, null = smooth_net(source, loss, options.intercept, options.standardize)
 
     def ridge(l1: float) -> Array:

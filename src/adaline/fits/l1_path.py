@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData
+from adaline.estimator import BaseEstimator
 from adaline.fits.elastic_path import NetOptions, raw_weights, refuse_rough, smooth_net, squared_nets
 from adaline.input.open import open_labelled, open_rows
 from adaline.losses import Logistic, Loss, Softmax, Squared, loss_of

@@ -26,7 +26,18 @@ from adaline.errors import InvalidData
 from adaline.fits.separation import PATIENCE, Separation, SeparationCheck, with_tiny_penalty
 from adaline.input.first_pass import class_weights_of
 from adaline.links import name_of
-from adaline.losses import Binomial, Likelihood, Linked, Loss, NegativeBinomial, Offset, Scoring, Squared, Working
+from adaline.losses import (
+    Binomial,
+    Likelihood,
+    Linked,
+    Loss,
+    NegativeBinomial,
+    Offset,
+    Scoring,
+    Squared,
+    Tweedie,
+    Working,
+)
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
 from adaline.solvers.least_squares.dependence import Dependence, independent
@@ -40,7 +51,7 @@ from adaline.solvers.smooth.newton import FLAT, Curvature, DescentResult, factor
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import proximal
 from adaline.sources import Source
-from adaline.sums import FamilyPoint, FamilySums, NullScore, ShapeScore, Targets, View
+from adaline.sums import Densities, FamilyPoint, FamilySums, NullScore, ShapeScore, Targets, View
 
 DEPENDENT = (
     "some columns are linear combinations of others: the weights of least norm are returned; drop columns, or give a "
@@ -282,22 +293,26 @@ def likelihood_of_family(
     assert likelihood is not None
     family, weight = likelihood.family, problem.spread.weight
     point = FamilyPoint(likelihood, found.theta, problem.view, _null_output(problem, likelihood, constants))
-    deviance, null, pearson, saturated = problem.source.sum(FamilySums, point).sums.tolist()
+    deviance, null, pearson, saturated, observed, rows = problem.source.sum(FamilySums, point).sums.tolist()
     parameters = depends.rank + problem.intercept
     columns = problem.source.shape.targets - isinstance(problem.loss, Offset)
     in_trials = isinstance(family, Binomial) and columns == 1 and constants.lowest != 0  # some share is not 0 or 1
-    freedom = (_rows_that_count(problem.source) if in_trials else weight) - parameters
+    freedom = (rows if in_trials else observed) - parameters
     dispersion = ("pearson" if family.scaled else 1.0) if dispersion is None else dispersion
     estimated = isinstance(dispersion, str)
     phi = (pearson if dispersion == "pearson" else deviance) / freedom if estimated and freedom > 0.5 else math.nan
     phi = phi if isinstance(dispersion, str) else float(dispersion)
     quasi = math.nan if estimated and not family.scaled else 0.0
+    likely, null_likely = (family.log_likelihood(one, saturated, weight) + quasi for one in (deviance, null))
+    if isinstance(family, Tweedie) and family.compound and min(deviance, null) > 0:
+        of = (family, (deviance / weight, null / weight))
+        likely, null_likely = problem.source.sum(Densities, of, size=2).sums - weight / 2
     root = None if options.l1 else _information_root(problem, likelihood, found)
     return LikelihoodFit(
         fitted.solution,
         None if root is None else root * math.sqrt(phi),
-        family.log_likelihood(deviance, saturated, weight) + quasi,
-        family.log_likelihood(null, saturated, weight) + quasi,
+        float(likely),
+        float(null_likely),
         problem.source.n_rows,
         weight,
         parameters,
@@ -319,12 +334,6 @@ def likelihood_of_family(
             in_trials=in_trials,
         ),
     )
-
-
-def _rows_that_count(source: Source) -> float:
-    """Return the number of rows with a weight."""
-    weight = source.read_weights()
-    return float(source.n_rows if weight is None else (weight > 0).sum())
 
 
 def _null_output(problem: Problem, likelihood: Likelihood, constants: Constants) -> float:

@@ -8,29 +8,44 @@ the folds; another score takes predictions of these rows, which have to lie in m
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from numpy.typing import NDArray
 
 from adaline.arrays import Array, host
 from adaline.errors import InvalidData, SumsMissing
+from adaline.estimator import BaseEstimator, RegressorMixin
 from adaline.solvers.coordinates.quadratics import MomentQuadratics, of_moments
 from adaline.sources import Source
 from adaline.sources.base import InMemory
 from adaline.sources.views import fold_of, in_memory
 from adaline.sums import FoldSums, Moments, all_but_one, running
 
+Cells = Callable[[int, int], NDArray[np.int64]]
 
-def fold_moments(source: Source, intercept: bool, folds: int, why: str) -> tuple[list[int], Moments, list[Moments]]:
-    """Return the folds that have any weight, second moments of all rows, and of those without each fold; one read."""
-    parts: list[Moments] = source.sum(
-        FoldSums,
-        lambda first, rows: fold_of(first, rows, folds),
-        **{"of": Moments, "centred": intercept and not source.sparse, "folds": folds},
-    ).parts
-    if not all(part.finite for part in parts):
+
+def part_moments(source: Source, intercept: bool, cells: Cells, parts: int) -> list[Moments]:
+    """Return second moments of each part of the rows, in one read; `cells` gives the part of rows first, ...
+
+    `cells` takes the first row and their number, and returns (rows,).
+    """
+    centred = intercept and not source.sparse
+    if parts == 1:
+        sums = [source.sum(Moments, centred=centred)]
+    else:
+        sums = source.sum(FoldSums, cells, of=Moments, centred=centred, folds=parts).parts
+    if not all(part.finite for part in sums):
         source.refuse_nonfinite()
+    return sums
+
+
+def without_each(
+    parts: list[Moments], source: Source, intercept: bool, why: str
+) -> tuple[list[int], Moments, list[Moments]]:
+    """Return the folds that have any weight, second moments of all rows, and of those without each fold."""
     present = [k for k, part in enumerate(parts) if part.weight > 0]
     if len(present) < 2:
         raise few_folds(why, source.count_rows())
@@ -59,54 +74,71 @@ class RidgeFolds:
     intercept, standardize : whether there is w0, and whether the penalty acts on columns of unit standard deviation.
     folds : their number; rows are in them by their index.
     scoring : None for the mean squared error, a name of scikit-learn's scores, or a function (model, X, y).
+    rows, model : the rows to score, where they are not those of `source`, and what makes a model of weights (T, 1 + D),
+        and what it has to predict of the targets (n, T) of rows; by default that of a single target.
     """
 
-    def __init__(self, source: Source, intercept: bool, standardize: bool, folds: int, scoring: Any) -> None:
+    def __init__(
+        self,
+        source: Source,
+        intercept: bool,
+        standardize: bool,
+        folds: int,
+        scoring: Any,
+        rows: Source | None = None,
+        model: Callable[[Array, Array], tuple[Any, Any]] | None = None,
+    ) -> None:
         self.intercept, self.standardize, self.folds = intercept, standardize, folds
-        self.scorer = scoring
+        self.scorer, self.model = scoring, model
         if isinstance(scoring, str):
             from sklearn.metrics import get_scorer  # slow to import, and seldom needed
 
             self.scorer = get_scorer(scoring)
-        self.rows = source
+        self.rows = source if rows is None else rows
         if self.scorer is not None:
-            self.rows = in_memory(source)
+            self.rows = in_memory(self.rows)
             if not isinstance(self.rows, InMemory):
                 raise SumsMissing("scoring needs rows in memory: leave it out, or give arrays")
-        self.present, self.total, self.others = fold_moments(source, intercept, folds, "criterion='folds'")
+        parts = part_moments(source, intercept, partial(fold_of, folds=folds), folds)
+        self.present, self.total, self.others = without_each(parts, source, intercept, "criterion='folds'")
 
-    def errors(self, k: int, penalties: Array) -> Array:
-        """Return the mean error of rows held out for target k under each penalty; less is better."""
-        quadratics = of_moments(self.total, self.others, k)
-        alive = quadratics.scale > 0
-        size = np.where(alive, quadratics.deviation if self.standardize else quadratics.scale, 1.0)
+    def errors(self, targets: Sequence[int], penalties: Array) -> Array:
+        """Return the mean error of rows held out for some targets together, under each penalty; less is better."""
+        every = [of_moments(self.total, self.others, k) for k in targets]
+        first = every[0]
+        alive = first.scale > 0
+        size = np.where(alive, first.deviation if self.standardize else first.scale, 1.0)
         each = []
-        for m in range(1, len(quadratics.weight)):
-            gram = quadratics.grams[m] / np.outer(size, size)
-            values, vectors = np.linalg.eigh(gram)
-            values = np.maximum(values, 0.0)
-            cross = vectors.T @ (quadratics.c[m] / size)
-            v = (vectors @ (cross[:, None] / (values[:, None] + penalties))).T / size
-            each.append(self._scores(quadratics, m, k, v) if self.scorer else self._squares(quadratics, m, v))
-        weights = quadratics.weight[0] - quadratics.weight[1:]
-        if self.scorer:
-            return np.asarray(np.mean(each, axis=0))
-        return np.asarray(np.sum(each, axis=0) / weights.sum())
+        for m in range(1, len(first.weight)):
+            values, vectors = np.linalg.eigh(first.grams[m] / np.outer(size, size))
+            shrunk = np.maximum(values, 0.0)[:, None] + penalties
+            planes = [(vectors @ ((vectors.T @ (one.c[m] / size))[:, None] / shrunk)).T / size for one in every]
+            if self.scorer:
+                theta = [[one.raw(m, w, self.intercept) for w in v] for one, v in zip(every, planes, strict=True)]
+                each.append(self._scores(m, np.stack(theta, axis=1), targets))
+            else:
+                each.append(sum(_squares(one, m, v) for one, v in zip(every, planes, strict=True)))
+        weights = first.weight[0] - first.weight[1:]
+        return np.asarray(np.mean(each, axis=0) if self.scorer else np.sum(each, axis=0) / weights.sum())
 
-    def _squares(self, quadratics: MomentQuadratics, m: int, v: Array) -> Array:
-        """Return the sum of squared errors of the rows that quadratic m leaves out, for each row of v."""
-        return 2 * quadratics.held_out(m, v, v @ quadratics.grams[m] - quadratics.c[m]) / quadratics.unit**2
-
-    def _scores(self, quadratics: MomentQuadratics, m: int, k: int, v: Array) -> Array:
-        """Return minus the score of the rows that quadratic m leaves out, for each row of v."""
+    def _scores(self, m: int, theta: Array, targets: Sequence[int]) -> Array:
+        """Return minus the score of the rows that fold m leaves out, for each of the weights theta (P, T, 1 + D)."""
         assert self.scorer is not None
         assert isinstance(self.rows, InMemory)
         fold = fold_of(0, self.rows.n_rows, self.folds)
         part: Any = self.rows.take_rows(np.flatnonzero(fold == self.present[m - 1]))
-        x, y, weight = part.x, part.read_targets()[:, k], part.read_weights()
+        x, t, weight = part.x, part.read_targets(), part.read_weights()
         extra = {} if weight is None else {"sample_weight": weight}
-        planes = (FoldModel(quadratics.raw(m, one, self.intercept)) for one in v)
-        return -np.array([self.scorer(plane, x, y, **extra) for plane in planes])
+        found = []
+        for one in theta:
+            model, y = (FoldModel(one[0]), t[:, targets[0]]) if self.model is None else self.model(one, t)
+            found.append(-self.scorer(model, x, y, **extra))
+        return np.array(found)
+
+
+def _squares(quadratics: MomentQuadratics, m: int, v: Array) -> Array:
+    """Return the sum of squared errors of the rows that quadratic m leaves out, for each row of v."""
+    return 2 * quadratics.held_out(m, v, v @ quadratics.grams[m] - quadratics.c[m]) / quadratics.unit**2
 
 
 class FoldModel(RegressorMixin, BaseEstimator):

@@ -1,7 +1,21 @@
 """Inference from the sums of a fit, and from its rows where they are given again."""
 
-from adaline.inference.nested_models import Anova, Deviances, FamilyDeviances, LikelihoodRatio, anova, likelihood_ratio
-from adaline.inference.table import RegressionTable, regression_table
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adaline.lazy import lazily
+
+if TYPE_CHECKING:
+    from adaline.inference.nested_models import (
+        Anova,
+        Deviances,
+        FamilyDeviances,
+        LikelihoodRatio,
+        anova,
+        likelihood_ratio,
+    )
+    from adaline.inference.table import RegressionTable, regression_table
 
 __all__ = [
     "Anova",
@@ -13,3 +27,11 @@ __all__ = [
     "likelihood_ratio",
     "regression_table",
 ]
+
+__getattr__ = lazily(
+    __name__,
+    {
+        "nested_models": "Anova Deviances FamilyDeviances LikelihoodRatio anova likelihood_ratio",
+        "table": "RegressionTable regression_table",
+    },
+)

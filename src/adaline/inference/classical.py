@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
+import scipy
 
 from adaline.arrays import Array
 from adaline.errors import SumsMissing
@@ -100,7 +100,7 @@ def infer(
         adjusted_r_squared=1.0 - (1.0 - r_squared) * (n - intercept) / freedom if freedom > 0.5 else np.nan,
         f_statistic=float(f),
         f_freedom=float(f_freedom),
-        f_p_value=float(special.fdtrc(model, f_freedom, f)) if f_freedom > 0.5 and model > 0 else np.nan,
+        f_p_value=float(scipy.special.fdtrc(model, f_freedom, f)) if f_freedom > 0.5 and model > 0 else np.nan,
         log_likelihood=float(likelihood),
         aic=float(2 * p - 2 * likelihood),
         bic=float(np.log(n) * p - 2 * likelihood),
@@ -125,15 +125,15 @@ def judged(estimate: Array, error: Array, level: float, freedom: float = np.inf)
 def quantile(freedom: float, level: float) -> float:
     """Return how many standard errors an interval reaches: Student's t, the normal distribution for infinity."""
     if np.isinf(freedom):
-        return float(special.ndtri(0.5 + level / 2))
-    return float(special.stdtrit(freedom, 0.5 + level / 2)) if freedom > 0.5 else np.nan
+        return float(scipy.special.ndtri(0.5 + level / 2))
+    return float(scipy.special.stdtrit(freedom, 0.5 + level / 2)) if freedom > 0.5 else np.nan
 
 
 def tail(freedom: float, t: Array) -> Array:
     """Return the probability beyond t: Student's, the normal distribution's for infinity."""
     if np.isinf(freedom):
-        return np.asarray(special.ndtr(-t))
-    return np.asarray(special.stdtr(freedom, -t)) if freedom > 0.5 else np.full(len(t), np.nan)
+        return np.asarray(scipy.special.ndtr(-t))
+    return np.asarray(scipy.special.stdtr(freedom, -t)) if freedom > 0.5 else np.full(len(t), np.nan)
 
 
 def unit_errors(fit: Fit, intercept: bool) -> Array:
@@ -145,7 +145,7 @@ def unit_errors(fit: Fit, intercept: bool) -> Array:
     slopes = np.where(fit.factor.alive, np.ldexp(fit.factor.inverse_lengths(), -scaling.scale), np.nan)
     if not intercept:
         return np.concatenate([[np.nan], slopes])
-    mean = fit.factor.half(scaling.scaled_mean()[0][None, :])[0]
+    mean = fit.factor.half(scaling.scaled_mean()[None, :])[0]
     return np.concatenate([[np.sqrt(1.0 / scaling.weight + mean @ mean)], slopes])
 
 

@@ -24,7 +24,6 @@ from datetime import timedelta
 from itertools import combinations
 from typing import Any, NamedTuple
 
-import narwhals.stable.v1 as nw
 import numpy as np
 
 from adaline.arrays import Array, as_dense, host, is_device, is_sparse
@@ -36,6 +35,7 @@ from adaline.inference.summary import cell, escaped, frame_of, html_row, html_ta
 from adaline.input.basis import given_columns, rows_through_basis
 from adaline.input.coded import CodedRows, coded, offset_of
 from adaline.input.open import read_offset, read_rows, read_weights, refuse_nonfinite
+from adaline.lazy import nw
 from adaline.losses import Likelihood, Logistic, Softmax
 from adaline.parameters import FLAG, LEVEL, OneOf
 from adaline.solvers.smooth.likelihood import LikelihoodFit
@@ -50,20 +50,7 @@ PENALISED_EFFECTS = "the penalty is read as a prior: effects are those of the mo
 UNBOUNDED_EFFECTS = "the likelihood has no maximum: errors of effects that rest on endless coefficients mean nothing"
 
 
-def likelihood_notes(fit: LikelihoodFit) -> tuple[str, ...]:
-    """Return what the effects of a fit have to be read with."""
-    found = {PENALISED_EFFECTS: fit.penalised, UNBOUNDED_EFFECTS: fit.unbounded or fit.at_border}
-    return tuple(note for note, holds in found.items() if holds)
-
-
 MeanFunction = Callable[[Array, Array], tuple[Array, Array, Array]]
-
-
-def effects_root(fit: LikelihoodFit) -> Array:
-    """Return the root of the covariance of a fit; refuse one that was too large to form."""
-    if fit.root is None:
-        raise SumsMissing("no effects: the matrix of second derivatives was too large to form. Use fewer columns.")
-    return fit.root
 
 
 @dataclass(frozen=True)
@@ -119,22 +106,47 @@ def linked_means(loss: Likelihood) -> MeanFunction:
     return mean
 
 
-def linear_means(theta: Array, roots: Sequence[Array], targets: tuple[str, ...], freedom: float) -> MeanModel:
+def linear_means(theta: Array, roots: Sequence[Array], freedom: float) -> MeanModel:
     """Return the means of linear machines fitted one by one, from roots (1 + D, M) of their covariances."""
     k = len(theta)
-    root = np.zeros((k, theta.shape[1], sum(one.shape[1] for one in roots)))
-    first = 0
-    for own, weights, one in zip(root, theta, roots, strict=True):
-        absent = np.isnan(one).any(axis=1) & (
-            weights == 0
-        )  # a column left out has no error; others may have none known
-        own[:, first : first + one.shape[1]] = np.where(absent[:, None], 0.0, one)
-        first += one.shape[1]
 
     def mean(z: Array, along: Array) -> tuple[Array, Array, Array]:
         return z, np.broadcast_to(np.eye(k), (len(z), k, k)), np.zeros((len(z), k, k))
 
-    return MeanModel(theta, root, targets, mean, freedom)
+    return MeanModel(theta, _joined(theta, roots), _names(k), mean, freedom)
+
+
+def likelihood_means(
+    fits: Sequence[LikelihoodFit], mean: MeanFunction, targets: Sequence[Any] = (), log_odds: bool = False
+) -> MeanModel:
+    """Return the means of a likelihood of K outputs, or of machines fitted one by one; refuse one without errors."""
+    roots = [fit.without_dependent().root for fit in fits]
+    theta = np.concatenate([fit.without_dependent().solution.theta for fit in fits])
+    known = [root for root in roots if root is not None]
+    if len(known) < len(fits):
+        raise SumsMissing("no effects: the matrix of second derivatives was too large to form. Use fewer columns.")
+    root = known[0] if len(fits) == 1 else _joined(theta, [one[0] for one in known])
+    notes = {PENALISED_EFFECTS: fits[0].penalised, UNBOUNDED_EFFECTS: fits[0].unbounded or fits[0].at_border}
+    return MeanModel(
+        *(theta, root, tuple(map(str, targets)) or _names(len(fits)), mean, fits[0].freedom, log_odds),
+        tuple(note for note, holds in notes.items() if holds),
+    )
+
+
+def _joined(theta: Array, roots: Sequence[Array]) -> Array:
+    """Return a root (K, 1 + D, M) of the covariance of machines (K, 1 + D) fitted one by one."""
+    root = np.zeros((*theta.shape, sum(one.shape[1] for one in roots)))
+    first = 0
+    for own, weights, one in zip(root, theta, roots, strict=True):
+        absent = np.isnan(one).any(axis=1) & (weights == 0)  # left out, it has no error; others may have none known
+        own[:, first : first + one.shape[1]] = np.where(absent[:, None], 0.0, one)
+        first += one.shape[1]
+    return root
+
+
+def _names(targets: int) -> tuple[str, ...]:
+    """Return the names of so many targets; the only one has none."""
+    return ("",) if targets == 1 else tuple(f"y{k}" for k in range(targets))
 
 
 class _Change(NamedTuple):
@@ -262,11 +274,11 @@ def effects(
     if sample_weight is None:
         sample_weight, by = rows.weights(X)
     weight = np.ones(rows.count) if sample_weight is None else read_weights(sample_weight, rows.count)
-    shift = read_offset(offset, exposure, rows.count)
+    shift = read_offset(offset, exposure, rows.count, len(known.theta))
     shift = offset_of(model, X) if shift is None else shift
     if shift is None and model.__dict__.get("_with_offset"):
         raise InvalidParameter("this model was fitted with an offset: give that of these rows, as offset= or exposure=")
-    shift = np.zeros(rows.count) if shift is None else shift
+    shift = np.zeros((rows.count, 1)) if shift is None else shift.reshape(rows.count, -1)
     unknown = [name for name in columns or () if name not in rows.names]
     if unknown:
         raise InvalidParameter(f"no column is called {unknown[0]!r}; there are {', '.join(rows.names[:8])}")
@@ -286,7 +298,7 @@ def _effect(
 ) -> list[dict[str, Any]]:
     """Return the effects of one change on each mean."""
     if at_mean:
-        shift, design = np.array([share @ shift]), (share @ design)[None]
+        shift, design = (share @ shift)[None], (share @ design)[None]
         change = change._replace(
             slope=None if change.slope is None else (share @ change.slope)[None],
             ends=None if change.ends is None else ((share @ change.ends[0])[None], (share @ change.ends[1])[None]),
@@ -294,7 +306,7 @@ def _effect(
         share = np.ones(1)
     theta, root = model.theta, model.root
     if change.slope is not None:
-        z, along = _outputs(theta, design) + shift[:, None], change.slope @ theta[:, 1:].T
+        z, along = _outputs(theta, design) + shift, change.slope @ theta[:, 1:].T
         jacobian, bend = _known(model.mean(z, along))[1:]
         estimate = share @ np.einsum("nck,nk->nc", jacobian, along)
         first = np.einsum("n,nck,nd->ckd", share, jacobian, change.slope)
@@ -306,7 +318,7 @@ def _effect(
         assert change.ends is not None
         parts = []
         for sign, end in zip((-1.0, 1.0), change.ends, strict=True):
-            z = _outputs(theta, end) + shift[:, None]
+            z = _outputs(theta, end) + shift
             mean, jacobian, _ = _known(model.mean(z, z))
             parts.append((sign * (share @ mean), sign * np.einsum("n,nck,nd->ckd", share, jacobian, _with_one(end))))
         estimate, gradient = parts[0][0] + parts[1][0], parts[0][1] + parts[1][1]

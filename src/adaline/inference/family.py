@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
@@ -23,7 +23,7 @@ from adaline.inference.classical import CoefficientStatistics, judged
 from adaline.inference.covariance import lengths
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald_chance, wald_squares
 from adaline.inference.left_out import left_out, left_out_notes
-from adaline.inference.likelihood import AT_BORDER, NO_MAXIMUM, PENALISED, TOO_LARGE, check_maximum
+from adaline.inference.likelihood import AT_BORDER, NO_MAXIMUM, PENALISED, TOO_LARGE, check_maximum, with_ends
 from adaline.inference.summary import TargetsTable
 from adaline.parameters import LEVEL
 from adaline.results import Certificate
@@ -105,10 +105,8 @@ class FamilySummary(TargetsTable):
         return lines
 
 
-def infer_family(
-    fit: LikelihoodFit, intercept: bool, level: float, freedom: float, ends: Array | None = None
-) -> FamilyInference:
-    """Return the statistics of one target, judged by t with `freedom`; `ends` (2, 1 + D) are of other intervals."""
+def infer_family(fit: LikelihoodFit, intercept: bool, level: float, freedom: float) -> FamilyInference:
+    """Return the statistics of one target, judged by t with `freedom`."""
     part = fit.family
     assert part is not None
     theta, root = fit.solution.theta[0], fit.root
@@ -119,14 +117,11 @@ def infer_family(
     gained = float(np.float64(plain * max(part.null_deviance - part.deviance, 0.0)) / part.dispersion)
     likely, parameters = fit.log_likelihood, fit.parameters + part.extra
     if part.estimated:
-        p = special.fdtrc(columns, part.freedom, gained / max(columns, 1))
+        p = scipy.special.fdtrc(columns, part.freedom, gained / max(columns, 1))
     else:
-        p = special.chdtrc(columns, gained)
-    statistics = judged(theta, error, level, freedom)
-    if ends is not None:
-        statistics |= {"lower": ends[0], "upper": ends[1]}
+        p = scipy.special.chdtrc(columns, gained)
     return FamilyInference(
-        **statistics,
+        **judged(theta, error, level, freedom),
         family=part.family,
         link=part.link,
         dispersion=part.dispersion,
@@ -161,7 +156,7 @@ def summarise_families(
     notes: Sequence[str] = (),
     errors: str = "classical",
     freedom: float | None = None,
-    ends: Sequence[Array | None] | None = None,
+    ends: Sequence[Array] | None = None,
 ) -> FamilySummary:
     """Return the table of the fits of one or more targets.
 
@@ -178,12 +173,9 @@ def summarise_families(
     """
     LEVEL.check("level", level)
     freedom = fits[0].freedom if freedom is None else freedom
-    ends = [None] * len(fits) if ends is None else ends
     missing = left_out(fits[0].dependence, names)
-    parts = [
-        infer_family(fit.without_dependent(), intercept, level, freedom, own)
-        for fit, own in zip(fits, ends, strict=True)
-    ]
+    plain = [infer_family(fit.without_dependent(), intercept, level, freedom) for fit in fits]
+    parts, profiled = with_ends(plain, ends)
     quasi = parts[0].estimated and parts[0].family in ("poisson", "binomial", "negative_binomial")
     found = {
         NO_MAXIMUM: any(fit.unbounded for fit in fits),
@@ -204,7 +196,7 @@ def summarise_families(
         rows=fits[0].rows,
         weight=fits[0].weight,
         certificate=certificate,
-        notes=[*notes, *(note for note, holds in found.items() if holds)],
+        notes=[*notes, *profiled, *(note for note, holds in found.items() if holds)],
         intercept=intercept,
         left_out=missing,
         errors=errors,

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import special
+import scipy
 
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
@@ -95,14 +95,14 @@ def _distribution(fit: LikelihoodFit) -> tuple[Callable[[Array, Array], Any], bo
     assert family is not None
     phi, name = family.dispersion, family.family
     if name == "gaussian":
-        return lambda y, m: special.ndtr((y - m) / np.sqrt(phi)), False
+        return lambda y, m: scipy.special.ndtr((y - m) / np.sqrt(phi)), False
     if name == "gamma":
-        return lambda y, m: np.where(y > 0, special.gammainc(1 / phi, np.maximum(y, 0.0) / (phi * m)), 0.0), False
+        return lambda y, m: np.where(y > 0, scipy.special.gammainc(1 / phi, np.maximum(y, 0.0) / (phi * m)), 0.0), False
     if name == "poisson" and not family.estimated and phi == 1:
-        return lambda y, m: np.where(y < 0, 0.0, special.pdtr(np.maximum(y, 0.0), m)), True
+        return lambda y, m: np.where(y < 0, 0.0, scipy.special.pdtr(np.maximum(y, 0.0), m)), True
     if name == "negative_binomial" and not family.estimated:
         k = family.shape
-        return lambda y, m: np.where(y < 0, 0.0, special.betainc(k, np.maximum(y, 0.0) + 1, k / (k + m))), True
+        return lambda y, m: np.where(y < 0, 0.0, scipy.special.betainc(k, np.maximum(y, 0.0) + 1, k / (k + m))), True
     raise InvalidParameter(
         "interval='prediction' is for gaussian, gamma, poisson and negative_binomial; counts whose dispersion is "
         f"estimated have no distribution. This is {name}: use interval='confidence', or loss='negative_binomial'"

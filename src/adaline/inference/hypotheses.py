@@ -20,7 +20,7 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
-from scipy import special
+import scipy
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter
@@ -65,7 +65,7 @@ class HypothesisTest:
     @property
     def chi2_p_value(self) -> Any:
         """Probability of a chi-squared with q degrees of freedom beyond `chi2`."""
-        return special.chdtrc(self.freedom[0], self.chi2)
+        return scipy.special.chdtrc(self.freedom[0], self.chi2)
 
     def __str__(self) -> str:
         lines = ["hypothesis: " + "\n            ".join(self.hypotheses)]
@@ -132,7 +132,7 @@ def wald(covariance: Covariance, matrix: Array, value: Array, texts: Sequence[st
             + (", or there are fewer groups than hypotheses" if covariance.errors == "cluster" else "")
         )
     f = squares / len(matrix)
-    return f, float(special.fdtrc(len(matrix), covariance.freedom, f))
+    return f, float(scipy.special.fdtrc(len(matrix), covariance.freedom, f))
 
 
 def wald_squares(fit: Determined, root: Array, difference: Array, matrix: Array, texts: Sequence[str]) -> float:
@@ -152,8 +152,8 @@ def wald_squares(fit: Determined, root: Array, difference: Array, matrix: Array,
 def wald_chance(squares: float, count: int, freedom: float) -> float:
     """Return the chance of as much if the hypotheses hold: by F, or by chi-squared where `freedom` is infinite."""
     if np.isinf(freedom):
-        return float(special.chdtrc(count, squares))
-    return float(special.fdtrc(count, freedom, squares / count))
+        return float(scipy.special.chdtrc(count, squares))
+    return float(scipy.special.fdtrc(count, freedom, squares / count))
 
 
 def _are_names(hypothesis: Any) -> bool:

@@ -13,8 +13,14 @@ the deviance, sign(t - mean) (2 (loss - least loss))^(1/2). Cook's distance take
 as R does: they are those of one step of a refit, not of the refit itself. Where means fall as outputs rise (link
 "inverse"), DFBETAS have the sign of the step, R's the other one.
 
+Of three or more classes a row has K coupled outputs, Z = A'(1, x) is (m, K), and its leverage the trace of Z V Z', V
+the second derivatives of its loss. A Newton step without the row moves coefficients by A s, s = (1 - Z V Z')^-1 Z r:
+
+    Cook's D = s's / p,   DFBETAS = A s / A_j,   deviance = (-2 ln P(own class))^(1/2)
+
 R. D. Cook and S. Weisberg, Residuals and Influence in Regression (1982); D. A. Belsley, E. Kuh and R. E. Welsch,
-Regression Diagnostics (1980); D. A. Williams, Applied Statistics 36 (1987), 181-191.
+Regression Diagnostics (1980); D. A. Williams, Applied Statistics 36 (1987), 181-191; E. Lesaffre and A. Albert, Applied
+Statistics 38 (1989), 425-440, for classes.
 """
 
 from __future__ import annotations
@@ -95,17 +101,73 @@ class LikelihoodInfluence(NamedTuple):
     dfbetas: Array
 
 
+class ClassInfluence(NamedTuple):
+    """Of three or more classes, arrays (n,), of which `residual`, 1 for the own class and 0 for others less their
+    probabilities, and `pearson`, that over (p (1 - p))^(1/2), are (n, K), and `dfbetas` (n, coefficients).
+
+    Measures are those of one Newton step without the row, NaN for rows of leverage 1.
+    """
+
+    leverage: Array
+    residual: Array
+    pearson: Array
+    deviance: Array
+    cooks_distance: Array
+    dfbetas: Array
+
+
+def class_influence(fit: LikelihoodFit, loss: Loss, source: Source, coefficients: Array) -> ClassInfluence:
+    """Return the measures of all rows of coupled outputs, in one pass over the rows given again.
+
+    `coefficients` (q, K, 1 + D) are the combinations of the machines' coefficients that DFBETAS are about.
+    """
+    _check_influence(fit, source)
+    design = fitted_rows(fit, loss, source)._replace(power=2.0)
+    k, _, m = design.root.shape
+    width = 4 + m + loss.mean(np.zeros((1, k))).shape[1]
+
+    def rows(block: Block) -> Array:
+        parts = []
+        for run in runs(block):
+            step, _, _, largest, cost = (host(part) for part in design.read(run))
+            outputs, t = host(design.outputs(run)), host(run.t)[:, : design.targets]
+            z, second = host(design.coordinates(run)).reshape(-1, k, m), design.second(outputs, t)
+            trace = np.einsum("nkm,nkl,nlm->n", z, second, z)[:, None]
+            parts.append(np.concatenate([trace, largest[:, None], cost, t, step, loss.mean(outputs)], axis=1))
+        return np.concatenate(parts or [np.empty((0, width))])
+
+    found = source.map(rows)
+    leverage, largest, cost, t = found[:, :4].T
+    weight, p = source.read_all_weights(), found[:, 4 + m :]
+    check_rows_cost(fit, source, np.atleast_1d(weight @ cost))
+    step = np.where(((1.0 - largest > FULL_LEVERAGE) & (weight > 0))[:, None], found[:, 4 : 4 + m], np.nan)
+    residual = (np.arange(p.shape[1]) == t[:, None]) - p
+    along = np.einsum("qkd,kdm->qm", coefficients, design.root)
+    return ClassInfluence(
+        np.where(weight > 0, leverage, 0.0),
+        residual,
+        residual / np.sqrt(p * (1.0 - p)),
+        np.sqrt(2.0 * cost),
+        (step**2).sum(axis=1) / fit.parameters,
+        step @ (along / lengths(along)[:, None]).T,
+    )
+
+
+def _check_influence(fit: LikelihoodFit, source: Source) -> None:
+    """Refuse a fit that is no maximum of the likelihood, and rows that are not those fitted."""
+    check_maximum(fit, "measures of influence")
+    if fit.penalised or fit.firth:
+        raise InvalidParameter(
+            "influence is that of rows on a maximum of the likelihood: use penalty=0, l1=0 and firth=False"
+        )
+    check_rows_weight(fit, source)
+
+
 def likelihood_influence(fit: LikelihoodFit, loss: Loss, source: Source) -> LikelihoodInfluence:
     """Return the measures of all rows of one machine's likelihood, in one pass over the rows given again."""
-    check_maximum(fit, "measures of influence")
-    if fit.penalised or fit.firth or fit.coupled:
-        raise InvalidParameter(
-            "influence is that of rows on a maximum of the likelihood of one machine: use penalty=0, firth=False and "
-            "two classes"
-        )
+    _check_influence(fit, source)
     linked = loss.linked
     assert linked is not None
-    check_rows_weight(fit, source)
     design = fitted_rows(fit, loss, source)
     dispersion, m = design.dispersion, design.root.shape[2]
 
@@ -122,13 +184,16 @@ def likelihood_influence(fit: LikelihoodFit, loss: Loss, source: Source) -> Like
     weight, t = source.read_all_weights(), source.read_targets()[:, : design.targets - source.offset]
     check_rows_cost(fit, source, np.atleast_1d(weight @ cost))
     trials, own = (np.sqrt(weight), np.ones_like(weight)) if design.precision else (np.ones_like(weight), weight)
+    heavy = (weight > 0) & linked.family.observed(t)
+    t = np.where(heavy[:, None], t, np.nan) if t.shape[1] == 2 else t  # rows without trials have no measures
     residual = (t[:, 0] / t.sum(axis=1) if t.shape[1] == 2 else t[:, 0]) - mean
     rising = np.sign(slope) * np.sign(residual)  # whether means rise with outputs
     pearson = trials * dispersion * slope * rising / np.sqrt(information)
     deviance = trials * np.sign(residual) * np.sqrt(2 * np.maximum(cost, 0.0))
-    rest = np.where((1.0 - leverage > FULL_LEVERAGE) & (weight > 0), 1.0 - leverage, np.nan)
+    rest = np.where((1.0 - leverage > FULL_LEVERAGE) & heavy, 1.0 - leverage, np.nan)
     freedom = observations(fit) - fit.parameters - 1.0
-    sigma = np.sqrt(np.maximum(own @ deviance**2 - deviance**2 / rest, 0.0) / (freedom if freedom > 0 else np.nan))
+    left = own[heavy] @ deviance[heavy] ** 2 - deviance**2 / rest
+    sigma = np.sqrt(np.maximum(left, 0.0) / (freedom if freedom > 0 else np.nan))
     likely = np.sign(deviance) * np.sqrt(deviance**2 + leverage * pearson**2 / rest)
     pull = rising * trials * np.sqrt(information / dispersion) * deviance / (rest * sigma)
     known = linked.family.name in UNIT_DISPERSION and np.isinf(fit.freedom)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
+import scipy
 
 from adaline.arrays import Array
 
@@ -44,7 +44,7 @@ def jackknife(estimate: Array, without: Sequence[Array]) -> JackknifeInterval:
         return JackknifeInterval(unknown, unknown, unknown, unknown)
     stacked = np.array(without, dtype=np.float64)
     error = np.sqrt((k - 1) / k * ((stacked - stacked.mean(axis=0)) ** 2).sum(axis=0))
-    reach = float(special.stdtrit(k - 1, 0.5 + LEVEL / 2)) * error
+    reach = float(scipy.special.stdtrit(k - 1, 0.5 + LEVEL / 2)) * error
     with np.errstate(divide="ignore", invalid="ignore"):
-        p = 2 * special.stdtr(k - 1, -np.abs(estimate / error))
+        p = 2 * scipy.special.stdtr(k - 1, -np.abs(estimate / error))
     return JackknifeInterval(error, np.where(error > 0, p, np.nan), estimate - reach, estimate + reach)

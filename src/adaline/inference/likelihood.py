@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from scipy import special
+import scipy
 
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
@@ -31,6 +31,7 @@ from adaline.results import Certificate
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.wording import counted, degrees, number, p_value, visible
 
+Part = TypeVar("Part", bound=CoefficientStatistics)
 ODDS = ("odds_ratio", "odds_lower", "odds_upper")
 
 PENALISED = (
@@ -54,6 +55,8 @@ AT_BORDER = (
     "the fit ended at the border of what the link allows, where the likelihood still rises: there are no standard "
     "errors, z, p or intervals; use a link that takes every output"
 )
+BY_PROFILE = "intervals are those of the profile likelihood"
+NO_END = "some ends of profile intervals were not found, and are left open: interval='wald' has them all"
 TOO_LARGE = "no standard errors: the matrix of second derivatives was not formed (l1, or too many coefficients)"
 
 
@@ -149,8 +152,17 @@ def infer_class(fit: LikelihoodFit, k: int, reference: int, level: float, freedo
     error[1:][~fit.dependence.kept] = np.nan
     found = judged(estimate, error, level, freedom)
     if fit.ratios is not None:
-        found["p_value"][1:] = np.where(np.isnan(error[1:]), np.nan, special.chdtrc(1, fit.ratios[1:]))
+        found["p_value"][1:] = np.where(np.isnan(error[1:]), np.nan, scipy.special.chdtrc(1, fit.ratios[1:]))
     return WaldInference(**found)
+
+
+def with_ends(parts: Sequence[Part], ends: Sequence[Array] | None) -> tuple[list[Part], list[str]]:
+    """Return statistics with other ends (2, q) of their intervals, where such are given, and what to say of them."""
+    if ends is None:
+        return list(parts), []
+    found = [replace(part, lower=own[0], upper=own[1]) for part, own in zip(parts, ends, strict=True)]
+    lost = any(np.isnan(own[:, part.std_error > 0]).any() for part, own in zip(parts, ends, strict=True))
+    return found, [BY_PROFILE, NO_END] if lost else [BY_PROFILE]
 
 
 def quality(fit: LikelihoodFit, classes: int, intercept: bool) -> Quality:
@@ -164,7 +176,7 @@ def quality(fit: LikelihoodFit, classes: int, intercept: bool) -> Quality:
         pseudo_r_squared=1.0 - fit.log_likelihood / fit.null if fit.null < 0 else np.nan,
         chi2=chi2,
         chi2_freedom=freedom,
-        chi2_p_value=float(special.chdtrc(freedom, chi2)) if freedom > 0 else np.nan,
+        chi2_p_value=float(scipy.special.chdtrc(freedom, chi2)) if freedom > 0 else np.nan,
         parameters=fit.parameters,
         aic=plain * (2 * fit.parameters - 2 * fit.log_likelihood),
         bic=plain * (float(np.log(fit.weight)) * fit.parameters - 2 * fit.log_likelihood),
@@ -354,7 +366,7 @@ def summarise(
     certificate: Certificate | None = None,
     errors: str = "classical",
     freedom: float = np.inf,
-    ends: Array | None = None,
+    ends: Sequence[Array] | None = None,
 ) -> LikelihoodSummary:
     """Return the table of a fit; `reference` is one of the classes, the first by default.
 
@@ -368,7 +380,7 @@ def summarise(
     notes : lines to put below the table, such as `SEPARATED`.
     certificate : of the model, where it is not that of the fit.
     errors, freedom : which standard errors the fit has; degrees of freedom of t, infinity for the normal distribution.
-    ends : of the intervals of the second class against the first, (2, 1 + D), where they are not Wald's.
+    ends : of the intervals of each class against the reference, (2, 1 + D), where they are not Wald's.
     """
     LEVEL.check("level", level)
     base = index_of(classes, reference, "reference")
@@ -381,10 +393,7 @@ def summarise(
     ]
     fit = fit.without_dependent()
     missing = left_out(fit.dependence, names)
-    parts = [infer_class(fit, k, base, level, freedom) for k in others]
-    if ends is not None:
-        lower, upper = ends if base == 0 else -ends[::-1]
-        parts = [replace(parts[0], lower=lower, upper=upper)]
+    parts, profiled = with_ends([infer_class(fit, k, base, level, freedom) for k in others], ends)
     return LikelihoodSummary(
         title=title,
         names=list(names),
@@ -394,7 +403,7 @@ def summarise(
         rows=fit.rows,
         weight=fit.weight,
         certificate=certificate or fit.solution.certificate,
-        notes=[*notes, *(note for holds, note in automatic if holds), *left_out_notes(missing)],
+        notes=[*notes, *profiled, *(note for holds, note in automatic if holds), *left_out_notes(missing)],
         intercept=intercept,
         reference=str(classes[base]),
         quality=quality(fit, len(classes), intercept),

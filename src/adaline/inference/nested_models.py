@@ -16,8 +16,8 @@ from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.summary import ModelTable
@@ -64,7 +64,10 @@ def anova(smaller: Any, larger: Any, *more: Any) -> Anova | Deviances | FamilyDe
 
     The rows must be the same for all and each model must contain the columns of the one before; F uses the residual
     variance of the last model, which is the largest; likelihoods are compared two at a time. Families whose dispersion
-    is estimated are compared by F too, with the dispersion of the last model, as in R. No pass over the rows.
+    is estimated are compared by F too, with the dispersion of the last model, as in R. No pass over the rows: models
+    know the number and weight of their rows and how well constants fit their targets, and are refused where these
+    differ; that the larger contains the columns of the smaller is told by their names, and believed where there are
+    none.
 
     Parameters
     ----------
@@ -108,7 +111,7 @@ def anova(smaller: Any, larger: Any, *more: Any) -> Anova | Deviances | FamilyDe
     squares = np.concatenate([[np.nan], np.maximum(-np.diff(rss), 0.0)])
     with np.errstate(divide="ignore", invalid="ignore"):
         f = squares / fewer / (rss[-1] / freedom[-1])
-    p = special.fdtrc(fewer, freedom[-1], f)
+    p = scipy.special.fdtrc(fewer, freedom[-1], f)
     return Anova(
         tuple(model._fits[0].solution.theta.shape[1] - 1 for model in models), freedom, rss, fewer, squares, f, p
     )
@@ -226,7 +229,7 @@ def likelihood_ratio(full: LikelihoodFit, small: LikelihoodFit) -> LikelihoodRat
             f"not nested: the larger model is less likely, {full.log_likelihood:.9g} against {small.log_likelihood:.9g}"
         )
     chi2 = 2 * max(more, 0.0)
-    return LikelihoodRatio(chi2, freedom, float(special.chdtrc(freedom, chi2)))
+    return LikelihoodRatio(chi2, freedom, float(scipy.special.chdtrc(freedom, chi2)))
 
 
 def deviances(models: Sequence[Any]) -> Deviances:
@@ -301,13 +304,13 @@ def family_deviances(models: Sequence[Any]) -> FamilyDeviances | Deviances:
     if not np.isnan(last.shape_error):  # deviances of other shapes are not comparable
         likelihood = np.array([fit.log_likelihood for fit in fits])
         chi2 = np.array([np.nan, *np.maximum(2 * np.diff(likelihood), 0.0)])
-        chance = np.asarray(special.chdtrc(more, chi2), dtype=np.float64)
+        chance = np.asarray(scipy.special.chdtrc(more, chi2), dtype=np.float64)
         parameters = tuple(fit.parameters for fit in fits)
         return Deviances(columns, parameters, likelihood, -2 * likelihood, more, chi2, chance)
     less = np.array([np.nan, *np.maximum(-np.diff(deviance), 0.0)])
     chi2 = less / last.dispersion
     f = chi2 / more if last.estimated else np.array(nothing * len(fits))
-    p = special.fdtrc(more, last.freedom, f) if last.estimated else special.chdtrc(more, chi2)
+    p = scipy.special.fdtrc(more, last.freedom, f) if last.estimated else scipy.special.chdtrc(more, chi2)
     return FamilyDeviances(columns, freedom, deviance, more, less, chi2, f, np.asarray(p, dtype=np.float64))
 
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from adaline.arrays import Array
 from adaline.errors import SumsMissing
@@ -31,6 +31,7 @@ from adaline.inference.likelihood import (
     quality_lines,
     reach_at,
     wald_test,
+    with_ends,
 )
 from adaline.inference.summary import STATISTICS, CoefficientTable, Part
 from adaline.links import ShareLink
@@ -112,10 +113,12 @@ def summarise_ordinal(
     certificate: Certificate,
     options: ErrorOptions = CLASSICAL,
     freedom: float = np.inf,
+    ends: Array | None = None,
 ) -> OrdinalSummary:
     """Return the table of a fit to `classes`, the lowest first; `odds` says whether exp(w) is an odds ratio.
 
-    `options` say which errors the fit has, `freedom` the degrees of freedom of t, infinity for the normal distribution.
+    `options` say which errors the fit has, `freedom` the degrees of freedom of t, infinity for the normal distribution,
+    `ends` (2, D + T) those of intervals of slopes and thresholds that are not Wald's.
     """
     LEVEL.check("level", level)
     described = options.describe(fit.weight, freedom)
@@ -126,23 +129,25 @@ def summarise_ordinal(
         (fit.root is None, TOO_LARGE),
     ]
     fit = fit.without_dependent()
-    ends = len(classes) - 1
-    theta = np.roll(from_machines(fit.solution.theta), -ends)
+    cuts = len(classes) - 1
+    theta = np.roll(from_machines(fit.solution.theta), -cuts)
     error = np.full(len(theta), np.nan)
     if fit.root is not None:
-        error = lengths(np.roll(from_machines(fit.root), -ends, axis=0))
+        error = lengths(np.roll(from_machines(fit.root), -cuts, axis=0))
     error[: len(names)][~fit.dependence.kept] = np.nan
     missing = left_out(fit.dependence, names)
+    plain = WaldInference(**judged(theta, error, level, freedom))
+    parts, profiled = with_ends([plain], None if ends is None else [ends])
     return OrdinalSummary(
         title=title,
         names=list(names),
         targets=[""],
-        parts=[WaldInference(**judged(theta, error, level, freedom))],
+        parts=parts,
         level=level,
         rows=fit.rows,
         weight=fit.weight,
         certificate=certificate,
-        notes=[*(note for holds, note in notes if holds), *left_out_notes(missing)],
+        notes=[*(note for holds, note in notes if holds), *profiled, *left_out_notes(missing)],
         intercept=False,
         between=[f"{low} | {high}" for low, high in pairwise(classes)],
         odds=odds,
@@ -198,4 +203,4 @@ def probability_interval(fit: LikelihoodFit, link: CumulativeLink, x: Array, lev
     along = np.einsum("nd,kdm->nkm", x, fit.root[:, 1:]) + fit.root[:, 0]
     odds, along = log_odds(log_p, slopes @ along)
     reach = reach_at(fit, x, along, quantile(np.inf, level))
-    return Interval(np.exp(log_p), special.expit(odds - reach), special.expit(odds + reach))
+    return Interval(np.exp(log_p), scipy.special.expit(odds - reach), scipy.special.expit(odds + reach))

@@ -15,7 +15,7 @@ Medicine 21 (2002), 2409-2419, for Firth's.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,11 +26,13 @@ from adaline.inference.covariance import ErrorOptions, lengths
 from adaline.inference.likelihood import check_maximum
 from adaline.inference.sandwich import check_rows_cost, check_rows_weight
 from adaline.losses import Loss
+from adaline.losses.ordinal import CumulativeLink
 from adaline.penalties import RidgePenalty
 from adaline.solvers.smooth.firth import evaluate_firth
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.newton import SHORTEST, factor_hessian
-from adaline.solvers.smooth.problem import Evaluation, build_problem
+from adaline.solvers.smooth.ordinal import build_ordinal, from_machines
+from adaline.solvers.smooth.problem import Evaluation, Problem, build_problem
 from adaline.sources import Source
 
 INTERVALS = ("wald", "profile")
@@ -38,9 +40,6 @@ CLOSE = 1e-11  # of r, relative, and squared decrements of refits
 ROUNDING = 1e-13  # of F, relative
 REFITS, STEPS = 40, 200  # at most, of an end, and of a refit
 FURTHEST = 1e4  # standard errors beyond which an end is infinite
-
-BY_PROFILE = "intervals are those of the profile likelihood"
-NO_END = "some ends of profile intervals were not found, and are left open: interval='wald' has them all"
 
 
 class _Held(NamedTuple):
@@ -65,64 +64,89 @@ def check_profile(options: ErrorOptions, X: Any) -> None:
         )
 
 
-def profile_notes(fits: Sequence[LikelihoodFit], ends: Sequence[Array]) -> list[str]:
-    """Return lines to put below intervals whose ends `profile_ends` gave."""
-    roots = [fit.without_dependent().root for fit in fits]
-    lost = (
-        root is not None and np.isnan(own[:, lengths(root[0]) > 0]).any() for root, own in zip(roots, ends, strict=True)
-    )
-    return [BY_PROFILE, NO_END] if any(lost) else [BY_PROFILE]
+def profile_ends(
+    fit: LikelihoodFit, loss: Loss, source: Source, intercept: bool, reach: float, reference: int = 0
+) -> list[Array]:
+    """Return the ends of the profile intervals of coefficients, (2, 1 + D), NaN where there are none.
 
-
-def profile_ends(fit: LikelihoodFit, loss: Loss, source: Source, intercept: bool, reach: float) -> Array:
-    """Return the ends of the profile intervals of one machine's coefficients, (2, 1 + D), NaN where there are none.
+    One machine has those of its coefficients; of classes each has those against the reference.
 
     Parameters
     ----------
     fit, loss, source : the fit of an unpenalised likelihood, what it minimised, and the rows again.
     intercept : whether the model has one.
     reach : the quantile that r reaches at the ends.
+    reference : index of the class that others are compared with.
     """
+    fit, root = _checked(fit, source)
+    none = RidgePenalty(0.0, np.ones(root.shape[1] - 1))
+    problem = build_problem(source, loss, len(root), intercept, none)
+    evaluate = _objective(fit, problem, np.tile(np.append(True, fit.dependence.kept), len(root)))
+    best = problem.from_raw(fit.solution.theta).reshape(-1)
+    if not fit.firth:
+        lowest = float(source.read_all_weights() @ loss.lowest(source.read_targets())[:, 0])
+        check_rows_cost(fit, source, np.array([problem.evaluate(best.reshape(len(root), -1)).value - lowest]))
+    raw = np.diag(np.append(1.0, problem.view.scale))  # a raw coefficient is a combination of those in the view
+    raw[0, 1:] = problem.view.offset
+    classes = len(root) if fit.coupled else 2
+    picks = np.eye(classes) - np.eye(classes)[reference]
+    picks = np.delete(picks, reference, axis=0) if fit.coupled else np.array([[1.0 - 2.0 * reference]])
+    return [_ends(evaluate, best, np.kron(pick, raw), lengths(np.tensordot(pick, root, 1)), reach) for pick in picks]
+
+
+def ordinal_profile_ends(fit: LikelihoodFit, link: CumulativeLink, source: Source, reach: float) -> Array:
+    """Return the ends of the profile intervals of slopes, then thresholds, (2, D + T), of ordered classes."""
+    fit, root = _checked(fit, source)
+    thresholds, side = root.shape[:2]
+    none = RidgePenalty(0.0, np.ones(side - 1))
+    problem = build_ordinal(source, link, thresholds, math.inf, none)
+    evaluate = _objective(fit, problem, np.append(np.ones(thresholds, dtype=bool), fit.dependence.kept))
+    best = problem.from_raw(from_machines(fit.solution.theta)[None])[0]
+    check_rows_cost(fit, source, np.array([problem.evaluate(best[None]).value]))
+    raw = np.diag(np.append(np.ones(thresholds), problem.view.scale))
+    raw[:thresholds, thresholds:] = -problem.view.offset
+    ends = _ends(evaluate, best, raw, lengths(from_machines(root)), reach)
+    return np.roll(ends, -thresholds, axis=1)
+
+
+def _checked(fit: LikelihoodFit, source: Source) -> tuple[LikelihoodFit, Array]:
+    """Return a fit without dependent columns, and its root, zero for them; refuse one that has no profiles."""
     check_maximum(fit, "profile intervals")
-    if fit.penalised or fit.coupled:
-        why = "one machine, not K coupled ones" if fit.coupled else "a maximum of the likelihood, without penalty"
-        raise InvalidParameter(f"interval='profile' needs {why}: use interval='wald'")
+    if fit.penalised:
+        raise InvalidParameter(
+            "interval='profile' needs a maximum of the likelihood, without penalty: use interval='wald'"
+        )
     if fit.root is None:
         raise SumsMissing("no profiles: the matrix of second derivatives was too large to form. Use fewer columns.")
+    check_rows_weight(fit, source)
     fit = fit.without_dependent()
     assert fit.root is not None
-    check_rows_weight(fit, source)
+    root = fit.root.copy()
+    root[:, 1:][:, ~fit.dependence.kept] = 0.0
+    return fit, root
+
+
+def _objective(fit: LikelihoodFit, problem: Problem, free: Array) -> Callable[[Array], Evaluation]:
+    """Return F over the dispersion as a function of all parameters (M,); only those `free` (M,) are moved."""
     dispersion = 1.0 if fit.family is None else fit.family.dispersion
-    none = RidgePenalty(0.0, np.ones(fit.solution.theta.shape[1] - 1))
-    problem = build_problem(source, loss, 1, intercept, none)
-    kept = fit.dependence.kept
 
     def evaluate(theta: Array) -> Evaluation:
-        point = theta[None]
+        point = theta.reshape(problem.outputs, -1)
         found = evaluate_firth(problem, point).evaluation if fit.firth else problem.evaluate(point, second=True)
         hessian = None if found.hessian is None else found.hessian / dispersion
         if hessian is not None:  # columns left out stay out
-            hessian[1:][~kept] = hessian[:, 1:][:, ~kept] = 0.0
-        gradient = found.gradient[0] / dispersion
-        gradient[1:][~kept] = 0.0
-        return Evaluation(found.value / dispersion, gradient, hessian)
+            hessian[~free] = hessian[:, ~free] = 0.0
+        return Evaluation(found.value / dispersion, found.gradient.reshape(-1) / dispersion * free, hessian)
 
-    best = problem.from_raw(fit.solution.theta)[0]
-    least = evaluate(best).value
-    if not fit.firth:
-        lowest = float(source.read_all_weights() @ loss.lowest(source.read_targets())[:, 0])
-        check_rows_cost(fit, source, np.array([least * dispersion - lowest]))
-    errors = lengths(fit.root[0])
-    out = np.full((2, len(best)), np.nan)
-    for j in range(len(best)):
-        if (j == 0 and not intercept) or (j and not kept[j - 1]) or not errors[j] > 0:
-            continue
-        contrast = np.zeros(len(best))  # c: a raw coefficient is a combination of those in the view
-        contrast[j] = problem.view.scale[j - 1] if j else 1.0
-        if j == 0:
-            contrast[1:] = problem.view.offset
+    return evaluate
+
+
+def _ends(evaluate: Callable[[Array], Evaluation], best: Array, contrasts: Array, errors: Array, reach: float) -> Array:
+    """Return both ends (2, q) of combinations (q, M) of parameters, NaN where the error (q,) is none."""
+    least, out = evaluate(best).value, np.full((2, len(errors)), np.nan)
+    for j in np.flatnonzero(errors > 0):
         for end, sign in enumerate((-1.0, 1.0)):
-            out[end, j] = _end(evaluate, best, least, contrast, float(errors[j]), sign * reach)
+            out[end, j] = _end(evaluate, best, least, contrasts[j], float(errors[j]), sign * reach)
     return out
 
 

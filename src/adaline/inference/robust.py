@@ -32,7 +32,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import special
+import scipy
 
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter
@@ -190,9 +190,9 @@ def quantile_errors(
 
 def bandwidth(level: float, total: float) -> float:
     """Return the distance from `level`, in quantiles, at which the density is taken (Hall and Sheather 1988)."""
-    z = float(special.ndtri(level))
+    z = float(scipy.special.ndtri(level))
     density = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
-    h = total ** (-1 / 3) * special.ndtri(0.975) ** (2 / 3) * (1.5 * density**2 / (2 * z * z + 1)) ** (1 / 3)
+    h = total ** (-1 / 3) * scipy.special.ndtri(0.975) ** (2 / 3) * (1.5 * density**2 / (2 * z * z + 1)) ** (1 / 3)
     while not (0 < level - h and level + h < 1):
         h *= 0.5
     return float(h)
@@ -227,7 +227,7 @@ def _kernel(r: Array, weight: Array, level: float, h: float) -> dict[str, tuple[
     spread = min(deviation, (quartiles[0] - quartiles[1]) / 1.34)
     if spread <= 0:
         return {"iid": (None, ON_PLANE), "kernel": (None, ON_PLANE)}
-    width = spread * float(special.ndtri(level + h) - special.ndtri(level - h))
+    width = spread * float(scipy.special.ndtri(level + h) - scipy.special.ndtri(level - h))
     with np.errstate(over="ignore", under="ignore"):
         f = np.exp(-0.5 * (r / width) ** 2) / (np.sqrt(2 * np.pi) * width)
     return {"iid": (np.full_like(r, weight @ f / total), ""), "kernel": (f, "")}

@@ -94,11 +94,11 @@ def with_errors(
 
 
 def all_with_errors(
-    fits: Sequence[LikelihoodFit], loss: Loss, sources: Sequence[Source] | None, options: ErrorOptions
+    fits: Sequence[LikelihoodFit], losses: Sequence[Loss], sources: Sequence[Source] | None, options: ErrorOptions
 ) -> tuple[list[LikelihoodFit], float]:
     """Return the fits of all targets with these errors, and the degrees of freedom of what judges coefficients."""
     rows: Sequence[Source | None] = [None] * len(fits) if sources is None else sources
-    found = [with_errors(fit, loss, own, options) for fit, own in zip(fits, rows, strict=True)]
+    found = [with_errors(fit, loss, own, options) for fit, loss, own in zip(fits, losses, rows, strict=True)]
     estimated = fits[0].family is not None and fits[0].family.estimated
     return [fit for fit, _ in found], options.freedom(found[0][1], estimated)
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any, ClassVar, NamedTuple
 
-import narwhals.stable.v1 as nw
 import numpy as np
 
+from adaline.lazy import nw
 from adaline.parameters import NONE, AnyOf, OneOf
 from adaline.results import Certificate, Status
 from adaline.wording import counted, number, p_value, visible

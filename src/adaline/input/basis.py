@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from adaline.arrays import Array, host, is_sparse
 from adaline.basis.base import Basis
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.estimator import clone
 from adaline.input.columns import columns_on
 from adaline.sources import Source
 from adaline.sources.expanded import phi

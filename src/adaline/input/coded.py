@@ -5,14 +5,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from adaline.arrays import Array
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
+from adaline.lazy import nw
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.source import coded_by
 
@@ -41,13 +40,14 @@ def coded(system: Any, source: Source, targets: bool = True) -> Source:
 
 
 def offset_of(system: Any, x: Any) -> Array | None:
-    """Return the offset that rows X bring with them, (n,): a source, or a frame that a table's model is applied to."""
+    """Return the offset that rows X bring with them, (n,) or (n, K): a source, or a frame for a table's model."""
     if isinstance(x, TableSource):
         found = coded(system, x, targets=False)
         assert isinstance(found, TableSource)
         return found.read_offset()
     if isinstance(x, Source):
-        return x.read_targets()[:, -1] if x.offset else None
+        found = x.read_targets()[:, x.shape.targets - x.offset :]
+        return (found[:, 0] if x.offset == 1 else found) if x.offset else None
     coding: Coding | None = system.__dict__.get("coding_")
     frame = nw.from_native(x, pass_through=True, eager_only=True)
     return coding.read_offset(frame) if coding is not None and isinstance(frame, nw.DataFrame) else None
@@ -86,6 +86,8 @@ def scored(system: Any, score: Any, X: Any, y: Any, sample_weight: Any) -> float
 
 def score_predictions(system: Any, found: Any, X: Any, y: Any, sample_weight: Any) -> float:
     """Return R^2 of predictions of rows X that were made already."""
+    from sklearn.base import RegressorMixin  # slow to import
+
     return _judged(system, RegressorMixin.score, found, X, y, sample_weight)
 
 

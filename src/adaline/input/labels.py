@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets, unique_labels
-from sklearn.utils.validation import column_or_1d
 
 from adaline.arrays import host, is_device, namespace
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidType, MissingValues, UnknownLabel
+from adaline.lazy import nw
 
 Labels = NDArray[Any]
 Codes = NDArray[np.intp]
@@ -34,11 +33,13 @@ def read_labels(y: Any) -> Any:
         y = host(y)
     refuse_masked(y, "y")
     try:
-        labels = column_or_1d(collected(y), warn=True)
+        labels = _vector(collected(y))
         _refuse_missing(y if isinstance(y, list | tuple) and labels.dtype.kind == "U" else labels)
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             raise InvalidData(f"Input y contains {'NaN' if np.isnan(labels).any() else 'infinity'}.")
-        if labels.dtype.kind not in "iub":
+        if not (_are_labels(labels) and _are_few(labels)):
+            from sklearn.utils.multiclass import check_classification_targets  # slow to import
+
             with np.errstate(invalid="ignore"):  # of labels beyond int64
                 check_classification_targets(labels)
     except ValueError as error:
@@ -48,6 +49,35 @@ def read_labels(y: Any) -> Any:
     except TypeError as error:  # bytes
         raise InvalidType(str(error)) from None
     return np.asarray(labels)
+
+
+def _vector(y: Any) -> Labels:
+    """Return labels as an array (n,); what is no array, list or series of them is for scikit-learn to convert."""
+    dtype = getattr(y, "dtype", None)
+    if isinstance(y, np.ndarray) or isinstance(dtype, np.dtype) or getattr(dtype, "kind", "O") not in "iufb":
+        with suppress(ValueError, TypeError):
+            found = np.asarray(y)
+            if found.ndim == 1 and found.dtype.kind in "iubfUO":
+                return np.ascontiguousarray(found)
+    from sklearn.utils.validation import column_or_1d  # slow to import
+
+    return np.asarray(column_or_1d(y, warn=True))
+
+
+def _are_labels(labels: Labels) -> bool:
+    """Whether a vector (n,) is plainly one of labels: whole numbers or texts."""
+    kind = labels.dtype.kind
+    if labels.ndim != 1 or not len(labels) or kind not in "iubfUO":
+        return False
+    if kind == "f":
+        with np.errstate(invalid="ignore"):  # of labels beyond int64
+            return bool((labels == labels.astype(np.int64)).all())
+    return kind != "O" or all(isinstance(label, str) for label in labels)
+
+
+def _are_few(labels: Labels) -> bool:
+    """Whether labels that are no integers are few enough among the rows to be classes."""
+    return len(labels) <= 20 or labels.dtype.kind in "iub" or 2 * len(np.unique(labels)) <= len(labels)
 
 
 def category_order(y: Any) -> list[Any] | None:
@@ -131,8 +161,14 @@ def _encode_on_device(labels: Any, classes: Labels | None) -> tuple[Labels, Any]
 
 def all_classes(*parts: Any) -> Labels:
     """Return the sorted union of labels."""
+    parts = tuple(encode(part, None)[0] if is_device(part) else part for part in parts)
+    if all(map(_are_labels, parts)) and len({part.dtype.kind in "UO" for part in parts}) == 1:
+        found = np.unique(np.concatenate(parts))
+        return found.astype(str) if found.dtype.kind == "O" else found
+    from sklearn.utils.multiclass import unique_labels  # slow to import
+
     try:
-        return np.asarray(unique_labels(*(encode(part, None)[0] if is_device(part) else part for part in parts)))
+        return np.asarray(unique_labels(*parts))
     except (ValueError, TypeError) as error:
         raise InvalidData(str(error)) from None
 

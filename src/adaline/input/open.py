@@ -3,30 +3,30 @@
 `open_rows` (numbers as targets), `open_labelled` (labels) and `open_unlabelled` return a source for a fit, and the
 record of its columns; `read_rows` returns rows to predict as an array. None of them changes the system.
 
-Validation is not a pass: shapes and types are checked here, finiteness is read off the sums. Plain float arrays take a
-short way; everything else goes through scikit-learn's own checks, so that messages are the ones people know.
+Validation is not a pass: shapes and types are checked here, finiteness is read off the sums. What is not plainly
+numbers goes through scikit-learn's own checks, so that messages are the ones people know.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from os import PathLike
 from typing import Any, NamedTuple, TypeVar
 
-import narwhals.stable.v1 as nw
 import numpy as np
-from scipy import sparse
-from sklearn.utils.validation import _check_feature_names, _check_n_features, _get_feature_names, check_array
+import scipy
 
-from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, all_finite, host, is_device, is_sparse, namespace, to_device_of
 from adaline.coding import Coding
 from adaline.coding.frames import collected, learn_from_frame
-from adaline.errors import InvalidData, InvalidParameter, InvalidType, UnknownLabel
+from adaline.errors import InvalidData, InvalidParameter, InvalidType, UnknownLabel, warn
 from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wanted_basis
 from adaline.input.coded import CodedRows, check_intercept, coded
 from adaline.input.columns import InputColumns, columns_on
 from adaline.input.labels import Labels, category_order, encode, read_labels, refuse_masked
+from adaline.lazy import nw
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, TableSource
 from adaline.sources.array import FLOATS
 from adaline.sources.base import IndexedSource
@@ -37,7 +37,6 @@ ADVICE = {
     "inhomogeneous": " The rows have different lengths: give each row a number for each column",
 }
 """What to do, by words in a message of NumPy."""
-MANY = 2**14  # numbers from which a sum tells sooner than a look at each whether all are finite
 HEAVIEST = 1e140  # weight of a row, and one over the lightest
 T = TypeVar("T")
 
@@ -94,7 +93,7 @@ def open_rows(
     """Return the source of rows X (n, D) with targets y (n,) or (n, K), and the columns of the system's input.
 
     With `reset` columns and basis are learned from these rows; otherwise they are those of the fitted system. With an
-    offset or an exposure, see `read_offset`, the source has the offset as its last target.
+    offset or an exposure, see `read_offset`, the source has the offsets as its last targets.
     """
     if isinstance(x, Source):
         if offset is not None or exposure is not None:
@@ -107,10 +106,12 @@ def open_rows(
     given = read_given(system, x, sample_weight, reset=reset)
     rows = given.x.shape[0]
     targets = read_targets(system, y, rows)
-    known = read_offset(offset, exposure, rows)
-    own = namespace(targets).reshape(targets, (rows, -1))
+    own = (
+        targets.reshape((rows, -1)) if type(targets) is np.ndarray else namespace(targets).reshape(targets, (rows, -1))
+    )
+    known = read_offset(offset, exposure, rows, own.shape[1])
     source = given.source(own if known is None else np.column_stack([host(own), known]))
-    source.flat, source.offset = targets.ndim == 1, known is not None
+    source.flat, source.offset = targets.ndim == 1, 0 if known is None else known.shape[1]
     return OpenedRows(source, given.columns)
 
 
@@ -186,15 +187,15 @@ def read_rows(system: Any, x: Any) -> Any:
         return coding.code(frame)
     names = system.__dict__.get("feature_names_in_")
     if frame is not None and names is not None and set(frame.columns) == set(names):
-        x = frame.select(names.tolist()).to_native()  # the columns of the fit, in its order
+        frame = frame.select(names.tolist())  # the columns of the fit, in its order
+        x = frame.to_native()
     rows = _numbers(system, x)
-    try:
-        _check_feature_names(system, x, reset=False)
-        _check_n_features(system, rows, reset=False)
-    except ValueError as error:
-        raise InvalidData(str(error)) from None
-    except TypeError as error:
-        raise InvalidType(str(error)) from None
+    _check_names(system, names, _names_of(frame))
+    if rows.shape[1] != system.n_features_in_:
+        raise InvalidData(
+            f"X has {rows.shape[1]} features, but {type(system).__name__} is expecting "
+            f"{system.n_features_in_} features as input."
+        )
     return rows
 
 
@@ -215,21 +216,17 @@ def read_finite(system: Any, x: Any) -> Any:
 
 def refuse_nonfinite(system: Any, x: Any) -> None:
     """Raise, naming the first number of rows in memory that is not finite, if there is one."""
-    values = x.data if is_sparse(x) else x
     if is_device(x):
         return
-    if values.size > MANY:
-        with np.errstate(all="ignore"):
-            if np.isfinite(values.sum()):  # so is each of them
-                return
-    if np.isfinite(values).all():
+    values = x.data if is_sparse(x) else x
+    if all_finite(values):
         return
     array_source(x, names=columns_on(system).names).refuse_nonfinite()
 
 
 def refuse_overflow(values: Array) -> Array:
     """Return outputs of finite rows, of any shape; raise where some are not finite."""
-    if np.isfinite(values).all():
+    if all_finite(values):
         return values
     row = int(np.argwhere(~np.isfinite(values))[0, 0])
     raise InvalidData(f"the output of row {row} overflows float64: its numbers are too large for these weights")
@@ -239,7 +236,10 @@ def array_source(
     rows: Any, targets: Any = None, weight: Array | None = None, names: tuple[str, ...] | None = None
 ) -> Source:
     """Return the source of rows in memory, (n, D): dense, sparse, or on a device; no targets where none are given."""
-    kind: type[IndexedSource] = DeviceSource if is_device(rows) else SparseSource if is_sparse(rows) else ArraySource
+    dense = type(rows) is np.ndarray
+    kind: type[IndexedSource] = (
+        ArraySource if dense else DeviceSource if is_device(rows) else SparseSource if is_sparse(rows) else ArraySource
+    )
     return kind(rows, np.empty((rows.shape[0], 0)) if targets is None else targets, weight, names)
 
 
@@ -247,16 +247,17 @@ def read_targets(system: Any, y: Any, rows: int) -> Array:
     """Return targets as float64, (n,) or (n, K)."""
     if y is None:
         raise InvalidData(f"{type(system).__name__} requires y to be passed, but the target y is None: fit(X, y)")
-    if is_device(y):
+    if type(y) is np.ndarray and y.dtype == np.float64:
+        y = np.ascontiguousarray(y)
+    elif is_device(y):
         y = to_device_of(y, y)
-    elif not (type(y) is np.ndarray and y.dtype == np.float64):
+    else:
         refuse_masked(y, "y")
         if not isinstance(y, np.ndarray):
             y = _from_frame(y)
         try:
-            y = check_array(
-                y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, estimator=system, input_name="y"
-            )
+            y = _array_of_numbers(y, np.dtype(np.float64), (1, 2), estimator=system, input_name="y", ensure_2d=False)
+            y = np.ascontiguousarray(y)
         except (ValueError, TypeError, OverflowError) as error:
             raise InvalidData(f"{str(error).rstrip('.')}. A regression needs numbers as targets.") from None
     if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
@@ -265,7 +266,7 @@ def read_targets(system: Any, y: Any, rows: int) -> Array:
         raise InvalidData(
             f"Found input variables with inconsistent numbers of samples: X has {rows}, y has {y.shape[0]}"
         )
-    return y if is_device(y) else np.ascontiguousarray(y)
+    return y
 
 
 def read_weights(weight: Any, rows: int) -> Array:
@@ -300,8 +301,11 @@ def read_weights(weight: Any, rows: int) -> Array:
     return np.ascontiguousarray(out)
 
 
-def read_offset(offset: Any, exposure: Any, rows: int) -> Array | None:
-    """Return offset + ln exposure as (n,) float64, finite; one number is for all rows; None where neither is given."""
+def read_offset(offset: Any, exposure: Any, rows: int, targets: int = 1) -> Array | None:
+    """Return offset + ln exposure, float64 and finite; None where neither is given.
+
+    It is (n, 1), for all targets alike, or (n, K); one number is for all rows.
+    """
     out = None
     for name, given in (("offset", offset), ("exposure", exposure)):
         if given is None:
@@ -311,13 +315,17 @@ def read_offset(offset: Any, exposure: Any, rows: int) -> Array | None:
         except (TypeError, ValueError, OverflowError):
             raise InvalidType(f"{name} must be numbers, got {type(given).__name__}") from None
         part = np.full(rows, float(part)) if part.ndim == 0 else part
-        if part.shape != (rows,):
-            raise InvalidData(f"{name} has shape {part.shape}; it must be a number or ({rows},), one for each row")
+        if part.shape != (rows,) and (targets == 1 or part.shape != (rows, targets)):
+            more = f", or ({rows}, {targets}), one for each target" if targets > 1 else ""
+            raise InvalidData(
+                f"{name} has shape {part.shape}; it must be a number or ({rows},), one for each row{more}"
+            )
+        part = part.reshape(rows, -1)
         good = np.isfinite(part) & ((part > 0) | (name == "offset"))
         if not good.all():
-            row = int(np.flatnonzero(~good)[0])
+            row, column = (int(i) for i in np.argwhere(~good)[0])
             wanted = "finite numbers" if name == "offset" else "positive numbers, times or sizes"
-            raise InvalidData(f"{name} is {part[row]:g} at row {row}: give {wanted}")
+            raise InvalidData(f"{name} is {part[row, column]:g} at row {row}: give {wanted}")
         part = part if name == "offset" else np.log(part)
         out = part if out is None else out + part
     return out
@@ -356,11 +364,7 @@ def _read_new(system: Any, x: Any) -> tuple[Any, InputColumns]:
         _refuse_constant_levels(coding)
         return coding.code(frame), InputColumns(len(coding.names), coding.names, coding)
     rows = _numbers(system, x)
-    try:
-        names = _get_feature_names(x)
-    except TypeError as error:
-        raise InvalidType(str(error)) from None
-    return rows, InputColumns(rows.shape[1], None if names is None else tuple(names))
+    return rows, InputColumns(rows.shape[1], _names_of(frame))
 
 
 def _refuse_constant_levels(coding: Coding) -> None:
@@ -403,19 +407,62 @@ def _numbers(system: Any, x: Any) -> Any:
     dtype = getattr(x, "dtype", np.dtype(object))
     numeric = dtype in FLOATS or getattr(dtype, "kind", "O") in "iub"
     try:
-        return check_array(
-            x,
-            accept_sparse="csr",
-            dtype=None if numeric else np.float64,
-            ensure_all_finite=False,
-            estimator=system,
-            input_name="X",
+        return _array_of_numbers(
+            x, None if numeric else np.dtype(np.float64), (2,), estimator=system, input_name="X", accept_sparse="csr"
         )
     except (ValueError, OverflowError) as error:
         advice = next((advice for words, advice in ADVICE.items() if words in str(error)), "")
         raise InvalidData(f"{error}{advice}") from None
     except TypeError as error:
         raise InvalidType(str(error)) from None
+
+
+def _array_of_numbers(x: Any, dtype: np.dtype[Any] | None, dimensions: tuple[int, ...], **options: Any) -> Any:
+    """Return numbers as an array or CSR matrix of a dtype, their own where it is None, as `check_array` does.
+
+    Arrays, matrices and lists that are plainly numbers are seen at once; others are for scikit-learn to convert or to
+    refuse, with these options.
+    """
+    found = None
+    if isinstance(x, np.ndarray | list | tuple) and not isinstance(x, np.matrix):
+        with suppress(ValueError, TypeError, OverflowError):
+            found = np.asarray(x)
+    elif is_sparse(x) and "accept_sparse" in options:
+        found = x
+    if found is not None and found.dtype.kind in "iubf" and found.ndim in dimensions and 0 not in found.shape:
+        found = found.asformat(options["accept_sparse"]) if found is x and is_sparse(x) else found
+        return found if dtype is None else found.astype(dtype, copy=False)
+    from sklearn.utils.validation import check_array  # slow to import
+
+    return check_array(x, dtype=dtype, ensure_all_finite=False, **options)
+
+
+def _names_of(frame: nw.DataFrame[Any] | None) -> tuple[str, ...] | None:
+    """Return the names of the columns of a frame where they are texts; None where there are none; refuse a mixture."""
+    names = () if frame is None else tuple(frame.columns)
+    kinds = sorted({type(name).__qualname__ for name in names})
+    if len(kinds) > 1 and "str" in kinds:
+        raise InvalidType(
+            "Feature names are only supported if all input features have string names, but your input has "
+            f"{kinds} as feature name / column name types. Use X.columns = X.columns.astype(str), or give an array."
+        )
+    return names if kinds == ["str"] else None
+
+
+def _check_names(system: Any, fitted: Any, given: tuple[str, ...] | None) -> None:
+    """Refuse columns of other names than those of the fit, (D,); warn where only one of the two has names."""
+    name = type(system).__name__
+    if given is None and fitted is not None:
+        warn(f"X does not have valid feature names, but {name} was fitted with feature names", UserWarning)
+    elif given is not None and fitted is None:
+        warn(f"X has feature names, but {name} was fitted without feature names", UserWarning)
+    elif given is not None and given != tuple(fitted):
+        more, less = sorted({*given} - {*fitted}), sorted({*fitted} - {*given})
+        lines = ["The feature names should match those that were passed during fit."]
+        for title, names in (("unseen at fit time", more), ("seen at fit time, yet now missing", less)):
+            if names:
+                lines += [f"Feature names {title}:", *(f"- {one}" for one in names[:5]), *["- ..."][: len(names) > 5]]
+        raise InvalidData("\n".join(lines) + "\n")
 
 
 def _refuse_no_rows(x: Any) -> None:
@@ -438,7 +485,7 @@ def _refuse_malformed(x: Any) -> None:
         if x.format in ("csr", "csc", "bsr"):
             x.check_format(full_check=True)
         elif x.format == "coo" and x.nnz and x.ndim == 2:
-            sparse.coo_array((x.data, x.coords), shape=x.shape)
+            scipy.sparse.coo_array((x.data, x.coords), shape=x.shape)
     except ValueError as error:
         raise InvalidData(f"X is a malformed {x.format.upper()} matrix: {error}") from None
 

@@ -18,11 +18,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import special
+import scipy
 
 from adaline.arrays import Array, namespace
 from adaline.errors import InvalidParameter
 from adaline.links import LINKS, Derivatives, Link, Log, Power, name_of
+from adaline.losses.wright import log_wright
 
 OF_POWERS: dict[float, str] = {0: "gaussian", 1: "poisson", 2: "gamma", 3: "inverse_gaussian"}
 LARGE = 16.0  # shape from which on Gamma and psi are taken from their series, in terms 1 / (c x^a), pairs (a, c)
@@ -84,6 +85,10 @@ class Family(ABC):
     def good(self, t: Array) -> tuple[Any, str]:
         """Return which targets are possible, (n, K), and what is, in words."""
         return t >= 0, "takes counts, zero or more"
+
+    def observed(self, t: Array) -> Any:
+        """Return which rows of targets say something, (n,): all but those of no trials."""
+        return np.ones(len(t), dtype=bool)
 
     def range(self, link: Link) -> tuple[float, float]:
         """Return the borders of the outputs whose mean the family can have."""
@@ -176,12 +181,15 @@ class Tweedie(Family):
     def variance(self, mean: Any) -> Any:
         return mean**self.power
 
+    def pearson(self, mean: Any, t: Any) -> Any:
+        return ((t - mean) / mean ** (self.power / 2)) ** 2  # squares of large amounts overflow
+
     def deviance(self, mean: Any, t: Any) -> Any:
         p = self.power
         if p == 0:
             return (t - mean) ** 2
         if p == 1:
-            return 2 * (special.xlogy(t, np.where(t > 0, t, 1.0) / mean) - (t - mean))
+            return 2 * (scipy.special.xlogy(t, np.where(t > 0, t, 1.0) / mean) - (t - mean))
         if p == 2:
             return 2 * ((t - mean) / mean - np.log(t / mean))
         if p == 3:
@@ -195,18 +203,36 @@ class Tweedie(Family):
         if p == 0:
             return np.zeros_like(t)
         if p == 1:
-            return np.asarray(t - special.xlogy(t, t))
+            return np.asarray(t - scipy.special.xlogy(t, t))
         return np.asarray(1.0 + np.log(t) if p == 2 else t ** (2 - p) / ((2 - p) * (p - 1)))
 
     def saturated(self, t: Array, weight: Array) -> Array:
         if self.power == 1:
-            return np.asarray(weight * (special.xlogy(t, t) - t - special.gammaln(t + 1)).sum(axis=1))
+            return np.asarray(weight * (scipy.special.xlogy(t, t) - t - scipy.special.gammaln(t + 1)).sum(axis=1))
         if self.power in (2, 3):
             return np.asarray(weight * np.log(t).sum(axis=1))
         return np.zeros(len(t))
 
+    @property
+    def compound(self) -> bool:
+        """Whether t is a poisson sum of gamma amounts, whose density is the series of `log_density`."""
+        return 1 < self.power < 2
+
+    def log_density(self, t: Array, dispersion: float) -> Array:
+        """Return the log density (n, K) of amounts at mean = t, for a power between 1 and 2.
+
+        Of t > 0 it is ln(W / t) - t^(2-p) / ((p - 1) (2 - p) phi), W the series of `log_wright`: of so many gamma
+        amounts; zero has the mean zero for certain. P. K. Dunn, G. K. Smyth, Statistics and Computing 15 (2005),
+        267-280.
+        """
+        p, some = self.power, t > 0
+        amount, a = np.where(some, t, 1.0), (2 - p) / (p - 1)
+        log_x = a * np.log(amount / (p - 1)) - (1 + a) * np.log(dispersion) - np.log(2 - p)
+        whole = log_wright(a, log_x) - np.log(amount) - amount ** (2 - p) / ((p - 1) * (2 - p) * dispersion)
+        return np.where(some, whole, 0.0)
+
     def log_likelihood(self, deviance: float, saturated: float, weight: float) -> float:
-        """Of gamma, gaussian and inverse gaussian as R has it; NaN of others, whose density has no closed form."""
+        """Of gamma, gaussian and inverse gaussian as R has it; NaN of others, see `compound`."""
         phi = deviance / weight
         if self.power == 1:
             return saturated - deviance / 2
@@ -214,7 +240,7 @@ class Tweedie(Family):
             return np.nan
         if self.power == 2:
             k = 1 / phi
-            return float(-k * (deviance / 2 + weight) + weight * (k * np.log(k) - special.gammaln(k)) - saturated)
+            return float(-k * (deviance / 2 + weight) + weight * (k * np.log(k) - scipy.special.gammaln(k)) - saturated)
         return float(-0.5 * weight * (np.log(2 * np.pi * phi) + 1) - 0.5 * self.power * saturated)
 
     def good(self, t: Array) -> tuple[Any, str]:
@@ -299,19 +325,23 @@ class NegativeBinomial(Family):
     def deviance(self, mean: Any, t: Any) -> Any:
         """With d = t - m: t ln(1 + shape d / (m (t + shape))) - shape ln(1 + d / (m + shape)), twice."""
         k, d = self.shape, t - mean
-        return 2 * (special.xlog1py(t, k / (t + k) * d / mean) - k * np.log1p(d / (mean + k)))
+        more = k / (t + k) * d / mean  # may be -1 where t is next to nothing
+        log = np.where(
+            more < -0.5, scipy.special.xlogy(t, t / mean * ((mean + k) / (t + k))), scipy.special.xlog1py(t, more)
+        )
+        return 2 * (log - k * np.log1p(d / (mean + k)))
 
     def lowest(self, t: Array) -> Array:
-        return np.asarray((t + self.shape) * np.log1p(t / self.shape) - special.xlogy(t, t))
+        return np.asarray((t + self.shape) * np.log1p(t / self.shape) - scipy.special.xlogy(t, t))
 
     def saturated(self, t: Array, weight: Array) -> Array:
         """A poisson's, and what the shape adds; for a large one by Stirling's series, without k ln k in it."""
         k = self.shape
         if k < LARGE:
-            more = special.gammaln(t + k) - special.gammaln(k) + k * np.log(k) - (t + k) * np.log(t + k) + t
+            more = scipy.special.gammaln(t + k) - scipy.special.gammaln(k) + k * np.log(k) - (t + k) * np.log(t + k) + t
         else:
             more = _stirling(t + k) - _stirling(k) - 0.5 * np.log1p(t / k)
-        return np.asarray(weight * (more + special.xlogy(t, t) - t - special.gammaln(t + 1)).sum(axis=1))
+        return np.asarray(weight * (more + scipy.special.xlogy(t, t) - t - scipy.special.gammaln(t + 1)).sum(axis=1))
 
     def shape_score(self, mean: Array, t: Array) -> tuple[Array, Array]:
         """Return the first and second derivative of the log-likelihood by the shape k, (n, K).
@@ -322,8 +352,10 @@ class NegativeBinomial(Family):
         k, u = self.shape, (t - mean) / (mean + self.shape)
         n = t + k
         if k < LARGE:
-            first = special.digamma(n) - special.digamma(k) - np.log1p(mean / k) - u
-            return first, special.polygamma(1, n) - special.polygamma(1, k) + mean / (k * (mean + k)) + u / (mean + k)
+            first = scipy.special.digamma(n) - scipy.special.digamma(k) - np.log1p(mean / k) - u
+            return first, scipy.special.polygamma(1, n) - scipy.special.polygamma(1, k) + mean / (
+                k * (mean + k)
+            ) + u / (mean + k)
         first = _log1p_less(u) + t / (2 * k * n) + _series(n, PSI) - _series(k, PSI)
         return first, u**2 / n - t * (k + n) / (2 * k**2 * n**2) + _series(n, PSI_SLOPE) - _series(k, PSI_SLOPE)
 
@@ -363,7 +395,7 @@ class Binomial(Family):
         yes, no = counts(mean, t)
         n = yes + no
         with np.errstate(divide="ignore", invalid="ignore"):
-            each = (special.xlogy(k, k / (n * m)) for k, m in ((yes, mean), (no, 1.0 - mean)))
+            each = (scipy.special.xlogy(k, k / (n * m)) for k, m in ((yes, mean), (no, 1.0 - mean)))
             return 2 * sum(np.where(k > 0, one, 0.0) for one, k in zip(each, (yes, no), strict=True))
 
     def pearson(self, mean: Any, t: Any) -> Any:
@@ -374,20 +406,23 @@ class Binomial(Family):
     def lowest(self, t: Array) -> Array:
         yes, no = (t[:, :1], t[:, 1:]) if t.shape[1] == 2 else (t, 1.0 - t)
         n = yes + no
-        return np.asarray(special.xlogy(n, n) - special.xlogy(yes, yes) - special.xlogy(no, no))
+        return np.asarray(scipy.special.xlogy(n, n) - scipy.special.xlogy(yes, yes) - scipy.special.xlogy(no, no))
 
     def saturated(self, t: Array, weight: Array) -> Array:
         if t.shape[1] == 2:
             yes, no, times = t[:, 0], t[:, 1], weight
         else:  # the weight is the number of trials
             yes, no, times = weight * t[:, 0], weight * (1.0 - t[:, 0]), np.ones(len(t))
-        ways = special.gammaln(yes + no + 1) - special.gammaln(yes + 1) - special.gammaln(no + 1)
+        ways = scipy.special.gammaln(yes + no + 1) - scipy.special.gammaln(yes + 1) - scipy.special.gammaln(no + 1)
         return np.asarray(times * (ways - self.lowest(np.column_stack([yes, no]))[:, 0]))
 
     def good(self, t: Array) -> tuple[Any, str]:
         if t.shape[1] == 2:
             return t >= 0, "takes numbers of successes and of failures, zero or more, or one column of shares"
         return (t >= 0) & (t <= 1), "takes shares from 0 to 1, or two columns: successes, failures"
+
+    def observed(self, t: Array) -> Any:
+        return t.sum(axis=1) > 0 if t.shape[1] == 2 else super().observed(t)
 
     def range(self, link: Link) -> tuple[float, float]:
         if isinstance(link, Log):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import special
+import scipy
 
 from adaline.activations import ACTIVATIONS
 from adaline.arrays import Array, namespace
@@ -70,7 +70,7 @@ class Logistic(Loss):
 
     def lowest(self, t: Array) -> Array:
         """Return the cost of p = t, zero where t is 0 or 1."""
-        return np.asarray(special.entr(t) + special.entr(1 - t))
+        return np.asarray(scipy.special.entr(t) + scipy.special.entr(1 - t))
 
     def check(self, t: Array, first_row: int = 0) -> None:
         """Refuse targets outside 0 .. 1."""

@@ -1,4 +1,7 @@
-"""A loss with an offset: a known part of each output, z = w'x + w0 + offset, the last column of a row's targets."""
+"""A loss with an offset: a known part of each output, z = w'x + w0 + offset, the last column of a row's targets.
+
+Several outputs have one in common, or one each.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ FAR = 300.0  # offset whose exp and its squares are numbers
 
 @dataclass(frozen=True)
 class Offset(Likelihood):
-    """loss(z + offset, t), for targets (n, T + 1) whose last column is the offset.
+    """loss(z + offset, t), for targets (n, T + 1) whose last column is the offset, or (n, 2 K) with one for each.
 
     Examples
     --------
@@ -26,6 +29,7 @@ class Offset(Likelihood):
     """
 
     loss: Any
+    columns: int = 1
     response: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
@@ -63,28 +67,28 @@ class Offset(Likelihood):
 
     def native_rows(self, t: Any, weight: Any) -> tuple[Any, Any, float] | None:
         """Return rows that have the offset in their targets and weights, where the loss has a kernel and allows it."""
-        if self.loss.kernel is None or np.abs(t[:, -1]).max(initial=0.0) > FAR:
+        if self.loss.kernel is None or self.columns > 1 or np.abs(t[:, -1]).max(initial=0.0) > FAR:
             return None
         weight = np.ones(len(t)) if weight is None else weight
-        return self.loss.without_offset(np.ascontiguousarray(t[:, :-1]), t[:, -1:], weight)  # type: ignore[no-any-return]
+        return self.loss.without_offset(np.ascontiguousarray(t[:, : -self.columns]), t[:, -self.columns :], weight)  # type: ignore[no-any-return]
 
     @property
     def linked(self) -> Likelihood | None:
         """The likelihood with the offset."""
         inner = self.loss.linked
-        return None if inner is None else Offset(inner)
+        return None if inner is None else Offset(inner, self.columns)
 
     def value(self, z: Any, t: Any) -> Any:
         """Return loss(z + offset)."""
-        return self.loss.value(z + t[:, -1:], t[:, :-1])
+        return self.loss.value(z + t[:, -self.columns :], t[:, : -self.columns])
 
     def slope(self, z: Any, t: Any) -> Any:
         """Return its derivative."""
-        return self.loss.slope(z + t[:, -1:], t[:, :-1])
+        return self.loss.slope(z + t[:, -self.columns :], t[:, : -self.columns])
 
     def curvature(self, z: Any, t: Any) -> Any:
         """Return the derivative of that."""
-        return self.loss.curvature(z + t[:, -1:], t[:, :-1])
+        return self.loss.curvature(z + t[:, -self.columns :], t[:, : -self.columns])
 
     def mean(self, z: Any) -> Any:
         """Return the prediction of an output that has the offset in it."""
@@ -92,15 +96,15 @@ class Offset(Likelihood):
 
     def constant(self, mean: Array) -> Array:
         """Return that of the loss, less the mean offset."""
-        return np.asarray(self.loss.constant(mean[:-1]) - mean[-1])
+        return np.asarray(self.loss.constant(mean[: -self.columns]) - mean[-self.columns :])
 
     def lowest(self, t: Array) -> Array:
         """Return that of the loss, which is over all outputs."""
-        return np.asarray(self.loss.lowest(t[:, :-1]))
+        return np.asarray(self.loss.lowest(t[:, : -self.columns]))
 
     def check(self, t: Array, first_row: int = 0) -> None:
         """Refuse targets that the loss does not admit."""
-        self.loss.check(t[:, :-1], first_row)
+        self.loss.check(t[:, : -self.columns], first_row)
 
     @property
     def family(self) -> Any:
@@ -114,24 +118,28 @@ class Offset(Likelihood):
 
     def expected(self, z: Any, t: Any) -> Any:
         """Return the expected curvature, (n, K)."""
-        return self.loss.expected(z + t[:, -1:], t[:, :-1])
+        return self.loss.expected(z + t[:, -self.columns :], t[:, : -self.columns])
 
     def predicted(self, z: Any, t: Any) -> Any:
         """Return the mean of t for each row, (n, K)."""
-        return self.loss.mean(z + t[:, -1:])
+        return self.loss.mean(z + t[:, -self.columns :])
 
     def deviance(self, z: Any, t: Any) -> Any:
         """Return twice the cost above the lowest, (n, K)."""
-        return self.loss.deviance(z + t[:, -1:], t[:, :-1])
+        return self.loss.deviance(z + t[:, -self.columns :], t[:, : -self.columns])
 
     def pearson(self, z: Any, t: Any) -> Any:
         """Return squared residuals over the variance, (n, K)."""
-        return self.loss.pearson(z + t[:, -1:], t[:, :-1])
+        return self.loss.pearson(z + t[:, -self.columns :], t[:, : -self.columns])
 
     def saturated(self, t: Array, weight: Array) -> Array:
         """Return weight x log density at mean = t, (n,)."""
-        return np.asarray(self.loss.saturated(t[:, :-1], weight))
+        return np.asarray(self.loss.saturated(t[:, : -self.columns], weight))
+
+    def observed(self, t: Array) -> Any:
+        """Return which rows are observations, (n,)."""
+        return self.loss.observed(t[:, : -self.columns])
 
     def first(self, t: Any, mean: Array) -> Any:
         """Return outputs to start from, (n, K), the offset taken off."""
-        return self.loss.first(t[:, :-1], mean[:-1]) - t[:, -1:]
+        return self.loss.first(t[:, : -self.columns], mean[: -self.columns]) - t[:, -self.columns :]

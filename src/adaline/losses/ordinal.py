@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from adaline.arrays import Array, host
 from adaline.links import LINKS, ShareLink
@@ -133,8 +133,8 @@ class CloglogIntervals(CumulativeLink):
             low, m = np.exp(b), (1.0 / np.expm1(widths))[t]
             d = np.exp(a) * -np.expm1(-widths)[t]
             log_d = a + _log_less(widths)[t]  # far down the line d underflows
-            log_p = np.where(d < SMALL, log_d + np.log(special.exprel(-np.minimum(d, SMALL))), _log_less(d))
-            q = np.where(d < LARGEST, 1.0 / special.exprel(np.minimum(d, LARGEST)), 0.0)
+            log_p = np.where(d < SMALL, log_d + np.log(scipy.special.exprel(-np.minimum(d, SMALL))), _log_less(d))
+            q = np.where(d < LARGEST, 1.0 / scipy.special.exprel(np.minimum(d, LARGEST)), 0.0)
             slope = _ratio_slope(d)
             upper, lower = -(1.0 + m) * q, m * q + low
             at_upper = -(1.0 + m) * np.where(d < LARGEST, slope * d, 0.0)
@@ -243,6 +243,10 @@ class OrdinalOutputs(Loss):
         at_upper, at_lower = ((end * q).sum(axis=1) * found.across for end in (upper, lower))
         return np.asarray(self.curvature(z, t) * q + upper * at_lower[:, None] + lower * at_upper[:, None])
 
+    def mean(self, z: Any) -> Array:
+        """Return the probabilities of the classes, (n, K)."""
+        return np.asarray(np.exp(self.inner.log_probabilities(host(z)[:, 0] + self.inner.thresholds[0])))
+
     def _of(self, z: Any, t: Any) -> tuple[IntervalTerms, Array, Array]:
         """Return the terms of rows, and which output is the upper and the lower end of their class, (n, K - 1)."""
         own = host(t)[:, 0].astype(np.intp)
@@ -278,7 +282,7 @@ def _tail(a: Array, b: Array, width: Array) -> tuple[Array, ...]:
 
 def _around_zero(a: Array, b: Array, width: Array) -> tuple[Array, ...]:
     """Return the same for an interval about zero, which is not narrow."""
-    outside = special.ndtr(-a) + special.ndtr(b)
+    outside = scipy.special.ndtr(-a) + scipy.special.ndtr(b)
     p_a, p_b = (np.exp(-x * x / 2) / np.sqrt(2 * np.pi) / (1.0 - outside) for x in (a, b))
     mean = p_b - p_a
     return -np.log1p(-outside), p_a, p_b, a - mean, mean - b
@@ -286,7 +290,7 @@ def _around_zero(a: Array, b: Array, width: Array) -> tuple[Array, ...]:
 
 def _mills(x: Array) -> tuple[Array, Array]:
     """Return R(x) = g(x) / g'(x) of the normal distribution and its derivative 1 + x R(x), for x <= 0."""
-    ratio = np.sqrt(np.pi / 2) * special.erfcx(-x / np.sqrt(2))
+    ratio = np.sqrt(np.pi / 2) * scipy.special.erfcx(-x / np.sqrt(2))
     slope = 1.0 + x * ratio
     far = x < FAR
     if far.any():  # 1/R = y + 1/(y + 2/(y + 3/(y + ...))), y = -x

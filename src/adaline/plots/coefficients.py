@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from adaline.arrays import Array
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter
+from adaline.estimator import clone
 from adaline.fits.l1_path import L1Path
 from adaline.inference.strengths import Strength, strengths, strongest
 from adaline.input.basis import basis_of, rows_through_basis

@@ -6,13 +6,13 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, host, is_device, is_sparse
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.lazy import nw
 from adaline.plots.style import short
 from adaline.wording import counted
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData
@@ -105,7 +105,7 @@ def quantiles(residual: Any, ax: Axes | None = None) -> Axes:
     n = len(residual)
     spread = float(residual.std())
     ordered = np.sort(residual - residual.mean()) / (spread if spread > 0 else 1.0)
-    normal = special.ndtri((np.arange(n) + 0.5) / n)
+    normal = scipy.special.ndtri((np.arange(n) + 0.5) / n)
     kept = (
         np.arange(n)
         if n <= MOST_POINTS

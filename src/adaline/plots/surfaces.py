@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from adaline.arrays import Array
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter
+from adaline.estimator import clone
 from adaline.parameters import COUNT, NONE, AnyOf
 from adaline.plots.inputs import column_names, numbers, plain, refuse_basis, same_length
 from adaline.plots.style import INK, MOST_POINTS, Axes, axes, colour, finished, marker, short, styled

@@ -9,6 +9,7 @@ held out have weight zero. What a candidate raises or warns about is kept as tex
 
 from __future__ import annotations
 
+import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -17,18 +18,17 @@ from copy import copy
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier
-from sklearn.pipeline import Pipeline
 
 from adaline.arrays import Array, host, is_device, is_sparse, namespace
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.estimator import clone, is_classifier
 from adaline.input.columns import InputColumns
 from adaline.input.labels import read_labels
 from adaline.input.open import read_weights
+from adaline.lazy import nw
 from adaline.parameters import WholeNumber
 from adaline.selection.folds import assign_folds, check_classes
 from adaline.selection.measures import Measure, RowLoss, Score
@@ -211,10 +211,11 @@ class Rows(ABC):
 
 
 class ArrayRows(Rows):
-    """Rows in memory; those of weight zero take no part."""
+    """Rows in memory; those of weight zero take no part. With an offset (n,) systems are fitted that take one."""
 
-    def __init__(self, x: Any, y: Any, sample_weight: Any, classes: bool) -> None:
+    def __init__(self, x: Any, y: Any, sample_weight: Any, classes: bool, offset: Array | None = None) -> None:
         super().__init__()
+        self.offset = offset
         self.x = x = _indexable(x)
         n = x.shape[0]
         self.y = None if y is None else _on_host(read_labels(y) if classes else y)
@@ -232,6 +233,7 @@ class ArrayRows(Rows):
             some = np.flatnonzero(self.weight)
             self.x, self.y = self.at(some)
             self.weight = self.given_weight = self.weight[some]
+            self.offset = None if self.offset is None else self.offset[some]
         _check_folds(folds, len(self.weight))
         if self.classes:
             check_classes(self.y)
@@ -243,6 +245,7 @@ class ArrayRows(Rows):
         order = np.argsort(self.fold, kind="stable")
         self.x, self.y = self.at(order)
         self.weight, self.fold = self.weight[order], self.fold[order]
+        self.offset = None if self.offset is None else self.offset[order]
         if self.given_weight is not None:
             self.given_weight = self.given_weight[order]
         return order
@@ -257,6 +260,7 @@ class ArrayRows(Rows):
             out.x, out.y = self.at(indices)
             out.weight, out.fold, out.shared = self.weight[indices], self.fold[indices], {}
             out.given_weight = None if self.given_weight is None else out.weight
+            out.offset = None if self.offset is None else self.offset[indices]
             self.shared[key] = out
         found: ArrayRows = self.shared[key]
         return found
@@ -264,8 +268,13 @@ class ArrayRows(Rows):
     def without_columns(self) -> ArrayRows:
         """Return the rows with no columns of X, for a system that predicts a constant."""
         out = copy(self)
-        out.x, out.shared = self.x[:, :0], {}
+        out.x, out.offset, out.shared = self.x[:, :0], None, {}
         return out
+
+    def predicted(self, model: Any, part: slice = slice(None)) -> Any:
+        """Return the predictions of a model for a part of the rows, with their offsets."""
+        known = {} if self.offset is None else {"offset": self.offset[part]}
+        return model.predict(self.x[part], **known)
 
     def at(self, indices: Indices) -> tuple[Any, Any]:
         """Return the rows with these indices, and their targets."""
@@ -277,6 +286,8 @@ class ArrayRows(Rows):
     def fitted_to(self, system: Any, indices: Indices) -> Any:
         """Return a clone of the system fitted to the rows with these indices."""
         weight = None if self.given_weight is None else self.given_weight[indices]
+        if self.offset is not None:
+            return clone(system).fit(*self.at(indices), sample_weight=weight, offset=self.offset[indices])
         return fit(clone(system), *self.at(indices), weight)
 
     def fit_growing(self, system: Any, parts: Sequence[Indices]) -> list[Any] | None:
@@ -293,6 +304,8 @@ class ArrayRows(Rows):
         return None if rows is None else fit_unions(system, rows)
 
     def fit_folds(self, system: Any) -> FoldFits | None:
+        if self.offset is not None:
+            return None
         return _fit_at_once(system, self.x, self.y, self.given_weight, self.fold, self.shared)
 
 
@@ -398,7 +411,7 @@ def take_rows(x: Any, indices: Indices) -> Any:
 
 def fit(system: Any, x: Any, y: Any, weight: Array | None) -> Any:
     """Fit a system, or a pipeline whose last step takes the weights."""
-    name = f"{system.steps[-1][0]}__sample_weight" if isinstance(system, Pipeline) else "sample_weight"
+    name = f"{system.steps[-1][0]}__sample_weight" if _is_pipeline(system) else "sample_weight"
     return system.fit(x, y, **({} if weight is None else {name: weight}))
 
 
@@ -423,7 +436,7 @@ def spread(errors: Array, weight: Array) -> float:
 
 def freedom_of(model: Any) -> float:
     """Return the effective number of parameters of a fitted model a target; NaN where it does not say."""
-    last = model[-1] if isinstance(model, Pipeline) else model
+    last = model[-1] if _is_pipeline(model) else model
     if not isinstance(last, LinearSystem):
         return np.nan
     return float(np.concatenate([fit.trace for fit in last._fits]).mean())
@@ -508,3 +521,9 @@ def _check_folds(folds: Any, rows: int) -> None:
     WholeNumber(2).check("folds", folds)
     if folds > rows:
         raise InvalidParameter(f"{counted(rows)} cannot be cut into {folds} folds: give more rows, or fewer folds")
+
+
+def _is_pipeline(model: Any) -> bool:
+    """Whether a model is a Pipeline of scikit-learn, of which there is none where its module is not loaded."""
+    module = sys.modules.get("sklearn.pipeline")
+    return module is not None and isinstance(model, module.Pipeline)

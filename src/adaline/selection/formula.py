@@ -12,11 +12,11 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from adaline.arrays import Array, host
 from adaline.construction import check_parameters
 from adaline.errors import InvalidParameter
+from adaline.estimator import clone
 from adaline.inference.influence import LeaveOneOutResult, left_out
 from adaline.input.labels import encode, read_labels
 from adaline.selection.cross_validation import CandidateErrors, Trial, fit, freedom_of, with_trial
@@ -33,7 +33,7 @@ def why_not(system: Any, X: Any, measure: Measure, method: str) -> str:
     name = type(system).__name__
     if isinstance(system, LinearRegression) and system.solver == "gradient":
         return "gradient descent stops where it stops"
-    if isinstance(system, Ridge) and isinstance(system.penalty, str):
+    if isinstance(system, Ridge | LeastSquaresClassifier) and isinstance(system.penalty, str):
         return "penalty='auto' is found anew from the targets of every fit: give numbers"
     if isinstance(system, LeastSquaresClassifier) and method == "loo":
         if isinstance(X, Source):
@@ -108,8 +108,8 @@ def _wrong_labels(system: LeastSquaresClassifier, X: Any, y: Any, sample_weight:
     code = system._targets(np.ones(len(classes)))
     codes = host(codes).astype(np.intp)
     targets = code[codes]
-    shared = system.get_params(deep=False).keys() & LinearRegression().get_params(deep=False).keys()
-    model = LinearRegression(**{name: clone(getattr(system, name), safe=False) for name in shared})
+    options = {name: clone(getattr(system, name), safe=False) for name in ("penalty", "fit_intercept", "basis")}
+    model = Ridge(**options)
     rows = _left_out(model.fit(X, targets, sample_weight), X, targets, sample_weight)
 
     def wrong(residual: Array) -> Array:

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_classifier
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.estimator import is_classifier
 from adaline.input.labels import Labels
 from adaline.locks import cached_property
 from adaline.selection.cross_validation import (

@@ -15,10 +15,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
 
 from adaline.arrays import Array, host
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.estimator import is_classifier, is_regressor
 from adaline.input.labels import places
 from adaline.systems.kmeans import KMeans
 

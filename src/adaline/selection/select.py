@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from adaline import peers
 from adaline.arrays import Array
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
+from adaline.estimator import clone
 from adaline.locks import cached_property
 from adaline.parameters import OneOf, WholeNumber
 from adaline.selection.cross_validation import (

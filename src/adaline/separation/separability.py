@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from adaline.errors import InvalidData
+from adaline.estimator import BaseEstimator
 from adaline.input.open import open_labelled
 from adaline.separation.budget import Budget, Undecided
 from adaline.separation.contests import Contests, Plane

@@ -15,8 +15,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, special
 
 from adaline.arrays import Array, as_dense, host, is_sparse, on_host
 from adaline.block import Block
@@ -115,7 +115,7 @@ class Survey:
 
         def loss(theta: Array) -> tuple[float, Array]:
             height = scores(theta)
-            slope = -t * special.expit(-height)
+            slope = -t * scipy.special.expit(-height)
             back = self.source.rmatvec(slope)[scaling.columns] - scaling.shift * slope.sum()
             gradient = np.concatenate([[slope.sum()], times_power(back, -scaling.exponent)])
             return float(np.logaddexp(0.0, -height)[part].sum()), gradient
@@ -126,7 +126,9 @@ class Survey:
             if (scores(best)[part] > 0).all():
                 raise StopIteration
 
-        optimize.minimize(loss, 0 * start, method="L-BFGS-B", jac=True, callback=separates, options={"maxiter": STEPS})
+        scipy.optimize.minimize(
+            loss, 0 * start, method="L-BFGS-B", jac=True, callback=separates, options={"maxiter": STEPS}
+        )
         return best
 
 

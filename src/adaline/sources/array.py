@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from adaline.arrays import Array, host, is_sparse, on_host
 from adaline.block import Block
@@ -183,7 +183,7 @@ def source_of(blocks: list[Block], names: tuple[str, ...] | None) -> ArraySource
     weight = None if blocks[0].weight is None else np.concatenate([host(block.weight) for block in blocks])
     rows = [on_host(block.x) for block in blocks]
     if is_sparse(rows[0]):
-        return SparseSource(sparse.vstack(rows).tocsr(), t, weight, names)
+        return SparseSource(scipy.sparse.vstack(rows).tocsr(), t, weight, names)
     return ArraySource(np.ascontiguousarray(rows[0] if len(rows) == 1 else np.concatenate(rows)), t, weight, names)
 
 
@@ -191,4 +191,6 @@ def _floats(x: Any) -> Any:
     """Return rows as floats whose strides are multiples of their size; a field of a record array is copied."""
     if x.dtype not in FLOATS:
         return x.astype(np.float64)
-    return x if not any(stride % x.itemsize for stride in x.strides) else np.ascontiguousarray(x)
+    return (
+        x if x.flags.c_contiguous or not any(stride % x.itemsize for stride in x.strides) else np.ascontiguousarray(x)
+    )

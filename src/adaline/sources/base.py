@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -54,8 +54,8 @@ class Source(ABC):
     """How often the rows were read: a list of one number, shared by sources of the same rows."""
     flat: bool = True
     """Whether the targets were given as one vector (N,), so that results are vectors too."""
-    offset: bool = False
-    """Whether the last target is an offset: a known part of the output of a row, not something to predict."""
+    offset: int = 0
+    """How many of the last targets are offsets, known parts of the outputs of a row: none, one for all, or one each."""
 
     def readers(self) -> Iterator[Reader]:
         """Count one read; return functions that each read the next few blocks, in order."""
@@ -117,8 +117,15 @@ class Source(ABC):
         """Return the same rows with other targets, (N, K)."""
 
     def with_target(self, k: int) -> Source:
-        """Return the same rows with target k alone."""
-        return self.with_targets(np.ascontiguousarray(self.read_targets()[:, k : k + 1]))
+        """Return the same rows with target k alone, beside its offset where they have one."""
+        out = self.with_targets(np.ascontiguousarray(self.read_targets()[:, self.columns_of_target(k)]))
+        out.offset = min(self.offset, 1)
+        return out
+
+    def columns_of_target(self, k: int) -> list[int]:
+        """Return the indices of target k, and of its offset, among all targets."""
+        first = self.shape.targets - self.offset
+        return [k, first + (k if self.offset > 1 else 0)] if self.offset else [k]
 
     def recoded(self, values: Array) -> Source:
         """Return the same rows where target k, a class index, becomes values[k], (K, m)."""
@@ -182,8 +189,8 @@ class Source(ABC):
         """Return the same rows without targets, but for their offset, where they have one."""
         if not self.offset:
             return self.unlabelled()
-        out = self.with_targets(self.read_targets()[:, -1:])
-        out.offset = True
+        out = self.with_targets(self.read_targets()[:, -self.offset :])
+        out.offset = self.offset
         return out
 
     def rows_at(self, indices: NDArray[np.intp]) -> Array:
@@ -310,6 +317,15 @@ class IndexedSource(Source):
     def block(self, i: int) -> Block:
         """Return block i, without copying rows."""
 
+    def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
+        """Return the sum over all rows; one block needs neither a tree nor threads."""
+        if self.n_blocks > 1 or (kind.uses_blas and self.parallel):
+            return super().sum(kind, theta, **config)
+        self.reads[0] += 1
+        out = kind.zero(self.shape, **config)
+        out.add(self.block(0), theta)
+        return out
+
     def _readers(self) -> Iterator[Reader]:
         return (partial(self._run, i) for i in range(self.n_blocks))
 
@@ -320,6 +336,7 @@ class IndexedSource(Source):
         return self.n_blocks if self.parallel else 1
 
 
+@lru_cache
 def block_rows(features: int) -> int:
     """Return the number of rows of a dense block, a power of two: some megabytes, and at least 8 D rows if possible."""
     rows = max(BLOCK_ELEMENTS // max(features, 1), 8 * features, 1)

@@ -96,8 +96,8 @@ class SameTargets(SourceView):
         return self._with(self.base.with_targets(t))
 
     def with_target(self, k: int) -> Source:
-        """Return the same rows with target k alone."""
-        return self._with(self.base.with_target(k))
+        """Return the same rows with target k alone, beside its offset where they have one."""
+        return super().with_target(k) if self.offset else self._with(self.base.with_target(k))
 
     def recoded(self, values: Array) -> Source:
         """Return the same rows where target k, a class index, becomes values[k]."""

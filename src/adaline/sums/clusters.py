@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
@@ -108,7 +108,7 @@ def clusters_reference(block: Block, centres: Centres) -> Array:
 def _sparse_distances(x: Any, centres: Centres) -> Array:
     """Return ||v||^2 - 2 v'c + ||c||^2 of sparse rows without forming v, (n, K), never below zero."""
     scale, offset = centres.view
-    x, points = (x.astype(np.float64) @ sparse.diags_array(scale)).tocsr(), centres.points
+    x, points = (x.astype(np.float64) @ scipy.sparse.diags_array(scale)).tocsr(), centres.points
     squares = np.asarray(x.power(2).sum(axis=1)).ravel() + 2 * np.asarray(x @ offset) + offset @ offset
     products = np.asarray(x @ points.T) + points @ offset
     return np.asarray(np.maximum(squares[:, None] - 2 * products + (points**2).sum(axis=1), 0.0))

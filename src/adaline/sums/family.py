@@ -23,7 +23,9 @@ class FamilyPoint(NamedTuple):
 
 
 class FamilySums(Totals):
-    """Deviance, that of the model without columns, Pearson's chi-squared, and `Family.saturated`."""
+    """Deviance, that of the model without columns, Pearson's chi-squared, `Family.saturated`, and weight and
+    number of the rows that are observations.
+    """
 
     uses_blas: ClassVar[bool] = True
     reads_columns: ClassVar[bool] = True
@@ -31,7 +33,7 @@ class FamilySums(Totals):
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
         """Return the sums over no rows."""
-        return cls(np.zeros(4))
+        return cls(np.zeros(6))
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at a FamilyPoint."""
@@ -40,7 +42,8 @@ class FamilySums(Totals):
         with np.errstate(all="ignore"):
             parts = (loss.deviance(z, t), loss.deviance(null, t), loss.pearson(z, t))
             totals = [float(weight @ part[:, 0]) for part in parts]
-            self.sums += [*totals, float(loss.saturated(t, weight).sum())]
+            observed = weight[loss.observed(t)]
+            self.sums += [*totals, float(loss.saturated(t, weight).sum()), float(observed.sum()), len(observed)]
 
 
 class NullScore(Totals):
@@ -62,6 +65,25 @@ class NullScore(Totals):
         with np.errstate(all="ignore"):
             parts = (loss.value(z, t), loss.slope(z, t), loss.expected(z, t))
             self.sums += [float(weight @ np.where(weight > 0, part[:, 0], 0.0)) for part in parts]
+
+
+class Densities(Totals):
+    """Log densities of compound poisson amounts at mean = t, for each of some dispersions; columns are not read."""
+
+    reads_columns: ClassVar[bool] = False
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the sums over no rows; `size` is the number of dispersions."""
+        return cls(np.zeros(int(config["size"])))
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block at a pair: the family and the dispersions."""
+        family, dispersions = theta
+        weight = block.weights()
+        t = host(block.t)[weight > 0, 0]
+        with np.errstate(all="ignore"):
+            self.sums += [float(weight[weight > 0] @ family.log_density(t, phi)) for phi in dispersions]
 
 
 class ShapeScore(Totals):

@@ -20,9 +20,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import sparse
+import scipy
 
-from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, all_finite, host, is_sparse, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
 from adaline.kernels import native, numbers_of
 from adaline.sums import twofold
@@ -107,7 +107,7 @@ class Moments(Sum):
     @property
     def finite(self) -> bool:
         """Whether every number taken in was finite, which the sums show."""
-        return bool(np.isfinite(self.buffer).all())
+        return all_finite(self.buffer)
 
     def vector(self, k: int) -> Array:
         """Return the k-th of first_hi, first_lo, exponent and noise."""
@@ -253,12 +253,12 @@ def sparse_product(block: Block, exponent: Array) -> Array:
     d = block.shape.features
     scale = np.exp2(-exponent)
     parts: list[Any] = [
-        sparse.csr_array(block.x.astype(np.float64)) @ sparse.diags_array(scale[:d]),
-        sparse.csr_array(block.t * scale[d:]),
-        sparse.csr_array(np.ones((block.rows, 1))),
+        scipy.sparse.csr_array(block.x.astype(np.float64)) @ scipy.sparse.diags_array(scale[:d]),
+        scipy.sparse.csr_array(block.t * scale[d:]),
+        scipy.sparse.csr_array(np.ones((block.rows, 1))),
     ]
-    z: Any = sparse.hstack(parts, format="csr")
-    weighted = z if block.weight is None else sparse.diags_array(block.weight) @ z
+    z: Any = scipy.sparse.hstack(parts, format="csr")
+    weighted = z if block.weight is None else scipy.sparse.diags_array(block.weight) @ z
     return np.asarray((z.T @ weighted).toarray())
 
 

@@ -12,6 +12,7 @@ it in one read of X; the references here are tested against them, and serve devi
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -84,8 +85,10 @@ class Objective(Totals):
         return tail.reshape((self.outputs * side, -1) if self.second == "all" else (self.outputs, side, side))
 
     def add(self, block: Block, theta: Any = None) -> None:
-        """Take in a block at a Point."""
+        """Take in a block at a Point; one target serves all machines of a loss that does not couple them."""
         point: Point = theta
+        if block.t.shape[1] == 1 < len(point.theta) and not point.loss.coupled:
+            block = replace(block, t=namespace(block.t).concat([block.t] * len(point.theta), axis=1))
         if not _read_natively(block) or self.second == "all":
             for piece in block.pieces(PIECE):
                 self.sums += objective_reference(piece, point, self.second)

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from adaline.arrays import Array, as_dense, host, is_device, namespace, to_device_of
 from adaline.block import Block, Shape
@@ -90,6 +90,20 @@ class FittedLikelihood(NamedTuple):
         theta = to_device_of(x, self.theta.T.copy())
         return xp.matmul(xp.astype(x, xp.float64, copy=False), theta[1:, :]) + theta[:1, :]
 
+    def coordinates(self, block: Block) -> Any:
+        """Return Z = A'(1, x) of the rows of a block, one output after another, (n, K m)."""
+        x = as_dense(block.x)
+        xp = namespace(x)
+        k, side, m = self.root.shape
+        root = to_device_of(x, self.root.transpose(1, 0, 2).reshape(side, k * m))
+        return xp.matmul(xp.astype(x, xp.float64, copy=False), root[1:, :]) + root[:1, :]
+
+    def second(self, outputs: Array, t: Array) -> Array:
+        """Return the second derivatives of the loss by coupled outputs (n, K), (n, K, K)."""
+        unit = np.eye(outputs.shape[1])
+        columns = [self.loss.product(outputs, t, np.broadcast_to(e, outputs.shape)) for e in unit]
+        return np.stack(columns, axis=2)
+
 
 class RowStatistics(NamedTuple):
     """Coordinates z (n, m), scaled residuals (n, K), weights, leverages h (n,) and costs (n, K) of rows.
@@ -109,12 +123,9 @@ def likelihood_statistics(block: Block, fit: FittedLikelihood) -> RowStatistics:
     """Return the statistics of the rows of a block at the fit of a likelihood."""
     x = as_dense(block.x)
     xp = namespace(x)
-    x = xp.astype(x, xp.float64, copy=False)
     t = to_device_of(x, block.t)[:, : fit.targets]
-    k, side, m = fit.root.shape
-    root = to_device_of(x, fit.root.transpose(1, 0, 2).reshape(side, k * m))
-    outputs = fit.outputs(block)
-    z = xp.matmul(x, root[1:, :]) + root[:1, :]
+    k, _, m = fit.root.shape
+    outputs, z = fit.outputs(block), fit.coordinates(block)
     weight = _weights(block, x)
     residual = -fit.loss.slope(outputs, t) / fit.dispersion
     if not fit.loss.coupled:
@@ -136,8 +147,7 @@ def _coupled(fit: FittedLikelihood, outputs: Array, t: Array, z: Array, slope: A
     score = np.einsum("nk,nkm->nm", slope, z)
     if not fit.power or not np.isfinite(score).all():  # rows that are not finite are refused by their cost
         return score, np.zeros(len(score))
-    unit = np.eye(z.shape[1])
-    second = np.stack([fit.loss.product(outputs, t, np.broadcast_to(e, outputs.shape)) for e in unit], axis=2)
+    second = fit.second(outputs, t)
     left, size, right = np.linalg.svd(z, full_matrices=False)  # Z V Z' has its part in the span of the rows of z
     spread = left * size[:, None, :]
     values, vectors = np.linalg.eigh(spread.transpose(0, 2, 1) @ second @ spread)
@@ -272,7 +282,7 @@ class GroupScores(Sum):
         counted = np.flatnonzero(block.weights() > 0)
         groups, group_index = np.unique(host(block.t)[counted, -1], return_inverse=True)
         shape = (len(groups), len(counted))
-        member = sparse.csc_array((np.ones(len(counted)), group_index, np.arange(len(counted) + 1)), shape)
+        member = scipy.sparse.csc_array((np.ones(len(counted)), group_index, np.arange(len(counted) + 1)), shape)
         self._add_scores(groups, (member @ scores[counted]).reshape(len(groups), targets, size))
 
     def merge(self, other: Self) -> None:

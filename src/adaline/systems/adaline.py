@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
-from adaline.construction import configured
 from adaline.fits.online import OnlineResult, run_lms
 from adaline.parameters import MODE, POSITIVE, OneOf, UsedWith
 from adaline.results import Status
@@ -15,10 +14,11 @@ from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares import descent
 from adaline.solvers.least_squares.choose import sums
 from adaline.sources import Source
+from adaline.systems.families.named import named_system
 from adaline.systems.families.online_classifier import OnlineClassifier
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class Adaline(OnlineClassifier):
     """Adaptive linear element: minimises the mean of (t - w0 - w'x)^2 / 2 over targets +-1, by steps of LMS.

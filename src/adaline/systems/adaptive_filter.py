@@ -11,7 +11,7 @@ import numpy as np
 
 from adaline.arrays import Array, copy_at_once
 from adaline.block import Block
-from adaline.construction import check_parameters, configured
+from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.online import scan_certificate
 from adaline.fitted import check_is_fitted
@@ -27,12 +27,13 @@ from adaline.sources import Source
 from adaline.sources.signal import SignalSource
 from adaline.systems.families.adaptation import Adaptation
 from adaline.systems.families.filter import Filtered, SignalSystem
+from adaline.systems.families.named import named_system
 
 RULES = ("lms", "nlms", "sign", "sign-data", "sign-sign", "rls")
 AUTO_RATE = 0.5  # of the normalised rule, which is stable from 0 to 2
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class AdaptiveFilter(SignalSystem):
     """The filter that follows a desired signal d: each sample's step minimises (d_n - w'u_n)^2, in part or for all.
@@ -182,7 +183,7 @@ class AdaptiveFilter(SignalSystem):
 
     def __getstate__(self) -> dict[str, Any]:
         with lock_of(self):
-            state = dict(super().__getstate__())
+            state = super().__getstate__()
             if "_state" in state:  # single samples change it in place, and the weights, which are a view of it
                 state |= {"_state": self._state.copy(), "coef_": self.coef_.copy(), "_recorded": [*self._recorded]}
             return state

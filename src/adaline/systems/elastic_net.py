@@ -7,14 +7,12 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin, clone
-from sklearn.utils import ClassifierTags
-from sklearn.utils.metaestimators import available_if
 
 from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
-from adaline.construction import check_parameters, configured
+from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
+from adaline.estimator import RegressorMixin, available_if, clone
 from adaline.fits.elastic_path import MOMENTS, FittedNet, NetOptions, fit_folds, fit_nets, refuse_rough
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, by_blocks, set_columns, transaction
@@ -22,7 +20,7 @@ from adaline.input.basis import columns_of
 from adaline.input.coded import scored
 from adaline.input.labels import Labels
 from adaline.input.open import open_labelled, open_rows, read_finite, refuse_overflow
-from adaline.losses import Logistic, Loss, Softmax, Squared, loss_of
+from adaline.losses import Absolute, Logistic, Loss, Quantile, Softmax, Squared, loss_of
 from adaline.losses.registry import LOSS
 from adaline.parameters import (
     AUTO,
@@ -48,6 +46,7 @@ from adaline.sources.views import as_shares, shares_of
 from adaline.sums import Targets
 from adaline.systems.families.decisions import label_of_largest
 from adaline.systems.families.folds import FoldFits
+from adaline.systems.families.named import named_system
 from adaline.systems.families.online import WEIGHT_CHECKS
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import finite_outputs, split_theta
@@ -62,7 +61,7 @@ def _classifies(system: Any) -> bool:
     return isinstance(loss_of(system.loss), Logistic | Softmax)
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class ElasticNet(LinearRegressor):
     """Elastic net: minimises sum_n weight_n loss(y_n, w0 + w'x_n) + penalty/2 ||w||^2 + l1 |w|, w0 free.
@@ -75,8 +74,9 @@ class ElasticNet(LinearRegressor):
     Parameters
     ----------
     loss : name of a convex loss, or a Loss
-        "squared" (half of it; the lasso), "huber", "poisson", "gamma", ... take numbers. "logistic" and "softmax" take
-        labels, and predict them: the system is a classifier then. "logistic" is the softmax for more than two labels.
+        "squared" (half of it; the lasso), "huber", "poisson", "gamma", "quantile", ... take numbers. "logistic" and
+        "softmax" take labels, and predict them: the system is a classifier then. "logistic" is the softmax for more
+        than two labels. "absolute" and "quantile" are linear programs over rows in memory, without a ridge penalty.
         "binomial" takes shares, weighted by their trials, or two columns: successes, failures.
     l1 : "auto" or number
         A number acts in the columns' own units; it is n alpha l1_ratio of scikit-learn and n lambda alpha of glmnet,
@@ -92,10 +92,10 @@ class ElasticNet(LinearRegressor):
     rule : "best" or "one-standard-error"
         What "auto" takes: the least loss of the rows held out, or the largest l1 whose loss is within a standard error.
     positive : bool
-        Whether coefficients have to be zero or more. With loss="squared".
+        Whether coefficients have to be zero or more; not with "softmax".
     groups : None or array (D,)
         The group of each column, by any label: l1 becomes l1 sum over groups of sqrt(columns) |w of the group|, so that
-        the columns of a group enter together. With loss="squared".
+        the columns of a group enter together; not with "softmax".
     points : int
         How many penalties the path has, in geometric progression.
     ratio : number
@@ -132,7 +132,7 @@ class ElasticNet(LinearRegressor):
     References
     ----------
     Lecture S0, section 5.2, and S3: regularisation. R. Tibshirani (1996); H. Zou and T. Hastie (2005); J. Friedman et
-    al. (2010). Squared losses take one pass over the rows, others 3 to 10 for a point of the path and a fold.
+    al. (2010). Squared losses take one pass over the rows, others about 5 for a point of the path and all folds.
     """
 
     expected_failures: ClassVar[dict[str, str]] = dict.fromkeys(
@@ -204,14 +204,14 @@ class ElasticNet(LinearRegressor):
         y = refuse_overflow(loss_of(self.loss).mean(z))
         return np.asarray(y[:, 0] if self._flat else y)
 
-    @available_if(_classifies)  # type: ignore[untyped-decorator]
+    @available_if(_classifies)
     @by_blocks
     def decision_function(self, X: Any) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
         z = self._outputs(X)
         return z[:, 0] if z.shape[1] == 1 else z
 
-    @available_if(_classifies)  # type: ignore[untyped-decorator]
+    @available_if(_classifies)
     @by_blocks
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, (n, K)."""
@@ -321,7 +321,8 @@ class ElasticNet(LinearRegressor):
 
     def _check_together(self) -> None:
         loss = loss_of(self.loss)
-        refuse_rough(loss)
+        if not isinstance(loss, Quantile | Absolute):
+            refuse_rough(loss)
         if loss.linked is not None and getattr(loss.linked.family, "shape", None) == "auto":
             raise InvalidParameter(
                 "the shape of a negative binomial is not estimated along a path: give its shape, such as "
@@ -330,16 +331,26 @@ class ElasticNet(LinearRegressor):
             )
         if self.positive and self.groups is not None:
             raise InvalidParameter("groups have no sign: give one of positive=True and groups")
-        if (self.positive or self.groups is not None) and loss.name != "squared":
-            raise InvalidParameter(f"positive=True and groups need loss='squared', not {loss.name!r}")
+        more = np.any(self.penalty) or self.mix not in (None, 1) or self.positive or self.groups is not None
+        if loss.corners and more:
+            raise InvalidParameter(
+                f"loss={loss.name!r} with l1 is a linear program, which has no ridge penalty, groups or bounds: leave "
+                "out penalty, mix, groups and positive, or use loss='huber'"
+            )
         if self.mix is not None and np.any(self.penalty):
             raise InvalidParameter("mix ties the ridge penalty to l1: give one of mix and penalty")
         if np.any(np.asarray(self.penalty) < 0):
             raise InvalidParameter(f"penalty must be numbers of zero or more, got {self.penalty!r}")
 
+    @property
+    def _estimator_type(self) -> str:
+        return "classifier" if _classifies(self) else "regressor"
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if _classifies(self):
+            from sklearn.utils import ClassifierTags
+
             tags.estimator_type, tags.regressor_tags, tags.classifier_tags = "classifier", None, ClassifierTags()
             tags.target_tags.multi_output = False
         return tags

@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from adaline.arrays import Array, host, is_device, to_device_of
-from adaline.construction import configured
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.estimator import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from adaline.fitted import check_is_fitted
 from adaline.input import by_blocks
 from adaline.input.open import refuse_overflow
@@ -21,12 +20,13 @@ from adaline.solvers.least_squares.factor import EPS, Factor
 from adaline.sources import Source
 from adaline.sums import ClassMoments
 from adaline.systems.families.closed_form import ClosedFormClassifier
+from adaline.systems.families.named import named_system
 
 COVARIANCES = ("within", "identity")
 EQUAL = "the means of the classes are equal, so that no direction separates them: use another system, or a basis"
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClosedFormClassifier):
     """Maximises J(w) = w'S_B w / w'S_W w, the separation of class means along w over the spread within classes.

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from adaline.arrays import Array, host, is_sparse
-from adaline.construction import configured
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.fitted import check_is_fitted
 from adaline.input import by_blocks, generator
@@ -31,6 +30,7 @@ from adaline.sources.views import of_class
 from adaline.sums import ClassMoments, Components, Moments
 from adaline.sums.mixture import log_joint, log_total
 from adaline.systems.families.closed_form import ClosedFormClassifier
+from adaline.systems.families.named import named_system
 
 COVARIANCES = {
     "shared": CovarianceForm.TIED,
@@ -48,7 +48,7 @@ FLOOR = 1e-6  # share of a class's variances that is added to those of its mixtu
 TOL, MOST_STEPS = 1e-6, 300  # of EM
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class GaussianClassifier(ClosedFormClassifier):
     """Bayes' rule with a normal density for each class: maximises log p(c_k) + log N(x; mean_k, Sigma_k).
@@ -121,7 +121,7 @@ class GaussianClassifier(ClosedFormClassifier):
         joint = self.log_likelihood(X) + self._log_priors()
         if np.count_nonzero(self.priors_) == 1:  # rows of one class only: nothing else can be
             return np.tile(self._log_priors(), (len(joint), 1))
-        return np.asarray(joint - special.logsumexp(joint, axis=1, keepdims=True))
+        return np.asarray(joint - scipy.special.logsumexp(joint, axis=1, keepdims=True))
 
     def predict_proba(self, X: Any) -> Array:
         """Return posteriors p(c_k | x) of (5.35), (n, K)."""

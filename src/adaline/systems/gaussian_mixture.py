@@ -11,11 +11,11 @@ from typing import Annotated, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from sklearn.base import DensityMixin
 
 from adaline.arrays import Array, host, is_sparse
-from adaline.construction import check_parameters, configured
+from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidParameter, InvalidType, warn
+from adaline.estimator import DensityMixin
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, generator, transaction
 from adaline.parameters import COUNT, FLAG, NONE, ZERO_OR_MORE, AnyOf, Numbers, OneOf
@@ -24,10 +24,11 @@ from adaline.solvers.clusters.mixture import STARTS, GivenStart, MixtureOptions,
 from adaline.sources import Source
 from adaline.sums import Components, View
 from adaline.sums.mixture import log_joint, log_total
+from adaline.systems.families.named import named_system
 from adaline.systems.families.unsupervised import UnsupervisedSystem, shaped
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class GaussianMixture(DensityMixin, UnsupervisedSystem):
     """Mixture of Gaussians: maximises the sum over rows of weight ln sum_k pi_k N(x; mean_k, Sigma_k), by EM.

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from adaline.arrays import Array, host, is_device
 from adaline.basis.base import BASIS
-from adaline.construction import check_parameters, configured
+from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
+from adaline.estimator import available_if
 from adaline.fits.custom_machine import MACHINE, first_weights, fit_machine
 from adaline.fits.linear_machine import (
     Constants,
@@ -29,12 +29,12 @@ from adaline.fits.stochastic import walk_rows
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
-from adaline.inference.effects import MeanModel, effects_root, likelihood_notes, linear_means, linked_means
+from adaline.inference.effects import MeanModel, likelihood_means, linked_means
 from adaline.inference.family import FamilySummary, family_test, summarise_families
 from adaline.inference.family_intervals import INTERVAL, OutputErrors, family_interval, output_errors
 from adaline.inference.hypotheses import HypothesisTest
 from adaline.inference.influence import LikelihoodInfluence, likelihood_influence
-from adaline.inference.profile import INTERVALS, check_profile, profile_ends, profile_notes
+from adaline.inference.profile import INTERVALS, check_profile, profile_ends
 from adaline.inference.sandwich import all_with_errors, observations
 from adaline.input import Meter, by_blocks, generator, set_columns, transaction
 from adaline.input.basis import columns_of
@@ -72,6 +72,7 @@ from adaline.sources.views import in_memory, shares_of
 from adaline.sums import Targets
 from adaline.sums.machine import dense
 from adaline.sums.wrong_rows import outputs
+from adaline.systems.families.named import named_system
 from adaline.systems.families.near import NearFits
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import split_theta, theta_of
@@ -88,7 +89,7 @@ SEPARATED = (
 )
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class GeneralizedLinear(NearFits, LinearRegressor):
     """Generalized linear machine: minimises sum of weight x loss(z, t) + penalty/2 ||w||^2 + l1 |w|, w0 free.
@@ -161,7 +162,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     n_iter_ : steps or epochs. rows_seen_ : number of rows. aliased_ : names of the columns that are constant or depend
     on those before them. dependencies_ : how, as text.
     deviance_, dispersion_ : of families; a dispersion that no degrees of freedom are left to estimate is NaN.
-    shape_ : of a negative binomial, given or estimated.
+    shape_ : of a negative binomial, given or estimated; (K,) where one is estimated for each target.
 
     Examples
     --------
@@ -207,9 +208,9 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None, exposure: Any = None) -> Self:
         """Fit to rows X (n, D) and targets y (n,) or (n, K), or to a source; weights are frequencies.
 
-        An offset (n,) is a known part of the output of each row, z = w'x + w0 + offset; an exposure (n,), a time or a
-        size that counts grow with, is an offset by its logarithm. By stochastic steps a weight multiplies the rate of
-        its row.
+        An offset (n,) is a known part of the output of each row, z = w'x + w0 + offset, and (n, K) one of each output;
+        an exposure, a time or a size that counts grow with, is an offset by its logarithm. By stochastic steps a weight
+        multiplies the rate of its row.
         """
         return self._fit(X, y, sample_weight, None, offset, exposure)
 
@@ -233,19 +234,14 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             self.__dict__.pop(name, None)
         source, columns = open_rows(self, X, y, sample_weight, reset=True, offset=offset, exposure=exposure)
         set_columns(self, columns)
-        self._with_offset = source.offset
+        self._with_offset = source.offset > 0
         automatic = _shape_of(loss) == "auto"
         loss = with_family(loss, NegativeBinomial(1.0)) if automatic else loss
         targets = source.shape.targets - source.offset
-        if automatic and targets > 1:
-            raise InvalidData(
-                f"the shape of a negative binomial is found for one target, and y has {targets}: fit one model for "
-                "each, or give the shape, as losses.NegativeBinomial(shape=2.0)"
-            )
         if loss == loss_of("binomial") and targets == 1:
             loss = Logistic()  # the same, and it has a native kernel
         if source.offset:
-            loss = _with_offset(loss, targets)
+            loss = _with_offset(loss, targets, source.offset)
         if self.machine is not None or self.solver == "stochastic":
             source = in_memory(source)
         opening = first_pass(source, Targets, loss)
@@ -294,7 +290,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     def _interval(self, X: Any, offset: Any, exposure: Any, interval: str, level: float) -> Interval:
         INTERVAL.check("interval", interval)
         LEVEL.check("level", level)
-        fits, linked = self._likelihoods(), self._row_loss().linked
+        fits, linked = self._likelihoods(), self._loss().linked
         assert linked is not None
         z = self._shifted(X, offset, exposure)
         found = family_interval(fits, linked, self._output_errors(X)._replace(output=z), interval, level)
@@ -318,7 +314,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         x = read_finite(self, X)
         return output_errors(self._fits, dense(host(x) if is_device(x) else x))
 
-    @available_if(lambda system: _has_outputs_of_its_own(system))  # type: ignore[untyped-decorator]
+    @available_if(lambda system: _has_outputs_of_its_own(system))
     def decision_function(self, X: Any, offset: Any = None, exposure: Any = None) -> Array:
         """Return the outputs z, (n,) or (n, K), where predictions are made of them and are not z itself."""
         z = refuse_overflow(self._shifted(X, offset, exposure))
@@ -348,7 +344,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             y, sample_weight = shares_of(y, sample_weight)
         return score_predictions(self, found, X, y, sample_weight)
 
-    @available_if(lambda system: _has_likelihood(system))  # type: ignore[untyped-decorator]
+    @available_if(lambda system: _has_likelihood(system))
     def summary(
         self,
         level: float = 0.95,
@@ -403,13 +399,13 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         if profile:
             check_profile(options, X)
         sources = self._same_rows(*rows) if options.needs_rows(X) or profile else None
-        judged, freedom = all_with_errors(fits, self._row_loss(), sources, options)
+        judged, freedom = all_with_errors(fits, self._row_losses(), sources, options)
         ends = None
         if profile and sources is not None:
             reach = quantile(freedom if distribution == "t" else np.inf, level)
             ends = [
-                profile_ends(fit, self._row_loss(), source, bool(self.fit_intercept), reach)
-                for fit, source in zip(fits, sources, strict=True)
+                profile_ends(fit, loss, source, bool(self.fit_intercept), reach)[0]
+                for fit, loss, source in zip(fits, self._row_losses(), sources, strict=True)
             ]
         return summarise_families(
             judged,
@@ -418,16 +414,13 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             intercept=bool(self.fit_intercept),
             certificate=self.certificate_,
             level=level,
-            notes=[
-                *([options.describe(observations(fits[0]), freedom)] if errors != "classical" else []),
-                *([] if ends is None else profile_notes(fits, ends)),
-            ],
+            notes=[options.describe(observations(fits[0]), freedom)] if errors != "classical" else [],
             errors=errors,
             freedom=freedom,
             ends=ends,
         )
 
-    @available_if(lambda system: _has_likelihood(system))  # type: ignore[untyped-decorator]
+    @available_if(lambda system: _has_likelihood(system))
     def test(
         self,
         hypothesis: Any,
@@ -455,7 +448,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         """
         fits, options = self._likelihoods(), ErrorOptions(errors, groups, lags, distribution)
         sources = self._same_rows(X, y, sample_weight, offset, exposure) if options.needs_rows(X) else None
-        judged, freedom = all_with_errors(fits, self._row_loss(), sources, options)
+        judged, freedom = all_with_errors(fits, self._row_losses(), sources, options)
         return family_test(
             judged,
             columns_of(self),
@@ -467,7 +460,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             freedom=freedom,
         )
 
-    @available_if(lambda system: _has_likelihood(system))  # type: ignore[untyped-decorator]
+    @available_if(lambda system: _has_likelihood(system))
     def influence(
         self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None, exposure: Any = None
     ) -> LikelihoodInfluence:
@@ -490,32 +483,26 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         if len(fits) > 1:
             raise InvalidParameter(f"influence is for one target, and y has {len(fits)}: fit one model for each")
         source = self._same_rows(X, y, sample_weight, offset, exposure)[0]
-        return likelihood_influence(fits[0], self._row_loss(), source)
+        return likelihood_influence(fits[0], self._row_losses()[0], source)
 
     def _mean_model(self) -> MeanModel:
         """Return the fits as a function from the design to the means, for `effects`."""
-        fits = [fit.without_dependent() for fit in self._likelihoods()]
-        theta, linked = np.concatenate([fit.solution.theta for fit in fits]), self._loss().linked
+        fits, linked = self._likelihoods(), self._loss().linked
         assert linked is not None
-        roots = [effects_root(fit)[0] for fit in fits]
-        names = ("",) if len(fits) == 1 else tuple(f"y{k}" for k in range(len(fits)))
-        return replace(
-            linear_means(theta, roots, names, fits[0].freedom),
-            mean=linked_means(linked),
-            log_odds=fits[0].family is not None and fits[0].family.link == "logit",
-            notes=likelihood_notes(fits[0]),
-        )
+        return likelihood_means(fits, linked_means(linked), log_odds=name_of(linked.link) == "logit")
 
-    def _row_loss(self) -> Loss:
-        """Return the loss of rows as they were fitted: with the shape that was found, and with offsets."""
-        loss = self._loss()
-        loss = with_family(loss, NegativeBinomial(self.shape_)) if _shape_of(loss) == "auto" else loss
-        return Offset(loss) if self.__dict__.get("_with_offset") else loss
+    def _row_losses(self) -> list[Loss]:
+        """Return the loss of the rows of each fit as they were fitted: with the shape that was found, and offsets."""
+        losses, fits = [self._loss()], self.__dict__.get("_fits") or [None]
+        if _shape_of(losses[0]) == "auto":
+            losses = [with_family(losses[0], NegativeBinomial(fit.family.shape)) for fit in fits]
+        losses *= len(fits) // len(losses)
+        return [Offset(loss) for loss in losses] if self.__dict__.get("_with_offset") else losses
 
     def _same_rows(self, X: Any, y: Any, sample_weight: Any, offset: Any, exposure: Any) -> list[Source]:
         """Return rows given again, for each fit those of its targets; refuse others than the model could have."""
         source = open_rows(self, X, y, sample_weight, reset=False, offset=offset, exposure=exposure).source
-        if source.offset != bool(self.__dict__.get("_with_offset")):
+        if bool(source.offset) != bool(self.__dict__.get("_with_offset")):
             what = "with an offset: give it again" if self.__dict__.get("_with_offset") else "without an offset"
             raise InvalidParameter(f"this model was fitted {what}, as offset= or exposure=")
         given, targets = source.shape.targets - source.offset, len(self._fits)
@@ -549,17 +536,18 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         fits: list[LikelihoodFit] = []
         if self.solver == "stochastic":
             found = [walk_rows(source, loss, options, self.schedule, self._plan(), opening.spread, constant)]
-        elif loss.coupled or len(constant) == 1:
-            one = options if near is None else replace(options, near=Near(near))
-            found = [self._minimum(source, loss, one, opening, constant, slice(None), fits, automatic)]
         else:
+            whole = loss.coupled or len(constant) == 1
+            alone = Offset(loss.loss) if isinstance(loss, Offset) else loss
             found = []
-            for k in range(len(constant)):
-                own = slice(k, k + 1)
+            for k in range(1 if whole else len(constant)):
+                own, rows = (slice(None), source) if whole else (slice(k, k + 1), source.with_target(k))
+                targets = slice(None) if whole else source.columns_of_target(k)
+                lowest, mean = float(opening.targets.lowest[own].sum()), opening.targets.mean[targets]
                 one = options if options.init is None else replace(options, init=options.init[own])
                 one = one if near is None else replace(one, near=Near(near[own]))
-                part = opening._replace(sample=None)
-                found.append(self._minimum(source.with_target(k), loss, one, part, constant[own], own, fits))
+                part = opening if whole else opening._replace(sample=None)
+                found.append(self._minimum(rows, alone, one, part, constant[own], lowest, mean, fits, automatic))
         self._take(found, fits, source)
 
     def _minimum(
@@ -569,15 +557,18 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         options: MachineOptions,
         opening: FirstPass,
         constant: Array,
-        own: slice,
+        lowest: float,
+        mean: Array,
         fits: list[LikelihoodFit],
-        automatic: bool = False,
+        automatic: bool,
     ) -> FittedMachine:
-        """Return the machine of the targets `own`; add what inference needs of a likelihood to `fits`."""
+        """Return the machine of targets of this mean, which cost at least `lowest`.
+
+        What inference needs of a likelihood is added to `fits`; `automatic`: the shape is found.
+        """
         problem = build_problem(
             *(source, loss, len(constant), options.intercept, options.penalty), opening.spread, opening.sample
         )
-        lowest, mean = float(opening.targets.lowest[own].sum()), opening.targets.mean[own]
 
         def constants_of(problem: Problem) -> Constants:
             return constants_of_targets(problem, constant, lowest, mean, options.init)
@@ -624,7 +615,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             of = np.array([[part.deviance, part.dispersion, part.shape] for part in parts]).T
             self.deviance_, self.dispersion_ = (of[0][0], of[1][0]) if self._flat else (of[0], of[1])
             if not np.isnan(of[2]).any():
-                self.shape_ = float(of[2][0])
+                self.shape_ = float(of[2][0]) if self._flat or len(set(of[2])) == 1 else of[2]
         self.certificate_ = without_constants(
             combine_certificates([one.solution.certificate for one in found]), columns.constant
         )
@@ -656,16 +647,16 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     def _shifted(self, X: Any, offset: Any, exposure: Any) -> Array:
         """Return z of rows with their offsets, (n, K)."""
         z = self._outputs(X)
-        known = read_offset(offset, exposure, len(z))
+        known = read_offset(offset, exposure, *z.shape)
         fitted_so = self.__dict__.get("_with_offset")
         if known is None and fitted_so:
-            known = read_offset(offset_of(self, X), None, len(z))
+            known = read_offset(offset_of(self, X), None, *z.shape)
         if known is None and fitted_so:
             raise InvalidParameter(
                 "this model was fitted with an offset: give predict that of these rows too, as offset= or exposure= "
                 "(offset=0 predicts for an exposure of one)"
             )
-        return z if known is None else z + known[:, None]
+        return z if known is None else z + known
 
     @by_blocks
     def _outputs(self, X: Any) -> Array:
@@ -683,7 +674,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             warn(f"{status}: {advice}", AdalineWarning)
         elif status in (Status.NOT_CONVERGED, Status.DIVERGED):
             warn(f"{status}: {advice}", ConvergenceWarning)
-        elif self.__dict__.get("shape_", 0.0) > LARGEST_SHAPE:
+        elif np.max(self.__dict__.get("shape_", 0.0)) > LARGEST_SHAPE:
             warn(
                 "the counts vary no more than poisson counts: the shape grows without end; use loss='poisson'",
                 AdalineWarning,
@@ -713,12 +704,13 @@ def _read_loss(system: Any) -> Loss:
     return loss
 
 
-def _with_offset(loss: Loss, targets: int) -> Loss:
-    """Return a loss with an offset; refuse one of several outputs."""
-    if loss.coupled or (targets > 1 and loss.name != "binomial"):
-        why = "softmax has several" if loss.coupled else f"y has {targets} targets: fit one model for each"
-        raise InvalidData(f"an offset is a known part of one output, and {why}")
-    return Offset(loss)
+def _with_offset(loss: Loss, targets: int, columns: int) -> Loss:
+    """Return a loss with offsets; refuse those of coupled outputs, and two of successes and failures."""
+    if loss.coupled:
+        raise InvalidData("an offset is a known part of one output, and softmax has several")
+    if columns > 1 and loss.name == "binomial":
+        raise InvalidData(f"successes and failures are one target: give one offset a row, not {columns}")
+    return Offset(loss, columns)
 
 
 def _shape_of(loss: Loss) -> Any:

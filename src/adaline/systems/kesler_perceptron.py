@@ -8,16 +8,16 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from adaline.arrays import Array, copy_at_once
-from adaline.construction import configured
 from adaline.fits.online import OnlineResult, explain_mistakes, run_corrections
 from adaline.parameters import POSITIVE
 from adaline.scans import KeslerRule, Scan
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
+from adaline.systems.families.named import named_system
 from adaline.systems.families.online_classifier import OnlineClassifier
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class KeslerPerceptron(OnlineClassifier):
     """Kesler's perceptron of K classes: minimises the sum of w_j'x - w_i'x over the rivals j that lie above class i.

@@ -10,10 +10,10 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 
 from adaline.arrays import Array, host
-from adaline.construction import check_parameters, configured
+from adaline.construction import check_parameters
+from adaline.estimator import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, generator, transaction
 from adaline.parameters import AUTO, COUNT, AnyOf, Numbers, OneOf
@@ -23,13 +23,14 @@ from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
 from adaline.sums import Centres, View
 from adaline.sums.clusters import distances, nearest
+from adaline.systems.families.named import named_system
 from adaline.systems.families.unsupervised import UnsupervisedSystem, shaped
 
 STARTS = {"k-means++": k_means_plus_plus, "random": random_rows}
 LOCAL = "first centres are drawn from the rows, so that weighted rows lead to another local optimum than repeated ones"
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, UnsupervisedSystem):
     """K-means: minimises the sum over rows of weight ||x - c_k||^2, k the nearest centre of the row.

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.construction import configured
-from adaline.errors import InvalidData
+from adaline.errors import InvalidData, SumsMissing
+from adaline.fits.ridge_folds import RidgeFolds
 from adaline.input.basis import columns_of
-from adaline.parameters import FLAG, PENALTY, Number, OneOf
+from adaline.input.labels import Labels
+from adaline.parameters import AUTO, FLAG, NONE, PENALTY, AnyOf, Number, OneOf, UsedWith, WholeNumber
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate
 from adaline.solvers.least_squares.choose import is_wide, solve_least_squares, solve_wide
@@ -20,13 +23,14 @@ from adaline.solvers.least_squares.ridge import choose_penalty
 from adaline.sources import Source
 from adaline.sums import ClassMoments, Moments
 from adaline.systems.families.closed_form import ClosedFormClassifier
+from adaline.systems.families.named import named_system
 from adaline.systems.families.weights import column_notes, warn_of_dependence
-from adaline.systems.ridge import eigenbasis, spread_of
+from adaline.systems.ridge import ScoringCheck, eigenbasis, spread_of
 
 CODINGS = ("one-of-k", "signed", "fisher")
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class LeastSquaresClassifier(ClosedFormClassifier):
     """Least squares on coded labels: minimises 1/2 sum_n weight_n ||T(class_n) - W'(1, x_n)||^2 + penalty/2 ||W||^2.
@@ -40,8 +44,16 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         Two classes: C1 is predicted where its output exceeds the other's by more than this (one-of-k), or where the
         output exceeds it (signed, fisher).
     penalty : number or "auto"
-        Ridge penalty on the weights, constants free. A number acts in the columns' own units; "auto" minimises the
-        generalised cross-validation error of all targets together, on columns of unit standard deviation.
+        Ridge penalty on the weights, constants free. A number acts in the columns' own units; "auto" minimises a
+        criterion of all targets together, on columns of unit standard deviation.
+    criterion : "gcv" or "folds"
+        What "auto" minimises: generalised cross-validation, or the error of rows held out, one fold after the other,
+        which takes one more pass.
+    folds : int
+        How many parts "folds" has; the rows are in them by their index.
+    scoring : None, a name of scikit-learn's scores, or a function (model, X, y)
+        What "folds" measures, the larger the better, on rows in memory, such as "accuracy"; None is the squared error
+        of the outputs.
     fit_intercept : bool
         Whether the machines have a constant.
     basis : a basis of `adaline.basis`, or None
@@ -69,7 +81,14 @@ class LeastSquaresClassifier(ClosedFormClassifier):
 
     coding: Annotated[str, OneOf(*CODINGS)] = "one-of-k"
     threshold: Annotated[float, Number()] = 0.0
+    used_with: ClassVar[UsedWith] = {
+        "criterion": {"penalty": AUTO},
+        **{name: {"criterion": OneOf("folds")} for name in ("folds", "scoring")},
+    }
     penalty: Annotated[float | str, PENALTY] = 0.0
+    criterion: Annotated[str, OneOf("gcv", "folds")] = "gcv"
+    folds: Annotated[int, WholeNumber(2)] = 5
+    scoring: Annotated[Any, AnyOf(NONE, ScoringCheck())] = None
     fit_intercept: Annotated[bool, FLAG] = True
     basis: Any = None
 
@@ -77,7 +96,7 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         targets = self._targets(sums.weights)
         rows = None if source is None else source.recoded(targets)
         moments = self._coded(sums, targets)
-        penalty = self._ridge(moments)
+        penalty = self._ridge(moments, source, rows)
         self.penalty_ = penalty.value
         if rows is None:
             fit = solve_sums(moments, self.fit_intercept, penalty)
@@ -85,16 +104,19 @@ class LeastSquaresClassifier(ClosedFormClassifier):
             fit = solve_wide(rows, self.fit_intercept, penalty)
         else:
             fit = solve_least_squares(rows, moments, self.fit_intercept, penalty)
-        theta = fit.solution.theta
-        if len(self.classes_) == 2:
-            theta = theta[1:] - theta[:1] if len(theta) == 2 else theta
-            theta = theta - np.append(self.threshold, np.zeros(sums.features))
-        self.coef_, self.intercept_ = theta[:, 1:], theta[:, 0]
+        self._set_weights(fit.solution.theta)
         self.rank_, before = fit.solution.certificate.rank, self.__dict__.get("dependencies_")
         self.aliased_, self.dependencies_, *_ = column_notes(fit, lambda: columns_of(self))
         if source is not None or sums.rows > sums.features:
             warn_of_dependence(self.dependencies_, None if source is not None else before)
         return fit.solution.certificate
+
+    def _set_weights(self, theta: Array) -> None:
+        """Set the discriminants from the weights (m, 1 + D) of the coded targets; of two classes it is one."""
+        if len(self.classes_) == 2:
+            theta = theta[1:] - theta[:1] if len(theta) == 2 else theta
+            theta = theta - np.append(self.threshold, np.zeros(theta.shape[1] - 1))
+        self.coef_, self.intercept_ = theta[:, 1:], theta[:, 0]
 
     def _coded(self, sums: ClassMoments, targets: Array) -> Moments:
         """Return the moments of the rows with the targets of their classes."""
@@ -108,8 +130,11 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         moments = self._coded(sums, self._targets(sums.weights))
         return output_digits(moments, bool(self.fit_intercept), self._ridge(moments))
 
-    def _ridge(self, moments: Moments) -> RidgePenalty:
-        """Return the penalty given, or the one that "auto" finds."""
+    def _sums_suffice(self) -> bool:
+        return not (self.penalty == "auto" and self.criterion == "folds") and super()._sums_suffice()
+
+    def _ridge(self, moments: Moments, source: Source | None = None, rows: Source | None = None) -> RidgePenalty:
+        """Return the penalty given, or the one that "auto" finds; `rows` are the source with coded targets."""
         self.__dict__.pop("path_", None)
         if not isinstance(self.penalty, str):
             return RidgePenalty(float(self.penalty), np.ones(moments.shape.features))
@@ -120,11 +145,29 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         def error(penalty: Array) -> Array:
             return sum((share * spectrum.gcv(k, penalty) for k, share in enumerate(scale)), np.zeros(len(penalty)))
 
-        found = choose_penalty(error, float(spectrum.d.max(initial=0.0)) or 1.0)
-        with np.errstate(over="ignore"):
-            values = np.ldexp(found.values, 2 * int(spectrum.exponent.max()))
-        self.path_ = {"penalties": found.penalties, "values": values}
+        largest = float(spectrum.d.max(initial=0.0)) or 1.0
+        if self.criterion == "folds":
+            found = choose_penalty(self._held_out(source, rows), largest)
+        else:
+            found = choose_penalty(error, largest)
+            with np.errstate(over="ignore"):
+                found = replace(found, values=np.ldexp(found.values, 2 * int(spectrum.exponent.max())))
+        self.path_ = {"penalties": found.penalties, "values": found.values}
         return RidgePenalty(found.penalty, unit)
+
+    def _held_out(self, source: Source | None, rows: Source | None) -> Callable[[Array], Array]:
+        """Return the error of rows held out as a function of penalties."""
+        if source is None or rows is None:
+            raise SumsMissing("criterion='folds' needs the rows, and only sums are at hand; use 'gcv'")
+
+        def model(theta: Array, index: Array) -> tuple[LeastSquaresClassifier, Labels]:
+            one = LeastSquaresClassifier(coding=self.coding, threshold=self.threshold)
+            one.classes_, one.n_features_in_ = self.classes_, theta.shape[1] - 1
+            one._set_weights(theta)
+            return one, self.classes_[index[:, 0].astype(np.intp)]
+
+        folds = RidgeFolds(rows, bool(self.fit_intercept), True, int(self.folds), self.scoring, source, model)
+        return partial(folds.errors, range(rows.shape.targets))
 
     def _targets(self, weights: Array) -> Array:
         """Return the targets of each class, (K, m)."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
-from adaline.construction import configured
 from adaline.errors import ConvergenceWarning, InvalidParameter, warn
 from adaline.parameters import (
     BATCH_RATE,
@@ -21,7 +20,6 @@ from adaline.parameters import (
 )
 from adaline.penalties import no_penalty
 from adaline.results import Status
-from adaline.solvers.coordinates.positive import solve_positive
 from adaline.solvers.least_squares import descent
 from adaline.solvers.least_squares.choose import SOLVERS, gram_fits, is_wide, solve_least_squares, solve_wide
 from adaline.solvers.least_squares.direct import solve_sums
@@ -29,11 +27,12 @@ from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
 from adaline.sums import Moments
 from adaline.systems.families.linear_system import LinearSystem
+from adaline.systems.families.named import named_system
 
 RANKS = ("minimum-norm", "drop")
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearRegression(LinearSystem):
     """Least squares: minimises 1/2 sum_n weight_n (y_n - w0 - w'x_n)^2, exactly, in any units.
@@ -118,6 +117,8 @@ class LinearRegression(LinearSystem):
     def _solve(self, source: Source | None, moments: Moments) -> tuple[Fit, ...]:
         none = no_penalty(moments.shape.features)
         if self.positive:
+            from adaline.solvers.coordinates.positive import solve_positive  # seldom needed
+
             return (solve_positive(moments, self.fit_intercept, none),)
         if self.solver == "gradient":
             return (self._descend(moments),)

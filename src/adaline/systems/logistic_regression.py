@@ -7,13 +7,13 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from adaline.arrays import Array, host, is_sparse
 from adaline.basis.base import BASIS
 from adaline.block import Shape
-from adaline.construction import check_parameters, configured
+from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
+from adaline.estimator import clone
 from adaline.fits.linear_machine import (
     Constants,
     MachineOptions,
@@ -27,10 +27,18 @@ from adaline.fits.separation import Separation
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
-from adaline.inference.effects import MeanModel, effects_root, likelihood_notes, logistic_means, softmax_means
-from adaline.inference.influence import LikelihoodInfluence, likelihood_influence
-from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest, mean_interval, summarise, wald_test
-from adaline.inference.profile import INTERVALS, check_profile, profile_ends, profile_notes
+from adaline.inference.effects import MeanModel, likelihood_means, logistic_means, softmax_means
+from adaline.inference.influence import ClassInfluence, LikelihoodInfluence, class_influence, likelihood_influence
+from adaline.inference.likelihood import (
+    SEPARATED,
+    LikelihoodSummary,
+    WaldTest,
+    index_of,
+    mean_interval,
+    summarise,
+    wald_test,
+)
+from adaline.inference.profile import INTERVALS, check_profile, profile_ends
 from adaline.inference.sandwich import all_with_errors
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of, width_of
@@ -67,6 +75,7 @@ from adaline.sources.views import Fold, in_memory, recoded
 from adaline.sums import Spread
 from adaline.systems.families.decisions import one_against_one, sum_of_pairs
 from adaline.systems.families.folds import FoldFits
+from adaline.systems.families.named import named_system
 from adaline.systems.families.near import NearFits, without_fold
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs, split_theta, theta_of
@@ -74,7 +83,7 @@ from adaline.systems.families.weights import finite_outputs, split_theta, theta_
 SCHEMES = ("softmax", "one-vs-rest", "one-vs-one")
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class LogisticRegression(NearFits, LinearClassifier):
     """Logistic regression: minimises minus the log-likelihood of the labels + penalty/2 ||w||^2 + l1 |w|, w0 free.
@@ -348,7 +357,7 @@ class LogisticRegression(NearFits, LinearClassifier):
             What judges coefficients: t has N - p degrees of freedom, G - 1 with clusters. None is the normal one.
         interval : "wald" or "profile"
             Estimate +- quantile x error, or where the likelihood, maximised over all other coefficients, has fallen as
-            far as chi-squared allows (two classes; also Firth's): needs the rows, and refits.
+            far as chi-squared allows (also Firth's): needs the rows, and refits.
 
         Examples
         --------
@@ -373,7 +382,9 @@ class LogisticRegression(NearFits, LinearClassifier):
         if interval == "profile":
             check_profile(options, X)
             rows = self._same_rows(X, y, sample_weight)
-            ends = profile_ends(fit, self._loss(), rows, bool(self.fit_intercept), quantile(freedom, level))
+            base = index_of(self._fitted_classes(), reference, "reference")
+            reach = quantile(freedom, level)
+            ends = profile_ends(fit, self._loss(), rows, bool(self.fit_intercept), reach, base)
         return summarise(
             fit,
             columns_of(self),
@@ -385,7 +396,6 @@ class LogisticRegression(NearFits, LinearClassifier):
             notes=[
                 *([SEPARATED] if self.separation_ is not None else []),
                 *([options.describe(fit.weight, freedom)] if errors != "classical" else []),
-                *([] if ends is None else profile_notes([fit], [ends])),
             ],
             certificate=self.certificate_,
             errors=errors,
@@ -436,24 +446,30 @@ class LogisticRegression(NearFits, LinearClassifier):
         )
 
     @np.errstate(all="ignore")
-    def influence(self, X: Any, y: Any = None, sample_weight: Any = None) -> LikelihoodInfluence:
-        """Return what each row does to the fit: leverage, residuals, Cook's distance, DFFITS, DFBETAS (two classes).
+    def influence(
+        self, X: Any, y: Any = None, sample_weight: Any = None, reference: Any = None
+    ) -> LikelihoodInfluence | ClassInfluence:
+        """Return what each row does to the fit: leverage, residuals, Cook's distance, DFFITS, DFBETAS.
 
             h_n = p (1 - p) x_n' A x_n,   pearson = (t - p) / sqrt(p (1 - p)),   deviance = sign(t - p) sqrt(2 loss),
             cooks_distance = pearson^2 h / (1 - h)^2 / parameters
 
         as in R's influence.measures: one pass, n numbers each. A weight of 2 is the row twice, and the numbers are
-        those of one of the two.
+        those of one of the two. With K > 2 classes they are those of one Newton step without the row.
 
         Parameters
         ----------
         X, y, sample_weight
             The rows that were fitted, in any order. Other rows are refused.
+        reference : label
+            With K > 2 classes, the class that DFBETAS compare others with, the first by default.
 
         Returns
         -------
         LikelihoodInfluence : named tuple of leverage, residual, pearson, deviance, standardized, studentized,
             cooks_distance, dffits, each (n,), and dfbetas, (n, 1 + D), intercept first.
+        ClassInfluence : with K > 2 classes, named tuple of leverage, deviance and cooks_distance, each (n,), residual
+            and pearson, (n, K), and dfbetas, (n, (K - 1) (1 + D)), in the order of `summary`.
 
         Examples
         --------
@@ -464,9 +480,16 @@ class LogisticRegression(NearFits, LinearClassifier):
 
         References
         ----------
-        D. Pregibon, Annals of Statistics 9 (1981), 705-724; D. A. Williams, Applied Statistics 36 (1987), 181-191.
+        D. Pregibon, Annals of Statistics 9 (1981), 705-724; D. A. Williams, Applied Statistics 36 (1987), 181-191; E.
+        Lesaffre and A. Albert, Applied Statistics 38 (1989), 425-440.
         """
-        return likelihood_influence(self._one_fit("influence"), self._loss(), self._same_rows(X, y, sample_weight))
+        fit, rows = self._one_fit("influence"), self._same_rows(X, y, sample_weight)
+        if not fit.coupled:
+            return likelihood_influence(fit, self._loss(), rows)
+        k, base = len(fit.solution.theta), index_of(self._fitted_classes(), reference, "reference")
+        pairs = np.delete(np.eye(k) - np.eye(k)[base], base, axis=0)
+        own = np.eye(fit.solution.theta.shape[1])[0 if self.fit_intercept else 1 :]
+        return class_influence(fit, Softmax(), rows, np.einsum("pk,jd->pjkd", pairs, own).reshape(-1, k, own.shape[1]))
 
     def _with_errors(
         self, what: str, options: ErrorOptions, X: Any, y: Any, sample_weight: Any
@@ -474,17 +497,15 @@ class LogisticRegression(NearFits, LinearClassifier):
         """Return the fit with these errors, and the degrees of freedom of what judges its coefficients."""
         fit = self._one_fit(what)
         source = self._same_rows(X, y, sample_weight) if options.needs_rows(X) else None
-        found, freedom = all_with_errors([fit], self._loss(), None if source is None else [source], options)
+        found, freedom = all_with_errors([fit], [self._loss()], None if source is None else [source], options)
         return found[0], freedom
 
     def _mean_model(self) -> MeanModel:
         """Return the fit as a function from the design to the probabilities, for `effects`."""
-        fit = self._one_fit("effects").without_dependent()
-        root, notes = effects_root(fit), likelihood_notes(fit)
+        fit = self._one_fit("effects")
         if fit.coupled:
-            names = tuple(map(str, self._fitted_classes()))
-            return MeanModel(fit.solution.theta, root, names, softmax_means, notes=notes)
-        return MeanModel(fit.solution.theta, root, ("",), logistic_means, log_odds=True, notes=notes)
+            return likelihood_means([fit], softmax_means, self._fitted_classes())
+        return likelihood_means([fit], logistic_means, log_odds=True)
 
     def _loss(self) -> Loss:
         return Logistic() if len(self._fitted_classes()) == 2 and not self._fits[0].coupled else Softmax()

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.construction import configured
 from adaline.systems.families.decisions import one_against_one, sum_of_pairs
+from adaline.systems.families.named import named_system
 from adaline.systems.families.scheme import MOST, Mask, Scheme
 
 
-@configured
+@named_system
 class OneVsOne(Scheme):
     """Machines for every pair of classes, which vote; each minimises what its system does, on the rows of two.
 

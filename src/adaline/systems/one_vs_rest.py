@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from adaline.arrays import Array
-from adaline.construction import configured
+from adaline.estimator import available_if
 from adaline.fitted import check_is_fitted
 from adaline.input import by_blocks
 from adaline.parameters import OneOf
+from adaline.systems.families.named import named_system
 from adaline.systems.families.scheme import Mask, Scheme, probability
 
 
-@configured
+@named_system
 class OneVsRest(Scheme):
     """Machines for one class against all others; each minimises what its system does, class k as 1, the rest as 0.
 
@@ -65,9 +65,7 @@ class OneVsRest(Scheme):
         self.machines = machines
         self.basis = basis
 
-    @available_if(  # type: ignore[untyped-decorator]
-        lambda scheme: scheme.machines == "K" and hasattr(scheme._machine(), "predict_proba")
-    )
+    @available_if(lambda scheme: scheme.machines == "K" and hasattr(scheme._machine(), "predict_proba"))
     @by_blocks
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, (n, K): those of the machines, divided by their sum.

@@ -10,13 +10,14 @@ import numpy as np
 
 from adaline.arrays import Array, host, is_sparse
 from adaline.basis.base import BASIS
-from adaline.construction import check_parameters, configured
+from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, warn
 from adaline.fits.ordinal import REMEDIES, OrdinalOptions, fit_ordinal
 from adaline.fitted import check_is_fitted
-from adaline.inference.classical import Interval
+from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
-from adaline.inference.effects import MeanModel, effects_root, likelihood_notes
+from adaline.inference.effects import MeanModel, likelihood_means
+from adaline.inference.influence import ClassInfluence, class_influence
 from adaline.inference.likelihood import WaldTest
 from adaline.inference.ordinal import (
     OrdinalSummary,
@@ -25,6 +26,7 @@ from adaline.inference.ordinal import (
     probability_interval,
     summarise_ordinal,
 )
+from adaline.inference.profile import INTERVALS, check_profile, ordinal_profile_ends
 from adaline.inference.sandwich import all_with_errors
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
@@ -32,7 +34,7 @@ from adaline.input.class_weights import ClassifiedRows, in_order, open_classes
 from adaline.input.labels import Labels
 from adaline.input.open import open_labelled, read_finite
 from adaline.losses.ordinal import CUMULATIVE_LINKS, CumulativeLink, Ordinal, OrdinalOutputs
-from adaline.parameters import FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf
+from adaline.parameters import FLAG, LEVEL, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf
 from adaline.penalties import RidgePenalty
 from adaline.results import Status, without_constants
 from adaline.solvers.least_squares.dependence import named, say_dependent
@@ -40,6 +42,7 @@ from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.ordinal import build_ordinal
 from adaline.sources import Source
 from adaline.sources.views import recoded
+from adaline.systems.families.named import named_system
 from adaline.systems.families.near import NearFits
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs, split_theta
@@ -61,7 +64,7 @@ class _Labels(Check):
         )
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class OrdinalRegression(NearFits, LinearClassifier):
     """Regression on ordered classes: minimises minus the log-likelihood of the labels + penalty/2 ||w||^2.
@@ -240,6 +243,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
         groups: Any = None,
         lags: int | None = None,
         distribution: str | None = None,
+        interval: str = "wald",
     ) -> OrdinalSummary:
         """Return slopes and thresholds with standard errors, z, p and intervals, and how well the model fits.
 
@@ -256,8 +260,15 @@ class OrdinalRegression(NearFits, LinearClassifier):
         ['x0', '0 | 1', '1 | 2']
         """
         check_is_fitted(self, "classes_")
+        LEVEL.check("level", level)
+        OneOf(*INTERVALS).check("interval", interval)
         options = ErrorOptions(errors, groups, lags, distribution)
         fit, freedom = self._with_errors(options, X, y, sample_weight)
+        ends = None
+        if interval == "profile":
+            check_profile(options, X)
+            rows = self._same_rows(X, y, sample_weight)
+            ends = ordinal_profile_ends(fit, self._link(), rows, quantile(freedom, level))
         return summarise_ordinal(
             fit,
             columns_of(self),
@@ -269,6 +280,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
             certificate=self.certificate_,
             options=options,
             freedom=freedom,
+            ends=ends,
         )
 
     def test(
@@ -298,13 +310,36 @@ class OrdinalRegression(NearFits, LinearClassifier):
         fit, freedom = self._with_errors(ErrorOptions(errors, groups, lags, distribution), X, y, sample_weight)
         return ordinal_test(fit, hypothesis, value, columns_of(self), errors, freedom)
 
+    @np.errstate(all="ignore")
+    def influence(self, X: Any, y: Any = None, sample_weight: Any = None) -> ClassInfluence:
+        """Return what each row does to the fit: leverage, residuals, Cook's distance and DFBETAS.
+
+        They are those of `LogisticRegression.influence` with K > 2 classes: of one Newton step without the row. DFBETAS
+        are (n, D + K - 1), slopes first, then thresholds. Rows are given again; others are refused.
+
+        Examples
+        --------
+        >>> from adaline import OrdinalRegression
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 1, 0, 2, 1, 2]
+        >>> OrdinalRegression().fit(X, y).influence(X, y).leverage.round(2).tolist()
+        [0.4, 0.83, 0.27, 0.27, 0.83, 0.4]
+        """
+        check_is_fitted(self, "classes_")
+        fit, thresholds = self._fits[0], len(self._fits[0].solution.theta)
+        side = fit.solution.theta.shape[1]
+        own = np.zeros((side - 1 + thresholds, thresholds, side))  # slopes are those of any machine
+        own[np.arange(side - 1), 0, np.arange(1, side)] = 1.0
+        own[side - 1 + np.arange(thresholds), np.arange(thresholds), 0] = -1.0
+        return class_influence(fit, self._outputs_loss(), self._same_rows(X, y, sample_weight), own)
+
+    def _outputs_loss(self) -> OrdinalOutputs:
+        """Return the loss of a row as a function of w'x - threshold_k, for inference."""
+        return OrdinalOutputs(Ordinal(self._link(), -self._fits[0].without_dependent().solution.theta[:, 0]))
+
     def _with_errors(self, options: ErrorOptions, X: Any, y: Any, sample_weight: Any) -> tuple[LikelihoodFit, float]:
         """Return the fit with these errors, and the degrees of freedom of what judges its coefficients."""
         sources = [self._same_rows(X, y, sample_weight)] if options.needs_rows(X) else None
-        thresholds = -self._fits[0].without_dependent().solution.theta[:, 0]
-        found, freedom = all_with_errors(
-            self._fits, OrdinalOutputs(Ordinal(self._link(), thresholds)), sources, options
-        )
+        found, freedom = all_with_errors(self._fits, [self._outputs_loss()], sources, options)
         return found[0], freedom
 
     def _same_rows(self, X: Any, y: Any, sample_weight: Any) -> Source:
@@ -318,15 +353,8 @@ class OrdinalRegression(NearFits, LinearClassifier):
     def _mean_model(self) -> MeanModel:
         """Return the fit as a function from the design to the probabilities, for `effects`."""
         check_is_fitted(self, "classes_")
-        fit = self._fits[0].without_dependent()
-        return MeanModel(
-            fit.solution.theta,
-            effects_root(fit),
-            tuple(map(str, self._fitted_classes())),
-            ordinal_means(self._link().link),
-            log_odds=self.link == "logit",
-            notes=likelihood_notes(fit),
-        )
+        means = ordinal_means(self._link().link)
+        return likelihood_means(self._fits, means, self._fitted_classes(), log_odds=self.link == "logit")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

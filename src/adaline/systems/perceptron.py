@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from adaline.construction import configured
 from adaline.fits.online import OnlineResult, explain_mistakes, run_corrections, scan_certificate
 from adaline.parameters import MODE, POSITIVE, OneOf, UsedWith
 from adaline.results import Status
@@ -17,10 +16,11 @@ from adaline.scans.tally import STEPS
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.sums import WrongRows
+from adaline.systems.families.named import named_system
 from adaline.systems.families.online_classifier import OnlineClassifier
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class Perceptron(OnlineClassifier):
     """Rosenblatt's perceptron: minimises -sum of t (w'x + w0) over the wrong rows, those with t (w'x + w0) <= 0.

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Self
 
 from adaline.arrays import Array, copy_at_once
-from adaline.construction import configured
 from adaline.fits.online import OnlineResult, scan_certificate
 from adaline.fits.separation import convergence_outlook
 from adaline.locks import lock_of
@@ -17,12 +16,13 @@ from adaline.solvers.epochs.pocket import BestWeights, learn_row, run_pocket, st
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.sources.array import ArraySource
+from adaline.systems.families.named import named_system
 from adaline.systems.families.online_classifier import OnlineClassifier
 
 FEWEST = "these are the fewest errors found, which need not be the fewest there are: "
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class Pocket(OnlineClassifier):
     """Pocket algorithm: minimises the number of wrong rows, by keeping the best weights that a perceptron comes upon.

@@ -10,7 +10,6 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.construction import configured
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.fits.ridge_folds import RidgeFolds
 from adaline.parameters import (
@@ -38,6 +37,7 @@ from adaline.sources import Source
 from adaline.sums import LeaveOneOut, Moments, Ridges
 from adaline.sums.moments import ROUNDING
 from adaline.systems.families.linear_system import LinearSystem
+from adaline.systems.families.named import named_system
 from adaline.wording import counted
 
 BY_TARGET = Numbers("an array of one a target", (1,))
@@ -64,7 +64,7 @@ class TargetPenalties(Penalty):
         return super().accepts(value) or (not np.isscalar(value) and BY_TARGET.accepts(value))
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class Ridge(LinearSystem):
     """Ridge regression: minimises 1/2 sum_n weight_n (y_n - w0 - w'x_n)^2 + penalty/2 ||w||^2, w0 free.
@@ -163,7 +163,7 @@ class Ridge(LinearSystem):
                 choice = self._choose(rows, basis, k)
             else:
                 largest = float(basis.spectrum.d.max(initial=0.0)) or 1.0
-                choice = choose_penalty(partial(held_out.errors, k), largest)
+                choice = choose_penalty(partial(held_out.errors, [k]), largest)
             fits.append(self._one(rows, part, RidgePenalty(choice.penalty, unit)))
             choices.append(choice)
         return self._chosen(basis.spectrum, fits, choices)

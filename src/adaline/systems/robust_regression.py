@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, host, is_device
 from adaline.basis.base import BASIS
-from adaline.construction import check_parameters, configured
+from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.robust import RobustCriterion, fit_target
 from adaline.fitted import check_is_fitted
@@ -51,6 +51,7 @@ from adaline.sources import Source
 from adaline.sources.views import in_memory
 from adaline.sums import Spread
 from adaline.systems.families.folds import FoldFits
+from adaline.systems.families.named import named_system
 from adaline.systems.families.near import NearFits
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import linear_outputs, split_theta, theta_of
@@ -59,7 +60,7 @@ LOSSES = ("huber", "absolute", "quantile", "tukey")
 THRESHOLDS = {"huber": 1.345, "tukey": 4.685}
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class RobustRegression(NearFits, LinearRegressor):
     """Robust regression: minimises sum_n weight_n rho(y_n - w0 - w'x_n) + penalty/2 ||w||^2, rho growing slowly.
@@ -303,8 +304,7 @@ class RobustRegression(NearFits, LinearRegressor):
         if any(np.isnan(one.std_error).all() for one in errors):
             raise InvalidParameter(f"effects need standard errors, and there are none: {errors[0].notes[0]}")
         theta = np.concatenate([fit.dependence.drop(fit.solution.theta) for fit in self._fits])
-        names = ("",) if len(errors) == 1 else tuple(f"y{k}" for k in range(len(errors)))
-        return linear_means(theta, [one.root for one in errors], names, errors[0].freedom)
+        return linear_means(theta, [one.root for one in errors], errors[0].freedom)
 
     @property
     def rows_seen_(self) -> int:

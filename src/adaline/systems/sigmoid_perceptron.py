@@ -9,7 +9,6 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.construction import configured
 from adaline.fits.online import OnlineResult, run_epochs, scan_certificate
 from adaline.input import by_blocks
 from adaline.losses import Logistic, Loss, SigmoidSquared, TanhSquared
@@ -21,12 +20,13 @@ from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.smooth.majorize import Errors, bound_curvature, majorize
 from adaline.sources import Source
 from adaline.sums import Objective, Point, View
+from adaline.systems.families.named import named_system
 from adaline.systems.families.online_classifier import OnlineClassifier, signed
 
 LOSSES: dict[str, Loss] = {"tanh": TanhSquared(), "logistic": SigmoidSquared()}
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class SigmoidPerceptron(OnlineClassifier):
     """Sigmoidal perceptron: minimises 1/2 sum of weight (t - phi(w'x + w0))^2 by its exact gradient.

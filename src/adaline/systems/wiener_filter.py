@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self, overload
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.construction import check_parameters, configured
+from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, set_columns, transaction
@@ -28,12 +28,13 @@ from adaline.sources.signal import SignalSource
 from adaline.sums import Moments
 from adaline.systems.families.closed_form import refuse_few_digits, without
 from adaline.systems.families.filter import Filtered, SignalSystem
+from adaline.systems.families.named import named_system
 from adaline.systems.families.weights import column_notes, split_theta, warn_of_dependence
 
 METHODS = ("covariance", "autocorrelation")
 
 
-@configured
+@named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class WienerFilter(SignalSystem):
     """The linear filter whose output is closest to a desired signal d: minimises 1/2 sum_n weight_n (d_n - w'u_n)^2.

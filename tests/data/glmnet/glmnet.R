@@ -23,6 +23,11 @@ for (name in names(cases)) {
     say(name, case[[3]], lambda, fit)
   }
 }
+for (name in c("logistic", "poisson")) {
+  case <- cases[[name]]
+  fit <- glmnet(x, case[[2]], family = case[[1]], alpha = 0.5, lambda = c(1, 0.01), standardize = FALSE, thresh = 1e-25, maxit = 1e7, lower.limits = 0)
+  say(paste0(name, "-positive"), 0.5, 0.01, fit)
+}
 deviation <- apply(x, 2, function(one) sqrt(mean((one - mean(one))^2)))
 standard <- sweep(x, 2, deviation, "/")
 lambda <- glmnet(standard, rings, standardize = FALSE, nlambda = 20, lambda.min.ratio = 1e-3)$lambda
@@ -32,3 +37,6 @@ for (i in seq_along(found$lambda)) {
   cat(sprintf("cv,1,%.17g,error,%.15g\n", n * found$lambda[i], found$cvsd[i]))
 }
 cat(sprintf("cv,1,%.17g,best,0\ncv,1,%.17g,one-standard-error,0\n", n * found$lambda.min, n * found$lambda.1se))
+lambda <- glmnet(standard, rings > 10, family = "binomial", standardize = FALSE, nlambda = 12, lambda.min.ratio = 1e-2)$lambda
+found <- cv.glmnet(standard, rings > 10, family = "binomial", standardize = FALSE, foldid = fold, thresh = 1e-25, lambda = lambda, maxit = 1e7)
+for (i in seq_along(found$lambda)) cat(sprintf("cv-logistic,1,%.17g,mean,%.15g\n", n * found$lambda[i], found$cvm[i]))

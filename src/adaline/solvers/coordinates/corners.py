@@ -50,6 +50,16 @@ class Corners:
         felt = np.abs(gradient) > 0
         return float((self.c[felt] / np.abs(gradient[felt])).min(initial=np.inf))
 
+    def costs(self, v: Array, shares: Array) -> Array:
+        """Return the costs (L,) of coefficients (L, D) under shares (L,) of the penalty."""
+        return np.asarray(shares * (np.abs(v) @ self.c))
+
+    def rooms(self, gradient: Array, shares: Array) -> Array:
+        """Return `room` of gradients (L, D) under shares (L,) of the penalty."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(gradient == 0, np.inf, self.c / np.abs(gradient))
+        return np.asarray(shares * ratio.min(axis=1, initial=np.inf))
+
     def over(self, gradient: Array, c: Array | None = None) -> NDArray[np.bool_]:
         """Return which coefficients may leave zero under a gradient (D,), for costs c or their own."""
         return np.abs(gradient) >= (self.c if c is None else c)
@@ -78,6 +88,10 @@ class PositiveCorners(Corners):
     def room(self, gradient: Array) -> float:
         """Return the largest s for which no coefficient would leave zero under the gradient times s."""
         return super().room(np.minimum(gradient, 0.0))
+
+    def rooms(self, gradient: Array, shares: Array) -> Array:
+        """Return `room` of gradients."""
+        return super().rooms(np.minimum(gradient, 0.0), shares)
 
     def over(self, gradient: Array, c: Array | None = None) -> NDArray[np.bool_]:
         """Return which coefficients may leave zero under a gradient."""
@@ -163,6 +177,14 @@ class GroupCorners(Corners):
         """Return the largest s for which no coefficient would leave zero under the gradient times s."""
         with np.errstate(divide="ignore"):
             return float((1 / self._pulls(gradient)).min(initial=np.inf))
+
+    def costs(self, v: Array, shares: Array) -> Array:
+        """Return the costs of coefficients."""
+        return shares * [self.cost(one) for one in v]
+
+    def rooms(self, gradient: Array, shares: Array) -> Array:
+        """Return `room` of gradients."""
+        return shares * [self.room(one) for one in gradient]
 
     def over(self, gradient: Array, c: Array | None = None) -> NDArray[np.bool_]:
         """Return every coefficient: groups are not screened."""

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from adaline.arrays import Array, is_sparse
 from adaline.solvers.least_squares.factor import varying
@@ -296,7 +296,7 @@ def of_rows(
     parts: list[Any] = []
     for rows in groups:
         if thin:
-            parts.append((sparse.csr_array(x[rows], dtype=np.float64) @ sparse.diags_array(scale)).tocsc())
+            parts.append((scipy.sparse.csr_array(x[rows], dtype=np.float64) @ scipy.sparse.diags_array(scale)).tocsc())
         else:
             z = x[rows].astype(np.float64)
             z *= scale
@@ -317,6 +317,8 @@ def of_rows(
         *(total - mass * target**2, mass, target, scale, offset, unit, centre, np.zeros(0, np.intp), parts),
     )
     if thin:
-        return SparseQuadratics(*known, own, intercept, sparse.vstack(parts, "csc"), [np.empty((0, 0)) for _ in takes])
+        return SparseQuadratics(
+            *known, own, intercept, scipy.sparse.vstack(parts, "csc"), [np.empty((0, 0)) for _ in takes]
+        )
     weights = [None if weight is None else w for w in own]
     return RowQuadratics(*known, weights, intercept, [np.empty((0, len(scale))) for _ in takes])

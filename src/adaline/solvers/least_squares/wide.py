@@ -12,11 +12,11 @@ the first refines it, and the size of its correction gives the digits.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import scipy
 from scipy.linalg import lapack
-from scipy.sparse.linalg import LinearOperator
-from scipy.sparse.linalg import lsmr as scipy_lsmr
 
 from adaline.arrays import Array
 from adaline.penalties import RidgePenalty
@@ -105,8 +105,8 @@ def solve_lsmr(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     lift = float(penalty.any())
     scale = column_scale(ridge)
 
-    def scaled(scale: Array) -> LinearOperator:
-        return LinearOperator(
+    def scaled(scale: Array) -> Any:
+        return scipy.sparse.linalg.LinearOperator(
             (n, d),
             matvec=lambda v: root * (source.matvec(scale * v) - mean @ (scale * v)),
             rmatvec=lambda u: scale * (source.rmatvec(root * u) - mean * (root @ u)),
@@ -215,25 +215,25 @@ def _invert(gram: Array, null: Array | None) -> tuple[Callable[[Array], Array], 
     return lambda g: np.asarray(vectors @ ((vectors.T @ g) / values[:, None])), len(values), condition, decided
 
 
-def _run(operator: LinearOperator, residual: Array, v: Array, lift: float) -> tuple[Array, int, int, float]:
+def _run(operator: Any, residual: Array, v: Array, lift: float) -> tuple[Array, int, int, float]:
     """Return a correction of v, why LSMR stopped, its steps, and the condition; a penalty on v + step is extra rows."""
     n, d = operator.shape
     rows = operator
     if lift:
         residual = np.concatenate([residual, -v])
-        rows = LinearOperator(
+        rows = scipy.sparse.linalg.LinearOperator(
             (n + d, d),
             matvec=lambda s: np.concatenate([operator.matvec(s), s]),
             rmatvec=lambda u: operator.rmatvec(u[:n]) + u[n:],
             dtype=np.float64,
         )
-    step, stop, steps, *_, condition, _ = scipy_lsmr(
+    step, stop, steps, *_, condition, _ = scipy.sparse.linalg.lsmr(
         rows, residual, atol=TOLERANCE, btol=TOLERANCE, conlim=0.0, maxiter=MAX_STEPS
     )
     return step, int(stop), int(steps), float(condition)
 
 
-def _independent(operator: LinearOperator) -> bool:
+def _independent(operator: Any) -> bool:
     """Return whether the columns are independent: then a vector is found again from its product."""
     v = np.cos(np.arange(1.0, operator.shape[1] + 1.0))
     found = _run(operator, operator.matvec(v), np.zeros_like(v), 0.0)[0]

@@ -30,8 +30,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import linalg, special
+from scipy import linalg
 
 from adaline.arrays import Array, host, is_device
 from adaline.block import Block
@@ -46,9 +47,9 @@ ROUNDING = 64 * EPS  # residuals of this share of the targets are rounding
 CLOSE = 1e-2  # a step that moves residuals by less than this share of the scale is near the solution
 SHORTEST = 1e-6
 
-QUARTER = float(special.ndtri(0.75))
+QUARTER = float(scipy.special.ndtri(0.75))
 D = 2.5
-H = D**2 + (1 - D**2) * float(special.ndtr(D)) - 0.5 - D * math.exp(-0.5 * D * D) / math.sqrt(2 * math.pi)
+H = D**2 + (1 - D**2) * float(scipy.special.ndtr(D)) - 0.5 - D * math.exp(-0.5 * D * D) / math.sqrt(2 * math.pi)
 
 PLANES, KEPT, STEPS = 500, 25, 50  # of least trimmed squares: drawn, improved, and steps of each
 WELL = 1e-3  # ratio of the diagonal of a factor that costs normal equations no digits that matter

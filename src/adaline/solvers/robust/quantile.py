@@ -19,9 +19,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy import linalg
-from scipy.optimize import linprog
+from scipy.linalg import lapack
 
 from adaline.arrays import Array
 from adaline.solvers.robust.m_estimation import gather_rows, residuals, weighted_total
@@ -250,21 +251,19 @@ def _step(
     for first in range(0, len(a), CHUNK):
         rows = a[first : first + CHUNK]
         gram += (rows * q[first : first + CHUNK, None]).T @ rows
-    try:
-        root = linalg.cho_factor(gram, check_finite=False)
-    except linalg.LinAlgError:
+    root, failed = lapack.dpotrf(gram)
+    if failed:
         return None
 
     def direction(push: Array) -> tuple[Array, Array, Array, Array, Array]:
         """Solve for the step where complementarity changes by push = (that of d, that of s)."""
         lean = away - (push[1] / s - push[0] / d)
-        turn = linalg.cho_solve(root, a.T @ (q * lean), check_finite=False)
+        turn = lapack.dpotrs(root, a.T @ (q * lean))[0]
         dd = q * (lean - a @ turn)
         return turn, dd, -dd, push[0] / d - below - below / d * dd, push[1] / s - above + above / s * dd
 
     def reach(v: Array, dv: Array) -> float:
-        falling = dv < 0
-        return min(1.0, BACK * float((-v[falling] / dv[falling]).min(initial=np.inf)))
+        return min(1.0, BACK * float(np.where(dv < 0, -v / dv, np.inf).min()))
 
     away, zero = t - a @ theta, np.zeros((2, len(t)))
     turn, dd, ds, db, da = direction(zero)
@@ -281,7 +280,9 @@ def _step(
 
 def _simplex(a: Array, t: Array, level: float, theta: Array) -> Vertex:
     """Return a solution by the simplex method on the dual, or theta where that finds none."""
-    found = linprog(-t, A_eq=a.T, b_eq=(1.0 - level) * a.sum(axis=0), bounds=(0.0, 1.0), method="highs-ds")
+    found = scipy.optimize.linprog(
+        -t, A_eq=a.T, b_eq=(1.0 - level) * a.sum(axis=0), bounds=(0.0, 1.0), method="highs-ds"
+    )
     if found.x is None:
         return Vertex(theta, np.full(len(t), 1.0 - level), np.zeros(len(t), dtype=bool), False, np.inf, 0)
     return _onto_plane(a, t, -found.eqlin.marginals, found.x, 1.0 - found.x, int(found.nit))

@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
 
 from adaline.arrays import Array
@@ -21,6 +20,7 @@ from adaline.coding.frames import plain_terms, refusal
 from adaline.coding.learned import HELD, Blocks
 from adaline.coding.terms import without_repetition
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
+from adaline.lazy import nw
 from adaline.sources.base import block_rows
 from adaline.sources.tables.batches import as_table
 from adaline.sources.tables.failures import shorten

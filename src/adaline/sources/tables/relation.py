@@ -13,12 +13,12 @@ from tempfile import TemporaryDirectory, gettempdir
 from typing import Any, Self
 from uuid import uuid4
 
-import narwhals.stable.v1 as nw
 import numpy as np
 
 from adaline.coding.expressions import lag_of
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
+from adaline.lazy import nw
 from adaline.sources.tables import sqlite
 from adaline.sources.tables.batches import Runs, parquet_rows, rechunked, row_groups
 from adaline.sources.tables.failures import Reporting, reported

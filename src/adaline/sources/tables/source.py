@@ -8,7 +8,6 @@ from functools import partial
 from threading import Lock
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +18,7 @@ from adaline.coding.columns import ABSENT, UNKNOWN, is_missing, plain
 from adaline.coding.expressions import evaluate
 from adaline.coding.formula import targets_of
 from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnknownLabel, UnreadableTable
+from adaline.lazy import nw
 from adaline.locks import cached_property
 from adaline.sources.array import ArraySource
 from adaline.sources.base import Reader, Source, block_rows
@@ -30,7 +30,7 @@ from adaline.sources.tables.spec import TableSpec, check_column, check_needed
 from adaline.sources.tables.sql import quoted
 from adaline.wording import counted, visible
 
-ReadTargets = Callable[[nw.DataFrame[Any], int], Array]
+ReadTargets = Callable[["nw.DataFrame[Any]", int], Array]
 """A function from a frame and the index of its first row to its targets, (n, K)."""
 
 MOST_CLASSES = 1000
@@ -67,7 +67,7 @@ class TableSource(Source):
         self._n_targets = n_targets
         self._blocks: list[Block] | None = None
         self._large = False
-        self._with_offset: bool | None = None
+        self._with_offset: int | None = None
         self._encoded: tuple[NDArray[Any], TableSource] | None = None
 
     def learn_coding(self) -> Coding:
@@ -110,15 +110,15 @@ class TableSource(Source):
         return Shape(len(self.names), own)
 
     @property
-    def offset(self) -> bool:
-        """Whether the last target is an offset."""
+    def offset(self) -> int:
+        """How many of the last targets are offsets."""
         if self._with_offset is None:
             known = self.spec.offset if self._coding is None else self._coding.offset
-            return self._given_targets is None and known is not None
+            return int(self._given_targets is None and known is not None)
         return self._with_offset
 
     @offset.setter
-    def offset(self, value: bool) -> None:
+    def offset(self, value: int) -> None:
         self._with_offset = value
 
     @property
@@ -250,8 +250,11 @@ class TableSource(Source):
         return self._read_by(no_targets, 0).keep()
 
     def with_target(self, k: int) -> Source:
-        """Return the same rows with target k alone."""
-        return self._derived(lambda t: np.ascontiguousarray(t[:, k : k + 1]), 1)
+        """Return the same rows with target k alone, beside its offset where they have one."""
+        columns = self.columns_of_target(k)
+        out = self._derived(lambda t: np.ascontiguousarray(t[:, columns]), len(columns))
+        out.offset = min(self.offset, 1)
+        return out
 
     def recoded(self, values: Array) -> Source:
         """Return the same rows where target k, a class index, becomes values[k]."""

@@ -6,11 +6,11 @@ from abc import abstractmethod
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from adaline.arrays import Array, host, is_device, is_sparse
 from adaline.basis.base import BASIS
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
+from adaline.estimator import BaseEstimator, MultiOutputMixin, RegressorMixin
 from adaline.fitted import check_is_fitted
 from adaline.input import set_columns
 from adaline.input.basis import basis_of, columns_of, rows_through_basis, width_of

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from adaline.errors import AdalineError
+from adaline.estimator import clone
 from adaline.input.columns import InputColumns
 from adaline.input.labels import Labels
 from adaline.results import Status

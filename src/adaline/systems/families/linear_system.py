@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal, Self, overload
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,6 @@ from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.fitted import check_is_fitted
-from adaline.inference.classical import Interval, by_target, half_widths
-from adaline.inference.covariance import CLASSICAL, ErrorOptions, covariances, factor_of
-from adaline.inference.effects import MeanModel, linear_means
-from adaline.inference.hypotheses import HypothesisTest
-from adaline.inference.influence import CoefficientInfluence, Influence, influence
-from adaline.inference.regression import Summary, hypothesis_test, summarise_regression, variance_inflation
 from adaline.inference.sample import WEIGHTS, Counted, Sample, count
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis, columns_of, rows_through_basis
@@ -37,6 +31,13 @@ from adaline.systems.families.closed_form import refuse_few_digits, without
 from adaline.systems.families.folds import FoldedRows, Unions, once, sum_folds
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import column_notes, linear_outputs, split_theta, warn_of_dependence
+
+if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit does not
+    from adaline.inference.classical import Interval
+    from adaline.inference.effects import MeanModel
+    from adaline.inference.hypotheses import HypothesisTest
+    from adaline.inference.influence import CoefficientInfluence, Influence
+    from adaline.inference.regression import Summary
 
 INTERVAL = AnyOf(OneOf("confidence", "prediction"), NONE)
 STALE = ("history_", "n_iter_", "path_", "penalty_", "noise_variance_", "prior_variance_")  # of an earlier fit
@@ -187,6 +188,8 @@ class LinearSystem(LinearRegressor):
             refuse_overflow(values)
         if interval is None:
             return values[:, 0] if self._flat else values
+        from adaline.inference.classical import Interval, half_widths
+
         INTERVAL.check("interval", interval)
         LEVEL.check("level", level)
         x = x.toarray() if is_sparse(x) else x
@@ -194,7 +197,6 @@ class LinearSystem(LinearRegressor):
         bands = (values, values - half, values + half)
         return Interval(*(band[:, 0] if self._flat else band for band in bands))
 
-    @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def summary(
         self,
         level: float = 0.95,
@@ -255,6 +257,9 @@ class LinearSystem(LinearRegressor):
         J. G. MacKinnon and H. White, J. Econometrics 29 (1985), 305-325; W. K. Newey and K. D. West, Econometrica 55
         (1987), 703-708; F. Cribari-Neto, Computational Statistics and Data Analysis 45 (2004), 215-233.
         """
+        from adaline.inference.covariance import ErrorOptions
+        from adaline.inference.regression import summarise_regression
+
         check_is_fitted(self, "coef_")
         options = ErrorOptions(errors, groups, lags, distribution)
         return summarise_regression(
@@ -313,6 +318,9 @@ class LinearSystem(LinearRegressor):
         ----------
         A. Wald, Trans. AMS 54 (1943), 426-482.
         """
+        from adaline.inference.covariance import ErrorOptions
+        from adaline.inference.regression import hypothesis_test
+
         check_is_fitted(self, "coef_")
         options = ErrorOptions(errors, groups, lags, distribution)
         return hypothesis_test(
@@ -363,6 +371,8 @@ class LinearSystem(LinearRegressor):
         ----------
         R. D. Cook and S. Weisberg, Residuals and Influence in Regression (1982).
         """
+        from adaline.inference.influence import influence
+
         check_is_fitted(self, "coef_")
         return influence(self._fits, self._sources(X, y, sample_weight), self._sample(), self._flat, dfbetas)
 
@@ -386,6 +396,8 @@ class LinearSystem(LinearRegressor):
         ----------
         D. W. Marquardt, Technometrics 12 (1970), 591-612.
         """
+        from adaline.inference.regression import variance_inflation
+
         check_is_fitted(self, "coef_")
         return variance_inflation(self._fits[0], self._sums, self.fit_intercept)
 
@@ -438,11 +450,13 @@ class LinearSystem(LinearRegressor):
 
     def _mean_model(self) -> MeanModel:
         """Return the fit as a function from the design to the means, for `effects`."""
+        from adaline.inference.covariance import CLASSICAL, covariances
+        from adaline.inference.effects import linear_means
+
         fits = [fit.without_dependent() for fit in self._fits]
         found = [one for fit in fits for one in covariances(fit, None, self._sample(), CLASSICAL)]
-        names = ("",) if len(found) == 1 else tuple(f"y{k}" for k in range(len(found)))
         theta = np.concatenate([fit.solution.theta for fit in fits])
-        return linear_means(theta, [one.along(np.eye(theta.shape[1])) for one in found], names, found[0].freedom)
+        return linear_means(theta, [one.along(np.eye(theta.shape[1])) for one in found], found[0].freedom)
 
     def _notes(self, errors: str) -> list[str]:
         """Return lines of the summary that are about the system, not its fits."""
@@ -450,6 +464,9 @@ class LinearSystem(LinearRegressor):
 
     def _sources(self, X: Any, y: Any, sample_weight: Any) -> list[Source]:
         """Return the rows again, for each fit those of its targets; refuse others than the model could have."""
+        from adaline.inference.classical import by_target
+        from adaline.inference.covariance import factor_of
+
         for fit in self._fits:
             factor_of(fit)
         source = open_rows(self, X, y, sample_weight, reset=False).source

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
+from adaline.estimator import clone
 from adaline.sources import Source
 from adaline.sources.views import Fold
 from adaline.systems.families.folds import FoldFits

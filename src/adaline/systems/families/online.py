@@ -14,15 +14,14 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import Annotated, Any, ClassVar
 
-import narwhals.stable.v1 as nw
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from adaline.arrays import Array, copy_at_once, host, is_device, is_sparse
 from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
+from adaline.estimator import BaseEstimator
 from adaline.fits.online import OnlineResult, run_epochs, scan_certificate, start_scan
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, generator, set_columns, transaction
@@ -30,6 +29,7 @@ from adaline.input.basis import basis_of_row, columns_of, given_columns, rows_th
 from adaline.input.columns import InputColumns
 from adaline.input.drafts import snapshot
 from adaline.input.open import read_finite, refuse_overflow
+from adaline.lazy import nw
 from adaline.locks import lock_of
 from adaline.parameters import AUTO, COUNT, FIRST_WEIGHTS, FLAG, NONE, POSITIVE, SEED, ZERO_OR_MORE, AnyOf, OneOf
 from adaline.results import Certificate, Status, say_constant, with_note, without_constants
@@ -243,7 +243,7 @@ class OnlineSystem(BaseEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         with lock_of(self):
-            state = dict(super().__getstate__())
+            state = super().__getstate__()
             if "_scan" in state:  # single rows change it, and the pocket, in place
                 result = self._result
                 state["_scan"] = self._scan.copy()

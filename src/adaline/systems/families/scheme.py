@@ -14,14 +14,13 @@ from typing import Annotated, Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import MetaEstimatorMixin, clone, is_regressor
-from sklearn.utils.metaestimators import available_if
 
 from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
 from adaline.block import Block, Shape
 from adaline.construction import check_parameters, is_system
 from adaline.errors import InvalidData, InvalidParameter, kept_warnings, warn
+from adaline.estimator import MetaEstimatorMixin, available_if, clone, is_regressor
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import basis_of, check_basis, columns_of
@@ -74,7 +73,7 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
         self._learn("fit", X, y, None, sample_weight, reset=True)
         return self
 
-    @available_if(lambda scheme: hasattr(scheme._machine(), "partial_fit"))  # type: ignore[untyped-decorator]
+    @available_if(lambda scheme: hasattr(scheme._machine(), "partial_fit"))
     @transaction
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Take in more rows. The classes are those named, or found, in the first call: others need a new fit."""

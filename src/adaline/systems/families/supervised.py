@@ -5,9 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
-
 from adaline.arrays import Array
+from adaline.estimator import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
 from adaline.input.coded import scored
 from adaline.input.labels import Labels
 from adaline.systems.families.decisions import label_of_largest

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
 from adaline.block import Block
 from adaline.errors import InvalidParameter
+from adaline.estimator import BaseEstimator
 from adaline.input import Meter, set_columns
 from adaline.input.open import open_unlabelled
 from adaline.parameters import COUNT, SEED, ZERO_OR_MORE

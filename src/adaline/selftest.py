@@ -1,0 +1,383 @@
+"""A check of an installation: the native kernels against their references, certified answers, and what is in use.
+
+`python -m adaline.selftest` and `adaline selftest` run it in a second or two, `--json` for machines, and end with 0
+where all is well and 1 where something is not. It needs none of the optional packages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from importlib import metadata
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from adaline import __version__, datasets
+from adaline.arrays import Array
+from adaline.block import Block, Shape
+from adaline.kernels import native
+from adaline.losses import LOSSES, CustomLoss, Huber, Loss
+from adaline.scans import SCANS, Scan, adaptive, lms, sigmoid
+from adaline.solvers.smooth.proximal_newton import coordinate_descent, coordinate_descent_reference
+from adaline.sums import (
+    Centres,
+    Clusters,
+    Components,
+    HessianProduct,
+    MixtureMoments,
+    Moments,
+    Objective,
+    Point,
+    Residual,
+    Spread,
+    Theta,
+    View,
+)
+from adaline.sums.clusters import clusters_reference
+from adaline.sums.mixture import mixture_reference
+from adaline.sums.moments import fill_reference, merge_reference, subtract_reference
+from adaline.sums.objective import objective_reference, product_reference
+from adaline.sums.residual import residual_reference
+from adaline.sums.spread import spread_reference
+from adaline.systems import LinearRegression
+
+ROWS, FEATURES, OUTPUTS = 131, 11, 3  # no multiples of the kernels' tiles
+PACKAGES = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "narwhals", "safetensors")
+
+CERTIFIED = {
+    "longley": (
+        *(-3482258.63459582, 15.0618722713733, -0.0358191792925910, -2.02022980381683, -1.03322686717359),
+        *(-0.0511041056535807, 1829.15146461355),
+    ),
+    "norris": (-0.262323073774029, 1.00211681802045),
+}
+"""Intercept and coefficients of bundled data sets, as NIST certifies them."""
+
+
+class Agreement(NamedTuple):
+    """Two ways to the same numbers, and by how much they may differ, relative to the largest of each array."""
+
+    family: str
+    name: str
+    allowed: float
+    kernel: Callable[[], Sequence[Array]]
+    reference: Callable[[], Sequence[Array]]
+
+
+class Outcome(NamedTuple):
+    """What a check found, on one instruction set; `difference` is not a number where it could not be done."""
+
+    family: str
+    name: str
+    instruction_set: str
+    difference: float
+    allowed: float
+    error: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the numbers agree."""
+        return self.difference <= self.allowed
+
+
+def checks() -> Iterator[Agreement]:
+    """Yield a check of every native kernel, each for rows of several layouts in memory."""
+    rng = np.random.default_rng(0)
+    dense = rng.normal(size=(ROWS, FEATURES))
+    dense = np.where(rng.random(dense.shape) < 0.3, 0.0, dense).astype(np.float32).astype(np.float64)
+    layouts = {"rows": dense, "columns": np.asfortranarray(dense, dtype=np.float32), "sparse": sparse.csr_array(dense)}
+    score = dense[:, :OUTPUTS] + rng.normal(size=(ROWS, OUTPUTS))
+    targets = {
+        "numbers": score,
+        "amounts": np.abs(score) + 0.125,
+        "signs": np.where(score > 0, 1.0, -1.0),
+        "bits": np.where(score > 0, 1.0, 0.0),
+        "classes": np.argmax(score, axis=1)[:, None].astype(np.float64),
+    }
+    weight = rng.integers(0, 4, ROWS).astype(np.float64)
+    view = View(np.ldexp(1.0, rng.integers(-2, 3, FEATURES)), rng.normal(size=FEATURES))
+    theta, direction = rng.normal(size=(2, OUTPUTS, 1 + FEATURES)) / 4
+    for layout, x in layouts.items():
+        exponent = np.zeros(FEATURES + OUTPUTS) if layout == "sparse" else None
+        blocks = {kind: Block(x, t, weight, exponent) for kind, t in targets.items()}
+        block = blocks["numbers"]
+        for centred in (False, True)[: 1 if layout == "sparse" else 2]:
+            yield _moments(f"{'centred' if centred else 'raw'} {layout}", block, centred)
+        yield _residual(layout, block, Theta(theta, theta * 2.0**-60, np.zeros(FEATURES + OUTPUTS)))
+        for loss in (*(cls() for cls in LOSSES.values()), _own_loss()):
+            yield from _likelihood(layout, blocks[_targets_of(loss)], Point(loss, theta, view, direction))
+        if layout != "sparse":
+            yield _spread(layout, block)
+            yield _clusters(layout, block, Centres(theta[:, 1:] * 4, view))
+            for whole in (True, False):
+                factors = np.eye(FEATURES) + np.triu(rng.normal(size=(OUTPUTS, FEATURES, FEATURES))) / 8
+                factors = factors if whole else np.diagonal(factors, axis1=1, axis2=2).copy()
+                at = Components(np.log([0.5, 0.3, 0.2]), theta[:, 1:].copy(), factors, view)
+                yield _mixture(f"{'full' if whole else 'diagonal'} {layout}", block, at, whole)
+        for start, kind in _scans():
+            yield _scan(layout, blocks[kind], start)
+    yield _descent(dense, score[:, 0])
+
+
+def _moments(name: str, block: Block, centred: bool) -> Agreement:
+    """Fill, add the same rows once more, take them out again."""
+    part = Block(block.x[:40], block.t[:40], None if block.weight is None else block.weight[:40], block.exponent)
+
+    def numbers(m: Moments) -> list[Array]:
+        e = m.exponent.astype(np.int64)
+        first = np.ldexp(m.first_hi + m.first_lo, 0 if centred else e)
+        return [np.array(m.weight), first, np.ldexp(m.second, e[:, None] + e)]
+
+    def run(fill: Any, merge: Any, subtract: Any) -> list[Array]:
+        whole, some = (Moments.zero(block.shape, centred=centred) for _ in range(2))
+        fill(whole, block)
+        fill(some, part)
+        found = numbers(whole)
+        merge(whole, some)
+        found += numbers(whole)
+        subtract(whole, some)
+        return found + numbers(whole)
+
+    return Agreement(
+        *("moments", name, 1e-12),
+        lambda: run(Moments.add, Moments.merge, Moments.subtract),
+        lambda: run(fill_reference, merge_reference, subtract_reference),
+    )
+
+
+def _residual(name: str, block: Block, theta: Theta) -> Agreement:
+    """Sums in twice the digits of a number: their difference is taken in the same, and is to be zero."""
+
+    def run() -> list[Array]:
+        found = Residual.zero(block.shape)
+        found.add(block, theta)
+        hi, lo = np.moveaxis(found.sums - residual_reference(block, theta), -1, 0)
+        return [hi + lo]
+
+    return Agreement("residual", name, 1e-25, run, lambda: [np.zeros((OUTPUTS, 2 + FEATURES))])
+
+
+def _spread(name: str, block: Block) -> Agreement:
+    def run() -> list[Array]:
+        found = Spread.zero(block.shape)
+        found.add(block)
+        return [np.array(found.weight), found.mean, found.second, found.largest]
+
+    return Agreement(
+        "spread", name, 1e-13, run, lambda: [np.asarray(a) for a in spread_reference(block, np.zeros(FEATURES))]
+    )
+
+
+def _clusters(name: str, block: Block, centres: Centres) -> Agreement:
+    def run() -> list[Array]:
+        found = Clusters.zero(block.shape, clusters=OUTPUTS)
+        found.add(block, centres)
+        return [found.sums]
+
+    return Agreement("clusters", name, 1e-12, run, lambda: [clusters_reference(block, centres)])
+
+
+def _mixture(name: str, block: Block, at: Components, whole: bool) -> Agreement:
+    def run() -> list[Array]:
+        found = MixtureMoments.zero(block.shape, components=OUTPUTS, whole=whole)
+        found.add(block, at)
+        return [found.sums]
+
+    return Agreement("mixture", name, 1e-12, run, lambda: [mixture_reference(block, at, whole)])
+
+
+def _likelihood(layout: str, block: Block, point: Point) -> Iterator[Agreement]:
+    """Yield the checks of value, gradient and second derivatives, and of their product with a direction."""
+    loss = point.loss
+
+    def sums() -> list[Array]:
+        found = []
+        for second in ("none", "alone"):
+            out = Objective.zero(block.shape, outputs=OUTPUTS, coupled=loss.coupled, second=second)
+            out.add(block, point)
+            found.append(out.sums)
+        return found
+
+    def product() -> list[Array]:
+        out = HessianProduct.zero(block.shape, outputs=OUTPUTS)
+        out.add(block, point)
+        return [out.sums]
+
+    name = f"{'own loss' if loss.kernel is None else loss.name} {layout}"
+    yield Agreement(
+        *("objective", name, 1e-12, sums),
+        lambda: [objective_reference(block, point, second) for second in ("none", "alone")],
+    )
+    yield Agreement("product", name, 1e-12, product, lambda: [product_reference(block, point)])
+
+
+def _own_loss() -> Loss:
+    """Return a loss as users give one, without a kernel of its own."""
+    huber = Huber()
+    return CustomLoss(huber.value, huber.slope, huber.curvature)
+
+
+def _targets_of(loss: Loss) -> str:
+    if loss.coupled:
+        return "classes"
+    if loss.name in ("perceptron", "squared_hinge", "tanh_squared"):
+        return "signs"
+    return "bits" if loss.name in ("logistic", "sigmoid_squared") else "amounts"
+
+
+def _scans() -> Iterator[tuple[Callable[[], Scan], str]]:
+    """Yield every rule at its start, and the kind of targets it learns."""
+    kinds = {"identity": "numbers", "tanh": "signs", "logistic": "bits", "softmax": "classes"}
+
+    def started(rule: str, kind: str, **options: Any) -> tuple[Callable[[], Scan], str]:
+        if kind == "classes":
+            options["classes"] = OUTPUTS
+        return lambda: SCANS[rule].start(Shape(FEATURES, 1 if kind == "classes" else OUTPUTS), **options), kind
+
+    yield from (started("LMS", "numbers", rate=0.01, variant=variant) for variant in lms.VARIANTS)
+    yield started("RLS", "numbers", forget=0.99, delta=0.1)
+    yield started("Perceptron", "signs")
+    yield started("Kesler", "classes")
+    yield started("Softmax", "classes", rate=0.1)
+    yield from (started("Sigmoid", kinds[name], rate=0.1, activation=name) for name in sigmoid.ACTIVATIONS)
+    for name in adaptive.ACTIVATIONS:
+        yield from (started("Adaptive", kinds[name], activation=name, wide=wide) for wide in (False, True))
+
+
+def _scan(layout: str, block: Block, start: Callable[[], Scan]) -> Agreement:
+    def run(by: Any) -> list[Array]:
+        scan = start()
+        by(scan, block)
+        return [scan.theta]
+
+    rule = start().rule
+    adapting = rule.startswith("adaptive")  # a tiny prior magnifies rounding until rows determine the weights
+    return Agreement(
+        *("adaptive scan" if adapting else "scan", f"{rule} {layout}", 1e-7 if adapting else 1e-11),
+        lambda: run(Scan.run),
+        lambda: run(Scan.run_reference),
+    )
+
+
+def _descent(x: Array, t: Array) -> Agreement:
+    def run(by: Any) -> list[Array]:
+        g, w = -x.T @ t, np.zeros(FEATURES)
+        moved = by(x.T @ x, g, w, np.full(FEATURES, 20.0), 5, 0.0)
+        return [w, g, np.array(moved)]
+
+    return Agreement(
+        "coordinate descent", "dense", 1e-11, lambda: run(coordinate_descent), lambda: run(coordinate_descent_reference)
+    )
+
+
+def check_kernels() -> list[Outcome]:
+    """Return the outcome of every check on every instruction set of this processor; none without native kernels."""
+    if native is None:
+        return []
+    before, found = native.isa(), []
+    try:
+        for check in checks():
+            wanted = check.reference()
+            for name in native.isas():
+                native.use_isa(name)
+                found.append(_outcome(check, name, wanted))
+    finally:
+        native.use_isa(before)
+    return found
+
+
+def _outcome(check: Agreement, instruction_set: str, wanted: Sequence[Array]) -> Outcome:
+    try:
+        pairs = zip(check.kernel(), wanted, strict=True)
+        differences = [np.abs(a - b).max() / max(1.0, np.abs(b).max()) for a, b in pairs]
+        return Outcome(check.family, check.name, instruction_set, float(np.max(differences)), check.allowed)
+    except Exception as error:  # whatever it is, the other checks go on
+        told = f"{type(error).__name__}: {error}".splitlines()[0]
+        return Outcome(check.family, check.name, instruction_set, np.nan, check.allowed, told)
+
+
+def check_answers() -> list[Outcome]:
+    """Return by how much coefficients differ from those that NIST certifies, in parts of each."""
+    return [_outcome(check, "", check.reference()) for check in map(_answer, CERTIFIED)]
+
+
+def _answer(name: str) -> Agreement:
+    data, certified = datasets.load(name), np.array(CERTIFIED[name])
+
+    def run() -> list[Array]:
+        model = LinearRegression().fit(data.X, data.y)
+        return [np.array([model.intercept_, *model.coef_]) / certified]
+
+    return Agreement("certified by NIST", name, 1e-12, run, lambda: [np.ones(len(certified))])
+
+
+def run_selftest(as_json: bool = False) -> int:
+    """Print what was checked and found, as a table or as JSON; return the number of checks that failed."""
+    outcomes = [*check_kernels(), *check_answers()]
+    failed = [one for one in outcomes if not one.passed]
+    about = {
+        "versions": {
+            "adaline": __version__,
+            "Python": platform.python_version(),
+            **{name: metadata.version(name) for name in PACKAGES},
+        },
+        "platform": platform.platform(),
+        "processors": os.cpu_count(),
+        "native": native is not None,
+        "instruction_set": None if native is None else native.isa(),
+        "instruction_sets": [] if native is None else native.isas(),
+    }
+    if as_json:
+        rows = [
+            {**one._asdict(), "difference": None if one.error else one.difference, "passed": one.passed}
+            for one in outcomes
+        ]
+        print(json.dumps({"passed": not failed, **about, "checks": rows}, indent=2))
+    else:
+        print("\n".join(_report(about, outcomes)))
+        for one in failed:
+            told = one.error or f"differs by {one.difference:.1e}, {one.allowed:.0e} allowed"
+            print(f"FAILED: {one.family}, {one.name} {one.instruction_set}: {told}")
+        print(f"{len(failed)} of {len(outcomes)} checks failed" if failed else f"all {len(outcomes)} checks passed")
+    return len(failed)
+
+
+def _report(about: dict[str, Any], outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Yield what is in use, then a line for each family of checks: the largest difference on each instruction set."""
+    sets = about["instruction_sets"]
+    yield ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+    yield f"{about['platform']}, {about['processors']} processors"
+    if about["native"]:
+        yield f"kernels: native, {about['instruction_set']} in use; this processor has {', '.join(sets)}"
+    else:
+        yield "kernels: none are native; reference implementations in use (same answers, slower)"
+    yield ""
+    head = f"{'largest difference':22} {'checks':>6} {'allowed':>8}"
+    yield head + "".join(f" {name:>9}" for name in sets)
+    for family in dict.fromkeys(one.family for one in outcomes):
+        rows = [one for one in outcomes if one.family == family]
+        by_set: dict[str, list[float]] = {}
+        for one in rows:
+            by_set.setdefault(one.instruction_set, []).append(one.difference)
+        cells = "".join(f" {np.max(found):9.1e}" for found in by_set.values())
+        yield f"{family:22} {len(rows):6} {rows[0].allowed:8.0e}{cells}"
+    yield ""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the check as a program; return the exit code, 0 or 1."""
+    parser = argparse.ArgumentParser(
+        prog="python -m adaline.selftest", description="Check this installation of adaline."
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON for machines")
+    return 1 if run_selftest(parser.parse_args(arguments).json) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,394 @@
+"""Nets of a smooth loss: Newton steps of several machines together, by coordinate descent on quadratic models.
+
+    P_m(theta) = sum over the rows of machine m of weight x loss + sum_j ridge_j/2 v_j^2 + corners(v),  theta = (w0, v)
+
+Machine 0 learns from all rows, machine k + 1 from all but those of part k, under that share of the penalties. One pass
+gives the loss and gradient of every machine on every part, and so the losses of rows held out too. Second derivatives
+are taken on every part at the weights of machine 0, which those of the others are near; each machine gets its own where
+steps with these are slow. They are kept while steps shrink fast, from one penalty to the next. The intercept is solved
+for within the model. Of many columns, a working set has those that the strong rule cannot rule out.
+
+The duality gap is that of tangent planes, as in `adaline.solvers.smooth.duality_gap`: ridge penalties are rows added to
+the data, planes at other intercepts make a plane level in w0, and the lowest costs of the rows make zero optimal.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.solvers.coordinates.corners import Corners
+from adaline.solvers.coordinates.quadratics import Indices
+from adaline.solvers.smooth.duality_gap import FURTHEST
+from adaline.solvers.smooth.newton import ARMIJO, FLAT, SHORTEST, curvature_gap, factor_hessian
+from adaline.solvers.smooth.problem import Problem
+from adaline.solvers.smooth.proximal_newton import FIRST, MOST, STRAIGHT, WHOLE
+from adaline.sources import Source
+from adaline.sources.sample import select_columns
+from adaline.sources.threads import one_blas_thread
+from adaline.sums import Objective, Point, Targets, View
+
+EXACT = 1e-3  # share of the residual to which a quadratic model is solved
+SWEEPS, ROUNDS = 30, 100
+SLOW, STUCK = 0.01, 0.1  # of what the last step promised: a step that promises more asks for new models, or its own
+ROUNDING = 1e-28  # of an objective: a step that promises less is none, as what it promises is quadratic in it
+CURVED = 1e-3  # share of the curvature that a model has along a step, below which it does not learn from it
+STEPS = 100
+
+
+class Models(NamedTuple):
+    """Quadratic models of machines: second derivatives (M, A, A) of coefficients, the intercept solved for.
+
+    `diagonal` (M, A) is theirs without ridge penalties, `cross` (M, A) and `level` (M,) are those with the intercept.
+    """
+
+    matrices: Array
+    diagonal: Array
+    cross: Array
+    level: Array
+
+
+class Step(NamedTuple):
+    """The change of theta (1 + A,), the coefficients v (A,) that it leads to, and by how much it
+    promises to lower P at least.
+    """
+
+    change: Array
+    v: Array
+    promise: float
+
+
+class NewtonNets:
+    """Weights theta (M, 1 + D) of machines in the view, and where the last penalties have led.
+
+    Parameters
+    ----------
+    problem : the loss over all rows, of one output, without penalties.
+    parts : the rows in P parts, for machines without each of them; one part for one machine.
+    constant : the output of all machines to start from.
+
+    `value` (M,), `gradient` (M, 1 + D) and `outside` (M,) are the loss of a machine's rows, its gradient, and the loss
+    of the rows it leaves out; `gap` (M,) bounds P_m - min P_m, `promise` is what the last steps
+    promised at most.
+    """
+
+    def __init__(self, problem: Problem, parts: list[Source], constant: float) -> None:
+        self.problem, self.parts = problem, parts
+        count = len(parts)
+        self.takes = np.ones((1, 1)) if count == 1 else np.vstack([np.ones(count), 1 - np.eye(count)])
+        targets = [part.sum(Targets, problem.loss) for part in parts]
+        self.lowest = self.takes @ [float(one.least[0]) for one in targets]
+        self.weight = self.takes @ [one.weight for one in targets]
+        self.share = self.weight / self.weight[0]
+        self.theta = np.zeros((len(self.takes), 1 + problem.features))
+        self.theta[:, 0] = constant * problem.intercept
+        self.gap = np.full(len(self.takes), np.inf)
+        self.columns: Indices = np.arange(problem.features)
+        self.few: list[Any] = parts
+        self.models: Any = None
+        self.promise = math.inf
+        self.tilts: tuple[tuple[Array, Array], ...] = ()
+        self._read_all()
+
+    def alone(self) -> None:
+        """Go on with machine 0 alone."""
+        for name in ("takes", "lowest", "weight", "share", "theta", "gap", "value", "gradient", "outside"):
+            setattr(self, name, getattr(self, name)[:1])
+        self.models = None
+        self.tilts = tuple((constant[:1], slope[:1]) for constant, slope in self.tilts)
+
+    def put(self, theta: Array) -> None:
+        """Bring machine 0 to weights (1 + D,)."""
+        self.theta[0] = theta
+        self._read_all()
+
+    def solve(self, corners: Corners, last: Corners, ridge: Array, wanted: Array) -> bool:
+        """Step all machines to their minima under a penalty, from those under `last`, to gaps of `wanted` (M,).
+
+        `ridge` is (D,). Return False where memory does not hold the models of the columns that this needs.
+        """
+        own = [corners.times(share) for share in self.share.tolist()]
+        ridges = ridge * self.share[:, None]
+        if not self._work_on(self._strong(own, last, ridges), grow=False):
+            return False
+        for _ in range(ROUNDS):
+            with one_blas_thread():
+                self._descend(corners, ridges, wanted)
+            if len(self.columns) == self.problem.features:
+                break
+            self._read_all()
+            self._measure(list(range(len(own))), corners, ridges, np.arange(self.problem.features))
+            violating = self._violating(own, ridges)
+            if (self.gap <= wanted).all() or not len(violating):
+                break
+            if not self._work_on(violating, grow=True):
+                return False
+        return True
+
+    def subgradient(self, corners: Corners, ridge: Array) -> Array:
+        """Return the least subgradient of machine 0, (1 + D,): zero at the minimum."""
+        v = self.theta[0, 1:]
+        return np.concatenate([self.gradient[0, :1], corners.subgradient(v, self.gradient[0, 1:] + ridge * v)])
+
+    def objective(self, corners: Corners, ridge: Array) -> float:
+        """Return the objective of machine 0."""
+        v = self.theta[0, 1:]
+        return float(self.value[0] + 0.5 * float(ridge @ v**2) + corners.cost(v))
+
+    def curved_gap(self, corners: Corners, ridge: Array) -> float:
+        """Return a bound on the objective of machine 0 above its minimum from second derivatives; infinity if none."""
+        hessian = self.problem.evaluate(self.theta[:1], second=True).hessian
+        if hessian is None:
+            return math.inf
+        entries = np.arange(1, len(hessian))
+        hessian[entries, entries] += ridge
+        curvature = factor_hessian(hessian)
+        return curvature_gap(self.problem, curvature, curvature.length(self.subgradient(corners, ridge)[None]))
+
+    def _read_all(self) -> None:
+        """Take the loss of all machines over all columns."""
+        self.value, self.gradient, self.outside = self._totals(self._sums(self.parts, self.theta), self.takes)
+
+    def _sums(
+        self, parts: list[Source], theta: Array, second: str = "none", columns: Indices | None = None
+    ) -> list[Objective]:
+        """Return the sums of machines of weights theta (L, 1 + A) over each part."""
+        view = self.problem.view
+        if columns is not None and len(columns) < self.problem.features:
+            view = View(view.scale[columns], view.offset[columns])
+        point = Point(self.problem.loss, theta, view)
+        if parts[0].reads is not self.problem.source.reads:
+            self.problem.source.reads[0] += 1  # the parts are a copy of its rows
+        with np.errstate(over="ignore", invalid="ignore"):
+            return [part.sum(Objective, point, outputs=len(theta), second=second) for part in parts]
+
+    def _totals(self, sums: list[Objective], takes: Array) -> tuple[Array, Array, Array]:
+        """Return value (L,), gradient (L, 1 + A), and the loss of the rows left out (L,), of machines that take parts.
+
+        `takes` is (L, P).
+        """
+        values = np.stack([one.value for one in sums], axis=1)
+        gradients = np.stack([one.gradient for one in sums], axis=1)
+        gradients[:, :, 0] *= self.problem.intercept
+        return (
+            (takes * values).sum(axis=1),
+            np.einsum("lp,lpd->ld", takes, gradients),
+            ((1 - takes) * values).sum(axis=1),
+        )
+
+    def _strong(self, own: list[Corners], last: Corners, ridges: Array) -> Indices:
+        """Return the columns that are not zero, or that the strong rule cannot rule out after the penalty `last`."""
+        if self.problem.features <= WHOLE:
+            return np.arange(self.problem.features)
+        keep = (self.theta[:, 1:] != 0).any(axis=0)
+        for m, corners in enumerate(own):
+            pull = self.gradient[m, 1:] + ridges[m] * self.theta[m, 1:]
+            keep |= corners.over(pull, 2 * corners.c - last.c * self.share[m])
+        return np.flatnonzero(keep & ~self.problem.constant)
+
+    def _violating(self, own: list[Corners], ridges: Array) -> Indices:
+        """Return the columns outside the working set that want to leave zero most."""
+        v = self.theta[:, 1:]
+        each = [
+            one.subgradient(v[m], self.gradient[m, 1:] + ridges[m] * v[m]) / self.share[m] for m, one in enumerate(own)
+        ]
+        size = np.abs(each).max(axis=0)
+        size[self.columns] = 0.0
+        size[self.problem.constant] = 0.0
+        room = max(FIRST, len(self.columns))
+        return np.argsort(-size)[: min(room, np.count_nonzero(size))]
+
+    def _work_on(self, columns: Indices, grow: bool) -> bool:
+        """Make columns part of the working set; False where memory does not hold their models."""
+        d, whole = self.problem.features, len(self.columns) == self.problem.features
+        if whole and (d <= WHOLE or self.models is not None):
+            return True
+        wider = np.union1d(columns, self.columns) if grow or not whole else columns
+        if not whole and len(wider) == len(self.columns):
+            return True
+        few: list[Any] = [None] if len(wider) > d // 2 else [select_columns(part, wider) for part in self.parts]
+        if few[0] is None:
+            wider, few = np.arange(d), self.parts
+        if len(self.takes) * (1 + len(wider)) ** 2 > MOST:
+            return False
+        self.columns, self.few, self.models = wider, few, None
+        return True
+
+    def _descend(self, corners: Corners, ridges: Array, wanted: Array) -> None:
+        """Take Newton steps on the working set, until all gaps there are at most `wanted`, or no step is left."""
+        columns, entries = self.columns, np.concatenate([[0], self.columns + 1])
+        corners, ridges = corners.of(columns), ridges[:, columns]
+        own = [corners.times(share) for share in self.share.tolist()]
+        self._measure(list(range(len(own))), corners, ridges, columns)
+        left = [m for m in range(len(own)) if not self.gap[m] <= wanted[m]]
+        promised, fresh = dict.fromkeys(left, math.inf), False
+        for _ in range(STEPS):
+            if not left:
+                break
+            if self.models is None:
+                self._form(entries, left, alone=False)
+            steps = {m: self._step(m, own[m], ridges[m], entries) for m in left}
+            slow = [m for m, one in steps.items() if one.promise > (STUCK if fresh else SLOW) * promised[m]]
+            if slow:
+                self._form(entries, slow, alone=fresh)
+                fresh = True
+                steps = {m: self._step(m, own[m], ridges[m], entries) for m in left}
+            promised = {m: one.promise for m, one in steps.items()}
+            self.promise = max(promised.values())
+            moved = self._search(steps, corners, ridges, entries, promised)
+            self._measure(moved, corners, ridges, columns)
+            left = [m for m in moved if not self.gap[m] <= wanted[m]]
+
+    def _form(self, entries: Indices, left: list[int], alone: bool) -> None:
+        """Form the models of all machines at the weights of machine 0, or those of machines `left` at their own."""
+        which = left if alone or (self.models is None and len(left) == 1) else [0]
+        sums = self._sums(self.few, np.ascontiguousarray(self.theta[which][:, entries]), "alone", self.columns)
+        parts = np.stack([one.hessian for one in sums])  # (P, L, 1 + A, 1 + A)
+        formed = left if alone else list(range(len(self.takes)))
+        largest = self.problem.largest_curvature()[entries]
+        if self.models is None or not alone:
+            m, a = len(self.takes), len(entries) - 1
+            self.models = Models(np.empty((m, a, a)), np.empty((m, a)), np.empty((m, a)), np.ones(m))
+        for i, m in enumerate(formed):
+            matrix = np.tensordot(self.takes[m], parts[:, i if alone else 0], 1)
+            diagonal = np.einsum("ii->i", matrix)
+            diagonal += np.where(diagonal < STRAIGHT * largest * self.share[m], largest * self.share[m], 0.0)
+            cross, level = matrix[0, 1:] * self.problem.intercept, float(matrix[0, 0])
+            if not self.problem.intercept or not level > 0:
+                cross, level = np.zeros_like(cross), 1.0
+            self.models.matrices[m] = matrix[1:, 1:] - np.outer(cross, cross / level)
+            self.models.diagonal[m] = np.maximum(self.models.matrices[m].diagonal(), 0.0)
+            self.models.cross[m], self.models.level[m] = cross, level
+
+    def _step(self, m: int, corners: Corners, ridge: Array, entries: Indices) -> Step:
+        """Return the step of machine m to the minimum of its model."""
+        theta, gradient = self.theta[m, entries], self.gradient[m, entries]
+        matrix, cross, level = self.models.matrices[m], self.models.cross[m], float(self.models.level[m])
+        np.fill_diagonal(matrix, np.where(self.models.diagonal[m] > 0, self.models.diagonal[m] + ridge, 0.0))
+        v, slope = theta[1:].copy(), gradient[1:] + ridge * theta[1:]
+        minimise_model(matrix, slope - cross * (gradient[0] / level), v, corners)
+        change = v - theta[1:]
+        constant = -(gradient[0] + float(cross @ change)) / level * self.problem.intercept
+        promise = float(change @ matrix @ change) + level * (constant + float(cross @ change) / level) ** 2
+        return Step(np.concatenate([[constant], change]), v, promise)
+
+    def _search(
+        self, steps: dict[int, Step], corners: Corners, ridges: Array, entries: Indices, promised: dict[int, float]
+    ) -> list[int]:
+        """Take a share of each step that lowers the objective; return the machines that have moved."""
+        waiting, moved = list(steps), []
+        before = self._values(waiting, self.value[waiting], self.theta[waiting][:, entries], corners, ridges)
+        least = dict(zip(waiting, before.tolist(), strict=True))
+        waiting = [m for m in waiting if steps[m].promise > ROUNDING * abs(least[m])]
+        shares = dict.fromkeys(waiting, 1.0)
+        while waiting:
+            here = self.theta[waiting][:, entries]
+            theta = here + np.array([shares[m] * steps[m].change for m in waiting])
+            for i, m in enumerate(waiting):
+                if shares[m] == 1.0:
+                    theta[i, 1:] = steps[m].v
+            sums = self._sums(self.few, theta, "none", self.columns)
+            values, gradients, outside = self._totals(sums, self.takes[waiting])
+            reached = self._values(waiting, values, theta, corners, ridges).tolist()
+            again = []
+            for i, m in enumerate(waiting):
+                promise = shares[m] * steps[m].promise
+                if reached[i] <= least[m] - ARMIJO * promise + FLAT * abs(least[m]):
+                    self._learn(m, theta[i] - here[i], gradients[i] - self.gradient[m, entries], ridges[m])
+                    self.theta[m, entries], self.gradient[m, entries] = theta[i], gradients[i]
+                    self.value[m], self.outside[m] = values[i], outside[i]
+                    moved.append(m)
+                    continue
+                excess = reached[i] - least[m] + promise
+                best = shares[m] * promise / (2 * excess) if 0 < excess < math.inf else 0.0
+                shares[m] = min(max(best, 0.1 * shares[m]), 0.5 * shares[m])
+                promised[m] = 0.0  # a new model is needed
+                if shares[m] > SHORTEST:
+                    again.append(m)
+            waiting = again
+        return sorted(moved)
+
+    def _learn(self, m: int, step: Array, change: Array, ridge: Array) -> None:
+        """Make a model agree with the change of the gradient along the last step, as BFGS updates do."""
+        matrices, diagonal, cross, level = self.models
+        own, seen = step[1:], change[1:] - cross[m] * (change[0] / level[m])
+        expected = matrices[m] @ own - ridge * own
+        along, before = float(seen @ own), float(expected @ own)
+        if along > CURVED * before > 0:
+            matrices[m] += np.outer(seen, seen / along) - np.outer(expected, expected / before)
+            diagonal[m] += seen**2 / along - expected**2 / before
+
+    def _values(self, which: list[int], values: Array, theta: Array, corners: Corners, ridges: Array) -> Array:
+        """Return the objectives (L,) of machines whose rows cost `values` (L,) at theta (L, 1 + A)."""
+        v = theta[:, 1:]
+        return np.asarray(values + 0.5 * (ridges[which] * v**2).sum(axis=1) + corners.costs(v, self.share[which]))
+
+    def _measure(self, which: list[int], corners: Corners, ridges: Array, columns: Indices) -> None:
+        """Find bounds on the objectives of machines over some columns above their minima; infinity if none is known."""
+        if not which:
+            return
+        entries = np.concatenate([[0], columns + 1])
+        theta, slope, ridge = self.theta[which][:, entries], self.gradient[which][:, entries], ridges[which]
+        constant = self.value[which] - (slope * theta).sum(axis=1)
+        if slope[:, 0].any() and self.problem.intercept:
+            if not self.tilts:
+                self.tilts = self._tilted(1.0), self._tilted(-1.0)
+            (rising, up), (falling, down) = self.tilts
+            other = np.where(slope[:, :1] < 0, up[which][:, entries], down[which][:, entries])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                share = np.where(slope[:, 0] == 0, 0.0, -slope[:, 0] / other[:, 0])
+                constant = (constant + share * np.where(slope[:, 0] < 0, rising[which], falling[which])) / (1 + share)
+                slope = (slope + share[:, None] * other) / (1 + share[:, None])
+        v = theta[:, 1:]
+        pull, square = slope[:, 1:] + ridge * v, 0.5 * (ridge * v**2).sum(axis=1)
+        value = self._values(which, self.value[which], theta, corners, ridges)
+        if corners.c.any():
+            scale = np.minimum(corners.rooms(pull, self.share[which]), 1.0)
+            gap = value - scale * (constant - square) - (1 - scale) * self.lowest[which]
+        else:
+            left = np.stack([corners.subgradient(*one) for one in zip(v, pull, strict=True)])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                flat = np.where(left == 0, 0.0, left**2 / ridge).sum(axis=1)
+            gap = 0.5 * flat + value - square - constant - (slope[:, 1:] * v).sum(axis=1)
+        self.gap[which] = np.where(np.isfinite(gap), np.maximum(gap, 0.0), math.inf)
+
+    def _tilted(self, sign: float) -> tuple[Array, Array]:
+        """Return planes (M,), (M, 1 + D) below the losses, tangent at intercepts so changed that they rise or fall."""
+        step = np.minimum(np.sqrt(2 * np.abs(self.value) / self.weight), 1.0)
+        step[step == 0] = 1.0
+        constant, slope = np.zeros(len(step)), np.zeros_like(self.theta)
+        need = np.arange(len(step))
+        while len(need):
+            theta = self.theta[need].copy()
+            theta[:, 0] += sign * step[need]
+            values, gradients, _ = self._totals(self._sums(self.parts, theta), self.takes[need])
+            good = np.isfinite(values) & (sign * gradients[:, 0] > np.abs(self.gradient[need, 0]))
+            constant[need[good]] = (values - (gradients * theta).sum(axis=1))[good]
+            slope[need[good]] = gradients[good]
+            step[need] *= 2
+            need = need[~good & (step[need] <= FURTHEST)]
+        return constant, slope
+
+
+def minimise_model(matrix: Array, gradient: Array, v: Array, corners: Corners) -> None:
+    """Change v (A,) to the minimum of a quadratic, with this gradient there, plus the cost of corners."""
+    diagonal = matrix.diagonal()
+    size = np.where(diagonal > 0, diagonal, np.inf)
+    start, slope = v.copy(), gradient.copy()
+
+    def left() -> float:
+        return float((corners.subgradient(v, gradient) ** 2 / size).sum())
+
+    enough, last = EXACT**2 * left(), math.inf
+    for _ in range(ROUNDS):
+        corners.lower(matrix, gradient, v, SWEEPS, enough)
+        if left() <= enough:
+            break
+        corners.settle(matrix, gradient, v)
+        reached = 0.5 * float((slope + gradient) @ (v - start)) + corners.cost(v)
+        if not reached < last:
+            break
+        last = reached

@@ -1,0 +1,103 @@
+"""Quantile regression under an l1 penalty: a linear program over the columns that matter, proven over all of them.
+
+    primal  min over (w0, v)  sum_n weight_n (level r_n^+ + (1 - level) r_n^-) + sum_j c_j |v_j|,   r = t - w0 - z v
+    dual    max over e        sum_n weight_n e_n t_n,   level - 1 <= e <= level,  sum weight e = 0,  |z'(weight e)| <= c
+
+|c v| is the loss of two rows, c v and -c v, with a target of zero, so that the penalised program is quantile regression
+with 2 D more rows. A column that is zero at the minimum is left out of it; the dual solution says which were not. Any
+dual solution is feasible once it is shrunken towards e = 0, and its value then bounds the objective from below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.solvers.coordinates.corners import Corners
+from adaline.solvers.coordinates.quadratics import Indices
+from adaline.solvers.robust.quantile import solve_program
+
+ROUNDS = 50
+FIRST = 32  # columns that join at once, at least
+SURE = 1e-9  # by which share a dual solution may exceed a penalty by rounding
+
+
+@dataclass
+class QuantileLasso:
+    """A machine of rows z (n, D), targets t (n,) of size about one, and weights (n,), and where the last penalty led.
+
+    `theta` (1 + D,) are its weights, `e` (n,) the dual solution, `gap` bounds the objective above its minimum.
+    """
+
+    z: Array
+    t: Array
+    weight: Array
+    level: float
+    intercept: bool
+    theta: Array
+    e: Array
+    gap: float = np.inf
+
+    def solve(self, corners: Corners, last: Corners) -> None:
+        """Step to the minimum under a penalty, from that under `last`."""
+        keep = (self.theta[1:] != 0) | corners.over(self.pull(), 2 * corners.c - last.c)
+        for _ in range(ROUNDS):
+            self._program(np.flatnonzero(keep), corners.c)
+            excess = np.where(keep, 0.0, np.abs(self.pull()) - (1 + SURE) * corners.c)
+            worst = np.argsort(-excess)[: min(max(FIRST, int(keep.sum())), np.count_nonzero(excess > 0))]
+            if not len(worst):
+                break
+            keep[worst] = True
+        self.gap = self._gap(corners)
+
+    def pull(self) -> Array:
+        """Return minus the derivative of the loss by each coefficient, (D,), as the dual solution has it."""
+        return np.asarray((self.weight * self.e) @ self.z)
+
+    def loss(self, z: Array, t: Array, weight: Array) -> float:
+        """Return the sum of the losses of rows."""
+        r = t - self.theta[0] - z @ self.theta[1:]
+        return float(weight @ np.where(r > 0, self.level * r, (self.level - 1) * r))
+
+    def objective(self, corners: Corners) -> float:
+        """Return the losses of its rows and the cost of its coefficients."""
+        return self.loss(self.z, self.t, self.weight) + corners.cost(self.theta[1:])
+
+    def _program(self, columns: Indices, c: Array) -> None:
+        """Solve for the intercept and some columns, all others zero."""
+        free, count = int(self.intercept), len(columns)
+        rows = np.zeros((len(self.t) + 2 * count, free + count))
+        rows[: len(self.t), :free] = self.weight[:, None]
+        rows[: len(self.t), free:] = self.z[:, columns] * self.weight[:, None]
+        where = np.arange(count)
+        rows[len(self.t) + where, free + where] = c[columns]
+        rows[len(self.t) + count + where, free + where] = -c[columns]
+        target = np.concatenate([self.weight * self.t, np.zeros(2 * count)])
+        start = np.concatenate([self.theta[:free], self.theta[1:][columns]])
+        self.theta = np.zeros_like(self.theta)
+        if free + count:
+            vertex = solve_program(rows, target, self.level, start)
+            zero = vertex.on_plane[len(self.t) :].reshape(2, count).all(axis=0) & (c[columns] > 0)
+            self.theta[:free] = vertex.theta[:free]
+            self.theta[1 + columns] = np.where(zero, 0.0, vertex.theta[free:])
+            d = np.clip(vertex.d[: len(self.t)], 0.0, 1.0)
+        else:
+            d = np.where(self.t == 0, 1.0 - self.level, self.t > 0)
+        room = self.weight * np.minimum(d, 1 - d)
+        lack = float(self.weight @ (d - 1 + self.level)) * free
+        if abs(lack) < room.sum():  # rounding: rows on the plane make up for it
+            d = d - np.minimum(d, 1 - d) * (lack / room.sum())
+        self.e = d - 1 + self.level
+
+    def _gap(self, corners: Corners) -> float:
+        """Return the objective above the value of the dual solution, shrunken until it is feasible."""
+        if abs(float(self.weight @ self.e)) * self.intercept > SURE * float(self.weight.sum()):
+            return np.inf
+        if not corners.c.any():  # the plane of e is level up to rounding, which costs about that times the weights
+            r = self.t - self.theta[0] - self.z @ self.theta[1:]
+            above = self.objective(corners) - float((self.weight * self.e) @ r)
+            return max(above, 0.0) + float(np.abs(self.pull()) @ np.abs(self.theta[1:]))
+        share = min(corners.room(self.pull()), 1.0)
+        return max(self.objective(corners) - share * float((self.weight * self.e) @ self.t), 0.0)

@@ -1,0 +1,70 @@
+"""What surrounds the package tells of it rightly: version, changelog, citation, recipe, hosted checks."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pytest
+import yaml
+
+import adaline
+from tests.lowest import PYPROJECT
+
+ROOT = Path(__file__).parents[1]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+CONDA = {"duckdb": "python-duckdb", "matplotlib": "matplotlib-base"}  # names that differ
+
+
+def text(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def test_the_version_has_one_place() -> None:
+    assert PYPROJECT["project"]["dynamic"] == ["version"]
+    place = PYPROJECT["tool"]["scikit-build"]["metadata"]["version"]["input"]
+    assert re.findall(r'^__version__ = "(.+)"$', text(place), re.MULTILINE) == [adaline.__version__]
+
+
+def test_changelog_and_citation_name_the_release() -> None:
+    cited = yaml.safe_load(text("CITATION.cff"))
+    assert cited["version"] == adaline.__version__
+    sections = re.findall(r"^## \[(.+?)\](.*)$", text("CHANGELOG.md"), re.MULTILINE)
+    assert sections[0] == ("Unreleased", "")
+    assert sections[1] == (adaline.__version__, f" - {cited['date-released']}")
+    assert cited["license"] == PYPROJECT["project"]["license"]
+
+
+def test_the_recipe_for_conda_is_that_of_the_package() -> None:
+    def found(load_file: str, regex_pattern: str, from_recipe_dir: bool) -> Any:
+        return re.search(regex_pattern, (ROOT / "recipe" / load_file).read_text(encoding="utf-8"))
+
+    recipe = jinja2.Template(text("recipe/meta.yaml")).render(
+        load_file_regex=found, compiler=lambda language: f"{language}-compiler", PYTHON="python"
+    )
+    known = yaml.safe_load(recipe)
+    assert str(known["package"]["version"]) == adaline.__version__
+    project = PYPROJECT["project"]
+    listed = [f"python{project['requires-python']}", *project["dependencies"], *project["optional-dependencies"]["app"]]
+    wanted = [line.replace(">=", " >=") for line in listed]
+    assert known["requirements"]["run"] == [
+        CONDA.get(name := line.split()[0], name) + line[len(name) :] for line in wanted
+    ]
+    building = [line.replace(">=", " >=") for line in PYPROJECT["build-system"]["requires"]]
+    assert known["requirements"]["host"][2:] == building
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_every_hosted_step_is_a_target_of_the_makefile(path: Path) -> None:
+    targets = set(re.findall(r"^([a-z-]+):(?!=)", text("Makefile"), re.MULTILINE))
+    for job in yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"].values():
+        matrix = job.get("strategy", {}).get("matrix", {})
+        named = [*matrix.get("target", []), *(one["target"] for one in matrix.get("include", []))]
+        assert set(named) <= targets
+        for step in job["steps"]:
+            if "run" in step:
+                command, target, *_ = step["run"].replace("${{ matrix.target }}", "matrix.target").split()
+                assert command == "make"
+                assert target in targets or (target == "matrix.target" and named)
