@@ -106,7 +106,8 @@ def check_parameters(system: Any) -> None:
 def check_values(system: Any) -> None:
     """Refuse invalid constructor arguments: each by its check, then, by `_check_together`, in combination."""
     given = vars(system)
-    for name, default, check in _defaults_and_checks(type(system)):
+    kind: Any = type(system)
+    for name, default, check in _defaults_and_checks(kind):
         value = given.get(name, default)
         if value is not default and not check.accepts(value):
             check.refuse(name, value)  # defaults, attributes of the class, need no check

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet, ref
 
 T = TypeVar("T")
@@ -56,9 +56,11 @@ class cached_property(functools.cached_property[T]):  # noqa: N801
     Before Python 3.12 that of the standard library holds a lock, one for all objects of the class, while it computes.
     """
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        """Return the value, from now on an attribute of the object by itself."""
-        if instance is None:
-            return self
-        value = instance.__dict__[self.attrname] = self.func(instance)
-        return value
+    if not TYPE_CHECKING:  # whose types are those of the standard library
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            """Return the value, from now on an attribute of the object by itself."""
+            if instance is None:
+                return self
+            value = instance.__dict__[self.attrname] = self.func(instance)
+            return value

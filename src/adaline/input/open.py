@@ -266,7 +266,8 @@ def read_targets(system: Any, y: Any, rows: int) -> Array:
         raise InvalidData(
             f"Found input variables with inconsistent numbers of samples: X has {rows}, y has {y.shape[0]}"
         )
-    return y
+    targets: Array = y
+    return targets
 
 
 def read_weights(weight: Any, rows: int) -> Array:

@@ -124,7 +124,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     def learn_one(self, x: Any, y: Any) -> Self:
         """Learn from one row: an array (D,), or a dict by column names; y a number, or an array of K."""
         state = self.__dict__
-        core = state["_scan"]._native if "_scan" in state else None  # at once: a call of `Scan.take` is a tenth of this
+        core = state["_scan"]._native if "_scan" in state else None  # `Scan.take` is a call more
         if core is not None and "basis_" not in state and core.take(x, y, state["_names"]):
             return self
         with lock_of(self):

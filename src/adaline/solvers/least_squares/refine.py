@@ -56,7 +56,8 @@ def refine(source: Source, factor: Factor, start: Array, penalty: RidgePenalty) 
         find_gradient(sums, hi, lo, mean_hi, mean_lo, pull, data, centred)
         step = np.ascontiguousarray(factor.solve(centred))
         more = take_step(hi, lo, step, sums, data, centred, *columns, progress, error, *known)
-    return Refined(hi, error, *progress[1:], passes)
+    _, squares, gradient, gap = progress
+    return Refined(hi, error, squares, gradient, gap, passes)
 
 
 def start_with_intercept(factor: Factor, u: Array) -> tuple[Array, Array, Array]:

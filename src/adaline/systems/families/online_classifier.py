@@ -80,7 +80,9 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         A new model must know its classes: from `classes`, or because the label is True or False.
         """
         state = self.__dict__
-        core = state["_scan"]._native if "_scan" in state else None  # at once: a call of `Scan.take` is a tenth of this
+        core: Any = (
+            state["_scan"]._native if "_scan" in state else None
+        )  # `Scan.take` is a call more
         plain = core is not None and state["_standard"] is None and "basis_" not in state
         if plain and self.class_weight is None and core.take(x, self._target(y), state["_names"]):
             return self
