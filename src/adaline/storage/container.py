@@ -189,7 +189,10 @@ def _remove(name: str, descriptor: int | None) -> None:
 def _is_named(descriptor: int, name: str) -> bool:
     """Whether an open file is a regular one and has this name: another process may have moved or removed it."""
     found = os.fstat(descriptor)
-    return stat.S_ISREG(found.st_mode) and os.path.samestat(found, os.stat(name, follow_symlinks=False))
+    try:
+        return stat.S_ISREG(found.st_mode) and os.path.samestat(found, os.stat(name, follow_symlinks=False))
+    except FileNotFoundError:
+        return False
 
 
 def _name(path: Any) -> str:
