@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from importlib import import_module
@@ -10,26 +11,31 @@ from typing import TYPE_CHECKING, Any
 __all__ = ["Registry", "lazily", "nw"]
 
 
-def lazily(package: str, homes: dict[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package, from the names of each of its modules: {"moments": "Moments ROUNDING"}.
+NAME = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
 
-    Under "" are names of modules themselves.
+
+def lazily(package: str) -> tuple[Callable[[str], Any], list[str]]:
+    """Return `__getattr__` and `__all__` of a package whose names are those that its `__init__.pyi` imports.
+
+    A line of that file is `from adaline.sums.moments import Moments as Moments`: type checkers read it, and the module
+    is imported when the name is first asked for.
     """
-    home = {name: module for module, names in homes.items() for name in names.split()}
+    spec: Any = sys.modules[package].__spec__
+    home = {name: module for module, name in NAME.findall(spec.loader.get_data(f"{spec.origin}i").decode())}
 
     def find(name: str) -> Any:
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        where = f"{package}.{home[name] or name}"
+        where = f"{package}.{name}" if home[name] == package else home[name]  # a module, or a name in one
         try:
             module = import_module(where)
         except AttributeError as error:  # which `from package import name` would not show
             raise ImportError(f"{where} cannot be imported: {error}") from error
-        value = getattr(module, name) if home[name] else module
+        value = module if home[name] == package else getattr(module, name)
         setattr(sys.modules[package], name, value)
         return value
 
-    return find
+    return find, sorted(home)
 
 
 class Registry(MutableMapping[str, Any]):

@@ -1,0 +1,47 @@
+from adaline.lazy import Registry
+from adaline.sums.base import JointSum as JointSum
+from adaline.sums.base import Sum as Sum
+from adaline.sums.classes import ClassMoments as ClassMoments
+from adaline.sums.clusters import Centres as Centres
+from adaline.sums.clusters import Clusters as Clusters
+from adaline.sums.curvature import CurvatureDiagonal as CurvatureDiagonal
+from adaline.sums.curvature import ThinnedCurvature as ThinnedCurvature
+from adaline.sums.curvature import Thinning as Thinning
+from adaline.sums.family import Densities as Densities
+from adaline.sums.family import FamilyPoint as FamilyPoint
+from adaline.sums.family import FamilySums as FamilySums
+from adaline.sums.family import NullScore as NullScore
+from adaline.sums.family import ShapeScore as ShapeScore
+from adaline.sums.firth import FirthScore as FirthScore
+from adaline.sums.firth import Prior as Prior
+from adaline.sums.folds import FoldSums as FoldSums
+from adaline.sums.folds import all_but_one as all_but_one
+from adaline.sums.folds import running as running
+from adaline.sums.leave_one_out import LeaveOneOut as LeaveOneOut
+from adaline.sums.leave_one_out import Ridges as Ridges
+from adaline.sums.machine import MachineObjective as MachineObjective
+from adaline.sums.machine import MachinePoint as MachinePoint
+from adaline.sums.mixture import Components as Components
+from adaline.sums.mixture import MixtureMoments as MixtureMoments
+from adaline.sums.moments import Moments as Moments
+from adaline.sums.objective import HessianProduct as HessianProduct
+from adaline.sums.objective import Objective as Objective
+from adaline.sums.objective import Point as Point
+from adaline.sums.objective import View as View
+from adaline.sums.ordinal import OrdinalObjective as OrdinalObjective
+from adaline.sums.ordinal import OrdinalProduct as OrdinalProduct
+from adaline.sums.residual import Residual as Residual
+from adaline.sums.residual import Theta as Theta
+from adaline.sums.sample import RowSample as RowSample
+from adaline.sums.scores import FittedDesign as FittedDesign
+from adaline.sums.scores import FittedLikelihood as FittedLikelihood
+from adaline.sums.scores import GroupScores as GroupScores
+from adaline.sums.scores import Scores as Scores
+from adaline.sums.spread import Spread as Spread
+from adaline.sums.targets import ClassWeights as ClassWeights
+from adaline.sums.targets import Targets as Targets
+from adaline.sums.triangle import Triangle as Triangle
+from adaline.sums.wrong_rows import ErrorCounts as ErrorCounts
+from adaline.sums.wrong_rows import WrongRows as WrongRows
+
+SUMS: Registry

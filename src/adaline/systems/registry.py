@@ -1,0 +1,30 @@
+"""The systems by their names; their modules are imported when they are taken."""
+
+from __future__ import annotations
+
+from adaline.errors import InvalidParameter
+from adaline.lazy import Registry
+
+PACKAGE = "adaline.systems"
+
+SYSTEMS = Registry(
+    PACKAGE,
+    "LinearRegression Ridge ElasticNet RobustRegression WienerFilter AdaptiveFilter GeneralizedLinear "
+    "LeastSquaresClassifier FisherDiscriminant GaussianClassifier LogisticRegression OrdinalRegression LMS "
+    "Adaline Perceptron Pocket KeslerPerceptron SigmoidPerceptron OneVsRest OneVsOne",
+)
+UNSUPERVISED = Registry(PACKAGE, "KMeans GaussianMixture")
+
+
+def system_name(named: str) -> str:
+    """Return the name of a system as the registry has it, whatever its case."""
+    if not isinstance(named, str):
+        raise InvalidParameter(f"systems are given by name, as 'Ridge', got {named!r}")
+    names = {name.lower(): name for name in SYSTEMS}
+    if named.lower() in names:
+        return names[named.lower()]
+    import difflib
+
+    near = difflib.get_close_matches(named.lower(), names, n=1, cutoff=0.5)
+    meant = f" Did you mean {names[near[0]]}?" if near else ""
+    raise InvalidParameter(f"there is no system {named!r}.{meant} There are: {', '.join(SYSTEMS)}")
