@@ -204,14 +204,14 @@ class ElasticNet(LinearRegressor):
         y = refuse_overflow(loss_of(self.loss).mean(z))
         return np.asarray(y[:, 0] if self._flat else y)
 
-    @available_if(_classifies)  # type: ignore[untyped-decorator]
+    @available_if(_classifies)
     @by_blocks
     def decision_function(self, X: Any) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
         z = self._outputs(X)
         return z[:, 0] if z.shape[1] == 1 else z
 
-    @available_if(_classifies)  # type: ignore[untyped-decorator]
+    @available_if(_classifies)
     @by_blocks
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, (n, K)."""
