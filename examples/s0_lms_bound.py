@@ -1,4 +1,4 @@
-r"""LMS converges below 2/Trace[Rxx] and diverges above it: exactly so for inputs of constant norm, about so for others.
+r"""LMS converges below 2/Trace[Rₓₓ] and diverges above it: exactly so for inputs of constant norm, about so for others.
 
 S0, section 5.4 (Linear adaptive filters: the LMS algorithm), (5.20), with $\mathbf{R}_{xx} =
 \mathbf{X}^T\mathbf{X}/N$:

@@ -1,4 +1,4 @@
-r"""A perceptron on separable rows makes at most R^2/M^2 updates, since its weights outgrow their own length.
+r"""A perceptron on separable rows makes at most R²/M² updates, since its weights outgrow their own length.
 
 S1, the perceptron convergence theorem, from $\mathbf{w}(0) = 0$ with $\alpha = 1$. After $n$ updates, with a solution
 $\mathbf{w}_{sol}$ of length one, margin $M$ and the longest row $R$:
@@ -45,7 +45,7 @@ def main(*, gap: float = 0.5) -> Figure:
     slack = 1 + 1e-12
     assert np.all(length <= np.sqrt(n) * R * slack), "the length grows no faster than sqrt(n) max ||x||"
     assert np.all(along * slack >= n * M), "the projection on a solution grows at least linearly"
-    assert n[-1] <= R**2 / M**2, "there are at most R^2/M^2 updates"
+    assert n[-1] <= R**2 / M**2, "there are at most R²/M² updates"
     fitted = Perceptron().fit(X, y)
     assert fitted.mistakes_ == n[-1], "fit makes the same updates"
     assert fitted.mistakes_ <= fitted.bound_, "and its own bound, from its own margin, holds"

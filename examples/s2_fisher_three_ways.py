@@ -1,4 +1,4 @@
-r"""Fisher's discriminant is least squares with targets N/N_k and the shared-covariance Gaussian classifier.
+r"""Fisher's discriminant is least squares with targets N/Nₖ and the shared-covariance Gaussian classifier.
 
 S2, Fisher's linear discriminant, its connection to maximum likelihood of normal classes and to least squares: with
 targets $t_n = N/N_1$ and $-N/N_2$, and under normal classes with one covariance, the weights are those that maximise

@@ -1,4 +1,4 @@
-r"""Stochastic gradient with a rate of eta0/t converges; a constant rate trembles, a faster fall stops short.
+r"""Stochastic gradient with a rate of η₀/t converges; a constant rate trembles, a faster fall stops short.
 
 Lecture S4, online/stochastic gradient. "One condition for convergence is that $\eta(t)$ must be decreased according to
 a schedule such that $\sum_t \eta(t)^2$ converges while $\sum_t \eta(t)$ diverges. One possible such sequence is

@@ -126,4 +126,7 @@ void bind_scans(nb::module_& m);
 // Adds the kernels of likelihoods to the module.
 void bind_objectives(nb::module_& m);
 
+// Adds what iterative refinement does between its passes to the module.
+void bind_refinement(nb::module_& m);
+
 }  // namespace adaline

@@ -4,11 +4,16 @@
 // System V asked for; these are the old ones, which give the same numbers and are in every glibc.
 #pragma once
 
-#if defined(__x86_64__) && __has_include(<features.h>)
+#if __has_include(<features.h>)
 #include <features.h>
-#ifdef __GLIBC__
+#endif
+
+#if defined(__GLIBC__) && defined(__x86_64__)
 __asm__(".symver exp, exp@GLIBC_2.2.5");
 __asm__(".symver log, log@GLIBC_2.2.5");
 __asm__(".symver pow, pow@GLIBC_2.2.5");
-#endif
+#elif defined(__GLIBC__) && defined(__aarch64__)
+__asm__(".symver exp, exp@GLIBC_2.17");
+__asm__(".symver log, log@GLIBC_2.17");
+__asm__(".symver pow, pow@GLIBC_2.17");
 #endif

@@ -44,6 +44,11 @@ bool as_double(PyObject* value, double& out) {
     return false;
 }
 
+// Whether two keys are plainly the same: one object, or equal texts.
+bool same(PyObject* a, PyObject* b) {
+    return a == b || (PyUnicode_CheckExact(a) && PyUnicode_CheckExact(b) && PyUnicode_Compare(a, b) == 0);
+}
+
 // The values of a dict in the order of the names; false where it has others, or values that are no plain numbers.
 bool in_order(nb::handle x, nb::handle names, std::vector<double>& out) {
     const Py_ssize_t n = PyTuple_GET_SIZE(names.ptr());
@@ -52,7 +57,7 @@ bool in_order(nb::handle x, nb::handle names, std::vector<double>& out) {
     PyObject *key, *value;
     for (Py_ssize_t k = 0; k < n; ++k) {
         PyObject* const name = PyTuple_GET_ITEM(names.ptr(), k);
-        if (!PyDict_Next(x.ptr(), &place, &key, &value) || key != name) value = PyDict_GetItemWithError(x.ptr(), name);
+        if (!PyDict_Next(x.ptr(), &place, &key, &value) || !same(key, name)) value = PyDict_GetItemWithError(x.ptr(), name);
         if (!value) PyErr_Clear();
         if (!value || !as_double(value, out[k])) return false;
     }
@@ -106,7 +111,7 @@ class BoundScan {
         require(root.ndim() == 3 && (rule < Rule::rls || root.shape(0) >= 1) &&
                     (root.size() == 0 || (index(root.shape(1)) == (diagonal ? 1 : n) && index(root.shape(2)) == (n + 7) / 8 * 8)),
                 "root must be (roots, 1 + D, padded 1 + D), or one row where it is diagonal");
-        s = {rule, D, K, takes_classes(rule) ? 1 : K, intercept ? 1.0 : 0.0, theta.data(), good.data(), lag.data(), root.data(),
+        s = {rule, takes_classes(rule), bends(rule), D, K, takes_classes(rule) ? 1 : K, intercept ? 1.0 : 0.0, theta.data(), good.data(), lag.data(), root.data(),
              reinterpret_cast<Tally*>(tally.data()), index(root.shape(0)), diagonal, {}, average, period, schedule, rate,
              tau, power};
         for (int i = 0; i < 4; ++i) s.parameter[i] = parameters.data()[i];

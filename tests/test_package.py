@@ -92,6 +92,93 @@ def test_importing_is_light() -> None:
     assert heavy == []
 
 
+SLOW = ("sklearn", "pandas", "scipy.stats", "pyarrow", "duckdb", "matplotlib")
+
+
+def test_a_fit_imports_neither_scikit_learn_nor_what_reads_tables() -> None:
+    loaded = run(
+        f"""
+        import sys
+        from adaline import LinearRegression
+        repr(LinearRegression(fit_intercept=False).fit([[1.0], [2.0], [4.0]], [1.0, 2.0, 3.0]))
+        print([name for name in {SLOW} if name in sys.modules])
+        """
+    )
+    assert loaded == "[]\n"
+
+
+def test_the_command_that_fits_imports_neither_scikit_learn_nor_pandas() -> None:
+    pytest.importorskip("duckdb")
+    shown = run(
+        """
+        import sys
+        from adaline.cli import main
+        main(["fit", "penguins", "--target", "body_mass_g"])
+        print([name for name in ("sklearn", "pandas", "scipy.stats", "matplotlib") if name in sys.modules])
+        """
+    )
+    assert shown.splitlines()[-1] == "[]"
+
+
+def test_models_that_were_made_before_scikit_learn_was_imported_are_its_own() -> None:
+    run(
+        """
+        import pickle, sys
+        from adaline import ElasticNet, KMeans, LinearRegression, LogisticRegression
+        from adaline.basis import Polynomial
+        from adaline.errors import ConvergenceWarning, NotFittedError
+        from adaline.estimator import clone, is_classifier, is_regressor
+
+        class Mine(LinearRegression):
+            def fit(self, X, y=None, sample_weight=None, shift=0.0):
+                return super().fit(X, y, sample_weight)
+
+        mine, clusters, basis = Mine(fit_intercept=False), KMeans(), Polynomial(degree=3)
+        models = (mine, ElasticNet(loss="logistic"), LogisticRegression(class_weight={1: 2, 0: 3}), clusters, basis)
+        kinds = [(is_classifier(one), is_regressor(one)) for one in models]
+        shown = [repr(one) for one in models]
+        assert clone(mine).get_params() == mine.get_params()
+        assert "sklearn" not in sys.modules
+
+        import sklearn
+        from sklearn import base, exceptions
+        from sklearn.pipeline import make_pipeline
+        from sklearn.utils.estimator_checks import check_estimator
+
+        Mine(fit_intercept=False)
+        assert all(isinstance(one, base.BaseEstimator) for one in models)
+        assert isinstance(mine, base.RegressorMixin) and isinstance(clusters, base.ClusterMixin)
+        assert kinds == [(base.is_classifier(one), base.is_regressor(one)) for one in models]
+        assert shown == [base.BaseEstimator.__repr__(one) for one in models]
+        assert issubclass(ConvergenceWarning, exceptions.ConvergenceWarning)
+        assert issubclass(NotFittedError, exceptions.NotFittedError)
+        assert base.clone(mine).get_params() == pickle.loads(pickle.dumps(mine)).get_params() == mine.get_params()
+        assert "Mine" in make_pipeline(basis, mine)._repr_html_()
+        assert type(basis.set_output(transform="pandas").fit_transform([[1.0], [2.0]])).__module__[:6] == "pandas"
+        with sklearn.config_context(enable_metadata_routing=True):
+            assert mine.set_fit_request(shift=True).get_metadata_routing().fit.requests["shift"] is True
+        check_estimator(LinearRegression())
+        """
+    )
+
+
+ASKED = ("score", "_repr_html_", "set_output", "get_feature_names_out", "__sklearn_tags__")
+
+
+@pytest.mark.parametrize("name", [ASKED[0], *(pytest.param(name, marks=pytest.mark.slow) for name in ASKED[1:])])
+def test_what_scikit_learn_answers_is_there_before_it_is_imported(name: str) -> None:
+    run(
+        f"""
+        import sys
+        from adaline import FisherDiscriminant
+        model = FisherDiscriminant().fit([[1.0, 2.0], [2.0, 1.0], [4.0, 4.0], [5.0, 3.0]], [0, 0, 1, 1])
+        assert "sklearn" not in sys.modules
+        given = ([[1.0, 2.0], [5.0, 3.0]], [0, 1]) if {name!r} == "score" else ()
+        assert getattr(model, {name!r})(*given) is not None
+        """
+    )
+
+
 FITS = """
     import numpy as np
     from scipy import sparse

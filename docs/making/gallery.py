@@ -149,7 +149,14 @@ def index(examples: list[Example]) -> str:
     """Return the page of thumbnails, by lecture where they are of lectures."""
     grid = '<div class="grid cards gallery" markdown>\n'
     if examples[0].is_task:
-        return "\n".join([ABOUT_TASKS.format(first=examples[0].name), grid, *(e.card for e in examples), "</div>\n"])
+        return "\n".join(
+            [
+                ABOUT_TASKS.format(first=min((e.name for e in examples), key=len)),
+                grid,
+                *(e.card for e in examples),
+                "</div>\n",
+            ]
+        )
     parts = [ABOUT_LECTURES.format(first=examples[0].name)]
     for key, lecture in LECTURES.items():
         cards = [example.card for example in examples if example.name.startswith(f"{key}_")]

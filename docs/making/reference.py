@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+from formulas import marked
 
 Names = list[tuple[str, Any]]
 
@@ -14,6 +19,13 @@ ABOUT = {
     "Functions": "What is done with data and models.",
     "Results and errors": "What every fit carries, and what can go wrong.",
 }
+
+
+FIRST = [
+    *("fit", "predict", "predict_proba", "decision_function", "transform", "filter", "score", "summary", "test"),
+    *("influence", "partial_fit", "learn_one", "predict_one", "merge", "forget", "value", "slope", "curvature"),
+]
+HIDDEN = {"compared"}
 
 
 def chapters() -> dict[str, tuple[str, Names]]:
@@ -49,7 +61,21 @@ def _first(value: Any) -> str:
 
 def page(value: Any) -> str:
     """Return the page of a name: mkdocstrings writes it from the docstrings, where it is defined."""
-    return f"::: {value.__module__}.{value.__qualname__}\n"
+    told = f"::: {value.__module__}.{value.__qualname__}\n"
+    return told + f"    options: {{members: {members(value)}}}\n" if isinstance(value, type) else told
+
+
+def members(value: type) -> list[str]:
+    """Return the public methods and properties of a class that have a docstring here, those that all need first."""
+    found = [
+        name
+        for base in value.__mro__
+        if base.__module__.startswith("adaline")
+        for name, member in vars(base).items()
+        if not name.startswith("_") and name not in HIDDEN and getattr(member, "__doc__", None)
+        if callable(member) or isinstance(member, property | classmethod | staticmethod)
+    ]
+    return sorted(set(found), key=lambda name: (FIRST.index(name) if name in FIRST else len(FIRST), name))
 
 
 def index(found: dict[str, tuple[str, Names]]) -> str:
@@ -63,7 +89,7 @@ def index(found: dict[str, tuple[str, Names]]) -> str:
 
 def _summary(value: Any) -> str:
     """What the first paragraph says before its colon."""
-    return _first(value).split(": ")[0].rstrip(".").replace("|", "\\|")
+    return marked(_first(value).split(": ")[0].rstrip(".")).replace("|", "\\|")
 
 
 def on_config(config: Any) -> Any:

@@ -60,6 +60,58 @@ def residual_csr(
     theta_lo: Reals,
     exponent: Reals,
 ) -> None: ...
+def refine_start(
+    hi: Reals, lo: Reals, size: Reals, mean_hi: Reals, mean_lo: Reals, length: Reals, u: Reals, intercept: bool
+) -> None: ...
+def refine_gradient(
+    sums: Reals, hi: Reals, lo: Reals, mean_hi: Reals, mean_lo: Reals, pull: Reals, data: Reals, centred: Reals
+) -> None: ...
+def refine_step(
+    hi: Reals,
+    lo: Reals,
+    step: Reals,
+    sums: Reals,
+    data: Reals,
+    centred: Reals,
+    mean: Reals,
+    pull: Reals,
+    length: Reals,
+    down: Reals,
+    reach: Reals,
+    progress: Reals,
+    error: Reals,
+    weight: float,
+    intercept: bool,
+    contraction: float,
+    condition: float,
+) -> bool: ...
+def equilibrate(
+    state: Reals,
+    D: int,
+    K: int,
+    intercept: bool,
+    pull: Reals,
+    length: Reals,
+    alive: npt.NDArray[np.bool_],
+    relative: Reals,
+    c: Reals,
+) -> tuple[int, float]: ...
+def raw_solution(
+    raw: Reals,
+    unit: Reals,
+    total: Reals,
+    state: Reals,
+    theta: Reals,
+    error: Reals,
+    exponent: Reals,
+    length: Reals,
+    pull: Reals,
+    squares: Reals,
+    gradient: Reals,
+    gap: Reals,
+    weight: float,
+) -> tuple[float, float, float, float]: ...
+def digits(error: Reals, theta: Reals, length: Reals) -> float: ...
 def clusters_dense(
     sums: Reals, x: Rows, weight: Reals | None, points: Reals, scale: Reals, offset: Reals, nearest: Reals | None
 ) -> None: ...

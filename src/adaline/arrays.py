@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
@@ -15,6 +16,9 @@ from adaline.lazy import nw
 Array = NDArray[np.float64]
 
 
+ON_HOST = (np.ndarray, np.generic)
+
+
 def is_sparse(x: Any) -> bool:
     """Whether x is a SciPy sparse matrix or array, of which there is none before SciPy's module of them is loaded."""
     return type(x) is not np.ndarray and "scipy.sparse" in sys.modules and bool(scipy.sparse.issparse(x))
@@ -22,7 +26,7 @@ def is_sparse(x: Any) -> bool:
 
 def is_device(x: Any) -> bool:
     """Whether x is an array of another namespace than NumPy's."""
-    if isinstance(x, np.ndarray | np.generic) or is_sparse(x):
+    if isinstance(x, ON_HOST) or is_sparse(x):
         return False
     return hasattr(x, "__array_namespace__") or type(x).__module__.partition(".")[0] == "torch"
 
@@ -58,6 +62,11 @@ def framed(data: Any) -> Any:
         raise InvalidData(f"the frame has two columns called {twice!r}: rename one of them") from None
 
 
+def all_finite(numbers: Array) -> bool:
+    """Whether all numbers of an array are finite; where their sum is, so is each of them."""
+    return math.isfinite(np.add.reduce(numbers, axis=None)) or bool(np.isfinite(numbers).all())
+
+
 def copy_at_once(array: Array) -> Array:
     """Return a copy of a float64 array, made while no other thread can change it: `copy` lets others run."""
     return np.ndarray(array.shape, np.float64, bytearray(array))
@@ -80,7 +89,7 @@ def on_host(x: Any) -> Any:
 
 def host(array: Any) -> Array:
     """Return an array of any namespace as NumPy float64."""
-    if is_device(array):
+    if type(array) is not np.ndarray and is_device(array):
         if type(array).__module__.partition(".")[0] == "torch":
             array = array.detach().cpu().numpy()
         elif hasattr(array, "get") and hasattr(array, "__cuda_array_interface__"):

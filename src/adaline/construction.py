@@ -73,6 +73,12 @@ def checks_of(cls: type[Any]) -> dict[str, Check]:
     return out
 
 
+@cache
+def _defaults_and_checks(cls: type[Any]) -> list[tuple[str, Any, Check]]:
+    """Return the name, the default and the check of each constructor parameter."""
+    return [(name, getattr(cls, name, MISSING), check) for name, check in checks_of(cls).items()]
+
+
 def is_system(estimator: Any) -> bool:
     """Whether an estimator is one of adaline's, and so takes sources; others take only arrays."""
     kind: Any = type(estimator)
@@ -101,9 +107,9 @@ def check_values(system: Any) -> None:
     """Refuse invalid constructor arguments: each by its check, then, by `_check_together`, in combination."""
     given = vars(system)
     kind: Any = type(system)
-    for name, check in checks_of(kind).items():
-        value = given.get(name, MISSING)
-        if value is not MISSING and value is not getattr(kind, name, MISSING) and not check.accepts(value):
+    for name, default, check in _defaults_and_checks(kind):
+        value = given.get(name, default)
+        if value is not default and not check.accepts(value):
             check.refuse(name, value)  # defaults, attributes of the class, need no check
     if hasattr(system, "_check_together"):
         system._check_together()

@@ -33,7 +33,7 @@ def join() -> None:
     import sklearn.exceptions
 
     with _LOCK:
-        if not issubclass(BaseEstimator, Alone):
+        if not _alone():
             return
         errors.ConvergenceWarning.__bases__ = (errors.AdalineWarning, sklearn.exceptions.ConvergenceWarning)
         errors.NotFittedError.__bases__ = (errors.AdalineError, sklearn.exceptions.NotFittedError)
@@ -41,22 +41,25 @@ def join() -> None:
             own.__bases__ = (getattr(sklearn.base, own.__name__),)
             for name in [name for name, value in vars(own).items() if isinstance(value, Deferred)]:
                 delattr(own, name)  # scikit-learn's class has it now
-        for cls in sorted(
-            _descendants(BaseEstimator), key=lambda one: len(one.__mro__)
-        ):  # bases before their subclasses
+        for cls in _descendants(BaseEstimator):
             above: Any = super(TransformerMixin if issubclass(cls, TransformerMixin) else BaseEstimator, cls)
             above.__init_subclass__()
 
 
 def join_if_loaded() -> None:
     """Join where scikit-learn is loaded; called when a model is made."""
-    if "sklearn.base" in sys.modules and issubclass(BaseEstimator, Alone):
+    if _alone() and "sklearn.base" in sys.modules:
         join()
 
 
-def _descendants(cls: type[Any]) -> set[type[Any]]:
+def _alone() -> bool:
+    return issubclass(BaseEstimator, Alone)
+
+
+def _descendants(cls: type[Any]) -> list[type[Any]]:
+    """Return the subclasses of a class, theirs too, each after its bases."""
     below = set(cls.__subclasses__())
-    return below.union(*map(_descendants, below))
+    return sorted(below.union(*map(_descendants, below)), key=lambda one: len(one.__mro__))
 
 
 class Deferred:
@@ -82,9 +85,9 @@ class AloneEstimator(Alone):
     def __repr__(self) -> str:
         from pprint import saferepr
 
-        given = {name: saferepr(getattr(self, name)) for name in _defaults(type(self))}
-        changed = [name for name, default in _defaults(type(self)).items() if given[name] != saferepr(default)]
-        line = f"{type(self).__name__}({', '.join(f'{name}={given[name]}' for name in changed)})"
+        kind: Any = type(self)
+        shown = [(name, saferepr(getattr(self, name)), saferepr(default)) for name, default in _defaults(kind).items()]
+        line = f"{kind.__name__}({', '.join(f'{name}={value}' for name, value, default in shown if value != default)})"
         if len(line) <= 80:
             return line
         join()  # scikit-learn's knows how to break lines
@@ -100,7 +103,8 @@ class BaseEstimator(AloneEstimator):
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        return list(_defaults(cls))
+        kind: Any = cls
+        return list(_defaults(kind))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; with `deep` also those of parameters that have some, as `name__inner`."""
@@ -129,6 +133,9 @@ class BaseEstimator(AloneEstimator):
             known[name].set_params(**inner_params)
         return self
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__.copy()
+
     get_metadata_routing, _repr_html_, _repr_mimebundle_ = Deferred(), Deferred(), Deferred()
     set_fit_request, set_partial_fit_request, set_score_request = Deferred(), Deferred(), Deferred()
     set_predict_request, set_predict_proba_request = Deferred(), Deferred()
@@ -138,15 +145,21 @@ class BaseEstimator(AloneEstimator):
 class ClassifierMixin(Alone):
     """Predicts labels."""
 
-    _estimator_type = "classifier"
     score = Deferred()
+
+    @property
+    def _estimator_type(self) -> str:
+        return "classifier"
 
 
 class RegressorMixin(Alone):
     """Predicts numbers."""
 
-    _estimator_type = "regressor"
     score = Deferred()
+
+    @property
+    def _estimator_type(self) -> str:
+        return "regressor"
 
 
 class ClusterMixin(Alone):
@@ -199,7 +212,7 @@ def _defaults(cls: type[Any]) -> dict[str, Any]:
 
 def clone(estimator: Any, *, safe: bool = True) -> Any:
     """Return an estimator that is not fitted, of the same parameters; of lists, each; `safe=False` copies all else."""
-    if isinstance(estimator, AloneEstimator):
+    if _alone() and isinstance(estimator, BaseEstimator):
         given = estimator.get_params(deep=False)
         return type(estimator)(**{name: clone(value, safe=False) for name, value in given.items()})
     if type(estimator) in (list, tuple):
@@ -222,7 +235,7 @@ def is_regressor(estimator: Any) -> bool:
 
 
 def _predicts(estimator: Any, kind: str) -> bool:
-    if isinstance(estimator, AloneEstimator):
+    if _alone() and isinstance(estimator, BaseEstimator):
         return getattr(estimator, "_estimator_type", None) == kind
     from sklearn.utils import get_tags
 

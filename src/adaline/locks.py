@@ -8,9 +8,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from collections.abc import Callable
-from contextlib import nullcontext
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet, ref
 
 T = TypeVar("T")
@@ -32,7 +30,7 @@ _model_locks: dict[int, Lock] = {}  # by the identity of living models, beside t
 
 
 def _free_locks() -> None:
-    for lock in _locks:
+    for lock in (*_locks, *_model_locks.values()):
         if not lock._is_owned():
             lock._at_fork_reinit()
 
@@ -47,7 +45,7 @@ def lock_of(model: Any) -> Lock:
 
 
 def _make_lock(model: Any) -> Lock:
-    lock, key = Lock(), id(model)
+    lock, key = Lock.__new__(Lock), id(model)  # which the dictionary keeps, and not `_locks`
     lock.model = ref(model, lambda _: _model_locks.pop(key, None))  # lives as long as the lock: until the model ends
     return _model_locks.setdefault(key, lock)
 
@@ -58,6 +56,11 @@ class cached_property(functools.cached_property[T]):  # noqa: N801
     Before Python 3.12 that of the standard library holds a lock, one for all objects of the class, while it computes.
     """
 
-    def __init__(self, compute: Callable[[Any], T]) -> None:
-        super().__init__(compute)
-        self.lock = nullcontext()
+    if not TYPE_CHECKING:  # whose types are those of the standard library
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            """Return the value, from now on an attribute of the object by itself."""
+            if instance is None:
+                return self
+            value = instance.__dict__[self.attrname] = self.func(instance)
+            return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +34,13 @@ class RidgePenalty:
     def scaled(self, scale: NDArray[np.int64]) -> Array:
         """Return the penalties of the coefficients of columns times 2^-scale, (D,)."""
         if not self.value:
-            return np.zeros_like(self.unit)
+            return np.zeros(len(self.unit))
         return np.asarray(self.value * np.ldexp(self.unit, -scale) ** 2)
 
 
+@lru_cache
 def no_penalty(features: int) -> RidgePenalty:
-    """Return the penalty of plain least squares."""
-    return RidgePenalty(0.0, np.ones(features))
+    """Return the penalty of plain least squares, the same object for all fits of as many columns."""
+    unit = np.ones(features)
+    unit.setflags(write=False)
+    return RidgePenalty(0.0, unit)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Self
 
@@ -165,9 +165,16 @@ class Certificate:
         return f"{self.status} by {self.solver}: {digits} digits, {known}{passes}, {self.seconds:.3g} s{advice}"
 
 
+def changed(proof: Certificate, **fields: Any) -> Certificate:
+    """Return the certificate with other values of some fields; `dataclasses.replace` takes a share of a small fit."""
+    out = object.__new__(Certificate)
+    out.__dict__.update(proof.__dict__, **fields)
+    return out
+
+
 def out_of_range(proof: Certificate) -> Certificate:
     """Return the certificate of a fit whose weights are solved for, beside numbers that overflow."""
-    out = replace(proof, status=Status.OUT_OF_RANGE, advice=Status.OUT_OF_RANGE.advice)
+    out = changed(proof, status=Status.OUT_OF_RANGE, advice=Status.OUT_OF_RANGE.advice)
     return out if proof.advice == Status.SOLVED.advice else with_note(out, proof.advice)
 
 
@@ -177,7 +184,7 @@ def after_one_go(proof: Certificate) -> Certificate:
         "the sums alone leave few correct digits; fit all rows in one go to have them refined",
         "few correct digits are left: rescale columns, drop some, or use Ridge",
     )
-    return proof if advice == proof.advice else replace(proof, advice=advice)
+    return proof if advice == proof.advice else changed(proof, advice=advice)
 
 
 def without_constants(proof: Certificate, names: Sequence[str]) -> Certificate:
@@ -187,7 +194,7 @@ def without_constants(proof: Certificate, names: Sequence[str]) -> Certificate:
 
 def with_note(proof: Certificate, note: str) -> Certificate:
     """Return the certificate with a note beside its advice, or instead of it where there is nothing to do."""
-    return replace(proof, advice=note if proof.advice == Status.SOLVED.advice else f"{proof.advice}; {note}")
+    return changed(proof, advice=note if proof.advice == Status.SOLVED.advice else f"{proof.advice}; {note}")
 
 
 def say_constant(names: Sequence[str]) -> str:
@@ -211,7 +218,7 @@ def combine_certificates(certificates: Sequence[Certificate]) -> Certificate:
     """Return one certificate for several targets or machines: totals, and the worst of each claim."""
     if len(certificates) == 1:
         return certificates[0]
-    return replace(
+    return changed(
         worst(certificates),
         objective=sum(one.objective for one in certificates),
         gradient=max(one.gradient for one in certificates),

@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 from adaline import LinearRegression, datasets, open_table
+from adaline.comparison import open_data
+from adaline.sources.tables import source
+from adaline.sources.tables.relation import Relation
 from adaline.storage import load, read_header
 from adaline.systems import SYSTEMS, OnlineSystem
 from tests.cli.command_line import CLASSIFIERS, Shell, table
@@ -218,6 +221,32 @@ def test_compare_recommends_reports_and_saves(shell: Shell) -> None:
     assert values["report"] is None
     as_classes = shell.good("compare", "wine", "-t", "quality", "--task", "classification", "--folds", "2", "--json")
     assert as_classes.json["task"] == "classification"
+
+
+@pytest.mark.parametrize("gap", [None, "y", "x"])
+def test_fit_reads_a_large_text_once(shell: Shell, monkeypatch: pytest.MonkeyPatch, gap: str | None) -> None:
+    """No pass counts gaps before the fit; where there is one after the first rows, all is as if it had been counted."""
+    monkeypatch.setattr(open_data, "KEPT", 0)
+    monkeypatch.setattr(source, "KEPT", 0)
+    monkeypatch.setattr(open_data, "GUESS", 50)
+    rows = [[str(i % 7), str((3.1 * i) % 11)] for i in range(100)]
+    if gap is not None:
+        rows[80]["xy".index(gap)] = ""
+    Path("rows.csv").write_text("x,y\n" + "".join(f"{x},{y}\n" for x, y in rows))
+    asked: list[str] = []
+    ask = Relation.rows
+    monkeypatch.setattr(Relation, "rows", lambda self, sql: [asked.append(sql), ask(self, sql)][1])
+    done = shell("fit", "rows.csv", "-t", "y", "--system", "LMS")
+    passes = [sql for sql in asked if not sql.startswith("DESCRIBE") and "LIMIT" not in sql and "sniff_csv" not in sql]
+    if gap is None:
+        assert done.code == 0
+        assert not passes
+    elif gap == "y":
+        assert "1 row of 100 is left out: without y" in done.err
+        assert "99 rows" in done.out
+    else:
+        assert done.code != 0
+        assert "missing values in 'x' (1) of 100 rows" in done.err
 
 
 def test_compare_takes_a_sample_of_what_is_too_much(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

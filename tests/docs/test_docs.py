@@ -94,6 +94,29 @@ def test_the_chart_of_the_front_page_finds_its_figures() -> None:
     assert all(0 < value < 1000 for value in seconds.values())
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "Minimises 1/2 sum_n (y_n - w'x_n)^2, exactly.",
+            r"Minimises \(\frac{1}{2} \sum_{n} ( y_{n} - w ^{\top} x_{n} ) ^{ 2 }\), exactly.",
+        ),
+        (
+            "penalty/2 ||w||^2 + l1 |w|, w0 free",
+            r"\(\mathrm{penalty} / 2 \| w \| ^{ 2 } + l_{1} | w |\), \(w_{0}\) free",
+        ),
+        ("w += eta e phi'(z) x for each row", r"\(w += \eta e \phi ' ( z ) x\) for each row"),
+        (
+            "sqrt(p (1 - p)), weight x loss(z_n)",
+            r"\(\sqrt{ p ( 1 - p ) }\), \(\mathrm{weight} \times \mathrm{loss} ( z_{n} )\)",
+        ),
+        ("R's sum over rows X (n, D) of `w'x`, a rate of 1, or \"y ~ x^2\"", None),
+    ],
+)
+def test_formulas_of_docstrings_are_set_as_mathematics(text: str, shown: str | None) -> None:
+    assert making("formulas").marked(text) == (text if shown is None else shown)
+
+
 def test_the_design_names_every_sum_and_layer() -> None:
     design = (DOCS / "design.md").read_text()
     chain, table = design.split("```")[1], design.split("## Sums")[1].split("Laws")[0]

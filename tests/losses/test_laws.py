@@ -120,6 +120,8 @@ def test_curvature_and_product_are_derivatives_of_the_slope(loss: Loss) -> None:
     for k in range(OUTPUTS):
         np.testing.assert_allclose(along(loss.slope, z, t, unit(k))[:, k], curvature[:, k], rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(loss.product(z, t, q), along(loss.slope, z, t, q), rtol=1e-6, atol=1e-6)
+    together = loss.coupling(z, t, np.ones((len(z), 1))) @ q[0]
+    np.testing.assert_allclose(together, loss.product(z, t, q[:1]).sum(axis=0), rtol=1e-9, atol=1e-9)
 
 
 @every_loss

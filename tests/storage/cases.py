@@ -64,7 +64,11 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"l1": 1.0},
         {"penalty": 1.0, "basis": Radial(centres=3) + Fourier(terms=2, random=True)},
     ],
-    "OrdinalRegression": [{"penalty": 1.0}, {"link": "cloglog", "penalty": 0.1, "standardize": True}],
+    "OrdinalRegression": [
+        {"penalty": 1.0},
+        {"link": "cloglog", "penalty": 0.1, "standardize": True},
+        {"link": "probit", "penalty": 0.1},
+    ],
     "GeneralizedLinear": [
         {"loss": Huber(delta=2.0), "penalty": 1.0, "solver": "newton"},
         {"activation": "softplus", "solver": "newton"},

@@ -179,6 +179,9 @@ PIPELINES: dict[str, tuple[Any, Any, Any]] = {
         ARRAY,
         TARGET,
     ),
+    "splines": (make_pipeline(StandardScaler(), Spline(df=6), Ridge()), ARRAY, TARGET),
+    "natural splines": (make_pipeline(Spline(df=3, natural=True), LinearRegression()), ARRAY, TARGET),
+    "straight pieces": (make_pipeline(Spline(df=3, degree=1)), ARRAY, None),
     "filter": (make_pipeline(StandardScaler(), AdaptiveFilter(taps=2)), ARRAY, TARGET),
 }
 """Pipelines, and the rows and targets that they are fitted to."""

@@ -16,6 +16,7 @@ from sklearn.base import is_classifier
 from adaline import AdalineError, Status
 from adaline.arrays import host, is_sparse
 from adaline.errors import AdalineWarning
+from adaline.losses import FAMILIES
 from adaline.systems import SYSTEMS, UNSUPERVISED
 from tests.systems.bad_inputs import BAD, TARGETS, WEIGHTS, Given, good
 
@@ -28,6 +29,16 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "Perceptron": [{"standardize": True}],
 }
 """Arguments tested beside the defaults, on some of the inputs."""
+LIKELIHOODS: dict[str, list[dict[str, Any]]] = {
+    "OrdinalRegression": [{"link": "probit"}],
+    "ElasticNet": [{"loss": "logistic", "l1": 0.1}, {"loss": "poisson", "l1": 0.1}],
+    "GeneralizedLinear": [
+        *({"loss": name} for name in FAMILIES if name != "gaussian"),
+        *({"loss": "binomial", "link": link} for link in ("probit", "cloglog")),
+        *({"loss": "gamma", "link": "inverse"}, {"loss": "poisson", "link": "sqrt"}),
+    ],
+}
+"""Arguments of likelihoods, on fewer of them."""
 REQUIRED = {"KMeans": {"n_clusters": 2}, "GaussianMixture": {"n_components": 2}}
 
 
@@ -36,13 +47,20 @@ def _maker(cls: type[Any], settings: dict[str, Any]) -> Callable[[], Any]:
 
 
 SYSTEM = {name: _maker(cls, REQUIRED.get(name, {})) for name, cls in {**SYSTEMS, **UNSUPERVISED}.items()}
-OTHERS = {
-    name + "".join(f" {key}={value}" for key, value in settings.items()): _maker(SYSTEMS[name], settings)
-    for name, listed in SETTINGS.items()
-    for settings in listed
-}
+
+
+def _listed(arguments: dict[str, list[dict[str, Any]]]) -> dict[str, Callable[[], Any]]:
+    return {
+        name + "".join(f" {key}={value}" for key, value in settings.items()): _maker(SYSTEMS[name], settings)
+        for name, listed in arguments.items()
+        for settings in listed
+    }
+
+
+OTHERS = _listed(SETTINGS)
 MAKE: dict[str, Callable[[], Any]] = {**SYSTEM, **OTHERS}
 SOME = list(BAD)[::6]
+FEW = [*list(BAD)[::36], *(f"y of {size}" for size in ("1e+300", "1e+200", "1e+155", "1e-308")), "y one of 1e308"]
 GOOD_ROWS = {*TARGETS, *WEIGHTS}
 READS = ("predict", "predict_proba", "decision_function", "transform", "score_samples", "mahalanobis", "log_likelihood")
 """Methods of rows alone, whose numbers have to be finite."""
@@ -90,7 +108,18 @@ def _fit(model: Any, given: Given) -> Any:
 def _arguments(model: Any, given: Given) -> tuple[Any, ...]:
     if type(model).__name__ in UNSUPERVISED:
         return (given.X,)
-    return given.X, given.labels if is_classifier(model) else given.numbers
+    if is_classifier(model):
+        return given.X, given.labels
+    return given.X, _in_range(given.numbers, getattr(model, "loss", None))
+
+
+def _in_range(y: Any, loss: Any) -> Any:
+    """Return numbers as targets that a family takes, amounts or shares; what are no numbers stays as it is."""
+    if loss not in FAMILIES or loss == "gaussian" or not isinstance(y, np.ndarray) or y.dtype.kind != "f":
+        return y
+    with np.errstate(all="ignore"):
+        amounts = np.abs(y)
+        return amounts / (1.0 + amounts) if loss == "binomial" else amounts
 
 
 def _faults(where: str, call: Callable[[], Any]) -> Iterator[str]:
@@ -170,6 +199,11 @@ def test_a_fit_ends_in_finite_numbers_or_an_error(bad: str) -> None:
 @pytest.mark.parametrize("bad", SOME)
 def test_so_does_a_fit_with_other_arguments(bad: str) -> None:
     assert list(faults_of_fits(bad, OTHERS)) == []
+
+
+@pytest.mark.parametrize("bad", FEW)
+def test_so_does_a_fit_of_every_likelihood(bad: str) -> None:
+    assert list(faults_of_fits(bad, _listed(LIKELIHOODS))) == []
 
 
 def faults_of_fits(bad: str, systems: Mapping[str, Callable[[], Any]] = MAKE) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -311,8 +312,30 @@ def test_cross_validation_holds_out_rows_with_their_offset() -> None:
     plain, moved = (select(GeneralizedLinear(loss="poisson"), table, **settings) for table in tables)
     assert moved.table[0]["error"] == pytest.approx(plain.table[0]["error"], rel=1e-8)
     assert moved.best._with_offset
-    with pytest.raises(InvalidParameter, match="compared without an offset"):
-        compare(frame, target="count", offset="part")
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_systems_that_take_an_offset_are_compared_with_it(weighted: bool, tmp_path: Path) -> None:
+    """An offset that is a column times a number moves its coefficient and nothing else; the others are named."""
+    frame = ROWS[["x1", "x2", "count", "w"]].assign(part=0.5 * ROWS["x1"])
+    frame["count"] += 30 * (frame["count"] > 9)  # more different numbers than labels would have
+    given = {"target": "count", "folds": 4, "task": "regression", **({"weight": "w"} if weighted else {})}
+    kept = [name for name in ("x1", "x2", "count", "w") if weighted or name != "w"]
+    plain = compare(frame[kept], systems=["GeneralizedLinear"], **given)
+    moved = compare(frame[[*kept, "part"]], offset="part", **given)
+    assert [result.system for result in moved.results] == ["GeneralizedLinear"]
+    one, other = plain.results[0], moved.results[0]
+    np.testing.assert_allclose(other.fold_errors, one.fold_errors, rtol=1e-7)
+    np.testing.assert_allclose(other.predicted, one.predicted, rtol=1e-7)
+    np.testing.assert_allclose(other.model.coef_, one.model.coef_ - [0.5, 0.0], rtol=1e-6, atol=1e-8)
+    assert any("take no offset: " in note and "Ridge" in note for note in moved.notes)
+    assert {column["name"]: column["role"] for column in moved.data.columns}["part"] == "offset"
+    assert moved.fit()._with_offset
+    assert moved.report(tmp_path / "report.html").stat().st_size > 10_000
+    with pytest.raises(InvalidParameter, match="for labels takes an offset"):
+        compare(frame.assign(kind=np.where(ROWS["x1"] > 0.5, "a", "b")), target="kind", offset="part")
+    with pytest.raises(InvalidParameter, match="takes an offset: GeneralizedLinear is compared on counts"):
+        compare(frame.assign(level=ROWS["x2"]), target="level", offset="part")
 
 
 def test_the_command_line_fits_and_predicts_with_an_offset(tmp_path: Path) -> None:
@@ -458,3 +481,22 @@ def test_a_large_shape_is_found_in_few_passes_or_said_to_be_open(monkeypatch: py
     with pytest.warns(ConvergenceWarning, match="the shape of the negative binomial has not settled"):
         model.fit(rows, y)
     assert model.certificate_.status is Status.NOT_CONVERGED
+
+
+def test_an_offset_is_part_of_every_way_to_fit() -> None:
+    """Steps of every solver are those to targets without it; stochastic steps of counts are those written by hand."""
+    y, ways = ROWS["amount"].to_numpy(), ({"solver": "lbfgs"}, {"solver": "newton-cg"}, {"l1": 0.5}, {"penalty": 2.0})
+    steps = ({"solver": "gradient", "epochs": 3}, {"solver": "stochastic", "epochs": 3, "rate": 0.01})
+    for way in (*ways, *steps):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            moved, plain = (GeneralizedLinear(**way).fit(X, t, WEIGHT, o) for t, o in ((y, OFFSET), (y - OFFSET, None)))
+        np.testing.assert_allclose(moved.coef_, plain.coef_, rtol=1e-9, atol=1e-12)
+    w, rows = np.zeros(3), np.column_stack([np.ones(len(X)), X])
+    for row, t, o in zip(rows, ROWS["count"], OFFSET, strict=True):
+        w -= 0.01 * (np.exp(w @ row + o) - t) * row
+    one = GeneralizedLinear(loss="poisson", solver="stochastic", rate=0.01, epochs=1, init=np.zeros(3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        one.fit(X, ROWS["count"], offset=OFFSET)
+    np.testing.assert_allclose([one.intercept_, *one.coef_], w, rtol=1e-12)

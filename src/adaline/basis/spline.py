@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar
@@ -80,6 +81,21 @@ class Spline(Basis):
     def learns(self) -> bool:
         """True, as knots lie in the range of the columns."""
         return True
+
+    def pieces(self, knots: tuple[float, ...]) -> tuple[Array, Array, Array]:
+        """Return the columns of these knots as polynomials: breaks (b,), and of the b + 1 pieces between and beyond
+        them centres and coefficients of powers of x - centre, (1 + degree, b + 1, M).
+        """
+        centres = np.array(knots[:-1])
+        degree = int(self.degree)
+        derivatives = [b_splines(centres, knots, degree, p) / math.factorial(p) for p in range(degree + 1)]
+        if not self.natural:
+            return centres[1:], centres, np.stack(derivatives)[:, :, 1:]
+        ends = np.array([knots[0], knots[-1]])  # straight lines beyond
+        low, high = np.zeros((2, degree + 1, 1, derivatives[0].shape[1]))
+        low[:2, 0], high[:2, 0] = np.stack([b_splines(ends, knots, 3, p) for p in (0, 1)], axis=1)
+        tables = np.concatenate([low, np.stack(derivatives), high], axis=1)
+        return np.array(knots), np.array([knots[0], *knots]), tables[:, :, 1:] @ _natural(knots, False)
 
     def _columns(self, x: Array, knots: tuple[float, ...]) -> Array:
         return natural_splines(x, knots) if self.natural else b_splines(x, knots, int(self.degree))[:, 1:]

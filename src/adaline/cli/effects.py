@@ -12,13 +12,12 @@ from adaline import storage
 from adaline.cli.exit import note
 from adaline.cli.output import print_json, say
 from adaline.cli.predict import UnalteredTable, coding_for
-from adaline.comparison.result import plain
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.effects import effects
 from adaline.lazy import nw
 from adaline.sources.tables.batches import as_table
 from adaline.storage.pipelines import is_pipeline
-from adaline.wording import counted
+from adaline.wording import counted, plain
 
 MOST = 2**17  # rows that effects are averaged over
 

@@ -17,7 +17,7 @@ from adaline.cli.output import print_json, say, show
 from adaline.cli.summary import MOST, described, explain, model_label
 from adaline.comparison.open_data import OpenedData
 from adaline.comparison.table import MOST_CLASSES
-from adaline.errors import InvalidParameter
+from adaline.errors import InvalidParameter, MissingValues
 from adaline.inference.summary import CoefficientTable
 from adaline.input.coded import CodedRows
 from adaline.sources import TableSource
@@ -39,10 +39,16 @@ def run_fit(
     check_output(output, replaces=MODEL_START)
     if cluster is not None and options["features"] is None and options["formula"] is None:
         options = {**options, "drop": (*(options["drop"] or ()), cluster)}
-    opened = open_with_notes(options)
+    opened = open_with_notes(options, trusting=True)
     model = chosen_system(opened, system, settings)
     check_errors(model, errors, cluster)
-    model.fit(opened.source)
+    try:
+        model.fit(opened.source)
+    except MissingValues:
+        if opened.rows:
+            raise
+        opened = open_with_notes(options)  # with a pass that counts them
+        model.fit(opened.source)
     summary = summary_with(model, opened.source, errors, cluster)
     _note_amounts(model, opened)
     training = _training_accuracy(model, opened)

@@ -21,9 +21,9 @@ from adaline.systems import SYSTEMS, system_name
 FOR_NUMBERS, FOR_LABELS = "LinearRegression", "GaussianClassifier"
 
 
-def open_with_notes(options: Options) -> OpenedData:
-    """Open a table with a target, and say on stderr what is left out."""
-    opened = open_data(DataRequest.of(**options, shell=True))
+def open_with_notes(options: Options, trusting: bool = False) -> OpenedData:
+    """Open a table with a target, as `open_data` does, and say on stderr what is left out."""
+    opened = open_data(DataRequest.of(**options, shell=True), trusting)
     for text in opened.notes:
         note(text)
     return opened

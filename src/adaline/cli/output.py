@@ -12,8 +12,6 @@ from typing import Any, Self
 from rich import box
 from rich.cells import cell_len
 from rich.console import Console, Group
-from rich.live import Live
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -92,6 +90,8 @@ def facts(pairs: Iterable[tuple[str, str]]) -> None:
 @contextmanager
 def progress() -> Iterator[Callable[[int, int | None, str], None]]:
     """Give a function of what is done, the total and a text, shown on stderr where that is a terminal."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # slow to import
+
     screen = Console(stderr=True, highlight=False)
     columns = (
         TextColumn("{task.description}"),
@@ -125,6 +125,8 @@ class LiveTable:
     """
 
     def __init__(self, columns: Mapping[str, str], order: Callable[[Mapping[str, Any]], Any] | None = None) -> None:
+        from rich.live import Live  # slow to import
+
         self.columns = dict(columns)
         self.order = order
         self.rows: list[Mapping[str, Any]] = []

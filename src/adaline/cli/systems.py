@@ -8,10 +8,10 @@ from typing import Any
 
 from adaline import datasets
 from adaline.cli.output import print_json, say, show
-from adaline.comparison.result import plain
 from adaline.estimator import is_classifier
 from adaline.systems import SYSTEMS
 from adaline.systems.families.filter import SignalSystem
+from adaline.wording import plain
 
 WIDEST = 100  # columns of the list of systems
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from adaline import storage
 from adaline.cli.exit import check_output
 from adaline.cli.output import print_json, say
-from adaline.comparison.result import plain
 from adaline.inference.table import regression_table
 from adaline.storage.container import replacing
 from adaline.storage.pipelines import last_step
+from adaline.wording import plain
 
 FORMATS = {".txt": "text", ".html": "html", ".md": "markdown", ".tex": "latex"}
 

@@ -166,7 +166,7 @@ def _number_codes(values: Array, levels: tuple[Any, ...]) -> Codes:
 def _arrow_numbers(column: Any) -> Array:
     """Return a column of doubles, (n,), without a copy if it is one chunk without missing values."""
     if column.num_chunks == 1 and column.null_count == 0:
-        return np.from_dlpack(column.chunk(0))  # Arrow's own to_numpy imports pandas
+        return np.asarray(np.from_dlpack(column.chunk(0)), dtype=np.float64)  # Arrow's own to_numpy imports pandas
     return np.asarray(column.to_numpy(), dtype=np.float64)
 
 

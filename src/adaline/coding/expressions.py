@@ -121,89 +121,101 @@ def as_python(text: str) -> str:
 def compiled(text: str) -> Compiled:
     """Return an expression, parsed; refuse all that is not in the lists of this module."""
     tree, quoted = parsed(text)
-    names: list[str] = []
-    calls: dict[str, LearnerCall] = {}
-    compared: dict[str, tuple[str, str, str]] = {}
-    parts = 0
+    compiler = _Compiler(text, quoted)
+    function, outermost = compiler.build(tree), tree
+    while isinstance(outermost, ast.Call) and isinstance(outermost.func, ast.Name) and outermost.func.id == "I":
+        outermost = outermost.args[0]
+    kind = "boolean" if isinstance(outermost, ast.Compare) else "number"
+    for one in compiler.calls.values():
+        if one.text == compiler.shown(outermost):
+            kind = one.learner.kind
+        elif one.learner.kind != "number":
+            raise InvalidParameter(f"{one.text!r:.200} in the formula makes several columns, and must stand by itself")
+    return Compiled(
+        tuple(compiler.names), tuple(compiler.calls.values()), function, kind, tuple(compiler.compared.values())
+    )
 
-    def shown(node: ast.AST) -> str:
-        return re.sub(r"_quoted_\d+", lambda match: f"`{quoted.get(match[0], match[0])}`", ast.unparse(node))
 
-    def column(name: str) -> ColumnFunction:
-        names.append(name)
-        return lambda columns, learned: columns[name]
+class _Compiler:
+    """Functions of the parts of an expression, and what they read: columns, what learns, levels compared with."""
 
-    def call_of(name: str, node: ast.Call) -> ColumnFunction:
-        if not node.args:
-            raise InvalidParameter(f"{name}() in the formula needs a column")
-        learner, before, inner = learner_of(name, node), len(compared), build(node.args[0])
-        if len(compared) > before:
-            raise InvalidParameter(f"{name}() in the formula takes numbers, not {shown(node.args[0])!r:.200}")
-        one = calls.setdefault(shown(node), LearnerCall(shown(node), shown(node.args[0]), learner)).text
-        return lambda columns, learned: learner.of(np.asarray(inner(columns, learned)), learned[one])
+    def __init__(self, text: str, quoted: Mapping[str, str]) -> None:
+        self.text, self.quoted, self.parts = text, quoted, 0
+        self.names: list[str] = []
+        self.calls: dict[str, LearnerCall] = {}
+        self.compared: dict[str, tuple[str, str, str]] = {}
 
-    def build(node: ast.expr) -> ColumnFunction:
-        nonlocal parts
-        parts += 1
-        if parts > MOST_PARTS:
+    def shown(self, node: ast.AST) -> str:
+        """Return a part as text, with its backquoted names."""
+        return re.sub(r"_quoted_\d+", lambda match: f"`{self.quoted.get(match[0], match[0])}`", ast.unparse(node))
+
+    def build(self, node: ast.expr) -> ColumnFunction:
+        """Return the function of a part of the expression."""
+        self.parts += 1
+        if self.parts > MOST_PARTS:
             raise InvalidParameter(f"an expression of the formula has more than {MOST_PARTS} parts: make it a column")
         match node:
             case ast.Name(id=word):
-                return column(quoted.get(word, word))
+                return self._column(self.quoted.get(word, word))
             case ast.Attribute() if (name := dotted(node)) is not None:
-                return column(name)
+                return self._column(name)
             case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
                 number = np.float64(value) if abs(value) < 1e300 else np.float64("inf")
                 return lambda columns, learned: number
             case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
-                return joined(OPERATORS[type(op)], left, right)
+                return self._joined(OPERATORS[type(op)], left, right)
             case ast.Compare(
                 left=ast.Name() | ast.Attribute() as left,
                 ops=[ast.Eq() | ast.NotEq() as op],
                 comparators=[ast.Constant(value=str() as level)],
-            ) if (name := quoted.get(getattr(left, "id", ""), dotted(left))) is not None:
+            ) if (name := self.quoted.get(getattr(left, "id", ""), dotted(left))) is not None:
                 key = f"{name} == {level!r}"
-                compared[key] = key, name, level
+                self.compared[key] = key, name, level
                 return (lambda c, _: c[key]) if isinstance(op, ast.Eq) else (lambda c, _: 1.0 - c[key])
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARISONS:
                 compare = COMPARISONS[type(op)]
-                return joined(lambda a, b: np.where(np.isnan(a + b), np.nan, compare(a, b)), left, right)
+                return self._joined(lambda a, b: np.where(np.isnan(a + b), np.nan, compare(a, b)), left, right)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                plus = build(operand)
+                plus = self.build(operand)
                 return lambda columns, learned: -plus(columns, learned)
             case ast.Call(func=ast.Name(id=name), args=[only], keywords=[]) if name in FUNCTIONS:
-                inner, function = build(only), FUNCTIONS[name]
+                inner, function = self.build(only), FUNCTIONS[name]
                 return lambda columns, learned: function(inner(columns, learned))
             case ast.Call(func=ast.Name(id=name), args=[_, _, *_] as args, keywords=[]) if name in OF_SEVERAL:
-                several, apply = [build(one) for one in args], OF_SEVERAL[name]
+                several, apply = [self.build(one) for one in args], OF_SEVERAL[name]
                 return lambda columns, learned: reduce(apply, [one(columns, learned) for one in several])
             case ast.Call(func=ast.Name(id="lag"), args=[ast.Name() | ast.Attribute() as of, *_] as args):
-                return column(lagged(quoted.get(getattr(of, "id", ""), dotted(of) or ""), args[1:], node.keywords))
+                return self._column(
+                    lagged(self.quoted.get(getattr(of, "id", ""), dotted(of) or ""), args[1:], node.keywords)
+                )
             case ast.Call(func=ast.Name(id=name)) if name in LEARNERS:
-                return call_of(name, node)
+                return self._learned(name, node)
             case ast.Call(func=ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=name), args=args, keywords=[]):
-                return build(ast.Call(func=ast.Name(id=name), args=args, keywords=[]))
+                return self.build(ast.Call(func=ast.Name(id=name), args=args, keywords=[]))
         raise InvalidParameter(
-            f"cannot read {shown(node)!r:.200} in the formula's {text!r:.200}: there are columns, numbers, + - * / ^, "
-            f"comparisons, C(column), factor(column), offset(), lag(column, k), and "
+            f"cannot read {self.shown(node)!r:.200} in the formula's {self.text!r:.200}: there are columns, numbers, "
+            f"+ - * / ^, comparisons, C(column), factor(column), offset(), lag(column, k), and "
             f"{', '.join([*FUNCTIONS, *OF_SEVERAL, *LEARNERS])}"
         )
 
-    def joined(apply: Callable[[Any, Any], Any], left: ast.expr, right: ast.expr) -> ColumnFunction:
-        one, other = build(left), build(right)
+    def _column(self, name: str) -> ColumnFunction:
+        self.names.append(name)
+        return lambda columns, learned: columns[name]
+
+    def _joined(self, apply: Callable[[Any, Any], Any], left: ast.expr, right: ast.expr) -> ColumnFunction:
+        one, other = self.build(left), self.build(right)
         return lambda columns, learned: apply(one(columns, learned), other(columns, learned))
 
-    function = build(tree)
-    outermost = tree
-    while isinstance(outermost, ast.Call) and isinstance(outermost.func, ast.Name) and outermost.func.id == "I":
-        outermost = outermost.args[0]
-    kind = "boolean" if isinstance(outermost, ast.Compare) else "number"
-    for one in calls.values():
-        if one.text == shown(outermost):
-            kind = one.learner.kind
-        elif one.learner.kind != "number":
-            raise InvalidParameter(f"{one.text!r:.200} in the formula makes several columns, and must stand by itself")
-    return Compiled(tuple(names), tuple(calls.values()), function, kind, tuple(compared.values()))
+    def _learned(self, name: str, node: ast.Call) -> ColumnFunction:
+        """Return the function of a call that learns from the rows, such as poly(x, 2)."""
+        if not node.args:
+            raise InvalidParameter(f"{name}() in the formula needs a column")
+        learner, before, inner = learner_of(name, node), len(self.compared), self.build(node.args[0])
+        if len(self.compared) > before:
+            raise InvalidParameter(f"{name}() in the formula takes numbers, not {self.shown(node.args[0])!r:.200}")
+        text = self.shown(node)
+        self.calls.setdefault(text, LearnerCall(text, self.shown(node.args[0]), learner))
+        return lambda columns, learned: learner.of(np.asarray(inner(columns, learned)), learned[text])
 
 
 def parsed(text: str) -> tuple[ast.expr, dict[str, str]]:

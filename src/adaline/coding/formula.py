@@ -47,13 +47,6 @@ def read_formula(
     those of the target. `booleans` are categories of two levels as factors, as in R and patsy, and the numbers 0 and 1
     inside expressions.
     """
-    try:
-        from formulaic import Formula as Parsed
-        from formulaic.errors import FormulaicError
-
-        parser = _parser()
-    except ImportError:
-        raise InvalidParameter("a formula needs the package formulaic: pip install 'adaline[app]'") from None
     shown = _shown(text)
     if len(text) > LONGEST:
         raise InvalidParameter(f"the formula {shown!r} has {len(text):,} characters; at most {LONGEST:,} are read")
@@ -64,6 +57,39 @@ def read_formula(
             f"the '|' in the formula {shown!r} would set apart groups with effects of their own, which is not "
             "supported: it is reserved for fixed effects. Add the groups as a category, '+ C(group)'"
         )
+    left, right = _sides(text, bare, shown, everything)
+    caret = "^" in bare and "**" not in bare
+    target = _text(left, caret)
+    offsets = [one for one in right if len(one.factors) == 1 and _text(one.factors[0], caret).startswith("offset(")]
+    terms = [
+        Term(tuple(_factor(f, caret, categories, booleans) for f in term.factors))
+        for term in right
+        if str(term) != "1" and term not in offsets
+    ]
+    formula = Formula(
+        target,
+        tuple(term for term in terms if term.factors),
+        any(str(term) == "1" for term in right),
+        _sum([_offset(_text(one.factors[0], caret), categories) for one in offsets]),
+    )
+    if not formula.terms and not (formula.intercept and re.search(r"[\w.]", bare.rpartition("~")[2])):
+        raise InvalidParameter(f"the formula {shown!r} leaves nothing to fit: neither a column nor a constant")
+    _check_names(formula, known)
+    return formula
+
+
+def _sides(text: str, bare: str, shown: str, everything: Collection[str]) -> tuple[Any, list[Any]]:
+    """Return the factor on the left-hand side of a formula and the terms on the right, as formulaic reads them.
+
+    `bare` is the text without what is quoted, `shown` what errors have of it.
+    """
+    try:
+        from formulaic import Formula as Parsed
+        from formulaic.errors import FormulaicError
+
+        parser = _parser()
+    except ImportError:
+        raise InvalidParameter("a formula needs the package formulaic: pip install 'adaline[app]'") from None
     try:
         context = {"__formulaic_variables_available__": list(everything)}
         found: Any = Parsed(as_python(text), _parser=parser, _context=context)
@@ -84,23 +110,12 @@ def read_formula(
     left, right = list(found.lhs), list(found.rhs)
     if len(left) != 1 or len(left[0].factors) != 1:
         raise InvalidParameter(f"the formula {shown!r} must have one target on its left-hand side")
-    caret = "^" in bare and "**" not in bare
-    target = _text(left[0].factors[0], caret)
-    offsets = [one for one in right if len(one.factors) == 1 and _text(one.factors[0], caret).startswith("offset(")]
-    terms = [
-        Term(tuple(_factor(f, caret, categories, booleans) for f in term.factors))
-        for term in right
-        if str(term) != "1" and term not in offsets
-    ]
-    formula = Formula(
-        target,
-        tuple(term for term in terms if term.factors),
-        any(str(term) == "1" for term in right),
-        _sum([_offset(_text(one.factors[0], caret), categories) for one in offsets]),
-    )
-    if not formula.terms and not (formula.intercept and re.search(r"[\w.]", bare.rpartition("~")[2])):
-        raise InvalidParameter(f"the formula {shown!r} leaves nothing to fit: neither a column nor a constant")
-    targets = targets_of(target)
+    return left[0].factors[0], right
+
+
+def _check_names(formula: Formula, known: Collection[str]) -> None:
+    """Refuse a formula that names columns that are not there, or whose target is more than numbers of its row."""
+    targets = targets_of(formula.target)
     for one in targets:
         if one not in known and not compiled(one).plain:
             raise InvalidParameter(
@@ -111,7 +126,6 @@ def read_formula(
         lag = lag_of(name)
         if name not in known and (lag is None or lag[0] not in known or name in of_targets):
             raise InvalidParameter(f"the formula names {_shown(name)!r}, and there is no such column; {_offer(known)}")
-    return formula
 
 
 def targets_of(text: str) -> tuple[str, ...]:

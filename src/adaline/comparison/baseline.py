@@ -11,7 +11,7 @@ from adaline.arrays import Array
 from adaline.estimator import BaseEstimator
 
 
-class MeanTarget(BaseEstimator):  # type: ignore[misc]
+class MeanTarget(BaseEstimator):
     """Predicts the mean of the targets.
 
     Examples
@@ -32,7 +32,7 @@ class MeanTarget(BaseEstimator):  # type: ignore[misc]
         return np.full(len(X), self.mean_)
 
 
-class MostFrequentClass(BaseEstimator):  # type: ignore[misc]
+class MostFrequentClass(BaseEstimator):
     """Predicts the most frequent class, with the shares of the classes as probabilities; y holds indices of classes.
 
     Examples

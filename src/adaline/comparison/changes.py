@@ -123,7 +123,7 @@ def changes(result: Result, table: Table, task: str, taken: Sequence[ColumnStep]
     rows = table.X[:: max(len(table.X) // MOST_ROWS, 1)]
     models = () if linear is not None else (result.model, *result.fold_models)
     labels = np.array([""]) if task == REGRESSION else np.unique(table.y)
-    answers = [_answer(model, task, labels) for model in models]
+    answers = [_answer(model, task, labels, table.offset) for model in models]
     start = [answer(rows) for answer in answers]
     sides = [str(label) for label in labels]
     out = []
@@ -202,13 +202,15 @@ def _linear_effects(result: Result, table: Table, task: str) -> dict[str, Any] |
     return found if all(name in found for name in table.names) else None
 
 
-def _answer(model: Any, task: str, labels: NDArray[Any]) -> Callable[[Array], Array]:
+def _answer(model: Any, task: str, labels: NDArray[Any], offset: Array | None) -> Callable[[Array], Array]:
     """Return the function from rows to answers: predictions (n, 1), or probabilities or labels as 0 and 1, (n, K).
 
+    With an offset they are those of a mean one.
     A model that was fitted to a sample may know fewer than the K labels: the others are given to no row.
     """
     if task == REGRESSION:
-        return lambda X: np.asarray(model.predict(X), dtype=np.float64)[:, None]
+        known = {} if offset is None else {"offset": float(np.mean(offset))}
+        return lambda X: np.asarray(model.predict(X, **known), dtype=np.float64)[:, None]
     if not hasattr(model, "predict_proba"):
         return lambda X: (model.predict(X)[:, None] == labels[None, :]).astype(np.float64)
     own = np.searchsorted(labels, model.classes_)

@@ -216,7 +216,7 @@ def compare_table(
     notes = [f"{counted(light)} of weight 0 {'is' if light == 1 else 'are'} left out"] if light else []
     table = _normalised(table, kind)
     classes, y = table.classes if kind == CLASSIFICATION else (None, table.y)
-    rows = ArrayRows(table.X, y, table.weight, kind == CLASSIFICATION)
+    rows = ArrayRows(table.X, y, table.weight, kind == CLASSIFICATION, table.offset)
     if table.fold is None:
         table = table.in_folds(rows.split(folds, seed).sort_by_fold(), rows.x, rows.fold)
     else:
@@ -231,6 +231,9 @@ def compare_table(
         (name, settings, _ready(name, settings, ranked))
         for name, settings in _chosen_systems(kind, systems, table.y, ranked is not None)
     ]
+    if table.offset is not None:
+        chosen, others = _with_offset(chosen)
+        notes.append(f"left out, as they take no offset: {some(others)}")
     chosen.sort(key=lambda one: not hasattr(one[2], "_sum_folds"))  # sums take least time
     results: list[Result] = []
     with reporting(progress, "compare", (1 + len(chosen)) * (folds + 1)) as report:
@@ -481,6 +484,17 @@ def _chosen_systems(task: str, asked: Sequence[str] | None, y: Any, ordered: boo
     return out
 
 
+def _with_offset(chosen: list[Any]) -> tuple[list[Any], list[str]]:
+    """Return those of some systems that take an offset, and the names of the others; refuse where none does."""
+    taking = [one for one in chosen if hasattr(one[2], "takes_offset")]
+    if not taking:
+        raise InvalidParameter(
+            "none of the systems for this target takes an offset: GeneralizedLinear is compared on counts and amounts "
+            "of zero or more"
+        )
+    return taking, list(dict.fromkeys(name for name, *_ in chosen if not hasattr(SYSTEMS[name], "takes_offset")))
+
+
 def _normalised(table: Table, task: str) -> Table:
     """Return the table with y as numbers or labels, without rows of no weight and without constant columns."""
     y = table.y
@@ -495,7 +509,8 @@ def _normalised(table: Table, task: str) -> Table:
     kept = table.weight > 0
     indices = np.flatnonzero(kept) if table.indices is None else table.indices[kept]
     rows = max(table.total_rows - int(np.count_nonzero(~kept)), 0)
-    found = replace(table, X=table.X[kept], y=y[kept], weight=table.weight[kept], coded=None)
+    offset = None if table.offset is None else table.offset[kept]
+    found = replace(table, X=table.X[kept], y=y[kept], weight=table.weight[kept], offset=offset, coded=None)
     return replace(found, indices=indices, total_rows=rows).varying()
 
 

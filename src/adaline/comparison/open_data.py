@@ -23,6 +23,7 @@ from adaline.sources.tables.coding import (
 )
 from adaline.sources.tables.pipes import is_pipe, pipe_title
 from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.source import GUESS, KEPT
 from adaline.sources.tables.spec import TableSpec, check_column, names_of, read_spec
 from adaline.sources.tables.sql import quoted
 from adaline.wording import counted
@@ -112,7 +113,7 @@ class OpenedData:
     labels : whether that is a column of labels, so that a classifier is meant.
     order : of labels that are declared to have one, the lowest first; else None.
     few : how many values a target of a few different whole numbers has, else 0.
-    rows : number of rows of the data, those left out included.
+    rows : number of rows of the data, those left out included; 0 where they were not counted.
     left_out : columns that are not used, and why.
     notes : what was left out, in sentences.
     """
@@ -139,11 +140,13 @@ class MissingCounts:
     few: int
 
 
-def open_data(request: DataRequest) -> OpenedData:
+def open_data(request: DataRequest, trusting: bool = False) -> OpenedData:
     """Open a table with a target; its notes say what is left out.
 
     Where no features are named, columns that cannot be used as they are stay out. Where no policy for missing values
-    is named, rows without a target stay out, and other missing values are refused with their counts.
+    is named, rows without a target stay out, and other missing values are refused with their counts. To count them
+    takes a pass. A large text file that has none in its first rows is opened without it if `trusting`: what reads it
+    then refuses the first missing value.
     """
     spec = request.spec
     if spec.target is None and spec.formula is None:
@@ -163,7 +166,8 @@ def open_data(request: DataRequest) -> OpenedData:
         raise InvalidParameter(f"a formula names the columns to use: leave {request.option('drop')} out")
     target, columns = _columns(relation, spec)
     counted_columns = columns if spec.weight is None else [*columns, spec.weight]
-    missing = _count_missing(relation, target_columns(relation, target), counted_columns)
+    trusting = trusting and request.choose_missing and relation.layout is not None and relation.size() > 8 * KEPT
+    missing = _count_missing(relation, target_columns(relation, target), counted_columns, trusting)
     if request.choose_missing:
         spec, empty = _with_policy(relation, spec, missing, request)
         left_out |= empty
@@ -242,16 +246,26 @@ def _columns(relation: Relation, spec: TableSpec) -> tuple[str, list[str]]:
     return formula.target, formula.columns()
 
 
-def _count_missing(relation: Relation, targets: Sequence[str], columns: Sequence[str]) -> MissingCounts:
-    """Count what is missing: in one scan, or in two where rows have no target."""
+def _count_missing(
+    relation: Relation, targets: Sequence[str], columns: Sequence[str], trusting: bool = False
+) -> MissingCounts:
+    """Count what is missing: in one scan, or in two where rows have no target.
+
+    If `trusting`, and nothing is missing in the first rows, nor are their targets a few whole numbers, no more is read.
+    """
     no_target = " OR ".join(map(relation.absent, targets))
     first = [f"count_if({no_target})", "0", "FALSE"]
     if len(targets) == 1 and relation.kind(targets[0]) == "number":
         column = quoted(targets[0])
         first[1:] = f"approx_count_distinct({column})", f"bool_and({column} = floor({column}))"
     asked = ", ".join([*first, gap_counts(relation, columns)])
-    without, values, whole, rows, *each = relation.rows(f"SELECT {asked} FROM {relation.sql}")[0]
+    table = f"(SELECT * FROM {relation.sql} LIMIT {GUESS})" if trusting else relation.sql
+    without, values, whole, rows, *each = relation.rows(f"SELECT {asked} FROM {table}")[0]
     without, gaps = int(without or 0), dict(zip(columns, gaps_of([rows, *each]), strict=True))
+    if trusting:
+        if rows and not (without or any(gaps.values()) or (whole and values <= 2 * FEW)):
+            return MissingCounts(0, 0, gaps, 0)
+        return _count_missing(relation, targets, columns)
     if rows == without:
         what = "no rows" if rows == 0 else f"no row with a value of {' and '.join(targets)}"
         raise InvalidData(f"{relation.title} has {what}")

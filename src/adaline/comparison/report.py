@@ -327,7 +327,7 @@ def _pictures(found: Comparison, chosen: Result, scores: Any) -> list[dict[str, 
         if "path_" in vars(chosen.model) and isinstance(chosen.model.path_, dict):
             title = "How the penalty was chosen"
             out.append(_figure(plots.penalty_path(chosen.model), title, "Criterion along the penalty"))
-        if len(names) == 1:
+        if len(names) == 1 and found.data.offset is None:
             ax = plots.line(chosen.model, X[:, 0], y, names=(names[0], found.data.target))
             out.append(_figure(ax, "The fit", f"{found.data.target} against {names[0]} with the fitted line"))
         return out

@@ -127,7 +127,7 @@ class SystemTrial:
         model = trial.whole()
         seconds = perf_counter() - start
         learned = self._learned
-        train = trial.attempt(lambda: self._error(learned.y, model.predict(learned.x), learned.given_weight))
+        train = trial.attempt(lambda: self._error(learned.y, learned.predicted(model), learned.given_weight))
         if trial.failure:
             nothing = (np.nan, np.nan, np.nan, np.array([]), np.nan, np.nan, None, None, None, None)
             return Result(self.name, self.settings, *nothing, trial.warnings, trial.failure)
@@ -176,7 +176,7 @@ class SystemTrial:
             self._probability[part, model.classes_] = model.predict_proba(x)
             self._predicted[part] = self._probability[part].argmax(axis=1)
         else:
-            self._predicted[part] = model.predict(x)
+            self._predicted[part] = self._rows.predicted(model, part)
         weight = self._rows.given_weight
         return self._error(y, self._predicted[part], None if weight is None else weight[part])
 

@@ -56,6 +56,7 @@ class Table:
     source : what the user typed: a file, or the name of a data set.
     indices : (n,) the index of each row in the data, those left out included; None: 0, 1, ...
     order : of the labels as texts, the lowest first, where they are declared to have one.
+    offset : (n,) a known part of the output of each row, or None.
     coded : the different labels in y and the index of each row's label, where they are known.
     fold : (n,) the fold of each row, once the rows are cut into folds; those of fold 0 come first.
     stream : all rows, where these are a sample that was cut into folds as it was read, and the fold of each, (N,).
@@ -85,6 +86,7 @@ class Table:
     opening: str = ""
     indices: NDArray[np.intp] | None = None
     order: tuple[str, ...] | None = None
+    offset: Array | None = None
     coded: tuple[NDArray[Any], NDArray[np.intp]] | None = None
     fold: NDArray[np.intp] | None = None
     stream: tuple[Source, NDArray[np.int8]] | None = None
@@ -190,6 +192,7 @@ class Table:
             fold=fold,
             y=self.y[order],
             weight=None if self.weight is None else self.weight[order],
+            offset=None if self.offset is None else self.offset[order],
             indices=order if self.indices is None else self.indices[order],
             coded=None if self.coded is None else (self.coded[0], self.coded[1][order]),
         )
@@ -276,9 +279,9 @@ def sample_table(opened: OpenedData, task: str, seed: int, folds: int) -> Table:
     `describe_columns` is left for later, as it reads the data again.
     """
     source: Source = opened.source
-    if source.offset:
-        raise InvalidParameter("systems are compared without an offset: fit GeneralizedLinear to the table")
     classes: NDArray[Any] | None = None
+    if task == CLASSIFICATION and source.offset:
+        raise InvalidParameter("no system for labels takes an offset: leave it out, or fit GeneralizedLinear")
     if task == CLASSIFICATION:
         classes = opened.source.find_labels()
         source = opened.source.encoded(classes)
@@ -314,6 +317,7 @@ def sample_table(opened: OpenedData, task: str, seed: int, folds: int) -> Table:
         opening=opened.request.call(opened.spec),
         indices=indices,
         order=None if opened.order is None else tuple(str(plain(label)) for label in opened.order),
+        offset=t[:, 1] if source.offset else None,
         coded=coded,
         fold=fold,
         stream=stream,
@@ -381,6 +385,7 @@ def describe_columns(opened: OpenedData) -> list[dict[str, Any]]:
         **dict.fromkeys(target_columns(relation, opened.target), "target"),
         **dict.fromkeys(opened.source.coding.needed, "feature"),
         **({} if weight is None else {weight: "weight"}),
+        **dict.fromkeys(opened.spec.offset_columns(relation.schema), "offset"),
     }
     categories = {column.name for column in opened.source.coding.columns if column.is_category}
     exact = opened.source.count_rows() <= COUNTED

@@ -145,7 +145,7 @@ def unit_errors(fit: Fit, intercept: bool) -> Array:
     slopes = np.where(fit.factor.alive, np.ldexp(fit.factor.inverse_lengths(), -scaling.scale), np.nan)
     if not intercept:
         return np.concatenate([[np.nan], slopes])
-    mean = fit.factor.half(scaling.scaled_mean()[0][None, :])[0]
+    mean = fit.factor.half(scaling.scaled_mean()[None, :])[0]
     return np.concatenate([[np.sqrt(1.0 / scaling.weight + mean @ mean)], slopes])
 
 

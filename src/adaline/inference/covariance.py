@@ -38,6 +38,8 @@ from adaline.wording import counted, degrees
 POWERS = {"HC0": 0.0, "HC1": 0.0, "HC2": 1.0, "HC3": 2.0, "HC4": 4.0}
 ERRORS = ("classical", *POWERS, "cluster", "HAC")
 DISTRIBUTIONS = ("normal", "t")
+KNOWN_ERRORS, KNOWN_DISTRIBUTIONS = OneOf(*ERRORS), AnyOf(NONE, OneOf(*DISTRIBUTIONS))
+KNOWN_LAGS = AnyOf(NONE, WholeNumber(0))
 WEIGHT_TOLERANCE, SQUARES_TOLERANCE, TOTAL_TOLERANCE = 1e-9, 1e-6, 1e-9  # by which rows are recognised
 FULL_LEVERAGE = 1e-12  # of 1 - h
 FEW_GROUPS = 4  # groups a coefficient
@@ -108,7 +110,7 @@ def coordinates(fit: Fit, contrasts: Array) -> Array:
 
 def about_mean(factor: Factor, contrasts: Array) -> Array:
     """Return c - c0 mean in scaled coordinates, (q, D): the slopes' part once w0 is counted at the mean of the rows."""
-    hi, lo = factor.scaling.scaled_mean()
+    hi, lo = (part[: factor.scaling.features] for part in factor.scaling.scaled_means)
     first = contrasts[:, :1]
     return np.asarray((np.ldexp(contrasts[:, 1:], -factor.scaling.scale) - first * hi) - first * lo)
 
@@ -174,9 +176,9 @@ class ErrorOptions:
 
     def needs_rows(self, X: Any) -> bool:
         """Return whether these errors read the rows; refuse words that mean nothing, and rows not given."""
-        OneOf(*ERRORS).check("errors", self.errors)
-        AnyOf(NONE, OneOf(*DISTRIBUTIONS)).check("distribution", self.distribution)
-        AnyOf(NONE, WholeNumber(0)).check("lags", self.lags)
+        KNOWN_ERRORS.check("errors", self.errors)
+        KNOWN_DISTRIBUTIONS.check("distribution", self.distribution)
+        KNOWN_LAGS.check("lags", self.lags)
         if self.groups is not None and self.errors != "cluster":
             raise InvalidParameter(f"groups are for errors='cluster', not for {self.errors!r}")
         if self.lags is not None and self.errors != "HAC":

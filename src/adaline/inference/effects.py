@@ -50,20 +50,7 @@ PENALISED_EFFECTS = "the penalty is read as a prior: effects are those of the mo
 UNBOUNDED_EFFECTS = "the likelihood has no maximum: errors of effects that rest on endless coefficients mean nothing"
 
 
-def likelihood_notes(fit: LikelihoodFit) -> tuple[str, ...]:
-    """Return what the effects of a fit have to be read with."""
-    found = {PENALISED_EFFECTS: fit.penalised, UNBOUNDED_EFFECTS: fit.unbounded or fit.at_border}
-    return tuple(note for note, holds in found.items() if holds)
-
-
 MeanFunction = Callable[[Array, Array], tuple[Array, Array, Array]]
-
-
-def effects_root(fit: LikelihoodFit) -> Array:
-    """Return the root of the covariance of a fit; refuse one that was too large to form."""
-    if fit.root is None:
-        raise SumsMissing("no effects: the matrix of second derivatives was too large to form. Use fewer columns.")
-    return fit.root
 
 
 @dataclass(frozen=True)
@@ -119,22 +106,47 @@ def linked_means(loss: Likelihood) -> MeanFunction:
     return mean
 
 
-def linear_means(theta: Array, roots: Sequence[Array], targets: tuple[str, ...], freedom: float) -> MeanModel:
+def linear_means(theta: Array, roots: Sequence[Array], freedom: float) -> MeanModel:
     """Return the means of linear machines fitted one by one, from roots (1 + D, M) of their covariances."""
     k = len(theta)
-    root = np.zeros((k, theta.shape[1], sum(one.shape[1] for one in roots)))
-    first = 0
-    for own, weights, one in zip(root, theta, roots, strict=True):
-        absent = np.isnan(one).any(axis=1) & (
-            weights == 0
-        )  # a column left out has no error; others may have none known
-        own[:, first : first + one.shape[1]] = np.where(absent[:, None], 0.0, one)
-        first += one.shape[1]
 
     def mean(z: Array, along: Array) -> tuple[Array, Array, Array]:
         return z, np.broadcast_to(np.eye(k), (len(z), k, k)), np.zeros((len(z), k, k))
 
-    return MeanModel(theta, root, targets, mean, freedom)
+    return MeanModel(theta, _joined(theta, roots), _names(k), mean, freedom)
+
+
+def likelihood_means(
+    fits: Sequence[LikelihoodFit], mean: MeanFunction, targets: Sequence[Any] = (), log_odds: bool = False
+) -> MeanModel:
+    """Return the means of a likelihood of K outputs, or of machines fitted one by one; refuse one without errors."""
+    roots = [fit.without_dependent().root for fit in fits]
+    theta = np.concatenate([fit.without_dependent().solution.theta for fit in fits])
+    known = [root for root in roots if root is not None]
+    if len(known) < len(fits):
+        raise SumsMissing("no effects: the matrix of second derivatives was too large to form. Use fewer columns.")
+    root = known[0] if len(fits) == 1 else _joined(theta, [one[0] for one in known])
+    notes = {PENALISED_EFFECTS: fits[0].penalised, UNBOUNDED_EFFECTS: fits[0].unbounded or fits[0].at_border}
+    return MeanModel(
+        *(theta, root, tuple(map(str, targets)) or _names(len(fits)), mean, fits[0].freedom, log_odds),
+        tuple(note for note, holds in notes.items() if holds),
+    )
+
+
+def _joined(theta: Array, roots: Sequence[Array]) -> Array:
+    """Return a root (K, 1 + D, M) of the covariance of machines (K, 1 + D) fitted one by one."""
+    root = np.zeros((*theta.shape, sum(one.shape[1] for one in roots)))
+    first = 0
+    for own, weights, one in zip(root, theta, roots, strict=True):
+        absent = np.isnan(one).any(axis=1) & (weights == 0)  # left out, it has no error; others may have none known
+        own[:, first : first + one.shape[1]] = np.where(absent[:, None], 0.0, one)
+        first += one.shape[1]
+    return root
+
+
+def _names(targets: int) -> tuple[str, ...]:
+    """Return the names of so many targets; the only one has none."""
+    return ("",) if targets == 1 else tuple(f"y{k}" for k in range(targets))
 
 
 class _Change(NamedTuple):

@@ -16,7 +16,6 @@ from adaline.arrays import Array
 from adaline.inference.classical import Inference, by_target, infer
 from adaline.inference.covariance import CLASSICAL, Covariance, ErrorOptions, covariances, factor_of
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald
-from adaline.inference.influence import inflation
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.sample import Sample
 from adaline.inference.summary import TargetsTable
@@ -79,10 +78,11 @@ def summarise_regression(
         robust = _covariances(kept, sample, sources, options)
     freedom = options.freedom(sample.n - float(fits[0].trace[0]) if robust[0] is None else robust[0].freedom, True)
     factor = fits[0].factor
-    missing = {} if factor is None else left_out(factor.dependence, names)
+    missing = {} if factor is None or factor.rank == len(names) else left_out(factor.dependence, names)
     too_few = any(sample.n - float(fit.trace[k]) <= 0.5 for fit, k in by_target(fits))
+    robustly = options.errors != "classical"
     found = {
-        options.describe(sample.n, freedom): options.errors != "classical",
+        options.describe(sample.n, freedom) if robustly else "": robustly,
         f"weights are precisions: every row is one observation, {sample.n:.0f} in all": sample.precision,
         **dict.fromkeys(left_out_notes(missing), True),
         "no standard errors: the solver for wide data keeps no D x D matrix": factor is None,
@@ -137,6 +137,8 @@ def hypothesis_test(
 
 def variance_inflation(fit: Fit, sums: Moments | None, intercept: bool) -> Array:
     """Return VIF_j of each column, (D,), from a fit, or, where it has a penalty, from the sums it was solved from."""
+    from adaline.inference.influence import inflation  # which no summary needs
+
     if fit.penalty.any() and sums is not None:
         return inflation(gram_factor(sums, intercept, no_penalty(sums.shape.features))[0])
     return inflation(factor_of(fit))

@@ -55,6 +55,7 @@ def by_blocks(method: Method) -> Method:
             return type(found[0])(*(np.concatenate(part) for part in zip(*found, strict=True)))
         return np.concatenate(found)
 
+    reading.on_snapshot = True  # type: ignore[attr-defined]
     return cast(Method, reading)
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from adaline.arrays import is_device
+from adaline.arrays import all_finite, is_device
 from adaline.errors import InvalidData
 from adaline.estimator import available_if
 from adaline.locks import lock_of
@@ -76,7 +76,7 @@ def read_snapshots(system: type[Any]) -> None:
         found = getattr_static(system, name)
         check = getattr(found, "check", None)  # of a method that is there for some settings only
         reads = found.fget if isinstance(found, property) else found if check is None else found.fn
-        if name.startswith(("_", "fit")) or name in LEARNING or not isfunction(reads):
+        if name.startswith(("_", "fit")) or name in LEARNING or not isfunction(reads) or hasattr(reads, "on_snapshot"):
             continue
         if reads.__module__.partition(".")[0] == "adaline":
             wrap = (
@@ -91,6 +91,7 @@ def _on_snapshot(method: Callable[..., Any]) -> Callable[..., Any]:
         with np.errstate(all="ignore"):
             return method(snapshot(self), *args, **kwargs)
 
+    reading.on_snapshot = True  # type: ignore[attr-defined]
     return reading
 
 
@@ -107,7 +108,7 @@ def _refuse_overflow(system: Any) -> None:
         values = system.__dict__.get(name, 0.0)
         if name == "intercept_" and "classes_" in system.__dict__:
             continue  # that of a class without rows is not finite
-        if not (math.isfinite(values) if type(values) is float else is_device(values) or np.isfinite(values).all()):
+        if not (math.isfinite(values) if type(values) is float else is_device(values) or all_finite(values)):
             raise InvalidData(
                 f"{name} overflows float64: columns, targets or weights are too large or too small. Rescale them."
             )

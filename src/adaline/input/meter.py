@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-from adaline.results import Certificate, Status, out_of_range
+from adaline.results import Certificate, Status, changed, out_of_range
 from adaline.sources import Source
 
 
@@ -27,7 +26,7 @@ class Meter:
         if certificate.status is Status.SOLVED and math.isinf(certificate.objective):
             certificate = out_of_range(certificate)
         passes = certificate.passes if source is None else self.passes(source)
-        return replace(certificate, passes=passes, seconds=perf_counter() - self._start)
+        return changed(certificate, passes=passes, seconds=perf_counter() - self._start)
 
     def passes(self, source: Source) -> int:
         """Return how often the rows were read since the beginning."""

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import scipy
 
-from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, all_finite, host, is_device, is_sparse, namespace, to_device_of
 from adaline.coding import Coding
 from adaline.coding.frames import collected, learn_from_frame
 from adaline.errors import InvalidData, InvalidParameter, InvalidType, UnknownLabel, warn
@@ -37,7 +37,6 @@ ADVICE = {
     "inhomogeneous": " The rows have different lengths: give each row a number for each column",
 }
 """What to do, by words in a message of NumPy."""
-MANY = 2**14  # numbers from which a sum tells sooner than a look at each whether all are finite
 HEAVIEST = 1e140  # weight of a row, and one over the lightest
 T = TypeVar("T")
 
@@ -107,7 +106,9 @@ def open_rows(
     given = read_given(system, x, sample_weight, reset=reset)
     rows = given.x.shape[0]
     targets = read_targets(system, y, rows)
-    own = namespace(targets).reshape(targets, (rows, -1))
+    own = (
+        targets.reshape((rows, -1)) if type(targets) is np.ndarray else namespace(targets).reshape(targets, (rows, -1))
+    )
     known = read_offset(offset, exposure, rows, own.shape[1])
     source = given.source(own if known is None else np.column_stack([host(own), known]))
     source.flat, source.offset = targets.ndim == 1, 0 if known is None else known.shape[1]
@@ -215,21 +216,17 @@ def read_finite(system: Any, x: Any) -> Any:
 
 def refuse_nonfinite(system: Any, x: Any) -> None:
     """Raise, naming the first number of rows in memory that is not finite, if there is one."""
-    values = x.data if is_sparse(x) else x
     if is_device(x):
         return
-    if values.size > MANY:
-        with np.errstate(all="ignore"):
-            if np.isfinite(values.sum()):  # so is each of them
-                return
-    if np.isfinite(values).all():
+    values = x.data if is_sparse(x) else x
+    if all_finite(values):
         return
     array_source(x, names=columns_on(system).names).refuse_nonfinite()
 
 
 def refuse_overflow(values: Array) -> Array:
     """Return outputs of finite rows, of any shape; raise where some are not finite."""
-    if np.isfinite(values).all():
+    if all_finite(values):
         return values
     row = int(np.argwhere(~np.isfinite(values))[0, 0])
     raise InvalidData(f"the output of row {row} overflows float64: its numbers are too large for these weights")
@@ -239,7 +236,10 @@ def array_source(
     rows: Any, targets: Any = None, weight: Array | None = None, names: tuple[str, ...] | None = None
 ) -> Source:
     """Return the source of rows in memory, (n, D): dense, sparse, or on a device; no targets where none are given."""
-    kind: type[IndexedSource] = DeviceSource if is_device(rows) else SparseSource if is_sparse(rows) else ArraySource
+    dense = type(rows) is np.ndarray
+    kind: type[IndexedSource] = (
+        ArraySource if dense else DeviceSource if is_device(rows) else SparseSource if is_sparse(rows) else ArraySource
+    )
     return kind(rows, np.empty((rows.shape[0], 0)) if targets is None else targets, weight, names)
 
 
@@ -247,14 +247,17 @@ def read_targets(system: Any, y: Any, rows: int) -> Array:
     """Return targets as float64, (n,) or (n, K)."""
     if y is None:
         raise InvalidData(f"{type(system).__name__} requires y to be passed, but the target y is None: fit(X, y)")
-    if is_device(y):
+    if type(y) is np.ndarray and y.dtype == np.float64:
+        y = np.ascontiguousarray(y)
+    elif is_device(y):
         y = to_device_of(y, y)
-    elif not (type(y) is np.ndarray and y.dtype == np.float64):
+    else:
         refuse_masked(y, "y")
         if not isinstance(y, np.ndarray):
             y = _from_frame(y)
         try:
             y = _array_of_numbers(y, np.dtype(np.float64), (1, 2), estimator=system, input_name="y", ensure_2d=False)
+            y = np.ascontiguousarray(y)
         except (ValueError, TypeError, OverflowError) as error:
             raise InvalidData(f"{str(error).rstrip('.')}. A regression needs numbers as targets.") from None
     if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
@@ -263,7 +266,8 @@ def read_targets(system: Any, y: Any, rows: int) -> Array:
         raise InvalidData(
             f"Found input variables with inconsistent numbers of samples: X has {rows}, y has {y.shape[0]}"
         )
-    return y if is_device(y) else np.ascontiguousarray(y)
+    targets: Array = y
+    return targets
 
 
 def read_weights(weight: Any, rows: int) -> Array:

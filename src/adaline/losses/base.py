@@ -91,6 +91,10 @@ class Loss(ABC):
         """Return the matrix of second derivatives of each row times q, (n, K)."""
         return self.curvature(z, t) * q
 
+    def coupling(self, z: Array, t: Array, weight: Array) -> Array:
+        """Return the matrices of second derivatives of the rows, times their weights (n, 1), added up: (K, K)."""
+        return np.stack([(weight * self.product(z, t, unit[None])).sum(axis=0) for unit in np.eye(z.shape[1])])
+
     def mean(self, z: Any) -> Any:
         """Return the prediction of output z: the mean of t, the probability, or z itself."""
         return ACTIVATIONS[self.response].value(z)

@@ -181,6 +181,9 @@ class Tweedie(Family):
     def variance(self, mean: Any) -> Any:
         return mean**self.power
 
+    def pearson(self, mean: Any, t: Any) -> Any:
+        return ((t - mean) / mean ** (self.power / 2)) ** 2  # squares of large amounts overflow
+
     def deviance(self, mean: Any, t: Any) -> Any:
         p = self.power
         if p == 0:
@@ -322,7 +325,11 @@ class NegativeBinomial(Family):
     def deviance(self, mean: Any, t: Any) -> Any:
         """With d = t - m: t ln(1 + shape d / (m (t + shape))) - shape ln(1 + d / (m + shape)), twice."""
         k, d = self.shape, t - mean
-        return 2 * (scipy.special.xlog1py(t, k / (t + k) * d / mean) - k * np.log1p(d / (mean + k)))
+        more = k / (t + k) * d / mean  # may be -1 where t is next to nothing
+        log = np.where(
+            more < -0.5, scipy.special.xlogy(t, t / mean * ((mean + k) / (t + k))), scipy.special.xlog1py(t, more)
+        )
+        return 2 * (log - k * np.log1p(d / (mean + k)))
 
     def lowest(self, t: Array) -> Array:
         return np.asarray((t + self.shape) * np.log1p(t / self.shape) - scipy.special.xlogy(t, t))

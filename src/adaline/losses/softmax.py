@@ -63,6 +63,11 @@ class Softmax(Loss):
         p = self.mean(z)
         return p * (q - xp.sum(p * q, axis=1, keepdims=True))
 
+    def coupling(self, z: Array, t: Array, weight: Array) -> Array:
+        """Return the sum of weight (diag(p) - p p')."""
+        p = self.mean(z)
+        return np.asarray(np.diag((weight * p).sum(axis=0)) - (weight * p).T @ p)
+
     def constant(self, mean: Array) -> Array:
         """Return the logarithms of the class frequencies, minus their mean."""
         logs = np.log(np.maximum(mean, 1e-12))

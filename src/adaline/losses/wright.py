@@ -10,8 +10,8 @@ its digits (the error is exp(-8 pi^2)). Many values of x share a Chebyshev polyn
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.polynomial import Chebyshev
-from scipy import special
 
 from adaline.arrays import Array
 
@@ -44,10 +44,10 @@ def log_wright(a: float, log_x: Array) -> Array:
 
 
 def _log_sums(a: float, s: Array) -> Array:
-    """Return ln W for ln x = s, (n,)."""
+    """Return ln W for ln x = s, (n,); NaN where the largest term is beyond all numbers."""
     top = np.exp((s - a * np.log(a)) / (1 + a))
     sigma = np.sqrt(top / (1 + a))
-    wide = (sigma > WIDE) & (top > HIGH) & (top > 2 * BEYOND * sigma)
+    wide = ~((sigma <= WIDE) | (top <= HIGH) | (top <= 2 * BEYOND * np.where(top < np.inf, sigma, 0.0)))
     out = np.empty(len(s))
     places = np.arange(-2 * BEYOND, 2 * BEYOND + 1) / 2
     out[wide] = _log_sum(a, s[wide], top[wide, None] + sigma[wide, None] * places) + np.log(sigma[wide] / 2)
@@ -60,4 +60,6 @@ def _log_sums(a: float, s: Array) -> Array:
 
 def _log_sum(a: float, s: Array, k: Array) -> Array:
     """Return the logarithm of the sum of the terms k (n, m) for ln x = s, (n,)."""
-    return np.asarray(special.logsumexp(k * s[:, None] - special.gammaln(k + 1) - special.gammaln(a * k), axis=1))
+    return np.asarray(
+        scipy.special.logsumexp(k * s[:, None] - scipy.special.gammaln(k + 1) - scipy.special.gammaln(a * k), axis=1)
+    )

@@ -185,12 +185,15 @@ class Scan(ABC):
         It can where x is a contiguous float64 array (D,), or a dict from the columns `names` to plain numbers, t a
         number or an array of K, all of them finite, and where the step does not end the scan.
         """
-        return self._native is not None and bool(self._native.take(x, t, names))
+        core = self._native
+        taken: bool = core is not None and core.take(x, t, names)
+        return taken
 
     @property
     def last(self) -> list[float]:
         """w.x of the last row of `take`, before its step, one for each row of theta."""
-        return list(self._native.last())
+        found: list[float] = self._native.last()
+        return found
 
     def run_reference(self, block: Block, order: Order | None = None, outputs: Array | None = None) -> None:
         """Go over the rows one at a time, as the textbook does: the reference of the native scans."""

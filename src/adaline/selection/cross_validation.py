@@ -211,10 +211,11 @@ class Rows(ABC):
 
 
 class ArrayRows(Rows):
-    """Rows in memory; those of weight zero take no part."""
+    """Rows in memory; those of weight zero take no part. With an offset (n,) systems are fitted that take one."""
 
-    def __init__(self, x: Any, y: Any, sample_weight: Any, classes: bool) -> None:
+    def __init__(self, x: Any, y: Any, sample_weight: Any, classes: bool, offset: Array | None = None) -> None:
         super().__init__()
+        self.offset = offset
         self.x = x = _indexable(x)
         n = x.shape[0]
         self.y = None if y is None else _on_host(read_labels(y) if classes else y)
@@ -232,6 +233,7 @@ class ArrayRows(Rows):
             some = np.flatnonzero(self.weight)
             self.x, self.y = self.at(some)
             self.weight = self.given_weight = self.weight[some]
+            self.offset = None if self.offset is None else self.offset[some]
         _check_folds(folds, len(self.weight))
         if self.classes:
             check_classes(self.y)
@@ -243,6 +245,7 @@ class ArrayRows(Rows):
         order = np.argsort(self.fold, kind="stable")
         self.x, self.y = self.at(order)
         self.weight, self.fold = self.weight[order], self.fold[order]
+        self.offset = None if self.offset is None else self.offset[order]
         if self.given_weight is not None:
             self.given_weight = self.given_weight[order]
         return order
@@ -257,6 +260,7 @@ class ArrayRows(Rows):
             out.x, out.y = self.at(indices)
             out.weight, out.fold, out.shared = self.weight[indices], self.fold[indices], {}
             out.given_weight = None if self.given_weight is None else out.weight
+            out.offset = None if self.offset is None else self.offset[indices]
             self.shared[key] = out
         found: ArrayRows = self.shared[key]
         return found
@@ -264,8 +268,13 @@ class ArrayRows(Rows):
     def without_columns(self) -> ArrayRows:
         """Return the rows with no columns of X, for a system that predicts a constant."""
         out = copy(self)
-        out.x, out.shared = self.x[:, :0], {}
+        out.x, out.offset, out.shared = self.x[:, :0], None, {}
         return out
+
+    def predicted(self, model: Any, part: slice = slice(None)) -> Any:
+        """Return the predictions of a model for a part of the rows, with their offsets."""
+        known = {} if self.offset is None else {"offset": self.offset[part]}
+        return model.predict(self.x[part], **known)
 
     def at(self, indices: Indices) -> tuple[Any, Any]:
         """Return the rows with these indices, and their targets."""
@@ -277,6 +286,8 @@ class ArrayRows(Rows):
     def fitted_to(self, system: Any, indices: Indices) -> Any:
         """Return a clone of the system fitted to the rows with these indices."""
         weight = None if self.given_weight is None else self.given_weight[indices]
+        if self.offset is not None:
+            return clone(system).fit(*self.at(indices), sample_weight=weight, offset=self.offset[indices])
         return fit(clone(system), *self.at(indices), weight)
 
     def fit_growing(self, system: Any, parts: Sequence[Indices]) -> list[Any] | None:
@@ -293,6 +304,8 @@ class ArrayRows(Rows):
         return None if rows is None else fit_unions(system, rows)
 
     def fit_folds(self, system: Any) -> FoldFits | None:
+        if self.offset is not None:
+            return None
         return _fit_at_once(system, self.x, self.y, self.given_weight, self.fold, self.shared)
 
 

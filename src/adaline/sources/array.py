@@ -191,4 +191,6 @@ def _floats(x: Any) -> Any:
     """Return rows as floats whose strides are multiples of their size; a field of a record array is copied."""
     if x.dtype not in FLOATS:
         return x.astype(np.float64)
-    return x if not any(stride % x.itemsize for stride in x.strides) else np.ascontiguousarray(x)
+    return (
+        x if x.flags.c_contiguous or not any(stride % x.itemsize for stride in x.strides) else np.ascontiguousarray(x)
+    )

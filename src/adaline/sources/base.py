@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -317,6 +317,15 @@ class IndexedSource(Source):
     def block(self, i: int) -> Block:
         """Return block i, without copying rows."""
 
+    def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
+        """Return the sum over all rows; one block needs neither a tree nor threads."""
+        if self.n_blocks > 1 or (kind.uses_blas and self.parallel):
+            return super().sum(kind, theta, **config)
+        self.reads[0] += 1
+        out = kind.zero(self.shape, **config)
+        out.add(self.block(0), theta)
+        return out
+
     def _readers(self) -> Iterator[Reader]:
         return (partial(self._run, i) for i in range(self.n_blocks))
 
@@ -327,6 +336,7 @@ class IndexedSource(Source):
         return self.n_blocks if self.parallel else 1
 
 
+@lru_cache
 def block_rows(features: int) -> int:
     """Return the number of rows of a dense block, a power of two: some megabytes, and at least 8 D rows if possible."""
     rows = max(BLOCK_ELEMENTS // max(features, 1), 8 * features, 1)

@@ -65,7 +65,7 @@ def run_tasks(tasks: Iterable[T], work: Callable[[int, T], None], most: int | No
 
     Tasks are drawn one at a time, in order, by the next free thread.
     """
-    workers = threads() if most is None else min(threads(), most)
+    workers = threads() if most is None else 1 if most == 1 else min(threads(), most)
     numbered = iter(enumerate(tasks))
     if workers <= 1:
         for i, task in numbered:
@@ -119,7 +119,7 @@ def tree_sum(tasks: Iterable[T], make: Callable[[T], S], most: int | None = None
             node, level, i = left, level + 1, i >> 1
 
     run_tasks(tasks, work, most)
-    (_, total), *rest = sorted(waiting.items(), key=lambda item: item[0][0])
+    (_, total), *rest = waiting.items() if len(waiting) == 1 else sorted(waiting.items(), key=lambda item: item[0][0])
     for _, left in rest:
         left.merge(total)
         total = left

@@ -21,7 +21,9 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.polynomial import Chebyshev
 from numpy.typing import NDArray
+from scipy import special
 
 from adaline import __version__
 from adaline.activations import ACTIVATIONS, Activation
@@ -72,7 +74,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], dtype: str = "float64"
     float32 digits. Rows at a boundary between classes may fall on its other side.
 
     Categories, dates and formulas of a system are not part of the graph: its input are the columns of numbers that they
-    become. Those of a pipeline are, as its steps are (see `save`; of our bases only Polynomial has a form yet).
+    become. Those of a pipeline are, as its steps are (see `save`; of our bases Polynomial and Spline have a form).
     Where it takes text, or leaves columns unused, each column is an input (n, 1) of its own, under its name (with _ at
     the end where an output has it; x0, x1, ... without names): text as strings, in which the empty one is missing. An
     unknown category is an error of the runtime where it is one of the encoder. A pipeline that ends with a transformer
@@ -497,10 +499,9 @@ def ordinal(graph: Graph, model: OrdinalRegression) -> tuple[str, int, str]:
     """Return the score of ordered classes, (n, K) or (n, 1) for two, its columns, and the probabilities (n, K).
 
     ln P is a sum of terms of the upper ends of classes, of their lower ends, and constants; `IntervalTerms` has them.
+    With the probit P itself is, by the error function.
     """
     ends, k = host(model.thresholds_), len(model.classes_)
-    if model.link == "probit":
-        raise InvalidType("OrdinalRegression(link='probit') has no ONNX form yet: use link='logit'")
     fitted = np.flatnonzero(np.append(ends, np.inf) > np.append(-np.inf, ends))  # classes with rows
     inner = ends[fitted[:-1]]
     w = np.repeat(host(model.coef_), len(inner), axis=0)
@@ -511,6 +512,13 @@ def ordinal(graph: Graph, model: OrdinalRegression) -> tuple[str, int, str]:
     constant[fitted] = 0.0
     width = np.diff(inner)
     before = graph.op("Neg", beyond)
+    if model.link == "probit":
+        constant = np.zeros(k)
+        constant[fitted[[0, -1]]] = 0.5
+        share = _erf(graph, graph.op("Div", before, graph.real(np.sqrt(2.0))))  # 2 P(y <= k) - 1
+        inside = graph.op("MatMul", share, graph.real((upper - lower) / 2))
+        probability = graph.op("Max", graph.op("Add", inside, graph.real(constant)), graph.real(0.0))
+        return (probability, k, probability) if k > 2 else (beyond, 1, probability)
     if model.link == "logit":
         constant[fitted[1:-1]] = np.log(-np.expm1(-width))
         terms = [graph.op("Neg", _softplus(graph, z)) for z in (beyond, before)]
@@ -527,6 +535,25 @@ def ordinal(graph: Graph, model: OrdinalRegression) -> tuple[str, int, str]:
         return probability, k, probability
     middle = CUMULATIVE_LINKS[model.link].link.quantile(np.array(0.5))
     return graph.op("Add", beyond, graph.real(middle)), 1, probability
+
+
+def _erf(graph: Graph, z: str) -> str:
+    """Return the error function: 1 - t exp(-x^2 + g(t)), x = |z|, t = 2 / (2 + x), g by Chebyshev polynomials."""
+    if graph.dtype == np.float32:
+        return graph.op("Erf", z)
+    # onnxruntime has no Erf for double
+    series = Chebyshev.interpolate(lambda t: np.log(special.erfcx(2 / t - 2) / t), 30, domain=[0.0, 1.0])
+    x = graph.op("Abs", z)
+    t = graph.op("Div", graph.real(2.0), graph.op("Add", x, graph.real(2.0)))
+    twice = graph.op("Sub", graph.op("Mul", t, graph.real(4.0)), graph.real(2.0))
+    here = before = graph.real(0.0)
+    for c in series.coef[:0:-1]:  # Clenshaw's recurrence
+        next_one = graph.op("Add", graph.op("Sub", graph.op("Mul", twice, here), before), graph.real(c))
+        here, before = next_one, here
+    half = graph.op("Sub", graph.op("Div", graph.op("Mul", twice, here), graph.real(2.0)), before)
+    g = graph.op("Add", half, graph.real(series.coef[0]))
+    rest = graph.op("Mul", t, graph.op("Exp", graph.op("Sub", g, graph.op("Mul", x, x))))
+    return graph.op("Mul", graph.op("Sign", z), graph.op("Sub", graph.real(1.0), rest))
 
 
 def _softplus(graph: Graph, z: str) -> str:

@@ -31,7 +31,7 @@ from sklearn.preprocessing import (
 )
 
 from adaline.arrays import Array
-from adaline.basis import Polynomial
+from adaline.basis import Polynomial, Spline
 from adaline.errors import InvalidData, InvalidType
 from adaline.storage.pipelines import first_step, real_steps
 from adaline.storage.steps import example, imputed, is_missing
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from adaline.storage.onnx import Graph
 
 OUTPUTS = ("prediction", "label", "score", "probability", "projection", "transformed")
+INT64 = 7  # of TensorProto
 NORMS = {"l1": "ReduceL1", "l2": "ReduceL2"}
 
 
@@ -230,6 +231,29 @@ def _products(graph: Graph, x: Matrix, terms: list[list[int]]) -> Matrix:
     return Matrix(value, len(terms))
 
 
+def _spline(graph: Graph, step: Spline, x: Matrix) -> Matrix:
+    """Return polynomials in pieces: those of a value's piece, about its lower knot, by Horner's rule."""
+    made = []
+    for j, knots in enumerate(step.knots_):
+        breaks, centres, tables = step.pieces(knots)
+        near = graph.rounded(centres)  # the same polynomials about centres that the graph's type can write
+        for first in range(len(tables) - 1):
+            for p in range(len(tables) - 2, first - 1, -1):
+                tables[p] += tables[p + 1] * (near - centres)[:, None]
+        column = graph.op("Gather", x.value, graph.put(np.array([j])), axis=1)
+        below = graph.op("Cast", graph.op("Less", column, graph.real(breaks[None])), to=INT64)
+        count = graph.op("ReduceSum", below, graph.put(np.array([1])), keepdims=0)
+        piece = graph.op("Sub", graph.put(np.array(len(breaks))), count)
+        away = graph.op("Sub", column, graph.op("Gather", graph.real(near[:, None]), piece, axis=0))
+        value = graph.op("Gather", graph.real(tables[-1]), piece, axis=0)
+        for table in tables[-2::-1]:
+            own = graph.op("Gather", graph.real(table), piece, axis=0)
+            value = graph.op("Add", graph.op("Mul", value, away), own)
+        made.append(value)
+    width = sum(step.width(knots) for knots in step.knots_)
+    return Matrix(made[0] if len(made) == 1 else graph.op("Concat", *made, axis=1), width)
+
+
 def _projected(graph: Graph, step: FisherDiscriminant, x: Matrix) -> Matrix:
     directions = np.asarray(step.directions_)
     value = graph.affine(x.value, directions, -directions @ step._mean, np.asarray(step._mean))
@@ -348,7 +372,13 @@ BY_COLUMN: dict[type[Any], Callable[..., Any]] = {
 }
 OF_NUMBERS: dict[type[Any], Callable[..., Any]] = {
     **{StandardScaler: _standard, RobustScaler: _robust, MinMaxScaler: _least, MaxAbsScaler: _largest},
-    **{Normalizer: _normalized, Binarizer: _binary, PolynomialFeatures: _powers, Polynomial: _polynomial},
+    **{
+        Normalizer: _normalized,
+        Binarizer: _binary,
+        PolynomialFeatures: _powers,
+        Polynomial: _polynomial,
+        Spline: _spline,
+    },
     FisherDiscriminant: _projected,
 }
 """Steps that have a form in ONNX: those that may be given text, and those of numbers."""

@@ -2,6 +2,7 @@
 
     diagonal_k = sum weight curvature_k (1, v^2)
     hessian_k  = sum weight curvature_k (1, v)(1, v)'      of each machine alone, estimated from a sample of the rows
+    hessian_u  = sum weight u'V u (1, v)(1, v)'            of a contrast u of machines, V the row matrix of the loss
 
 A row is sampled for machine k with probability min(weight curvature_k / level_k, 1), and then divided by it: the sum is
 unbiased, and rows of small curvature, most of them near the minimum, are seldom used. Which rows are sampled is fixed
@@ -57,30 +58,40 @@ def _sparse(block: Block, point: Point) -> Array:
 
 
 class Thinning(NamedTuple):
-    """Where the second derivatives are taken, and the curvature (K,) from which on a row is always sampled."""
+    """Where second derivatives are taken, and from which curvature on a row is always sampled.
+
+    Parameters
+    ----------
+    point : coefficients of K machines.
+    level : (K + A,) the curvature from which on a row is always sampled.
+    contrasts : (A, K) directions in which machines change together, each with a matrix of its own after the machines'.
+    """
 
     point: Point
     level: Array
+    contrasts: Array = np.zeros((0, 0))
 
 
 class ThinnedCurvature(Totals):
-    """The matrices (K, 1 + D, 1 + D) at a Thinning."""
+    """The matrices (K + A, 1 + D, 1 + D) at a Thinning."""
 
     uses_blas: ClassVar[bool] = True
     reads_columns: ClassVar[bool] = True
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
-        """Return the sums over no rows; `outputs` is the number of machines."""
+        """Return the sums over no rows; `outputs` is the number of matrices."""
         side = 1 + shape.features
         return cls(np.zeros((config.get("outputs", shape.targets), side, side)))
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at a Thinning."""
-        (loss, _, view, _), level = theta
+        (loss, _, view, _), level, contrasts = theta
         z = margins(block, theta.point)
         block = block.gathered()
-        curvature = loss.curvature(z, host(block.t))
+        t = host(block.t)
+        together = [loss.product(z, t, u[None]) @ u for u in contrasts]
+        curvature = np.column_stack([loss.curvature(z, t), *together])
         if block.weight is not None:
             curvature = curvature * host(block.weight)[:, None]
         for k, matrix in enumerate(self.sums):

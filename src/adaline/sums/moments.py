@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy
 
-from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, all_finite, host, is_sparse, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
 from adaline.kernels import native, numbers_of
 from adaline.sums import twofold
@@ -107,7 +107,7 @@ class Moments(Sum):
     @property
     def finite(self) -> bool:
         """Whether every number taken in was finite, which the sums show."""
-        return bool(np.isfinite(self.buffer).all())
+        return all_finite(self.buffer)
 
     def vector(self, k: int) -> Array:
         """Return the k-th of first_hi, first_lo, exponent and noise."""

@@ -7,7 +7,6 @@ UNSUPERVISED: model files know them, `compare` and the command line's fit do not
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
 from adaline.errors import InvalidParameter
@@ -118,6 +117,8 @@ def system_name(named: str) -> str:
     names = {name.lower(): name for name in SYSTEMS}
     if named.lower() in names:
         return names[named.lower()]
+    import difflib
+
     near = difflib.get_close_matches(named.lower(), names, n=1, cutoff=0.5)
     meant = f" Did you mean {names[near[0]]}?" if near else ""
     raise InvalidParameter(f"there is no system {named!r}.{meant} There are: {', '.join(SYSTEMS)}")

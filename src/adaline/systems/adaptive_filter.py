@@ -183,7 +183,7 @@ class AdaptiveFilter(SignalSystem):
 
     def __getstate__(self) -> dict[str, Any]:
         with lock_of(self):
-            state = dict(super().__getstate__())
+            state = super().__getstate__()
             if "_state" in state:  # single samples change it in place, and the weights, which are a view of it
                 state |= {"_state": self._state.copy(), "coef_": self.coef_.copy(), "_recorded": [*self._recorded]}
             return state

@@ -29,7 +29,7 @@ from adaline.fits.stochastic import walk_rows
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
-from adaline.inference.effects import MeanModel, effects_root, likelihood_notes, linear_means, linked_means
+from adaline.inference.effects import MeanModel, likelihood_means, linked_means
 from adaline.inference.family import FamilySummary, family_test, summarise_families
 from adaline.inference.family_intervals import INTERVAL, OutputErrors, family_interval, output_errors
 from adaline.inference.hypotheses import HypothesisTest
@@ -314,7 +314,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         x = read_finite(self, X)
         return output_errors(self._fits, dense(host(x) if is_device(x) else x))
 
-    @available_if(lambda system: _has_outputs_of_its_own(system))  # type: ignore[untyped-decorator]
+    @available_if(lambda system: _has_outputs_of_its_own(system))
     def decision_function(self, X: Any, offset: Any = None, exposure: Any = None) -> Array:
         """Return the outputs z, (n,) or (n, K), where predictions are made of them and are not z itself."""
         z = refuse_overflow(self._shifted(X, offset, exposure))
@@ -344,7 +344,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             y, sample_weight = shares_of(y, sample_weight)
         return score_predictions(self, found, X, y, sample_weight)
 
-    @available_if(lambda system: _has_likelihood(system))  # type: ignore[untyped-decorator]
+    @available_if(lambda system: _has_likelihood(system))
     def summary(
         self,
         level: float = 0.95,
@@ -420,7 +420,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             ends=ends,
         )
 
-    @available_if(lambda system: _has_likelihood(system))  # type: ignore[untyped-decorator]
+    @available_if(lambda system: _has_likelihood(system))
     def test(
         self,
         hypothesis: Any,
@@ -460,7 +460,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             freedom=freedom,
         )
 
-    @available_if(lambda system: _has_likelihood(system))  # type: ignore[untyped-decorator]
+    @available_if(lambda system: _has_likelihood(system))
     def influence(
         self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None, exposure: Any = None
     ) -> LikelihoodInfluence:
@@ -487,17 +487,9 @@ class GeneralizedLinear(NearFits, LinearRegressor):
 
     def _mean_model(self) -> MeanModel:
         """Return the fits as a function from the design to the means, for `effects`."""
-        fits = [fit.without_dependent() for fit in self._likelihoods()]
-        theta, linked = np.concatenate([fit.solution.theta for fit in fits]), self._loss().linked
+        fits, linked = self._likelihoods(), self._loss().linked
         assert linked is not None
-        roots = [effects_root(fit)[0] for fit in fits]
-        names = ("",) if len(fits) == 1 else tuple(f"y{k}" for k in range(len(fits)))
-        return replace(
-            linear_means(theta, roots, names, fits[0].freedom),
-            mean=linked_means(linked),
-            log_odds=fits[0].family is not None and fits[0].family.link == "logit",
-            notes=likelihood_notes(fits[0]),
-        )
+        return likelihood_means(fits, linked_means(linked), log_odds=name_of(linked.link) == "logit")
 
     def _row_losses(self) -> list[Loss]:
         """Return the loss of the rows of each fit as they were fitted: with the shape that was found, and offsets."""

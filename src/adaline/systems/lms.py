@@ -124,7 +124,8 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     def learn_one(self, x: Any, y: Any) -> Self:
         """Learn from one row: an array (D,), or a dict by column names; y a number, or an array of K."""
         state = self.__dict__
-        if "_scan" in state and "basis_" not in state and state["_scan"].take(x, y, self._names):
+        core = state["_scan"]._native if "_scan" in state else None  # `Scan.take` is a call more
+        if core is not None and "basis_" not in state and core.take(x, y, state["_names"]):
             return self
         with lock_of(self):
             if "_scan" not in self.__dict__:

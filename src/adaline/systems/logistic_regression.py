@@ -27,7 +27,7 @@ from adaline.fits.separation import Separation
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
-from adaline.inference.effects import MeanModel, effects_root, likelihood_notes, logistic_means, softmax_means
+from adaline.inference.effects import MeanModel, likelihood_means, logistic_means, softmax_means
 from adaline.inference.influence import ClassInfluence, LikelihoodInfluence, class_influence, likelihood_influence
 from adaline.inference.likelihood import (
     SEPARATED,
@@ -502,12 +502,10 @@ class LogisticRegression(NearFits, LinearClassifier):
 
     def _mean_model(self) -> MeanModel:
         """Return the fit as a function from the design to the probabilities, for `effects`."""
-        fit = self._one_fit("effects").without_dependent()
-        root, notes = effects_root(fit), likelihood_notes(fit)
+        fit = self._one_fit("effects")
         if fit.coupled:
-            names = tuple(map(str, self._fitted_classes()))
-            return MeanModel(fit.solution.theta, root, names, softmax_means, notes=notes)
-        return MeanModel(fit.solution.theta, root, ("",), logistic_means, log_odds=True, notes=notes)
+            return likelihood_means([fit], softmax_means, self._fitted_classes())
+        return likelihood_means([fit], logistic_means, log_odds=True)
 
     def _loss(self) -> Loss:
         return Logistic() if len(self._fitted_classes()) == 2 and not self._fits[0].coupled else Softmax()

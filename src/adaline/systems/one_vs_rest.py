@@ -65,9 +65,7 @@ class OneVsRest(Scheme):
         self.machines = machines
         self.basis = basis
 
-    @available_if(  # type: ignore[untyped-decorator]
-        lambda scheme: scheme.machines == "K" and hasattr(scheme._machine(), "predict_proba")
-    )
+    @available_if(lambda scheme: scheme.machines == "K" and hasattr(scheme._machine(), "predict_proba"))
     @by_blocks
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, (n, K): those of the machines, divided by their sum.

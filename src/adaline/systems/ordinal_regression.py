@@ -16,7 +16,7 @@ from adaline.fits.ordinal import REMEDIES, OrdinalOptions, fit_ordinal
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
-from adaline.inference.effects import MeanModel, effects_root, likelihood_notes
+from adaline.inference.effects import MeanModel, likelihood_means
 from adaline.inference.influence import ClassInfluence, class_influence
 from adaline.inference.likelihood import WaldTest
 from adaline.inference.ordinal import (
@@ -353,15 +353,8 @@ class OrdinalRegression(NearFits, LinearClassifier):
     def _mean_model(self) -> MeanModel:
         """Return the fit as a function from the design to the probabilities, for `effects`."""
         check_is_fitted(self, "classes_")
-        fit = self._fits[0].without_dependent()
-        return MeanModel(
-            fit.solution.theta,
-            effects_root(fit),
-            tuple(map(str, self._fitted_classes())),
-            ordinal_means(self._link().link),
-            log_odds=self.link == "logit",
-            notes=likelihood_notes(fit),
-        )
+        means = ordinal_means(self._link().link)
+        return likelihood_means(self._fits, means, self._fitted_classes(), log_odds=self.link == "logit")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -304,8 +304,7 @@ class RobustRegression(NearFits, LinearRegressor):
         if any(np.isnan(one.std_error).all() for one in errors):
             raise InvalidParameter(f"effects need standard errors, and there are none: {errors[0].notes[0]}")
         theta = np.concatenate([fit.dependence.drop(fit.solution.theta) for fit in self._fits])
-        names = ("",) if len(errors) == 1 else tuple(f"y{k}" for k in range(len(errors)))
-        return linear_means(theta, [one.root for one in errors], names, errors[0].freedom)
+        return linear_means(theta, [one.root for one in errors], errors[0].freedom)
 
     @property
     def rows_seen_(self) -> int:

@@ -61,6 +61,18 @@ def test_every_solver_finds_what_newton_finds(
     assert proof.gap <= 1e-9 * null
 
 
+@pytest.mark.usefixtures("no_matrix")
+def test_groups_of_classes_take_few_passes() -> None:
+    """Machines of classes that are taken for each other gain the same at little cost; each alone seems to curve."""
+    rng = np.random.default_rng(0)
+    centres = (3 * rng.normal(size=(3, 1, 10)) + 0.3 * rng.normal(size=(3, 4, 10))).reshape(12, 10)
+    y = rng.integers(0, 12, 5000)
+    proof = LogisticRegression(penalty=1.0, tol=1e-6).fit(centres[y] + rng.normal(size=(5000, 10)), y).certificate_
+    assert "each machine" in proof.solver
+    assert proof.passes <= 40
+    assert proof.gap <= 1e-6 * len(y) * np.log(12)
+
+
 def test_the_last_step_is_taken_where_the_objective_is_negative(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choose, "SMALL", 0)
     rng = np.random.default_rng(1)

@@ -13,10 +13,6 @@ The certificate names the solver. `solver="gradient"` is batch gradient descent 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import numpy as np
-
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.penalties import RidgePenalty
@@ -100,7 +96,7 @@ def _solve(source: Source, moments: Moments, intercept: bool, penalty: RidgePena
     how = gram_name(factor)
     out = None if small else normal.bounded(penalty)
     wanted = STREAMED_DIGITS if source.streamed else PROMISED_DIGITS
-    if out is None or not promised(moments, factor.length, out, wanted):
+    if out is None or not promised(moments, factor.lengths, out, wanted):
         out = refine(source, factor, normal.u, penalty)
         how += ", refined"
     return assemble(moments, factor, out, penalty, how)
@@ -124,11 +120,10 @@ def _by_triangle(source: Source, moments: Moments, intercept: bool, penalty: Rid
     factor, u = triangle_factor(triangle, moments.shape.features, moments.weight, penalty, solver == "svd")
     out = refine(source, factor, u, penalty)
     how = "triangle (SVD), refined" if isinstance(factor, SpectralFactor) else "triangle (QR), refined"
-    return assemble(moments, factor, replace(out, passes=out.passes + 1), penalty, how)
+    return assemble(moments, factor, out._replace(passes=out.passes + 1), penalty, how)
 
 
-def promised(moments: Moments, length: Array, out: Refined, wanted: float = PROMISED_DIGITS) -> bool:
+def promised(moments: Moments, lengths: Array, out: Refined, wanted: float = PROMISED_DIGITS) -> bool:
     """Return whether the a-priori bound gives enough digits of coefficients and residual sum of squares."""
-    lengths = np.concatenate([[np.sqrt(moments.weight)], length])
     total = moments.second.diagonal()[moments.shape.features :]
     return bool(digits(out.error, out.theta, lengths) >= wanted and (out.squares >= PROMISED_SQUARES * total).all())

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from adaline.arrays import Array
 from adaline.penalties import RidgePenalty
 from adaline.results import Solution, Status
 from adaline.solvers.least_squares.factor import Factor, KeptFactor, SpectralFactor, gram_factor
-from adaline.solvers.least_squares.fit import Fit, certificate, digits, judge, raw_theta
+from adaline.solvers.least_squares.fit import Fit, certificate, judge, raw_solution, refuse_overflow
 from adaline.solvers.least_squares.refine import Refined, start_with_intercept
 from adaline.sums import Moments
 from adaline.sums.moments import ROUNDING
@@ -21,8 +21,7 @@ from adaline.sums.moments import ROUNDING
 LEFT_OUT = "columns that are linear combinations of columns before them are left out (see aliased_)"
 
 
-@dataclass(frozen=True)
-class Normal:
+class Normal(NamedTuple):
     """The normal equations solved from the sums alone: factor, relative noise of the columns, slopes u (K, D)."""
 
     moments: Moments
@@ -40,7 +39,7 @@ class Normal:
         squares = np.maximum(squares - u**2 @ penalty.scaled(scaling.scale), 0.0)
         error = factor.prior_error(self.relative, u, moments.noise[d:] + 2 * ROUNDING * total)
         size = np.abs(error * factor.length).sum(axis=1)
-        mean = np.abs(scaling.scaled_mean()[0])
+        mean = np.abs(scaling.scaled_mean())
         theta = start_with_intercept(factor, u)[0]
         mean_t = np.abs(np.ldexp(scaling.mean_hi[d:], -scaling.target_scale))
         # means are as uncertain as sums of squares: rows taken out again leave their rounding behind
@@ -60,20 +59,30 @@ def solve_gram(moments: Moments, intercept: bool, penalty: RidgePenalty) -> Norm
 def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenalty, solver: str) -> Fit:
     """Return the fit in raw units, with its certificate, from a solution in scaled units."""
     scaling = factor.scaling
-    d = scaling.features
-    theta = raw_theta(scaling, out.theta)
-    length = np.concatenate([[np.sqrt(scaling.weight)], factor.length])
-    found = digits(_error(factor, out), out.theta, length) if factor.decided else 0.0
-    unit = np.ldexp(1.0, scaling.target_scale)
-    penalties = out.theta[:, 1:] ** 2 @ penalty.scaled(scaling.scale)
+    theta = np.empty(out.theta.shape)
+    unit, total = np.empty((2, len(theta)))
+    found, objective, gradient, gap = raw_solution(
+        theta,
+        unit,
+        total,
+        moments.buffer,
+        out.theta,
+        _error(factor, out),
+        scaling.exponent,
+        factor.lengths,
+        penalty.scaled(scaling.scale),
+        out.squares,
+        out.gradient,
+        out.gap,
+        scaling.weight,
+    )
+    refuse_overflow(theta)
+    found = found if factor.decided else 0.0
     status = judge(factor, found)
-    with np.errstate(over="ignore"):
-        objective = float((0.5 * (out.squares + penalties) * unit * unit).sum())
-        gap = float((out.gap * unit * unit).sum())
     proof = certificate(
         status=status,
         objective=objective,
-        gradient=float((out.gradient * unit).max() * np.sqrt(scaling.weight)),
+        gradient=gradient,
         gap=gap,
         digits=found,
         condition=factor.condition,
@@ -85,9 +94,7 @@ def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenal
     return Fit(
         solution=Solution(theta, proof),
         squares=out.squares,
-        total=np.ldexp(
-            moments.second.diagonal()[d:], 2 * (moments.exponent[d:] - scaling.exponent[d:]).astype(np.int64)
-        ),
+        total=total,
         unit=unit,
         factor=factor,
         trace=np.full(len(theta), scaling.intercept + _trace(factor, penalty)),
@@ -113,7 +120,7 @@ def output_digits(moments: Moments, intercept: bool, penalty: RidgePenalty) -> f
     size = np.abs(out.theta[:, 1:]) @ spread
     wrong = error[:, 1:] @ spread
     if intercept:
-        wrong += error[:, 0] - error[:, 1:] @ np.abs(scaling.scaled_mean()[0])
+        wrong += error[:, 0] - error[:, 1:] @ np.abs(scaling.scaled_mean())
         size += np.abs(np.ldexp(scaling.mean_hi[d:], -scaling.target_scale))
     share = np.divide(wrong, size, out=np.where(wrong > 0, 1.0, 0.0), where=size > 0)
     return -float(np.log10(min(float(share.max()), 1.0) + ROUNDING))
@@ -124,7 +131,7 @@ def _error(factor: Factor, out: Refined) -> Array:
     if not isinstance(factor, SpectralFactor) or factor.rank == factor.scaling.features:
         return out.error
     more = factor.projection_error(out.theta[:, 1:])
-    return np.asarray(out.error + np.column_stack([more @ np.abs(factor.scaling.scaled_mean()[0]), more]))
+    return np.asarray(out.error + np.column_stack([more @ np.abs(factor.scaling.scaled_mean()), more]))
 
 
 def _trace(factor: Factor, penalty: RidgePenalty) -> float:
@@ -140,7 +147,7 @@ def solve_sums(moments: Moments, intercept: bool, penalty: RidgePenalty, drop: b
     if drop and isinstance(normal.factor, SpectralFactor):
         kept = normal.factor.kept()
         d = kept.scaling.features
-        normal = replace(normal, factor=kept, u=kept.solve(moments.second[d:, :d]))
+        normal = normal._replace(factor=kept, u=kept.solve(moments.second[d:, :d]))
     return assemble(moments, normal.factor, normal.bounded(penalty), penalty, gram_name(normal.factor) + " on sums")
 
 

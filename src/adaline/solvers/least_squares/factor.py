@@ -13,14 +13,18 @@ says whether that is certain. The solution is then the one of minimum norm in ra
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from adaline.arrays import Array
+from adaline.block import Shape
+from adaline.kernels import native
 from adaline.locks import cached_property
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares.dependence import Dependence, dependence, echelon, independent
@@ -58,20 +62,29 @@ class ColumnScaling:
     mean_lo: Array
     exponent: Array
 
+    @cached_property
+    def powers(self) -> NDArray[np.int64]:
+        """Exponents (D + K,) as whole numbers."""
+        return self.exponent.astype(np.int64)
+
     @property
     def scale(self) -> NDArray[np.int64]:
         """Exponents of the features, as whole numbers."""
-        return self.exponent[: self.features].astype(np.int64)
+        return self.powers[: self.features]
 
     @property
     def target_scale(self) -> NDArray[np.int64]:
         """Exponents of the targets, as whole numbers."""
-        return self.exponent[self.features :].astype(np.int64)
+        return self.powers[self.features :]
 
-    def scaled_mean(self) -> tuple[Array, Array]:
-        """Return the means of the features in scaled coordinates, hi and lo."""
-        d = self.features
-        return np.ldexp(self.mean_hi[:d], -self.scale), np.ldexp(self.mean_lo[:d], -self.scale)
+    @cached_property
+    def scaled_means(self) -> tuple[Array, Array]:
+        """The means (D + K,) in scaled coordinates, hi and lo."""
+        return np.ldexp(self.mean_hi, -self.powers), np.ldexp(self.mean_lo, -self.powers)
+
+    def scaled_mean(self) -> Array:
+        """Return the means of the features in scaled coordinates, (D,)."""
+        return self.scaled_means[0][: self.features]
 
 
 @dataclass(eq=False)
@@ -95,6 +108,19 @@ class Factor(ABC):
     rank: int
     contraction: float
     decided: bool
+
+    @cached_property
+    def down(self) -> Array:
+        """One over the length of each column that varies, (D,); zero of the others."""
+        return np.asarray(self.alive / self.length)
+
+    @cached_property
+    def lengths(self) -> Array:
+        """The lengths of the constant and the columns, (1 + D,)."""
+        out = np.empty(1 + len(self.length))
+        out[0] = math.sqrt(self.scaling.weight)
+        out[1:] = self.length
+        return out
 
     @abstractmethod
     def half(self, b: Array) -> Array:
@@ -171,19 +197,22 @@ class CholeskyFactor(Factor):
 
     def half(self, b: Array) -> Array:
         """Return R^-T L^-1 b."""
-        down = self.alive / self.length
         if self.diagonal is not None:
-            return np.asarray(b * (down * self.diagonal))
-        return np.asarray((b * down) @ self.root)
+            return np.asarray(b * (self.down * self.diagonal))
+        return np.asarray((b * self.down) @ self.root)
+
+    @cached_property
+    def root_lengths(self) -> Array:
+        """The row norms of R^-1, (D,)."""
+        return np.asarray(np.sqrt(np.einsum("ij,ij->i", self.root, self.root)))
 
     def inverse_lengths(self) -> Array:
         """Return the row norms of L^-1 R^-1."""
-        return np.asarray(np.sqrt((self.root**2).sum(axis=1)) * (self.alive / self.length))
+        return self.root_lengths * self.down
 
     def solve(self, g: Array) -> Array:
         """Return L^-1 R^-1 R^-T L^-1 g."""
-        down = self.alive / self.length
-        return np.asarray(lapack.dpotrs(self.r, (g * down).T)[0].T) * down
+        return np.asarray(lapack.dpotrs(self.r, (g * self.down).T)[0].T * self.down)
 
     def log_determinant(self) -> float:
         """Return twice the log of the diagonals of R, L and the scale."""
@@ -301,34 +330,48 @@ def gram_factor(
     """Factor the sums; also return the relative rounding noise of each column's sum of squares."""
     scaling = moments_scaling(moments, intercept)
     d = scaling.features
-    gram, noise = moments.second[:d, :d], moments.noise[:d]
-    diagonal = gram.diagonal() + penalty.scaled(scaling.scale)
-    alive = (diagonal > 4 * noise) & _beyond_rounding(moments, scaling)
-    length = np.sqrt(np.where(alive, diagonal, 1.0))
-    c = gram / np.outer(length, length)
-    c[np.diag_indices(d)] = 1.0
-    if not alive.all():
-        c[~alive, :] = 0.0
-        c[:, ~alive] = 0.0
-        c[~alive, ~alive] = 1.0
-    relative = np.where(alive, noise / length**2, 0.0) + 2 * ROUNDING
-    constant, varying = not diagonal[~alive].any(), int(alive.sum())
+    pull = penalty.scaled(scaling.scale)
+    length, relative = np.empty((2, d))
+    c, alive = np.empty((d, d)), np.empty(d, dtype=np.bool_)
+    varying, noise = equilibrate(moments.buffer, *moments.shape, intercept, pull, length, alive, relative, c)
+    constant = varying == d or not (moments.second.diagonal()[:d] + pull)[~alive].any()
     r, info = lapack.dpotrf(c, lower=0, clean=1)
     if info == 0 and d:
         condition = estimate_condition(c, r)
-        contraction = 4 * condition**2 * float(relative.max()) * np.sqrt(d)
+        contraction = 4 * condition**2 * noise * math.sqrt(d)
         if contraction < 0.1:
             return CholeskyFactor(scaling, length, alive, condition, varying, contraction, constant, r), relative
-    if not alive.all():
+    if varying < d:
         c[~alive, ~alive] = 0.0
     with one_blas_thread():
         values, v = np.linalg.eigh(c)
     values, v = values[::-1], v[:, ::-1]
-    cut = 4 * d * relative.max(initial=0.0)
+    cut = 4 * d * noise
     rank = int((values > cut * max(values[0], 0.0)).sum()) if d and values[0] > 0 else 0
     s = np.sqrt(np.maximum(values, 0.0))
     contraction = cut * condition_of(s, rank) ** 2
     return spectral_factor(scaling, length, alive, v, s, rank, contraction, rank == varying and constant), relative
+
+
+def equilibrate_reference(
+    state: Array, d: int, k: int, intercept: bool, pull: Array, length: Array, alive: Mask, relative: Array, c: Array
+) -> tuple[int, float]:
+    """Scale the columns of moments to unit length: set the correlations c (D, D), and the length and the relative noise
+    of the columns, and which vary, (D,). Return how many do, and the largest noise.
+    """
+    moments = Moments(Shape(d, k), state)
+    gram, noise = moments.second[:d, :d], moments.noise[:d]
+    squares = gram.diagonal()
+    diagonal = squares + pull
+    alive[:] = (diagonal > 4 * noise) & _beyond_rounding(squares, moments_scaling(moments, intercept))
+    length[:] = np.sqrt(np.where(alive, diagonal, 1.0))
+    c[:] = np.where(alive[:, None] & alive, gram / (length[:, None] * length), 0.0)
+    np.fill_diagonal(c, 1.0)
+    relative[:] = np.where(alive, noise / (length * length), 0.0) + 2 * ROUNDING
+    return int(alive.sum()), float(relative.max(initial=0.0))
+
+
+equilibrate: Any = equilibrate_reference if native is None else native.equilibrate
 
 
 def triangle_factor(
@@ -363,7 +406,7 @@ def triangle_factor(
     r[: len(qr)] = np.triu(qr[:a])
     u, s, vt = np.linalg.svd(r[:, :a])
     tolerance = cut_relative(features)
-    raw = np.hypot(whole[kept], np.sqrt(weight) * np.abs(scaling.scaled_mean()[0][kept])) / length[kept]
+    raw = np.hypot(whole[kept], np.sqrt(weight) * np.abs(scaling.scaled_mean()[kept])) / length[kept]
     noise = 4 * EPS * np.linalg.norm(raw[:, None] * vt.T, axis=0)  # what rounding of the raw columns can make of s
     largest = s[0] if a else 0.0
     rank = int((s > np.maximum(tolerance * largest, noise)).sum())
@@ -449,12 +492,12 @@ def _graded_basis(cut: Array, unit: Array) -> tuple[Array, Array]:
 def varying(moments: Moments) -> Mask:
     """Return which columns (D,) vary about their means, by more than the rounding of numbers and sums."""
     d = moments.shape.features
-    sure = moments.second.diagonal()[:d] > 4 * moments.noise[:d]
-    return np.asarray(sure & _beyond_rounding(moments, moments_scaling(moments, intercept=True)))
+    squares = moments.second.diagonal()[:d]
+    sure = squares > 4 * moments.noise[:d]
+    return np.asarray(sure & _beyond_rounding(squares, moments_scaling(moments, intercept=True)))
 
 
-def _beyond_rounding(moments: Moments, scaling: ColumnScaling) -> Mask:
-    squares = moments.second.diagonal()[: scaling.features]
+def _beyond_rounding(squares: Array, scaling: ColumnScaling) -> Mask:
     return np.asarray(np.sqrt(np.maximum(squares, 0.0)) > _rounded(scaling))
 
 
@@ -468,14 +511,15 @@ def _rounded(scaling: ColumnScaling) -> Array:
 
     A column of 0.1 + 0.2 and 0.3 does not vary.
     """
-    return np.asarray(ROUNDED * np.sqrt(scaling.weight) * np.abs(scaling.scaled_mean()[0]))
+    return np.asarray(ROUNDED * math.sqrt(scaling.weight) * np.abs(scaling.scaled_mean()))
 
 
 def moments_scaling(moments: Moments, intercept: bool) -> ColumnScaling:
     """Return the column scaling of moments: centred ones with an intercept, raw ones without."""
-    zero = np.zeros(moments.columns)
-    hi, lo = (moments.first_hi, moments.first_lo) if intercept else (zero, zero)
-    return ColumnScaling(moments.shape.features, moments.weight, intercept, hi, lo, moments.exponent)
+    q = moments.columns
+    hi, lo, exponent, _ = moments.buffer[3 : 3 + 4 * q].reshape(4, q)
+    hi, lo = (hi, lo) if intercept else np.zeros((2, q))
+    return ColumnScaling(moments.shape.features, moments.weight, intercept, hi, lo, exponent)
 
 
 def estimate_condition(c: Array, r: Array) -> float:

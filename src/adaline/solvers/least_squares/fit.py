@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import Array, all_finite
+from adaline.block import Shape
 from adaline.errors import InvalidData
+from adaline.kernels import native
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
-from adaline.solvers.least_squares.factor import ColumnScaling, Factor, SpectralFactor
+from adaline.solvers.least_squares.factor import Factor, SpectralFactor
 from adaline.solvers.least_squares.refine import NEGLIGIBLE
-from adaline.sums.moments import ROUNDING
+from adaline.sums.moments import ROUNDING, Moments
 
 MOST_DIGITS = -math.log10(ROUNDING)
 ILL_CONDITIONED = 1e8
@@ -71,26 +74,65 @@ class Fit:
         return replace(self, solution=replace(self.solution, theta=theta), factor=self.factor.kept())
 
 
-def raw_theta(scaling: ColumnScaling, theta: Array) -> Array:
-    """Return coefficients in raw units from scaled ones."""
-    scale = np.concatenate([[0], scaling.scale])
-    with np.errstate(over="ignore"):
-        out = np.asarray(np.ldexp(theta, scaling.target_scale[:, None] - scale))
-    if not np.isfinite(out).all():
-        column = int(np.argwhere(~np.isfinite(out))[0, 1]) - 1
+def refuse_overflow(theta: Array) -> None:
+    """Raise where a coefficient in raw units is not finite."""
+    if not all_finite(theta):
+        column = int(np.argwhere(~np.isfinite(theta))[0, 1]) - 1
         raise InvalidData(
             f"the coefficient of column {column} overflows: the column is too small, or the target too large, for "
             "float64. Rescale one of them."
         )
-    return out
+
+
+@np.errstate(over="ignore")
+def raw_solution_reference(
+    raw: Array,
+    unit: Array,
+    total: Array,
+    state: Array,
+    theta: Array,
+    error: Array,
+    exponent: Array,
+    length: Array,
+    pull: Array,
+    squares: Array,
+    gradient: Array,
+    gap: Array,
+    weight: float,
+) -> tuple[float, float, float, float]:
+    """Set raw (K, 1 + D) to scaled coefficients theta in raw units, unit (K,) to those of the targets, and total (K,)
+    to the sums of squares of the targets in these units, from the state of moments.
+
+    Return the correct digits, and objective, gradient and gap in raw units.
+    """
+    d = len(pull)
+    scale, target_scale = np.split(exponent.astype(np.int64), [d])
+    moments = Moments(Shape(d, len(unit)), state)
+    shift = 2 * (moments.exponent[d:].astype(np.int64) - target_scale)
+    total[:] = np.ldexp(moments.second.diagonal()[d:], shift)
+    raw[:] = np.ldexp(theta, target_scale[:, None] - np.append(0, scale))
+    unit[:] = np.ldexp(1.0, target_scale)
+    objective = float((0.5 * (squares + theta[:, 1:] ** 2 @ pull) * unit * unit).sum())
+    steepest = float((gradient * unit).max() * np.sqrt(weight))
+    return digits(error, theta, length), objective, steepest, float((gap * unit * unit).sum())
+
+
+raw_solution: Any = raw_solution_reference if native is None else native.raw_solution
 
 
 def digits(error: Array, theta: Array, length: Array) -> float:
-    """Return the correct digits of the worst coefficient, given bounds on their absolute errors.
+    """Return the correct digits of the worst coefficient of theta (K, 1 + D), given bounds on their absolute errors.
 
     `length` (1 + D) makes coefficients comparable: one that is negligible next to the others, and so is its error,
     counts as zero.
     """
+    if native is None:
+        return digits_reference(error, theta, length)
+    return float(native.digits(*map(np.ascontiguousarray, (error, theta, length))))
+
+
+def digits_reference(error: Array, theta: Array, length: Array) -> float:
+    """Return the same in NumPy operations."""
     size = np.abs(theta)
     if not (np.isfinite(error).all() and np.isfinite(size).all()):
         return 0.0
@@ -107,10 +149,11 @@ def judge(factor: Factor, found: float, varying: int | None = None) -> Status:
 
     `varying` is the number of columns that are not constant, where the factor does not know it.
     """
-    if factor.rank < factor.scaling.features and not factor.decided:
-        return Status.RANK_UNCERTAIN
-    if factor.rank < (factor.varying if varying is None else varying):
-        return Status.RANK_DEFICIENT
+    if factor.rank < factor.scaling.features:
+        if not factor.decided:
+            return Status.RANK_UNCERTAIN
+        if factor.rank < (factor.varying if varying is None else varying):
+            return Status.RANK_DEFICIENT
     if factor.condition > ILL_CONDITIONED:
         return Status.ILL_CONDITIONED
     return Status.SOLVED if found >= 6 else Status.FEW_DIGITS

@@ -7,11 +7,12 @@ bound what is left of the error; the certificate's digits come from this bound.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from adaline.arrays import Array
+from adaline.kernels import native
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares.factor import EPS, Factor
 from adaline.sources import Source
@@ -25,8 +26,7 @@ NEGLIGIBLE = 2.0**-70  # a coefficient this small next to the others is zero to 
 TWOFOLD_ROUNDING = 2.0**-100
 
 
-@dataclass(frozen=True)
-class Refined:
+class Refined(NamedTuple):
     """Scaled theta (K, 1 + D) with bounds on its errors (K, 1 + D); squares, gradient and gap (K,), in scaled units."""
 
     theta: Array
@@ -39,85 +39,128 @@ class Refined:
 
 def refine(source: Source, factor: Factor, start: Array, penalty: RidgePenalty) -> Refined:
     """Return the least-squares solution refined from scaled coefficients `start` (K, D); one pass a step."""
-    scaling = factor.scaling
+    scaling, length = factor.scaling, factor.length
     pull = penalty.scaled(scaling.scale)
-    mean_hi, mean_lo = scaling.scaled_mean()
-    length = factor.length
-    hi, lo = start_with_intercept(factor, start)
-    before = np.abs(hi[:, 1:] * length).max(axis=1, initial=0.0)
-    passes = 0
-    while True:
-        sums = source.sum(Residual, Theta(hi, lo, scaling.exponent))
+    mean_hi, mean_lo = scaling.scaled_means
+    reach = factor.inverse_lengths() * length
+    hi, lo, size = start_with_intercept(factor, start)
+    (data, centred), error = np.empty((2, *start.shape)), np.empty(hi.shape)
+    progress = np.empty((4, len(hi)))
+    progress[0] = size
+    columns = (mean_hi, pull, length, factor.down, reach)
+    known = (scaling.weight, scaling.intercept, factor.contraction, factor.condition)
+    passes, more = 0, True
+    while more and passes < MAX_STEPS:
+        sums = source.sum(Residual, Theta(hi, lo, scaling.exponent)).sums
         passes += 1
-        data, centred = _gradients(sums, hi, lo, mean_hi, mean_lo, pull)
-        step = factor.solve(centred)
-        constant = sums.gradient[0][:, 0] / scaling.weight if scaling.intercept else np.zeros(len(step))
-        size = np.abs(step * length).max(axis=1, initial=0.0)
-        rho = np.divide(size, before, out=np.zeros_like(size), where=before > 0)
-        rho = np.maximum(rho, factor.contraction)
-        good = rho < STALLED
-        step, constant = step * good[:, None], constant * good
-        left = np.where(good, rho, 1.0) * np.where(good, size, np.maximum(size, before))
-        # the means are known to rounding of the spread only, and S^-1 amplifies what is left of sum r through them
-        left = left + 4 * EPS * factor.condition**2 * np.abs(constant) * np.sqrt(scaling.weight)
-        squares = sums.squares - 2 * (step * data).sum(axis=1) + (step * centred).sum(axis=1)
-        squares = np.maximum(squares - step**2 @ pull - scaling.weight * constant**2, 0.0)
-        change = np.concatenate([(constant - step @ mean_hi)[:, None], step], axis=1)
-        hi, lo = twofold.add(hi, lo, change, 0.0)
-        scaled = np.abs(hi[:, 1:]) * length
-        wanted = np.where(scaled > NEGLIGIBLE * scaled.max(axis=1, keepdims=True, initial=0.0), scaled, np.inf)
-        left_constant = (left[:, None] / length) @ np.abs(mean_hi) + rho * np.abs(constant)
-        enough = left_constant <= ENOUGH * np.abs(hi[:, 0])
-        enough |= np.abs(hi[:, 0]) * np.sqrt(scaling.weight) <= NEGLIGIBLE * scaled.max(axis=1, initial=0.0)
-        done = (enough & (left <= ENOUGH * wanted.min(axis=1, initial=np.inf))) | ~good
-        if done.all() or passes == MAX_STEPS:
-            break
-        before = np.where(good, size, before)
-    error = np.zeros_like(hi)
-    error[:, 1:] = (left[:, None] + _floor(factor, hi, squares, mean_hi)) * (factor.alive / length)
-    error[:, 0] = error[:, 1:] @ np.abs(mean_hi) + rho * np.abs(constant)
-    stored = ROUNDING * scaled.sum(axis=1)
-    left_gap = 0.5 * (left**2 * scaling.features + stored**2)
-    left_gradient = np.abs(centred / length).max(axis=1, initial=0.0) * np.minimum(rho, 1.0)
-    return Refined(hi, error, squares, left_gradient, left_gap, passes)
+        find_gradient(sums, hi, lo, mean_hi, mean_lo, pull, data, centred)
+        step = np.ascontiguousarray(factor.solve(centred))
+        more = take_step(hi, lo, step, sums, data, centred, *columns, progress, error, *known)
+    _, squares, gradient, gap = progress
+    return Refined(hi, error, squares, gradient, gap, passes)
 
 
-def start_with_intercept(factor: Factor, u: Array) -> tuple[Array, Array]:
-    """Return w0 = mean_t - mean_x'u in front of u, as hi and lo, (K, 1 + D)."""
+def start_with_intercept(factor: Factor, u: Array) -> tuple[Array, Array, Array]:
+    """Return w0 = mean_t - mean_x'u in front of u, as hi and lo, (K, 1 + D), and the largest |u| length, (K,)."""
     scaling = factor.scaling
-    hi, lo = np.zeros((2, len(u), 1 + scaling.features))
+    hi, lo = np.empty((2, len(u), 1 + scaling.features))
+    size = np.empty(len(u))
+    put_intercept(hi, lo, size, *scaling.scaled_means, factor.length, np.ascontiguousarray(u), scaling.intercept)
+    return hi, lo, size
+
+
+def put_intercept_reference(
+    hi: Array, lo: Array, size: Array, mean_hi: Array, mean_lo: Array, length: Array, u: Array, intercept: bool
+) -> None:
+    """Set hi and lo (K, 1 + D) to w0 = mean_t - mean_x'u in front of u (K, D), of scaled means (D + K,).
+
+    size (K,) becomes the largest |u| length.
+    """
+    d = u.shape[1]
+    hi[:], lo[:] = 0.0, 0.0
     hi[:, 1:] = u
-    if scaling.intercept:
-        d = scaling.features
-        exponent = -scaling.exponent.astype(np.int64)
-        mean_hi, mean_lo = np.ldexp(scaling.mean_hi, exponent), np.ldexp(scaling.mean_lo, exponent)
+    size[:] = np.abs(u * length).max(axis=1, initial=0.0)
+    if intercept:
         p_hi, p_lo = twofold.multiply(mean_hi[:d, None], mean_lo[:d, None], -u.T, 0.0)
         terms_hi = np.concatenate([mean_hi[None, d:], p_hi])
         terms_lo = np.concatenate([mean_lo[None, d:], p_lo])
         hi[:, 0], lo[:, 0] = twofold.sum_rows(terms_hi, terms_lo)
-    return hi, lo
 
 
-def _gradients(
-    sums: Residual, hi: Array, lo: Array, mean_hi: Array, mean_lo: Array, penalties: Array
-) -> tuple[Array, Array]:
-    """Return the centred gradient of the data term, and with the penalty: g1 - mean g0 - P w, in double-double."""
-    g_hi, g_lo = sums.gradient
-    shift_hi, shift_lo = twofold.multiply(mean_hi, mean_lo, -g_hi[:, :1], -g_lo[:, :1])
-    data_hi, data_lo = twofold.add(g_hi[:, 1:], g_lo[:, 1:], shift_hi, shift_lo)
-    if not penalties.any():
-        return data_hi, data_hi
-    pull_hi, pull_lo = twofold.multiply(-penalties, 0.0, hi[:, 1:], lo[:, 1:])
-    return data_hi, twofold.add(data_hi, data_lo, pull_hi, pull_lo)[0]
+def find_gradient_reference(
+    sums: Array, hi: Array, lo: Array, mean_hi: Array, mean_lo: Array, pull: Array, data: Array, centred: Array
+) -> None:
+    """Set data (K, D) to the centred gradient of the data term, g1 - mean g0, and centred to that with - P w."""
+    d = len(pull)
+    g_hi, g_lo = sums[:, :-1, 0], sums[:, :-1, 1]
+    shift_hi, shift_lo = twofold.multiply(mean_hi[:d], mean_lo[:d], -g_hi[:, :1], -g_lo[:, :1])
+    data[:], data_lo = twofold.add(g_hi[:, 1:], g_lo[:, 1:], shift_hi, shift_lo)
+    pull_hi, pull_lo = twofold.multiply(-pull, 0.0, hi[:, 1:], lo[:, 1:])
+    centred[:] = twofold.add(data, data_lo, pull_hi, pull_lo)[0] if pull.any() else data
 
 
-def _floor(factor: Factor, theta: Array, squares: Array, mean: Array) -> Array:
-    """Return a bound on the error (K, D) that rounding in double-double leaves, in equilibrated coordinates."""
-    scaling = factor.scaling
-    reach = factor.inverse_lengths() * factor.length
-    raw = np.hypot(np.sqrt(scaling.weight) * np.abs(mean), factor.length)
-    mean_t = np.abs(np.ldexp(scaling.mean_hi[scaling.features :], -scaling.target_scale))
-    terms = scaling.features * (np.abs(theta[:, 1:]) @ raw)
-    terms = terms + np.sqrt(scaling.weight) * (np.abs(theta[:, 0]) + mean_t)  # t and w0 may cancel in the residual
-    noise = reach.max(initial=0.0) * np.sqrt(scaling.features * squares) + terms
-    return np.asarray(TWOFOLD_ROUNDING * noise[:, None] * reach)
+def take_step_reference(
+    hi: Array,
+    lo: Array,
+    step: Array,
+    sums: Array,
+    data: Array,
+    centred: Array,
+    mean: Array,
+    pull: Array,
+    length: Array,
+    down: Array,
+    reach: Array,
+    progress: Array,
+    error: Array,
+    weight: float,
+    intercept: bool,
+    contraction: float,
+    condition: float,
+) -> bool:
+    """Take a step (K, D) into hi and lo, and bound the errors that are left, (K, 1 + D); return whether to go on.
+
+    Parameters
+    ----------
+    sums, data, centred : of the residuals at hi + lo.
+    mean : (D + K,) scaled means; pull, length, down, reach : (D,), down is 1/length of columns that take part, and
+        reach the lengths of the rows of C^-1/2.
+    progress : (4, K), set: the size of the step before, sum of squares, and what is left of gradient and gap.
+    """
+    d, root = len(length), np.sqrt(weight)
+    mean_x, mean_t, before = np.abs(mean[:d]), np.abs(mean[d:]), progress[0].copy()
+    constant = sums[:, 0, 0] / weight if intercept else np.zeros(len(step))
+    size = np.abs(step * length).max(axis=1, initial=0.0)
+    rho = np.divide(size, before, out=np.zeros_like(size), where=before > 0)
+    rho = np.maximum(rho, contraction)
+    good = rho < STALLED
+    step, constant = step * good[:, None], constant * good
+    left = np.where(good, rho * size, np.maximum(size, before))
+    # the means are known to rounding of the spread only, and S^-1 amplifies what is left of sum r through them
+    left = left + 4 * EPS * condition**2 * np.abs(constant) * root
+    squares = sums[:, -1, 0] - 2 * (step * data).sum(axis=1) + (step * centred).sum(axis=1)
+    squares = np.maximum(squares - step**2 @ pull - weight * constant**2, 0.0)
+    change = np.concatenate([(constant - step @ mean[:d])[:, None], step], axis=1)
+    hi[:], lo[:] = twofold.add(hi, lo, change, 0.0)
+    scaled = np.abs(hi[:, 1:]) * length
+    largest = scaled.max(axis=1, initial=0.0)
+    wanted = np.where(scaled > NEGLIGIBLE * largest[:, None], scaled, np.inf).min(axis=1, initial=np.inf)
+    left_of_mean = rho * np.abs(constant)
+    enough = left * (mean_x / length).sum() + left_of_mean <= ENOUGH * np.abs(hi[:, 0])
+    enough |= np.abs(hi[:, 0]) * root <= NEGLIGIBLE * largest
+    done = (enough & (left <= ENOUGH * wanted)) | ~good
+    # what rounding in double-double leaves; t and w0 may cancel in the residual
+    terms = d * (np.abs(hi[:, 1:]) @ np.hypot(root * mean_x, length)) + root * (np.abs(hi[:, 0]) + mean_t)
+    noise = reach.max(initial=0.0) * np.sqrt(d * squares) + terms
+    error[:, 1:] = (left[:, None] + TWOFOLD_ROUNDING * noise[:, None] * reach) * down
+    error[:, 0] = error[:, 1:] @ mean_x + left_of_mean
+    progress[0] = np.where(good, size, before)
+    progress[1] = squares
+    progress[2] = np.abs(centred / length).max(axis=1, initial=0.0) * np.minimum(rho, 1.0)
+    progress[3] = 0.5 * (left**2 * d + (ROUNDING * scaled.sum(axis=1)) ** 2)
+    return not done.all()
+
+
+put_intercept: Any = put_intercept_reference if native is None else native.refine_start
+find_gradient: Any = find_gradient_reference if native is None else native.refine_gradient
+take_step: Any = take_step_reference if native is None else native.refine_step

@@ -129,7 +129,7 @@ def solve_wiener(source: Source | None, moments: Moments, penalty: float) -> Fit
     how = "Toeplitz equations (Levinson)"
     if source is None:
         how += " on sums"
-    elif source.n_rows * d < choose.SMALL or not choose.promised(moments, factor.length, out):
+    elif source.n_rows * d < choose.SMALL or not choose.promised(moments, factor.lengths, out):
         out = refine(source, factor, u, ridge)
         how += ", refined"
     return assemble(moments, factor, out, ridge, how)

@@ -22,7 +22,7 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.solvers.smooth.duality_gap import Planes
-from adaline.solvers.smooth.lbfgs import Done, Metric, balanced, lbfgs, of_blocks, of_diagonal
+from adaline.solvers.smooth.lbfgs import Done, Metric, balanced, lbfgs, low_contrasts, of_blocks, of_diagonal
 from adaline.solvers.smooth.newton import (
     Curvature,
     DescentResult,
@@ -52,6 +52,7 @@ BLOCKS = 4e7  # numbers of the matrices of each machine alone
 BLOCK_ROWS = 12  # rows that such a matrix is summed over, for each column
 SURE, NEAR_STEPS = 1e-3, 8  # share of the gap that is aimed at, and steps, of a fit near another one
 LITTLE = 1e-3  # share of F that a metric of the diagonal must gain, or truncated Newton goes on
+PROVABLE = 0.5  # share of the gap wanted that is aimed at where it is to be proven after the last step
 FIRST_STEPS, NEXT_STEPS, MOST_STEPS = 10, 40, 300  # in one metric, far from the minimum, nearer to it, and in all
 
 
@@ -129,7 +130,9 @@ def _without_matrix(problem: Problem, theta: Array, wanted: float, solver: str, 
         theta = theta - theta.mean(axis=0)
 
     def of_each(theta: Array) -> Metric:
-        metric = of_blocks(problem.thinned_blocks(theta, BLOCK_ROWS * (1 + problem.features)))
+        coupling, rows = problem.coupling(theta), BLOCK_ROWS * (1 + problem.features)
+        contrasts = low_contrasts(coupling) if problem.loss.coupled else np.zeros((0, problem.outputs))
+        metric = of_blocks(problem.thinned_blocks(theta, rows, coupling, contrasts), contrasts)
         return balanced(metric) if problem.loss.coupled else metric
 
     def of_columns(theta: Array) -> Metric:
@@ -139,24 +142,29 @@ def _without_matrix(problem: Problem, theta: Array, wanted: float, solver: str, 
     def below(limit: float) -> Done:
         return lambda evaluation, estimate: _estimated_gap(problem, evaluation, estimate) <= limit
 
+    in_blocks = solver != "newton-cg" and _has_blocks(problem)
+    enough = below(wanted * PROVABLE if problem.penalised else wanted)
     if solver == "newton-cg":
-        found = truncated_newton(problem, theta, of_columns, below(wanted), give_up=give_up)
+        found = truncated_newton(problem, theta, of_columns, enough, give_up=give_up)
         name = "truncated Newton in the metric of the diagonal"
-    elif _has_blocks(problem):
-        found = _refreshed(problem, theta, of_each, NEXT_STEPS, 0.0, below(wanted), give_up)
+    elif in_blocks:
+        found = _refreshed(problem, theta, of_each, NEXT_STEPS, 0.0, enough, give_up)
         name = "L-BFGS in the metric of each machine"
     else:
-        found = _refreshed(problem, theta, of_columns, FIRST_STEPS, LITTLE, below(wanted), give_up)
+        found = _refreshed(problem, theta, of_columns, FIRST_STEPS, LITTLE, enough, give_up)
         name = "L-BFGS in the metric of the diagonal"
     if not found.converged and not found.given_up and solver != "newton-cg":
-        found = truncated_newton(problem, found.theta, of_columns, below(wanted), give_up=give_up).after(found)
+        found = truncated_newton(problem, found.theta, of_columns, enough, give_up=give_up).after(found)
         name += ", then truncated Newton"
     if problem.penalised:
         found = _with_duality_gap(problem, found)
         if found.converged and wanted < found.gap < math.inf:  # the estimate was met, and the proof is not
-            sure = wanted * min(0.25, 0.5 * wanted / found.gap)
-            again = truncated_newton(problem, found.theta, of_columns, below(sure)).after(found)
-            found = _with_duality_gap(problem, again)
+            sure = below(wanted * min(0.25, 0.5 * wanted / found.gap))
+            if in_blocks:
+                again = _refreshed(problem, found.theta, of_each, NEXT_STEPS, 0.0, sure, give_up)
+            else:
+                again = truncated_newton(problem, found.theta, of_columns, sure)
+            found = _with_duality_gap(problem, again.after(found))
     return found._replace(solver=name)
 
 
@@ -236,19 +244,20 @@ def _refreshed(
     done: Done,
     give_up: GiveUp,
 ) -> DescentResult:
-    """Step down by L-BFGS in a metric that is taken anew after FIRST_STEPS, then after every `steps` steps.
+    """Step down by L-BFGS in a metric that is taken anew twice after FIRST_STEPS, then after every `steps` steps.
 
     It ends where one metric has gained no more than `little` of F.
     """
-    here, most = DescentResult(theta, problem.evaluate(theta)), FIRST_STEPS
+    here = DescentResult(theta, problem.evaluate(theta))
     while len(here.history) < MOST_STEPS:
+        most = FIRST_STEPS if len(here.history) < 2 * FIRST_STEPS else steps
         new = lbfgs(problem.evaluate, here.theta, metric(here.theta), done, most, here.evaluation, give_up)
         gained = here.evaluation.value - new.evaluation.value
         stuck = not new.history or gained <= little * abs(new.evaluation.value)
         new = new.after(here)
         if new.converged or new.given_up or stuck:
             return new
-        here, most = new, steps
+        here = new
     return here
 
 

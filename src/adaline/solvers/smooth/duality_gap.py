@@ -20,9 +20,11 @@ import numpy as np
 import scipy
 
 from adaline.arrays import Array
-from adaline.solvers.smooth.problem import Evaluation, Problem
+from adaline.solvers.smooth.problem import TYPICAL, Evaluation, Problem
 from adaline.sums import Targets
 
+FURTHER = (2.0, 4.0, 8.0)  # multiples of a Newton step in the intercepts at which tangent planes are taken
+LEAST_STEP = 1e-5  # change of an intercept that shows in the slopes beyond rounding
 FURTHEST = 2.0**12  # change of an intercept at which a tangent plane is taken, at most
 
 
@@ -84,7 +86,10 @@ class Planes:
             return plane
         shares = self._shares(slope)
         if shares is None:
-            self._tilt(theta, evaluation, slope)
+            if self.once:
+                self._tilt_sample(theta, plane)
+            else:
+                self._tilt(theta, evaluation, slope)
             shares = self._shares(slope)
         if shares is None:
             return None
@@ -98,24 +103,44 @@ class Planes:
         """Return nonnegative shares of planes at other intercepts, whose slopes add up to -slope; None if none do."""
         if not self.tilted:
             return None
-        shares, left = scipy.optimize.nnls(np.array([one.slope[:, 0] for one in self.tilted]).T, -slope)
+        others = np.array([one.slope[:, 0] for one in self.tilted])
+        if self.problem.loss.coupled:  # slopes add up to zero over the machines, but for rounding
+            others, slope = others - others.mean(axis=1, keepdims=True), slope - slope.mean()
+        shares, left = scipy.optimize.nnls(others.T, -slope)
         return shares if left <= 1e-8 * float(np.linalg.norm(slope)) else None
 
     def _tilt(self, theta: Array, evaluation: Evaluation, slope: Array) -> None:
-        """Add planes at intercepts so far from theta that their slopes make up for any small slope.
-
-        For a single bound they are taken just far enough for this slope: what a plane lies below the loss at theta
-        grows with its distance.
-        """
+        """Add planes at intercepts so far from theta that their slopes make up for any small slope."""
         outputs = self.problem.outputs
-        steps = np.full(outputs, math.sqrt(2 * abs(evaluation.value) / max(self.problem.spread.weight, 1e-300)) or 1.0)
-        if self.once:
-            enough = 4 * outputs * float(np.abs(slope).max())
-            curvature = self.problem.total_curvature(theta)
-            steps = np.minimum(steps, np.divide(enough, curvature, out=steps.copy(), where=curvature > 0))
-        for k, step in enumerate(np.minimum(steps, 1.0)):
+        step = min(math.sqrt(2 * abs(evaluation.value) / max(self.problem.spread.weight, 1e-300)) or 1.0, 1.0)
+        for k in range(outputs):
             for sign in (1.0, -1.0) if outputs == 1 else (1.0,):
-                self._tilt_one(theta, k, sign, float(step), abs(float(slope[k])))
+                self._tilt_one(theta, k, sign, step, abs(float(slope[k])))
+
+    def _tilt_sample(self, theta: Array, plane: LowerPlane) -> None:
+        """Add planes that differ from the one at theta in the rows of a sample: no other row is read for them.
+
+        The intercepts of their rows are those of a Newton step that makes up for the slope, and beyond; what a plane
+        lies below the loss at theta grows with the distance.
+        """
+        whole = self.problem
+        part = whole.on(whole.drawn(TYPICAL))
+        coupling = whole.coupling(theta) * whole.share(part.source)
+        step = -np.linalg.pinv(coupling, rcond=1e-10, hermitian=True) @ plane.slope[:, 0]
+        apart = max(float(np.abs(step).max()), LEAST_STEP) / 4
+        if whole.outputs == 1:  # one plane makes up for the slope, on the side of the step
+            apart = math.copysign(apart, step[0])
+        own = tangent(part, theta, part.evaluate(theta))
+        for times in FURTHER:
+            for k in range(whole.outputs):
+                there = theta.copy()
+                there[:, 0] += times * step
+                there[k, 0] += times * apart
+                other = tangent(part, there, part.evaluate(there))
+                rest = plane.constant - own.constant, plane.slope - own.slope
+                self.tilted.append(LowerPlane(rest[0] + other.constant, rest[1] + other.slope))
+            if self._shares(plane.slope[:, 0]) is not None:
+                return
 
     def _tilt_one(self, theta: Array, k: int, sign: float, step: float, enough: float) -> None:
         """Add the tangent plane where intercept k is changed by sign x step, doubled until its slope is enough."""

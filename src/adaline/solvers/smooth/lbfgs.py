@@ -20,6 +20,7 @@ from adaline.arrays import Array
 from adaline.solvers.smooth.newton import FLAT, DescentResult, GiveUp, line_search, never
 from adaline.solvers.smooth.problem import Evaluation
 
+LOW = 0.5  # share of the curvature of machines alone that a contrast of them must not exceed to have its own matrix
 PAIRS = 40  # last steps and changes of the gradient that correct the metric
 
 Done = Callable[[Evaluation, float], bool]
@@ -117,14 +118,38 @@ def of_diagonal(diagonal: Array) -> Metric:
     return lambda g: np.asarray(g * inverse)
 
 
-def of_blocks(blocks: Array) -> Metric:
-    """Return the inverse of each machine's own matrix, (K, 1 + D, 1 + D), none of them with negative eigenvalues."""
+def of_blocks(blocks: Array, contrasts: Array) -> Metric:
+    """Return the sum of inverses of each machine's own matrix and of those of contrasts (A, K) of machines.
+
+    `blocks` is (K + A, 1 + D, 1 + D), none of them with negative eigenvalues.
+    """
     diagonal = np.einsum("kii->ki", blocks)
     diagonal += np.where(diagonal > 0, 1e-9 * diagonal, 1.0)  # columns that are constant on the sample
     factors = [linalg.cho_factor(block, overwrite_a=True, check_finite=False) for block in blocks]
-    return lambda g: np.stack(
-        [linalg.cho_solve(factor, part, check_finite=False) for factor, part in zip(factors, g, strict=True)]
-    )
+
+    def solve(g: Array) -> Array:
+        parts = zip(factors, [*g, *(contrasts @ g)], strict=True)
+        solved = np.stack([linalg.cho_solve(factor, part, check_finite=False) for factor, part in parts])
+        return np.asarray(solved[: len(g)] + contrasts.T @ solved[len(g) :])
+
+    return solve
+
+
+def low_contrasts(coupling: Array) -> Array:
+    """Return contrasts (A, K) of unit length along which machines, coupled by a matrix (K, K), curve much less.
+
+    Where two groups of classes are seldom taken for each other, but those of a group are, F hardly changes when all
+    machines of a group gain the same, and the machines' own matrices do not show it. Generalised eigenvectors
+    of the coupling and of its diagonal do, those with eigenvalues below LOW; that where all gain the same is left out.
+    """
+    own = coupling.diagonal()
+    if not (own > 0).all():
+        return np.zeros((0, len(own)))
+    root = np.sqrt(own)
+    values, vectors = np.linalg.eigh(coupling / root / root[:, None] + 2 * np.outer(root, root) / own.sum())
+    contrasts = (vectors[:, values < LOW] / root[:, None]).T
+    contrasts -= contrasts.mean(axis=1, keepdims=True)
+    return np.asarray(contrasts / np.linalg.norm(contrasts, axis=1, keepdims=True))
 
 
 def balanced(metric: Metric) -> Metric:

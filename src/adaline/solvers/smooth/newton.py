@@ -20,6 +20,7 @@ import numpy as np
 from scipy import linalg
 
 from adaline.arrays import Array
+from adaline.errors import InvalidData
 from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.sources.threads import one_blas_thread
 
@@ -243,6 +244,11 @@ def factor_hessian(hessian: Array) -> Curvature:
             return Curvature(root, small, large, dead)
     except linalg.LinAlgError:
         pass
+    if not np.isfinite(even).all():
+        raise InvalidData(
+            "second derivatives of the objective overflow float64: targets or columns are too large, or too small. "
+            "Rescale them."
+        )
     values, vectors = np.linalg.eigh(even)
     size = np.abs(values)
     largest = float(size.max(initial=1.0))

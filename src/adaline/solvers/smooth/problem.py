@@ -19,7 +19,7 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import Array, host
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.losses import Loss
 from adaline.penalties import RidgePenalty
@@ -28,6 +28,7 @@ from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.sources import Source
 from adaline.sources.sample import draw_rows, select_columns
 from adaline.sums import CurvatureDiagonal, HessianProduct, Objective, Point, Spread, ThinnedCurvature, Thinning, View
+from adaline.sums.objective import margins, row_weights
 
 FEW = 32  # vectors
 UNSEEN = 1e-6  # share of null directions common to several machines that is rounding
@@ -100,16 +101,25 @@ class Problem:
         _, sums = self._summed(theta, "alone")
         return None if sums is None else self._with_ridge(sums.hessian)
 
-    def thinned_blocks(self, theta: Array, rows: int) -> Array:
-        """Return estimated second derivatives of each machine alone, each from its `rows` rows of most curvature."""
-        thinning = Thinning(Point(self.loss, theta, self.view), np.maximum(self.total_curvature(theta), 1e-300) / rows)
-        return self._with_ridge(self.source.sum(ThinnedCurvature, thinning, outputs=self.outputs).sums)
+    def thinned_blocks(self, theta: Array, rows: int, coupling: Array, contrasts: Array) -> Array:
+        """Return estimated second derivatives of each machine alone, then of each contrast (A, K) of unit length.
 
-    def total_curvature(self, theta: Array) -> Array:
-        """Return an estimate of the sum of weight x curvature of each machine, (K,), from a sample of the rows."""
-        sample = self.drawn(TYPICAL)
-        sums = sample.sum(CurvatureDiagonal, Point(self.loss, theta, self.view), outputs=self.outputs).sums[:, 0]
-        return np.asarray(sums / (self.share(sample) or 1.0))
+        Each matrix, (1 + D, 1 + D), is from about its `rows` rows of most curvature; `coupling` is that at theta.
+        """
+        total = np.concatenate([coupling.diagonal(), np.einsum("ak,kl,al->a", contrasts, coupling, contrasts)])
+        thinning = Thinning(Point(self.loss, theta, self.view), np.maximum(total, 1e-300) / rows, contrasts)
+        alike = not theta[:, 1:].any()  # all rows have the same curvature, and the matrices are multiples of one
+        sums = self.source.sum(ThinnedCurvature, thinning, outputs=1 if alike else len(total)).sums
+        return self._with_ridge(sums * (total / (total[0] or 1.0))[:, None, None] if alike else sums)
+
+    def coupling(self, theta: Array) -> Array:
+        """Return an estimate of the second derivatives (K, K) by the margins, added up over a sample of the rows."""
+        sample, point = self.drawn(TYPICAL), Point(self.loss, theta, self.view)
+        out = np.zeros((self.outputs, self.outputs))
+        for block in sample.blocks():
+            z = margins(block, point)
+            out += self.loss.coupling(z, host(block.t), row_weights(block, z))
+        return np.asarray(out / (self.share(sample) or 1.0))
 
     def _with_ridge(self, blocks: Array) -> Array:
         """Return the matrices of each machine with the penalty added."""

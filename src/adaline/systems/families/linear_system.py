@@ -197,7 +197,6 @@ class LinearSystem(LinearRegressor):
         bands = (values, values - half, values + half)
         return Interval(*(band[:, 0] if self._flat else band for band in bands))
 
-    @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def summary(
         self,
         level: float = 0.95,
@@ -456,9 +455,8 @@ class LinearSystem(LinearRegressor):
 
         fits = [fit.without_dependent() for fit in self._fits]
         found = [one for fit in fits for one in covariances(fit, None, self._sample(), CLASSICAL)]
-        names = ("",) if len(found) == 1 else tuple(f"y{k}" for k in range(len(found)))
         theta = np.concatenate([fit.solution.theta for fit in fits])
-        return linear_means(theta, [one.along(np.eye(theta.shape[1])) for one in found], names, found[0].freedom)
+        return linear_means(theta, [one.along(np.eye(theta.shape[1])) for one in found], found[0].freedom)
 
     def _notes(self, errors: str) -> list[str]:
         """Return lines of the summary that are about the system, not its fits."""

@@ -243,7 +243,7 @@ class OnlineSystem(BaseEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         with lock_of(self):
-            state = dict(super().__getstate__())
+            state = super().__getstate__()
             if "_scan" in state:  # single rows change it, and the pocket, in place
                 result = self._result
                 state["_scan"] = self._scan.copy()

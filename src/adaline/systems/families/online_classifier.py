@@ -80,8 +80,11 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         A new model must know its classes: from `classes`, or because the label is True or False.
         """
         state = self.__dict__
-        plain = "_scan" in state and self._standard is None and "basis_" not in state and self.class_weight is None
-        if plain and state["_scan"].take(x, self._target(y), self._names):
+        core: Any = (
+            state["_scan"]._native if "_scan" in state else None
+        )  # `Scan.take` is a call more
+        plain = core is not None and state["_standard"] is None and "basis_" not in state
+        if plain and self.class_weight is None and core.take(x, self._target(y), state["_names"]):
             return self
         with lock_of(self):
             if "_scan" not in self.__dict__:

@@ -73,7 +73,7 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
         self._learn("fit", X, y, None, sample_weight, reset=True)
         return self
 
-    @available_if(lambda scheme: hasattr(scheme._machine(), "partial_fit"))  # type: ignore[untyped-decorator]
+    @available_if(lambda scheme: hasattr(scheme._machine(), "partial_fit"))
     @transaction
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Take in more rows. The classes are those named, or found, in the first call: others need a new fit."""

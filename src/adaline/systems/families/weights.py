@@ -31,19 +31,19 @@ def theta_of(system: Any) -> Array:
     return np.column_stack([np.broadcast_to(constant, (machines,)), np.broadcast_to(coef, (machines, coef.shape[1]))])
 
 
-def linear_outputs(x: Any, coef: Array, constant: Array) -> Any:
+def linear_outputs(x: Any, coef: Array, constant: Any = 0.0) -> Any:
     """Return w.x + w0 of rows x (n, D), dense, sparse or on a device, where the rows lie, (n, K), of weights (K, D)."""
-    coef, constant = host(coef), host(constant)
+    coef = host(coef)
     if is_device(x):
         xp = namespace(x)
         rows = xp.astype(x, xp.float64, copy=False)
-        return xp.matmul(rows, to_device_of(x, coef.T.copy())) + to_device_of(x, constant)
-    return np.asarray(x @ coef.T) + constant
+        return xp.matmul(rows, to_device_of(x, coef.T.copy())) + to_device_of(x, host(constant))
+    return np.asarray(x @ coef.T) + host(constant)
 
 
 def finite_outputs(x: Any, coef: Array, constant: Array) -> Array:
     """Return w.x + w0 of finite rows on the host, (n, K), where w.x is finite; w0 of a class without rows is not."""
-    return refuse_overflow(host(linear_outputs(x, coef, np.zeros(coef.shape[0])))) + host(constant)
+    return refuse_overflow(host(linear_outputs(x, coef))) + host(constant)
 
 
 class ColumnNotes(NamedTuple):

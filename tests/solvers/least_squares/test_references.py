@@ -1,0 +1,49 @@
+"""What least squares does between its passes, by a kernel and by its reference: the same fit."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adaline import LinearRegression, Ridge
+from adaline.kernels import native
+from adaline.solvers.least_squares import direct, factor, fit
+from adaline.solvers.least_squares.refine import __name__ as refine_name
+
+SWAPS = {
+    refine_name: ("put_intercept", "find_gradient", "take_step"),
+    factor.__name__: ("equilibrate",),
+    direct.__name__: ("raw_solution",),
+}
+
+
+@pytest.mark.skipif(native is None, reason="without kernels the references run anyway")
+@pytest.mark.parametrize(
+    "make", [LinearRegression, lambda: LinearRegression(fit_intercept=False), lambda: Ridge(penalty=0.5)]
+)
+@pytest.mark.parametrize(("columns", "targets"), [(1, 1), (4, 1), (7, 3), (40, 2)])
+def test_kernels_and_references_give_the_same_fit(
+    make: Any, columns: int, targets: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(columns)
+    X = rng.normal(size=(60, columns)) * np.exp2(rng.integers(-30, 30, columns)) + 1e3 * (np.arange(columns) == 2)
+    X[:, -1] = 3.0 if columns == 7 else X[:, -1]
+    Y = rng.normal(size=(60, targets)) + 5
+    by_kernel = make().fit(X, Y)
+    for module, names in SWAPS.items():
+        for name in names:
+            owner = fit if name == "raw_solution" else __import__(module, fromlist=["_"])
+            monkeypatch.setattr(f"{module}.{name}", getattr(owner, f"{name}_reference"))
+    monkeypatch.setattr(fit, "digits", fit.digits_reference)
+    by_reference = make().fit(X, Y)
+    np.testing.assert_allclose(by_kernel.coef_, by_reference.coef_, rtol=1e-14)
+    np.testing.assert_allclose(by_kernel.intercept_, by_reference.intercept_, rtol=1e-14)
+    found, expected = (asdict(one.certificate_) for one in (by_kernel, by_reference))
+    for name, value in expected.items():
+        if isinstance(value, float) and name != "seconds":
+            assert found[name] == pytest.approx(value, rel=1e-9), name
+        elif name != "seconds":
+            assert found[name] == value, name
