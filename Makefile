@@ -5,6 +5,7 @@
 # make wheel  a wheel for this machine and its like, checked in an empty environment: dist/
 # make docs   the documentation with its gallery: site/     make clean  remove what these made
 # make sanitize  the kernels' tests under the address and undefined-behaviour sanitizers
+# make test-arm  the kernels against their references on ARM, compiled across and run by qemu
 # make fuzz   random attacks for FUZZ_SECONDS=600, the kernels under the sanitizers
 #
 # Each target sets up .venv by itself. Another interpreter: make test PYTHON=python3.12
@@ -20,11 +21,12 @@ FUZZ_SECONDS ?= 600
 
 export PYTHONUTF8 := 1
 
-.PHONY: demo test quick test-oldest test-pure sanitize fuzz lint lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check
+.PHONY: demo test quick test-oldest test-pure test-arm sanitize fuzz lint lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check
 .DELETE_ON_ERROR:
 
-demo: $(VENV)/.installed
-	$(BIN)/python -m adaline.cli.demo
+demo: $(VENV)/.run
+	@echo "== demo"
+	@$(BIN)/python -m adaline.cli.demo
 
 test: $(VENV)/.installed
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal
@@ -68,6 +70,9 @@ SANITIZED_PYTHON = LD_PRELOAD="$$(native/sanitizer-libraries)" ASAN_OPTIONS=dete
 
 sanitize: $(SANITIZED)/.installed
 	$(SANITIZED_PYTHON) -m pytest -q -n auto --maxprocesses 8 --dist worksteal --capture=sys tests/native tests/sums tests/scans
+
+test-arm:
+	@native/test-arm "$(PYTHON)"
 
 fuzz: $(VENV)/.installed $(SANITIZED)/.installed
 	$(BIN)/python -m tests.fuzz --seconds $$(($(FUZZ_SECONDS) * 3 / 5))
@@ -133,11 +138,25 @@ $(VENV)/.release: pyproject.toml
 	$(PIP) install --quiet --group release
 	@touch $@
 
-$(VENV)/.installed: pyproject.toml $(NATIVE)
+# What the program needs to run, in stages that say what they are at; the rest of development comes on top of it.
+# Packages are compiled to byte code as they are imported, which is a small part of them.
+$(VENV)/.run: pyproject.toml $(NATIVE)
 	@$(MAKE) --no-print-directory check
-	"$(PYTHON)" -m venv $(VENV)
+	@echo "== environment: $(VENV)"
+	@"$(PYTHON)" -m venv $(VENV)
+	@echo "== packages: numpy, scipy, duckdb and others (half a minute, or what the network takes)"
+	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+		print(*p["dependencies"], *p["optional-dependencies"]["app"], sep="\n")' > $(VENV)/packages.txt
+	@$(PIP) install --quiet --no-compile --requirement $(VENV)/packages.txt
+	@echo "== kernels: compiling C++ (half a minute on two cores)"
+	@ADALINE_REQUIRE_NATIVE=1 $(PIP) install --quiet --no-deps --editable . || { \
+		echo "The native kernels could not be compiled: the compiler's words are above." >&2; exit 1; }
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.run
+	@echo "== development: tests, linters, peers"
 	$(PIP) install --quiet --upgrade 'pip>=25.1'
-	ADALINE_REQUIRE_NATIVE=1 $(PIP) install --quiet --editable '.[app]' --group dev
+	$(PIP) install --quiet --group dev
 	@touch $@
 
 $(SANITIZED)/.installed: $(VENV)/.installed $(shell find src -name '*.py')

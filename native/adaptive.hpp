@@ -47,35 +47,30 @@ inline double settle(const Recursion& u, const double* p, double weight, double 
 
 // The same with the second moments of the columns, S its diagonal.
 inline double settle_apart(const Recursion& u, double weight, double n) {
-    double q = 0;
-    for (index j = 0; j < u.n; ++j) {
-        u.S[j] += weight * (u.x[j] * u.x[j]);
-        u.Sf[j] = u.S[j] > 0 ? u.x[j] * (n / u.S[j]) : 0;
-        q += u.x[j] * u.Sf[j];
+    const Recursion own = u;
+    for (index j = 0; j < own.n; j += lanes) {
+        const vec x = load(own.x + j), S = load(own.S + j) + weight * (x * x);
+        store(own.S + j, S);
+        store(own.Sf + j, S > vec{} ? x * (n / S) : vec{});
     }
+    double q = 0;
+    for (index j = 0; j < own.n; ++j) q += own.x[j] * own.Sf[j];
     return q;
 }
 
-struct AdaptiveIdentity {
-    static constexpr bool explodes = false, of_classes = false;
-
-    template <class Row>
-    static Seen take(const Weights& a, const Row& x, Met met, const double* t, double weight, double) {
-        x.write(a.recursion.x);
-        settle(a.recursion, a.p, weight);
-        Seen seen;
-        for (index k = 0; k < a.K; ++k) {
-            const double z = a.z[k] = k ? x.dot(a.at(k)) : met.z, e = t[k] - z, side = t[k] * z;
-            seen.loss += e * e / 2;
-            seen.mistakes += side <= 0;
-            seen.updates += 1;
-            if (side < seen.margin) seen.margin = side;
-            DenseRow<double>{a.recursion.Sf, a.D, a.recursion.Sf[a.D]}.add<false, false>(a.at(k), weight * e, 1, nullptr, 0);
-        }
-        x.clear(a.recursion.x);
-        return seen;
+inline Seen adaptive_identity(const Weights& a, const double* t, double weight) {
+    settle(a.recursion, a.p, weight);
+    Seen seen;
+    for (index k = 0; k < a.K; ++k) {
+        const double e = t[k] - a.z[k], side = t[k] * a.z[k];
+        seen.loss += e * e / 2;
+        seen.mistakes += side <= 0;
+        seen.updates += 1;
+        if (side < seen.margin) seen.margin = side;
+        DenseRow<double>{a.recursion.Sf, a.D, a.recursion.Sf[a.D]}.add<false, false>(a.at(k), weight * e, 1, nullptr, 0);
     }
-};
+    return seen;
+}
 
 // What a sigmoid makes of its output: loss, side, and for the step the error and phi' (or 1).
 struct Bent {
@@ -84,8 +79,11 @@ struct Bent {
 
 enum Link { straight, hyperbolic, logarithmic };
 
+// The power b of phi', which counts from 0 to 1.
 template <Link link>
-inline constexpr double steepest = link == logarithmic ? 4 : 1;  // so that phi' counts from 0 to 1
+inline double powered(double slope, double b) {
+    return link == straight ? 1 : std::pow(link == logarithmic ? 4 * slope : slope, b);
+}
 
 template <Link link>
 inline Bent bend(double z, double t) {
@@ -109,11 +107,12 @@ inline double bent(const Weights& a) {
 
 // v_k += g d, then w_k towards v_k.
 inline void approach(const Weights& a, index k, double g) {
-    double *const v = a.late(k), *const w = a.at(k);
+    double *const v = a.late(k), *const w = a.at(k), *const d = a.recursion.Sf;
     const double m = since(a), share = m > 0 ? (1 + a.p[3]) / (m + a.p[3]) : 1;
-    for (index j = 0; j <= a.D; ++j) {
-        v[j] += g * a.recursion.Sf[j];
-        w[j] += share * (v[j] - w[j]);
+    for (index j = 0, left = 1 + a.D; left > 0; j += lanes, left -= lanes) {
+        const vec now = load(v + j) + g * load(d + j), old = load(w + j);
+        store_head(v + j, now, left);
+        store_head(w + j, old + share * (now - old), left);
     }
 }
 
@@ -136,68 +135,66 @@ inline Pace pace(const Weights& a, double h, double weight) {
 }
 
 template <Link link>
-struct AdaptiveSigmoid {
-    static constexpr bool explodes = false, of_classes = false;
-
-    template <class Row>
-    static Seen take(const Weights& a, const Row& x, Met met, const double* t, double weight, double) {
-        x.write(a.recursion.x);
-        Seen seen;
-        const double b = bent(a);
-        double h = 0;
-        for (index k = 0; k < a.K; ++k) {
-            const double z = a.z[k] = k ? x.dot(a.at(k)) : met.z, slope = bend<link>(x.dot(a.late(k)), 0).slope;
-            const Bent shown = bend<link>(z, t[k]);
-            seen.loss += shown.e * shown.e / 2;
-            seen.mistakes += shown.side <= 0;
-            seen.updates += 1;
-            if (shown.side < seen.margin) seen.margin = shown.side;
-            h += slope * std::pow(steepest<link> * slope, b) / double(a.K);
-        }
-        const auto [A, q] = pace(a, h, weight);
-        for (index k = 0; k < a.K; ++k) {
-            const double zv = x.dot(a.late(k)), level = weight * ((link == logarithmic ? 4 * t[k] - 2 : t[k]) - zv);
-            const Bent here = bend<link>(zv, t[k]);
-            const double part = std::pow(steepest<link> * here.slope, b);
-            approach(a, k, since(a) > 0 ? A * here.e * part / (1 + A * here.slope * part * q) : level);
-        }
-        x.clear(a.recursion.x);
-        return seen;
+inline Seen adaptive_sigmoid(const Weights& a, const double* t, double weight) {
+    Seen seen;
+    const double b = bent(a);
+    double h = 0;
+    for (index k = 0; k < a.K; ++k) {
+        const double slope = bend<link>(a.g[k], 0).slope;
+        const Bent shown = bend<link>(a.z[k], t[k]);
+        seen.loss += shown.e * shown.e / 2;
+        seen.mistakes += shown.side <= 0;
+        seen.updates += 1;
+        if (shown.side < seen.margin) seen.margin = shown.side;
+        h += slope * powered<link>(slope, b) / double(a.K);
     }
-};
-
-struct AdaptiveSoftmax {
-    static constexpr bool explodes = false, of_classes = true;
-
-    template <class Row>
-    static Seen take(const Weights& a, const Row& x, Met met, const double* t, double weight, double) {
-        x.write(a.recursion.x);
-        const double K = double(a.K);
-        const index i = index(*t);
-        double top = -infinity, total = 0, h = 0;
-        for (index k = 0; k < a.K; ++k) {
-            a.z[k] = x.dot(a.late(k));
-            if (a.z[k] > top) top = a.z[k];
-        }
-        for (index k = 0; k < a.K; ++k) total += std::exp(a.z[k] - top);
-        for (index k = 0; k < a.K; ++k) {
-            const double p = std::exp(a.z[k] - top) / total;
-            h += p * (1 - p);
-        }
-        const auto [A, q] = pace(a, h, weight);
-        double best = -infinity, rival = -infinity, mine = 0, sum = 0;
-        for (index k = 0; k < a.K; ++k) {
-            const double z = k ? x.dot(a.at(k)) : met.z, p = std::exp(a.z[k] - top) / total, hit = double(k == i);
-            approach(a, k, since(a) > 0 ? A * (hit - p) / (1 + A * p * (1 - p) * q) : weight * (K * hit - a.z[k]));
-            a.z[k] = z;
-            if (z > best) best = z;
-            if (k == i) mine = z;
-            else if (z > rival) rival = z;
-        }
-        for (index k = 0; k < a.K; ++k) sum += std::exp(a.z[k] - best);
-        x.clear(a.recursion.x);
-        return {std::log(sum) - (mine - best), 0, double(mine <= rival), K, mine - rival};
+    const auto [A, q] = pace(a, h, weight);
+    for (index k = 0; k < a.K; ++k) {
+        const double zv = a.g[k], level = weight * ((link == logarithmic ? 4 * t[k] - 2 : t[k]) - zv);
+        const Bent here = bend<link>(zv, t[k]);
+        const double part = powered<link>(here.slope, b);
+        approach(a, k, since(a) > 0 ? A * here.e * part / (1 + A * here.slope * part * q) : level);
     }
-};
+    return seen;
+}
+
+inline Seen adaptive_softmax(const Weights& a, const double* t, double weight) {
+    const double K = double(a.K);
+    const index i = index(*t);
+    double top = -infinity, total = 0, h = 0;
+    for (index k = 0; k < a.K; ++k)
+        if (a.g[k] > top) top = a.g[k];
+    for (index k = 0; k < a.K; ++k) total += std::exp(a.g[k] - top);
+    for (index k = 0; k < a.K; ++k) {
+        const double p = std::exp(a.g[k] - top) / total;
+        h += p * (1 - p);
+    }
+    const auto [A, q] = pace(a, h, weight);
+    double best = -infinity, rival = -infinity, mine = 0, sum = 0;
+    for (index k = 0; k < a.K; ++k) {
+        const double z = a.z[k], p = std::exp(a.g[k] - top) / total, hit = double(k == i);
+        approach(a, k, since(a) > 0 ? A * (hit - p) / (1 + A * p * (1 - p) * q) : weight * (K * hit - a.g[k]));
+        if (z > best) best = z;
+        if (k == i) mine = z;
+        else if (z > rival) rival = z;
+    }
+    for (index k = 0; k < a.K; ++k) sum += std::exp(a.z[k] - best);
+    return {std::log(sum) - (mine - best), 0, double(mine <= rival), K, mine - rival};
+}
+
+// The rules that carry a matrix, or its diagonal, of which the row is in recursion.x. They are given outputs in z, and
+// those that bend, the outputs of the late weights in g.
+inline Seen carried(Rule rule, const Weights& a, const double* t, double eta, double m) {
+    switch (rule) {
+        case Rule::rls: return recursive(a, t, eta, m);
+        case Rule::adaptive_identity: return adaptive_identity(a, t, eta);
+        case Rule::wide_identity: return adaptive_sigmoid<straight>(a, t, eta);
+        case Rule::adaptive_tanh:
+        case Rule::wide_tanh: return adaptive_sigmoid<hyperbolic>(a, t, eta);
+        case Rule::adaptive_logistic:
+        case Rule::wide_logistic: return adaptive_sigmoid<logarithmic>(a, t, eta);
+        default: return adaptive_softmax(a, t, eta);
+    }
+}
 
 }  // namespace adaline::ADALINE_ISA

@@ -13,29 +13,32 @@
 
 namespace adaline::ADALINE_ISA {
 
-template <class T, class Index, class Pointer>
+// Where rows begin: looked at once a row, so that its type may wait until then.
+struct Starts {
+    const void* from;
+    bool is_short;
+    index operator[](index row) const {
+        return is_short ? static_cast<const std::int32_t*>(from)[row] : static_cast<const std::int64_t*>(from)[row];
+    }
+};
+
+template <class T, class Index>
 struct Rows {
     const T* data;
     const Index* indices;
-    const Pointer* indptr;
+    Starts indptr;
     index rows, columns;
 };
 
 // Calls f with Rows of the types that x has.
-template <class T, class Index, class F>
-auto with_indptr(const Sparse& x, F f) {
-    const auto *data = static_cast<const T*>(x.data);
-    const auto *indices = static_cast<const Index*>(x.indices);
-    if (x.short_indptr)
-        return f(Rows<T, Index, std::int32_t>{data, indices, static_cast<const std::int32_t*>(x.indptr),
-                                              x.rows, x.columns});
-    return f(Rows<T, Index, std::int64_t>{data, indices, static_cast<const std::int64_t*>(x.indptr),
-                                          x.rows, x.columns});
-}
-
 template <class T, class F>
 auto with_indices(const Sparse& x, F f) {
-    return x.short_indices ? with_indptr<T, std::int32_t>(x, f) : with_indptr<T, std::int64_t>(x, f);
+    const auto rows = [&]<class Index>(const Index* indices) {
+        const Starts starts{x.indptr, x.short_indptr};
+        return f(Rows<T, Index>{static_cast<const T*>(x.data), indices, starts, x.rows, x.columns});
+    };
+    return x.short_indices ? rows(static_cast<const std::int32_t*>(x.indices))
+                           : rows(static_cast<const std::int64_t*>(x.indices));
 }
 
 template <class F>
@@ -77,7 +80,7 @@ bool moments_csr(const State<double>& s, const R& x, const Targets& y, const dou
     for (index i = 0; i < n; ++i) {
         const double w = y.weight ? y.weight[i] : 1;
         z.size = 0;
-        for (index k = x.indptr[i]; k < index(x.indptr[i + 1]); ++k)
+        for (index k = x.indptr[i], end = x.indptr[i + 1]; k < end; ++k)
             z.add(x.indices[k], scaling.apply(x.indices[k], x.data[k]));
         for (index k = 0; k < y.K; ++k) z.add(D + k, scaling.apply(D + k, y.t[i * y.K + k]));
         s.W += w;

@@ -50,6 +50,7 @@ struct View {
 // A rule with its state: theta and the last good one (K x (1 + D)), tallies, sums for the average, square roots.
 struct Scanner {
     Rule rule;
+    bool classes, bends;  // the one target is the number of a class; a second theta, which steps, is in lag
     index D, K, T;  // columns, rows of theta, columns of t
     double one;     // the ones column: 1, or 0 without an intercept
     double *theta, *good, *lag, *root;

@@ -40,7 +40,7 @@ template <int P, class R>
 void row_outputs(const R& x, index first, index rows, const double* theta, index wide, double* z) {
     for (index i = 0; i < rows; ++i) {
         vec sum[P] = {};
-        for (index m = x.indptr[first + i]; m < index(x.indptr[first + i + 1]); ++m) {
+        for (index m = x.indptr[first + i], end = x.indptr[first + i + 1]; m < end; ++m) {
             const vec a = broadcast(double(x.data[m]));
             const double* const w = theta + index(x.indices[m]) * wide;
 #pragma GCC unroll 4
@@ -58,7 +58,7 @@ void row_gather(const R& x, index first, index rows, const double* slope, index 
         vec s[P];
 #pragma GCC unroll 4
         for (int p = 0; p < P; ++p) s[p] = load(slope + i * wide + p * lanes);
-        for (index m = x.indptr[first + i]; m < index(x.indptr[first + i + 1]); ++m) {
+        for (index m = x.indptr[first + i], end = x.indptr[first + i + 1]; m < end; ++m) {
             const vec a = broadcast(double(x.data[m]));
             double* const at = g + index(x.indices[m]) * wide;
 #pragma GCC unroll 4
@@ -68,16 +68,14 @@ void row_gather(const R& x, index first, index rows, const double* slope, index 
 }
 
 // The arrays of one call over sparse rows; `wide` is K in whole vectors, or 1.
-template <class R>
 struct SparseDesk {
-    const R& x;
     const Machines& m;
     index D, K, wide;
     double *g, *lines, *z, *slope, *curvature, *t, *weight, *value, *total, *A;
     Entries row;
 
-    SparseDesk(const R& x, const Machines& m, index outputs, index T, bool second)
-        : x(x), m(m), D(x.columns), K(m.K), wide(K == 1 ? 1 : (K + lanes - 1) / lanes * lanes) {
+    SparseDesk(index D, const Machines& m, index outputs, index T, bool second)
+        : m(m), D(D), K(m.K), wide(K == 1 ? 1 : (K + lanes - 1) / lanes * lanes) {
         const index H = lot_rows, side = 1 + D, area = second ? K * side * side : 0;
         const index theta = (outputs / K) * (D * wide + K);
         scratch.reserve(theta + D * wide + (outputs + 2 * K + T + 1 + wide) * H + K * (lanes + 1) + area + 2 * side, 16);
@@ -124,11 +122,12 @@ struct SparseDesk {
             }
     }
 
-    void outputs(index first, index rows, const Theta& theta, double* z) const {
+    template <class R>
+    void outputs(const R& x, index first, index rows, const Theta& theta, double* z) const {
         if (K == 1) {
             for (index i = 0; i < rows; ++i) {
                 double sum = theta.constant[0];
-                for (index k = x.indptr[first + i]; k < index(x.indptr[first + i + 1]); ++k)
+                for (index k = x.indptr[first + i], end = x.indptr[first + i + 1]; k < end; ++k)
                     sum = multiply_add(double(x.data[k]), theta.columns[x.indices[k]], sum);
                 z[i] = sum;
             }
@@ -138,12 +137,13 @@ struct SparseDesk {
         turn_squares(z, lot_rows, lines, wide, rows, K, [&](index k, vec a) { return a + theta.constant[k]; });
     }
 
-    void gather(index first, index rows) const {
+    template <class R>
+    void gather(const R& x, index first, index rows) const {
         for (index k = 0; k < K; ++k)
             for (index i = 0; i < rows; ++i) total[k] += slope[k * lot_rows + i];
         if (K == 1) {
             for (index i = 0; i < rows; ++i)
-                for (index k = x.indptr[first + i]; k < index(x.indptr[first + i + 1]); ++k) {
+                for (index k = x.indptr[first + i], end = x.indptr[first + i + 1]; k < end; ++k) {
                     double& sum = g[x.indices[k]];
                     sum = multiply_add(double(x.data[k]), slope[i], sum);
                 }
@@ -153,12 +153,13 @@ struct SparseDesk {
         parts_of_outputs([&]<int P>(index k) { row_gather<P>(x, first, rows, lines + k, wide, g + k); });
     }
 
-    void add_hessian(index first, index rows) {
+    template <class R>
+    void add_hessian(const R& x, index first, index rows) {
         const index side = 1 + D;
         for (index i = 0; i < rows; ++i) {
             row.size = 0;
             row.add(0, 1);
-            for (index k = x.indptr[first + i]; k < index(x.indptr[first + i + 1]); ++k)
+            for (index k = x.indptr[first + i], end = x.indptr[first + i + 1]; k < end; ++k)
                 row.add(1 + x.indices[k], x.data[k] * m.scale[x.indices[k]]);
             for (index k = 0; k < K; ++k)
                 for (index a = 0; a < row.size; ++a) {
@@ -211,16 +212,16 @@ void each_lot(index n, F f) {
 template <class R>
 void objective_csr(double* sums, const R& x, const Likelihood& loss, const Machines& m, bool second) {
     const index D = x.columns, K = m.K, values = loss.loss == Loss::softmax ? 1 : K;
-    SparseDesk<R> desk(x, m, K, loss.y.K, second);
+    SparseDesk desk(x.columns, m, K, loss.y.K, second);
     Ahead none;
     const auto theta = desk.theta(m.theta);
     each_lot(x.rows, [&](index first, index rows) {
         take(loss.y, first, rows, desk.t, desk.weight);
-        desk.outputs(first, rows, theta, desk.z);
+        desk.outputs(x, first, rows, theta, desk.z);
         rates_of(loss.loss).cost({lot_rows, rows, K, loss.parameter, desk.weight, desk.t, desk.z, nullptr, desk.slope,
                           desk.curvature, desk.value, none});
-        desk.gather(first, rows);
-        if (second) desk.add_hessian(first, rows);
+        desk.gather(x, first, rows);
+        if (second) desk.add_hessian(x, first, rows);
     });
     add_values_to(sums, desk.value, values);
     desk.add_gradient_to(sums + values);
@@ -230,17 +231,17 @@ void objective_csr(double* sums, const R& x, const Likelihood& loss, const Machi
 template <class R>
 void product_csr(double* sums, const R& x, const Likelihood& loss, const Machines& m, const double* direction) {
     const index K = m.K;
-    const SparseDesk<R> desk(x, m, 2 * K, loss.y.K, false);
+    const SparseDesk desk(x.columns, m, 2 * K, loss.y.K, false);
     Ahead none;
     const auto theta = desk.theta(m.theta), along = desk.theta(direction);
     each_lot(x.rows, [&](index first, index rows) {
         double* const q = desk.z + K * lot_rows;
         take(loss.y, first, rows, desk.t, desk.weight);
-        desk.outputs(first, rows, theta, desk.z);
-        desk.outputs(first, rows, along, q);
+        desk.outputs(x, first, rows, theta, desk.z);
+        desk.outputs(x, first, rows, along, q);
         rates_of(loss.loss).bend({lot_rows, rows, K, loss.parameter, desk.weight, desk.t, desk.z, q, desk.slope,
                           nullptr, nullptr, none});
-        desk.gather(first, rows);
+        desk.gather(x, first, rows);
     });
     desk.add_gradient_to(sums);
 }
@@ -248,10 +249,10 @@ void product_csr(double* sums, const R& x, const Likelihood& loss, const Machine
 template <class R>
 void margins_csr(double* z, const R& x, const Machines& m) {
     const index K = m.K;
-    const SparseDesk<R> desk(x, m, K, 0, false);
+    const SparseDesk desk(x.columns, m, K, 0, false);
     const auto theta = desk.theta(m.theta);
     each_lot(x.rows, [&](index first, index rows) {
-        desk.outputs(first, rows, theta, desk.z);
+        desk.outputs(x, first, rows, theta, desk.z);
         for (index i = 0; i < rows; ++i)
             for (index k = 0; k < K; ++k) z[(first + i) * K + k] = desk.z[k * lot_rows + i];
     });
@@ -260,13 +261,13 @@ void margins_csr(double* z, const R& x, const Machines& m) {
 template <class R>
 void gather_csr(double* sums, const R& x, const Machines& m, const double* slope, const double* curvature) {
     const index K = m.K;
-    SparseDesk<R> desk(x, m, K, 0, curvature);
+    SparseDesk desk(x.columns, m, K, 0, curvature);
     each_lot(x.rows, [&](index first, index rows) {
         turn(desk.slope, slope + first * K, rows, K);
-        desk.gather(first, rows);
+        desk.gather(x, first, rows);
         if (!curvature) return;
         turn(desk.curvature, curvature + first * K, rows, K);
-        desk.add_hessian(first, rows);
+        desk.add_hessian(x, first, rows);
     });
     desk.add_gradient_to(sums);
     if (curvature) desk.add_hessian_to(sums + K * (1 + x.columns));

@@ -122,9 +122,9 @@ struct Few {
 #endif
 
 // Takes rows from `first` to before `last` while nothing happens; returns how many.
-template <class Rule, class Machine>
-[[gnu::noinline]] index quick(const Scanner& s, Machine machine, const double* targets, const index* order, index first,
-                              index last, Tally& out) {
+template <class Law, class Machine>
+[[gnu::noinline]] index quick(Law law, const Scanner& s, Machine machine, const double* targets, const index* order,
+                              index first, index last, Tally& out) {
     constexpr index ahead = 16;
     const double eta = s.rate;
     double weight = out.weight, loss = out.loss, squares = out.squares, largest = out.largest, margin = out.margin;
@@ -134,11 +134,11 @@ template <class Rule, class Machine>
         if (order && i + ahead < last) __builtin_prefetch(targets + order[i + ahead]);
         const Met met = machine.meet(i, last);
         const double t = targets[order ? order[i] : i], e = t - met.z, error = e * e, energy = t * t;
-        const Gain gain = Rule::gain(met.z, t, met.square, eta, s.parameter);
+        const Gain gain = law.gain(met.z, t, met.square, eta, s.parameter);
         if (!(met.square + energy + gain.loss < infinity && met.within)) break;
         const double far = energy > reach ? energy : reach;
-        if (Rule::explodes && !(error <= 1e16 * far)) break;
-        if (Rule::explodes) {
+        if (Law::explodes && !(error <= 1e16 * far)) break;
+        if (Law::explodes) {
             reach = far;
             worst = error > worst ? error : worst;
         }
@@ -158,7 +158,7 @@ template <class Rule, class Machine>
     out.squares = squares;
     out.largest = largest;
     out.mistakes += double(wrong);
-    out.updates += double(Rule::corrects ? wrong : i - first);
+    out.updates += double(Law::corrects ? wrong : i - first);
     out.margin = margin;
     out.energy = energies;
     out.reach = reach;
@@ -166,36 +166,40 @@ template <class Rule, class Machine>
     return i - first;
 }
 
-// The rules that have a quick loop.
-template <class Rule>
-struct Quick {
-    static constexpr bool exists = false;
-};
+// The rules of one output that have a quick loop: without signs of the data or a leak.
+inline bool is_quick(const Scanner& s) {
+    const Manner how = manner_of(s.rule);
+    return !how.signs && !how.leaks;
+}
 
-template <class Rule>
-struct Quick<Apiece<Rule>> {
-    static constexpr bool exists = !Rule::signs && !Rule::leaks;
-
-    template <class Rows>
-    static index take(const Scanner& s, const Rows& rows, const double* targets, const index* order, index first,
-                      index last, double* w, Tally& tally) {
-        const auto run = [&](auto machine) { return quick<Rule>(s, machine, targets, order, first, last, tally); };
-        if constexpr (requires { rows.x; }) {
-            using T = std::remove_cvref_t<decltype(*rows.x.at(0, 0))>;
-            switch (rows.x.columns / lanes) {
-                case 0: return run(Held<1, T>(rows.x, s.one, w));
-                case 1: return run(Held<2, T>(rows.x, s.one, w));
-                case 2: return run(Held<3, T>(rows.x, s.one, w));
-                case 3: return run(Held<4, T>(rows.x, s.one, w));
-            }
+template <class Rows>
+index quickly(const Scanner& s, const Rows& rows, const double* targets, const index* order, index first, index last,
+              double* w, Tally& tally) {
+    const auto run = [&](auto machine) {
+        const auto by = [&](auto law) { return quick(law, s, machine, targets, order, first, last, tally); };
+        switch (s.rule) {
+            case Rule::lms: return by(Lms{});
+            case Rule::perceptron: return by(Rosenblatt{});
+            case Rule::normalized:
+            case Rule::sign_error: return by(Either<Normalized, SignError>{{}, s.rule == Rule::normalized});
+            default: return by(Either<Tanh, Logistic>{{}, s.rule == Rule::sigmoid_tanh});
         }
-#if defined(__AVX512F__)
-        if constexpr (requires { rows.short_indptr; }) {
-            if constexpr (Rows::Row::gathers) return run(Few(rows, w));
+    };
+    if constexpr (requires { rows.x; }) {
+        using T = std::remove_cvref_t<decltype(*rows.x.at(0, 0))>;
+        switch (rows.x.columns / lanes) {
+            case 0: return run(Held<1, T>(rows.x, s.one, w));
+            case 1: return run(Held<2, T>(rows.x, s.one, w));
+            case 2: return run(Held<3, T>(rows.x, s.one, w));
+            case 3: return run(Held<4, T>(rows.x, s.one, w));
         }
-#endif
-        return run(Beside<Rows>(rows, w));
     }
-};
+#if defined(__AVX512F__)
+    if constexpr (requires { rows.starts; }) {
+        if constexpr (Rows::Row::gathers) return run(Few(rows, w));
+    }
+#endif
+    return run(Beside<Rows>(rows, w));
+}
 
 }  // namespace adaline::ADALINE_ISA

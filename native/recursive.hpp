@@ -10,8 +10,11 @@
 
 namespace adaline::ADALINE_ISA {
 
-// f = S'x; returns f.f.
+// f = S'x; returns f.f. Here and below members are copied first: a store of a vector could change them, for all that the
+// compiler knows.
 inline double Recursion::turn(double* S) const {
+    const index n = this->n, pitch = this->pitch;
+    double *const x = this->x, *const f = this->f;
     __builtin_memset(f, 0, sizeof(double) * pitch);
     for (index i = 0; i < n; ++i) {
         if (x[i] == 0) continue;
@@ -26,6 +29,8 @@ inline double Recursion::turn(double* S) const {
 
 // Sf = S f,   S = (S - beta Sf f') growth.
 inline void Recursion::shrink(double* S, double beta, double growth) const {
+    const index n = this->n, pitch = this->pitch;
+    double *const f = this->f, *const Sf = this->Sf;
     const vec grown = broadcast(growth);
     for (index i = 0; i < n; ++i) {
         double* const row = S + i * pitch;
@@ -47,34 +52,26 @@ inline Recursion recursion_of(const Scanner& s) {
             s.tally, s.diagonal};
 }
 
-struct Recursive {
-    static constexpr bool explodes = false, of_classes = false;
-
-    template <class Row>
-    static Seen take(const Weights& a, const Row& x, Met met, const double* t, double eta, double m) {
-        const Recursion& u = a.recursion;
-        const bool held = u.tally->hold > 0;
-        x.write(u.x);
-        const double noise = (held ? 1 : a.p[0]) / eta, r = noise + u.turn(u.S);
-        u.shrink(u.S, 1 / (r + std::sqrt(r * noise)), held ? 1 : a.p[1]);
-        Seen seen;
-        for (index k = 0; k < a.K; ++k) {
-            const double z = a.z[k] = k ? x.dot(a.at(k)) : met.z;
-            const double e = t[k] - z, side = t[k] * z;
-            seen.loss += e * e / 2;
-            seen.mistakes += side <= 0;
-            seen.updates += 1;
-            if (side < seen.margin) seen.margin = side;
-            a.follow(k, e / r, u.Sf, m);
-        }
-        x.clear(u.x);
-        if (index(a.step) % u.period == 0) {
-            double most = 0;
-            for (index i = 0; i < u.n * u.pitch; ++i) most = std::fmax(most, std::fabs(u.S[i]));
-            u.tally->hold = most > 1e100;
-        }
-        return seen;
+inline Seen recursive(const Weights& a, const double* t, double eta, double m) {
+    const Recursion& u = a.recursion;
+    const bool held = u.tally->hold > 0;
+    const double noise = (held ? 1 : a.p[0]) / eta, r = noise + u.turn(u.S);
+    u.shrink(u.S, 1 / (r + std::sqrt(r * noise)), held ? 1 : a.p[1]);
+    Seen seen;
+    for (index k = 0; k < a.K; ++k) {
+        const double e = t[k] - a.z[k], side = t[k] * a.z[k];
+        seen.loss += e * e / 2;
+        seen.mistakes += side <= 0;
+        seen.updates += 1;
+        if (side < seen.margin) seen.margin = side;
+        a.follow(k, e / r, u.Sf, m);
     }
-};
+    if (index(a.step) % u.period == 0) {
+        double most = 0;
+        for (index i = 0; i < u.n * u.pitch; ++i) most = std::fmax(most, std::fabs(u.S[i]));
+        u.tally->hold = most > 1e100;
+    }
+    return seen;
+}
 
 }  // namespace adaline::ADALINE_ISA

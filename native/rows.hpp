@@ -38,7 +38,11 @@ inline vec sign(vec x) {
     return (x > zero ? one : zero) - (x < zero ? one : zero);
 }
 
-inline double sign(double x) { return double(x > 0) - double(x < 0); }
+// Without a branch, which nothing would foretell.
+inline double sign(double x) {
+    const two v{x, x}, zero{}, one{1, 1};
+    return ((v > zero ? one : zero) - (v < zero ? one : zero))[0];
+}
 
 // within: whether every column exists. The one check that looks at entries: a stray index would write anywhere.
 struct Met {
@@ -233,8 +237,24 @@ struct Together {
 template <class T>
 void pack_together(double* room, const Matrix<T>& x, index first, index n) {
     const index pitch = padded(x.columns);
-    for (index j = 0; j < x.columns; ++j)
-        for (index i = 0; i < n; ++i) room[i * pitch + j] = x(first + i, j);
+    if (!x.by_columns()) {
+        for (index j = 0; j < x.columns; ++j)
+            for (index i = 0; i < n; ++i) room[i * pitch + j] = x(first + i, j);
+        return;
+    }
+    for (index j = 0; j < x.columns; j += lanes)
+        for (index i = 0; i < n; i += lanes) {
+            vec square[lanes];
+#pragma GCC unroll 8
+            for (int l = 0; l < lanes; ++l) {
+                const T* const z = x.at(first + i, j + l < x.columns ? j + l : j);
+                square[l] = n - i >= lanes ? load(z) : head(z, n - i);
+            }
+            transpose(square);
+#pragma GCC unroll 8
+            for (int l = 0; l < lanes; ++l)
+                if (l < n - i) store(room + (i + l) * pitch + j, square[l]);
+        }
 }
 
 template <class T, class Index>
@@ -243,8 +263,7 @@ struct Entire {
 
     const T* data;
     const Index* indices;
-    const void* indptr;
-    bool short_indptr;
+    Starts starts;
     index D;
     double one;
     const index* chosen;
@@ -252,19 +271,15 @@ struct Entire {
 
     static constexpr index ahead = 8;
 
-    index start(index row) const {
-        return short_indptr ? static_cast<const std::int32_t*>(indptr)[row] : static_cast<const index*>(indptr)[row];
-    }
-
     ADALINE_INLINE Row at(index i) const {
-        const index row = chosen ? chosen[i] : i, begin = start(row);
+        const index row = chosen ? chosen[i] : i, begin = starts[row];
         if (chosen && i + 2 * ahead < count) {
-            __builtin_prefetch(static_cast<const char*>(indptr) + chosen[i + 2 * ahead] * (short_indptr ? 4 : 8));
-            const index from = start(chosen[i + ahead]), to = start(chosen[i + ahead] + 1);
+            __builtin_prefetch(static_cast<const char*>(starts.from) + chosen[i + 2 * ahead] * (starts.is_short ? 4 : 8));
+            const index from = starts[chosen[i + ahead]], to = starts[chosen[i + ahead] + 1];
             for (index k = from; k < to && k < from + 128; k += 64 / index(sizeof(T))) __builtin_prefetch(data + k);
             for (index k = from; k < to && k < from + 128; k += 64 / index(sizeof(Index))) __builtin_prefetch(indices + k);
         }
-        return {data + begin, indices + begin, start(row + 1) - begin, D, one};
+        return {data + begin, indices + begin, starts[row + 1] - begin, D, one};
     }
 };
 

@@ -3,7 +3,7 @@
 //   z = w.x,   x with the virtual ones column,   eta the rate of the step times the row's weight
 //
 // A rule of one output returns the factor g by which the row is added to its weights; rules of K
-// coupled outputs, and the recursive ones, take the whole row.
+// coupled outputs, and the recursive ones, are given all outputs at once.
 #pragma once
 
 #include <cmath>
@@ -106,9 +106,10 @@ struct Recursion {
     void shrink(double* S, double beta, double growth) const;
 };
 
-// The weights of a scan while it runs: rows of theta with the intercept last, padded.
+// The weights of a scan while it runs: rows of theta with the intercept last, padded. z: their outputs. g: a number
+// for each output, that of the late weights or the factor of the row.
 struct Weights {
-    double *w, *lag, *z;
+    double *w, *lag, *z, *g;
     index K, D, pitch;
     double one;
     const double* p;
@@ -134,74 +135,101 @@ struct Seen {
     double loss = 0, error = 0, mistakes = 0, updates = 0, margin = infinity;
 };
 
+// How a rule of one output changes its weights, and what counts as an update or an end of the scan.
+struct Manner {
+    bool signs, leaks, explodes, corrects;
+};
+
+inline Manner manner_of(Rule rule) {
+    const auto of = []<class R>(R) { return Manner{R::signs, R::leaks, R::explodes, R::corrects}; };
+    switch (rule) {
+        case Rule::lms:
+        case Rule::normalized:
+        case Rule::sign_error: return of(Lms{});
+        case Rule::leaky: return of(Leaky{});
+        case Rule::sign_data:
+        case Rule::sign_sign: return of(SignData{});
+        case Rule::perceptron: return of(Rosenblatt{});
+        default: return of(Tanh{});
+    }
+}
+
+// Loops for each rule would cost the compiler minutes, and a branch that is always the same is nearly free.
+template <class A, class B>
+struct Either : A {
+    bool first;
+    ADALINE_INLINE Gain gain(double z, double t, double square, double eta, const double* p) const {
+        return first ? A::gain(z, t, square, eta, p) : B::gain(z, t, square, eta, p);
+    }
+};
+
+ADALINE_INLINE Gain gain_of(Rule rule, double z, double t, double square, double eta, const double* p) {
+    if (rule == Rule::lms || rule == Rule::leaky || rule == Rule::sign_data) [[likely]]
+        return Lms::gain(z, t, square, eta, p);
+    if (rule == Rule::perceptron) return Rosenblatt::gain(z, t, square, eta, p);
+    if (rule == Rule::normalized) return Normalized::gain(z, t, square, eta, p);
+    if (rule == Rule::sigmoid_tanh) return Tanh::gain(z, t, square, eta, p);
+    if (rule == Rule::sigmoid_logistic) return Logistic::gain(z, t, square, eta, p);
+    return SignError::gain(z, t, square, eta, p);
+}
+
 // K outputs, each with a rule of its own.
-template <class Rule>
-struct Apiece {
-    static constexpr bool explodes = Rule::explodes, of_classes = false;
-
-    template <class Row>
-    ADALINE_INLINE static Seen take(const Weights& a, const Row& x, Met met, const double* t, double eta, double m) {
-        Seen seen;
-        for (index k = 0; k < a.K; ++k) {
-            const double z = k ? x.dot(a.at(k)) : met.z;
-            a.z[k] = z;
-            const Gain out = Rule::gain(z, t[k], met.square, eta, a.p);
-            const double e = t[k] - z;
-            seen.loss += out.loss;
-            if (explodes && !(e * e <= seen.error)) seen.error = e * e;
-            seen.mistakes += out.side <= 0;
-            seen.updates += Rule::corrects ? out.side <= 0 : 1;
-            if (out.side < seen.margin) seen.margin = out.side;
-            if (Rule::leaks || out.g != 0)
-                a.template add<Rule::signs, Rule::leaks>(x, k, out.g, Rule::leaks ? 1 - eta * a.p[1] : 1, m);
-        }
-        return seen;
+template <class Row>
+ADALINE_INLINE Seen apiece(Rule rule, Manner how, const Weights& a, const Row& x, Met met, const double* t, double eta,
+                           double m) {
+    Seen seen;
+    for (index k = 0; k < a.K; ++k) {
+        const double z = k ? x.dot(a.at(k)) : met.z;
+        a.z[k] = z;
+        const Gain out = gain_of(rule, z, t[k], met.square, eta, a.p);
+        const double e = t[k] - z;
+        seen.loss += out.loss;
+        if (how.explodes && !(e * e <= seen.error)) seen.error = e * e;
+        seen.mistakes += out.side <= 0;
+        seen.updates += how.corrects ? out.side <= 0 : 1;
+        if (out.side < seen.margin) seen.margin = out.side;
+        if (how.leaks) [[unlikely]]
+            a.template add<false, true>(x, k, out.g, 1 - eta * a.p[1], m);
+        else if (out.g != 0 && how.signs) [[unlikely]]
+            a.template add<true, false>(x, k, out.g, 1, m);
+        else if (out.g != 0)
+            a.template add<false, false>(x, k, out.g, 1, m);
     }
-};
+    return seen;
+}
 
-struct KeslerRule {
-    static constexpr bool explodes = false, of_classes = true;
-
-    template <class Row>
-    static Seen take(const Weights& a, const Row& x, Met met, const double* t, double eta, double m) {
-        const index i = index(*t);
-        for (index k = 0; k < a.K; ++k) a.z[k] = k ? x.dot(a.at(k)) : met.z;
-        Seen seen;
-        double mine = a.z[i];
-        for (index j = 0; j < a.K; ++j) {
-            if (j == i) continue;
-            const double lead = mine - a.z[j];
-            if (lead < seen.margin) seen.margin = lead;
-            if (lead > 0) continue;
-            seen.loss -= lead;
-            ++seen.updates;
-            a.add<false, false>(x, i, eta, 1, m);
-            a.add<false, false>(x, j, -eta, 1, m);
-            mine = x.dot(a.at(i));
-        }
-        seen.mistakes = seen.updates > 0;
-        return seen;
+// K outputs that compete for the class of the row, as it changes them one after the other.
+template <class Row>
+Seen kesler(const Weights& a, const Row& x, const double* t, double eta, double m) {
+    const index i = index(*t);
+    Seen seen;
+    double mine = a.z[i];
+    for (index j = 0; j < a.K; ++j) {
+        if (j == i) continue;
+        const double lead = mine - a.z[j];
+        if (lead < seen.margin) seen.margin = lead;
+        if (lead > 0) continue;
+        seen.loss -= lead;
+        ++seen.updates;
+        for (const index k : {i, j}) a.template add<false, false>(x, k, k == i ? eta : -eta, 1, m);
+        mine = x.dot(a.at(i));
     }
-};
+    seen.mistakes = seen.updates > 0;
+    return seen;
+}
 
-struct SoftmaxRule {
-    static constexpr bool explodes = false, of_classes = true;
-
-    template <class Row>
-    static Seen take(const Weights& a, const Row& x, Met met, const double* t, double eta, double m) {
-        const index i = index(*t);
-        double top = -infinity, rival = -infinity, total = 0;
-        for (index k = 0; k < a.K; ++k) {
-            const double z = a.z[k] = k ? x.dot(a.at(k)) : met.z;
-            if (z > top) top = z;
-            if (k != i && z > rival) rival = z;
-        }
-        for (index k = 0; k < a.K; ++k) total += std::exp(a.z[k] - top);
-        for (index k = 0; k < a.K; ++k)
-            a.add<false, false>(x, k, eta * (double(k == i) - std::exp(a.z[k] - top) / total), 1, m);
-        const double lead = a.z[i] - rival;
-        return {std::log(total) - (a.z[i] - top), 0, double(lead <= 0), double(a.K), lead};
+// The rules below are given the outputs z of all weights. This one leaves in g what times the row is to be added.
+inline Seen softmax(const Weights& a, const double* t, double eta) {
+    const index i = index(*t);
+    double top = -infinity, rival = -infinity, total = 0;
+    for (index k = 0; k < a.K; ++k) {
+        if (a.z[k] > top) top = a.z[k];
+        if (k != i && a.z[k] > rival) rival = a.z[k];
     }
-};
+    for (index k = 0; k < a.K; ++k) total += a.g[k] = std::exp(a.z[k] - top);
+    for (index k = 0; k < a.K; ++k) a.g[k] = eta * (double(k == i) - a.g[k] / total);
+    const double lead = a.z[i] - rival;
+    return {std::log(total) - (a.z[i] - top), 0, double(lead <= 0), double(a.K), lead};
+}
 
 }  // namespace adaline::ADALINE_ISA

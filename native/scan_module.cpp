@@ -111,7 +111,7 @@ class BoundScan {
         require(root.ndim() == 3 && (rule < Rule::rls || root.shape(0) >= 1) &&
                     (root.size() == 0 || (index(root.shape(1)) == (diagonal ? 1 : n) && index(root.shape(2)) == (n + 7) / 8 * 8)),
                 "root must be (roots, 1 + D, padded 1 + D), or one row where it is diagonal");
-        s = {rule, D, K, takes_classes(rule) ? 1 : K, intercept ? 1.0 : 0.0, theta.data(), good.data(), lag.data(), root.data(),
+        s = {rule, takes_classes(rule), bends(rule), D, K, takes_classes(rule) ? 1 : K, intercept ? 1.0 : 0.0, theta.data(), good.data(), lag.data(), root.data(),
              reinterpret_cast<Tally*>(tally.data()), index(root.shape(0)), diagonal, {}, average, period, schedule, rate,
              tau, power};
         for (int i = 0; i < 4; ++i) s.parameter[i] = parameters.data()[i];

@@ -48,9 +48,30 @@ inline bool usable(const double* t, index T, bool of_classes, index K) {
     return !of_classes || (*t >= 0 && *t < double(K));
 }
 
-template <class Rule, class Rows>
-void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, Weights& shared) {
+// Rules of coupled outputs, and those that carry a matrix.
+template <class Row>
+ADALINE_INLINE Seen coupled(const Scanner& s, const Weights& a, const Row& x, Met met, const double* t, double eta,
+                            double m) {
+    for (index k = 0; k < a.K; ++k) a.z[k] = k ? x.dot(a.at(k)) : met.z;
+    if (s.rule == Rule::kesler) return kesler(a, x, t, eta, m);
+    if (s.rule == Rule::softmax) {
+        const Seen seen = softmax(a, t, eta);
+        for (index k = 0; k < a.K; ++k) a.template add<false, false>(x, k, a.g[k], 1, m);
+        return seen;
+    }
+    for (index k = 0; s.bends && k < a.K; ++k) a.g[k] = x.dot(a.late(k));
+    x.write(a.recursion.x);
+    const Seen seen = carried(s.rule, a, t, eta, m);
+    x.clear(a.recursion.x);
+    return seen;
+}
+
+// apart: each output has a rule of its own.
+template <bool apart, class Rows>
+void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, const Weights& shared) {
     Weights a = shared;
+    const Rule rule = s.rule;
+    const Manner how = manner_of(rule);
     Tally tally = *s.tally;
     const index size = s.K * (1 + s.D), T = y.K;
     index taken = 0, left = s.period - index(tally.steps) % s.period;
@@ -59,17 +80,16 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, W
         tally.stopped = double(i);
         spread(s.good, a.w, s.K, s.D, a.pitch);
     };
-    const bool plain = s.K == 1 && s.schedule == Schedule::constant && s.average < 0 && !y.weight && !v.outputs;
+    const bool plain = apart && s.K == 1 && s.schedule == Schedule::constant && s.average < 0 && !y.weight && !v.outputs &&
+                       is_quick(s);
     for (index i = 0; i < v.count && runs(tally); ++i) {
-        if constexpr (Quick<Rule>::exists) {
-            if (plain && left > 1 && tally.steps > 0) {
-                const index last = v.count - i < left - 1 ? v.count : i + left - 1;
-                const index done = Quick<Rule>::take(s, rows, y.t, v.order, i, last, a.w, tally);
-                i += done;
-                left -= done;
-                taken += done;
-                if (i == v.count) break;
-            }
+        if (apart && plain && left > 1 && tally.steps > 0) {
+            const index last = v.count - i < left - 1 ? v.count : i + left - 1;
+            const index done = quickly(s, rows, y.t, v.order, i, last, a.w, tally);
+            i += done;
+            left -= done;
+            taken += done;
+            if (i == v.count) break;
         }
         const index r = v.order ? v.order[i] : i;
         const double weight = y.weight ? y.weight[r] : 1;
@@ -86,12 +106,17 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, W
             continue;
         }
         const double* const t = y.t + r * T;
-        if (!(met.square < infinity) || !usable(t, T, Rule::of_classes, s.K)) {
+        if (!(met.square < infinity) || !usable(t, T, s.classes, s.K)) {
             stop(ScanState::not_finite, i);
             break;
         }
         const double n = a.step = tally.steps + 1, eta = weight * rate(s, n, v.rates, taken++);
-        const Seen seen = Rule::take(a, x, met, t, eta, n > s.average ? n - s.average - 1 : 0);
+        const double m = n > s.average ? n - s.average - 1 : 0;
+        Seen seen;
+        if constexpr (apart)
+            seen = apiece(rule, how, a, x, met, t, eta, m);
+        else
+            seen = coupled(s, a, x, met, t, eta, m);
         if (v.outputs) __builtin_memcpy(v.outputs + i * s.K, a.z, sizeof(double) * s.K);
         double energy = 0, largest = 0;
         for (index k = 0; k < T; ++k) {
@@ -99,7 +124,7 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, W
             energy += square;
             if (square > largest) largest = square;
         }
-        if (Rule::explodes) {
+        if (apart && how.explodes) {
             if (largest > tally.reach) tally.reach = largest;
             if (n == 1 && seen.error > tally.reach) tally.reach = seen.error;
             if (!(seen.error <= 1e16 * tally.reach)) {
@@ -141,37 +166,16 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, W
 }
 
 template <class Rows>
-void by_rule(const Scanner& s, const Rows& rows, const Targets& y, const Visits& v, Weights& a) {
-    switch (s.rule) {
-        case Rule::lms: return scan<Apiece<Lms>>(s, rows, y, v, a);
-        case Rule::normalized: return scan<Apiece<Normalized>>(s, rows, y, v, a);
-        case Rule::leaky: return scan<Apiece<Leaky>>(s, rows, y, v, a);
-        case Rule::sign_error: return scan<Apiece<SignError>>(s, rows, y, v, a);
-        case Rule::sign_data: return scan<Apiece<SignData>>(s, rows, y, v, a);
-        case Rule::sign_sign: return scan<Apiece<SignSign>>(s, rows, y, v, a);
-        case Rule::perceptron: return scan<Apiece<Rosenblatt>>(s, rows, y, v, a);
-        case Rule::kesler: return scan<KeslerRule>(s, rows, y, v, a);
-        case Rule::sigmoid_tanh: return scan<Apiece<Tanh>>(s, rows, y, v, a);
-        case Rule::sigmoid_logistic: return scan<Apiece<Logistic>>(s, rows, y, v, a);
-        case Rule::softmax: return scan<SoftmaxRule>(s, rows, y, v, a);
-        case Rule::rls: return scan<Recursive>(s, rows, y, v, a);
-        case Rule::adaptive_identity: return scan<AdaptiveIdentity>(s, rows, y, v, a);
-        case Rule::wide_identity: return scan<AdaptiveSigmoid<straight>>(s, rows, y, v, a);
-        case Rule::adaptive_tanh:
-        case Rule::wide_tanh: return scan<AdaptiveSigmoid<hyperbolic>>(s, rows, y, v, a);
-        case Rule::adaptive_logistic:
-        case Rule::wide_logistic: return scan<AdaptiveSigmoid<logarithmic>>(s, rows, y, v, a);
-        case Rule::adaptive_softmax:
-        case Rule::wide_softmax: return scan<AdaptiveSoftmax>(s, rows, y, v, a);
-    }
+void scan_rows(const Scanner& s, const Rows& rows, const Targets& y, const Visits& v, const Weights& a) {
+    return (s.classes || s.rule >= Rule::rls ? scan<false, Rows> : scan<true, Rows>)(s, rows, y, v, a);
 }
 
 // Cuts the room for the weights off, and for `extra` more doubles.
 inline Weights weights_of(const Scanner& s, index extra, double*& more) {
     const index pitch = padded(1 + s.D), size = s.K * pitch;
     const bool averages = s.average >= 0;
-    scratch.reserve((averages ? 2 : 1) * size + s.K + extra + room_of(s), 16);
-    Weights a{scratch.array(size), nullptr, scratch.array(s.K), s.K, s.D, pitch, s.one, s.parameter};
+    scratch.reserve((averages ? 2 : 1) * size + 2 * s.K + extra + room_of(s), 16);
+    Weights a{scratch.array(size), nullptr, scratch.array(s.K), scratch.array(s.K), s.K, s.D, pitch, s.one, s.parameter};
     for (index k = 0; k < s.K; ++k)
         for (index j = s.D; j < pitch; ++j) a.w[k * pitch + j] = 0;
     spread(s.theta, a.w, s.K, s.D, pitch);
@@ -189,7 +193,7 @@ inline void scan_dense(const Scanner& s, const Dense& x, const Targets& y, const
         double* room;
         if (m.by_rows()) {
             Weights a = weights_of(s, 0, room);
-            return by_rule(s, Together<T>{m, v.count, s.one}, y, v, a);
+            return scan_rows(s, Together<T>{m, v.count, s.one}, y, v, a);
         }
         constexpr index lot = 32;
         const index pitch = padded(s.D);
@@ -201,10 +205,10 @@ inline void scan_dense(const Scanner& s, const Dense& x, const Targets& y, const
             const Matrix<double> some{room, n, s.D, pitch, 1, nullptr, nullptr};
             const index skip = v.order ? 0 : first;
             const Targets part{y.t + skip * y.K, y.K, y.weight ? y.weight + skip : nullptr};
-            by_rule(s, Together<double>{some, n, s.one}, part,
-                    {n, v.order ? v.order + first : nullptr, v.rates ? v.rates + index(s.tally->steps - start) : nullptr,
-                     v.outputs ? v.outputs + first * s.K : nullptr},
-                    a);
+            scan_rows(s, Together<double>{some, n, s.one}, part,
+                      {n, v.order ? v.order + first : nullptr, v.rates ? v.rates + index(s.tally->steps - start) : nullptr,
+                       v.outputs ? v.outputs + first * s.K : nullptr},
+                      a);
             if (!runs(*s.tally)) {
                 s.tally->stopped += double(first);
                 return;
@@ -217,9 +221,9 @@ template <class T, class Index>
 void scan_entries(const Scanner& s, const Sparse& x, const index* chosen, const Targets& y, const Visits& v) {
     double* room;
     Weights a = weights_of(s, 0, room);
-    by_rule(s, Entire<T, Index>{static_cast<const T*>(x.data), static_cast<const Index*>(x.indices), x.indptr,
-                                x.short_indptr, s.D, s.one, chosen, v.count},
-            y, v, a);
+    scan_rows(s, Entire<T, Index>{static_cast<const T*>(x.data), static_cast<const Index*>(x.indices),
+                                  {x.indptr, x.short_indptr}, s.D, s.one, chosen, v.count},
+              y, v, a);
 }
 
 inline void scan_csr(const Scanner& s, const Sparse& x, const index* chosen, const Targets& y, const Visits& v) {

@@ -101,20 +101,21 @@ def attributes(body: str) -> str:
 def entries(body: str, *, typed: bool) -> str:
     """Return each `name : what`, or name alone, with what follows indented as a definition; other lines are prose.
 
-    Where `typed`, what stands before an indented description is a type. Typed names stand in the order of `in_order`.
+    Where `typed`, what stands before an indented description is a type. Those of a system are sorted.
     """
     found: list[tuple[str, str]] = []
     lines = body.strip().splitlines()
     for line, after in zip(lines, [*lines[1:], ""], strict=True):
         entry, indented = ENTRY.match(line), after.startswith("    ")
+        goes_on = len(line) > 90 and after.strip()[:1].islower()  # the description began in the first line
         if entry and (entry[2] or (typed and indented)):
-            kind = f"*{entry[2]}*  \n" if typed and indented and entry[2] else f"{entry[2] or ''}\n"
+            kind = f"*{entry[2]}*  \n" if typed and indented and entry[2] and not goes_on else f"{entry[2] or ''}\n"
             found.append((entry[1], kind))
         elif found:
             found[-1] = (found[-1][0], f"{found[-1][1]}{line.strip()}\n")
         else:
             found.append(("", f"{line}\n"))
-    if typed:
+    if any(names in ("basis", "fit_intercept", "random_state") for names, _ in found):  # of a system
         order = in_order([names for names, _ in found])
         found.sort(key=lambda pair: order.index(pair[0]))
     return "\n\n".join(definition(*pair) if pair[0] else prose(pair[1]) for pair in found).strip()

@@ -25,7 +25,13 @@ FIRST = [
     *("fit", "predict", "predict_proba", "decision_function", "transform", "filter", "score", "summary", "test"),
     *("influence", "partial_fit", "learn_one", "predict_one", "merge", "forget", "value", "slope", "curvature"),
 ]
-HIDDEN = {"compared"}
+HIDDEN = {
+    "compared",
+    "get_params",
+    "set_params",
+    "set_output",
+    "get_metadata_routing",
+}  # the last four as in scikit-learn
 
 
 def chapters() -> dict[str, tuple[str, Names]]:

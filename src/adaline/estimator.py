@@ -41,9 +41,7 @@ def join() -> None:
             own.__bases__ = (getattr(sklearn.base, own.__name__),)
             for name in [name for name, value in vars(own).items() if isinstance(value, Deferred)]:
                 delattr(own, name)  # scikit-learn's class has it now
-        for cls in sorted(
-            _descendants(BaseEstimator), key=lambda one: len(one.__mro__)
-        ):  # bases before their subclasses
+        for cls in _descendants(BaseEstimator):
             above: Any = super(TransformerMixin if issubclass(cls, TransformerMixin) else BaseEstimator, cls)
             above.__init_subclass__()
 
@@ -58,9 +56,10 @@ def _alone() -> bool:
     return issubclass(BaseEstimator, Alone)
 
 
-def _descendants(cls: type[Any]) -> set[type[Any]]:
+def _descendants(cls: type[Any]) -> list[type[Any]]:
+    """Return the subclasses of a class, theirs too, each after its bases."""
     below = set(cls.__subclasses__())
-    return below.union(*map(_descendants, below))
+    return sorted(below.union(*map(_descendants, below)), key=lambda one: len(one.__mro__))
 
 
 class Deferred:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,11 @@ def lazily(package: str, homes: dict[str, str]) -> Callable[[str], Any]:
     def find(name: str) -> Any:
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module = import_module(f"{package}.{home[name] or name}")
+        where = f"{package}.{home[name] or name}"
+        try:
+            module = import_module(where)
+        except AttributeError as error:  # which `from package import name` would not show
+            raise ImportError(f"{where} cannot be imported: {error}") from error
         value = getattr(module, name) if home[name] else module
         setattr(sys.modules[package], name, value)
         return value
@@ -28,21 +32,28 @@ def lazily(package: str, homes: dict[str, str]) -> Callable[[str], Any]:
     return find
 
 
-class Registry(Mapping[str, Any]):
-    """Classes of a package by their names; `suffix` is left out of the names."""
+class Registry(MutableMapping[str, Any]):
+    """Classes by their names, those of a package imported when they are taken; `suffix` is left out of the names."""
 
     def __init__(self, package: str, names: str, suffix: str = "") -> None:
-        self.package, self.suffix = package, suffix
-        self.names = {name.removesuffix(suffix): name for name in names.split()}
+        self.package = package
+        self.known: dict[str, Any] = {name.removesuffix(suffix): name for name in names.split()}
 
     def __getitem__(self, name: str) -> Any:
-        return getattr(sys.modules[self.package], self.names[name])
+        found = self.known[name]
+        return getattr(sys.modules[self.package], found) if isinstance(found, str) else found
+
+    def __setitem__(self, name: str, value: type[Any]) -> None:
+        self.known[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        del self.known[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
+        return iter(self.known)
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self.known)
 
     def __or__(self, other: Mapping[str, Any]) -> dict[str, Any]:
         return {**self, **other}

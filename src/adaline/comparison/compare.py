@@ -232,8 +232,8 @@ def compare_table(
         for name, settings in _chosen_systems(kind, systems, table.y, ranked is not None)
     ]
     if table.offset is not None:
-        chosen, left = _with_offset(chosen)
-        notes.append(f"left out, as they take no offset: {some(left)}")
+        chosen, others = _with_offset(chosen)
+        notes.append(f"left out, as they take no offset: {some(others)}")
     chosen.sort(key=lambda one: not hasattr(one[2], "_sum_folds"))  # sums take least time
     results: list[Result] = []
     with reporting(progress, "compare", (1 + len(chosen)) * (folds + 1)) as report:

@@ -23,8 +23,8 @@ from adaline.sources.tables.coding import (
 )
 from adaline.sources.tables.pipes import is_pipe, pipe_title
 from adaline.sources.tables.relation import Relation
-from adaline.sources.tables.spec import TableSpec, check_column, names_of, read_spec
 from adaline.sources.tables.source import GUESS, KEPT
+from adaline.sources.tables.spec import TableSpec, check_column, names_of, read_spec
 from adaline.sources.tables.sql import quoted
 from adaline.wording import counted
 

@@ -117,7 +117,7 @@ class RidgeFolds:
                 theta = [[one.raw(m, w, self.intercept) for w in v] for one, v in zip(every, planes, strict=True)]
                 each.append(self._scores(m, np.stack(theta, axis=1), targets))
             else:
-                each.append(sum(_squares(one, m, v) for one, v in zip(every, planes, strict=True)))
+                each.append(np.sum([_squares(one, m, v) for one, v in zip(every, planes, strict=True)], axis=0))
         weights = first.weight[0] - first.weight[1:]
         return np.asarray(np.mean(each, axis=0) if self.scorer else np.sum(each, axis=0) / weights.sum())
 

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
@@ -126,7 +127,7 @@ def _checked(fit: LikelihoodFit, source: Source) -> tuple[LikelihoodFit, Array]:
     return fit, root
 
 
-def _objective(fit: LikelihoodFit, problem: Problem, free: Array) -> Callable[[Array], Evaluation]:
+def _objective(fit: LikelihoodFit, problem: Problem, free: NDArray[np.bool_]) -> Callable[[Array], Evaluation]:
     """Return F over the dispersion as a function of all parameters (M,); only those `free` (M,) are moved."""
     dispersion = 1.0 if fit.family is None else fit.family.dispersion
 

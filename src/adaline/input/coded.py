@@ -46,8 +46,8 @@ def offset_of(system: Any, x: Any) -> Array | None:
         assert isinstance(found, TableSource)
         return found.read_offset()
     if isinstance(x, Source):
-        found = x.read_targets()[:, x.shape.targets - x.offset :]
-        return (found[:, 0] if x.offset == 1 else found) if x.offset else None
+        known = x.read_targets()[:, x.shape.targets - x.offset :]
+        return (known[:, 0] if x.offset == 1 else known) if x.offset else None
     coding: Coding | None = system.__dict__.get("coding_")
     frame = nw.from_native(x, pass_through=True, eager_only=True)
     return coding.read_offset(frame) if coding is not None and isinstance(frame, nw.DataFrame) else None

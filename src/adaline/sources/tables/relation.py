@@ -196,6 +196,12 @@ class Relation:
         other.schema = self.schema | dict.fromkeys(changed, "VARCHAR")
         return other
 
+    def first_rows(self, rows: int) -> Self:
+        """Return the table of the first rows alone."""
+        other = copy(self)
+        other.sql, other.counted = f"(SELECT * FROM {self.sql} LIMIT {rows})", {}
+        return other
+
     def add_lags(self, names: Iterable[str]) -> None:
         """Add the columns that are called as in "lag(x, 2)": column x as it was 2 rows before, missing in the first."""
         lags = {name: lag for name in names if name not in self.schema and (lag := lag_of(name)) is not None}

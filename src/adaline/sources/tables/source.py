@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from threading import Lock
@@ -35,6 +36,7 @@ ReadTargets = Callable[["nw.DataFrame[Any]", int], Array]
 
 MOST_CLASSES = 1000
 KEPT = 2**23  # numbers of a table up to which it is held in memory and read once
+PEEKED = 2**11  # rows of a text file that are read for a look at the first ones
 GUESS = 2**15  # rows of a text file from which labels are guessed
 TEXTS = ("text", "category")
 
@@ -211,6 +213,14 @@ class TableSource(Source):
             raise InvalidData(f"{self.relation.title} has no rows{'' if self.where == 'TRUE' else ' without gaps'}")
         self._refuse_change()
         self.relation.counted[self.where] = first
+
+    def peek(self) -> Block:
+        """Return the first block; of a text file its first rows alone, as DuckDB would parse many more beside them."""
+        if self._blocks is not None or self.relation.layout is None or self.where != "TRUE":
+            return super().peek()
+        head = copy(self)
+        head.relation = self.relation.first_rows(PEEKED)
+        return Source.peek(head)
 
     def read_targets(self) -> Array:
         """Return all targets, (N, K); the other columns of a large table are not read."""
