@@ -74,7 +74,7 @@ def checks_of(cls: type[Any]) -> dict[str, Check]:
 
 
 @cache
-def _defaults_and_checks(cls: type[Any]) -> list[tuple[str, Any, Check]]:
+def _defaults_and_checks(cls: Any) -> list[tuple[str, Any, Check]]:
     """Return the name, the default and the check of each constructor parameter."""
     return [(name, getattr(cls, name, MISSING), check) for name, check in checks_of(cls).items()]
 
