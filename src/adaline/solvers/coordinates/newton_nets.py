@@ -51,7 +51,7 @@ class Models(NamedTuple):
     level: Array
 
 
-class Step(NamedTuple):
+class NewtonStep(NamedTuple):
     """The change of theta (1 + A,), the coefficients v (A,) that it leads to, and by how much it
     promises to lower P at least.
     """
@@ -106,7 +106,7 @@ class NewtonNets:
         self._read_all()
 
     def solve(self, corners: Corners, last: Corners, ridge: Array, wanted: Array) -> bool:
-        """Step all machines to their minima under a penalty, from those under `last`, to gaps of `wanted` (M,).
+        """NewtonStep all machines to their minima under a penalty, from those under `last`, to gaps of `wanted` (M,).
 
         `ridge` is (D,). Return False where memory does not hold the models of the columns that this needs.
         """
@@ -263,7 +263,7 @@ class NewtonNets:
             self.models.diagonal[m] = np.maximum(self.models.matrices[m].diagonal(), 0.0)
             self.models.cross[m], self.models.level[m] = cross, level
 
-    def _step(self, m: int, corners: Corners, ridge: Array, entries: Indices) -> Step:
+    def _step(self, m: int, corners: Corners, ridge: Array, entries: Indices) -> NewtonStep:
         """Return the step of machine m to the minimum of its model."""
         theta, gradient = self.theta[m, entries], self.gradient[m, entries]
         matrix, cross, level = self.models.matrices[m], self.models.cross[m], float(self.models.level[m])
@@ -273,10 +273,10 @@ class NewtonNets:
         change = v - theta[1:]
         constant = -(gradient[0] + float(cross @ change)) / level * self.problem.intercept
         promise = float(change @ matrix @ change) + level * (constant + float(cross @ change) / level) ** 2
-        return Step(np.concatenate([[constant], change]), v, promise)
+        return NewtonStep(np.concatenate([[constant], change]), v, promise)
 
     def _search(
-        self, steps: dict[int, Step], corners: Corners, ridges: Array, entries: Indices, promised: dict[int, float]
+        self, steps: dict[int, NewtonStep], corners: Corners, ridges: Array, entries: Indices, promised: dict[int, float]
     ) -> list[int]:
         """Take a share of each step that lowers the objective; return the machines that have moved."""
         waiting, moved = list(steps), []
