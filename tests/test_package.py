@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -181,6 +182,45 @@ def test_a_class_that_scikit_learn_would_refuse_is_refused_at_once_and_harms_no_
             assert all(isinstance(one, sklearn.base.BaseEstimator) for one in (model, KMeans(), Polynomial()))
         class Yours(Ridge, sklearn.base.BaseEstimator): pass
         Yours()
+        """
+    )
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        "sklearn.set_config(transform_output='pandas'); assert type(model.transform(X)).__module__[:6] == 'pandas'",
+        *(
+            pytest.param(then, marks=pytest.mark.slow)
+            for then in ("model.fit(X, [0, 0, 1, 1])", "copy.copy(model)", "pickle.loads(pickle.dumps(model))")
+        ),
+    ],
+)
+def test_models_made_before_scikit_learn_was_imported_are_its_own_once_they_are_used(then: str) -> None:
+    run(
+        f"""
+        import copy, pickle, sys
+        from adaline import FisherDiscriminant, GaussianMixture, GeneralizedLinear, KMeans, LinearRegression
+        X = [[1.0, 2.0], [2.0, 1.0], [4.0, 4.0], [5.0, 3.0]]
+        models = [FisherDiscriminant(), GaussianMixture(), GeneralizedLinear(), KMeans(), LinearRegression()]
+        listed = [[name for name in dir(one) if name[:4] == "set_"] for one in models]
+        model = models[0].fit(X, [0, 0, 1, 1])
+        assert "sklearn" not in sys.modules
+        import sklearn.base
+        {then}
+        assert isinstance(model, sklearn.base.ClassifierMixin)
+        assert listed == [[name for name in dir(one) if name[:4] == "set_"] for one in models]
+        """
+    )
+
+
+def test_pickles_keep_what_set_output_has_set() -> None:
+    basis = adaline.basis.Polynomial().set_output(transform="pandas").fit([[1.0], [2.0]])
+    run(
+        f"""
+        import pickle
+        found = pickle.loads({pickle.dumps(basis)!r}).transform([[1.0]])
+        assert type(found).__module__.startswith("pandas"), type(found)
         """
     )
 
