@@ -11,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 import tomllib
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -292,8 +293,17 @@ def test_the_package_is_typed() -> None:
     assert (SOURCE / "py.typed").exists()
 
 
-def test_only_public_names_are_listed() -> None:
-    assert {name for name in dir(adaline) if not name.startswith("__")} == set(adaline.__all__)
+@pytest.mark.parametrize(
+    "name", ["", ".coding", ".inference", ".losses", ".scans", ".sources", ".storage", ".sums", ".systems"]
+)
+def test_only_public_names_are_listed(name: str) -> None:
+    package = import_module(f"adaline{name}")
+    registries = {"SCANS", "SUMS"} & vars(package).keys()
+    assert {name for name in dir(package) if not name.startswith("__")} == {*package.__all__, *registries}
+
+
+def test_modules_that_docs_and_messages_name_are_there_from_the_start() -> None:
+    run("import adaline; adaline.losses.Quantile(0.9), adaline.links, adaline.errors, adaline.activations")
 
 
 def test_every_extra_is_for_code_that_is_there() -> None:
