@@ -291,7 +291,7 @@ def _predicts(estimator: Any, kind: str) -> bool:
 
 
 def joining(transform: Callable[..., Any]) -> Callable[..., Any]:
-    """Let `transform` of a class join first where scikit-learn is loaded, which then wraps its output (`set_output`)."""
+    """Let `transform` of a class join first where scikit-learn is loaded, which wraps its output (`set_output`)."""
 
     @wraps(transform)
     def joined(self: Any, X: Any) -> Any:

@@ -543,6 +543,7 @@ WHEN = [date(2020, 1, day + 1) for day in range(6)]
         (lambda: adaline.save(LinearRegression().fit(ROWS, TARGETS), ""), "the name of the file is empty"),
         (lambda: adaline.load(""), "the name of the file is empty"),
         (lambda: LMS().learn_one([], 1), "at least one column"),
+        (lambda: LinearRegression.fit(ROWS, TARGETS), r"call fit on a model.*: LinearRegression\(\)\.fit\(X, y\)"),
     ],
 )
 def test_first_mistakes_are_explained(use: Callable[[], Any], message: str) -> None:
