@@ -276,7 +276,12 @@ class NewtonNets:
         return NewtonStep(np.concatenate([[constant], change]), v, promise)
 
     def _search(
-        self, steps: dict[int, NewtonStep], corners: Corners, ridges: Array, entries: Indices, promised: dict[int, float]
+        self,
+        steps: dict[int, NewtonStep],
+        corners: Corners,
+        ridges: Array,
+        entries: Indices,
+        promised: dict[int, float],
     ) -> list[int]:
         """Take a share of each step that lowers the objective; return the machines that have moved."""
         waiting, moved = list(steps), []
