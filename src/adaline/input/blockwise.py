@@ -25,7 +25,6 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 def by_blocks(method: Method) -> Method:
     """Let a method from rows (n, D) to values (n, ...) take a source: it is called for each block, in order."""
-
     quietly = np.errstate(all="ignore")(method)  # values that are not finite are refused by the method
 
     @wraps(method)

@@ -44,7 +44,6 @@ def transaction(method: Method) -> Method:
     What overflows or vanishes on the way is no matter for a warning of NumPy: sums and certificates judge it, and
     weights that are not finite are refused; where other numbers overflow, the certificate says so.
     """
-
     quietly = np.errstate(all="ignore")(method)
 
     @wraps(method)
