@@ -31,7 +31,7 @@ class InputColumns(NamedTuple):
     basis : phi, as learned, with M columns; None where the system works on the columns as given.
     """
 
-    count: int
+    count: int  # type: ignore[assignment]  # not the method of tuples
     names: tuple[str, ...] | None = None
     coding: Coding | None = None
     basis: Basis | None = None
