@@ -186,6 +186,29 @@ def test_models_that_were_made_before_scikit_learn_was_imported_are_its_own() ->
     )
 
 
+def test_a_class_that_scikit_learn_would_refuse_is_refused_at_once_and_harms_no_other() -> None:
+    run(
+        """
+        from adaline import KMeans, Ridge
+        from adaline.basis import Polynomial
+        from adaline.errors import NotFittedError
+        import sklearn.base
+        model = Ridge.__new__(Ridge)  # made without its constructor: nothing has joined yet
+        for _ in range(2):  # the second time after the join
+            try:
+                class Mine(sklearn.base.RegressorMixin, Ridge): pass
+            except TypeError as error:
+                assert "consistent method resolution" in str(error)
+            else:
+                raise AssertionError("accepted")
+            assert Ridge().fit([[1.0], [2.0], [4.0]], [1.0, 2.0, 3.0]).score([[1.0], [2.0]], [1.0, 2.0]) > 0
+            assert all(isinstance(one, sklearn.base.BaseEstimator) for one in (model, KMeans(), Polynomial()))
+        class Yours(Ridge, sklearn.base.BaseEstimator): pass
+        Yours()
+        """
+    )
+
+
 ASKED = ("score", "_repr_html_", "set_output", "get_feature_names_out", "__sklearn_tags__")
 
 
