@@ -16,13 +16,14 @@ from adaline.coding.columns import plain
 from adaline.comparison.open_data import DataRequest, OpenedData, open_data
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.locks import cached_property
-from adaline.selection.folds import assign_folds, check_classes
+from adaline.selection.folds import check_classes
 from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.sources import Source
 from adaline.sources.tables.coding import gap_counts, gaps_of, target_columns
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sql import quoted
 from adaline.sources.threads import run_blocks
+from adaline.sources.views import assign_folds
 from adaline.wording import counted
 
 REGRESSION, CLASSIFICATION = "regression", "classification"
