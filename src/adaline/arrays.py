@@ -64,7 +64,9 @@ def framed(data: Any) -> Any:
 
 def all_finite(numbers: Array) -> bool:
     """Whether all numbers of an array are finite; where their sum is, so is each of them."""
-    return math.isfinite(np.add.reduce(numbers, axis=None)) or bool(np.isfinite(numbers).all())
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.add.reduce(numbers, axis=None)
+    return math.isfinite(total) or bool(np.isfinite(numbers).all())
 
 
 def copy_at_once(array: Array) -> Array:

@@ -35,7 +35,7 @@ def lazily(package: str) -> tuple[Callable[[str], Any], list[str]]:
         setattr(sys.modules[package], name, value)
         return value
 
-    return find, sorted(home)
+    return find, sorted(home, key=lambda name: (not name.isupper(), name))
 
 
 class Registry(MutableMapping[str, Any]):

@@ -24,6 +24,9 @@ from adaline.block import Block, Shape
 from adaline.kernels import native
 from adaline.losses import LOSSES, CustomLoss, Huber, Loss
 from adaline.scans import SCANS, Scan, adaptive, lms, sigmoid
+from adaline.solvers.least_squares.factor import equilibrate_reference, put_row_lengths_reference
+from adaline.solvers.least_squares.fit import digits_reference, raw_solution_reference
+from adaline.solvers.least_squares.refine import find_gradient_reference, put_intercept_reference, take_step_reference
 from adaline.solvers.smooth.proximal_newton import coordinate_descent, coordinate_descent_reference
 from adaline.sums import (
     Centres,
@@ -123,6 +126,7 @@ def checks() -> Iterator[Agreement]:
         for start, kind in _scans():
             yield _scan(layout, blocks[kind], start)
     yield _descent(dense, score[:, 0])
+    yield from _refinement(Block(dense, score, weight, None), rng)
 
 
 def _moments(name: str, block: Block, centred: bool) -> Agreement:
@@ -274,6 +278,63 @@ def _descent(x: Array, t: Array) -> Agreement:
     return Agreement(
         "coordinate descent", "dense", 1e-11, lambda: run(coordinate_descent), lambda: run(coordinate_descent_reference)
     )
+
+
+def _refinement(block: Block, rng: np.random.Generator) -> Iterator[Agreement]:
+    """Yield the checks of what least squares does between its passes: functions that set the arrays they are given."""
+    moments = Moments.zero(block.shape)
+    moments.add(block)
+    theta, mean, sums = (
+        rng.normal(size=(OUTPUTS, 1 + FEATURES)),
+        rng.normal(size=FEATURES + OUTPUTS),
+        rng.normal(size=(OUTPUTS, 2 + FEATURES, 2)),
+    )
+    sums[..., 1] *= 2.0**-53
+    step, data = rng.normal(size=(2, OUTPUTS, FEATURES))
+    pull, length, reach = rng.uniform(0.5, 2.0, (3, FEATURES))
+    each, squares, gradient, gap = rng.uniform(0.5, 2.0, (4, OUTPUTS))
+    whole, error, columns = np.zeros_like(theta), np.abs(theta) * 1e-9, np.append(1.0, length)
+    exponent = rng.integers(-3, 4, FEATURES + OUTPUTS).astype(np.float64)
+    low, small, shape = mean * 2.0**-54, theta * 2.0**-54, (FEATURES, OUTPUTS)
+    vary, square = np.zeros(FEATURES, dtype=np.bool_), np.zeros((FEATURES, FEATURES))
+    progress = np.zeros((4, OUTPUTS)) + 10.0
+    given: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+        "equilibrate": (
+            equilibrate_reference,
+            (moments.buffer, *shape, True, pull, columns, vary, length, reach, np.stack([mean, low]), square),
+        ),
+        "row_lengths": (put_row_lengths_reference, (reach, np.asfortranarray(np.outer(length, pull)))),
+        "refine_start": (put_intercept_reference, (whole, small, each, mean, low, length, step, True)),
+        "refine_gradient": (find_gradient_reference, (sums, theta, small, mean, low, pull, data, step)),
+        "refine_step": (
+            take_step_reference,
+            (
+                *(theta, small, step, sums, data, step, mean, pull, length, 1 / length, reach, progress, error),
+                *(float(ROWS), True, 1e-3, 10.0),
+            ),
+        ),
+        "raw_solution": (
+            raw_solution_reference,
+            (
+                *(whole, each, squares, moments.buffer, theta, error, exponent, columns, pull, squares),
+                *(gradient, gap, float(ROWS)),
+            ),
+        ),
+        "digits": (digits_reference, (error, theta, columns)),
+    }
+    for name, (reference, arguments) in given.items():
+        yield Agreement(
+            *("least squares", name, 1e-12),
+            lambda name=name, arguments=arguments: _after(getattr(native, name), arguments),  # type: ignore[misc]
+            lambda reference=reference, arguments=arguments: _after(reference, arguments),  # type: ignore[misc]
+        )
+
+
+def _after(function: Callable[..., Any], given: tuple[Any, ...]) -> list[Array]:
+    """Return what copies of the arguments hold after a call, and what it returned."""
+    own = [one.copy("K") if isinstance(one, np.ndarray) else one for one in given]
+    told = function(*own)
+    return [np.asarray(one, dtype=np.float64) for one in (*own, 0.0 if told is None else told)]
 
 
 def check_kernels() -> list[Outcome]:

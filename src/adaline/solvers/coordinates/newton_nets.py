@@ -39,7 +39,7 @@ CURVED = 1e-3  # share of the curvature that a model has along a step, below whi
 STEPS = 100
 
 
-class Models(NamedTuple):
+class QuadraticModels(NamedTuple):
     """Quadratic models of machines: second derivatives (M, A, A) of coefficients, the intercept solved for.
 
     `diagonal` (M, A) is theirs without ridge penalties, `cross` (M, A) and `level` (M,) are those with the intercept.
@@ -51,7 +51,7 @@ class Models(NamedTuple):
     level: Array
 
 
-class NewtonStep(NamedTuple):
+class NetStep(NamedTuple):
     """The change of theta (1 + A,), the coefficients v (A,) that it leads to, and by how much it
     promises to lower P at least.
     """
@@ -106,7 +106,7 @@ class NewtonNets:
         self._read_all()
 
     def solve(self, corners: Corners, last: Corners, ridge: Array, wanted: Array) -> bool:
-        """NewtonStep all machines to their minima under a penalty, from those under `last`, to gaps of `wanted` (M,).
+        """NetStep all machines to their minima under a penalty, from those under `last`, to gaps of `wanted` (M,).
 
         `ridge` is (D,). Return False where memory does not hold the models of the columns that this needs.
         """
@@ -251,7 +251,7 @@ class NewtonNets:
         largest = self.problem.largest_curvature()[entries]
         if self.models is None or not alone:
             m, a = len(self.takes), len(entries) - 1
-            self.models = Models(np.empty((m, a, a)), np.empty((m, a)), np.empty((m, a)), np.ones(m))
+            self.models = QuadraticModels(np.empty((m, a, a)), np.empty((m, a)), np.empty((m, a)), np.ones(m))
         for i, m in enumerate(formed):
             matrix = np.tensordot(self.takes[m], parts[:, i if alone else 0], 1)
             diagonal = np.einsum("ii->i", matrix)
@@ -263,7 +263,7 @@ class NewtonNets:
             self.models.diagonal[m] = np.maximum(self.models.matrices[m].diagonal(), 0.0)
             self.models.cross[m], self.models.level[m] = cross, level
 
-    def _step(self, m: int, corners: Corners, ridge: Array, entries: Indices) -> NewtonStep:
+    def _step(self, m: int, corners: Corners, ridge: Array, entries: Indices) -> NetStep:
         """Return the step of machine m to the minimum of its model."""
         theta, gradient = self.theta[m, entries], self.gradient[m, entries]
         matrix, cross, level = self.models.matrices[m], self.models.cross[m], float(self.models.level[m])
@@ -273,10 +273,15 @@ class NewtonNets:
         change = v - theta[1:]
         constant = -(gradient[0] + float(cross @ change)) / level * self.problem.intercept
         promise = float(change @ matrix @ change) + level * (constant + float(cross @ change) / level) ** 2
-        return NewtonStep(np.concatenate([[constant], change]), v, promise)
+        return NetStep(np.concatenate([[constant], change]), v, promise)
 
     def _search(
-        self, steps: dict[int, NewtonStep], corners: Corners, ridges: Array, entries: Indices, promised: dict[int, float]
+        self,
+        steps: dict[int, NetStep],
+        corners: Corners,
+        ridges: Array,
+        entries: Indices,
+        promised: dict[int, float],
     ) -> list[int]:
         """Take a share of each step that lowers the objective; return the machines that have moved."""
         waiting, moved = list(steps), []
