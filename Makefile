@@ -159,7 +159,7 @@ $(VENV)/.installed: $(VENV)/.run
 	$(PIP) install --quiet --group dev
 	@touch $@
 
-$(SANITIZED)/.installed: $(VENV)/.installed $(shell find src -name '*.py')
+$(SANITIZED)/.installed: $(VENV)/.installed $(shell find src -name '*.py' -o -name '*.pyi')
 	ADALINE_REQUIRE_NATIVE=1 $(PIP) install --quiet --upgrade --no-deps --target $(SANITIZED)/packages \
 		--config-settings=build-dir=$(SANITIZED)/objects --config-settings=cmake.define.ADALINE_SANITIZE=ON .
 	@touch $@

@@ -120,6 +120,30 @@ def test_the_command_that_fits_imports_neither_scikit_learn_nor_pandas() -> None
     assert shown.splitlines()[-1] == "[]"
 
 
+def test_names_may_be_taken_for_the_first_time_by_several_threads() -> None:
+    """No package imports its modules while it is imported: two threads would wait for each other."""
+    run(
+        """
+        import threading
+        import adaline
+
+        names = "Ridge LogisticRegression ElasticNet GeneralizedLinear compare select OneVsOne learning_curve".split()
+        together, found = threading.Barrier(len(names)), []
+
+        def take(name):
+            together.wait()
+            found.append(getattr(adaline, name))
+
+        threads = [threading.Thread(target=take, args=(name,)) for name in names]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        assert len(found) == len(names)
+        """
+    )
+
+
 def test_models_that_were_made_before_scikit_learn_was_imported_are_its_own() -> None:
     run(
         """
@@ -158,6 +182,29 @@ def test_models_that_were_made_before_scikit_learn_was_imported_are_its_own() ->
         with sklearn.config_context(enable_metadata_routing=True):
             assert mine.set_fit_request(shift=True).get_metadata_routing().fit.requests["shift"] is True
         check_estimator(LinearRegression())
+        """
+    )
+
+
+def test_a_class_that_scikit_learn_would_refuse_is_refused_at_once_and_harms_no_other() -> None:
+    run(
+        """
+        from adaline import KMeans, Ridge
+        from adaline.basis import Polynomial
+        from adaline.errors import NotFittedError
+        import sklearn.base
+        model = Ridge.__new__(Ridge)  # made without its constructor: nothing has joined yet
+        for _ in range(2):  # the second time after the join
+            try:
+                class Mine(sklearn.base.RegressorMixin, Ridge): pass
+            except TypeError as error:
+                assert "consistent method resolution" in str(error)
+            else:
+                raise AssertionError("accepted")
+            assert Ridge().fit([[1.0], [2.0], [4.0]], [1.0, 2.0, 3.0]).score([[1.0], [2.0]], [1.0, 2.0]) > 0
+            assert all(isinstance(one, sklearn.base.BaseEstimator) for one in (model, KMeans(), Polynomial()))
+        class Yours(Ridge, sklearn.base.BaseEstimator): pass
+        Yours()
         """
     )
 

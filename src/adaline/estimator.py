@@ -4,11 +4,12 @@ Importing scikit-learn takes four times as long as all that a fit needs. So each
 methods that a fit needs; `join` puts scikit-learn's class of the same name under it, whose code then answers for tags,
 metadata routing, `set_output` and the HTML display. It is called
 
-- where a model is made and scikit-learn is loaded; models made before are changed too;
+- where a class or a model is made, a model fits, transforms or is unpickled, and scikit-learn is loaded; models made
+  before are changed too;
 - where something is asked for that scikit-learn has to answer: `__sklearn_tags__`, `score`, `fit_transform`, ...
 
 What is left out: of a model that was made before scikit-learn was loaded, and asked nothing since, `isinstance(model,
-sklearn.base.BaseEstimator)` is false, and a global `set_config(transform_output=...)` has no effect.
+sklearn.base.BaseEstimator)` is false.
 """
 
 from __future__ import annotations
@@ -28,17 +29,31 @@ _LOCK = RLock()
 
 
 def join() -> None:
-    """Import scikit-learn, and make the classes of this module subclasses of its own, if they are not yet."""
+    """Import scikit-learn, and make the classes of this module subclasses of its own, if they are not yet.
+
+    Where a class of a user stands in the way, as its bases would have no order, all stay as they were.
+    """
     import sklearn.base
     import sklearn.exceptions
 
     with _LOCK:
         if not _alone():
             return
-        errors.ConvergenceWarning.__bases__ = (errors.AdalineWarning, sklearn.exceptions.ConvergenceWarning)
-        errors.NotFittedError.__bases__ = (errors.AdalineError, sklearn.exceptions.NotFittedError)
-        for own in (*MIXINS, BaseEstimator):
-            own.__bases__ = (getattr(sklearn.base, own.__name__),)
+        owns = (*MIXINS, BaseEstimator)
+        joined: dict[type[Any], tuple[type[Any], ...]] = {
+            errors.ConvergenceWarning: (errors.AdalineWarning, sklearn.exceptions.ConvergenceWarning),
+            errors.NotFittedError: (errors.AdalineError, sklearn.exceptions.NotFittedError),
+            **{own: (getattr(sklearn.base, own.__name__),) for own in owns},
+        }
+        before = {cls: cls.__bases__ for cls in joined}
+        try:
+            for cls, bases in joined.items():
+                cls.__bases__ = bases
+        except TypeError:
+            for cls, bases in before.items():
+                cls.__bases__ = bases
+            raise
+        for own in owns:
             for name in [name for name, value in vars(own).items() if isinstance(value, Deferred)]:
                 delattr(own, name)  # scikit-learn's class has it now
         for cls in _descendants(BaseEstimator):
@@ -46,10 +61,12 @@ def join() -> None:
             above.__init_subclass__()
 
 
-def join_if_loaded() -> None:
-    """Join where scikit-learn is loaded; called when a model is made."""
-    if _alone() and "sklearn.base" in sys.modules:
+def join_if_loaded() -> bool:
+    """Join where scikit-learn is loaded; return whether it was loaded and not yet joined."""
+    found = "sklearn.base" in sys.modules and _alone()
+    if found:
         join()
+    return found
 
 
 def _alone() -> bool:
@@ -77,6 +94,17 @@ class Deferred:
 
 class Alone:
     """What stands under a class of this module in the place of scikit-learn's."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Refuse at once a class whose bases would have no order after the join."""
+        super().__init_subclass__(**options)
+        if cls.__module__ == __name__:
+            return
+        try:
+            join_if_loaded()
+        except TypeError:
+            cls.__bases__ = (Alone,)  # that it stands in the way of no other class
+            raise
 
 
 class AloneEstimator(Alone):
