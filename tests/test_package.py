@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import pickle
 import re
 import subprocess
 import sys
 import textwrap
 import tomllib
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -209,6 +211,43 @@ def test_a_class_that_scikit_learn_would_refuse_is_refused_at_once_and_harms_no_
     )
 
 
+@pytest.mark.parametrize(
+    "then",
+    [
+        "sklearn.set_config(transform_output='pandas'); assert type(model.transform(X)).__module__[:6] == 'pandas'",
+        "model.fit(X, [0, 0, 1, 1])",
+        "copy.copy(model)",
+    ],
+)
+def test_models_made_before_scikit_learn_was_imported_are_its_own_once_they_are_used(then: str) -> None:
+    run(
+        f"""
+        import copy, pickle, sys
+        from adaline import FisherDiscriminant, GaussianMixture, GeneralizedLinear, KMeans, LinearRegression
+        X = [[1.0, 2.0], [2.0, 1.0], [4.0, 4.0], [5.0, 3.0]]
+        models = [FisherDiscriminant(), GaussianMixture(), GeneralizedLinear(), KMeans(), LinearRegression()]
+        listed = [[name for name in dir(one) if name[:4] == "set_"] for one in models]
+        model = models[0].fit(X, [0, 0, 1, 1])
+        assert "sklearn" not in sys.modules
+        import sklearn.base
+        {then}
+        assert isinstance(model, sklearn.base.ClassifierMixin)
+        assert listed == [[name for name in dir(one) if name[:4] == "set_"] for one in models]
+        """
+    )
+
+
+def test_pickles_keep_what_set_output_has_set() -> None:
+    basis = adaline.basis.Polynomial().set_output(transform="pandas").fit([[1.0], [2.0]])
+    run(
+        f"""
+        import pickle
+        found = pickle.loads({pickle.dumps(basis)!r}).transform([[1.0]])
+        assert type(found).__module__.startswith("pandas"), type(found)
+        """
+    )
+
+
 ASKED = ("score", "_repr_html_", "set_output", "get_feature_names_out", "__sklearn_tags__")
 
 
@@ -276,8 +315,17 @@ def test_the_package_is_typed() -> None:
     assert (SOURCE / "py.typed").exists()
 
 
-def test_only_public_names_are_listed() -> None:
-    assert {name for name in dir(adaline) if not name.startswith("__")} == set(adaline.__all__)
+@pytest.mark.parametrize(
+    "name", ["", ".coding", ".inference", ".losses", ".scans", ".sources", ".storage", ".sums", ".systems"]
+)
+def test_only_public_names_are_listed(name: str) -> None:
+    package = import_module(f"adaline{name}")
+    registries = {"SCANS", "SUMS"} & vars(package).keys()
+    assert {name for name in dir(package) if not name.startswith("__")} == {*package.__all__, *registries}
+
+
+def test_modules_that_docs_and_messages_name_are_there_from_the_start() -> None:
+    run("import adaline; adaline.losses.Quantile(0.9), adaline.links, adaline.errors, adaline.activations")
 
 
 def test_every_extra_is_for_code_that_is_there() -> None:

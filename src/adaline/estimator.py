@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable
 from copy import deepcopy
 from functools import cache, update_wrapper, wraps
-from inspect import Parameter, signature
+from inspect import Parameter, getattr_static, signature
 from threading import RLock
 from types import MethodType
 from typing import Any, Self
@@ -121,6 +121,15 @@ class AloneEstimator(Alone):
         join()  # scikit-learn's knows how to break lines
         return repr(self)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if not state.keys().isdisjoint(LEFT_BY_SCIKIT_LEARN):
+            join()
+        join_if_loaded()
+        self.__dict__.update(state)
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in REQUESTS or _takes_metadata(type(self), name[4:-8])]
+
     def __sklearn_tags__(self) -> Any:
         join()
         return self.__sklearn_tags__()  # from the beginning, as scikit-learn's mixins stand between
@@ -222,7 +231,18 @@ class MultiOutputMixin(Alone):
     """Takes several targets."""
 
 
+REQUESTS = [name for name in vars(BaseEstimator) if name.startswith("set_") and name.endswith("_request")]
+LEFT_BY_SCIKIT_LEARN = ("_sklearn_output_config", "_metadata_request")
+"""Attributes of a model that `set_output` and the requests for metadata leave."""
 MIXINS = tuple(cls for cls in Alone.__subclasses__() if cls is not AloneEstimator)
+
+
+def _takes_metadata(cls: type[Any], name: str) -> bool:
+    """Whether a class has a method of this name that takes more than rows and targets."""
+    method = getattr_static(cls, name, None)
+    if isinstance(method, Deferred):
+        return method.owner is not DensityMixin  # those of the others take weights
+    return method is not None and len(signature(getattr(cls, name)).parameters.keys() - {"self", "X", "y"}) > 0
 
 
 @cache
@@ -268,6 +288,16 @@ def _predicts(estimator: Any, kind: str) -> bool:
     from sklearn.utils import get_tags
 
     return bool(get_tags(estimator).estimator_type == kind)
+
+
+def joining(transform: Callable[..., Any]) -> Callable[..., Any]:
+    """Let `transform` of a class join first where scikit-learn is loaded, which then wraps its output (`set_output`)."""
+
+    @wraps(transform)
+    def joined(self: Any, X: Any) -> Any:
+        return self.transform(X) if join_if_loaded() else transform(self, X)
+
+    return joined
 
 
 class Available:

@@ -18,7 +18,7 @@ import numpy as np
 
 from adaline.arrays import all_finite, is_device
 from adaline.errors import InvalidData
-from adaline.estimator import available_if
+from adaline.estimator import available_if, join_if_loaded
 from adaline.locks import lock_of
 from adaline.results import Status, out_of_range
 
@@ -48,6 +48,7 @@ def transaction(method: Method) -> Method:
 
     @wraps(method)
     def learning(self: Any, *args: Any, **kwargs: Any) -> Any:
+        join_if_loaded()
         with lock_of(self):
             before = self.__dict__.copy()
             draft = _with_state(self, before.copy())
