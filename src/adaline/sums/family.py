@@ -27,7 +27,7 @@ class FamilyPoint(NamedTuple):
 
 
 class FamilySums(Totals):
-    """Deviance, that of the model without columns, Pearson's chi-squared, `Family.saturated`, number of observations."""
+    """Deviance, that of the model without columns, Pearson's chi-squared, `Family.saturated`, count of observations."""
 
     uses_blas: ClassVar[bool] = True
     reads_columns: ClassVar[bool] = True
