@@ -24,7 +24,7 @@ from adaline.solvers.coordinates.corners import Corners
 from adaline.solvers.coordinates.quadratics import Indices
 from adaline.solvers.smooth.duality_gap import FURTHEST
 from adaline.solvers.smooth.newton import ARMIJO, FLAT, SHORTEST, curvature_gap, factor_hessian
-from adaline.solvers.smooth.problem import Problem
+from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.solvers.smooth.proximal_newton import FIRST, MOST, STRAIGHT, WHOLE
 from adaline.sources import Source
 from adaline.sources.sample import select_columns
@@ -140,13 +140,12 @@ class NewtonNets:
 
     def curved_gap(self, corners: Corners, ridge: Array) -> float:
         """Return a bound on the objective of machine 0 above its minimum from second derivatives; infinity if none."""
-        hessian = self.problem.evaluate(self.theta[:1], second=True).hessian
+        value, _, hessian = self.problem.evaluate(self.theta[:1], second=True)
         if hessian is None:
             return math.inf
-        entries = np.arange(1, len(hessian))
-        hessian[entries, entries] += ridge
-        curvature = factor_hessian(hessian)
-        return curvature_gap(self.problem, curvature, curvature.length(self.subgradient(corners, ridge)[None]))
+        ridges = np.concatenate([[0.0], ridge])
+        curvature = factor_hessian(hessian + np.diag(ridges), ridges)
+        return curvature_gap(self.problem, curvature, Evaluation(value, self.subgradient(corners, ridge)[None]))
 
     def _read_all(self) -> None:
         """Take the loss of all machines over all columns."""

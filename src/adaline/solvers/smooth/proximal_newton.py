@@ -195,9 +195,8 @@ class Penalised:
         hessian = self.problem.evaluate(theta, second=True).hessian
         if hessian is None:
             return math.inf
-        curvature = factor_hessian(hessian)
-        length = curvature.length(least_subgradient(theta, evaluation.gradient, self.l1))
-        return curvature_gap(self.problem, curvature, length)
+        least = evaluation._replace(gradient=least_subgradient(theta, evaluation.gradient, self.l1))
+        return curvature_gap(self.problem, factor_hessian(hessian, self.problem.ridges), least)
 
 
 def solve_penalised(
