@@ -20,6 +20,7 @@ from adaline.arrays import Array
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
 from adaline.fits import elastic_path
 from adaline.losses import Quantile
+from adaline.results import Status
 from adaline.sources.tables import source as table_source
 from adaline.sources.views import Fold, fold_of
 
@@ -357,3 +358,23 @@ def test_all_folds_take_one_read() -> None:
 def test_groups_of_columns_for_targets_that_are_all_zero() -> None:
     model = ElasticNet(groups=[0, 0, 1]).fit(np.random.default_rng(0).normal(size=(12, 3)), np.zeros(12))
     assert (str(model.certificate_.status), model.l1_, model.intercept_, *model.coef_) == ("solved", *[0.0] * 5)
+
+
+def few_rows() -> tuple[Array, Array]:
+    """Return fewer rows than columns, and targets with outliers, whose losses have slopes without curvature."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 80))
+    return X, X[:, 0] + rng.standard_t(2, 40)
+
+
+@pytest.mark.parametrize("settings", [{"l1": 1.0}, {"l1": 0.1, "positive": True}])
+def test_rows_beyond_the_bend_of_a_loss_and_fewer_than_columns(settings: dict[str, Any]) -> None:
+    X, y = few_rows()
+    model = ElasticNet(loss="huber", **settings).fit(X, y)
+    assert model.certificate_.status is Status.SOLVED
+    slope = np.clip(X @ model.coef_ + model.intercept_ - y, -1.345, 1.345)
+    g, w, l1 = X.T @ slope, model.coef_, model.l1_
+    held = np.maximum((-g if model.positive else np.abs(g)) - l1, 0.0)
+    off = np.where(w != 0, np.abs(g + l1 * np.sign(w)), held)
+    assert max(off.max(), abs(slope.sum())) <= 1e-5 * l1
+    assert (w >= 0).all() or not model.positive
