@@ -21,6 +21,7 @@ from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
 from adaline.fits import elastic_path
 from adaline.losses import Quantile
 from adaline.results import Status
+from adaline.sources import ArraySource
 from adaline.sources.tables import source as table_source
 from adaline.sources.views import Fold, fold_of
 
@@ -378,3 +379,19 @@ def test_rows_beyond_the_bend_of_a_loss_and_fewer_than_columns(settings: dict[st
     off = np.where(w != 0, np.abs(g + l1 * np.sign(w)), held)
     assert max(off.max(), abs(slope.sum())) <= 1e-5 * l1
     assert (w >= 0).all() or not model.positive
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e12])
+def test_gaps_of_quantiles_are_in_the_units_of_the_targets(unit: float) -> None:
+    X, y = made(40, 4)
+    options = ElasticNet(loss="quantile", l1=5.0)._options(4)
+    nets = elastic_path.QuantileNets(ArraySource(X, y[:, None] * unit), Quantile(), options)
+    corners, machine = options.corners(5.0 * nets.size, nets.scale > 0), nets.machines[0]
+    nets.solve(corners, corners, np.zeros(4), 0.0)
+    assert nets.proof(corners, np.zeros(4), 1e-7).status is Status.SOLVED
+    e, machine.e = machine.e, machine.e + 1e-11  # no plane that is level in the intercept
+    assert machine._gap(corners) >= 0.99e-11 * 40 * abs(machine.theta[0]) > 0
+    machine.e, machine.theta = e, 1.01 * machine.theta
+    machine.gap = machine._gap(corners)
+    assert nets.gap() > 1e-3 * nets.null[0]
+    assert nets.proof(corners, np.zeros(4), 1e-7).status is Status.NOT_CONVERGED

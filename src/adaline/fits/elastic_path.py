@@ -509,7 +509,7 @@ class QuantileNets(Nets):
         self.none = Corners(np.full(len(self.size), NO_WEIGHT))
         for one in self.machines:
             one.solve(self.none, self.none)
-        self.null = np.array([one.objective(self.none) for one in self.machines])
+        self.null = self._raw(np.array([one.objective(self.none) for one in self.machines]))
 
     def largest(self, unity: Corners) -> float:
         """Return the least penalty that leaves no coefficient."""
