@@ -395,3 +395,12 @@ def test_gaps_of_quantiles_are_in_the_units_of_the_targets(unit: float) -> None:
     machine.gap = machine._gap(corners)
     assert nets.gap() > 1e-3 * nets.null[0]
     assert nets.proof(corners, np.zeros(4), 1e-7).status is Status.NOT_CONVERGED
+
+
+@pytest.mark.parametrize(("loss", "positive"), [("logistic", False), ("logistic", True), ("softmax", False)])
+def test_classes_that_a_plane_separates_are_not_solved_without_penalties(loss: str, positive: bool) -> None:
+    X = made(40, 4)[0]
+    y = np.digitize(X[:, 0], [3.0] if loss == "logistic" else [2.0, 4.0])
+    with pytest.warns(AdalineWarning, match="not converged" if positive else "separated: .* give l1 or penalty"):
+        model = ElasticNet(loss=loss, l1=0.0, positive=positive).fit(X, y)
+    assert model.certificate_.status is (Status.NOT_CONVERGED if positive else Status.SEPARATED)
