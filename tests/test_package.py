@@ -122,6 +122,30 @@ def test_the_command_that_fits_imports_neither_scikit_learn_nor_pandas() -> None
     assert shown.splitlines()[-1] == "[]"
 
 
+def test_names_may_be_taken_for_the_first_time_by_several_threads() -> None:
+    """No package imports its modules while it is imported: two threads would wait for each other."""
+    run(
+        """
+        import threading
+        import adaline
+
+        names = "Ridge LogisticRegression ElasticNet GeneralizedLinear compare select OneVsOne learning_curve".split()
+        together, found = threading.Barrier(len(names)), []
+
+        def take(name):
+            together.wait()
+            found.append(getattr(adaline, name))
+
+        threads = [threading.Thread(target=take, args=(name,)) for name in names]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        assert len(found) == len(names)
+        """
+    )
+
+
 def test_models_that_were_made_before_scikit_learn_was_imported_are_its_own() -> None:
     run(
         """
