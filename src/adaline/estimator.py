@@ -21,9 +21,11 @@ from functools import cache, update_wrapper, wraps
 from inspect import Parameter, getattr_static, signature
 from threading import RLock
 from types import MethodType
-from typing import Any, Self
+from typing import Any, Self, TypeVar, cast
 
 from adaline import errors
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 _LOCK = RLock()
 
@@ -290,14 +292,14 @@ def _predicts(estimator: Any, kind: str) -> bool:
     return bool(get_tags(estimator).estimator_type == kind)
 
 
-def joining(transform: Callable[..., Any]) -> Callable[..., Any]:
+def joining(transform: Method) -> Method:
     """Let `transform` of a class join first where scikit-learn is loaded, which wraps its output (`set_output`)."""
 
     @wraps(transform)
     def joined(self: Any, X: Any) -> Any:
         return self.transform(X) if join_if_loaded() else transform(self, X)
 
-    return joined
+    return cast(Method, joined)
 
 
 class Available:
