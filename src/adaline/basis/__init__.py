@@ -4,4 +4,4 @@ from adaline.lazy import Registry, lazily
 
 BASES = Registry(__name__, "Polynomial Spline Fourier Radial Custom Beside After")
 
-__getattr__, __all__ = lazily(__name__)
+__getattr__, __dir__, __all__ = lazily(__name__)
