@@ -65,14 +65,14 @@ def join() -> None:
 
 def join_if_loaded() -> bool:
     """Join where scikit-learn is loaded; return whether it was loaded and not yet joined."""
-    found = "sklearn.base" in sys.modules and _alone()
-    if found:
-        join()
-    return found
+    if not _alone() or "sklearn.base" not in sys.modules:
+        return False
+    join()
+    return True
 
 
 def _alone() -> bool:
-    return issubclass(BaseEstimator, Alone)
+    return BaseEstimator.__base__ is AloneEstimator
 
 
 def _descendants(cls: type[Any]) -> list[type[Any]]:
