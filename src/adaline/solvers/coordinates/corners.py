@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,30 +168,37 @@ class GroupCorners(Corners):
         """Return the penalty times a number."""
         return GroupCorners(self.c * share, self.groups)
 
-    def lengths(self, v: Array) -> Array:
-        """Return |c v| sqrt(D_g) of each group."""
-        return np.array([np.linalg.norm(self.c[g] * v[g]) * np.sqrt(len(g)) for g in self.groups])
+    @cached_property
+    def _members(self) -> tuple[Indices, Indices, Array]:
+        """The columns group by group, where each group begins among them, and sqrt(D_g); empty groups are left out."""
+        sizes = np.array([len(g) for g in self.groups if len(g)], np.intp)
+        return np.concatenate([*self.groups, np.empty(0, np.intp)]), np.cumsum(sizes) - sizes, np.sqrt(sizes)
+
+    def _norms(self, values: Array) -> Array:
+        """Return the lengths (L, G) of the groups of vectors (L, D)."""
+        order, first, _ = self._members
+        return np.asarray(np.sqrt(np.add.reduceat(values[:, order] ** 2, first, axis=1)))
 
     def cost(self, v: Array) -> float:
         """Return the cost of coefficients (D,)."""
-        return float(self.lengths(v).sum())
+        return float(self.costs(v[None], np.ones(1))[0])
 
     def _pulls(self, gradient: Array) -> Array:
-        """Return |gradient / c| / sqrt(D_g) of each group: it may leave zero where that is above 1."""
-        return np.array([np.linalg.norm(gradient[g] / self.c[g]) / np.sqrt(len(g)) for g in self.groups])
+        """Return |gradient / c| / sqrt(D_g) of each group, (L, G): it may leave zero where that is above 1."""
+        return np.asarray(self._norms(gradient / self.c) / self._members[2])
 
     def room(self, gradient: Array) -> float:
         """Return the largest s for which no coefficient would leave zero under the gradient times s."""
-        with np.errstate(divide="ignore"):
-            return float((1 / self._pulls(gradient)).min(initial=np.inf))
+        return float(self.rooms(gradient[None], np.ones(1))[0])
 
     def costs(self, v: Array, shares: Array) -> Array:
         """Return the costs of coefficients."""
-        return shares * [self.cost(one) for one in v]
+        return np.asarray(shares * (self._norms(self.c * v) @ self._members[2]))
 
     def rooms(self, gradient: Array, shares: Array) -> Array:
         """Return `room` of gradients."""
-        return shares * [self.room(one) for one in gradient]
+        with np.errstate(divide="ignore"):
+            return np.asarray(shares * (1 / self._pulls(gradient)).min(axis=1, initial=np.inf))
 
     def over(self, gradient: Array, c: Array | None = None) -> NDArray[np.bool_]:
         """Return every coefficient: groups are not screened."""
@@ -198,13 +206,14 @@ class GroupCorners(Corners):
 
     def subgradient(self, v: Array, gradient: Array) -> Array:
         """Return the least subgradient."""
+        order, first, root = self._members
+        sizes = np.diff(np.append(first, len(order)))
+        length, pull = self._norms((self.c * v)[None])[0], self._pulls(gradient[None])[0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            held = np.repeat(np.where(pull > 1, 1 - 1 / pull, 0.0), sizes) * gradient[order]
+            free = gradient[order] + np.repeat(root / length, sizes) * self.c[order] ** 2 * v[order]
         out = np.zeros_like(v)
-        for g, pull in zip(self.groups, self._pulls(gradient), strict=True):
-            length = np.linalg.norm(self.c[g] * v[g])
-            if length > 0:
-                out[g] = gradient[g] + np.sqrt(len(g)) * self.c[g] ** 2 * v[g] / length
-            elif pull > 1:
-                out[g] = gradient[g] * (1 - 1 / pull)
+        out[order] = np.where(np.repeat(length > 0, sizes), free, held)
         return out
 
     def lower(self, matrix: Array, gradient: Array, v: Array, sweeps: int, enough: float) -> None:
