@@ -136,9 +136,11 @@ class Planes:
                 there = theta.copy()
                 there[:, 0] += times * step
                 there[k, 0] += times * apart
-                other = tangent(part, there, part.evaluate(there))
-                rest = plane.constant - own.constant, plane.slope - own.slope
-                self.tilted.append(LowerPlane(rest[0] + other.constant, rest[1] + other.slope))
+                with np.errstate(invalid="ignore"):  # far off, F may overflow
+                    other = tangent(part, there, part.evaluate(there))
+                tilted = LowerPlane(*(a - b + c for a, b, c in zip(plane, own, other, strict=True)))
+                if math.isfinite(tilted.constant) and np.isfinite(tilted.slope).all():
+                    self.tilted.append(tilted)
             if self._shares(plane.slope[:, 0]) is not None:
                 return
 
