@@ -138,7 +138,8 @@ class Planes:
                 there[k, 0] += times * apart
                 with np.errstate(invalid="ignore"):  # far off, F may overflow
                     other = tangent(part, there, part.evaluate(there))
-                tilted = LowerPlane(*(a - b + c for a, b, c in zip(plane, own, other, strict=True)))
+                constant = plane.constant - own.constant + other.constant
+                tilted = LowerPlane(constant, plane.slope - own.slope + other.slope)
                 if math.isfinite(tilted.constant) and np.isfinite(tilted.slope).all():
                     self.tilted.append(tilted)
             if self._shares(plane.slope[:, 0]) is not None:
