@@ -20,6 +20,8 @@ from adaline.arrays import Array
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
 from adaline.fits import elastic_path
 from adaline.losses import Quantile
+from adaline.results import Status
+from adaline.sources import ArraySource
 from adaline.sources.tables import source as table_source
 from adaline.sources.views import Fold, fold_of
 
@@ -357,3 +359,48 @@ def test_all_folds_take_one_read() -> None:
 def test_groups_of_columns_for_targets_that_are_all_zero() -> None:
     model = ElasticNet(groups=[0, 0, 1]).fit(np.random.default_rng(0).normal(size=(12, 3)), np.zeros(12))
     assert (str(model.certificate_.status), model.l1_, model.intercept_, *model.coef_) == ("solved", *[0.0] * 5)
+
+
+def few_rows() -> tuple[Array, Array]:
+    """Return fewer rows than columns, and targets with outliers, whose losses have slopes without curvature."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 80))
+    return X, X[:, 0] + rng.standard_t(2, 40)
+
+
+@pytest.mark.parametrize("settings", [{"l1": 1.0}, {"l1": 0.1, "positive": True}])
+def test_rows_beyond_the_bend_of_a_loss_and_fewer_than_columns(settings: dict[str, Any]) -> None:
+    X, y = few_rows()
+    model = ElasticNet(loss="huber", **settings).fit(X, y)
+    assert model.certificate_.status is Status.SOLVED
+    slope = np.clip(X @ model.coef_ + model.intercept_ - y, -1.345, 1.345)
+    g, w, l1 = X.T @ slope, model.coef_, model.l1_
+    held = np.maximum((-g if model.positive else np.abs(g)) - l1, 0.0)
+    off = np.where(w != 0, np.abs(g + l1 * np.sign(w)), held)
+    assert max(off.max(), abs(slope.sum())) <= 1e-5 * l1
+    assert (w >= 0).all() or not model.positive
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e12])
+def test_gaps_of_quantiles_are_in_the_units_of_the_targets(unit: float) -> None:
+    X, y = made(40, 4)
+    options = ElasticNet(loss="quantile", l1=5.0)._options(4)
+    nets = elastic_path.QuantileNets(ArraySource(X, y[:, None] * unit), Quantile(), options)
+    corners, machine = options.corners(5.0 * nets.size, nets.scale > 0), nets.machines[0]
+    nets.solve(corners, corners, np.zeros(4), 0.0)
+    assert nets.proof(corners, np.zeros(4), 1e-7).status is Status.SOLVED
+    e, machine.e = machine.e, machine.e + 1e-11  # no plane that is level in the intercept
+    assert machine._gap(corners) >= 0.99e-11 * 40 * abs(machine.theta[0]) > 0
+    machine.e, machine.theta = e, 1.01 * machine.theta
+    machine.gap = machine._gap(corners)
+    assert nets.gap() > 1e-3 * nets.null[0]
+    assert nets.proof(corners, np.zeros(4), 1e-7).status is Status.NOT_CONVERGED
+
+
+@pytest.mark.parametrize(("loss", "positive"), [("logistic", False), ("logistic", True), ("softmax", False)])
+def test_classes_that_a_plane_separates_are_not_solved_without_penalties(loss: str, positive: bool) -> None:
+    X = made(40, 4)[0]
+    y = np.digitize(X[:, 0], [3.0] if loss == "logistic" else [2.0, 4.0])
+    with pytest.warns(AdalineWarning, match="not converged" if positive else "separated: .* give l1 or penalty"):
+        model = ElasticNet(loss=loss, l1=0.0, positive=positive).fit(X, y)
+    assert model.certificate_.status is (Status.NOT_CONVERGED if positive else Status.SEPARATED)

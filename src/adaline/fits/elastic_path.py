@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, as_dense
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.fits.linear_machine import best_constants
+from adaline.fits.linear_machine import Constants, MachineOptions, best_constants, minimise
 from adaline.fits.penalty_path import Losses
 from adaline.fits.ridge_folds import few_folds, part_moments, without_each
 from adaline.input.first_pass import first_pass
@@ -448,7 +448,8 @@ class SmoothNets(Nets):
             return False
         if math.isinf(machines.gap[0]):
             machines.gap[0] = machines.curved_gap(corners, ridge)
-            self.settled = math.isinf(machines.gap[0]) and machines.promise <= FINAL * self.null[0]
+            provable = math.isfinite(self.problem.loss.concordance)  # then no gap shows that there is no minimum
+            self.settled = math.isinf(machines.gap[0]) and machines.promise <= FINAL * self.null[0] and not provable
         return True
 
     def held_out(self) -> Array:
@@ -509,7 +510,7 @@ class QuantileNets(Nets):
         self.none = Corners(np.full(len(self.size), NO_WEIGHT))
         for one in self.machines:
             one.solve(self.none, self.none)
-        self.null = np.array([one.objective(self.none) for one in self.machines])
+        self.null = self._raw(np.array([one.objective(self.none) for one in self.machines]))
 
     def largest(self, unity: Corners) -> float:
         """Return the least penalty that leaves no coefficient."""
@@ -614,12 +615,15 @@ def _by_newton(source: Source, loss: Loss, options: NetOptions) -> FittedNet | N
 
 def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
     """Fit any smooth convex loss of one target, or of coupled outputs, by proximal Newton steps of one machine."""
-    problem, size, constant, none, null = smooth_net(source, loss, options.intercept, options.standardize)
+    net = smooth_net(source, loss, options.intercept, options.standardize)
+    problem, size, constant, none, null, _ = net
 
     def ridge(l1: float) -> Array:
         return np.broadcast_to(options.ridge(l1) * size**2, size.shape)
 
     path, l1, start = None, options.l1, none
+    if l1 == 0 and not options.ridge(0.0).any():
+        return _unpenalised(net, options)
     if l1 is None:
         wanted = options.tol * null
         points = l1_points(problem, size, constant, wanted, options.points, options.ratio, ridge)
@@ -641,10 +645,23 @@ def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
     return FittedNet(raw_weights(problem, found.theta), l1, path, proof, ~problem.constant, problem.spread.mean)
 
 
+def _unpenalised(net: SmoothNet, options: NetOptions) -> FittedNet:
+    """Fit a loss that nothing is added to, as the systems without l1 do: classes may be separated by a plane."""
+    problem, _, _, none, null, lowest = net
+    slope = math.sqrt(2 * null / problem.spread.weight)
+    constants = Constants(none, lowest + null, lowest, null, slope, inside=False)
+    penalty = RidgePenalty(0.0, np.ones(problem.features))
+    fitted = minimise(problem, constants, MachineOptions(penalty, options.intercept, FINAL))
+    proof = fitted.solution.certificate
+    if proof.status.remedies:
+        proof = replace(proof, advice=proof.status.advise("give l1 or penalty a number above zero"))
+    return FittedNet(fitted.solution.theta, 0.0, None, proof, ~problem.constant, problem.spread.mean)
+
+
 class SmoothNet(NamedTuple):
     """A smooth loss without penalties, the units (D,) that these act in, and the best constants (K,).
 
-    `none` (K, 1 + D) are the weights of the constants, `null` their loss above the lowest that there is.
+    `none` (K, 1 + D) are the weights of the constants, `null` their loss above the lowest that there is, `lowest`.
     """
 
     problem: Problem
@@ -652,6 +669,7 @@ class SmoothNet(NamedTuple):
     constant: Array
     none: Array
     null: float
+    lowest: float
 
 
 def smooth_net(source: Source, loss: Loss, intercept: bool, standardize: bool) -> SmoothNet:
@@ -666,8 +684,9 @@ def smooth_net(source: Source, loss: Loss, intercept: bool, standardize: bool) -
     problem = build_problem(source, loss, len(constant), intercept, RidgePenalty(0.0, unit), spread, sample)
     none = np.zeros((len(constant), 1 + problem.features))
     none[:, 0] = constant * problem.intercept
-    null = abs(problem.evaluate(none).value - float(targets.lowest.sum()))
-    return SmoothNet(problem, unit * problem.view.scale, constant, none, null)
+    lowest = float(targets.lowest.sum())
+    null = abs(problem.evaluate(none).value - lowest)
+    return SmoothNet(problem, unit * problem.view.scale, constant, none, null, lowest)
 
 
 def raw_weights(problem: Problem, theta: Array) -> Array:

@@ -406,7 +406,7 @@ def minimise_shape(
     else:
         assert fitted is not None
         proof = replace(fitted.solution.certificate, status=Status.NOT_CONVERGED, advice=SHAPE_OPEN)
-        fitted = replace(fitted, solution=replace(fitted.solution, certificate=proof))
+        fitted = replace(fitted, solution=fitted.solution._replace(certificate=proof))
     assert fitted is not None
     return fitted, constants, math.sqrt(-1 / second) if second < 0 else math.inf
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
-from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.estimator import RegressorMixin, available_if, clone
 from adaline.fits.elastic_path import MOMENTS, FittedNet, NetOptions, fit_folds, fit_nets, refuse_rough
 from adaline.fitted import check_is_fitted
@@ -92,10 +92,10 @@ class ElasticNet(LinearRegressor):
     rule : "best" or "one-standard-error"
         What "auto" takes: the least loss of the rows held out, or the largest l1 whose loss is within a standard error.
     positive : bool
-        Whether coefficients have to be zero or more; not with "softmax".
+        Whether coefficients have to be zero or more; not with "softmax", "absolute" and "quantile".
     groups : None or array (D,)
         The group of each column, by any label: l1 becomes l1 sum over groups of sqrt(columns) |w of the group|, so that
-        the columns of a group enter together; not with "softmax".
+        the columns of a group enter together; not with "softmax", "absolute" and "quantile".
     points : int
         How many penalties the path has, in geometric progression.
     ratio : number
@@ -175,6 +175,8 @@ class ElasticNet(LinearRegressor):
         self._take(fit_nets(source, loss, self._options(source.shape.features)), source, meter)
         if self.certificate_.status is Status.NOT_CONVERGED:
             warn(f"not converged: {self.certificate_.advice}", ConvergenceWarning)
+        elif self.certificate_.status in (Status.SEPARATED, Status.QUASI_SEPARATED, Status.NO_MINIMUM):
+            warn(f"{self.certificate_.status}: {self.certificate_.advice}", AdalineWarning)
         return self
 
     def _fit_folds(

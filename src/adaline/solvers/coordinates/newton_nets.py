@@ -37,6 +37,7 @@ SLOW, STUCK = 0.01, 0.1  # of what the last step promised: a step that promises 
 ROUNDING = 1e-28  # of an objective: a step that promises less is none, as what it promises is quadratic in it
 CURVED = 1e-3  # share of the curvature that a model has along a step, below which it does not learn from it
 STEPS = 100
+LIFT, LIFTED = 1e-4, 1e4  # first share of the largest curvature added to a model whose step led nowhere, and the last
 
 
 class QuadraticModels(NamedTuple):
@@ -90,12 +91,13 @@ class NewtonNets:
         self.few: list[Any] = parts
         self.models: Any = None
         self.promise = math.inf
+        self.lift = np.zeros(len(self.takes))  # share of the largest curvature added to each model
         self.tilts: tuple[tuple[Array, Array], ...] = ()
         self._read_all()
 
     def alone(self) -> None:
         """Go on with machine 0 alone."""
-        for name in ("takes", "lowest", "weight", "share", "theta", "gap", "value", "gradient", "outside"):
+        for name in ("takes", "lowest", "weight", "share", "theta", "gap", "value", "gradient", "outside", "lift"):
             setattr(self, name, getattr(self, name)[:1])
         self.models = None
         self.tilts = tuple((constant[:1], slope[:1]) for constant, slope in self.tilts)
@@ -239,7 +241,25 @@ class NewtonNets:
             self.promise = max(promised.values())
             moved = self._search(steps, corners, ridges, entries, promised)
             self._measure(moved, corners, ridges, columns)
-            left = [m for m in moved if not self.gap[m] <= wanted[m]]
+            far = [m for m in steps if m not in moved and self._shorten(m, steps[m], promised, entries)]
+            left = [m for m in moved if not self.gap[m] <= wanted[m]] + far
+
+    def _shorten(self, m: int, step: NetStep, promised: dict[int, float], entries: Indices) -> bool:
+        """Add curvature to the model of a machine whose step led nowhere; False where the step was rounding, or none.
+
+        Straight parts of a loss have a slope without curvature: along them, more columns than rows fall without end.
+        """
+        if not abs(step.promise) > FLAT * abs(self.value[m]) or self.lift[m] >= LIFTED:
+            return False
+        more = max(LIFT, 99 * self.lift[m])
+        self.lift[m] += more
+        self.models.diagonal[m] += more * self._bounds(m, entries)
+        promised[m] = math.inf  # the model that was lifted serves
+        return True
+
+    def _bounds(self, m: int, entries: Indices) -> Array:
+        """Return the largest curvature of a machine by each coefficient, or that of its model where none is known."""
+        return np.maximum(self.problem.largest_curvature()[entries[1:]] * self.share[m], self.models.diagonal[m])
 
     def _form(self, entries: Indices, left: list[int], alone: bool) -> None:
         """Form the models of all machines at the weights of machine 0, or those of machines `left` at their own."""
@@ -261,6 +281,7 @@ class NewtonNets:
             self.models.matrices[m] = matrix[1:, 1:] - np.outer(cross, cross / level)
             self.models.diagonal[m] = np.maximum(self.models.matrices[m].diagonal(), 0.0)
             self.models.cross[m], self.models.level[m] = cross, level
+            self.models.diagonal[m] += self.lift[m] * self._bounds(m, entries)
 
     def _step(self, m: int, corners: Corners, ridge: Array, entries: Indices) -> NetStep:
         """Return the step of machine m to the minimum of its model."""
@@ -304,6 +325,7 @@ class NewtonNets:
                     self._learn(m, theta[i] - here[i], gradients[i] - self.gradient[m, entries], ridges[m])
                     self.theta[m, entries], self.gradient[m, entries] = theta[i], gradients[i]
                     self.value[m], self.outside[m] = values[i], outside[i]
+                    self.lift[m] *= 0.1 if shares[m] == 1.0 else 1.0 if shares[m] > 0.1 else 10.0
                     moved.append(m)
                     continue
                 excess = reached[i] - least[m] + promise

@@ -92,12 +92,17 @@ class QuantileLasso:
         self.e = d - 1 + self.level
 
     def _gap(self, corners: Corners) -> float:
-        """Return the objective above the value of the dual solution, shrunken until it is feasible."""
-        if abs(float(self.weight @ self.e)) * self.intercept > SURE * float(self.weight.sum()):
+        """Return, up to rounding, the objective above the value of the dual solution, shrunken until it is feasible.
+
+        What is left of sum weight e tilts the plane of e along the intercept, which costs it that times the intercept.
+        """
+        lack = abs(float(self.weight @ self.e)) * self.intercept
+        if lack > SURE * float(self.weight.sum()):
             return np.inf
+        tilt = lack * abs(float(self.theta[0]))
         if not corners.c.any():  # the plane of e is level up to rounding, which costs about that times the weights
             r = self.t - self.theta[0] - self.z @ self.theta[1:]
             above = self.objective(corners) - float((self.weight * self.e) @ r)
-            return max(above, 0.0) + float(np.abs(self.pull()) @ np.abs(self.theta[1:]))
+            return max(above, 0.0) + float(np.abs(self.pull()) @ np.abs(self.theta[1:])) + tilt
         share = min(corners.room(self.pull()), 1.0)
-        return max(self.objective(corners) - share * float((self.weight * self.e) @ self.t), 0.0)
+        return max(self.objective(corners) - share * float((self.weight * self.e) @ self.t), 0.0) + tilt

@@ -49,7 +49,7 @@ STRAIGHT = 1e-8  # share of the largest possible curvature below which a coeffic
 NATIVE = hasattr(native, "descend")
 EXACT = 1e-4  # share of the residual to which it is solved
 SWEEPS, ROUNDS = 4, 200
-LIFT = 1e-11  # added to the unit diagonal of a matrix, which may be singular
+LIFTS = 1e-11, 1e-9, 1e-7, 1e-5  # added to the unit diagonal of a matrix, which may be singular: the first that serves
 FLOOR = 1e-14  # of the size of the residual at the start: nothing below it is met
 
 # the path
@@ -488,12 +488,20 @@ def solve_support(hessian: Array, g: Array, w: Array, l1: Array) -> None:
 
 
 def solve_definite(matrix: Array, right: Array) -> Array:
-    """Return matrix^-1 right, by Cholesky with LIFT added: along null directions the step is far, and l1 decides."""
+    """Return matrix^-1 right, by Cholesky with a lift added: along null directions the step is far, and l1 decides.
+
+    What rounding leaves below zero takes a larger lift: the step is shorter, and searches along it keep it safe.
+    """
     unit = 1.0 / np.sqrt(matrix.diagonal())
     even = matrix * unit[:, None] * unit
-    even[np.diag_indices_from(even)] += LIFT
-    factored = linalg.cho_factor(even, lower=True, overwrite_a=True, check_finite=False)
-    return np.asarray(unit * linalg.cho_solve(factored, unit * right, check_finite=False))
+    for lift in LIFTS:
+        np.fill_diagonal(even, 1.0 + lift)
+        factor, failed = linalg.lapack.dpotrf(even, lower=True, clean=False)
+        if not failed:
+            break
+    else:
+        return np.asarray(unit * unit * right)  # of the diagonal alone
+    return np.asarray(unit * linalg.cho_solve((factor, True), unit * right, check_finite=False))
 
 
 def least_subgradient(w: Array, g: Array, l1: Array) -> Array:
