@@ -399,8 +399,9 @@ class FoldMachines:
 
     def _factored(self, matrix: Array, ridge: Array) -> Curvature:
         """Return second derivatives with those of a ridge penalty, factored."""
-        ridges = np.tile(np.concatenate([[0.0], ridge]), self.rows.free.outputs)
-        return factor_hessian(matrix + np.diag(ridges), ridges)
+        out = matrix.copy()
+        out[np.diag_indices(len(out))] += np.tile(np.concatenate([[0.0], ridge]), self.rows.free.outputs)
+        return factor_hessian(out)
 
     def _gradients(self, ridges: Array) -> Array:
         """Return the gradient of each machine, (machines, K, 1 + D)."""
