@@ -616,7 +616,8 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             of = np.array([[part.deviance, part.dispersion, part.shape] for part in parts]).T
             self.deviance_, self.dispersion_ = (of[0][0], of[1][0]) if self._flat else (of[0], of[1])
             if not np.isnan(of[2]).any():
-                self.shape_ = float(of[2][0]) if self._flat or len(set(of[2])) == 1 else of[2]
+                one = self._flat or _shape_of(self._loss()) != "auto"
+                self.shape_ = float(of[2][0]) if one else of[2]
         self.certificate_ = without_constants(
             combine_certificates([one.solution.certificate for one in found]), columns.constant
         )

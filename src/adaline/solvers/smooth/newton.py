@@ -91,10 +91,11 @@ def newton(
         curvature = factor_hessian(here.evaluation.hessian, problem.ridges)
         value, gradient = here.evaluation.value, here.evaluation.gradient
         decrement = curvature.length(gradient)
-        gap = curvature_gap(problem, curvature, here.evaluation)
-        if math.isinf(gap) and not math.isfinite(problem.loss.concordance):
-            gap = decrement**2 if decrement**2 <= FLAT * abs(value) else math.inf
-        before, met = here.converged, is_met(problem, gap, decrement, wanted)
+        seen = gap_bound(decrement, row_length_bound(problem, curvature), problem.loss.concordance)
+        if math.isinf(seen) and not math.isfinite(problem.loss.concordance):
+            seen = decrement**2 if decrement**2 <= FLAT * abs(value) else math.inf
+        before, met = here.converged, is_met(problem, seen, decrement, wanted)
+        gap = math.inf if curvature.falls_unseen(here.evaluation) else seen
         here = here._replace(curvature=curvature, gap=gap, converged=met)
         floor = decrement**2 <= FLOOR * abs(value)
         if (before or floor) and decrement >= 0.5 * last:
@@ -165,7 +166,7 @@ def curvature_gap(problem: Problem, curvature: Curvature, evaluation: Evaluation
     The gradient may be a subgradient; `stretch` is by how much lengths in the metric of H may be too short.
     """
     g = evaluation.gradient
-    if float(((g.ravel() @ curvature.null) ** 2).sum()) > FLOOR * abs(evaluation.value):
+    if curvature.falls_unseen(evaluation):
         return math.inf
     lengths = curvature.length(g) * stretch, row_length_bound(problem, curvature) * stretch
     return gap_bound(*lengths, problem.loss.concordance)
@@ -225,6 +226,14 @@ class Curvature:
         """Return (g' H^-1 g)^(1/2)."""
         return float(np.linalg.norm(self.root.T @ g.ravel()))
 
+    def unseen(self, g: Array) -> float:
+        """Return the squared length of g along the directions where H is zero, at unit diagonal of H."""
+        return float(((g.ravel() @ self.null) ** 2).sum())
+
+    def falls_unseen(self, evaluation: Evaluation) -> bool:
+        """Return whether F falls along such directions, beyond rounding."""
+        return self.unseen(evaluation.gradient) > FLOOR * abs(evaluation.value)
+
 
 @one_blas_thread()
 def factor_hessian(hessian: Array, ridges: Array | None = None) -> Curvature:
@@ -263,7 +272,7 @@ def factor_hessian(hessian: Array, ridges: Array | None = None) -> Curvature:
     size = np.abs(values)
     largest = float(size.max(initial=1.0))
     regular = size > CUT * largest * max(len(kept), 1)
-    if ridges is not None and not regular.all():
+    if ridges is not None and ridges.any() and not regular.all():
         least = NOISE * largest * len(kept)
         size[~regular], vectors[:, ~regular] = _penalised_part(
             values[~regular] - least, vectors[:, ~regular], ridges[kept] * unit[kept] ** 2
