@@ -23,9 +23,9 @@ from adaline.arrays import Array
 from adaline.solvers.coordinates.corners import Corners
 from adaline.solvers.coordinates.quadratics import Indices
 from adaline.solvers.smooth.duality_gap import FURTHEST
-from adaline.solvers.smooth.newton import ARMIJO, FLAT, SHORTEST, curvature_gap, factor_hessian
+from adaline.solvers.smooth.newton import ARMIJO, FLAT, SHORTEST, factor_hessian, local_gap
 from adaline.solvers.smooth.problem import Problem
-from adaline.solvers.smooth.proximal_newton import FIRST, MOST, STRAIGHT, WHOLE
+from adaline.solvers.smooth.proximal_newton import FIRST, MOST, PROVEN, STRAIGHT, WHOLE
 from adaline.sources import Source
 from adaline.sources.sample import select_columns
 from adaline.sources.threads import one_blas_thread
@@ -53,9 +53,7 @@ class QuadraticModels(NamedTuple):
 
 
 class NetStep(NamedTuple):
-    """The change of theta (1 + A,), the coefficients v (A,) that it leads to, and by how much it
-    promises to lower P at least.
-    """
+    """The change of theta (1 + A,), the coefficients v (A,) that it leads to, and by how much it lowers P at least."""
 
     change: Array
     v: Array
@@ -72,8 +70,7 @@ class NewtonNets:
     constant : the output of all machines to start from.
 
     `value` (M,), `gradient` (M, 1 + D) and `outside` (M,) are the loss of a machine's rows, its gradient, and the loss
-    of the rows it leaves out; `gap` (M,) bounds P_m - min P_m, `promise` is what the last steps
-    promised at most.
+    of the rows it leaves out; `gap` (M,) bounds P_m - min P_m, `promise` is what the last steps promised at most.
     """
 
     def __init__(self, problem: Problem, parts: list[Source], constant: float) -> None:
@@ -108,7 +105,7 @@ class NewtonNets:
         self._read_all()
 
     def solve(self, corners: Corners, last: Corners, ridge: Array, wanted: Array) -> bool:
-        """NetStep all machines to their minima under a penalty, from those under `last`, to gaps of `wanted` (M,).
+        """Step all machines to their minima under a penalty, from those under `last`, to gaps of `wanted` (M,).
 
         `ridge` is (D,). Return False where memory does not hold the models of the columns that this needs.
         """
@@ -141,14 +138,34 @@ class NewtonNets:
         return float(self.value[0] + 0.5 * float(ridge @ v**2) + corners.cost(v))
 
     def curved_gap(self, corners: Corners, ridge: Array) -> float:
-        """Return a bound on the objective of machine 0 above its minimum from second derivatives; infinity if none."""
+        """Return a bound on the objective of machine 0 above its minimum from second derivatives; infinity if none.
+
+        S has the coefficients that are not at rest at zero, s is the least subgradient, z = H_S^-1 s, and s lies in
+        the range of H_S. Then u = H z is a subgradient too, as long as it leaves the others inside their corners, and
+        its length in the metric of H is that of s in the metric of H_S. Where there is no room for u, S has all.
+        """
+        if self.problem.size > PROVEN:
+            return math.inf
         hessian = self.problem.evaluate(self.theta[:1], second=True).hessian
         if hessian is None:
             return math.inf
         entries = np.arange(1, len(hessian))
         hessian[entries, entries] += ridge
-        curvature = factor_hessian(hessian)
-        return curvature_gap(self.problem, curvature, curvature.length(self.subgradient(corners, ridge)[None]))
+        v, left, curvature = self.theta[0, 1:], self.subgradient(corners, ridge), factor_hessian(hessian)
+        pull = self.gradient[0, 1:] + ridge * v
+        alive = hessian.diagonal() > 0
+        moving = alive & np.concatenate([[True], (v != 0) | (left[1:] != 0)])
+        for some in (np.flatnonzero(moving), np.flatnonzero(alive)):
+            part = factor_hessian(hessian[np.ix_(some, some)])
+            others = np.delete(np.arange(len(alive)), some)
+            u = hessian[np.ix_(others, some)] @ part.solve(left[some])
+            room = pull.copy()
+            room[others[others > 0] - 1] -= u[others > 0]
+            rounding = FLAT * math.sqrt(self.weight[0]) * (np.abs(part.null.T) @ np.sqrt(hessian.diagonal()[some]))
+            within = (np.abs(part.null.T @ left[some]) <= rounding).all()
+            if within and not corners.subgradient(v, room)[others[others > 0] - 1].any():
+                return local_gap(self.problem, curvature, part.length(left[some]), self.objective(corners, ridge))
+        return math.inf
 
     def _read_all(self) -> None:
         """Take the loss of all machines over all columns."""

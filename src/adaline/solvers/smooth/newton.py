@@ -89,9 +89,7 @@ def newton(
         curvature = factor_hessian(here.evaluation.hessian)
         value, gradient = here.evaluation.value, here.evaluation.gradient
         decrement = curvature.length(gradient)
-        gap = curvature_gap(problem, curvature, decrement)
-        if math.isinf(gap) and not math.isfinite(problem.loss.concordance):
-            gap = decrement**2 if decrement**2 <= FLAT * abs(value) else math.inf
+        gap = local_gap(problem, curvature, decrement, value)
         before, met = here.converged, is_met(problem, gap, decrement, wanted)
         here = here._replace(curvature=curvature, gap=gap, converged=met)
         floor = decrement**2 <= FLOOR * abs(value)
@@ -160,6 +158,14 @@ def is_met(problem: Problem, bound: float, decrement: float, wanted: float) -> b
 def curvature_gap(problem: Problem, curvature: Curvature, decrement: float) -> float:
     """Return a bound on F - min F at a point, from its factored H and the length of its gradient in that metric."""
     return gap_bound(decrement, row_length_bound(problem, curvature), problem.loss.concordance)
+
+
+def local_gap(problem: Problem, curvature: Curvature, decrement: float, value: float) -> float:
+    """Return `curvature_gap`, or what H promises where a loss has no such bound and that is rounding of its value."""
+    gap = curvature_gap(problem, curvature, decrement)
+    if math.isinf(gap) and not math.isfinite(problem.loss.concordance) and decrement**2 <= FLAT * abs(value):
+        return decrement**2
+    return gap
 
 
 def gap_bound(decrement: float, row_length: float, concordance: float) -> float:

@@ -192,12 +192,17 @@ class Penalised:
         found = self.planes.gap(theta, evaluation, self.l1[1:])
         if math.isfinite(found) or self.problem.size > PROVEN:
             return found
-        hessian = self.problem.evaluate(theta, second=True).hessian
-        if hessian is None:
-            return math.inf
-        curvature = factor_hessian(hessian)
-        length = curvature.length(least_subgradient(theta, evaluation.gradient, self.l1))
-        return curvature_gap(self.problem, curvature, length)
+        subgradient = least_subgradient(theta, evaluation.gradient, self.l1)
+        return curved_gap(self.problem, DescentResult(theta, Evaluation(evaluation.value, subgradient)))
+
+
+def curved_gap(problem: Problem, here: DescentResult) -> float:
+    """Return the gap that second derivatives prove where `evaluation` has P and its least subgradient, if they do."""
+    hessian = problem.evaluate(here.theta, second=True).hessian if problem.size <= PROVEN else None
+    if hessian is None:
+        return math.inf
+    curvature = factor_hessian(hessian)
+    return curvature_gap(problem, curvature, curvature.length(here.evaluation.gradient))
 
 
 def solve_penalised(
