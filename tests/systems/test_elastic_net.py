@@ -22,6 +22,8 @@ from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
 from adaline.fits import elastic_path
 from adaline.losses import Logistic, Quantile
 from adaline.results import Status
+from adaline.solvers.coordinates import newton_nets
+from adaline.solvers.coordinates.corners import GroupCorners
 from adaline.sources import ArraySource
 from adaline.sources.tables import source as table_source
 from adaline.sources.views import Fold, fold_of
@@ -431,3 +433,22 @@ def test_what_second_derivatives_prove_is_above_what_is_left(away: float) -> Non
     nets.machines.put(theta + away * np.where(theta != 0, [1.0, -1.0, 1.0, -1.0, 1.0], 0.0))
     left = nets.measure(corners, ridge)[0] - least
     assert nets.machines.curved_gap(corners, ridge) >= left > 0
+
+
+def test_groups_of_more_columns_than_rows_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = few_rows()
+    sweeps = 0
+
+    def counted(self: GroupCorners, matrix: Array, gradient: Array, v: Array, most: int, enough: float) -> None:
+        nonlocal sweeps
+        sweeps += most
+        lower(self, matrix, gradient, v, 1, enough)  # slow sweeps, so that models are left open
+
+    lower = GroupCorners.lower
+    monkeypatch.setattr(GroupCorners, "lower", counted)
+    monkeypatch.setattr(GroupCorners, "settle", lambda *_: None)
+    monkeypatch.setattr(newton_nets, "OPEN", 4)
+    model = ElasticNet(loss="huber", l1=1.0, groups=np.repeat(np.arange(40), 2).tolist()).fit(X, y)
+    assert model.certificate_.status is Status.NOT_CONVERGED
+    assert sweeps <= 10 * newton_nets.FEW * newton_nets.SWEEPS
+    assert model.certificate_.objective < ElasticNet(loss="huber", l1=1e3).fit(X, y).certificate_.objective

@@ -33,6 +33,7 @@ from adaline.sums import Objective, Point, Targets, View
 
 EXACT = 1e-3  # share of the residual to which a quadratic model is solved
 SWEEPS, ROUNDS = 30, 100
+FEW, OPEN = 3, 24  # rounds of a model in which nothing is solved for at once, and such models left open, at most
 SLOW, STUCK = 0.01, 0.1  # of what the last step promised: a step that promises more asks for new models, or its own
 ROUNDING = 1e-28  # of an objective: a step that promises less is none, as what it promises is quadratic in it
 CURVED = 1e-3  # share of the curvature that a model has along a step, below which it does not learn from it
@@ -87,7 +88,7 @@ class NewtonNets:
         self.columns: Indices = np.arange(problem.features)
         self.few: list[Any] = parts
         self.models: Any = None
-        self.promise = math.inf
+        self.promise, self.open = math.inf, 0
         self.lift = np.zeros(len(self.takes))  # share of the largest curvature added to each model
         self.tilts: tuple[tuple[Array, Array], ...] = ()
         self._read_all()
@@ -244,8 +245,9 @@ class NewtonNets:
         self._measure(list(range(len(own))), corners, ridges, columns)
         left = [m for m in range(len(own)) if not self.gap[m] <= wanted[m]]
         promised, fresh = dict.fromkeys(left, math.inf), False
+        self.open = 0
         for _ in range(STEPS):
-            if not left:
+            if not left or self.open > OPEN * len(own):
                 break
             if self.models is None:
                 self._form(entries, left, alone=False)
@@ -307,7 +309,7 @@ class NewtonNets:
         matrix, cross, level = self.models.matrices[m], self.models.cross[m], float(self.models.level[m])
         np.fill_diagonal(matrix, np.where(self.models.diagonal[m] > 0, self.models.diagonal[m] + ridge, 0.0))
         v, slope = theta[1:].copy(), gradient[1:] + ridge * theta[1:]
-        minimise_model(matrix, slope - cross * (gradient[0] / level), v, corners)
+        self.open += not minimise_model(matrix, slope - cross * (gradient[0] / level), v, corners)
         change = v - theta[1:]
         constant = -(gradient[0] + float(cross @ change)) / level * self.problem.intercept
         promise = float(change @ matrix @ change) + level * (constant + float(cross @ change) / level) ** 2
@@ -417,8 +419,11 @@ class NewtonNets:
         return constant, slope
 
 
-def minimise_model(matrix: Array, gradient: Array, v: Array, corners: Corners) -> None:
-    """Change v (A,) to the minimum of a quadratic, with this gradient there, plus the cost of corners."""
+def minimise_model(matrix: Array, gradient: Array, v: Array, corners: Corners) -> bool:
+    """Change v (A,) to the minimum of a quadratic, with this gradient there, plus the cost of corners.
+
+    False where it is left open: sweeps alone are slow, and a new model at a better point is worth more than many.
+    """
     diagonal = matrix.diagonal()
     size = np.where(diagonal > 0, diagonal, np.inf)
     start, slope = v.copy(), gradient.copy()
@@ -427,12 +432,16 @@ def minimise_model(matrix: Array, gradient: Array, v: Array, corners: Corners) -
         return float((corners.subgradient(v, gradient) ** 2 / size).sum())
 
     enough, last = EXACT**2 * left(), math.inf
-    for _ in range(ROUNDS):
+    for done in range(1, ROUNDS + 1):
         corners.lower(matrix, gradient, v, SWEEPS, enough)
+        swept = v.copy()
         if left() <= enough:
             break
         corners.settle(matrix, gradient, v)
+        if done >= FEW and np.array_equal(v, swept):
+            return False
         reached = 0.5 * float((slope + gradient) @ (v - start)) + corners.cost(v)
         if not reached < last:
             break
         last = reached
+    return True
