@@ -148,7 +148,7 @@ $(VENV)/.run: pyproject.toml $(NATIVE)
 	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 		print(*p["dependencies"], *p["optional-dependencies"]["app"], sep="\n")' > $(VENV)/packages.txt
 	@$(PIP) install --quiet --no-compile --requirement $(VENV)/packages.txt
-	@echo "== kernels: compiling C++ (half a minute on two cores)"
+	@echo "== kernels: compiling C++ (a minute on two cores)"
 	@ADALINE_REQUIRE_NATIVE=1 $(PIP) install --quiet --no-deps --editable . || { \
 		echo "The native kernels could not be compiled: the compiler's words are above." >&2; exit 1; }
 	@touch $@
@@ -159,7 +159,7 @@ $(VENV)/.installed: $(VENV)/.run
 	$(PIP) install --quiet --group dev
 	@touch $@
 
-$(SANITIZED)/.installed: $(VENV)/.installed $(shell find src -name '*.py')
+$(SANITIZED)/.installed: $(VENV)/.installed $(shell find src -name '*.py' -o -name '*.pyi')
 	ADALINE_REQUIRE_NATIVE=1 $(PIP) install --quiet --upgrade --no-deps --target $(SANITIZED)/packages \
 		--config-settings=build-dir=$(SANITIZED)/objects --config-settings=cmake.define.ADALINE_SANITIZE=ON .
 	@touch $@

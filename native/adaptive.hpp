@@ -48,13 +48,15 @@ inline double settle(const Recursion& u, const double* p, double weight, double 
 // The same with the second moments of the columns, S its diagonal.
 inline double settle_apart(const Recursion& u, double weight, double n) {
     const Recursion own = u;
-    for (index j = 0; j < own.n; j += lanes) {
-        const vec x = load(own.x + j), S = load(own.S + j) + weight * (x * x);
-        store(own.S + j, S);
-        store(own.Sf + j, S > vec{} ? x * (n / S) : vec{});
-    }
     double q = 0;
-    for (index j = 0; j < own.n; ++j) q += own.x[j] * own.Sf[j];
+    for (index j = 0; j < own.n; j += lanes) {
+        const vec x = load(own.x + j), S = load(own.S + j) + weight * (x * x), d = S > vec{} ? x * (n / S) : vec{};
+        store(own.S + j, S);
+        store(own.Sf + j, d);
+        const vec part = x * d;
+#pragma GCC unroll 8
+        for (int l = 0; l < lanes; ++l) q += part[l];
+    }
     return q;
 }
 
@@ -107,12 +109,13 @@ inline double bent(const Weights& a) {
 
 // v_k += g d, then w_k towards v_k.
 inline void approach(const Weights& a, index k, double g) {
+    const index pitch = a.pitch;
     double *const v = a.late(k), *const w = a.at(k), *const d = a.recursion.Sf;
     const double m = since(a), share = m > 0 ? (1 + a.p[3]) / (m + a.p[3]) : 1;
-    for (index j = 0, left = 1 + a.D; left > 0; j += lanes, left -= lanes) {
+    for (index j = 0; j < pitch; j += lanes) {
         const vec now = load(v + j) + g * load(d + j), old = load(w + j);
-        store_head(v + j, now, left);
-        store_head(w + j, old + share * (now - old), left);
+        store(v + j, now);
+        store(w + j, old + share * (now - old));
     }
 }
 

@@ -38,9 +38,9 @@ inline vec as_it_is(index, vec a) { return a; }
 // z += the outputs of rows from `first` on, P vectors of outputs; theta and z have `wide` numbers in a row.
 template <int P, class R>
 void row_outputs(const R& x, index first, index rows, const double* theta, index wide, double* z) {
-    for (index i = 0; i < rows; ++i) {
+    for (index i = 0, m = x.indptr[first]; i < rows; ++i) {
         vec sum[P] = {};
-        for (index m = x.indptr[first + i], end = x.indptr[first + i + 1]; m < end; ++m) {
+        for (const index end = x.indptr[first + i + 1]; m < end; ++m) {
             const vec a = broadcast(double(x.data[m]));
             const double* const w = theta + index(x.indices[m]) * wide;
 #pragma GCC unroll 4
@@ -54,11 +54,11 @@ void row_outputs(const R& x, index first, index rows, const double* theta, index
 // g += slopes of rows times their entries.
 template <int P, class R>
 void row_gather(const R& x, index first, index rows, const double* slope, index wide, double* g) {
-    for (index i = 0; i < rows; ++i) {
+    for (index i = 0, m = x.indptr[first]; i < rows; ++i) {
         vec s[P];
 #pragma GCC unroll 4
         for (int p = 0; p < P; ++p) s[p] = load(slope + i * wide + p * lanes);
-        for (index m = x.indptr[first + i], end = x.indptr[first + i + 1]; m < end; ++m) {
+        for (const index end = x.indptr[first + i + 1]; m < end; ++m) {
             const vec a = broadcast(double(x.data[m]));
             double* const at = g + index(x.indices[m]) * wide;
 #pragma GCC unroll 4
@@ -125,9 +125,9 @@ struct SparseDesk {
     template <class R>
     void outputs(const R& x, index first, index rows, const Theta& theta, double* z) const {
         if (K == 1) {
-            for (index i = 0; i < rows; ++i) {
+            for (index i = 0, k = x.indptr[first]; i < rows; ++i) {
                 double sum = theta.constant[0];
-                for (index k = x.indptr[first + i], end = x.indptr[first + i + 1]; k < end; ++k)
+                for (const index end = x.indptr[first + i + 1]; k < end; ++k)
                     sum = multiply_add(double(x.data[k]), theta.columns[x.indices[k]], sum);
                 z[i] = sum;
             }
@@ -142,8 +142,8 @@ struct SparseDesk {
         for (index k = 0; k < K; ++k)
             for (index i = 0; i < rows; ++i) total[k] += slope[k * lot_rows + i];
         if (K == 1) {
-            for (index i = 0; i < rows; ++i)
-                for (index k = x.indptr[first + i], end = x.indptr[first + i + 1]; k < end; ++k) {
+            for (index i = 0, k = x.indptr[first]; i < rows; ++i)
+                for (const index end = x.indptr[first + i + 1]; k < end; ++k) {
                     double& sum = g[x.indices[k]];
                     sum = multiply_add(double(x.data[k]), slope[i], sum);
                 }

@@ -16,6 +16,7 @@ namespace {
 using namespace nb::literals;
 
 using Flags = nb::ndarray<bool, nb::c_contig, nb::device::cpu>;
+using ColumnMajor = nb::ndarray<const double, nb::f_contig, nb::device::cpu>;
 
 constexpr double rounding = 0x1p-53, twofold_rounding = 0x1p-100, negligible = 0x1p-70, stalled = 0.5;
 
@@ -220,40 +221,58 @@ double digits(const Reals& error, const Reals& theta, const Reals& length) {
     return correct_digits(error.data(), theta.data(), length.data(), K, width);
 }
 
-// Scales the columns of moments to unit length: C (D, D), lengths, relative noise and which vary, (D,). Returns how
-// many do, and the largest noise.
+// Scales the columns of moments to unit length: C (D, D), lengths (1 + D) after that of the constant, which columns
+// vary, one over their lengths and relative noise, (D,), and scaled means (2, D + K). Returns how many vary, and the
+// largest noise.
 std::tuple<index, double> equilibrate(const Reals& state, index D, index K, bool intercept, const Reals& pull,
-                                      const Buffer& length, const Flags& alive, const Buffer& relative,
-                                      const Buffer& c) {
+                                      const Buffer& lengths, const Flags& alive, const Buffer& down,
+                                      const Buffer& relative, const Buffer& means, const Buffer& c) {
     const index q = D + K;
     require(D >= 0 && K >= 0 && index(state.size()) == 3 + (4 + q) * q, "state has the wrong size");
-    require(index(pull.size()) == D && index(length.size()) == D && index(alive.size()) == D &&
-                index(relative.size()) == D && index(c.size()) == D * D,
-            "pull, length, alive and relative must have D numbers, c D x D");
+    require(index(pull.size()) == D && index(lengths.size()) == 1 + D && index(alive.size()) == D &&
+                index(down.size()) == D && index(relative.size()) == D && index(c.size()) == D * D &&
+                index(means.size()) == 2 * q,
+            "pull, alive, down and relative must have D numbers, lengths 1 + D, means 2 (D + K), c D x D");
     const nb::gil_scoped_release unlocked;
     const double *const mean = state.data() + 3, *const exponent = mean + 2 * q, *const noise = exponent + q;
     const double* const second = noise + q;
     const double root = std::sqrt(state.data()[1]);
+    double* const length = lengths.data() + 1;
+    lengths.data()[0] = root;
+    for (index part = 0; part < 2; ++part)
+        for (index j = 0; j < q; ++j)
+            means.data()[part * q + j] = intercept ? std::ldexp(mean[part * q + j], -int(exponent[j])) : 0;
     index varying = 0;
     double largest = 0;
     for (index j = 0; j < D; ++j) {
         const double squares = second[j * q + j], diagonal = squares + pull.data()[j];
-        const double rounded = intercept ? 8 * rounding * root * std::abs(std::ldexp(mean[j], -int(exponent[j]))) : 0;
+        const double rounded = 8 * rounding * root * std::abs(means.data()[j]);
         const bool varies = diagonal > 4 * noise[j] && std::sqrt(larger(squares, 0)) > rounded;
         varying += varies;
         alive.data()[j] = varies;
         const double own = varies ? std::sqrt(diagonal) : 1;
-        length.data()[j] = own;
+        length[j] = own;
+        down.data()[j] = varies ? 1 / own : 0;
         relative.data()[j] = (varies ? noise[j] / (own * own) : 0) + 2 * rounding;
         largest = larger(largest, relative.data()[j]);
     }
     for (index i = 0; i < D; ++i)
         for (index j = 0; j < D; ++j)
             c.data()[i * D + j] = i == j                               ? 1
-                                  : alive.data()[i] && alive.data()[j] ? second[i * q + j] /
-                                                                             (length.data()[i] * length.data()[j])
+                                  : alive.data()[i] && alive.data()[j] ? second[i * q + j] / (length[i] * length[j])
                                                                        : 0;
     return {varying, largest};
+}
+
+// The norms of the rows of a matrix (D, D) in column-major order.
+void row_lengths(const Buffer& out, const ColumnMajor& matrix) {
+    const index D = index(out.size());
+    require(index(matrix.size()) == D * D, "the matrix must be D x D");
+    const nb::gil_scoped_release unlocked;
+    std::fill(out.data(), out.data() + D, 0.0);
+    for (index j = 0; j < D; ++j)
+        for (index i = 0; i < D; ++i) out.data()[i] += matrix.data()[j * D + i] * matrix.data()[j * D + i];
+    for (index i = 0; i < D; ++i) out.data()[i] = std::sqrt(out.data()[i]);
 }
 
 // Writes theta in raw units (K, 1 + D), the units of the targets (K,), and their sums of squares in these units, from
@@ -306,8 +325,9 @@ void bind_refinement(nb::module_& m) {
     m.def("refine_step", &refine_step, array("hi"), array("lo"), array("step"), array("sums"), array("data"),
           array("centred"), array("mean"), array("pull"), array("length"), array("down"), array("reach"),
           array("progress"), array("error"), "weight"_a, "intercept"_a, "contraction"_a, "condition"_a);
-    m.def("equilibrate", &equilibrate, array("state"), "D"_a, "K"_a, "intercept"_a, array("pull"), array("length"),
-          array("alive"), array("relative"), array("c"));
+    m.def("equilibrate", &equilibrate, array("state"), "D"_a, "K"_a, "intercept"_a, array("pull"), array("lengths"),
+          array("alive"), array("down"), array("relative"), array("means"), array("c"));
+    m.def("row_lengths", &row_lengths, array("out"), array("matrix"));
     m.def("raw_solution", &raw_solution, array("raw"), array("unit"), array("total"), array("state"),
           array("theta"), array("error"), array("exponent"), array("length"), array("pull"), array("squares"), array("gradient"), array("gap"),
           "weight"_a);

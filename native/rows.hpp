@@ -119,9 +119,9 @@ struct DenseRow {
         }
     }
 
-    void write(double* out) const {
-        for (index j = 0; j < D; ++j) out[j] = double(x[j]);
-        out[D] = one;
+    // By whole vectors: what is read next as vectors would wait for smaller parts.
+    ADALINE_INLINE void write(double* out) const {
+        walk([&](int, index j, vec v) __attribute__((always_inline)) { store(out + j, v); });
     }
     void clear(double*) const {}
 };

@@ -1,5 +1,6 @@
 // adaline._native, continued: scans.
 
+#include <algorithm>
 #include <cmath>
 
 #include "arrays.hpp"
@@ -203,6 +204,32 @@ class BoundScan {
         return runs() ? outputs[0] : 0;  // a scan that has ended writes no outputs
     }
 
+    // Takes a row as above, and keeps the pocket: of each machine the rows in a row that it got right (K,), the most of
+    // them so far (K,), and its weights at that time, (K, 1 + D).
+    bool take_into(nb::handle x, nb::handle t, nb::handle names, const Buffer& best, const Buffer& record,
+                   const Buffer& streak) {
+        const index width = 1 + s.D;
+        require(index(best.size()) == s.K * width && index(record.size()) == s.K && index(streak.size()) == s.K &&
+                    s.T == s.K,
+                "the pocket must have the shape of the weights");
+        if (!take(x, t, names)) return false;
+        const auto keep = [&](const double* y) {
+            for (index k = 0; k < s.K; ++k) {
+                double& run = streak.data()[k];
+                run = outputs[k] * y[k] <= 0 ? 0 : run + 1;
+                if (!(run > record.data()[k])) continue;
+                record.data()[k] = run;
+                std::copy_n(theta.data() + k * width, width, best.data() + k * width);
+            }
+        };
+        double target = 0;
+        if (s.T > 1)
+            keep(Numbers(t).of(s.T));
+        else if (as_double(t.ptr(), target))
+            keep(&target);
+        return true;
+    }
+
     // w.x of the last row that was learned by itself, before its step.
     const std::vector<double>& last() const { return outputs; }
 };
@@ -225,6 +252,8 @@ void bind_scans(nb::module_& m) {
         .def("learn", &BoundScan::learn_several, array("x"), array("t"))
         .def("take", nb::overload_cast<nb::handle, nb::handle, nb::handle>(&BoundScan::take), "x"_a, "t"_a,
              "names"_a.none())
+        .def("take_into", &BoundScan::take_into, "x"_a, "t"_a, "names"_a.none(), array("best"), array("record"),
+             array("streak"))
         .def("last", &BoundScan::last);
 }
 

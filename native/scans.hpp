@@ -42,12 +42,6 @@ inline void gather(double* theta, const double* w, index K, index D, index pitch
     }
 }
 
-inline bool usable(const double* t, index T, bool of_classes, index K) {
-    for (index k = 0; k < T; ++k)
-        if (!(std::fabs(t[k]) < infinity)) return false;
-    return !of_classes || (*t >= 0 && *t < double(K));
-}
-
 // Rules of coupled outputs, and those that carry a matrix.
 template <class Row>
 ADALINE_INLINE Seen coupled(const Scanner& s, const Weights& a, const Row& x, Met met, const double* t, double eta,
@@ -106,7 +100,15 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, c
             continue;
         }
         const double* const t = y.t + r * T;
-        if (!(met.square < infinity) || !usable(t, T, s.classes, s.K)) {
+        double energy = 0, largest = 0;
+        bool usable = met.square < infinity && (!s.classes || (*t >= 0 && *t < double(s.K)));
+        for (index k = 0; k < T; ++k) {
+            const double square = t[k] * t[k];
+            usable &= std::fabs(t[k]) < infinity;
+            energy += square;
+            if (square > largest) largest = square;
+        }
+        if (!usable) {
             stop(ScanState::not_finite, i);
             break;
         }
@@ -117,13 +119,10 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, c
             seen = apiece(rule, how, a, x, met, t, eta, m);
         else
             seen = coupled(s, a, x, met, t, eta, m);
-        if (v.outputs) __builtin_memcpy(v.outputs + i * s.K, a.z, sizeof(double) * s.K);
-        double energy = 0, largest = 0;
-        for (index k = 0; k < T; ++k) {
-            const double square = t[k] * t[k];
-            energy += square;
-            if (square > largest) largest = square;
-        }
+        if (v.outputs && s.K == 1)
+            v.outputs[i] = *a.z;
+        else if (v.outputs)
+            __builtin_memcpy(v.outputs + i * s.K, a.z, sizeof(double) * s.K);
         if (apart && how.explodes) {
             if (largest > tally.reach) tally.reach = largest;
             if (n == 1 && seen.error > tally.reach) tally.reach = seen.error;

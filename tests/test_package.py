@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import pickle
 import re
 import subprocess
 import sys
 import textwrap
 import tomllib
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +122,30 @@ def test_the_command_that_fits_imports_neither_scikit_learn_nor_pandas() -> None
     assert shown.splitlines()[-1] == "[]"
 
 
+def test_names_may_be_taken_for_the_first_time_by_several_threads() -> None:
+    """No package imports its modules while it is imported: two threads would wait for each other."""
+    run(
+        """
+        import threading
+        import adaline
+
+        names = "Ridge LogisticRegression ElasticNet GeneralizedLinear compare select OneVsOne learning_curve".split()
+        together, found = threading.Barrier(len(names)), []
+
+        def take(name):
+            together.wait()
+            found.append(getattr(adaline, name))
+
+        threads = [threading.Thread(target=take, args=(name,)) for name in names]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        assert len(found) == len(names)
+        """
+    )
+
+
 def test_models_that_were_made_before_scikit_learn_was_imported_are_its_own() -> None:
     run(
         """
@@ -158,6 +184,66 @@ def test_models_that_were_made_before_scikit_learn_was_imported_are_its_own() ->
         with sklearn.config_context(enable_metadata_routing=True):
             assert mine.set_fit_request(shift=True).get_metadata_routing().fit.requests["shift"] is True
         check_estimator(LinearRegression())
+        """
+    )
+
+
+def test_a_class_that_scikit_learn_would_refuse_is_refused_at_once_and_harms_no_other() -> None:
+    run(
+        """
+        from adaline import KMeans, Ridge
+        from adaline.basis import Polynomial
+        from adaline.errors import NotFittedError
+        import sklearn.base
+        model = Ridge.__new__(Ridge)  # made without its constructor: nothing has joined yet
+        for _ in range(2):  # the second time after the join
+            try:
+                class Mine(sklearn.base.RegressorMixin, Ridge): pass
+            except TypeError as error:
+                assert "consistent method resolution" in str(error)
+            else:
+                raise AssertionError("accepted")
+            assert Ridge().fit([[1.0], [2.0], [4.0]], [1.0, 2.0, 3.0]).score([[1.0], [2.0]], [1.0, 2.0]) > 0
+            assert all(isinstance(one, sklearn.base.BaseEstimator) for one in (model, KMeans(), Polynomial()))
+        class Yours(Ridge, sklearn.base.BaseEstimator): pass
+        Yours()
+        """
+    )
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        "sklearn.set_config(transform_output='pandas'); assert type(model.transform(X)).__module__[:6] == 'pandas'",
+        "model.fit(X, [0, 0, 1, 1])",
+        "copy.copy(model)",
+    ],
+)
+def test_models_made_before_scikit_learn_was_imported_are_its_own_once_they_are_used(then: str) -> None:
+    run(
+        f"""
+        import copy, pickle, sys
+        from adaline import FisherDiscriminant, GaussianMixture, GeneralizedLinear, KMeans, LinearRegression
+        X = [[1.0, 2.0], [2.0, 1.0], [4.0, 4.0], [5.0, 3.0]]
+        models = [FisherDiscriminant(), GaussianMixture(), GeneralizedLinear(), KMeans(), LinearRegression()]
+        listed = [[name for name in dir(one) if name[:4] == "set_"] for one in models]
+        model = models[0].fit(X, [0, 0, 1, 1])
+        assert "sklearn" not in sys.modules
+        import sklearn.base
+        {then}
+        assert isinstance(model, sklearn.base.ClassifierMixin)
+        assert listed == [[name for name in dir(one) if name[:4] == "set_"] for one in models]
+        """
+    )
+
+
+def test_pickles_keep_what_set_output_has_set() -> None:
+    basis = adaline.basis.Polynomial().set_output(transform="pandas").fit([[1.0], [2.0]])
+    run(
+        f"""
+        import pickle
+        found = pickle.loads({pickle.dumps(basis)!r}).transform([[1.0]])
+        assert type(found).__module__.startswith("pandas"), type(found)
         """
     )
 
@@ -229,8 +315,17 @@ def test_the_package_is_typed() -> None:
     assert (SOURCE / "py.typed").exists()
 
 
-def test_only_public_names_are_listed() -> None:
-    assert {name for name in dir(adaline) if not name.startswith("__")} == set(adaline.__all__)
+@pytest.mark.parametrize(
+    "name", ["", ".coding", ".inference", ".losses", ".scans", ".sources", ".storage", ".sums", ".systems"]
+)
+def test_only_public_names_are_listed(name: str) -> None:
+    package = import_module(f"adaline{name}")
+    registries = {"SCANS", "SUMS"} & vars(package).keys()
+    assert {name for name in dir(package) if not name.startswith("__")} == {*package.__all__, *registries}
+
+
+def test_modules_that_docs_and_messages_name_are_there_from_the_start() -> None:
+    run("import adaline; adaline.losses.Quantile(0.9), adaline.links, adaline.errors, adaline.activations")
 
 
 def test_every_extra_is_for_code_that_is_there() -> None:

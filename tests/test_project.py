@@ -63,7 +63,7 @@ def test_every_hosted_step_is_a_target_of_the_makefile(path: Path) -> None:
         matrix = job.get("strategy", {}).get("matrix", {})
         named = [*matrix.get("target", []), *(one["target"] for one in matrix.get("include", []))]
         assert set(named) <= targets
-        for step in job["steps"]:
+        for step in job.get("steps", []):  # one that runs another workflow has none
             if "run" in step:
                 command, target, *_ = step["run"].replace("${{ matrix.target }}", "matrix.target").split()
                 assert command == "make"

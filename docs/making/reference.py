@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import sys
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -37,8 +36,7 @@ HIDDEN = {
 def chapters() -> dict[str, tuple[str, Names]]:
     """Return by title what a chapter is about and its names, as one writes them, with the objects behind them.
 
-    The names of `adaline` come first, then those of each public module; `losses` and `links` are public too, though
-    not names of the package itself.
+    The names of `adaline` come first, then those of each public module that lists its own.
     """
     import adaline
 
@@ -47,8 +45,7 @@ def chapters() -> dict[str, tuple[str, Names]]:
     found: dict[str, tuple[str, Names]] = {title: (about, []) for title, about in ABOUT.items()}
     for name in values.keys() - modules.keys():
         found[_chapter(values[name])][1].append((name, values[name]))
-    modules |= {name: import_module(f"adaline.{name}") for name in ("losses", "links")}
-    for name, module in sorted(modules.items()):
+    for name, module in sorted((name, module) for name, module in modules.items() if hasattr(module, "__all__")):
         members = ((f"{name}.{member}", getattr(module, member)) for member in module.__all__)
         found[f"adaline.{name}"] = (_first(module), [pair for pair in members if callable(pair[1])])
     return {title: (about, sorted(names, key=lambda pair: pair[0].lower())) for title, (about, names) in found.items()}

@@ -10,8 +10,4 @@ from adaline.lazy import lazily
 
 __version__ = "0.2.0"
 
-__getattr__, __all__ = lazily(__name__)
-
-
-def __dir__() -> list[str]:
-    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -1,5 +1,9 @@
+from adaline import activations as activations
 from adaline import basis as basis
 from adaline import datasets as datasets
+from adaline import errors as errors
+from adaline import links as links
+from adaline import losses as losses
 from adaline import plots as plots
 from adaline.comparison.compare import compare as compare
 from adaline.errors import AdalineError as AdalineError

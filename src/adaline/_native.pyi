@@ -96,6 +96,7 @@ def equilibrate(
     relative: Reals,
     c: Reals,
 ) -> tuple[int, float]: ...
+def row_lengths(out: Reals, matrix: Reals) -> None: ...
 def raw_solution(
     raw: Reals,
     unit: Reals,

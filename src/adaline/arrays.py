@@ -17,6 +17,7 @@ Array = NDArray[np.float64]
 
 
 ON_HOST = (np.ndarray, np.generic)
+FEW = 2**10  # numbers
 
 
 def is_sparse(x: Any) -> bool:
@@ -64,6 +65,8 @@ def framed(data: Any) -> Any:
 
 def all_finite(numbers: Array) -> bool:
     """Whether all numbers of an array are finite; where their sum is, so is each of them."""
+    if numbers.size <= FEW:  # at once, as to have NumPy ignore what overflows takes longer
+        return bool(np.logical_and.reduce(np.isfinite(numbers), axis=None))
     with np.errstate(over="ignore", invalid="ignore"):
         total = np.add.reduce(numbers, axis=None)
     return math.isfinite(total) or bool(np.isfinite(numbers).all())

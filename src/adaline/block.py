@@ -35,6 +35,10 @@ class Columns(list[NDArray[np.float64]]):
         return out.T
 
 
+DENSE = (np.ndarray, Columns)
+"""Types of dense rows on the host, as native kernels take them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """Rows `first_row`, `first_row + 1`, ... of a source.

@@ -102,7 +102,7 @@ class NotFittedError(AdalineError, AloneError):
 
 
 OWN = dirname(__file__) + sep
-PASSED_ON = ("sklearn", "joblib", "importlib", "functools")
+PASSED_ON = ("sklearn", "joblib", "importlib", "functools", "numpy")
 """Modules that forward calls: a warning refers to the line that called them."""
 
 

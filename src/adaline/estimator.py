@@ -4,11 +4,12 @@ Importing scikit-learn takes four times as long as all that a fit needs. So each
 methods that a fit needs; `join` puts scikit-learn's class of the same name under it, whose code then answers for tags,
 metadata routing, `set_output` and the HTML display. It is called
 
-- where a model is made and scikit-learn is loaded; models made before are changed too;
+- where a class or a model is made, a model fits, transforms or is unpickled, and scikit-learn is loaded; models made
+  before are changed too;
 - where something is asked for that scikit-learn has to answer: `__sklearn_tags__`, `score`, `fit_transform`, ...
 
 What is left out: of a model that was made before scikit-learn was loaded, and asked nothing since, `isinstance(model,
-sklearn.base.BaseEstimator)` is false, and a global `set_config(transform_output=...)` has no effect.
+sklearn.base.BaseEstimator)` is false.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import sys
 from collections.abc import Callable
 from copy import deepcopy
 from functools import cache, update_wrapper, wraps
-from inspect import Parameter, signature
+from inspect import Parameter, getattr_static, signature
 from threading import RLock
 from types import MethodType
 from typing import Any, Self
@@ -28,17 +29,31 @@ _LOCK = RLock()
 
 
 def join() -> None:
-    """Import scikit-learn, and make the classes of this module subclasses of its own, if they are not yet."""
+    """Import scikit-learn, and make the classes of this module subclasses of its own, if they are not yet.
+
+    Where a class of a user stands in the way, as its bases would have no order, all stay as they were.
+    """
     import sklearn.base
     import sklearn.exceptions
 
     with _LOCK:
         if not _alone():
             return
-        errors.ConvergenceWarning.__bases__ = (errors.AdalineWarning, sklearn.exceptions.ConvergenceWarning)
-        errors.NotFittedError.__bases__ = (errors.AdalineError, sklearn.exceptions.NotFittedError)
-        for own in (*MIXINS, BaseEstimator):
-            own.__bases__ = (getattr(sklearn.base, own.__name__),)
+        owns = (*MIXINS, BaseEstimator)
+        joined: dict[type[Any], tuple[type[Any], ...]] = {
+            errors.ConvergenceWarning: (errors.AdalineWarning, sklearn.exceptions.ConvergenceWarning),
+            errors.NotFittedError: (errors.AdalineError, sklearn.exceptions.NotFittedError),
+            **{own: (getattr(sklearn.base, own.__name__),) for own in owns},
+        }
+        before = {cls: cls.__bases__ for cls in joined}
+        try:
+            for cls, bases in joined.items():
+                cls.__bases__ = bases
+        except TypeError:
+            for cls, bases in before.items():
+                cls.__bases__ = bases
+            raise
+        for own in owns:
             for name in [name for name, value in vars(own).items() if isinstance(value, Deferred)]:
                 delattr(own, name)  # scikit-learn's class has it now
         for cls in _descendants(BaseEstimator):
@@ -46,10 +61,12 @@ def join() -> None:
             above.__init_subclass__()
 
 
-def join_if_loaded() -> None:
-    """Join where scikit-learn is loaded; called when a model is made."""
-    if _alone() and "sklearn.base" in sys.modules:
+def join_if_loaded() -> bool:
+    """Join where scikit-learn is loaded; return whether it was loaded and not yet joined."""
+    found = "sklearn.base" in sys.modules and _alone()
+    if found:
         join()
+    return found
 
 
 def _alone() -> bool:
@@ -78,6 +95,17 @@ class Deferred:
 class Alone:
     """What stands under a class of this module in the place of scikit-learn's."""
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Refuse at once a class whose bases would have no order after the join."""
+        super().__init_subclass__(**options)
+        if cls.__module__ == __name__:
+            return
+        try:
+            join_if_loaded()
+        except TypeError:
+            cls.__bases__ = (Alone,)  # that it stands in the way of no other class
+            raise
+
 
 class AloneEstimator(Alone):
     """What stands under `BaseEstimator` in the place of scikit-learn's."""
@@ -92,6 +120,15 @@ class AloneEstimator(Alone):
             return line
         join()  # scikit-learn's knows how to break lines
         return repr(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if not state.keys().isdisjoint(LEFT_BY_SCIKIT_LEARN):
+            join()
+        join_if_loaded()
+        self.__dict__.update(state)
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in REQUESTS or _takes_metadata(type(self), name[4:-8])]
 
     def __sklearn_tags__(self) -> Any:
         join()
@@ -194,7 +231,18 @@ class MultiOutputMixin(Alone):
     """Takes several targets."""
 
 
+REQUESTS = [name for name in vars(BaseEstimator) if name.startswith("set_") and name.endswith("_request")]
+LEFT_BY_SCIKIT_LEARN = ("_sklearn_output_config", "_metadata_request")
+"""Attributes of a model that `set_output` and the requests for metadata leave."""
 MIXINS = tuple(cls for cls in Alone.__subclasses__() if cls is not AloneEstimator)
+
+
+def _takes_metadata(cls: type[Any], name: str) -> bool:
+    """Whether a class has a method of this name that takes more than rows and targets."""
+    method = getattr_static(cls, name, None)
+    if isinstance(method, Deferred):
+        return method.owner is not DensityMixin  # those of the others take weights
+    return method is not None and len(signature(getattr(cls, name)).parameters.keys() - {"self", "X", "y"}) > 0
 
 
 @cache
@@ -240,6 +288,16 @@ def _predicts(estimator: Any, kind: str) -> bool:
     from sklearn.utils import get_tags
 
     return bool(get_tags(estimator).estimator_type == kind)
+
+
+def joining(transform: Callable[..., Any]) -> Callable[..., Any]:
+    """Let `transform` of a class join first where scikit-learn is loaded, which then wraps its output (`set_output`)."""
+
+    @wraps(transform)
+    def joined(self: Any, X: Any) -> Any:
+        return self.transform(X) if join_if_loaded() else transform(self, X)
+
+    return joined
 
 
 class Available:

@@ -14,8 +14,8 @@ __all__ = ["Registry", "lazily", "nw"]
 NAME = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
 
 
-def lazily(package: str) -> tuple[Callable[[str], Any], list[str]]:
-    """Return `__getattr__` and `__all__` of a package whose names are those that its `__init__.pyi` imports.
+def lazily(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return `__getattr__`, `__dir__` and `__all__` of a package whose names are those that its `__init__.pyi` imports.
 
     A line of that file is `from adaline.sums.moments import Moments as Moments`: type checkers read it, and the module
     is imported when the name is first asked for.
@@ -35,7 +35,11 @@ def lazily(package: str) -> tuple[Callable[[str], Any], list[str]]:
         setattr(sys.modules[package], name, value)
         return value
 
-    return find, sorted(home, key=lambda name: (not name.isupper(), name))
+    def listed() -> list[str]:
+        own = (name for name in vars(sys.modules[package]) if name.startswith("__") or name.isupper())
+        return sorted({*home, *own})
+
+    return find, listed, sorted(home, key=lambda name: (not name.isupper(), name))
 
 
 class Registry(MutableMapping[str, Any]):

@@ -83,7 +83,8 @@ class Number(Check):
         self.wanted = self._in_words()
 
     def accepts(self, value: Any) -> bool:
-        if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        real = type(value) is float or (isinstance(value, Real) and not isinstance(value, bool))
+        if not real or not math.isfinite(value):
             return False
         number = float(value)
         return (

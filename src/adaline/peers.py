@@ -26,6 +26,10 @@ OUR_NAMES: dict[str, tuple[str, ...]] = {
     "ridge": ("penalty",),
     "reg_alpha": ("l1",),
     "l1_penalty": ("l1",),
+    "l1_ratio": ("mix",),
+    "n_alphas": ("points",),
+    "nlambda": ("points",),
+    "eps": ("ratio",),
     "reg_param": ("shrinkage",),
     "leakage": ("leak",),
     # how far and how long to go
@@ -115,7 +119,8 @@ NOTES: dict[str, str] = {
     "copy_X": "is not needed here: rows are never changed",
     "copy_x": "is not needed here: rows are never changed",
     "copy": "is not needed here: rows are never changed",
-    "positive": "is not available: there are no constraints on signs here",
+    "positive": "is a parameter of ElasticNet: ElasticNet({loss}positive=True)",
+    "groups": "is a parameter of ElasticNet: ElasticNet({loss}groups=...)",
     "momentum": "is not available here",
     "batch_size": "is not available: a step is for one row, or for all of them",
     "early_stopping": "is not available: adaline.learning_curve shows the error of rows left out",
@@ -137,6 +142,16 @@ NOTES: dict[str, str] = {
 }
 """For each name elsewhere that no parameter here stands for, the rest of the sentence that begins with it."""
 
+PATH_NOTES: dict[str, str] = {
+    **dict.fromkeys(
+        ("alpha", "lambda", "lambda_", "lam", "lmbda"),
+        "is for the mean of the rows elsewhere, and l1 for their sum: l1 = {name} * rows, or with l1_ratio: "
+        "l1 = {name} * l1_ratio * rows, mix = l1_ratio",
+    ),
+    **dict.fromkeys(("alphas", "Cs"), "is l1='auto' here, which makes a path of its own, by points and ratio"),
+}
+"""The same for systems that have `mix`, where penalties make a path."""
+
 
 def by_name(owner: str, names: Sequence[str], given: Sequence[Any]) -> str:
     """Return the message for a call with unnamed values: how to write it with the names of the parameters."""
@@ -149,7 +164,7 @@ def by_name(owner: str, names: Sequence[str], given: Sequence[Any]) -> str:
 def unknown(owner: str, names: Iterable[str], given: Mapping[str, Any]) -> str:
     """Return the message for parameters, with their values, that are not among the names of a system's own."""
     known = list(names)
-    hints = {name: _translated(name, value, known) for name, value in given.items()}
+    hints = {name: _translated(owner, name, value, known) for name, value in given.items()}
     unexplained = [name for name, hint in hints.items() if not hint]
     text = f"{owner} has no parameter {' and no '.join(map(repr, given))}"
     if len(unexplained) < len(hints):
@@ -161,11 +176,16 @@ def unknown(owner: str, names: Iterable[str], given: Mapping[str, Any]) -> str:
     return text
 
 
-def _translated(name: str, value: Any, known: list[str]) -> str:
+def _translated(owner: str, name: str, value: Any, known: list[str]) -> str:
     """Return what a name elsewhere is called here, or why there is no such parameter; "" where it is not known."""
-    if name == "C" and "penalty" in known:
-        return "C is 1/penalty here" + (f": penalty={1 / float(value)!r}" if POSITIVE.accepts(value) else "")
+    path = "mix" in known
+    strength = "l1" if path else "penalty"
+    if name == "C" and strength in known:
+        return f"C is 1/{strength} here" + (f": {strength}={1 / float(value)!r}" if POSITIVE.accepts(value) else "")
+    if path and name in PATH_NOTES:
+        return f"{name} {PATH_NOTES[name].format(name=name)}"
     ours = next((one for one in OUR_NAMES.get(name, ()) if one in known), None)
     if ours is not None:
         return f"{name} is called {ours} here"
-    return f"{name} {NOTES[name]}" if name in NOTES else ""
+    loss = "loss='logistic', " if owner == "LogisticRegression" else ""
+    return f"{name} {NOTES[name].format(loss=loss)}" if name in NOTES else ""

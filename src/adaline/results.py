@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -180,6 +180,8 @@ def out_of_range(proof: Certificate) -> Certificate:
 
 def after_one_go(proof: Certificate) -> Certificate:
     """Return the certificate of a fit to all rows in one go; its advice is not to do that."""
+    if proof.status is Status.SOLVED:
+        return proof
     advice = proof.advice.replace(", use Ridge, or fit all rows in one go", " or use Ridge").replace(
         "the sums alone leave few correct digits; fit all rows in one go to have them refined",
         "few correct digits are left: rescale columns, drop some, or use Ridge",
@@ -228,8 +230,7 @@ def combine_certificates(certificates: Sequence[Certificate]) -> Certificate:
     )
 
 
-@dataclass(frozen=True)
-class Solution:
+class Solution(NamedTuple):
     """Coefficients theta, (K, 1 + D) with the intercept first, and their certificate."""
 
     theta: NDArray[np.float64]

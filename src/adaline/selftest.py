@@ -24,7 +24,7 @@ from adaline.block import Block, Shape
 from adaline.kernels import native
 from adaline.losses import LOSSES, CustomLoss, Huber, Loss
 from adaline.scans import SCANS, Scan, adaptive, lms, sigmoid
-from adaline.solvers.least_squares.factor import equilibrate_reference
+from adaline.solvers.least_squares.factor import equilibrate_reference, put_row_lengths_reference
 from adaline.solvers.least_squares.fit import digits_reference, raw_solution_reference
 from adaline.solvers.least_squares.refine import find_gradient_reference, put_intercept_reference, take_step_reference
 from adaline.solvers.smooth.proximal_newton import coordinate_descent, coordinate_descent_reference
@@ -299,7 +299,11 @@ def _refinement(block: Block, rng: np.random.Generator) -> Iterator[Agreement]:
     vary, square = np.zeros(FEATURES, dtype=np.bool_), np.zeros((FEATURES, FEATURES))
     progress = np.zeros((4, OUTPUTS)) + 10.0
     given: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
-        "equilibrate": (equilibrate_reference, (moments.buffer, *shape, True, pull, length, vary, reach, square)),
+        "equilibrate": (
+            equilibrate_reference,
+            (moments.buffer, *shape, True, pull, columns, vary, length, reach, np.stack([mean, low]), square),
+        ),
+        "row_lengths": (put_row_lengths_reference, (reach, np.asfortranarray(np.outer(length, pull)))),
         "refine_start": (put_intercept_reference, (whole, small, each, mean, low, length, step, True)),
         "refine_gradient": (find_gradient_reference, (sums, theta, small, mean, low, pull, data, step)),
         "refine_step": (
@@ -328,7 +332,7 @@ def _refinement(block: Block, rng: np.random.Generator) -> Iterator[Agreement]:
 
 def _after(function: Callable[..., Any], given: tuple[Any, ...]) -> list[Array]:
     """Return what copies of the arguments hold after a call, and what it returned."""
-    own = [one.copy() if isinstance(one, np.ndarray) else one for one in given]
+    own = [one.copy("K") if isinstance(one, np.ndarray) else one for one in given]
     told = function(*own)
     return [np.asarray(one, dtype=np.float64) for one in (*own, 0.0 if told is None else told)]
 

@@ -22,8 +22,8 @@ from adaline import (
     open_table,
 )
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.selection.cross_validation import assign_folds
 from adaline.selection.learning_curve import shuffled
+from adaline.sources.views import assign_folds
 
 PENGUINS = datasets.load("penguins", target="body_mass_g")
 SPECIES = datasets.load("penguins", target="species")

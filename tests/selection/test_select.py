@@ -36,8 +36,8 @@ from adaline import (
 )
 from adaline.arrays import Array
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
-from adaline.selection.cross_validation import assign_folds
 from adaline.selection.select import Selection
+from adaline.sources.views import assign_folds
 
 
 def rows(n: int = 40, d: int = 4, seed: int = 0, targets: int = 0) -> tuple[Array, Array]:

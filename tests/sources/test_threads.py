@@ -15,8 +15,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from adaline.block import Block, Shape
 from adaline.errors import AdalineError, InvalidParameter
-from adaline.sources import ArraySource, SparseSource, set_threads, threads
-from adaline.sources.threads import one_blas_thread, run_blocks, tree_sum
+from adaline.sources import ArraySource, SparseSource, set_threads
+from adaline.sources.threads import one_blas_thread, run_blocks, threads, tree_sum
 from adaline.sums import Moments, Sum
 from tests.sums.examples import EXAMPLES, Example, rows_of
 

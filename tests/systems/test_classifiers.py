@@ -21,7 +21,7 @@ from adaline import FisherDiscriminant, GaussianClassifier, LeastSquaresClassifi
 from adaline.arrays import Array
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, SumsMissing, UnsafeForget
 from adaline.results import Status
-from adaline.sources.views import fold_of
+from adaline.sources.views import assign_folds, fold_of
 from adaline.systems import SYSTEMS, ClosedFormClassifier
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
@@ -411,7 +411,8 @@ def test_the_penalty_of_least_squares_by_folds_is_that_of_fits_without_each(codi
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4)) * [1.0, 10.0, 0.1, 1.0]
     index = np.digitize(X[:, 0] + rng.normal(size=60), [0.0, 1.0] if coding == "one-of-k" else [0.0])
-    y, weight, fold = np.array(["a", "b", "c"])[index], rng.integers(1, 3, 60).astype(float), fold_of(0, 60, 4)
+    y, weight = np.array(["a", "b", "c"])[index], rng.integers(1, 3, 60).astype(float)
+    fold = fold_of(0, 60, 4) if scoring is None else assign_folds(60, 4, 0, index)
     system = LeastSquaresClassifier(penalty="auto", criterion="folds", folds=4, scoring=scoring, coding=coding)
     path = system.fit(X, y, weight).path_
     spread, mass = np.sqrt(np.cov(X.T, aweights=weight, ddof=0).diagonal()), np.bincount(index, weight)
@@ -431,3 +432,16 @@ def test_the_penalty_of_least_squares_by_folds_is_that_of_fits_without_each(codi
     assert pickle.loads(pickle.dumps(system)).penalty_ == system.penalty_ > 0
     with pytest.raises(SumsMissing, match="needs the rows"):
         system.partial_fit(X, y)
+
+
+def test_a_score_of_folds_has_every_class_or_is_refused() -> None:
+    def fit(scoring: str, y: Array) -> LeastSquaresClassifier:
+        return LeastSquaresClassifier(penalty="auto", criterion="folds", scoring=scoring).fit(X, y)
+
+    X, row = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60)
+    assert np.isfinite(fit("roc_auc", row < 5).path_["values"]).all()
+    with pytest.warns(UserWarning, match="class"), pytest.raises(InvalidParameter, match="scoring is nan on fold 0: "):
+        fit("roc_auc", row < 4)
+    for scoring in ("roc_auc", "f1", "neg_log_loss"):
+        with pytest.raises(InvalidParameter, match=f"scoring='{scoring}' cannot judge this model: "):
+            fit(scoring, row % 3)

@@ -393,6 +393,8 @@ def test_the_penalty_by_folds_is_that_of_fits_without_each(scoring: Any) -> None
         assert model.path_["values"][at] == pytest.approx(expected, rel=1e-9)
     with pytest.raises(InvalidParameter, match=r"scoring must be .*a name of scikit-learn"):
         Ridge(criterion="folds", scoring="best").fit(X, y)
+    with pytest.raises(InvalidParameter, match=r"scoring is nan on fold 0: use fewer folds"):
+        Ridge(criterion="folds", scoring=lambda model, X, y: float("nan")).fit(X, y)
 
 
 @pytest.mark.parametrize(("n", "d"), [(10, 30), (10, 12), (40, 6)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -16,6 +17,7 @@ __all__ = ["commands", "main"]
 
 # Newer typers carry their own click, so the base of usage errors is found by way of one of them.
 UsageError: Any = typer.BadParameter.__mro__[1]
+GARBAGE = 200_000  # objects after which cycles are looked for: imports make as many, and no cycles
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,6 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+    before = gc.get_threshold()
+    gc.set_threshold(GARBAGE, *before[1:])
     try:
         done = app(call.words or ["--help"], prog_name="adaline", standalone_mode=False)
     except UsageError as error:
@@ -46,4 +50,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(error.exit_code)
     except typer.Abort:
         return 130
+    finally:
+        gc.set_threshold(*before)
     return int(done or 0)

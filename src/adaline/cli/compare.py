@@ -80,10 +80,11 @@ def run_compare(
 
 
 def _import_plots() -> None:
-    """Import what draws a report."""
+    """Import what draws a report, and make ready its page."""
     with suppress(ImportError):  # the report says it
-        for name in ("matplotlib.figure", "matplotlib.backends.backend_svg", "adaline.comparison.report"):
+        for name in ("matplotlib.figure", "matplotlib.backends.backend_svg"):
             import_module(name)
+        import_module("adaline.comparison.report").template()
 
 
 def _written(found: Comparison, report: Path) -> Path | None:

@@ -2,4 +2,4 @@
 
 from adaline.lazy import lazily
 
-__getattr__, __all__ = lazily(__name__)
+__getattr__, __dir__, __all__ = lazily(__name__)

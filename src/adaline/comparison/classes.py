@@ -63,8 +63,8 @@ def positive_class(y: NDArray[Any]) -> Any:
     >>> str(positive_class(np.array(["ill", "well", "well"]))), str(positive_class(np.array(["no", "yes"])))
     ('ill', 'yes')
     """
-    labels, counts = np.unique(y, return_counts=True)
-    return labels[0] if counts[0] < counts[1] else labels[1]
+    first, second = np.unique(y)
+    return first if 2 * np.count_nonzero(y == first) < len(y) else second
 
 
 def held_out_scores(result: Result, table: Table) -> Array | None:

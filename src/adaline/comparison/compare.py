@@ -158,6 +158,7 @@ def compare_request(
             )
         return kind
 
+    list(SYSTEMS.values())  # imports them while the data are read
     opened, table = read_data(request, task_of, options.seed, options.folds) if reading is None else reading.result()
     kind = task_of(opened)
     notes = list(opened.notes)

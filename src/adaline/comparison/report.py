@@ -8,11 +8,12 @@ import math
 import os
 import re
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from adaline import plots
@@ -66,8 +67,9 @@ def write_report(found: Comparison, path: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
-def render(found: Comparison) -> str:
-    """Return the report as HTML."""
+@cache
+def template() -> Template:
+    """Return the page that a report fills; compiling it takes a while."""
     pages = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
@@ -79,12 +81,17 @@ def render(found: Comparison) -> str:
     pages.filters["share"] = lambda value: "–" if math.isnan(value) else f"{100 * value:.1f}%"
     pages.filters["name"] = _with_joints
     pages.filters["p"] = lambda value: p_value(value).replace("-", "–")
+    return pages.get_template("report.html.jinja")
+
+
+def render(found: Comparison) -> str:
+    """Return the report as HTML."""
     n, d = found.data.X.shape
     chosen = found.recommended
     scores = None
     if chosen is not None and found.task != REGRESSION:
         scores = held_out_scores(chosen, found.data)
-    return pages.get_template("report.html.jinja").render(
+    return template().render(
         found=found,
         table=found.data,
         rows=n,

@@ -16,13 +16,14 @@ from adaline.coding.columns import plain
 from adaline.comparison.open_data import DataRequest, OpenedData, open_data
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.locks import cached_property
-from adaline.selection.folds import assign_folds, check_classes
+from adaline.selection.folds import check_classes
 from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.sources import Source
 from adaline.sources.tables.coding import gap_counts, gaps_of, target_columns
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sql import quoted
 from adaline.sources.threads import run_blocks
+from adaline.sources.views import assign_folds
 from adaline.wording import counted
 
 REGRESSION, CLASSIFICATION = "regression", "classification"
@@ -293,17 +294,18 @@ def sample_table(opened: OpenedData, task: str, seed: int, folds: int) -> Table:
     fold = order = stream = None
     if not source.weighted and 2 <= folds <= n // 2:
         if drawn is None:
-            fold = assign_folds(n, folds, seed, None if classes is None else source.read_targets()[:, 0])
+            small = None if classes is None else np.min_scalar_type(len(classes))  # sorted by their digits
+            fold = assign_folds(n, folds, seed, None if small is None else source.read_targets()[:, 0].astype(small))
         else:
             every = np.random.default_rng(seed).integers(folds, size=rows, dtype=np.int8)
             stream, fold = (opened.source, every), every[drawn].astype(np.intp)
-        order = np.argsort(fold, kind="stable")
+        order = np.argsort(fold.astype(np.min_scalar_type(folds)), kind="stable")  # a radix sort
         fold, indices = fold[order], order if indices is None else indices[order]
     x, t, weight = _read_rows(source, drawn, order)
     coded = None
     if classes is not None:
         codes = t[:, 0].astype(np.intp)
-        coded = (classes, codes) if len(np.unique(codes)) == len(classes) else None  # a sample may lack one
+        coded = (classes, codes) if np.bincount(codes, minlength=len(classes)).all() else None  # a sample may lack one
     return Table(
         x,
         t[:, 0] if classes is None else classes[codes],
@@ -359,7 +361,9 @@ def _read_rows(
     rows = source.count_rows() if drawn is None else len(drawn)
     x, t = np.empty((rows, source.shape.features)), np.empty((rows, source.shape.targets))
     weight = np.empty(rows) if source.weighted else None
-    place = np.arange(rows) if order is None else np.argsort(order)
+    place = np.arange(rows)
+    if order is not None:
+        place[order] = np.arange(rows)
 
     def read(block: Block) -> Array:
         low, high = block.first_row, block.first_row + block.rows

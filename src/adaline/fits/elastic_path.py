@@ -638,7 +638,7 @@ def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
     found = proximal(under, l1 * size, start, FINAL * null)
     enough = max(options.tol, FINAL) * null
     if not (found.gap <= enough or found.converged):
-        found = found._replace(gap=min(found.gap, curved_gap(under, found)))
+        found = found._replace(gap=min(found.gap, curved_gap(under, found.theta, found.evaluation)))
     unproven = math.isinf(found.gap) and not math.isfinite(loss.concordance)
     solved = found.gap <= enough or (found.converged and (unproven or math.isfinite(found.gap)))
     proof = certificate(

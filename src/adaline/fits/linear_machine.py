@@ -292,12 +292,13 @@ def likelihood_of_family(
     likelihood = problem.loss.linked
     assert likelihood is not None
     family, weight = likelihood.family, problem.spread.weight
-    point = FamilyPoint(likelihood, found.theta, problem.view, _null_output(problem, likelihood, constants))
-    deviance, null, pearson, saturated, observed, rows = problem.source.sum(FamilySums, point).sums.tolist()
-    parameters = depends.rank + problem.intercept
     columns = problem.source.shape.targets - isinstance(problem.loss, Offset)
     in_trials = isinstance(family, Binomial) and columns == 1 and constants.lowest != 0  # some share is not 0 or 1
-    freedom = (rows if in_trials else observed) - parameters
+    null_output = _null_output(problem, likelihood, constants)
+    point = FamilyPoint(likelihood, found.theta, problem.view, null_output, in_trials)
+    deviance, null, pearson, saturated, observations = problem.source.sum(FamilySums, point).sums.tolist()
+    parameters = depends.rank + problem.intercept
+    freedom = observations - parameters
     dispersion = ("pearson" if family.scaled else 1.0) if dispersion is None else dispersion
     estimated = isinstance(dispersion, str)
     phi = (pearson if dispersion == "pearson" else deviance) / freedom if estimated and freedom > 0.5 else math.nan
@@ -405,7 +406,7 @@ def minimise_shape(
     else:
         assert fitted is not None
         proof = replace(fitted.solution.certificate, status=Status.NOT_CONVERGED, advice=SHAPE_OPEN)
-        fitted = replace(fitted, solution=replace(fitted.solution, certificate=proof))
+        fitted = replace(fitted, solution=fitted.solution._replace(certificate=proof))
     assert fitted is not None
     return fitted, constants, math.sqrt(-1 / second) if second < 0 else math.inf
 

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, host
-from adaline.errors import InvalidData, SumsMissing
+from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.estimator import BaseEstimator, RegressorMixin
 from adaline.solvers.coordinates.quadratics import MomentQuadratics, of_moments
 from adaline.sources import Source
 from adaline.sources.base import InMemory
-from adaline.sources.views import fold_of, in_memory
+from adaline.sources.views import assign_folds, fold_of, in_memory
 from adaline.sums import FoldSums, Moments, all_but_one, running
 
 Cells = Callable[[int, int], NDArray[np.int64]]
@@ -72,7 +72,7 @@ class RidgeFolds:
     ----------
     source : the rows.
     intercept, standardize : whether there is w0, and whether the penalty acts on columns of unit standard deviation.
-    folds : their number; rows are in them by their index.
+    folds : their number; rows are in them by their index, and where a score judges labels, class by class.
     scoring : None for the mean squared error, a name of scikit-learn's scores, or a function (model, X, y).
     rows, model : the rows to score, where they are not those of `source`, and what makes a model of weights (T, 1 + D),
         and what it has to predict of the targets (n, T) of rows; by default that of a single target.
@@ -89,7 +89,7 @@ class RidgeFolds:
         model: Callable[[Array, Array], tuple[Any, Any]] | None = None,
     ) -> None:
         self.intercept, self.standardize, self.folds = intercept, standardize, folds
-        self.scorer, self.model = scoring, model
+        self.scoring, self.scorer, self.model = scoring, scoring, model
         if isinstance(scoring, str):
             from sklearn.metrics import get_scorer  # slow to import, and seldom needed
 
@@ -99,7 +99,9 @@ class RidgeFolds:
             self.rows = in_memory(self.rows)
             if not isinstance(self.rows, InMemory):
                 raise SumsMissing("scoring needs rows in memory: leave it out, or give arrays")
-        parts = part_moments(source, intercept, partial(fold_of, folds=folds), folds)
+            self.fold = self._dealt()
+        cells = partial(fold_of, folds=folds) if self.scorer is None else lambda first, rows: self.fold[first:][:rows]
+        parts = part_moments(source, intercept, cells, folds)
         self.present, self.total, self.others = without_each(parts, source, intercept, "criterion='folds'")
 
     def errors(self, targets: Sequence[int], penalties: Array) -> Array:
@@ -121,19 +123,40 @@ class RidgeFolds:
         weights = first.weight[0] - first.weight[1:]
         return np.asarray(np.mean(each, axis=0) if self.scorer else np.sum(each, axis=0) / weights.sum())
 
+    def _dealt(self) -> NDArray[np.int64]:
+        """Return the fold of each row, (N,)."""
+        n, weight = self.rows.count_rows(), self.rows.read_weights()
+        if self.model is None:
+            return fold_of(0, n, self.folds)
+        labels = self.rows.read_targets()[:, 0]
+        return assign_folds(n, self.folds, 0, labels if weight is None else np.where(host(weight) > 0, labels, -1))
+
     def _scores(self, m: int, theta: Array, targets: Sequence[int]) -> Array:
         """Return minus the score of the rows that fold m leaves out, for each of the weights theta (P, T, 1 + D)."""
         assert self.scorer is not None
         assert isinstance(self.rows, InMemory)
-        fold = fold_of(0, self.rows.n_rows, self.folds)
-        part: Any = self.rows.take_rows(np.flatnonzero(fold == self.present[m - 1]))
+        number = self.present[m - 1]
+        part: Any = self.rows.take_rows(np.flatnonzero(self.fold == number))
         x, t, weight = part.x, part.read_targets(), part.read_weights()
         extra = {} if weight is None else {"sample_weight": weight}
         found = []
         for one in theta:
             model, y = (FoldModel(one[0]), t[:, targets[0]]) if self.model is None else self.model(one, t)
-            found.append(-self.scorer(model, x, y, **extra))
+            found.append(-self._score(model, x, y, extra))
+        if not np.isfinite(found).all():
+            wrong = -found[int(np.argmin(np.isfinite(found)))]
+            raise InvalidParameter(
+                f"scoring is {wrong} on fold {number}: use fewer folds, so that each has rows of every kind, or "
+                "another scoring"
+            )
         return np.array(found)
+
+    def _score(self, model: Any, x: Any, y: Any, extra: dict[str, Any]) -> float:
+        try:
+            return float(self.scorer(model, x, y, **extra))
+        except (ValueError, TypeError, AttributeError) as error:
+            named = f"scoring={self.scoring!r}" if isinstance(self.scoring, str) else "scoring"
+            raise InvalidParameter(f"{named} cannot judge this model: {error}") from error
 
 
 def _squares(quadratics: MomentQuadratics, m: int, v: Array) -> Array:

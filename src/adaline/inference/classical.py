@@ -10,6 +10,7 @@ single coefficients are judged by the normal distribution and all slopes togethe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -23,6 +24,7 @@ from adaline.inference.covariance import CLASSICAL, Covariance, ErrorOptions
 from adaline.inference.sample import Sample
 from adaline.solvers.least_squares.fit import Fit
 
+LOG_2PI = float(np.log(2 * np.pi))
 OUTSIDE = 1e-6  # the share of a row beyond the span of those fitted from which its prediction is not determined
 
 
@@ -78,18 +80,18 @@ def infer(
     n, p = sample.n, float(fit.trace[k])
     freedom = n - p
     squares, total = float(fit.squares[k]), float(fit.total[k])
-    variance = np.float64(squares / freedom if freedom > 0.5 else np.nan)  # may be zero, and is divided by
-    sigma = float(np.sqrt(variance) * fit.unit[k])
+    variance = squares / freedom if freedom > 0.5 else math.nan
+    sigma = math.sqrt(variance) * float(fit.unit[k])
     error = sigma * unit_errors(fit, intercept) if robust is None else robust.std_errors()
-    with np.errstate(divide="ignore", invalid="ignore"):
-        r_squared = 1.0 - squares / total if total > 0 else np.nan
-        model = p - intercept
-        f, f_freedom = ((total - squares) / model / variance if model > 0 else np.nan), freedom
+    r_squared = 1.0 - squares / total if total > 0 else math.nan
+    model = p - intercept
+    explained = (total - squares) / model if model > 0 else math.nan
+    f, f_freedom = explained / variance if variance else explained * math.inf, freedom
     if robust is not None:
         f, f_freedom = (np.nan if fit.penalty.any() else robust.model_f()), robust.freedom
     likely = freedom > 0.5 and squares > 0  # otherwise sigma goes to zero, and the likelihood beyond all bounds
     spread = np.log(squares / n) + 2 * np.log(fit.unit[k]) if likely else np.nan
-    likelihood = -0.5 * n * (np.log(2 * np.pi) + spread + 1.0)
+    likelihood = -0.5 * n * (LOG_2PI + spread + 1.0)
     likelihood += 0.5 * sample.log_weight
     return Inference(
         **judged(theta, error, level, options.freedom(freedom if robust is None else robust.freedom, True)),
@@ -107,10 +109,10 @@ def infer(
     )
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def judged(estimate: Array, error: Array, level: float, freedom: float = np.inf) -> dict[str, Array]:
     """Return the `CoefficientStatistics` of estimates with these standard errors, by name."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = estimate / error
+    statistic = estimate / error
     reach = quantile(freedom, level) * error
     return {
         "estimate": estimate,
@@ -124,29 +126,31 @@ def judged(estimate: Array, error: Array, level: float, freedom: float = np.inf)
 
 def quantile(freedom: float, level: float) -> float:
     """Return how many standard errors an interval reaches: Student's t, the normal distribution for infinity."""
-    if np.isinf(freedom):
+    if math.isinf(freedom):
         return float(scipy.special.ndtri(0.5 + level / 2))
     return float(scipy.special.stdtrit(freedom, 0.5 + level / 2)) if freedom > 0.5 else np.nan
 
 
 def tail(freedom: float, t: Array) -> Array:
     """Return the probability beyond t: Student's, the normal distribution's for infinity."""
-    if np.isinf(freedom):
+    if math.isinf(freedom):
         return np.asarray(scipy.special.ndtr(-t))
     return np.asarray(scipy.special.stdtr(freedom, -t)) if freedom > 0.5 else np.full(len(t), np.nan)
 
 
 def unit_errors(fit: Fit, intercept: bool) -> Array:
     """Return standard errors for sigma = 1, (1 + D); NaN where the solver kept no factor."""
-    features = fit.solution.theta.shape[1] - 1
+    out = np.empty(fit.solution.theta.shape[1])
+    out[0] = np.nan
     if fit.factor is None:
-        return np.full(1 + features, np.nan)
+        out.fill(np.nan)
+        return out
     scaling = fit.factor.scaling
-    slopes = np.where(fit.factor.alive, np.ldexp(fit.factor.inverse_lengths(), -scaling.scale), np.nan)
-    if not intercept:
-        return np.concatenate([[np.nan], slopes])
-    mean = fit.factor.half(scaling.scaled_mean()[None, :])[0]
-    return np.concatenate([[np.sqrt(1.0 / scaling.weight + mean @ mean)], slopes])
+    out[1:] = np.where(fit.factor.alive, np.ldexp(fit.factor.inverse_lengths(), -scaling.scale), np.nan)
+    if intercept:
+        mean = fit.factor.half(scaling.scaled_mean()[None, :])[0]
+        out[0] = math.sqrt(1.0 / scaling.weight + float(mean @ mean))
+    return out
 
 
 def leverages(fit: Fit, x: Array) -> Array:

@@ -177,8 +177,10 @@ class ErrorOptions:
     def needs_rows(self, X: Any) -> bool:
         """Return whether these errors read the rows; refuse words that mean nothing, and rows not given."""
         KNOWN_ERRORS.check("errors", self.errors)
-        KNOWN_DISTRIBUTIONS.check("distribution", self.distribution)
-        KNOWN_LAGS.check("lags", self.lags)
+        if self.distribution is not None:
+            KNOWN_DISTRIBUTIONS.check("distribution", self.distribution)
+        if self.lags is not None:
+            KNOWN_LAGS.check("lags", self.lags)
         if self.groups is not None and self.errors != "cluster":
             raise InvalidParameter(f"groups are for errors='cluster', not for {self.errors!r}")
         if self.lags is not None and self.errors != "HAC":

@@ -5,6 +5,7 @@ Classical errors need nothing but the fit. Robust errors read the rows once more
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -73,36 +74,36 @@ def summarise_regression(
     """
     LEVEL.check("level", level)
     kept = [fit.without_dependent() for fit in fits]
-    robust: Sequence[Covariance | None] = [None] * len(by_target(fits))
+    targets = by_target(kept)
+    robust: Sequence[Covariance | None] = [None] * len(targets)
     if sources is not None:
         robust = _covariances(kept, sample, sources, options)
     freedom = options.freedom(sample.n - float(fits[0].trace[0]) if robust[0] is None else robust[0].freedom, True)
     factor = fits[0].factor
     missing = {} if factor is None or factor.rank == len(names) else left_out(factor.dependence, names)
-    too_few = any(sample.n - float(fit.trace[k]) <= 0.5 for fit, k in by_target(fits))
-    robustly = options.errors != "classical"
-    found = {
-        options.describe(sample.n, freedom) if robustly else "": robustly,
-        f"weights are precisions: every row is one observation, {sample.n:.0f} in all": sample.precision,
-        **dict.fromkeys(left_out_notes(missing), True),
-        "no standard errors: the solver for wide data keeps no D x D matrix": factor is None,
-        "no standard errors: there are no more rows than parameters": factor is not None and too_few,
-    }
+    found = [] if options.errors == "classical" else [options.describe(sample.n, freedom)]
+    if sample.precision:
+        found.append(f"weights are precisions: every row is one observation, {sample.n:.0f} in all")
+    if missing:
+        found += left_out_notes(missing)
+    if factor is None:
+        found.append("no standard errors: the solver for wide data keeps no D x D matrix")
+    elif any(sample.n - float(fit.trace[k]) <= 0.5 for fit, k in targets):
+        found.append("no standard errors: there are no more rows than parameters")
     return Summary(
         title=title,
         names=list(names),
         targets=[f"y{k}" for k in range(len(robust))],
         parts=[
-            infer(fit, k, intercept, level, sample, one, options)
-            for (fit, k), one in zip(by_target(kept), robust, strict=True)
+            infer(fit, k, intercept, level, sample, one, options) for (fit, k), one in zip(targets, robust, strict=True)
         ],
         level=level,
         rows=fits[0].rows,
         weight=fits[0].weight,
         certificate=certificate,
-        notes=[*notes, *(note for note, holds in found.items() if holds)],
+        notes=[*notes, *found],
         errors=options.errors,
-        student=bool(np.isfinite(freedom)),
+        student=math.isfinite(freedom),
         intercept=intercept,
         left_out=missing,
     )

@@ -25,21 +25,20 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 def by_blocks(method: Method) -> Method:
     """Let a method from rows (n, D) to values (n, ...) take a source: it is called for each block, in order."""
+    quietly = np.errstate(all="ignore")(method)  # values that are not finite are refused by the method
 
     @wraps(method)
     def reading(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         self = snapshot(self)
         source = _source(self, X)
         if source is None:
-            with np.errstate(all="ignore"):  # values that are not finite are refused by the method
-                return method(self, X, *args, **kwargs)
+            return quietly(self, X, *args, **kwargs)
         parts: dict[int, Any] = {}
 
         def rows(block: Any) -> Array:
             for piece in _pieces(self, block):
                 x = piece.x.view(CodedRows) if isinstance(piece.x, np.ndarray) else piece.x
-                with np.errstate(all="ignore"):
-                    parts[piece.first_row] = method(self, x, *args, **kwargs)
+                parts[piece.first_row] = quietly(self, x, *args, **kwargs)
             return np.empty(0)
 
         try:
@@ -61,6 +60,8 @@ def by_blocks(method: Method) -> Method:
 
 def _source(system: Any, X: Any) -> Source | None:
     """Return the source of rows that are to be read block by block; None where they are taken at once."""
+    if type(X) is np.ndarray and X.size <= LARGE and basis_of(system) is None:
+        return None
     if isinstance(X, Source):
         return coded(system, X, targets=False)
     if isinstance(X, CodedRows):

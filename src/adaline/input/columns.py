@@ -6,8 +6,7 @@ What opens rows (`input.open`) returns this record beside the source; `set_colum
 from __future__ import annotations
 
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +20,7 @@ SHOWN_NAMES: ContextVar[tuple[str, ...] | None] = ContextVar("names", default=No
 """The names of columns given without names, while a system is fitted inside another one, which knows them."""
 
 
-@dataclass(frozen=True)
-class InputColumns:
+class InputColumns(NamedTuple):
     """The columns that a system takes, D as they are given, and M where it works on phi(x) instead of x.
 
     Parameters
@@ -33,7 +31,7 @@ class InputColumns:
     basis : phi, as learned, with M columns; None where the system works on the columns as given.
     """
 
-    count: int
+    count: int  # type: ignore[assignment]  # not the method of tuples
     names: tuple[str, ...] | None = None
     coding: Coding | None = None
     basis: Basis | None = None

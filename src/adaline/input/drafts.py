@@ -18,7 +18,7 @@ import numpy as np
 
 from adaline.arrays import all_finite, is_device
 from adaline.errors import InvalidData
-from adaline.estimator import available_if
+from adaline.estimator import available_if, join_if_loaded
 from adaline.locks import lock_of
 from adaline.results import Status, out_of_range
 
@@ -34,6 +34,8 @@ REFUSED = ("coef_", "intercept_", "covariance_", "covariances_", "cluster_center
 MEANT = ("prior_variance_", "criterion_", "thresholds_")
 """Numbers beside it whose infinity has a meaning: no prior; classes without spread within; a class without rows."""
 JUDGED = frozenset((*REFUSED, *MEANT))
+NUMBERS = (float, np.ndarray, list, dict)
+"""Types of attributes in which there may be numbers that overflow."""
 
 
 def transaction(method: Method) -> Method:
@@ -42,17 +44,18 @@ def transaction(method: Method) -> Method:
     What overflows or vanishes on the way is no matter for a warning of NumPy: sums and certificates judge it, and
     weights that are not finite are refused; where other numbers overflow, the certificate says so.
     """
+    quietly = np.errstate(all="ignore")(method)
 
     @wraps(method)
     def learning(self: Any, *args: Any, **kwargs: Any) -> Any:
+        join_if_loaded()
         with lock_of(self):
             before = self.__dict__.copy()
             draft = _with_state(self, before.copy())
-            with np.errstate(all="ignore"):
-                found = method(draft, *args, **kwargs)
-            _refuse_overflow(draft)
-            _admit_overflow(draft.__dict__)
+            found = quietly(draft, *args, **kwargs)
             learned = draft.__dict__
+            _refuse_overflow(learned)
+            _admit_overflow(learned)
             for name, value in self.__dict__.copy().items():  # what others have set meanwhile, and the method has not
                 if value is not (old := before.get(name)) and learned.get(name) is old:
                     learned[name] = value
@@ -86,10 +89,11 @@ def read_snapshots(system: type[Any]) -> None:
 
 
 def _on_snapshot(method: Callable[..., Any]) -> Callable[..., Any]:
+    quietly = np.errstate(all="ignore")(method)
+
     @wraps(method)
     def reading(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with np.errstate(all="ignore"):
-            return method(snapshot(self), *args, **kwargs)
+        return quietly(snapshot(self), *args, **kwargs)
 
     reading.on_snapshot = True  # type: ignore[attr-defined]
     return reading
@@ -102,11 +106,11 @@ def _with_state(model: M, state: dict[str, Any]) -> M:
     return out
 
 
-def _refuse_overflow(system: Any) -> None:
+def _refuse_overflow(state: dict[str, Any]) -> None:
     """Raise where numbers that were learned are not finite."""
     for name in REFUSED:
-        values = system.__dict__.get(name, 0.0)
-        if name == "intercept_" and "classes_" in system.__dict__:
+        values = state.get(name)
+        if values is None or (name == "intercept_" and "classes_" in state):
             continue  # that of a class without rows is not finite
         if not (math.isfinite(values) if type(values) is float else is_device(values) or all_finite(values)):
             raise InvalidData(
@@ -120,7 +124,7 @@ def _admit_overflow(state: dict[str, Any]) -> None:
     if proof is None or proof.status is not Status.SOLVED:
         return
     for name, value in state.items():
-        if name[-1] == "_" and name not in JUDGED and _infinite(value):
+        if name[-1] == "_" and type(value) in NUMBERS and name not in JUDGED and _infinite(value):
             state["certificate_"] = out_of_range(proof)
             return
 

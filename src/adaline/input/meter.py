@@ -6,6 +6,8 @@ import math
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from adaline.results import Certificate, Status, changed, out_of_range
 from adaline.sources import Source
 
@@ -15,7 +17,7 @@ class Meter:
 
     def __init__(self, given: Any = None) -> None:
         self._start = perf_counter()
-        self._reads = given.total_reads() if isinstance(given, Source) else 0
+        self._reads = given.total_reads() if type(given) is not np.ndarray and isinstance(given, Source) else 0
 
     def on(self, certificate: Certificate, source: Source | None) -> Certificate:
         """Return a certificate with the seconds since the beginning and the reads of the fit's source, if it has one.

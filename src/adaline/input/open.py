@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from os import PathLike
 from typing import Any, NamedTuple, TypeVar
 
@@ -95,7 +94,7 @@ def open_rows(
     With `reset` columns and basis are learned from these rows; otherwise they are those of the fitted system. With an
     offset or an exposure, see `read_offset`, the source has the offsets as its last targets.
     """
-    if isinstance(x, Source):
+    if type(x) is not np.ndarray and isinstance(x, Source):
         if offset is not None or exposure is not None:
             raise InvalidParameter("a source brings its own offset: open the table with offset='column'")
         source, columns = _open_source(system, x, y, sample_weight, reset=reset)
@@ -171,7 +170,7 @@ def read_given(system: Any, x: Any, sample_weight: Any, *, reset: bool) -> Given
     weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
     if reset and wanted_basis(system) is not None:
         basis = learn_basis(system, array_source(rows, weight=weight, names=columns.names))
-        columns = replace(columns, basis=basis)
+        columns = columns._replace(basis=basis)
     return GivenRows(rows, weight, columns)
 
 

@@ -4,4 +4,4 @@ from adaline.lazy import Registry, lazily
 
 SCANS = Registry(__name__, "LMSRule RLSRule PerceptronRule KeslerRule SigmoidRule SoftmaxRule AdaptiveRule", "Rule")
 
-__getattr__, __all__ = lazily(__name__)
+__getattr__, __dir__, __all__ = lazily(__name__)

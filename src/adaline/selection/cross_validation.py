@@ -30,12 +30,12 @@ from adaline.input.labels import read_labels
 from adaline.input.open import read_weights
 from adaline.lazy import nw
 from adaline.parameters import WholeNumber
-from adaline.selection.folds import assign_folds, check_classes
+from adaline.selection.folds import check_classes
 from adaline.selection.measures import Measure, RowLoss, Score
 from adaline.sources import Source, TableSource
 from adaline.sources.progress import watched
 from adaline.sources.threads import run_blocks
-from adaline.sources.views import Fold, fold_of
+from adaline.sources.views import Fold, assign_folds, fold_of
 from adaline.sums import all_but_one, running
 from adaline.systems.families.filter import SignalSystem
 from adaline.systems.families.folds import FoldFits, fit_folds, fit_unions

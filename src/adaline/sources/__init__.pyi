@@ -6,4 +6,3 @@ from adaline.sources.device import DeviceSource as DeviceSource
 from adaline.sources.tables.open_table import open_table as open_table
 from adaline.sources.tables.source import TableSource as TableSource
 from adaline.sources.threads import set_threads as set_threads
-from adaline.sources.threads import threads as threads

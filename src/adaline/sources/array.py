@@ -43,11 +43,15 @@ class ArraySource(HostRows):
     def block(self, i: int) -> Block:
         """Return a view of the rows of block i."""
         if self.n_rows <= self.rows_per_block:
-            return Block(_floats(self.x), self.t, self.weight)
+            return self._only_block
         first = i * self.rows_per_block
         rows = slice(first, first + self.rows_per_block)
         weight = None if self.weight is None else self.weight[rows]
         return Block(_floats(self.x[rows]), self.t[rows], weight, first_row=first)
+
+    @cached_property
+    def _only_block(self) -> Block:
+        return Block(_floats(self.x), self.t, self.weight)
 
     def scan(self, scan: Scan, order: NDArray[np.int64] | None = None, outputs: Array | None = None) -> None:
         """Run a scan over all rows, in place; in another order without a copy of the rows."""

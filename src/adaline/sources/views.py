@@ -209,6 +209,19 @@ def fold_of(first: int, rows: int, folds: int) -> NDArray[np.int64]:
     return (row_hashes(first, rows) % np.uint64(folds)).astype(np.int64)
 
 
+def assign_folds(rows: int, folds: int, seed: int, labels: NDArray[Any] | None) -> NDArray[np.intp]:
+    """Return the fold of each row, (n,): shuffled rows go to the folds in turn, class by class.
+
+    A class of two rows or more is in every training set, as its rows go to different folds.
+    """
+    order = np.random.default_rng(seed).permutation(rows)
+    if labels is not None:
+        order = order[np.argsort(labels[order], kind="stable")]
+    fold = np.empty(rows, dtype=np.intp)
+    fold[order] = np.arange(rows) % folds
+    return fold
+
+
 def in_memory(source: Source) -> Source:
     """Return a source whose rows can be read in any order: small tables and device arrays as arrays, streams as is."""
     if source.streamed or isinstance(source, InMemory):

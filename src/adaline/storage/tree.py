@@ -150,7 +150,7 @@ def system_of(cls: type[Any], parameters: dict[str, Any], state: dict[str, Any])
     if not isinstance(state.get("basis_"), Basis | None):
         raise ValueError("its basis is none")
     model = cls(**parameters)
-    vars(model).update(state)
+    model.__setstate__(state)
     return model
 
 

@@ -9,4 +9,4 @@ SUMS = Registry(
     "ClassWeights JointSum FamilySums NullScore Densities ShapeScore OrdinalObjective OrdinalProduct",
 )
 
-__getattr__, __all__ = lazily(__name__)
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -14,18 +14,20 @@ from adaline.sums.objective import Point, View, margins
 
 
 class FamilyPoint(NamedTuple):
-    """Where the sums are taken: weights (1, 1 + D) in a view, and the output of the model without columns."""
+    """Where the sums are taken: weights (1, 1 + D) in a view, and the output of the model without columns.
+
+    `in_trials` : whether weights are numbers of trials, each row one observation, not frequencies.
+    """
 
     loss: Likelihood
     theta: Array
     view: View
     null: float
+    in_trials: bool = False
 
 
 class FamilySums(Totals):
-    """Deviance, that of the model without columns, Pearson's chi-squared, `Family.saturated`, and weight and
-    number of the rows that are observations.
-    """
+    """Deviance, that of the model without columns, Pearson's chi-squared, `Family.saturated`, count of observations."""
 
     uses_blas: ClassVar[bool] = True
     reads_columns: ClassVar[bool] = True
@@ -33,7 +35,7 @@ class FamilySums(Totals):
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
         """Return the sums over no rows."""
-        return cls(np.zeros(6))
+        return cls(np.zeros(5))
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at a FamilyPoint."""
@@ -43,7 +45,8 @@ class FamilySums(Totals):
             parts = (loss.deviance(z, t), loss.deviance(null, t), loss.pearson(z, t))
             totals = [float(weight @ part[:, 0]) for part in parts]
             observed = weight[loss.observed(t)]
-            self.sums += [*totals, float(loss.saturated(t, weight).sum()), float(observed.sum()), len(observed)]
+            count = len(observed) if theta.in_trials else float(observed.sum())
+            self.sums += [*totals, float(loss.saturated(t, weight).sum()), count]
 
 
 class NullScore(Totals):

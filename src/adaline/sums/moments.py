@@ -23,7 +23,7 @@ import numpy as np
 import scipy
 
 from adaline.arrays import Array, all_finite, host, is_sparse, namespace, to_device_of
-from adaline.block import Block, Columns, Shape
+from adaline.block import DENSE, Block, Shape
 from adaline.kernels import native, numbers_of
 from adaline.sums import twofold
 from adaline.sums.base import Sum
@@ -180,7 +180,7 @@ class Moments(Sum):
         return out
 
     def _fill(self, block: Block) -> None:
-        if native is not None and isinstance(block.x, np.ndarray | Columns):
+        if native is not None and isinstance(block.x, DENSE):
             if not self._run(block, None):
                 self._refill(block)
             return

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from adaline.arrays import Array, as_dense, host, is_sparse, namespace, to_device_of
-from adaline.block import Block, Columns, Shape
+from adaline.block import DENSE, Block, Shape
 from adaline.kernels import call_native, native
 from adaline.sums import twofold
 from adaline.sums.base import Sum
@@ -54,7 +54,7 @@ class Residual(Sum):
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at the coefficients theta."""
-        if native is not None and (is_sparse(block.x) or isinstance(block.x, np.ndarray | Columns)):
+        if native is not None and (isinstance(block.x, DENSE) or is_sparse(block.x)):
             call_native("residual", self.sums, block.x, block.t, block.weight, *theta)
         else:
             for piece in block.pieces(PIECE):

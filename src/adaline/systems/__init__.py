@@ -7,4 +7,4 @@ UNSUPERVISED: model files know them, `compare` and the command line's fit do not
 
 from adaline.lazy import lazily
 
-__getattr__, __all__ = lazily(__name__)
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -9,7 +9,7 @@ import numpy as np
 
 from adaline.arrays import Array, host, is_device, to_device_of
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.estimator import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from adaline.estimator import ClassNamePrefixFeaturesOutMixin, TransformerMixin, joining
 from adaline.fitted import check_is_fitted
 from adaline.input import by_blocks
 from adaline.input.open import refuse_overflow
@@ -75,6 +75,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
     components: Annotated[int | None, AnyOf(NONE, COUNT)] = None
     basis: Any = None
 
+    @joining
     @by_blocks
     def transform(self, X: Any) -> Array:
         """Return the projections of the rows, about the overall mean, on the directions, (n, r)."""

@@ -587,7 +587,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             "those that the last step reached" if self.solver == "gradient" else "the weights under a tiny penalty"
         )
         known = replace(found.solution.certificate, advice=SEPARATED.format(weights=weights))
-        return replace(found, solution=replace(found.solution, certificate=known))
+        return replace(found, solution=found.solution._replace(certificate=known))
 
     def _fit_machine(self, source: Source, loss: Loss, outputs: int, before: Any) -> None:
         first = first_weights(

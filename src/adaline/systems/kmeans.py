@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, host
 from adaline.construction import check_parameters
-from adaline.estimator import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from adaline.estimator import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, joining
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, generator, transaction
 from adaline.parameters import AUTO, COUNT, AnyOf, Numbers, OneOf
@@ -128,6 +128,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         check_is_fitted(self, "cluster_centers_")
         return self._nearest(X)[:, 0].astype(np.int32)
 
+    @joining
     def transform(self, X: Any) -> Array:
         """Return the distances to all centres, (n, K)."""
         check_is_fitted(self, "cluster_centers_")

@@ -50,7 +50,7 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         What "auto" minimises: generalised cross-validation, or the error of rows held out, one fold after the other,
         which takes one more pass.
     folds : int
-        How many parts "folds" has; the rows are in them by their index.
+        How many parts "folds" has; the rows are in them by their index, with `scoring` shuffled class by class.
     scoring : None, a name of scikit-learn's scores, or a function (model, X, y)
         What "folds" measures, the larger the better, on rows in memory, such as "accuracy"; None is the squared error
         of the outputs.

@@ -12,7 +12,7 @@ from adaline.locks import lock_of
 from adaline.parameters import POSITIVE
 from adaline.results import Status
 from adaline.scans import PerceptronRule, Scan
-from adaline.solvers.epochs.pocket import BestWeights, learn_row, run_pocket, stream_pocket
+from adaline.solvers.epochs.pocket import BestWeights, run_pocket, stream_pocket
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.sources.array import ArraySource
@@ -110,8 +110,15 @@ class Pocket(OnlineClassifier):
         """Learn from one row: an array (D,), or a dict by column names; the pocket goes by streaks."""
         with lock_of(self):
             scan = self.__dict__.get("_scan") or self._begin_with(x, y, classes)
-            plain = self.class_weight is None and self._takes_rows_as_given()
-            if not (plain and learn_row(scan, self._best(), x, self._target(y), self._names)):
+            state, core, best = self.__dict__, scan._native, self._best()
+            plain = core is not None and state["_standard"] is None and "basis_" not in state
+            pocket = (best.theta, best.record, best.streak)  # by the longest streak, where errors are not counted
+            if not (
+                plain
+                and best.errors is None
+                and self.class_weight is None
+                and core.take_into(x, self._target(y), state["_names"], *pocket)
+            ):
                 row, t, weight = self._weighted_row(x, y)
                 scan = scan.copy()  # other threads may read it while it runs
                 best, _ = stream_pocket(ArraySource(row[None, :], t, weight), scan, self._best())

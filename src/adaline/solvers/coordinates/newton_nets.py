@@ -24,7 +24,7 @@ from adaline.solvers.coordinates.corners import Corners
 from adaline.solvers.coordinates.quadratics import Indices
 from adaline.solvers.smooth.duality_gap import FURTHEST
 from adaline.solvers.smooth.newton import ARMIJO, FLAT, SHORTEST, factor_hessian, local_gap
-from adaline.solvers.smooth.problem import Problem
+from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.solvers.smooth.proximal_newton import FIRST, MOST, PROVEN, STRAIGHT, WHOLE
 from adaline.sources import Source
 from adaline.sources.sample import select_columns
@@ -141,31 +141,24 @@ class NewtonNets:
     def curved_gap(self, corners: Corners, ridge: Array) -> float:
         """Return a bound on the objective of machine 0 above its minimum from second derivatives; infinity if none.
 
-        S has the coefficients that are not at rest at zero, s is the least subgradient, z = H_S^-1 s, and s lies in
-        the range of H_S. Then u = H z is a subgradient too, as long as it leaves the others inside their corners, and
-        its length in the metric of H is that of s in the metric of H_S. Where there is no room for u, S has all.
+        S has the coefficients that are not at rest at zero, s is the least subgradient, and z = H_S^-1 s. Then u = H z
+        is a subgradient too, as long as it leaves the others inside their corners, and its length in the metric of H is
+        that of s in the metric of H_S. Where there is no room for u, S has all.
         """
-        if self.problem.size > PROVEN:
-            return math.inf
-        hessian = self.problem.evaluate(self.theta[:1], second=True).hessian
+        value, _, hessian = self.problem.evaluate(self.theta[:1], second=self.problem.size <= PROVEN)
         if hessian is None:
             return math.inf
-        entries = np.arange(1, len(hessian))
-        hessian[entries, entries] += ridge
-        v, left, curvature = self.theta[0, 1:], self.subgradient(corners, ridge), factor_hessian(hessian)
-        pull = self.gradient[0, 1:] + ridge * v
-        alive = hessian.diagonal() > 0
-        moving = alive & np.concatenate([[True], (v != 0) | (left[1:] != 0)])
-        for some in (np.flatnonzero(moving), np.flatnonzero(alive)):
-            part = factor_hessian(hessian[np.ix_(some, some)])
-            others = np.delete(np.arange(len(alive)), some)
-            u = hessian[np.ix_(others, some)] @ part.solve(left[some])
-            room = pull.copy()
-            room[others[others > 0] - 1] -= u[others > 0]
-            rounding = FLAT * math.sqrt(self.weight[0]) * (np.abs(part.null.T) @ np.sqrt(hessian.diagonal()[some]))
-            within = (np.abs(part.null.T @ left[some]) <= rounding).all()
-            if within and not corners.subgradient(v, room)[others[others > 0] - 1].any():
-                return local_gap(self.problem, curvature, part.length(left[some]), self.objective(corners, ridge))
+        ridges = np.concatenate([[0.0], ridge])
+        hessian = hessian + np.diag(ridges)
+        v, left, curvature = self.theta[0, 1:], self.subgradient(corners, ridge), factor_hessian(hessian, ridges)
+        moving = np.concatenate([[True], (v != 0) | (left[1:] != 0)])
+        for some in (moving, np.ones_like(moving)):
+            part = factor_hessian(hessian[np.ix_(some, some)], ridges[some])
+            u = np.where(some, left, hessian[:, some] @ part.solve(left[some]))
+            others = ~some[1:]
+            pull = self.gradient[0, 1:] + ridge * v - np.where(others, u[1:], 0.0)
+            if not corners.subgradient(v, pull)[others].any():
+                return local_gap(self.problem, curvature, Evaluation(value, u[None]))
         return math.inf
 
     def _read_all(self) -> None:

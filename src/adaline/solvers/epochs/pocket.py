@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, overwrite
+from adaline.arrays import Array, host
 from adaline.block import Block
 from adaline.scans import Scan, State
 from adaline.solvers.epochs.sweep import EpochOptions
@@ -108,28 +107,6 @@ def stream_pocket(source: Source, scan: Scan, best: BestWeights) -> tuple[BestWe
         if scan.status is State.NOT_FINITE:
             source.refuse_nonfinite()
     return replace(best, streak=streak), scan.tally.mistakes
-
-
-def learn_row(scan: Scan, best: BestWeights, x: Any, t: Any, names: tuple[Any, ...] | None) -> bool:
-    """Do what `stream_pocket` does with one row, in place, if the scan can take it as it is; return whether it did."""
-    if best.errors is not None or not scan.take(x, t, names):
-        return False
-    beaten = []
-    for k, z in enumerate(scan.last):
-        if z * (t if len(best.theta) == 1 else t[k]) <= 0:
-            best.streak[k] = 0
-            continue
-        streak = best.streak[k] = best.streak[k] + 1
-        if streak > best.record[k]:
-            best.record[k] = streak
-            beaten.append(k)
-    if len(beaten) == len(best.theta):
-        overwrite(best.theta, scan.theta)
-    elif beaten:
-        theta = best.theta.copy()
-        theta[beaten] = scan.theta[beaten]
-        overwrite(best.theta, theta)
-    return True
 
 
 @dataclass(frozen=True)

@@ -175,7 +175,7 @@ def _certify(exact: Fit, moments: Moments, factor: Factor, paths: list[DescentPa
         status=status,
         advice=status.advice,
     )
-    return replace(exact, solution=Solution(theta, certificate), squares=exact.squares + 2 * gap / exact.unit**2)
+    return exact._replace(solution=Solution(theta, certificate), squares=exact.squares + 2 * gap / exact.unit**2)
 
 
 def read_init(init: Any, targets: int, columns: int) -> Array:

@@ -60,7 +60,8 @@ def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenal
     """Return the fit in raw units, with its certificate, from a solution in scaled units."""
     scaling = factor.scaling
     theta = np.empty(out.theta.shape)
-    unit, total = np.empty((2, len(theta)))
+    unit, total, trace = np.empty((3, len(theta)))
+    trace.fill(scaling.intercept + _trace(factor, penalty))
     found, objective, gradient, gap = raw_solution(
         theta,
         unit,
@@ -97,7 +98,7 @@ def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenal
         total=total,
         unit=unit,
         factor=factor,
-        trace=np.full(len(theta), scaling.intercept + _trace(factor, penalty)),
+        trace=trace,
         rows=moments.rows,
         weight=moments.weight,
         penalty=penalty,

@@ -14,7 +14,6 @@ says whether that is certain. The solution is then the one of minimum norm in ra
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +41,7 @@ GRADED = 13.0  # powers of two between the units of dependent columns, beyond wh
 EXACT_CONDITION = 32  # columns up to which the condition is computed from eigenvalues
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class ColumnScaling:
     """How the columns [x t] are scaled: by 2^-exponent, about their means.
 
@@ -67,7 +66,7 @@ class ColumnScaling:
         """Exponents (D + K,) as whole numbers."""
         return self.exponent.astype(np.int64)
 
-    @property
+    @cached_property
     def scale(self) -> NDArray[np.int64]:
         """Exponents of the features, as whole numbers."""
         return self.powers[: self.features]
@@ -88,7 +87,7 @@ class ColumnScaling:
 
 
 @dataclass(eq=False)
-class Factor(ABC):
+class Factor:
     """A factored S + P.
 
     Parameters
@@ -122,13 +121,13 @@ class Factor(ABC):
         out[1:] = self.length
         return out
 
-    @abstractmethod
     def half(self, b: Array) -> Array:
         """Return rows h, (m, r), with h h' = b (S + P)^-1 b'."""
+        raise NotImplementedError
 
-    @abstractmethod
     def solve(self, g: Array) -> Array:
         """Return rows (S + P)^-1 g, (m, D)."""
+        raise NotImplementedError
 
     @property
     def varying(self) -> int:
@@ -144,9 +143,9 @@ class Factor(ABC):
         """Return the indices of columns that are constant or linear combinations of those before them."""
         return sorted(map(int, (*np.flatnonzero(self.dependence.constant), *self.dependence.left_out)))
 
-    @abstractmethod
     def log_determinant(self) -> float:
         """Return ln |S + P| in raw units, of the directions kept."""
+        raise NotImplementedError
 
     def undetermined(self, b: Array) -> Array:
         """Return the share of each row b, (m,), that the rows do not determine: here that of the dead columns."""
@@ -192,8 +191,8 @@ class CholeskyFactor(Factor):
     @cached_property
     def diagonal(self) -> Array | None:
         """The diagonal of R^-1 where there is nothing beside it, else None."""
-        diagonal = self.root.diagonal()
-        return diagonal if np.count_nonzero(self.root) == np.count_nonzero(diagonal) else None
+        numbers, diagonal = np.count_nonzero(self.root), self.root.diagonal()
+        return diagonal if numbers <= len(diagonal) and numbers == np.count_nonzero(diagonal) else None
 
     def half(self, b: Array) -> Array:
         """Return R^-T L^-1 b."""
@@ -204,7 +203,9 @@ class CholeskyFactor(Factor):
     @cached_property
     def root_lengths(self) -> Array:
         """The row norms of R^-1, (D,)."""
-        return np.asarray(np.sqrt(np.einsum("ij,ij->i", self.root, self.root)))
+        out = np.empty(len(self.root))
+        put_row_lengths(out, self.root)
+        return out
 
     def inverse_lengths(self) -> Array:
         """Return the row norms of L^-1 R^-1."""
@@ -331,16 +332,21 @@ def gram_factor(
     scaling = moments_scaling(moments, intercept)
     d = scaling.features
     pull = penalty.scaled(scaling.scale)
-    length, relative = np.empty((2, d))
+    lengths, means = np.empty(1 + d), np.empty((2, moments.columns))
+    length, (down, relative) = lengths[1:], np.empty((2, d))
     c, alive = np.empty((d, d)), np.empty(d, dtype=np.bool_)
-    varying, noise = equilibrate(moments.buffer, *moments.shape, intercept, pull, length, alive, relative, c)
+    columns = (lengths, alive, down, relative, means)
+    varying, noise = equilibrate(moments.buffer, *moments.shape, intercept, pull, *columns, c)
+    scaling.scaled_means = (means[0], means[1])
     constant = varying == d or not (moments.second.diagonal()[:d] + pull)[~alive].any()
     r, info = lapack.dpotrf(c, lower=0, clean=1)
     if info == 0 and d:
         condition = estimate_condition(c, r)
         contraction = 4 * condition**2 * noise * math.sqrt(d)
         if contraction < 0.1:
-            return CholeskyFactor(scaling, length, alive, condition, varying, contraction, constant, r), relative
+            factor = CholeskyFactor(scaling, length, alive, condition, varying, contraction, constant, r)
+            factor.lengths, factor.down = lengths, down
+            return factor, relative
     if varying < d:
         c[~alive, ~alive] = 0.0
     with one_blas_thread():
@@ -354,24 +360,45 @@ def gram_factor(
 
 
 def equilibrate_reference(
-    state: Array, d: int, k: int, intercept: bool, pull: Array, length: Array, alive: Mask, relative: Array, c: Array
+    state: Array,
+    d: int,
+    k: int,
+    intercept: bool,
+    pull: Array,
+    lengths: Array,
+    alive: Mask,
+    down: Array,
+    relative: Array,
+    means: Array,
+    c: Array,
 ) -> tuple[int, float]:
-    """Scale the columns of moments to unit length: set the correlations c (D, D), and the length and the relative noise
-    of the columns, and which vary, (D,). Return how many do, and the largest noise.
+    """Scale the columns of moments to unit length: set the correlations c (D, D), the lengths (1 + D), which columns
+    vary, one over their lengths and their relative noise, (D,), and the scaled means (2, D + K) as hi and lo.
+
+    Return how many columns vary, and the largest noise.
     """
-    moments = Moments(Shape(d, k), state)
+    moments, length = Moments(Shape(d, k), state), lengths[1:]
+    scaling = moments_scaling(moments, intercept)
     gram, noise = moments.second[:d, :d], moments.noise[:d]
     squares = gram.diagonal()
     diagonal = squares + pull
-    alive[:] = (diagonal > 4 * noise) & _beyond_rounding(squares, moments_scaling(moments, intercept))
+    alive[:] = (diagonal > 4 * noise) & _beyond_rounding(squares, scaling)
+    lengths[0], means[:] = math.sqrt(scaling.weight), scaling.scaled_means
     length[:] = np.sqrt(np.where(alive, diagonal, 1.0))
     c[:] = np.where(alive[:, None] & alive, gram / (length[:, None] * length), 0.0)
     np.fill_diagonal(c, 1.0)
+    down[:] = alive / length
     relative[:] = np.where(alive, noise / (length * length), 0.0) + 2 * ROUNDING
     return int(alive.sum()), float(relative.max(initial=0.0))
 
 
+def put_row_lengths_reference(out: Array, root: Array) -> None:
+    """Set out (D,) to the norms of the rows of a matrix (D, D) in column-major order."""
+    out[:] = np.sqrt(np.einsum("ij,ij->i", root, root))
+
+
 equilibrate: Any = equilibrate_reference if native is None else native.equilibrate
+put_row_lengths: Any = put_row_lengths_reference if native is None else native.row_lengths
 
 
 def triangle_factor(
@@ -526,7 +553,8 @@ def estimate_condition(c: Array, r: Array) -> float:
     """Return sqrt of the condition of C = R'R, which is that of the design; large ones by power iteration."""
     if len(c) <= EXACT_CONDITION:
         values = lapack.dsyevd(c, compute_v=0)[0]
-        return float(np.sqrt(values[-1] / max(values[0], 1e-300 * values[-1])))
+        smallest, largest = float(values[0]), float(values[-1])
+        return math.sqrt(largest / max(smallest, 1e-300 * largest))
     v = np.cos(np.arange(1.0, len(c) + 1.0))
     w = v.copy()
     largest = smallest = 1.0

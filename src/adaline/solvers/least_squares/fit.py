@@ -6,8 +6,7 @@ The certificate's digits are those of the worst coefficient, -log10 (error bound
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,8 +24,7 @@ MOST_DIGITS = -math.log10(ROUNDING)
 ILL_CONDITIONED = 1e8
 
 
-@dataclass(frozen=True)
-class Fit:
+class Fit(NamedTuple):
     """A solved least-squares or ridge problem for K targets.
 
     Parameters
@@ -71,7 +69,7 @@ class Fit:
         if not isinstance(self.factor, SpectralFactor) or not len(self.factor.dependence.left_out):
             return self
         theta = self.factor.dependence.drop(self.solution.theta)
-        return replace(self, solution=replace(self.solution, theta=theta), factor=self.factor.kept())
+        return self._replace(solution=self.solution._replace(theta=theta), factor=self.factor.kept())
 
 
 def refuse_overflow(theta: Array) -> None:

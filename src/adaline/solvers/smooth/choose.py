@@ -29,7 +29,6 @@ from adaline.solvers.smooth.newton import (
     GiveUp,
     curvature_gap,
     factor_hessian,
-    gap_bound,
     is_met,
     never,
     newton,
@@ -107,7 +106,7 @@ def minimise_near(problem: Problem, theta: Array, wanted: float, metric: Curvatu
         return None
     if metric is None:
         assert here.hessian is not None
-        metric = factor_hessian(here.hessian)
+        metric = factor_hessian(here.hessian, problem.ridges)
 
     def done(_: Evaluation, estimate: float) -> bool:
         return estimate <= SURE * wanted
@@ -217,21 +216,19 @@ def _in_sample_metric(
     near = lbfgs(lambda w: problem.evaluate(w, second), theta, lambda g: sample.solve(g) * share, done, max_steps=12)
     here = near.evaluation if near.evaluation.hessian is not None else problem.evaluate(near.theta, second=True)
     assert here.hessian is not None
-    curvature = factor_hessian(here.hessian)
+    curvature = factor_hessian(here.hessian, problem.ridges)
     decrement = curvature.length(here.gradient)
-    bound = curvature_gap(problem, curvature, decrement)
+    bound = curvature_gap(problem, curvature, here)
     step = -curvature.solve(here.gradient)
     new = problem.evaluate(near.theta + step)
     history = near.history
     if new.value > here.value + 1e-13 * abs(here.value):
         return DescentResult(near.theta, here, curvature, history, bound, is_met(problem, bound, decrement, wanted))
     # the matrix there is at least exp(-c R |step|) of the one here, and so are lengths in its metric
-    left, length = curvature.length(new.gradient), row_length_bound(problem, curvature)
-    far = problem.loss.concordance * length * decrement
+    far = problem.loss.concordance * row_length_bound(problem, curvature) * decrement
     if far < 200:
-        stretch = math.exp(far / 2)
-        bound = min(bound, gap_bound(left * stretch, length * stretch, problem.loss.concordance))
-    met = is_met(problem, bound, left, wanted)
+        bound = min(bound, curvature_gap(problem, curvature, new, math.exp(far / 2)))
+    met = is_met(problem, bound, curvature.length(new.gradient), wanted)
     return DescentResult(near.theta + step, new, curvature, [*history, new.value], bound, met)
 
 

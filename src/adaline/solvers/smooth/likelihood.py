@@ -118,7 +118,7 @@ class LikelihoodFit:
         """Return the same fit without the columns that are combinations of columns before them, as in R."""
         theta = self.dependence.drop(self.solution.theta)
         root = None if self.root is None else self.dependence.drop_root(self.root)
-        return replace(self, solution=replace(self.solution, theta=theta), root=root)
+        return replace(self, solution=self.solution._replace(theta=theta), root=root)
 
 
 def raw_root(problem: Problem, curvature: Curvature) -> Array:

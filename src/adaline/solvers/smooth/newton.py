@@ -28,6 +28,8 @@ FLAT = 1e-13  # changes of an objective below this share of it are rounding
 FLOOR = 1e-20  # squared decrements below this share of F, which no longer halve, are rounding
 SLOW = 0.2  # a whole step that leaves more than this share of the squared decrement is not Newton's pace
 CUT = 1e-13  # eigenvalues of H at unit diagonal below this share of the largest, times the size, count as zero
+NOISE = 1e-15  # share of the largest, times the size, by which eigenvalues are rounded
+ROUNDING = 1e-14  # share of the largest penalty along a direction below which there is none
 ARMIJO = 1e-4  # share of the decrease that the slope promises which a step must reach
 SHORTEST = 1e-10  # share of a step below which a line search gives up
 
@@ -86,10 +88,10 @@ def newton(
     for _ in range(max_steps):
         if here.evaluation.hessian is None:
             problem.refuse()
-        curvature = factor_hessian(here.evaluation.hessian)
+        curvature = factor_hessian(here.evaluation.hessian, problem.ridges)
         value, gradient = here.evaluation.value, here.evaluation.gradient
         decrement = curvature.length(gradient)
-        gap = local_gap(problem, curvature, decrement, value)
+        gap = local_gap(problem, curvature, here.evaluation)
         before, met = here.converged, is_met(problem, gap, decrement, wanted)
         here = here._replace(curvature=curvature, gap=gap, converged=met)
         floor = decrement**2 <= FLOOR * abs(value)
@@ -155,17 +157,25 @@ def is_met(problem: Problem, bound: float, decrement: float, wanted: float) -> b
     return bound <= wanted or decrement**2 <= wanted * 1e-3
 
 
-def curvature_gap(problem: Problem, curvature: Curvature, decrement: float) -> float:
-    """Return a bound on F - min F at a point, from its factored H and the length of its gradient in that metric."""
-    return gap_bound(decrement, row_length_bound(problem, curvature), problem.loss.concordance)
+def curvature_gap(problem: Problem, curvature: Curvature, evaluation: Evaluation, stretch: float = 1.0) -> float:
+    """Return a bound on F - min F at a point, from F and its factored H; infinity where F falls along a null direction.
+
+    The gradient may be a subgradient; `stretch` is by how much lengths in the metric of H may be too short.
+    """
+    g = evaluation.gradient
+    if float(((g.ravel() @ curvature.null) ** 2).sum()) > FLOOR * abs(evaluation.value):
+        return math.inf
+    lengths = curvature.length(g) * stretch, row_length_bound(problem, curvature) * stretch
+    return gap_bound(*lengths, problem.loss.concordance)
 
 
-def local_gap(problem: Problem, curvature: Curvature, decrement: float, value: float) -> float:
+def local_gap(problem: Problem, curvature: Curvature, evaluation: Evaluation) -> float:
     """Return `curvature_gap`, or what H promises where a loss has no such bound and that is rounding of its value."""
-    gap = curvature_gap(problem, curvature, decrement)
-    if math.isinf(gap) and not math.isfinite(problem.loss.concordance) and decrement**2 <= FLAT * abs(value):
-        return decrement**2
-    return gap
+    gap = curvature_gap(problem, curvature, evaluation)
+    if math.isfinite(gap) or math.isfinite(problem.loss.concordance):
+        return gap
+    promise = curvature.length(evaluation.gradient) ** 2
+    return promise if promise <= FLAT * abs(evaluation.value) else math.inf
 
 
 def gap_bound(decrement: float, row_length: float, concordance: float) -> float:
@@ -224,11 +234,12 @@ class Curvature:
 
 
 @one_blas_thread()
-def factor_hessian(hessian: Array) -> Curvature:
+def factor_hessian(hessian: Array, ridges: Array | None = None) -> Curvature:
     """Return H (M, M) factored; on one thread, as BLAS with several takes seconds for small matrices on a busy machine.
 
     By Cholesky where H is positive definite beyond rounding; else by its eigenvectors, negative eigenvalues taken by
-    their size, so that steps go down.
+    their size, so that steps go down. `ridges` (M,) are what a penalty has put on the diagonal of H: where the rest
+    of H is rounding, the curvature is theirs.
     """
     diagonal = hessian.diagonal()
     alive = diagonal != 0
@@ -259,7 +270,24 @@ def factor_hessian(hessian: Array) -> Curvature:
     size = np.abs(values)
     largest = float(size.max(initial=1.0))
     regular = size > CUT * largest * max(len(kept), 1)
+    if ridges is not None and not regular.all():
+        least = NOISE * largest * len(kept)
+        size[~regular], vectors[:, ~regular] = _penalised_part(
+            values[~regular] - least, vectors[:, ~regular], ridges[kept] * unit[kept] ** 2
+        )
+        regular = size > 0
     root, null = np.zeros((m, int(regular.sum()))), np.zeros((m, int((~regular).sum())))
     root[kept] = vectors[:, regular] / np.sqrt(size[regular]) * unit[kept, None]
     null[kept] = vectors[:, ~regular] * unit[kept, None]
     return Curvature(root, float(size[regular].min(initial=1.0)), largest, np.concatenate([null, dead], axis=1))
+
+
+def _penalised_part(values: Array, vectors: Array, ridges: Array) -> tuple[Array, Array]:
+    """Return eigenvalues (A,) and vectors (M, A) of H among vectors along which it is mostly rounding.
+
+    H there is at least the penalty, which is known exactly, and what the eigenvalues, less rounding, have beyond it.
+    """
+    penalty = vectors.T @ (ridges[:, None] * vectors)
+    most = float(np.linalg.norm(penalty))
+    size, turned = np.linalg.eigh(penalty + np.diag(np.maximum(values - most, 0.0)))
+    return np.where(size > ROUNDING * most, size, 0.0), vectors @ turned

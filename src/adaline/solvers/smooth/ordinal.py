@@ -50,6 +50,11 @@ class OrdinalProblem(Problem):
         """Number of parameters."""
         return self.thresholds + self.features
 
+    @property
+    def ridges(self) -> Array:
+        """The penalties of all parameters, (M,): zero for thresholds."""
+        return np.concatenate([np.zeros(self.thresholds), self.ridge])
+
     def loss_at(self, theta: Array) -> Ordinal:
         """Return the loss of a row under the thresholds of theta."""
         assert self.cumulative is not None
@@ -69,8 +74,7 @@ class OrdinalProblem(Problem):
             return Evaluation(np.inf, gradient)
         if not second:
             return Evaluation(value, gradient)
-        slopes = np.arange(self.thresholds, self.size)
-        sums.hessian[slopes, slopes] += self.ridge
+        sums.hessian[np.diag_indices(self.size)] += self.ridges
         return Evaluation(value, gradient, sums.hessian)
 
     def diagonal(self, theta: Array) -> Array:

@@ -87,6 +87,11 @@ class Problem:
         """Whether every coefficient has a ridge penalty, and there is one."""
         return bool(len(self.ridge) and (self.ridge > 0).all())
 
+    @property
+    def ridges(self) -> Array:
+        """The penalties of all coefficients, (M,): zero for intercepts."""
+        return np.tile(np.concatenate([[0.0], self.ridge]), self.outputs)
+
     def evaluate(self, theta: Array, second: bool = False, regular: bool = True) -> Evaluation:
         """Return F at theta; its value is infinite where it overflows.
 
@@ -272,7 +277,7 @@ class Problem:
         k, side = self.outputs, 1 + self.features
         matrix = sums.hessian.reshape(self.size, self.size) if k == 1 else sums.hessian
         diagonal = np.arange(self.size)
-        matrix[diagonal, diagonal] += np.tile(np.concatenate([[0.0], self.ridge]), k)
+        matrix[diagonal, diagonal] += self.ridges
         if self.loss.coupled:
             typical = matrix[diagonal, diagonal].reshape(k, side).mean(axis=0)
             for j in range(side if regular else 1):

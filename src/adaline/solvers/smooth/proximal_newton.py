@@ -192,17 +192,14 @@ class Penalised:
         found = self.planes.gap(theta, evaluation, self.l1[1:])
         if math.isfinite(found) or self.problem.size > PROVEN:
             return found
-        subgradient = least_subgradient(theta, evaluation.gradient, self.l1)
-        return curved_gap(self.problem, DescentResult(theta, Evaluation(evaluation.value, subgradient)))
+        least = least_subgradient(theta, evaluation.gradient, self.l1)
+        return curved_gap(self.problem, theta, evaluation._replace(gradient=least))
 
 
-def curved_gap(problem: Problem, here: DescentResult) -> float:
-    """Return the gap that second derivatives prove where `evaluation` has P and its least subgradient, if they do."""
-    hessian = problem.evaluate(here.theta, second=True).hessian if problem.size <= PROVEN else None
-    if hessian is None:
-        return math.inf
-    curvature = factor_hessian(hessian)
-    return curvature_gap(problem, curvature, curvature.length(here.evaluation.gradient))
+def curved_gap(problem: Problem, theta: Array, least: Evaluation) -> float:
+    """Return the gap that second derivatives prove, given P and its least subgradient; infinity if they prove none."""
+    hessian = problem.evaluate(theta, second=True).hessian if problem.size <= PROVEN else None
+    return math.inf if hessian is None else curvature_gap(problem, factor_hessian(hessian, problem.ridges), least)
 
 
 def solve_penalised(

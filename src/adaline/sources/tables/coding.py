@@ -343,23 +343,24 @@ def refuse_prose(relation: Relation, names: list[str], targets: list[str]) -> No
     """
     if not names and not targets:
         return
-    asked = ["count(*)"]
-    for name in [*names, *targets]:
-        column = relation.value(name)
-        numbers = f"TRY_CAST({column} AS DOUBLE)"
-        bare = f"TRY_CAST(regexp_replace({column}, {SIGNS}, '', 'g') AS DOUBLE)"
-        asked += [f"count(DISTINCT {column})", f"count({column})", f"count({numbers})", f"count({bare})"]
-        asked += [f"bool_and({numbers} = floor({numbers}))"]
-    found = relation.rows(f"SELECT {', '.join(asked)} FROM (SELECT * FROM {relation.sql} LIMIT {SAMPLE})")[0]
-    for i, name in enumerate([*names, *targets]):
-        distinct, present, numeric, bare_numeric, whole = found[1 + 5 * i : 6 + 5 * i]
+    columns = [*names, *targets]
+    values = f"unnest(range({len(columns)})) AS i, unnest([{', '.join(map(relation.value, columns))}]) AS value"
+    first = f"SELECT {values} FROM (SELECT * FROM {relation.sql} LIMIT {SAMPLE})"
+    different = f"SELECT i, value, count(*) AS n FROM ({first}) GROUP BY ALL"  # each is looked at once
+    numbers = "TRY_CAST(value AS DOUBLE)"
+    bare = f"TRY_CAST(regexp_replace(value, {SIGNS}, '', 'g') AS DOUBLE)"
+    asked = ["sum(n)", "count(value)", *(f"sum(n) FILTER ({one} IS NOT NULL)" for one in ("value", numbers, bare))]
+    asked += [f"bool_and({numbers} = floor({numbers}))"]
+    found = relation.rows(f"SELECT {', '.join(asked)} FROM ({different}) GROUP BY i ORDER BY i")
+    for name, (rows, distinct, *counts, whole) in zip(columns, found, strict=False):  # nothing is found in no rows
+        present, numeric, bare_numeric = (count or 0 for count in counts)
         if present and bare_numeric > MOSTLY * present and not (name in targets and numeric == present and whole):
             raise InvalidData(_not_plain(relation, name, numeric, present))
-        if name in names and is_text(distinct, found[0]):
+        if name in names and is_text(distinct, rows):
             raise InvalidData(refusal(name, "text", f"{distinct:,} different texts"))
-        if name in targets and FEW_LEVELS < distinct and distinct > found[0] / 2:
+        if name in targets and FEW_LEVELS < distinct and distinct > rows / 2:
             raise InvalidData(
-                f"Unknown label type: the target {name!r} holds {distinct:,} different texts in {found[0]:,} rows, so "
+                f"Unknown label type: the target {name!r} holds {distinct:,} different texts in {rows:,} rows, so "
                 "it is no label; turn it into numbers, or choose another column"
             )
 

@@ -272,7 +272,7 @@ class OnlineSystem(BaseEstimator):
         given = self._given_row(x)
         if not np.isfinite(given).all():
             _refuse(given, given_columns(self))
-        set_columns(self, replace(columns, basis=basis_of_row(self, given)))
+        set_columns(self, columns._replace(basis=basis_of_row(self, given)))
         scan = self._start(Shape(width_of(self), targets))
         self._typical, self._result = self._row(x).copy(), self._first_result(scan)
         self._scan = scan

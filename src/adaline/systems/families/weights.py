@@ -65,7 +65,7 @@ def column_notes(fit: Fit, names: Callable[[], list[str]]) -> ColumnNotes:
     if factor is None and fit.solution.certificate.rank < columns:
         return ColumnNotes(None, None, None)
     if factor is None or factor.rank == columns:
-        return ColumnNotes(np.array([], dtype=object), [], np.ones(columns, dtype=bool))
+        return ColumnNotes(np.empty(0, dtype=object), [], np.invert(np.zeros(columns, dtype=bool)))
     named, depends = names(), factor.dependence
     constant = [named[j] for j in np.flatnonzero(depends.constant)] if factor.decided else []
     aliased = np.array([named[j] for j in factor.aliased()], dtype=object)
