@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,10 @@ from adaline import ElasticNet, LogisticRegression, datasets, open_table
 from adaline.arrays import Array
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
 from adaline.fits import elastic_path
-from adaline.losses import Quantile
+from adaline.losses import Logistic, Quantile
 from adaline.results import Status
+from adaline.solvers.coordinates import newton_nets
+from adaline.solvers.coordinates.corners import GroupCorners
 from adaline.sources import ArraySource
 from adaline.sources.tables import source as table_source
 from adaline.sources.views import Fold, fold_of
@@ -404,3 +407,48 @@ def test_classes_that_a_plane_separates_are_not_solved_without_penalties(loss: s
     with pytest.warns(AdalineWarning, match="not converged" if positive else "separated: .* give l1 or penalty"):
         model = ElasticNet(loss=loss, l1=0.0, positive=positive).fit(X, y)
     assert model.certificate_.status is (Status.NOT_CONVERGED if positive else Status.SEPARATED)
+
+
+@pytest.mark.parametrize("loss", ["huber", "logistic", "softmax"])
+def test_a_penalty_near_zero_is_proven_by_second_derivatives(loss: str) -> None:
+    X, y = made(60, 4)
+    X = np.column_stack([X, X[:, 0]])  # of two equal columns, one is enough
+    y = y if loss == "huber" else np.digitize(y, np.quantile(y, [0.5] if loss == "logistic" else [0.3, 0.6]))
+    model = ElasticNet(loss=loss, l1=1e-12).fit(X, y)
+    assert model.certificate_.status is Status.SOLVED
+    assert model.certificate_.gap <= 1e-12 * model.certificate_.objective
+
+
+@pytest.mark.parametrize("away", [1e-6, 1e-3, 0.1])
+def test_what_second_derivatives_prove_is_above_what_is_left(away: float) -> None:
+    X, y = made(60, 4)
+    options = replace(ElasticNet(l1=2.0)._options(4), standardize=True)
+    source = ArraySource(X, np.array(y > np.median(y), dtype=float)[:, None])
+    nets = elastic_path.SmoothNets(elastic_path.smooth_net(source, Logistic(), True, True), [source])
+    corners, ridge = options.corners(2.0 * nets.size, nets.scale > 0), np.zeros(4)
+    nets.finish(corners, corners, ridge)
+    least, theta = nets.measure(corners, ridge)[0], nets.machines.theta[0]
+    assert 0 < np.count_nonzero(theta[1:]) < 4
+    assert nets.machines.curved_gap(corners, ridge) <= 1e-20
+    nets.machines.put(theta + away * np.where(theta != 0, [1.0, -1.0, 1.0, -1.0, 1.0], 0.0))
+    left = nets.measure(corners, ridge)[0] - least
+    assert nets.machines.curved_gap(corners, ridge) >= left > 0
+
+
+def test_groups_of_more_columns_than_rows_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = few_rows()
+    sweeps = 0
+
+    def counted(self: GroupCorners, matrix: Array, gradient: Array, v: Array, most: int, enough: float) -> None:
+        nonlocal sweeps
+        sweeps += most
+        lower(self, matrix, gradient, v, 1, enough)  # slow sweeps, so that models are left open
+
+    lower = GroupCorners.lower
+    monkeypatch.setattr(GroupCorners, "lower", counted)
+    monkeypatch.setattr(GroupCorners, "settle", lambda *_: None)
+    monkeypatch.setattr(newton_nets, "OPEN", 4)
+    model = ElasticNet(loss="huber", l1=1.0, groups=np.repeat(np.arange(40), 2).tolist()).fit(X, y)
+    assert model.certificate_.status is Status.NOT_CONVERGED
+    assert sweeps <= 10 * newton_nets.FEW * newton_nets.SWEEPS
+    assert model.certificate_.objective < ElasticNet(loss="huber", l1=1e3).fit(X, y).certificate_.objective

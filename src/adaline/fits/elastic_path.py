@@ -44,6 +44,7 @@ from adaline.solvers.smooth.proximal_newton import (
     NO_WEIGHT,
     ROUNDING,
     PathPoint,
+    curved_gap,
     l1_points,
     points_at,
     proximal,
@@ -444,13 +445,16 @@ class SmoothNets(Nets):
         """Step the machine of all rows to its minimum."""
         machines = self.machines
         machines.alone()
-        if not machines.solve(corners, last, ridge, FINAL * self.null[:1]):
-            return False
-        if math.isinf(machines.gap[0]):
-            machines.gap[0] = machines.curved_gap(corners, ridge)
-            provable = math.isfinite(self.problem.loss.concordance)  # then no gap shows that there is no minimum
-            self.settled = math.isinf(machines.gap[0]) and machines.promise <= FINAL * self.null[0] and not provable
-        return True
+        return machines.solve(corners, last, ridge, FINAL * self.null[:1])
+
+    def proof(self, corners: Corners, ridge: Array, tol: float) -> Certificate:
+        """Return how good the machine of all rows is; second derivatives bound the gap where l1 is too small to."""
+        machines, loss = self.machines, self.problem.loss
+        if not machines.gap[0] <= max(tol, FINAL) * self.null[0]:
+            machines.gap[0] = min(machines.gap[0], machines.curved_gap(corners, ridge))
+            unproven = math.isinf(machines.gap[0]) and not math.isfinite(loss.concordance)
+            self.settled = unproven and machines.promise <= FINAL * self.null[0]
+        return super().proof(corners, ridge, tol)
 
     def held_out(self) -> Array:
         """Return the losses of the rows held out."""
@@ -632,7 +636,11 @@ def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
         l1, start = points[best].l1, points[best].found.theta
     under = replace(problem, ridge=np.asarray(ridge(l1)))
     found = proximal(under, l1 * size, start, FINAL * null)
-    solved = found.gap <= max(options.tol, FINAL) * null or found.converged
+    enough = max(options.tol, FINAL) * null
+    if not (found.gap <= enough or found.converged):
+        found = found._replace(gap=min(found.gap, curved_gap(under, found.theta, found.evaluation)))
+    unproven = math.isinf(found.gap) and not math.isfinite(loss.concordance)
+    solved = found.gap <= enough or (found.converged and (unproven or math.isfinite(found.gap)))
     proof = certificate(
         status=Status.SOLVED if solved else Status.NOT_CONVERGED,
         objective=found.evaluation.value,

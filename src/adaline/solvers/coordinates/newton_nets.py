@@ -23,9 +23,9 @@ from adaline.arrays import Array
 from adaline.solvers.coordinates.corners import Corners
 from adaline.solvers.coordinates.quadratics import Indices
 from adaline.solvers.smooth.duality_gap import FURTHEST
-from adaline.solvers.smooth.newton import ARMIJO, FLAT, SHORTEST, curvature_gap, factor_hessian
+from adaline.solvers.smooth.newton import ARMIJO, FLAT, SHORTEST, factor_hessian, local_gap
 from adaline.solvers.smooth.problem import Evaluation, Problem
-from adaline.solvers.smooth.proximal_newton import FIRST, MOST, STRAIGHT, WHOLE
+from adaline.solvers.smooth.proximal_newton import FIRST, MOST, PROVEN, STRAIGHT, WHOLE
 from adaline.sources import Source
 from adaline.sources.sample import select_columns
 from adaline.sources.threads import one_blas_thread
@@ -33,6 +33,7 @@ from adaline.sums import Objective, Point, Targets, View
 
 EXACT = 1e-3  # share of the residual to which a quadratic model is solved
 SWEEPS, ROUNDS = 30, 100
+FEW, OPEN = 3, 24  # rounds of a model in which nothing is solved for at once, and such models left open, at most
 SLOW, STUCK = 0.01, 0.1  # of what the last step promised: a step that promises more asks for new models, or its own
 ROUNDING = 1e-28  # of an objective: a step that promises less is none, as what it promises is quadratic in it
 CURVED = 1e-3  # share of the curvature that a model has along a step, below which it does not learn from it
@@ -53,9 +54,7 @@ class QuadraticModels(NamedTuple):
 
 
 class NetStep(NamedTuple):
-    """The change of theta (1 + A,), the coefficients v (A,) that it leads to, and by how much it
-    promises to lower P at least.
-    """
+    """The change of theta (1 + A,), the coefficients v (A,) that it leads to, and by how much it lowers P at least."""
 
     change: Array
     v: Array
@@ -72,8 +71,7 @@ class NewtonNets:
     constant : the output of all machines to start from.
 
     `value` (M,), `gradient` (M, 1 + D) and `outside` (M,) are the loss of a machine's rows, its gradient, and the loss
-    of the rows it leaves out; `gap` (M,) bounds P_m - min P_m, `promise` is what the last steps
-    promised at most.
+    of the rows it leaves out; `gap` (M,) bounds P_m - min P_m, `promise` is what the last steps promised at most.
     """
 
     def __init__(self, problem: Problem, parts: list[Source], constant: float) -> None:
@@ -90,7 +88,7 @@ class NewtonNets:
         self.columns: Indices = np.arange(problem.features)
         self.few: list[Any] = parts
         self.models: Any = None
-        self.promise = math.inf
+        self.promise, self.open = math.inf, 0
         self.lift = np.zeros(len(self.takes))  # share of the largest curvature added to each model
         self.tilts: tuple[tuple[Array, Array], ...] = ()
         self._read_all()
@@ -108,7 +106,7 @@ class NewtonNets:
         self._read_all()
 
     def solve(self, corners: Corners, last: Corners, ridge: Array, wanted: Array) -> bool:
-        """NetStep all machines to their minima under a penalty, from those under `last`, to gaps of `wanted` (M,).
+        """Step all machines to their minima under a penalty, from those under `last`, to gaps of `wanted` (M,).
 
         `ridge` is (D,). Return False where memory does not hold the models of the columns that this needs.
         """
@@ -141,13 +139,27 @@ class NewtonNets:
         return float(self.value[0] + 0.5 * float(ridge @ v**2) + corners.cost(v))
 
     def curved_gap(self, corners: Corners, ridge: Array) -> float:
-        """Return a bound on the objective of machine 0 above its minimum from second derivatives; infinity if none."""
-        value, _, hessian = self.problem.evaluate(self.theta[:1], second=True)
+        """Return a bound on the objective of machine 0 above its minimum from second derivatives; infinity if none.
+
+        S has the coefficients that are not at rest at zero, s is the least subgradient, and z = H_S^-1 s. Then u = H z
+        is a subgradient too, as long as it leaves the others inside their corners, and its length in the metric of H is
+        that of s in the metric of H_S. Where there is no room for u, S has all.
+        """
+        value, _, hessian = self.problem.evaluate(self.theta[:1], second=self.problem.size <= PROVEN)
         if hessian is None:
             return math.inf
         ridges = np.concatenate([[0.0], ridge])
-        curvature = factor_hessian(hessian + np.diag(ridges), ridges)
-        return curvature_gap(self.problem, curvature, Evaluation(value, self.subgradient(corners, ridge)[None]))
+        hessian = hessian + np.diag(ridges)
+        v, left, curvature = self.theta[0, 1:], self.subgradient(corners, ridge), factor_hessian(hessian, ridges)
+        moving = np.concatenate([[True], (v != 0) | (left[1:] != 0)])
+        for some in (moving, np.ones_like(moving)):
+            part = factor_hessian(hessian[np.ix_(some, some)], ridges[some])
+            u = np.where(some, left, hessian[:, some] @ part.solve(left[some]))
+            others = ~some[1:]
+            pull = self.gradient[0, 1:] + ridge * v - np.where(others, u[1:], 0.0)
+            if not corners.subgradient(v, pull)[others].any():
+                return local_gap(self.problem, curvature, Evaluation(value, u[None]))
+        return math.inf
 
     def _read_all(self) -> None:
         """Take the loss of all machines over all columns."""
@@ -226,8 +238,9 @@ class NewtonNets:
         self._measure(list(range(len(own))), corners, ridges, columns)
         left = [m for m in range(len(own)) if not self.gap[m] <= wanted[m]]
         promised, fresh = dict.fromkeys(left, math.inf), False
+        self.open = 0
         for _ in range(STEPS):
-            if not left:
+            if not left or self.open > OPEN * len(own):
                 break
             if self.models is None:
                 self._form(entries, left, alone=False)
@@ -289,7 +302,7 @@ class NewtonNets:
         matrix, cross, level = self.models.matrices[m], self.models.cross[m], float(self.models.level[m])
         np.fill_diagonal(matrix, np.where(self.models.diagonal[m] > 0, self.models.diagonal[m] + ridge, 0.0))
         v, slope = theta[1:].copy(), gradient[1:] + ridge * theta[1:]
-        minimise_model(matrix, slope - cross * (gradient[0] / level), v, corners)
+        self.open += not minimise_model(matrix, slope - cross * (gradient[0] / level), v, corners)
         change = v - theta[1:]
         constant = -(gradient[0] + float(cross @ change)) / level * self.problem.intercept
         promise = float(change @ matrix @ change) + level * (constant + float(cross @ change) / level) ** 2
@@ -399,8 +412,11 @@ class NewtonNets:
         return constant, slope
 
 
-def minimise_model(matrix: Array, gradient: Array, v: Array, corners: Corners) -> None:
-    """Change v (A,) to the minimum of a quadratic, with this gradient there, plus the cost of corners."""
+def minimise_model(matrix: Array, gradient: Array, v: Array, corners: Corners) -> bool:
+    """Change v (A,) to the minimum of a quadratic, with this gradient there, plus the cost of corners.
+
+    False where it is left open: sweeps alone are slow, and a new model at a better point is worth more than many.
+    """
     diagonal = matrix.diagonal()
     size = np.where(diagonal > 0, diagonal, np.inf)
     start, slope = v.copy(), gradient.copy()
@@ -409,12 +425,16 @@ def minimise_model(matrix: Array, gradient: Array, v: Array, corners: Corners) -
         return float((corners.subgradient(v, gradient) ** 2 / size).sum())
 
     enough, last = EXACT**2 * left(), math.inf
-    for _ in range(ROUNDS):
+    for done in range(1, ROUNDS + 1):
         corners.lower(matrix, gradient, v, SWEEPS, enough)
+        swept = v.copy()
         if left() <= enough:
             break
         corners.settle(matrix, gradient, v)
+        if done >= FEW and np.array_equal(v, swept):
+            return False
         reached = 0.5 * float((slope + gradient) @ (v - start)) + corners.cost(v)
         if not reached < last:
             break
         last = reached
+    return True

@@ -91,9 +91,7 @@ def newton(
         curvature = factor_hessian(here.evaluation.hessian, problem.ridges)
         value, gradient = here.evaluation.value, here.evaluation.gradient
         decrement = curvature.length(gradient)
-        seen = gap_bound(decrement, row_length_bound(problem, curvature), problem.loss.concordance)
-        if math.isinf(seen) and not math.isfinite(problem.loss.concordance):
-            seen = decrement**2 if decrement**2 <= FLAT * abs(value) else math.inf
+        seen = seen_gap(problem, curvature, here.evaluation)
         before, met = here.converged, is_met(problem, seen, decrement, wanted)
         gap = math.inf if curvature.falls_unseen(here.evaluation) else seen
         here = here._replace(curvature=curvature, gap=gap, converged=met)
@@ -170,6 +168,22 @@ def curvature_gap(problem: Problem, curvature: Curvature, evaluation: Evaluation
         return math.inf
     lengths = curvature.length(g) * stretch, row_length_bound(problem, curvature) * stretch
     return gap_bound(*lengths, problem.loss.concordance)
+
+
+def local_gap(problem: Problem, curvature: Curvature, evaluation: Evaluation) -> float:
+    """Return `seen_gap`; infinity where F falls along a null direction of H."""
+    return math.inf if curvature.falls_unseen(evaluation) else seen_gap(problem, curvature, evaluation)
+
+
+def seen_gap(problem: Problem, curvature: Curvature, evaluation: Evaluation) -> float:
+    """Return a bound on F - min F along the directions that H knows.
+
+    Where the loss has no such bound it is what H promises, if that is rounding of the value.
+    """
+    decrement, concordance = curvature.length(evaluation.gradient), problem.loss.concordance
+    if math.isfinite(concordance):
+        return gap_bound(decrement, row_length_bound(problem, curvature), concordance)
+    return decrement**2 if decrement**2 <= FLAT * abs(evaluation.value) else math.inf
 
 
 def gap_bound(decrement: float, row_length: float, concordance: float) -> float:

@@ -192,11 +192,14 @@ class Penalised:
         found = self.planes.gap(theta, evaluation, self.l1[1:])
         if math.isfinite(found) or self.problem.size > PROVEN:
             return found
-        hessian = self.problem.evaluate(theta, second=True).hessian
-        if hessian is None:
-            return math.inf
-        least = evaluation._replace(gradient=least_subgradient(theta, evaluation.gradient, self.l1))
-        return curvature_gap(self.problem, factor_hessian(hessian, self.problem.ridges), least)
+        least = least_subgradient(theta, evaluation.gradient, self.l1)
+        return curved_gap(self.problem, theta, evaluation._replace(gradient=least))
+
+
+def curved_gap(problem: Problem, theta: Array, least: Evaluation) -> float:
+    """Return the gap that second derivatives prove, given P and its least subgradient; infinity if they prove none."""
+    hessian = problem.evaluate(theta, second=True).hessian if problem.size <= PROVEN else None
+    return math.inf if hessian is None else curvature_gap(problem, factor_hessian(hessian, problem.ridges), least)
 
 
 def solve_penalised(
