@@ -19,15 +19,15 @@ from collections.abc import Callable
 from copy import deepcopy
 from functools import cache, update_wrapper, wraps
 from inspect import Parameter, getattr_static, signature
-from threading import RLock
 from types import MethodType
 from typing import Any, Self, TypeVar, cast
 
 from adaline import errors
+from adaline.locks import Lock
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-_LOCK = RLock()
+_LOCK = Lock()
 
 
 def join() -> None:
@@ -55,12 +55,12 @@ def join() -> None:
             for cls, bases in before.items():
                 cls.__bases__ = bases
             raise
-        for own in owns:
-            for name in [name for name, value in vars(own).items() if isinstance(value, Deferred)]:
-                delattr(own, name)  # scikit-learn's class has it now
         for cls in _descendants(BaseEstimator):
             above: Any = super(TransformerMixin if issubclass(cls, TransformerMixin) else BaseEstimator, cls)
             above.__init_subclass__()
+        for own in owns:
+            for name in [name for name, value in vars(own).items() if isinstance(value, Deferred)]:
+                delattr(own, name)  # scikit-learn's classes have it by now
 
 
 def join_if_loaded() -> bool:
