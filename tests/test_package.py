@@ -315,12 +315,10 @@ def test_the_package_is_typed() -> None:
     assert (SOURCE / "py.typed").exists()
 
 
-@pytest.mark.parametrize(
-    "name", ["", ".coding", ".inference", ".losses", ".scans", ".sources", ".storage", ".sums", ".systems"]
-)
+@pytest.mark.parametrize("name", ["", *(f".{path.parent.name}" for path in SOURCE.glob("*/__init__.pyi"))])
 def test_only_public_names_are_listed(name: str) -> None:
     package = import_module(f"adaline{name}")
-    registries = {"SCANS", "SUMS"} & vars(package).keys()
+    registries = {"BASES", "SCANS", "SUMS"} & vars(package).keys()
     assert {name for name in dir(package) if not name.startswith("__")} == {*package.__all__, *registries}
 
 

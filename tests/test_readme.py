@@ -7,13 +7,14 @@ import io
 import re
 import shlex
 import shutil
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from adaline import LinearRegression, datasets
+from adaline import LinearRegression, datasets, plots
 from tests.cli.command_line import Shell
 
 README = Path(__file__).parents[1] / "README.md"
@@ -75,3 +76,10 @@ def without_times(text: str) -> list[str]:
     """Return the lines of a text but for seconds, and for the last digits that vary from machine to machine."""
     text = re.sub(r"gradient \S+ gap \S+ ", "", re.sub(r"[\d.e-]+ s\b", "s", text))
     return [re.sub(r"\s+", " ", re.sub("─+", "─", line)).strip() for line in text.strip().splitlines()]
+
+
+def test_the_plots_are_as_many_as_the_readme_says() -> None:
+    drawing = [name for name in plots.__all__ if name != "svg" and "ax" in signature(getattr(plots, name)).parameters]
+    told = re.search(r"every plot takes ax= and returns it; (\d+) of them", README.read_text(encoding="utf-8"))
+    assert told is not None
+    assert int(told[1]) == len(drawing)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from itertools import islice
 from typing import Any
 
@@ -82,3 +84,13 @@ def test_without_native_kernels_it_says_so(monkeypatch: pytest.MonkeyPatch, caps
     told = capsys.readouterr().out
     assert "reference implementations in use" in told
     assert told.endswith("all 2 checks passed\n")
+
+
+def test_a_reader_that_closes_early_sees_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selftest, "check_kernels", list)
+    monkeypatch.setattr(selftest, "check_answers", list)
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as closed:
+        monkeypatch.setattr(sys, "stdout", closed)
+        assert selftest.main(["--json"]) == 141

@@ -21,9 +21,11 @@ from functools import cache, update_wrapper, wraps
 from inspect import Parameter, getattr_static, signature
 from threading import RLock
 from types import MethodType
-from typing import Any, Self
+from typing import Any, Self, TypeVar, cast
 
 from adaline import errors
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 _LOCK = RLock()
 
@@ -63,14 +65,14 @@ def join() -> None:
 
 def join_if_loaded() -> bool:
     """Join where scikit-learn is loaded; return whether it was loaded and not yet joined."""
-    found = "sklearn.base" in sys.modules and _alone()
-    if found:
-        join()
-    return found
+    if not _alone() or "sklearn.base" not in sys.modules:
+        return False
+    join()
+    return True
 
 
 def _alone() -> bool:
-    return issubclass(BaseEstimator, Alone)
+    return BaseEstimator.__base__ is AloneEstimator
 
 
 def _descendants(cls: type[Any]) -> list[type[Any]]:
@@ -290,14 +292,14 @@ def _predicts(estimator: Any, kind: str) -> bool:
     return bool(get_tags(estimator).estimator_type == kind)
 
 
-def joining(transform: Callable[..., Any]) -> Callable[..., Any]:
-    """Let `transform` of a class join first where scikit-learn is loaded, which then wraps its output (`set_output`)."""
+def joining(transform: Method) -> Method:
+    """Let `transform` of a class join first where scikit-learn is loaded, which wraps its output (`set_output`)."""
 
     @wraps(transform)
     def joined(self: Any, X: Any) -> Any:
         return self.transform(X) if join_if_loaded() else transform(self, X)
 
-    return joined
+    return cast(Method, joined)
 
 
 class Available:

@@ -119,7 +119,9 @@ class Certificate:
 
     Parameters
     ----------
-    objective : value of the objective at the solution (sum of half squared residuals, plus the penalty).
+    objective : value of the objective at the solution (sum of half squared residuals, plus the penalty). Where classes
+        are separated and the likelihood has no maximum, objective and gap are those under the tiny penalty that was put
+        on it.
     gradient : largest absolute derivative of the objective, coefficients taken on standardised columns.
     gap : bound on objective minus optimum; infinity where none is known.
     digits : correct significant digits of the worst coefficient, with respect to the exact answer for the float64

@@ -432,12 +432,19 @@ def _report(about: dict[str, Any], outcomes: Sequence[Outcome]) -> Iterator[str]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the check as a program; return the exit code, 0 or 1."""
+    """Run the check as a program; return the exit code: 0, 1, or 141 where nobody reads what it prints."""
     parser = argparse.ArgumentParser(
         prog="python -m adaline.selftest", description="Check this installation of adaline."
     )
     parser.add_argument("--json", action="store_true", help="print JSON for machines")
-    return 1 if run_selftest(parser.parse_args(arguments).json) else 0
+    as_json = parser.parse_args(arguments).json
+    try:
+        failed = run_selftest(as_json)
+        sys.stdout.flush()
+    except BrokenPipeError:  # who reads has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # where the rest goes as Python ends
+        return 141  # as of a program that the closed pipe ends
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

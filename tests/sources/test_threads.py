@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -206,6 +207,15 @@ def test_the_environment_is_validated(bad: str, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("ADALINE_THREADS", bad)
     with pytest.raises(AdalineError, match="ADALINE_THREADS"):
         threads()
+
+
+def test_an_environment_that_means_nothing_is_told_once_at_the_first_use() -> None:
+    code = "from adaline import LinearRegression as L; L().fit([[1.0], [2.0]], [1.0, 2.0]); L().fit([[1.0]], [1.0])"
+    done = subprocess.run(
+        [sys.executable, "-W", "always", "-c", code],
+        **{"env": {**os.environ, "ADALINE_THREADS": "abc"}, "capture_output": True, "text": True, "check": True},
+    )
+    assert done.stderr.count("AdalineWarning: ADALINE_THREADS must be a positive whole number, got 'abc'") == 1
 
 
 def test_the_choice_wins_over_the_environment_and_that_over_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:

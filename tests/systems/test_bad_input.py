@@ -543,6 +543,7 @@ WHEN = [date(2020, 1, day + 1) for day in range(6)]
         (lambda: adaline.save(LinearRegression().fit(ROWS, TARGETS), ""), "the name of the file is empty"),
         (lambda: adaline.load(""), "the name of the file is empty"),
         (lambda: LMS().learn_one([], 1), "at least one column"),
+        (lambda: LinearRegression.fit(ROWS, TARGETS), r"call fit on a model.*: LinearRegression\(\)\.fit\(X, y\)"),
     ],
 )
 def test_first_mistakes_are_explained(use: Callable[[], Any], message: str) -> None:
@@ -570,3 +571,31 @@ def test_a_table_with_names_alone_has_no_rows(tmp_path: Path) -> None:
     (tmp_path / "names.csv").write_text("a,b,y\n")
     with pytest.raises(InvalidData, match=r"names\.csv has no rows"):
         adaline.open_table(tmp_path / "names.csv", target="y")
+
+
+def test_what_is_not_finite_is_called_by_its_name() -> None:
+    """Labels by their row, offsets by theirs, numbers too small for squares as such, and rows to predict as these."""
+    X, y = data()
+    c, table = (y > 0).astype(float), {"n": np.abs(y).round(), "a": np.where(np.arange(len(y)) == 1, -1.0, 2.0)}
+    with pytest.raises(InvalidData, match="numbers of column 'x0' are too small to be squared"):
+        LogisticRegression(penalty=1.0).fit(X * 1e-310, c)
+    model = LogisticRegression(penalty=1.0).fit(X, c)
+    with pytest.raises(InvalidData, match=r"first at row 0, column 'x0'\. Drop or fill such rows\.$"):
+        model.predict(X * np.nan)
+    c[3] = np.nan
+    with pytest.raises(InvalidData, match="Input y contains NaN: first at row 3"):
+        model.fit(X, c)
+    with pytest.raises(InvalidData, match=r"offset log\(a\) is nan at row 1: give finite numbers"):
+        adaline.open_table(table | {"x": X[:, 0]}, target="n", offset="log(a)")
+    with pytest.raises(InvalidParameter, match=r"offset is a column or an expression of columns, such as 'log\(t\)'"):
+        adaline.compare(table, target="n", offset=y)
+
+
+def test_an_exposure_needs_the_logarithm_as_link() -> None:
+    X, y = data()
+    for loss, t in (("gaussian", y), ("binomial", (y > 0).astype(float))):
+        with pytest.raises(InvalidParameter, match="exposure is the logarithm's offset: it needs link='log'; give off"):
+            adaline.GeneralizedLinear(loss=loss).fit(X, t, exposure=1.0)
+    model = adaline.GeneralizedLinear(loss="poisson").fit(X, np.abs(y).round(), exposure=2.0)
+    with pytest.raises(InvalidParameter, match="with an offset: give that of these rows too"):
+        model.score(X, y)

@@ -422,6 +422,13 @@ def test_several_targets_are_one_fit_each(loss: Any, columns: int, tmp_path: Pat
         assert [row["estimate"] for row in marginal if row["target"] == f"y{k}"] == pytest.approx(own, rel=1e-8)
 
 
+def test_targets_alike_have_a_shape_each_and_a_given_shape_is_one() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(60, 1)), rng.negative_binomial(2, 0.3, 60).astype(float)
+    assert np.shape(GeneralizedLinear(loss="negative_binomial").fit(x, np.stack([y, y], 1)).shape_) == (2,)
+    assert isinstance(GeneralizedLinear(loss=NegativeBinomial(2.0)).fit(x, np.stack([y, y], 1)).shape_, float)
+
+
 def test_offsets_that_are_not_one_for_each_row_and_target_are_refused() -> None:
     two = np.column_stack([OFFSET, OFFSET])
     with pytest.raises(InvalidData, match=r"must be a number or \(40,\), one for each row"):

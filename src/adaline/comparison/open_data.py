@@ -17,6 +17,7 @@ from adaline.sources.tables.coding import (
     find_identifiers,
     gap_counts,
     gaps_of,
+    refuse_mistyped,
     refuse_prose,
     target_columns,
     usable_columns,
@@ -220,6 +221,7 @@ def _with_features(
         return replace(spec, features=tuple(name for name in spec.features if name not in drop)), {}, []
     features, reasons = usable_columns(relation, spec)
     reasons = {name: reason for name, reason in reasons.items() if name not in drop}
+    refuse_mistyped(relation, [name for name in reasons if relation.kind(name) == "text"])
     features = [name for name in features if name not in drop]
     named = [name for name, _ in spec.categories]
     identifiers, doubtful = find_identifiers(relation, [name for name in features if name not in named])

@@ -47,7 +47,7 @@ from adaline.solvers.smooth.choose import MATRIX, diagonal_metric, minimise_near
 from adaline.solvers.smooth.firth import firth, firth_ratios
 from adaline.solvers.smooth.gradient import Stop, gradient_descent
 from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, FamilyFit, LikelihoodFit, raw_root
-from adaline.solvers.smooth.newton import FLAT, Curvature, DescentResult, factor_hessian, newton
+from adaline.solvers.smooth.newton import CUT, FLAT, Curvature, DescentResult, factor_hessian, newton
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import proximal
 from adaline.sources import Source
@@ -364,7 +364,7 @@ def _information_root(problem: Problem, likelihood: Likelihood, found: DescentRe
         if problem.size > MATRIX:
             return None
         hessian = replace(problem, loss=Scoring(likelihood)).evaluate(found.theta, second=True).hessian
-        curvature = None if hessian is None else factor_hessian(hessian)
+        curvature = None if hessian is None else factor_hessian(hessian, problem.ridges)
     return None if curvature is None else raw_root(problem, curvature)
 
 
@@ -525,10 +525,13 @@ class _Minimising:
         return found._replace(converged=found.converged and self._is_flat(found), solver=first.solver)
 
     def _is_flat(self, found: DescentResult) -> bool:
-        """Whether the gap is proven, or the gradient small in a metric that cannot be blind to it."""
-        if found.gap <= self.wanted and math.isfinite(self.loss.concordance):
-            return True
-        g = found.evaluation.gradient
+        """Whether the gap is proven but for nearly dependent columns, or the gradient is small in all directions."""
+        g, curvature = found.evaluation.gradient, found.curvature
+        if math.isfinite(self.loss.concordance):
+            if found.gap <= self.wanted:
+                return True
+            if curvature is not None and 0 < curvature.unseen(g) <= CUT * g.size * abs(found.evaluation.value):
+                return curvature.length(g) ** 2 <= self.wanted
         twice = float((g * diagonal_metric(self.problem)(g)).sum())
         return twice <= 10 * self.problem.size * (self.wanted + FLAT * abs(found.evaluation.value))
 

@@ -17,8 +17,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from adaline.arrays import all_finite, is_device
-from adaline.errors import InvalidData
-from adaline.estimator import available_if, join_if_loaded
+from adaline.errors import InvalidData, InvalidType
+from adaline.estimator import BaseEstimator, available_if, join_if_loaded
 from adaline.locks import lock_of
 from adaline.results import Status, out_of_range
 
@@ -49,6 +49,9 @@ def transaction(method: Method) -> Method:
     @wraps(method)
     def learning(self: Any, *args: Any, **kwargs: Any) -> Any:
         join_if_loaded()
+        if not isinstance(self, BaseEstimator):
+            called = f"{method.__name__}(X, y)"
+            raise InvalidType(f"call {method.__name__} on a model, not on its class: LinearRegression().{called}")
         with lock_of(self):
             before = self.__dict__.copy()
             draft = _with_state(self, before.copy())

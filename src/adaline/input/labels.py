@@ -36,7 +36,9 @@ def read_labels(y: Any) -> Any:
         labels = _vector(collected(y))
         _refuse_missing(y if isinstance(y, list | tuple) and labels.dtype.kind == "U" else labels)
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-            raise InvalidData(f"Input y contains {'NaN' if np.isnan(labels).any() else 'infinity'}.")
+            row = int(np.argmin(np.isfinite(labels)))
+            kind = "NaN" if np.isnan(labels[row]) else "infinity"
+            raise InvalidData(f"Input y contains {kind}: first at row {row}. Drop or fill such rows.")
         if not (_are_labels(labels) and _are_few(labels)):
             from sklearn.utils.multiclass import check_classification_targets  # slow to import
 

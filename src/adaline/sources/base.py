@@ -27,6 +27,7 @@ S = TypeVar("S", bound=Sum)
 Reader = Callable[[], Iterable[Block]]
 
 BLOCK_ELEMENTS = 2**20
+TINY = 1e-150  # squares of less are lost to underflow, those of more than 1 / TINY to overflow
 MIN_BLOCK_ROWS, MAX_BLOCK_ROWS = 1024, 65536
 
 
@@ -248,16 +249,36 @@ class Source(ABC):
                 found = _first_nonfinite(values)
                 if found is not None:
                     row, column, value = found
+                    if what == "y" and column >= self.shape.targets - self.offset:
+                        known = "" if self.coding is None else f" {self.coding.offset}"
+                        raise InvalidData(
+                            f"offset{known} is {value:g} at row {block.first_row + row}: give finite numbers"
+                        )
                     kind = "NaN" if np.isnan(value) else "infinity"
                     name = f", column {self.name(column)!r}" if what == "X" else ""
                     raise InvalidData(
                         f"Input {what} contains {kind}: first at row {block.first_row + row}{name}. "
-                        "Drop or fill such rows before fitting."
+                        "Drop or fill such rows."
                     )
+        size = self._column_sizes()
+        tiny = np.flatnonzero((size > 0) & (size < TINY))
+        if len(tiny) and size.max() < 1 / TINY:
+            raise InvalidData(
+                f"The sums over X and y are not finite: the numbers of column {self.name(int(tiny[0]))!r} are too "
+                "small to be squared. Rescale that column."
+            )
         raise InvalidData(
             "The sums over X and y overflow float64, infinity came out: some numbers are too large to be squared here. "
             "Rescale that column."
         )
+
+    def _column_sizes(self) -> Array:
+        """Return the largest absolute number of each column, (D,)."""
+        size = np.zeros(self.shape.features)
+        for block in self.blocks():
+            part = abs(block.x).max(axis=0).toarray()[0] if is_sparse(block.x) else np.abs(host(block.x)).max(axis=0)
+            size = np.maximum(size, part)
+        return size
 
     def name(self, column: int) -> str:
         """Return the name of a feature column, x0, x1, ... where it has none."""

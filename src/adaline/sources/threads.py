@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
-from adaline.errors import InvalidParameter
+from adaline.errors import AdalineWarning, InvalidParameter, warn
 from adaline.locks import Lock
 from adaline.sums import Sum
 
@@ -50,9 +50,15 @@ def threads() -> int:
     wanted = os.environ.get("ADALINE_THREADS")
     if wanted is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not wanted.isdecimal() or int(wanted) < 1:
-        raise InvalidParameter(f"ADALINE_THREADS must be a positive whole number, got {wanted!r}")
+    if wrong := _wrong(wanted):
+        raise InvalidParameter(wrong)
     return int(wanted)
+
+
+def _wrong(wanted: str) -> str:
+    """Return what is wrong with the value of ADALINE_THREADS; "" where nothing is."""
+    positive = wanted.isdecimal() and int(wanted) > 0
+    return "" if positive else f"ADALINE_THREADS must be a positive whole number, got {wanted!r}"
 
 
 def run_blocks(count: int, work: Callable[[int], None]) -> None:
@@ -165,5 +171,7 @@ def _drop_other_threads() -> None:
     _limiting[:] = [thread for thread in _limiting if thread == threading.get_ident()]
 
 
+if wrong := _wrong(os.environ.get("ADALINE_THREADS", "1")):  # said at once: fits of few rows use no threads
+    warn(f"{wrong}: fits in threads will refuse it", AdalineWarning)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_drop_other_threads)

@@ -232,6 +232,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             before = theta_of(self) if self.machine is None else self.weights_
         for name in ("coef_", "intercept_", "weights_", "deviance_", "dispersion_", "shape_"):
             self.__dict__.pop(name, None)
+        self._refuse_exposure(exposure)
         source, columns = open_rows(self, X, y, sample_weight, reset=True, offset=offset, exposure=exposure)
         set_columns(self, columns)
         self._with_offset = source.offset > 0
@@ -615,7 +616,8 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             of = np.array([[part.deviance, part.dispersion, part.shape] for part in parts]).T
             self.deviance_, self.dispersion_ = (of[0][0], of[1][0]) if self._flat else (of[0], of[1])
             if not np.isnan(of[2]).any():
-                self.shape_ = float(of[2][0]) if self._flat or len(set(of[2])) == 1 else of[2]
+                one = self._flat or _shape_of(self._loss()) != "auto"
+                self.shape_ = float(of[2][0]) if one else of[2]
         self.certificate_ = without_constants(
             combine_certificates([one.solution.certificate for one in found]), columns.constant
         )
@@ -644,8 +646,17 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         """Return the loss of a row without its offset."""
         return loss_of(self.loss, self.activation, self.link)
 
+    def _refuse_exposure(self, exposure: Any) -> None:
+        """Refuse an exposure where a mean does not grow in proportion to it; own machines and activations may do."""
+        if exposure is None or self.machine is not None or self.activation is not None:
+            return
+        linked = self._loss().linked
+        if linked is None or name_of(linked.link) != "log":
+            raise InvalidParameter("exposure is the logarithm's offset: it needs link='log'; give offset= instead")
+
     def _shifted(self, X: Any, offset: Any, exposure: Any) -> Array:
         """Return z of rows with their offsets, (n, K)."""
+        self._refuse_exposure(exposure)
         z = self._outputs(X)
         known = read_offset(offset, exposure, *z.shape)
         fitted_so = self.__dict__.get("_with_offset")
@@ -653,7 +664,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             known = read_offset(offset_of(self, X), None, *z.shape)
         if known is None and fitted_so:
             raise InvalidParameter(
-                "this model was fitted with an offset: give predict that of these rows too, as offset= or exposure= "
+                "this model was fitted with an offset: give that of these rows too, as offset= or exposure= "
                 "(offset=0 predicts for an exposure of one)"
             )
         return z if known is None else z + known

@@ -12,7 +12,13 @@ from scipy import sparse
 
 from adaline import GeneralizedLinear, LogisticRegression
 from adaline.arrays import Array
+from adaline.losses import Poisson
+from adaline.penalties import RidgePenalty
 from adaline.solvers.smooth import choose
+from adaline.solvers.smooth.duality_gap import Planes
+from adaline.solvers.smooth.newton import newton
+from adaline.solvers.smooth.problem import build_problem
+from adaline.sources.array import ArraySource
 
 
 def made(rows: int = 9000, columns: int = 4, classes: int = 3) -> tuple[Array, NDArray[np.int64]]:
@@ -71,6 +77,24 @@ def test_groups_of_classes_take_few_passes() -> None:
     assert "each machine" in proof.solver
     assert proof.passes <= 40
     assert proof.gap <= 1e-6 * len(y) * np.log(12)
+
+
+@pytest.mark.usefixtures("no_matrix")
+def test_matrices_of_contrasts_are_paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = made()
+    for numbers, solver in ((5 * 5**2, "each machine"), (5 * 5**2 - 1, "diagonal")):  # of 3 machines and 2 contrasts
+        monkeypatch.setattr(choose, "BLOCKS", numbers)
+        assert solver in LogisticRegression(penalty=1.0, tol=1e-3).fit(x, y).certificate_.solver
+
+
+def test_planes_that_overflow_prove_nothing_and_do_no_harm() -> None:
+    rng = np.random.default_rng(0)
+    x, far = rng.normal(size=(50, 2)), np.array([[-10.0, 0.0, 0.0]])
+    source = ArraySource(x, rng.poisson(3.0, (50, 1)).astype(float))
+    problem = build_problem(source, Poisson(), 1, True, RidgePenalty(1.0, np.ones(2)))
+    here = problem.evaluate(far)
+    least = newton(problem, np.zeros((1, 3)), 1e-12).evaluation.value
+    assert here.value - least <= Planes(problem, once=True).gap(far, here, np.zeros(2))
 
 
 def test_the_last_step_is_taken_where_the_objective_is_negative(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,3 +51,14 @@ def test_the_gap_of_groups_of_classes_is_no_less_than_the_true_one(seed: int, pe
     if penalty > 1e-11:
         assert ours.gap <= 1e-9
         np.testing.assert_allclose(model.coef_, other.coef_, rtol=0, atol=1e-2 * np.abs(other.coef_).max())
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_columns_that_nearly_depend_leave_no_gap(classes: int) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((300, 2))
+    y = (x @ rng.standard_normal((2, classes)) + rng.gumbel(size=(300, classes))).argmax(axis=1)
+    proof = LogisticRegression().fit(np.column_stack([x, x[:, 0] + 1e-6 * rng.standard_normal(300)]), y).certificate_
+    assert str(proof.status) == "rank-deficient"
+    assert proof.gap == np.inf
+    assert proof.passes <= 20

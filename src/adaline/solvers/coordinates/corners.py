@@ -9,7 +9,9 @@ and how to lower a quadratic plus itself.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,11 @@ from adaline.solvers.smooth.proximal_newton import (
 
 Indices = NDArray[np.intp]
 ROOTS = 60  # steps to the length of a group's coefficients
+ROUNDED = 4e-16  # share of that length: a step of less is rounding
+FEW = 8  # sweeps over groups before Newton steps
+NEWTON = 5  # steps over the groups that are not zero, between sweeps
+SHORTEST = 1e-3  # share of such a step
+ENOUGH = 1e-14  # of the cost: steps that lower it by less are the last
 
 
 @dataclass(frozen=True)
@@ -161,30 +168,37 @@ class GroupCorners(Corners):
         """Return the penalty times a number."""
         return GroupCorners(self.c * share, self.groups)
 
-    def lengths(self, v: Array) -> Array:
-        """Return |c v| sqrt(D_g) of each group."""
-        return np.array([np.linalg.norm(self.c[g] * v[g]) * np.sqrt(len(g)) for g in self.groups])
+    @cached_property
+    def _members(self) -> tuple[Indices, Indices, Array]:
+        """The columns group by group, where each group begins among them, and sqrt(D_g); empty groups are left out."""
+        sizes = np.array([len(g) for g in self.groups if len(g)], np.intp)
+        return np.concatenate([*self.groups, np.empty(0, np.intp)]), np.cumsum(sizes) - sizes, np.sqrt(sizes)
+
+    def _norms(self, values: Array) -> Array:
+        """Return the lengths (L, G) of the groups of vectors (L, D)."""
+        order, first, _ = self._members
+        return np.asarray(np.sqrt(np.add.reduceat(values[:, order] ** 2, first, axis=1)))
 
     def cost(self, v: Array) -> float:
         """Return the cost of coefficients (D,)."""
-        return float(self.lengths(v).sum())
+        return float(self.costs(v[None], np.ones(1))[0])
 
     def _pulls(self, gradient: Array) -> Array:
-        """Return |gradient / c| / sqrt(D_g) of each group: it may leave zero where that is above 1."""
-        return np.array([np.linalg.norm(gradient[g] / self.c[g]) / np.sqrt(len(g)) for g in self.groups])
+        """Return |gradient / c| / sqrt(D_g) of each group, (L, G): it may leave zero where that is above 1."""
+        return np.asarray(self._norms(gradient / self.c) / self._members[2])
 
     def room(self, gradient: Array) -> float:
         """Return the largest s for which no coefficient would leave zero under the gradient times s."""
-        with np.errstate(divide="ignore"):
-            return float((1 / self._pulls(gradient)).min(initial=np.inf))
+        return float(self.rooms(gradient[None], np.ones(1))[0])
 
     def costs(self, v: Array, shares: Array) -> Array:
         """Return the costs of coefficients."""
-        return shares * [self.cost(one) for one in v]
+        return np.asarray(shares * (self._norms(self.c * v) @ self._members[2]))
 
     def rooms(self, gradient: Array, shares: Array) -> Array:
         """Return `room` of gradients."""
-        return shares * [self.room(one) for one in gradient]
+        with np.errstate(divide="ignore"):
+            return np.asarray(shares * (1 / self._pulls(gradient)).min(axis=1, initial=np.inf))
 
     def over(self, gradient: Array, c: Array | None = None) -> NDArray[np.bool_]:
         """Return every coefficient: groups are not screened."""
@@ -192,54 +206,96 @@ class GroupCorners(Corners):
 
     def subgradient(self, v: Array, gradient: Array) -> Array:
         """Return the least subgradient."""
+        order, first, root = self._members
+        sizes = np.diff(np.append(first, len(order)))
+        length, pull = self._norms((self.c * v)[None])[0], self._pulls(gradient[None])[0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            held = np.repeat(np.where(pull > 1, 1 - 1 / pull, 0.0), sizes) * gradient[order]
+            free = gradient[order] + np.repeat(root / length, sizes) * self.c[order] ** 2 * v[order]
         out = np.zeros_like(v)
-        for g, pull in zip(self.groups, self._pulls(gradient), strict=True):
-            length = np.linalg.norm(self.c[g] * v[g])
-            if length > 0:
-                out[g] = gradient[g] + np.sqrt(len(g)) * self.c[g] ** 2 * v[g] / length
-            elif pull > 1:
-                out[g] = gradient[g] * (1 - 1 / pull)
+        out[order] = np.where(np.repeat(length > 0, sizes), free, held)
         return out
 
     def lower(self, matrix: Array, gradient: Array, v: Array, sweeps: int, enough: float) -> None:
         """Sweep over the groups, each to its minimum: (H_g + sqrt(D_g) c^2 / |c v|) v = b, by the root in |c v|."""
-        for _ in range(sweeps):
+        parts = []
+        for g in self.groups:
+            unit, block = self.c[g], matrix[np.ix_(g, g)]
+            values, vectors = np.linalg.eigh(block / np.outer(unit, unit))
+            parts.append((g, np.maximum(values, 0.0), vectors.T * unit, vectors.T / unit, matrix[g], block))
+        for _ in range(min(sweeps, FEW)):
             moved = 0.0
-            for g in self.groups:
-                unit = self.c[g]
-                block = matrix[np.ix_(g, g)] / np.outer(unit, unit)
-                values, vectors = np.linalg.eigh(block)
-                values = np.maximum(values, 0.0)
-                b = vectors.T @ (block @ (unit * v[g]) - gradient[g] / unit)
-                new = vectors @ _shrunken(values, b, float(np.sqrt(len(g)))) / unit
-                change = new - v[g]
+            for g, values, turned, back, rows, block in parts:
+                before = v[g]
+                u = turned @ before
+                new = _shrunken(values, values * u - back @ gradient[g], math.sqrt(len(g)), math.sqrt(u @ u)) @ back
+                change = new - before
                 if change.any():
-                    gradient += matrix[:, g] @ change
-                    moved += float(change @ matrix[np.ix_(g, g)] @ change)
+                    gradient += change @ rows
+                    moved += float(change @ block @ change)
                     v[g] = new
             if moved <= enough:
                 break
 
     def settle(self, matrix: Array, gradient: Array, v: Array) -> None:
-        """Nothing is solved for at once: sweeps go on."""
+        """Take Newton steps over the groups that are not zero, where the cost is smooth, while they lower it."""
+        for _ in range(NEWTON):
+            slope, bend = self._smooth(v)
+            some = np.flatnonzero(slope.astype(bool) & (matrix.diagonal() > 0))
+            if not len(some):
+                return
+            curved = matrix[np.ix_(some, some)]
+            step = -solve_definite(curved + bend[np.ix_(some, some)], (gradient + slope)[some])
+            along, square = float(gradient[some] @ step), float(step @ curved @ step)
+            share, cost = 1.0, self.cost(v)
+            while share > SHORTEST:
+                new = v.copy()
+                new[some] += share * step
+                fall = cost - self.cost(new) - share * along - 0.5 * share**2 * square
+                if fall > 0:
+                    break
+                share *= 0.25
+            else:
+                return
+            gradient += matrix[:, some] @ (new - v)[some]
+            v[:] = new
+            if fall <= ENOUGH * cost:
+                return
+
+    def _smooth(self, v: Array) -> tuple[Array, Array]:
+        """Return the gradient (D,) and the second derivatives (D, D) of the cost, zero for groups at zero."""
+        slope, bend = np.zeros_like(v), np.zeros((len(v), len(v)))
+        for g in self.groups:
+            pull = self.c[g] ** 2 * v[g]
+            length = math.sqrt(pull @ v[g])
+            if length > 0:
+                cost = math.sqrt(len(g)) / length
+                slope[g] = cost * pull
+                bend[np.ix_(g, g)] = cost * (np.diag(self.c[g] ** 2) - np.outer(pull, pull / length**2))
+        return slope, bend
 
 
-def _shrunken(values: Array, b: Array, cost: float) -> Array:
-    """Return the minimum u of 1/2 u' diag(values) u - b'u + cost |u|: u = b / (values + cost/|u|)."""
-    if np.linalg.norm(b) <= cost:
+def _shrunken(values: Array, b: Array, cost: float, length: float) -> Array:
+    """Return the minimum u of 1/2 u' diag(values) u - b'u + cost |u|: u = b / (values + cost/|u|).
+
+    `length` is where the search for |u| begins; zero if nothing is known of it.
+    """
+    size = math.sqrt(b @ b)
+    if size <= cost:
         return np.zeros_like(b)
-    low, high = 0.0, float((np.linalg.norm(b) - cost) / max(values.min(), 1e-300))
-    length = float((np.linalg.norm(b) - cost) / values.max())
+    low, high = 0.0, (size - cost) / max(float(values.min()), 1e-300)
+    if not 0 < length < high:
+        length = (size - cost) / float(values.max())
     for _ in range(ROOTS):
         # f(length) = |b / (values length + cost)| - 1 falls; Newton's step on 1/|.|, which is nearly straight
-        part = b / (values * length + cost)
-        size = float(np.linalg.norm(part))
+        below = values * length + cost
+        part = b / below
+        square = part * part
+        size = math.sqrt(square.sum())
         low, high = (length, high) if size > 1 else (low, length)
-        slope = -float(part**2 @ (values / (values * length + cost))) / size
-        new = length + (size - 1) * size / -slope if slope < 0 else 0.5 * (low + high)
-        if not low < new < high:
-            new = 0.5 * (low + high)
-        if abs(new - length) <= 1e-15 * length:
+        fall = float(square @ (values / below))
+        new = length + (size - 1) * size**2 / fall if fall > 0 else 0.5 * (low + high)
+        if abs(new - length) <= ROUNDED * length:
             break
-        length = new
-    return np.asarray(b * length / (values * length + cost))
+        length = new if low < new < high else 0.5 * (low + high)
+    return np.asarray(b * (length / (values * length + cost)))

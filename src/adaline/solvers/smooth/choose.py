@@ -186,10 +186,10 @@ def _matrix_work(problem: Problem) -> float:
 
 
 def _has_blocks(problem: Problem) -> bool:
-    """Return whether each machine's own matrix can be formed and paid for."""
-    side = 1 + problem.features
+    """Return whether each machine's own matrix, and those of contrasts, can be formed and paid for."""
+    side, most = 1 + problem.features, 2 * problem.outputs - 1 if problem.loss.coupled else problem.outputs
     rows = max(BLOCK_ROWS * side, LEAST_SAMPLE)
-    return problem.outputs * side**2 <= BLOCKS and not problem.source.sparse and rows < problem.source.n_rows
+    return most * side**2 <= BLOCKS and not problem.source.sparse and rows < problem.source.n_rows
 
 
 def _on_sample(sample: Problem, theta: Array, wanted: float, max_steps: int) -> DescentResult:

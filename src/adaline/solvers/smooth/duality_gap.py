@@ -136,9 +136,12 @@ class Planes:
                 there = theta.copy()
                 there[:, 0] += times * step
                 there[k, 0] += times * apart
-                other = tangent(part, there, part.evaluate(there))
-                rest = plane.constant - own.constant, plane.slope - own.slope
-                self.tilted.append(LowerPlane(rest[0] + other.constant, rest[1] + other.slope))
+                with np.errstate(invalid="ignore"):  # far off, F may overflow
+                    other = tangent(part, there, part.evaluate(there))
+                constant = plane.constant - own.constant + other.constant
+                tilted = LowerPlane(constant, plane.slope - own.slope + other.slope)
+                if math.isfinite(tilted.constant) and np.isfinite(tilted.slope).all():
+                    self.tilted.append(tilted)
             if self._shares(plane.slope[:, 0]) is not None:
                 return
 

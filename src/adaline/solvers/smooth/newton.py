@@ -91,8 +91,9 @@ def newton(
         curvature = factor_hessian(here.evaluation.hessian, problem.ridges)
         value, gradient = here.evaluation.value, here.evaluation.gradient
         decrement = curvature.length(gradient)
-        gap = local_gap(problem, curvature, here.evaluation)
-        before, met = here.converged, is_met(problem, gap, decrement, wanted)
+        seen = seen_gap(problem, curvature, here.evaluation)
+        before, met = here.converged, is_met(problem, seen, decrement, wanted)
+        gap = math.inf if curvature.falls_unseen(here.evaluation) else seen
         here = here._replace(curvature=curvature, gap=gap, converged=met)
         floor = decrement**2 <= FLOOR * abs(value)
         if (before or floor) and decrement >= 0.5 * last:
@@ -163,19 +164,26 @@ def curvature_gap(problem: Problem, curvature: Curvature, evaluation: Evaluation
     The gradient may be a subgradient; `stretch` is by how much lengths in the metric of H may be too short.
     """
     g = evaluation.gradient
-    if float(((g.ravel() @ curvature.null) ** 2).sum()) > FLOOR * abs(evaluation.value):
+    if curvature.falls_unseen(evaluation):
         return math.inf
     lengths = curvature.length(g) * stretch, row_length_bound(problem, curvature) * stretch
     return gap_bound(*lengths, problem.loss.concordance)
 
 
 def local_gap(problem: Problem, curvature: Curvature, evaluation: Evaluation) -> float:
-    """Return `curvature_gap`, or what H promises where a loss has no such bound and that is rounding of its value."""
-    gap = curvature_gap(problem, curvature, evaluation)
-    if math.isfinite(gap) or math.isfinite(problem.loss.concordance):
-        return gap
-    promise = curvature.length(evaluation.gradient) ** 2
-    return promise if promise <= FLAT * abs(evaluation.value) else math.inf
+    """Return `seen_gap`; infinity where F falls along a null direction of H."""
+    return math.inf if curvature.falls_unseen(evaluation) else seen_gap(problem, curvature, evaluation)
+
+
+def seen_gap(problem: Problem, curvature: Curvature, evaluation: Evaluation) -> float:
+    """Return a bound on F - min F along the directions that H knows.
+
+    Where the loss has no such bound it is what H promises, if that is rounding of the value.
+    """
+    decrement, concordance = curvature.length(evaluation.gradient), problem.loss.concordance
+    if math.isfinite(concordance):
+        return gap_bound(decrement, row_length_bound(problem, curvature), concordance)
+    return decrement**2 if decrement**2 <= FLAT * abs(evaluation.value) else math.inf
 
 
 def gap_bound(decrement: float, row_length: float, concordance: float) -> float:
@@ -232,6 +240,14 @@ class Curvature:
         """Return (g' H^-1 g)^(1/2)."""
         return float(np.linalg.norm(self.root.T @ g.ravel()))
 
+    def unseen(self, g: Array) -> float:
+        """Return the squared length of g along the directions where H is zero, at unit diagonal of H."""
+        return float(((g.ravel() @ self.null) ** 2).sum())
+
+    def falls_unseen(self, evaluation: Evaluation) -> bool:
+        """Return whether F falls along such directions, beyond rounding."""
+        return self.unseen(evaluation.gradient) > FLOOR * abs(evaluation.value)
+
 
 @one_blas_thread()
 def factor_hessian(hessian: Array, ridges: Array | None = None) -> Curvature:
@@ -270,7 +286,7 @@ def factor_hessian(hessian: Array, ridges: Array | None = None) -> Curvature:
     size = np.abs(values)
     largest = float(size.max(initial=1.0))
     regular = size > CUT * largest * max(len(kept), 1)
-    if ridges is not None and not regular.all():
+    if ridges is not None and ridges.any() and not regular.all():
         least = NOISE * largest * len(kept)
         size[~regular], vectors[:, ~regular] = _penalised_part(
             values[~regular] - least, vectors[:, ~regular], ridges[kept] * unit[kept] ** 2

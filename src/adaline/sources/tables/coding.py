@@ -32,6 +32,7 @@ SAMPLE = 200_000  # rows from which it is decided whether a text column is a cat
 SIGNS = "'[,%$\u20ac\u00a3\u00a5'' \u00a0_]'"  # signs in numbers written for people
 IDENTIFIER = re.compile(r"(^|_|\b)(id|key|uuid|guid|index|no|nr)$|[a-z](Id|ID|Key)$", re.ASCII)
 MOSTLY = 0.5  # fraction of numbers above which a text column is a column of numbers with errors
+NEARLY = 0.95  # fraction above which the others are errors even where texts are left out
 
 
 def usable_columns(relation: Relation, spec: TableSpec) -> tuple[list[str], dict[str, str]]:
@@ -334,6 +335,16 @@ def _distinct(relation: Relation, names: list[str]) -> tuple[dict[str, int], int
     asked = ", ".join(f"count(DISTINCT {relation.value(name)})" for name in names)
     rows, *counts = relation.rows(f"SELECT count(*), {asked} FROM (SELECT * FROM {relation.sql} LIMIT {SAMPLE})")[0]
     return dict(zip(names, counts, strict=True)), rows
+
+
+def refuse_mistyped(relation: Relation, names: Iterable[str]) -> None:
+    """Refuse text columns whose texts are numbers but for a few, which must be errors."""
+    for name in names:
+        column = relation.value(name)
+        sample = f"(SELECT {column} AS t FROM {relation.sql} LIMIT {SAMPLE})"
+        present, numeric = relation.rows(f"SELECT count(t), count(TRY_CAST(t AS DOUBLE)) FROM {sample}")[0]
+        if NEARLY * present < numeric < present:
+            raise InvalidData(_not_plain(relation, name, numeric, present))
 
 
 def refuse_prose(relation: Relation, names: list[str], targets: list[str]) -> None:

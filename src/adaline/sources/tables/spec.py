@@ -67,6 +67,8 @@ class TableSpec:
 
     def offset_columns(self, schema: Collection[str]) -> list[str]:
         """Return the raw columns of the offset: itself, or those of its expression."""
+        if not isinstance(self.offset, str | None):
+            raise InvalidParameter("offset is a column or an expression of columns, such as 'log(t)'")
         if self.offset is None or self.offset in schema:
             return [] if self.offset is None else [self.offset]
         if not compiled(self.offset).plain:
