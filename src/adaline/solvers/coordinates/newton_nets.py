@@ -272,8 +272,9 @@ class NewtonNets:
 
     def _bounds(self, m: int, entries: Indices) -> Array:
         """Return the largest curvature of a machine by each coefficient, or that of its model where none is known."""
-        largest: Array = self.problem.largest_curvature()[entries[1:]] * self.share[m]
-        return np.maximum(largest, self.models.diagonal[m])
+        return np.asarray(
+            np.maximum(self.problem.largest_curvature()[entries[1:]] * self.share[m], self.models.diagonal[m])
+        )
 
     def _form(self, entries: Indices, left: list[int], alone: bool) -> None:
         """Form the models of all machines at the weights of machine 0, or those of machines `left` at their own."""
