@@ -55,12 +55,12 @@ def join() -> None:
             for cls, bases in before.items():
                 cls.__bases__ = bases
             raise
+        for own in owns:
+            for name in [name for name, value in vars(own).items() if isinstance(value, Deferred)]:
+                delattr(own, name)  # scikit-learn's class has it now
         for cls in _descendants(BaseEstimator):
             above: Any = super(TransformerMixin if issubclass(cls, TransformerMixin) else BaseEstimator, cls)
             above.__init_subclass__()
-        for own in owns:
-            for name in [name for name, value in vars(own).items() if isinstance(value, Deferred)]:
-                delattr(own, name)  # scikit-learn's classes have it by now
 
 
 def join_if_loaded() -> bool:
