@@ -303,6 +303,8 @@ def likelihood_of_family(
     estimated = isinstance(dispersion, str)
     phi = (pearson if dispersion == "pearson" else deviance) / freedom if estimated and freedom > 0.5 else math.nan
     phi = phi if isinstance(dispersion, str) else float(dispersion)
+    if math.isinf(phi):
+        raise InvalidData("the dispersion overflows: some targets are too large beside the others for float64")
     quasi = math.nan if estimated and not family.scaled else 0.0
     likely, null_likely = (family.log_likelihood(one, saturated, weight) + quasi for one in (deviance, null))
     if isinstance(family, Tweedie) and family.compound and min(deviance, null) > 0:
