@@ -64,11 +64,7 @@ inline Seen adaptive_identity(const Weights& a, const double* t, double weight) 
     settle(a.recursion, a.p, weight);
     Seen seen;
     for (index k = 0; k < a.K; ++k) {
-        const double e = t[k] - a.z[k], side = t[k] * a.z[k];
-        seen.loss += e * e / 2;
-        seen.mistakes += side <= 0;
-        seen.updates += 1;
-        if (side < seen.margin) seen.margin = side;
+        const double e = seen.take_error(t[k], a.z[k]);
         DenseRow<double>{a.recursion.Sf, a.D, a.recursion.Sf[a.D]}.add<false, false>(a.at(k), weight * e, 1, nullptr, 0);
     }
     return seen;

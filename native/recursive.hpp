@@ -59,11 +59,7 @@ inline Seen recursive(const Weights& a, const double* t, double eta, double m) {
     u.shrink(u.S, 1 / (r + std::sqrt(r * noise)), held ? 1 : a.p[1]);
     Seen seen;
     for (index k = 0; k < a.K; ++k) {
-        const double e = t[k] - a.z[k], side = t[k] * a.z[k];
-        seen.loss += e * e / 2;
-        seen.mistakes += side <= 0;
-        seen.updates += 1;
-        if (side < seen.margin) seen.margin = side;
+        const double e = seen.take_error(t[k], a.z[k]);
         a.follow(k, e / r, u.Sf, m);
     }
     if (index(a.step) % u.period == 0) {

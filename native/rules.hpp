@@ -133,6 +133,16 @@ struct Weights {
 // What a row showed.
 struct Seen {
     double loss = 0, error = 0, mistakes = 0, updates = 0, margin = infinity;
+
+    // Counts an output z for the target t as an update, with half the square of its error, which is returned.
+    double take_error(double t, double z) {
+        const double e = t - z, side = t * z;
+        loss += e * e / 2;
+        mistakes += side <= 0;
+        updates += 1;
+        if (side < margin) margin = side;
+        return e;
+    }
 };
 
 // How a rule of one output changes its weights, and what counts as an update or an end of the scan.

@@ -14,6 +14,7 @@ says whether that is certain. The solution is then the one of minimum norm in ra
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,13 +122,13 @@ class Factor:
         out[1:] = self.length
         return out
 
+    @abstractmethod
     def half(self, b: Array) -> Array:
         """Return rows h, (m, r), with h h' = b (S + P)^-1 b'."""
-        raise NotImplementedError
 
+    @abstractmethod
     def solve(self, g: Array) -> Array:
         """Return rows (S + P)^-1 g, (m, D)."""
-        raise NotImplementedError
 
     @property
     def varying(self) -> int:
@@ -143,9 +144,9 @@ class Factor:
         """Return the indices of columns that are constant or linear combinations of those before them."""
         return sorted(map(int, (*np.flatnonzero(self.dependence.constant), *self.dependence.left_out)))
 
+    @abstractmethod
     def log_determinant(self) -> float:
         """Return ln |S + P| in raw units, of the directions kept."""
-        raise NotImplementedError
 
     def undetermined(self, b: Array) -> Array:
         """Return the share of each row b, (m,), that the rows do not determine: here that of the dead columns."""
