@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adaline.arrays import Array, host, is_sparse
 from adaline.basis.base import Basis
@@ -18,6 +17,7 @@ from adaline.input.columns import columns_on
 from adaline.sources import Source
 from adaline.sources.expanded import phi
 from adaline.sources.sample import draw_rows
+from adaline.sums import RowSample
 
 SAMPLE = 2**14
 """Rows that a basis learns from, where there are more."""
@@ -33,9 +33,7 @@ def learn_basis(system: Any, source: Source) -> Basis | None:
         return None
     rows = source.unlabelled() if source.shape.targets else source
     if wanted.learns:
-        some: Any = np.concatenate(
-            [_dense(block.x) for block in draw_rows(rows, SAMPLE, among=_rows_with_weight(rows)).blocks()]
-        )
+        some: Any = _some_rows(rows)
     else:
         some = _dense(rows.peek().gathered().x[:2, :])
     if not np.isfinite(some).all():
@@ -102,11 +100,17 @@ def columns_of(system: Any) -> list[str]:
     return columns_on(system).coefficient_names()
 
 
-def _rows_with_weight(source: Source) -> NDArray[np.intp] | None:
-    """Return the indices of rows of positive weight; None for all rows, also where no row has any: fits refuse that."""
-    weight = source.read_weights()
-    indices = None if weight is None else np.flatnonzero(host(weight))
-    return None if indices is None or not len(indices) else indices
+def _some_rows(source: Source) -> Array:
+    """Return rows of positive weight, (n, D); any where no row has one, which fits refuse."""
+    if not source.weighted:
+        found = draw_rows(source, SAMPLE)
+    elif source.streamed:
+        sample = source.sum(RowSample, most=SAMPLE)
+        return sample.x if len(sample.x) else _dense(source.peek().gathered().x)
+    else:
+        indices = np.flatnonzero(host(source.read_all_weights()))
+        found = draw_rows(source, SAMPLE, among=indices if len(indices) else None)
+    return np.concatenate([_dense(block.x) for block in found.blocks()])
 
 
 def _dense(x: Any) -> Array:

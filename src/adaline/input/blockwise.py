@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_device, is_sparse
+from adaline.arrays import host, is_device, is_sparse
 from adaline.block import Block
 from adaline.input.basis import basis_of, width_of
 from adaline.input.coded import CodedRows, coded
@@ -33,29 +33,42 @@ def by_blocks(method: Method) -> Method:
         source = _source(self, X)
         if source is None:
             return quietly(self, X, *args, **kwargs)
-        parts: dict[int, Any] = {}
-
-        def rows(block: Any) -> Array:
-            for piece in _pieces(self, block):
-                x = piece.x.view(CodedRows) if isinstance(piece.x, np.ndarray) else piece.x
-                parts[piece.first_row] = quietly(self, x, *args, **kwargs)
-            return np.empty(0)
-
+        elsewhere = source.parts is not None  # where the method is found by its name
+        values = partial(_values, self, reading if elsewhere else quietly, args, kwargs)
+        if elsewhere and (column := source.parts.column(source, partial(_column, values))) is not None:
+            return column
         try:
-            source.map(rows)
+            found = [value for values in source.each_block(values) for value in values]
         except ValueError:
             if not isinstance(X, Source):
                 refuse_nonfinite(
                     self, read_rows(self, X)
                 )  # which counts rows from the first one, not from that of the block
             raise
-        found = [parts[first] for first in sorted(parts)]
-        if isinstance(found[0], tuple):
-            return type(found[0])(*(np.concatenate(part) for part in zip(*found, strict=True)))
-        return np.concatenate(found)
+        return joined(found)
 
     reading.on_snapshot = True  # type: ignore[attr-defined]
     return cast(Method, reading)
+
+
+def _values(system: Any, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any], block: Block) -> list[Any]:
+    """Return method(rows) of the pieces of a block."""
+    return [
+        method(system, piece.x.view(CodedRows) if isinstance(piece.x, np.ndarray) else piece.x, *args, **kwargs)
+        for piece in _pieces(system, block)
+    ]
+
+
+def _column(values: Callable[[Block], list[Any]], source: Source) -> Any:
+    """Return the values of all rows of a source, of some parts of a table."""
+    return joined([value for some in source.each_block(values) for value in some])
+
+
+def joined(found: list[Any]) -> Any:
+    """Return the values of runs of rows, arrays or tuples of them, as those of all rows."""
+    if isinstance(found[0], tuple):
+        return type(found[0])(*(np.concatenate(part) for part in zip(*found, strict=True)))
+    return np.concatenate(found)
 
 
 def _source(system: Any, X: Any) -> Source | None:

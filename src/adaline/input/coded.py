@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import Array, host
+from adaline.block import Block
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
@@ -79,9 +81,51 @@ def scored(system: Any, score: Any, X: Any, y: Any, sample_weight: Any) -> float
     """
     if isinstance(X, Source):
         X = source = coded(system, X)
+        if source.parts is not None:
+            return _score_in_parts(system, source)
         t = source.target_values() if isinstance(source, TableSource) else source.read_targets()
         y, sample_weight = (t[:, 0] if source.flat and t.ndim == 2 else t), source.read_weights()
     return _judged(system, score.__func__, system.predict(X), X, y, sample_weight)
+
+
+def _score_in_parts(system: Any, source: Source) -> float:
+    """Return the accuracy of a classifier, R^2 of a regression (the mean of its targets), by sums over parts."""
+    if system.__dict__.get("classes_") is not None:
+        classes = source.find_labels()
+        right, weight = np.sum(source.encoded(classes).each_block(partial(_count_right, system, classes)), axis=0)
+        return float(right / weight)
+    found = source.each_block(partial(_squares, system, source.shape.targets - source.offset))
+    weight, mean, away, wrong = found[0]
+    for w, m, a, e in found[1:]:  # sums of squares about the mean of all rows before, and about that of these
+        both = max(weight + w, np.finfo(float).tiny)
+        away, wrong = away + a + (m - mean) ** 2 * (weight * w / both), wrong + e
+        weight, mean = weight + w, mean + (m - mean) * (w / both)
+    with np.errstate(all="ignore"):
+        out = float(np.where(away > 0, 1 - wrong / np.where(away > 0, away, 1.0), wrong == 0).mean())
+    if not np.isfinite(out):
+        raise InvalidData("the score overflows float64: targets or predictions are too large to be squared")
+    return out
+
+
+def _count_right(system: Any, classes: Any, block: Block) -> Array:
+    """Return the weight of the rows of a block whose label is predicted, and that of all, (2,)."""
+    weight = block.weights()
+    right = system.predict(block.gathered().x.view(CodedRows)) == classes[host(block.t)[:, 0].astype(np.intp)]
+    return np.array([weight[right].sum(), weight.sum()])
+
+
+def _squares(system: Any, targets: int, block: Block) -> tuple[float, Array, Array, Array]:
+    """Return weight, means (K,) of the targets of a block, and sums of squares about these and the predictions."""
+    t, weight = host(block.t)[:, :targets], block.weights()
+    total = float(weight.sum())
+    mean = weight @ t / total if total else np.zeros(targets)
+    found = np.reshape(system.predict(block.gathered().x.view(CodedRows)), t.shape)
+    return total, mean, weight @ (t - mean) ** 2, weight @ (t - found) ** 2
+
+
+def brought(values: Any) -> Any:
+    """Return values of rows as an array, where they are a column of an engine."""
+    return values.compute().to_numpy() if hasattr(values, "compute") else values
 
 
 def score_predictions(system: Any, found: Any, X: Any, y: Any, sample_weight: Any) -> float:

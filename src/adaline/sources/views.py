@@ -27,7 +27,8 @@ class SourceView(Source):
     def __init__(self, base: Source) -> None:
         self.base = base
         self.shape, self.names, self.coding, self.reads = base.shape, base.names, base.coding, base.reads
-        self.sparse, self.streamed, self.parallel, self.flat = base.sparse, base.streamed, base.parallel, base.flat
+        self.sparse, self.streamed, self.costly = base.sparse, base.streamed, base.costly
+        self.parallel, self.flat = base.parallel, base.flat
 
     @abstractmethod
     def _transformed(self, block: Block) -> Block:
@@ -37,6 +38,16 @@ class SourceView(Source):
     def n_rows(self) -> int:  # type: ignore[override]
         """Number of rows."""
         return self.base.n_rows
+
+    @property
+    def parts(self) -> Any:  # type: ignore[override]
+        """The parts of the rows on an engine, or None."""
+        return self.base.parts
+
+    @property
+    def leaf(self) -> Any:
+        """The source that the rows come from."""
+        return self.base.leaf
 
     @property
     def density(self) -> float:
@@ -187,6 +198,13 @@ class Fold(SameTargets):
         """Return all weights, (N,)."""
         base = self.base.read_weights()
         return self._membership(0, self.count_rows()) * (1.0 if base is None else host(base))
+
+    def total_weight(self) -> float:
+        """Return the sum of the weights; rows without weights of their own are counted by their indices alone."""
+        if self.base.weighted or not isinstance(self.folds, int) or self.parts is not None:
+            return super().total_weight()
+        rows, step = self.count_rows(), 2**20
+        return float(sum(self._membership(first, min(step, rows - first)).sum() for first in range(0, rows, step)))
 
     def _with(self, base: Source) -> Source:
         return Fold(base, self.number, self.folds, self.held_out)

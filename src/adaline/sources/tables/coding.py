@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -218,7 +218,7 @@ def rows_filter(relation: Relation, spec: TableSpec, targets: Sequence[str], fea
     required += [spec.weight] if spec.weight is not None else []
     required += spec.offset_columns(relation.schema)
     required += features if spec.missing == "drop" else []
-    return " AND ".join(f"NOT {relation.absent(name)}" for name in dict.fromkeys(required)) or "TRUE"
+    return relation.present(required)
 
 
 def target_columns(relation: Relation, text: str) -> list[str]:
@@ -230,11 +230,15 @@ def target_columns(relation: Relation, text: str) -> list[str]:
 
 def missing_message(relation: Relation, names: Iterable[str]) -> str:
     """Return a message that names the columns with missing values and their counts, and what to do."""
-    found = count_gaps(relation, names)
+    return gaps_message(relation.title, count_gaps(relation, names))
+
+
+def gaps_message(title: str, found: Mapping[str, int]) -> str:
+    """Return a message that names the columns with missing values and their counts, and what to do."""
     worst = sorted((n for n in found if found[n]), key=lambda name: -found[name])
     shown = ", ".join(f"{name!r} ({found[name]:,})" for name in worst[:5]) + (", ..." if len(worst) > 5 else "")
     return (
-        f"{relation.title} has missing values in column {shown}. Choose missing='drop' to leave such rows out, 'mean' "
+        f"{title} has missing values in column {shown}. Choose missing='drop' to leave such rows out, 'mean' "
         "to fill them, or 'indicator' to fill them and say so in a column"
     )
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from adaline.errors import InvalidParameter
+from adaline.sources.engines.base import Engine
+from adaline.sources.tables.parts import FileParts, TableParts
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.source import TableSource
 from adaline.sources.tables.spec import TableSpec, read_spec
@@ -23,6 +26,7 @@ def open_table(
     formula: str | None = None,
     table: str | None = None,
     progress: bool | None = None,
+    cluster: Any = None,
 ) -> TableSource:
     """Open a table of any size to fit systems to: rows are streamed, small tables held in memory.
 
@@ -32,7 +36,7 @@ def open_table(
 
     Parameters
     ----------
-    data : path, glob, folder, list of paths, SQL query, frame, or dictionary of columns
+    data : path, glob, folder, list of paths, SQL query, frame, dictionary of columns, or Dask data frame or array
         CSV, TSV, JSON lines (also compressed), Parquet, Arrow, a DuckDB or SQLite file, "-" for standard input (told
         by its content, kept in a temporary file, as named pipes are), "SELECT ...", a pandas, polars or Arrow frame, or
         the name of a bundled data set. Text files have a line of column names; empty fields, NA, NaN, NULL, ? and the
@@ -65,6 +69,9 @@ def open_table(
         Which table of a database; needed where it holds several.
     progress : bool or None
         Whether long reads show rows, speed and time left on stderr; None: where that is a terminal.
+    cluster : Client of dask.distributed, or the address of its scheduler
+        Where Parquet files, or files of text, are read and summed: every worker must see them under the same names. A
+        data frame or array of Dask is on the cluster that it was made for. Fits are those of one machine, to the bit.
 
     Examples
     --------
@@ -81,7 +88,7 @@ def open_table(
     Lecture S1: attributes that are not numbers. One pass for levels and means where there are any, then as many as the
     system takes.
     """
-    relation = Relation(data, table)
+    relation, parts, target = open_relation(data, table, cluster, target)
     spec = TableSpec.of(
         target=target,
         features=features,
@@ -93,7 +100,44 @@ def open_table(
         unseen=unseen,
         formula=formula,
     )
-    source = TableSource(relation, read_spec(relation, spec), progress=progress)
+    source = TableSource(relation, read_spec(relation, spec), progress=progress, parts=parts)
     if not spec.targets and formula is None:
         return source  # rows to predict, or to cluster: a fitted model has its own coding
     return source.keep()
+
+
+def open_relation(
+    data: Any, table: str | None, cluster: Any = None, target: Any = None
+) -> tuple[Relation, TableParts | None, Any]:
+    """Return a table, its parts where it is on a cluster, and its target, which an array of Dask becomes a column of."""
+    if _package(data) == "dask":
+        from adaline.sources.engines import dask
+
+        if hasattr(data, "chunks"):
+            with_target = _package(target) == "dask"
+            data = dask.frame_of_array(data, target if with_target else None)
+            target = "y" if with_target else target
+        client = dask.connect(cluster) if isinstance(cluster, str) else cluster
+        return *dask.open_frame(data, client), target
+    relation = Relation(data, table)
+    return relation, None if cluster is None else FileParts(engine_of(cluster), relation), target
+
+
+def engine_of(cluster: Any) -> Engine:
+    """Return the engine of a cluster: a client or the address of a scheduler of Dask, or an engine itself."""
+    if isinstance(cluster, Engine):
+        return cluster
+    from adaline.sources.engines import dask
+
+    if isinstance(cluster, str):
+        return dask.DaskEngine(dask.connect(cluster))
+    if _package(cluster) == "distributed":
+        return dask.DaskEngine(cluster)
+    raise InvalidParameter(
+        f"cluster is a Client of dask.distributed, or an address such as 'tcp://host:8786', not {type(cluster).__name__}"
+    )
+
+
+def _package(given: Any) -> str:
+    """Return the name of the package that the type of an object is from."""
+    return type(given).__module__.partition(".")[0]
