@@ -15,7 +15,7 @@ from adaline.input.basis import basis_of, width_of
 from adaline.input.coded import CodedRows, coded
 from adaline.input.drafts import snapshot
 from adaline.input.open import array_source, read_rows, refuse_nonfinite
-from adaline.sources import Source
+from adaline.sources import Source, TableSource
 from adaline.sources.expanded import PIECE, piece_rows
 
 LARGE = 2**20  # numbers of X beyond which blocks on all threads are faster than all rows at once
@@ -30,13 +30,12 @@ def by_blocks(method: Method) -> Method:
     @wraps(method)
     def reading(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         self = snapshot(self)
+        if (column := column_of(self, method.__name__, X, args, kwargs)) is not None:
+            return column
         source = _source(self, X)
         if source is None:
             return quietly(self, X, *args, **kwargs)
-        elsewhere = source.parts is not None  # where the method is found by its name
-        values = partial(_values, self, reading if elsewhere else quietly, args, kwargs)
-        if elsewhere and (column := source.parts.column(source, partial(_column, values))) is not None:
-            return column
+        values = partial(_values, self, quietly if source.parts is None else reading, args, kwargs)
         try:
             found = [value for values in source.each_block(values) for value in values]
         except ValueError:
@@ -59,8 +58,17 @@ def _values(system: Any, method: Any, args: tuple[Any, ...], kwargs: dict[str, A
     ]
 
 
-def _column(values: Callable[[Block], list[Any]], source: Source) -> Any:
-    """Return the values of all rows of a source, of some parts of a table."""
+def column_of(system: Any, name: str, X: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return a method's values for the rows of a table on an engine as a column of that; None for other rows."""
+    if type(X) is np.ndarray or not isinstance(X, TableSource) or X.parts is None:
+        return None
+    source = coded(system, X, targets=False)
+    return source.parts.column(source, partial(_column, system, name, args, kwargs))
+
+
+def _column(system: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], source: Source) -> Any:
+    """Return a method's values for all rows of a source, those of some parts of a table."""
+    values = partial(_values, system, getattr(type(system), name), args, kwargs)
     return joined([value for some in source.each_block(values) for value in some])
 
 
