@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +15,14 @@ import pytest
 
 from adaline import LinearRegression, LogisticRegression, open_table
 from adaline.basis import Polynomial
+from adaline.coding import Coding
 from adaline.errors import InvalidParameter, MissingValues, UnreadableTable
 from adaline.sources import Source
 from adaline.sources.engines.base import Here
 from adaline.sources.tables import batches
 from adaline.sources.tables import source as table_module
 from adaline.sums import JointSum, Moments, RowSample, Spread
-from adaline.systems import OnlineSystem
+from adaline.systems import AdaptiveFilter, OnlineSystem
 from tests.systems.test_reads import cases, made, written
 
 FEATURES = ["a", "b", "c"]
@@ -49,6 +53,8 @@ def state(given: Any, seen: tuple[int, ...] = ()) -> Any:
         return given.shape, given.dtype.str, given.tobytes()
     if isinstance(given, float):
         return given.hex()
+    if isinstance(given, Coding):
+        return repr(given)
     if isinstance(given, dict):
         return {str(key): state(value, seen) for key, value in given.items()}
     if isinstance(given, list | tuple | np.ndarray):
@@ -92,7 +98,7 @@ def test_fits_have_the_same_bits(
     cls: type[Any], settings: dict[str, Any], target: str | None, tmp_path: Path
 ) -> None:
     names = files(tmp_path)
-    if issubclass(cls, OnlineSystem):
+    if issubclass(cls, OnlineSystem | AdaptiveFilter) or settings.get("solver") == "stochastic":
         with pytest.raises(InvalidParameter, match="one after the other"):
             fitted(cls, settings, names, Here(2), target=target)
         return
@@ -101,9 +107,9 @@ def test_fits_have_the_same_bits(
 
 
 VIEWS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "basis": (lambda: LinearRegression(basis=Polynomial(2)), {"target": "amount"}),
+    "basis": (lambda: LinearRegression(basis=Polynomial(degree=2)), {"target": "amount"}),
     "penalty": (lambda: LogisticRegression(penalty="auto"), {"target": "three"}),
-    "balanced": (lambda: LogisticRegression(class_weight="balanced", basis=Polynomial(2)), {"target": "text"}),
+    "balanced": (lambda: LogisticRegression(class_weight="balanced", basis=Polynomial(degree=2)), {"target": "text"}),
     "categories": (lambda: LinearRegression(), {"formula": "amount ~ a + C(three) + scale(b)"}),
     "gaps": (lambda: LinearRegression(), {"target": "amount", "features": ["gap", "a"], "missing": "drop"}),
     "filled": (lambda: LinearRegression(), {"target": "amount", "features": ["gap", "a"], "missing": "indicator"}),
@@ -182,3 +188,39 @@ def test_frames_and_arrays_of_dask(client: Any, tmp_path: Path) -> None:
     X = da.from_array(frame[FEATURES].to_numpy(), chunks=(100, 2))
     table = open_table(X, target=da.from_array(frame["amount"].to_numpy(), chunks=150))
     np.testing.assert_allclose(LinearRegression().fit(table).coef_, expected.coef_, rtol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_worker_is_killed_in_every_pass_and_another_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+    from adaline.sources.engines.dask import DaskHeld
+
+    names, kills = files(tmp_path), []
+    here = LogisticRegression().fit(open_table(names, target="three", features=FEATURES))
+    with (
+        distributed.LocalCluster(3, processes=True, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        table = open_table(names, target="three", features=FEATURES, cluster=client)
+        tasks = DaskHeld._tasks
+
+        @contextmanager
+        def killing(self: DaskHeld, work: bytes, numbers: Any) -> Iterator[Any]:
+            with tasks(self, work, numbers) as found:
+                kills.append(next(iter(client.run(os.getpid).values())))
+                os.kill(kills[-1], signal.SIGKILL)
+                if len(kills) == 2:
+                    cluster.scale(4)
+                yield found
+
+        monkeypatch.setattr(DaskHeld, "_tasks", killing)
+        there = LogisticRegression().fit(table)
+    assert len(set(kills)) > 4
+    assert state(here) == state(there)
+
+
+def test_workers_with_another_version_are_refused(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adaline.__version__", "0.0")
+    with pytest.raises(InvalidParameter, match=r"and this process adaline 0\.0: install the same on all"):
+        open_table(files(tmp_path), target="amount", cluster=client)
