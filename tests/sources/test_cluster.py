@@ -94,9 +94,7 @@ def fitted(cls: type[Any], settings: dict[str, Any], names: list[str], cluster: 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("cls", "settings", "target"), cases())
-def test_fits_have_the_same_bits(
-    cls: type[Any], settings: dict[str, Any], target: str | None, tmp_path: Path
-) -> None:
+def test_fits_have_the_same_bits(cls: type[Any], settings: dict[str, Any], target: str | None, tmp_path: Path) -> None:
     names = files(tmp_path)
     if issubclass(cls, OnlineSystem | AdaptiveFilter) or settings.get("solver") == "stochastic":
         with pytest.raises(InvalidParameter, match="one after the other"):
@@ -184,7 +182,9 @@ def test_frames_and_arrays_of_dask(client: Any, tmp_path: Path) -> None:
     table = open_table(parts, target="amount", features=FEATURES)
     model = LinearRegression().fit(table)
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-12)
-    pd.testing.assert_series_equal(model.predict(table).compute(), pd.Series(expected.predict(frame[FEATURES]), frame.index))
+    pd.testing.assert_series_equal(
+        model.predict(table).compute(), pd.Series(expected.predict(frame[FEATURES]), frame.index)
+    )
     X = da.from_array(frame[FEATURES].to_numpy(), chunks=(100, 2))
     table = open_table(X, target=da.from_array(frame["amount"].to_numpy(), chunks=150))
     np.testing.assert_allclose(LinearRegression().fit(table).coef_, expected.coef_, rtol=1e-12)

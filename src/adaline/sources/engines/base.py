@@ -16,6 +16,7 @@ import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from adaline.sources.threads import Forest, at_most
@@ -145,7 +146,7 @@ class HeldHere(Held):
 
 
 class Here(Engine):
-    """This process, as an engine: what is not on a cluster, and what tests compare clusters with."""
+    """An engine that is this process: for what is not on a cluster, and for tests to compare clusters with."""
 
     def __init__(self, workers: int = 1) -> None:
         self.workers = workers
@@ -158,4 +159,4 @@ class Here(Engine):
 def runs_of_parts(parts: int, workers: int) -> list[range]:
     """Return contiguous runs of parts, one for each worker, as equal as can be."""
     ends = [parts * i // max(workers, 1) for i in range(workers + 1)]
-    return [range(first, last) for first, last in zip(ends, ends[1:], strict=False) if first < last]
+    return [range(first, last) for first, last in pairwise(ends) if first < last]

@@ -25,7 +25,7 @@ from adaline.sources.engines.base import (
     run_work,
     runs_of_parts,
 )
-from adaline.sources.tables.batches import plain, without_missing
+from adaline.sources.tables.batches import plain_batch, without_missing
 from adaline.sources.tables.parts import TableParts
 from adaline.sources.tables.relation import Relation, as_arrow
 from adaline.sources.threads import Forest
@@ -187,7 +187,9 @@ def reporting() -> Iterator[None]:
         raise InvalidParameter(f"a worker of the cluster lacks {error.name}: install adaline[dask] on all") from error
     except Exception as error:
         if type(error).__name__ in ("KilledWorker", "FutureCancelledError", "FuturesCancelledError", "CommClosedError"):
-            raise UnreadableTable(f"the cluster lost a part of the table, and could not make it again: {error}") from error
+            raise UnreadableTable(
+                f"the cluster lost a part of the table, and could not make it again: {error}"
+            ) from error
         raise
 
 
@@ -234,7 +236,6 @@ class FrameParts(TableParts):
             return HeldHere(list(dask.compute(*parts)))
         return self.engine.hold(parts)
 
-
     def column(self, source: Any, function: Any) -> Any:
         """Return the values of the rows of each partition, with their index, as they are computed when asked for."""
         table = source.leaf
@@ -257,7 +258,7 @@ def _partition_column(frame: Any, work: bytes, columns: list[str], required: Seq
 def partition_tables(frame: Any, columns: Sequence[str], required: Sequence[str]) -> list[Any]:
     """Return a partition of a data frame as a list of one Arrow table, of rows with values in all required columns."""
     table = as_arrow(nw.from_native(frame, eager_only=True))
-    return [plain(without_missing(table, required).select(list(columns))).combine_chunks()]
+    return [plain_batch(without_missing(table, required).select(list(columns))).combine_chunks()]
 
 
 def open_frame(data: Any, client: Any) -> tuple[Relation, FrameParts]:
@@ -282,5 +283,8 @@ def frame_of_array(x: Any, y: Any = None) -> Any:
     names = [f"x{j}" for j in range(x.shape[1])]
     x = x.rechunk({1: -1})
     if y is not None:
-        x, names = da.concatenate([x, y.reshape((-1, 1)).rechunk({0: x.chunks[0]})], axis=1).rechunk({1: -1}), [*names, "y"]
+        x, names = (
+            da.concatenate([x, y.reshape((-1, 1)).rechunk({0: x.chunks[0]})], axis=1).rechunk({1: -1}),
+            [*names, "y"],
+        )
     return dd.from_dask_array(x, columns=names)

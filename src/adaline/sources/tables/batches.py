@@ -9,7 +9,7 @@ out of each row group by itself, so that a part of a file has the same runs wher
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
 from math import inf
@@ -123,7 +123,7 @@ def without_gaps(groups: Sequence[RowGroup], required: Sequence[str]) -> list[Ro
     rows = [0] * len(groups)
 
     def count(i: int, one: RowGroup) -> None:
-        rows[i] = sum(batch.num_rows for batch in read_row_group(one, required, required))
+        rows[i] = sum(batch.num_rows for batch in read_row_group(one, PIECE, required, required))
 
     run_tasks(groups, count)
     return [one._replace(rows=used) for one, used in zip(groups, rows, strict=True) if used]
@@ -142,8 +142,12 @@ class DecodedGroups:
         self._passes = 0
         self._tables: dict[RowGroup, Any] = {}
 
-    def begin(self, groups: Sequence[RowGroup], columns: Sequence[str], required: Sequence[str]) -> Read:
+    def begin(
+        self, groups: Sequence[RowGroup], columns: Sequence[str], required: Sequence[str], indexed: Sequence[str] = ()
+    ) -> Read:
         """Begin a pass: return what reads a row group, from memory or from its file."""
+        if indexed:
+            return partial(read_row_group, columns=columns, required=required, indexed=indexed)
         of = tuple(columns), tuple(required)
         if of != self._of:
             self._of, self._passes, self._tables = of, 0, {}
@@ -153,12 +157,17 @@ class DecodedGroups:
 
     @staticmethod
     def _read(
-        tables: dict[RowGroup, Any], hold: bool, columns: Sequence[str], required: Sequence[str], one: RowGroup, size: int
+        tables: dict[RowGroup, Any],
+        hold: bool,
+        columns: Sequence[str],
+        required: Sequence[str],
+        one: RowGroup,
+        size: int,
     ) -> Iterator[Any]:
         if one in tables:
             check_stamp(one.name, one.stamp)
             return iter([tables[one]])
-        batches = read_row_group(one, columns, required, size)
+        batches = read_row_group(one, size, columns, required)
         if not hold:
             return batches
         tables[one] = joined(batches)
@@ -201,9 +210,12 @@ def _run(read: Read, one: RowGroup, size: int, step: int) -> Iterator[Any]:
 
 
 def read_row_group(
-    one: RowGroup, columns: Sequence[str], required: Sequence[str] = (), size: int = PIECE
+    one: RowGroup, size: int, columns: Sequence[str], required: Sequence[str] = (), indexed: Sequence[str] = ()
 ) -> Iterator[Any]:
-    """Decode one row group, in pieces of `size` rows where it is large; the file is mapped only meanwhile."""
+    """Decode one row group, in pieces of `size` rows where it is large; the file is mapped only meanwhile.
+
+    Columns of texts that are `indexed` are read as indices into a dictionary, as they mostly lie in the file.
+    """
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -212,35 +224,35 @@ def read_row_group(
         check_stamp(one.name, one.stamp)
         meta = _metadata(one.name, one.stamp)
         with pa.memory_map(one.name) as mapped:
-            file = parquet.ParquetFile(mapped, metadata=meta, pre_buffer=False)
+            file = parquet.ParquetFile(mapped, metadata=meta, pre_buffer=False, read_dictionary=list(indexed))
             if 8 * meta.row_group(one.group).num_rows * len(names) > ROW_GROUP_BYTES:
                 batches = file.iter_batches(size, row_groups=[one.group], columns=names, use_threads=False)
             else:
                 batches = iter([file.read_row_group(one.group, columns=names, use_threads=False)])
             for batch in batches:
-                yield plain(without_missing(batch, required).select(list(columns)))
+                yield plain_batch(without_missing(batch, required).select(list(columns)), indexed)
 
 
-def without_missing(batch: Any, required: Sequence[str]) -> Any:
+def without_missing(batch: Any, required: Iterable[str]) -> Any:
     """Return the rows of a batch that have a value, neither NULL nor NaN, in all required columns."""
     from pyarrow import compute
 
-    if not required:
-        return batch
-    batch, gaps = as_table(batch), None
+    gaps = None
     for name in required:
-        column = plain(batch.select([name])).column(0)
-        absent = compute.is_null(column, nan_is_null=True)
+        absent = compute.is_null(batch.column(name), nan_is_null=True)
         if compute.any(absent).as_py():
             gaps = absent if gaps is None else compute.or_(gaps, absent)
     return batch if gaps is None else batch.filter(compute.invert(gaps))
 
 
-def plain(batch: Any) -> Any:
-    """Return a batch with dictionaries as their values, and decimals, half floats and 64-bit integers as float64."""
+def plain_batch(batch: Any, indexed: Sequence[str] = ()) -> Any:
+    """Return a batch with dictionaries as their values, and decimals, half floats and 64-bit integers as float64.
+
+    Dictionaries of the `indexed` columns stay as they are.
+    """
     import pyarrow as pa
 
-    wanted = [_plain_type(field.type) for field in batch.schema]
+    wanted = [field.type if field.name in indexed else _plain_type(field.type) for field in batch.schema]
     if wanted == batch.schema.types:
         return batch
     fields = [field.with_type(kind) for field, kind in zip(batch.schema, wanted, strict=True)]

@@ -109,7 +109,7 @@ def open_table(
 def open_relation(
     data: Any, table: str | None, cluster: Any = None, target: Any = None
 ) -> tuple[Relation, TableParts | None, Any]:
-    """Return a table, its parts where it is on a cluster, and its target, which an array of Dask becomes a column of."""
+    """Return a table, its parts where it is on a cluster, and its target: an array of Dask becomes a column."""
     if _package(data) == "dask":
         from adaline.sources.engines import dask
 
@@ -134,7 +134,8 @@ def engine_of(cluster: Any) -> Engine:
     if _package(cluster) == "distributed":
         return dask.DaskEngine(cluster)
     raise InvalidParameter(
-        f"cluster is a Client of dask.distributed, or an address such as 'tcp://host:8786', not {type(cluster).__name__}"
+        "cluster is a Client of dask.distributed, or an address such as 'tcp://host:8786', "
+        f"not {type(cluster).__name__}"
     )
 
 

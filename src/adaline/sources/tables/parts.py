@@ -24,8 +24,8 @@ from adaline.lazy import nw
 from adaline.sources.base import Reader, Source
 from adaline.sources.engines.base import Engine, Held, Numbers, Stretch, numbered, pack, stretches
 from adaline.sources.progress import watched
-from adaline.sources.tables.batches import Cutting, RowGroup, check_stamp, joined, read_row_group
-from adaline.sources.tables.coding import gaps_message
+from adaline.sources.tables.batches import PIECE, Cutting, RowGroup, check_stamp, joined, read_row_group
+from adaline.sources.tables.coding import describe_gaps
 from adaline.sources.tables.failures import Reporting
 from adaline.sources.tables.relation import Relation, read_query
 from adaline.sources.tables.targets import ReadTargets, check_labels, labels_in, weight_column
@@ -147,14 +147,12 @@ class TableParts(ABC):
         known = (held for (of, names), held in self._held.items() if of == where and names.issuperset(columns))
         return next(known, None)
 
-    def reduce(
-        self, columns: Sequence[str], function: Callable[[Any], Any], merge: Callable[[Any, Any], Any]
-    ) -> Any:
-        """Return function(table) of all tables of some columns, merged in order; what is not held is not kept."""
+    def reduce(self, columns: Sequence[str], function: Callable[[Any], Any], merge: Callable[[Any, Any], Any]) -> Any:
+        """Return function(table) of all tables of some columns, merged in order; None of no rows."""
         held = self.found(columns, "TRUE") or self.place(columns, "TRUE", ())
-        if not held.rows:
-            raise InvalidData(f"{self.title} has no rows")
-        return reduce(merge, over_tables(held, partial(_reduced, list(columns), function, merge)))
+        return (
+            reduce(merge, over_tables(held, partial(_reduced, list(columns), function, merge))) if held.rows else None
+        )
 
     def sum(self, source: Source, kind: type[Sum], theta: Any, config: dict[str, Any]) -> Any:
         """Return the sum over all rows of a source; a read."""
@@ -195,7 +193,7 @@ class TableParts(ABC):
             with watched(self.title, table.n_rows, table.progress) as progress:
                 yield held, pack((source, function)), numbers, progress.add
         except MissingValues:
-            raise MissingValues(gaps_message(self.title, table.count_gaps())) from None
+            raise MissingValues(describe_gaps(self.title, table.count_gaps())) from None
 
 
 def over_tables(held: Held, function: Callable[[list[Any]], Any]) -> list[Any]:
@@ -260,7 +258,7 @@ class ParquetPart:
 
     def __call__(self) -> list[Any]:
         """Return the tables."""
-        return [joined(read_row_group(one, self.columns, self.required)) for one in self.groups]
+        return [joined(read_row_group(one, PIECE, self.columns, self.required)) for one in self.groups]
 
 
 @dataclass(frozen=True)

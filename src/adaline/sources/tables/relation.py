@@ -116,13 +116,15 @@ class Relation:
         with Reporting(self.place, self._explain):
             return list(self._cursor().execute(sql).fetchall())
 
-    def runs(self, columns: Sequence[str], where: str, size: int) -> Runs:
+    def runs(self, columns: Sequence[str], where: str, size: int, indexed: Sequence[str] = ()) -> Runs:
         """Return the rows that meet a condition, in order: runs of Arrow batches of about `size` rows, each with the
         number of its rows. Each run is read by one thread; several may be read at a time.
+
+        Texts that are `indexed` may come as indices into a dictionary.
         """
         if self.parquet and where in self._required:
             groups = self.row_groups(where)
-            return runs_of(groups, columns, self._decoded.begin(groups, columns, self._required[where]), size)
+            return runs_of(groups, columns, self._decoded.begin(groups, columns, self._required[where], indexed), size)
         return self._stream(columns, where, size)
 
     def row_groups(self, where: str) -> list[RowGroup]:

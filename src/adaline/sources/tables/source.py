@@ -27,7 +27,7 @@ from adaline.sources.tables.batches import FEW_GROUPS, Cutting, Run, as_table
 from adaline.sources.tables.coding import (
     count_gaps,
     declared_order,
-    gaps_message,
+    describe_gaps,
     learn_coding,
     rows_filter,
     target_columns,
@@ -103,7 +103,7 @@ class TableSource(Source):
         """Return the coding of the columns; where it is unknown it is learned, in up to three reads."""
         if self._coding is None:
             before = self.relation.queries
-            self._coding = learn_coding(self.relation, self.spec)
+            self._coding = learn_coding(self.relation, self.spec, None if self._parts is None else self._parts.reduce)
             self.reads[0] += self.relation.queries - before
         return self._coding
 
@@ -380,7 +380,7 @@ class TableSource(Source):
     def refuse_nonfinite(self) -> None:
         """Raise, naming what is missing or infinite."""
         if self.spec.missing == "error" and any((found := self.count_gaps()).values()):
-            raise MissingValues(gaps_message(self.relation.title, found))
+            raise MissingValues(describe_gaps(self.relation.title, found))
         super().refuse_nonfinite()
 
     def count_gaps(self) -> dict[str, int]:
@@ -437,7 +437,7 @@ class TableSource(Source):
             try:
                 yield self._reader.block(as_table(batch), first)
             except MissingValues:
-                raise MissingValues(gaps_message(self.relation.title, self.count_gaps())) from None
+                raise MissingValues(describe_gaps(self.relation.title, self.count_gaps())) from None
             first += batch.num_rows
             progress.add(batch.num_rows)
 

@@ -80,9 +80,7 @@ def derived_targets(read: ReadTargets, function: Callable[[Array], Array]) -> Re
     return partial(_derived, read, function)
 
 
-def _derived(
-    read: ReadTargets, function: Callable[[Array], Array], frame: nw.DataFrame[Any], first: int
-) -> Array:
+def _derived(read: ReadTargets, function: Callable[[Array], Array], frame: nw.DataFrame[Any], first: int) -> Array:
     return function(read(frame, first))
 
 
