@@ -390,7 +390,7 @@ def block_rows(features: int) -> int:
 
 def _weight_of(block: Block) -> Array:
     """Return the weight of a block, (1,)."""
-    return block.weights().sum(keepdims=True)
+    return np.asarray(block.weights().sum(keepdims=True))
 
 
 def _each_block(function: Callable[[Block], T], source: Source) -> list[T]:

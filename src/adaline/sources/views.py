@@ -40,7 +40,7 @@ class SourceView(Source):
         return self.base.n_rows
 
     @property
-    def parts(self) -> Any:  # type: ignore[override]
+    def parts(self) -> Any:
         """The parts of the rows on an engine, or None."""
         return self.base.parts
 

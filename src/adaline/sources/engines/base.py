@@ -136,7 +136,7 @@ class HeldHere(Held):
     def results(self, work: bytes, numbers: Sequence[Numbers], done: Done) -> Iterator[Any]:
         """Return the results of each worker in turn, pickled as they would be sent."""
         for run in runs_of_parts(len(self.parts), self.workers):
-            tables, at = ([one for i in run for one in listed[i]] for listed in (self.parts, numbers))
+            tables, at = [one for i in run for one in self.parts[i]], [one for i in run for one in numbers[i]]
             yield pickle.loads(pickle.dumps(run_work(work, at, tables)))
             done(sum(table.num_rows for table in tables))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import zip_longest
 from typing import Any
 from uuid import uuid4
 
@@ -48,34 +49,36 @@ class DaskEngine(Engine):
         return max(len(self._addresses()), 1)
 
     def hold(self, parts: Sequence[Any], rows: list[list[int]] | None = None) -> Held:
-        """Return parts, functions or delayed values, as futures: runs of them on one worker each."""
-        addresses = self._addresses() or [None]
-        runs = runs_of_parts(len(parts), len(addresses))
-        futures = []
-        with reporting():
-            for run, address in zip(runs, addresses, strict=False):
-                where = {} if address is None else {"workers": [address], "allow_other_workers": True}
-                futures += [self._submit(parts[i], where) for i in run]
-            if rows is None:
-                rows = self.client.gather(self.client.map(_rows, futures, pure=False))
-        return DaskHeld(self.client, futures, runs, addresses, rows)
+        """Return parts, functions or delayed values, as futures, runs of them on one worker each.
 
-    def _submit(self, part: Any, where: dict[str, Any]) -> Any:
-        if hasattr(part, "dask"):  # a delayed value
-            return self.client.compute(part, **where)
-        return self.client.submit(part, key=f"adaline-part-{key_of(part)}", **where)
+        Where they are made first is said only until they are there: a part that is lost is made again anywhere, also
+        where no worker is left and others come (tasks that name a worker would wait for that one for ever).
+        """
+        addresses = self._addresses()
+        runs = runs_of_parts(len(parts), max(len(addresses), 1))
+        with reporting():
+            if all(hasattr(part, "dask") for part in parts):  # delayed values, where their inputs are
+                futures = self.client.compute(list(parts))
+            else:
+                futures = [
+                    self.client.submit(parts[i], key=f"adaline-part-{key_of(parts[i])}", **_first_on(address))
+                    for run, address in zip_longest(runs, addresses[: len(runs)])
+                    for i in run
+                ]
+            known = self.client.gather(self.client.map(_rows, futures, pure=False))
+            free = {future.key: None for future in futures}
+            self.client.sync(self.client.scheduler.set_restrictions, worker=free)
+        return DaskHeld(self.client, futures, runs, known if rows is None else rows)
 
     def _addresses(self) -> list[Any]:
         return sorted(self.client.scheduler_info(n_workers=-1)["workers"])
 
 
 class DaskHeld(Held):
-    """Futures of the tables of each part, in runs of which each has its worker."""
+    """Futures of the tables of each part, in runs that were made on one worker each."""
 
-    def __init__(
-        self, client: Any, futures: list[Any], runs: list[range], addresses: list[Any], rows: list[list[int]]
-    ) -> None:
-        self.client, self.futures, self.runs, self.addresses, self.rows = client, futures, runs, addresses, rows
+    def __init__(self, client: Any, futures: list[Any], runs: list[range], rows: list[list[int]]) -> None:
+        self.client, self.futures, self.runs, self.rows = client, futures, runs, rows
 
     def results(self, work: bytes, numbers: Sequence[Numbers], done: Done) -> Iterator[Any]:
         """Return the result of each worker, in the order of the parts."""
@@ -127,15 +130,17 @@ class DaskHeld(Held):
             work = self.client.scatter(work, broadcast=True, hash=False)
         tasks = []
         try:
-            for run, address in zip(self.runs, self.addresses, strict=False):
-                at = [one for i in run for one in numbers[i]]
-                where = {} if address is None else {"workers": [address], "allow_other_workers": True}
-                tables = [self.futures[i] for i in run]
-                tasks.append(self.client.submit(_run, work, at, tables, key=_name("pass"), **where))
+            for run in self.runs:  # the scheduler sends a task where what it needs is
+                at, tables = [one for i in run for one in numbers[i]], [self.futures[i] for i in run]
+                tasks.append(self.client.submit(_run, work, at, tables, key=_name("pass")))
             yield tasks
         except BaseException:
             self.client.cancel(tasks)
             raise
+
+
+def _first_on(address: str | None) -> dict[str, Any]:
+    return {} if address is None else {"workers": [address], "allow_other_workers": True}
 
 
 def _name(what: str) -> str:
@@ -222,8 +227,8 @@ class FrameParts(TableParts):
     """A data frame of Dask: each partition is a part of one table."""
 
     def __init__(self, frame: Any, engine: DaskEngine | None, title: str = "the frame") -> None:
-        super().__init__(engine, title)
-        self.frame = frame
+        super().__init__(title)
+        self.frame, self.engine = frame, engine
 
     def place(self, columns: Sequence[str], where: str, required: Sequence[str]) -> Held:
         """Return the partitions as Arrow tables, on the cluster; without one they are computed here, in threads."""

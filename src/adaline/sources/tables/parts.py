@@ -122,8 +122,8 @@ class TableParts(ABC):
     text = False
     """Whether each table is a file of text, whose blocks are leaves of their own."""
 
-    def __init__(self, engine: Any, title: str) -> None:
-        self.engine, self.title = engine, title
+    def __init__(self, title: str) -> None:
+        self.title = title
         self.counted: dict[str, int] = {}  # number of rows that meet a condition, where it is known
         self._held: dict[tuple[str, frozenset[str]], Held] = {}
 
@@ -280,12 +280,12 @@ class FileParts(TableParts):
     """Parquet files, or files of text, on an engine: every worker must see them under the same names."""
 
     def __init__(self, engine: Engine, relation: Relation) -> None:
-        super().__init__(engine, relation.title)
+        super().__init__(relation.title)
         if not relation.plain_files:
             raise InvalidParameter(
                 f"{relation.title}: a cluster reads Parquet files and files of text, not pipes, queries or databases"
             )
-        self.relation, self.text = relation, not relation.parquet
+        self.engine, self.relation, self.text = engine, relation, not relation.parquet
 
     def of(self, relation: Relation) -> TableParts:
         """Return the parts of the same files."""

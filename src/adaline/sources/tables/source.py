@@ -168,7 +168,7 @@ class TableSource(Source):
         return self.relation.counted if self._parts is None else self._parts.counted
 
     @property
-    def parts(self) -> TableParts | None:  # type: ignore[override]
+    def parts(self) -> TableParts | None:
         """The parts of the table on an engine; None where it is read, or held, by this process."""
         return None if self._blocks is not None else self._parts
 
