@@ -19,7 +19,7 @@ from adaline.arrays import Array
 from adaline.coding.columns import Column, is_missing, plain
 from adaline.lazy import nw
 from adaline.sources.base import block_rows
-from adaline.sources.tables.batches import Run, as_table
+from adaline.sources.tables.batches import Run, as_table, row_groups
 from adaline.sources.tables.relation import Relation
 from adaline.sources.threads import tree_sum
 from adaline.values import exact_mean, exact_sum
@@ -191,12 +191,13 @@ class TableSummary:
 
 def with_values(table: Any, required: Iterable[str]) -> Any:
     """Return the rows of an Arrow table that have a value, neither NULL nor NaN, in all required columns."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     for name in required:
         column = table.column(name)
         if sum(map(_gaps, column.chunks)):
-            floating = str(column.type) in ("double", "float", "halffloat")
+            floating = pa.types.is_floating(column.type)
             table = table.filter(pc.invert(pc.is_nan(column)) if floating else pc.is_valid(column))
     return table
 
@@ -221,10 +222,10 @@ def reduce_rows(
         return first
 
     relation.queries += 1
-    texts = [name for name in names if relation.kind(name) == "text"]
-    runs = iter(run for _, run in relation.runs(names, "TRUE", block_rows(len(names)), texts))
+    size, texts = block_rows(len(names)), [name for name in names if relation.kind(name) == "text"]
+    runs = row_groups(relation.files, names, size, texts) if relation.parquet else relation.runs(names, "TRUE", size)
     first = next(runs, None)
-    return None if first is None else tree_sum(chain([first], runs), make).value
+    return None if first is None else tree_sum((run for _, run in chain([first], runs)), make).value
 
 
 class _Partial(Generic[T]):
@@ -255,7 +256,7 @@ def _value_counts(chunk: Any) -> tuple[Any, NDArray[np.int64]]:
 
     if not pa.types.is_dictionary(chunk.type) or chunk.null_count:
         found = chunk.value_counts()
-        return found.field("values"), np.from_dlpack(found.field("counts"))
+        return found.field("values"), np.asarray(np.from_dlpack(found.field("counts")), dtype=np.int64)
     counts = np.bincount(np.from_dlpack(chunk.indices), minlength=len(chunk.dictionary))
     used = np.flatnonzero(counts)
     return chunk.dictionary.take(pa.array(used)), counts[used]
