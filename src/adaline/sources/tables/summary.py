@@ -19,7 +19,7 @@ from adaline.arrays import Array
 from adaline.coding.columns import Column, is_missing, plain
 from adaline.lazy import nw
 from adaline.sources.base import block_rows
-from adaline.sources.tables.batches import Run, as_table, row_groups
+from adaline.sources.tables.batches import Run, as_table
 from adaline.sources.tables.relation import Relation
 from adaline.sources.threads import tree_sum
 from adaline.values import exact_mean, exact_sum
@@ -191,13 +191,12 @@ class TableSummary:
 
 def with_values(table: Any, required: Iterable[str]) -> Any:
     """Return the rows of an Arrow table that have a value, neither NULL nor NaN, in all required columns."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     for name in required:
         column = table.column(name)
         if sum(map(_gaps, column.chunks)):
-            floating = pa.types.is_floating(column.type)
+            floating = str(column.type) in ("double", "float", "halffloat")
             table = table.filter(pc.invert(pc.is_nan(column)) if floating else pc.is_valid(column))
     return table
 
@@ -222,10 +221,10 @@ def reduce_rows(
         return first
 
     relation.queries += 1
-    size, texts = block_rows(len(names)), [name for name in names if relation.kind(name) == "text"]
-    runs = row_groups(relation.files, names, size, texts) if relation.parquet else relation.runs(names, "TRUE", size)
+    texts = [name for name in names if relation.kind(name) == "text"]
+    runs = iter(run for _, run in relation.runs(names, "TRUE", block_rows(len(names)), texts))
     first = next(runs, None)
-    return None if first is None else tree_sum((run for _, run in chain([first], runs)), make).value
+    return None if first is None else tree_sum(chain([first], runs), make).value
 
 
 class _Partial(Generic[T]):
