@@ -243,7 +243,7 @@ def _value_counts(chunk: Any) -> tuple[Any, NDArray[np.int64]]:
 
     if not pa.types.is_dictionary(chunk.type) or chunk.null_count:
         found = chunk.value_counts()
-        return found.field("values"), np.from_dlpack(found.field("counts"))
+        return found.field("values"), np.asarray(np.from_dlpack(found.field("counts")), dtype=np.int64)
     counts = np.bincount(np.from_dlpack(chunk.indices), minlength=len(chunk.dictionary))
     used = np.flatnonzero(counts)
     return chunk.dictionary.take(pa.array(used)), counts[used]
