@@ -190,6 +190,19 @@ def test_frames_and_arrays_of_dask(client: Any, tmp_path: Path) -> None:
     np.testing.assert_allclose(LinearRegression().fit(table).coef_, expected.coef_, rtol=1e-12)
 
 
+def test_an_interrupt_cancels_the_work(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from adaline.sources.engines.dask import DaskHeld
+
+    def interrupt(*_: Any) -> int:
+        raise KeyboardInterrupt
+
+    table = open_table(files(tmp_path), target="amount", features=FEATURES, cluster=client)
+    monkeypatch.setattr(DaskHeld, "_rows", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        LinearRegression().fit(table)
+    assert not [key for key in client.futures if str(key).startswith("adaline-pass")]
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_workers_are_killed_in_passes_and_others_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from copy import deepcopy
 from itertools import zip_longest
 from typing import Any
 from uuid import uuid4
@@ -33,7 +34,6 @@ from adaline.sources.threads import Forest
 
 FIRST, FEW = 200_000, 8  # rows that tell what columns hold, and partitions they are taken from
 FAN = 8  # forests that one task merges
-LARGE = 2**20  # bytes of a work above which it is sent to each worker once, not with each task
 
 
 class DaskEngine(Engine):
@@ -66,8 +66,7 @@ class DaskEngine(Engine):
                     for i in run
                 ]
             known = self.client.gather(self.client.map(_rows, futures, pure=False))
-            free = {future.key: None for future in futures}
-            self.client.sync(self.client.scheduler.set_restrictions, worker=free)
+            self.client.sync(self.client.scheduler.set_restrictions, worker={one.key: None for one in futures})
         return DaskHeld(self.client, futures, runs, known if rows is None else rows)
 
     def _addresses(self) -> list[Any]:
@@ -95,7 +94,7 @@ class DaskHeld(Held):
             merged = tasks
             while len(merged) > 1:
                 groups = [merged[first : first + FAN] for first in range(0, len(merged), FAN)]
-                merged = [self.client.submit(merge_forests, group, key=_name("merge")) for group in groups]
+                merged = [self.client.submit(_merge, group, key=_name("merge")) for group in groups]
             sizes = {task.key: self._rows(run) for run, task in zip(self.runs, tasks, strict=True)}
             for task in as_completed(tasks):
                 done(sizes[task.key])
@@ -124,11 +123,9 @@ class DaskHeld(Held):
         return sum(sum(self.rows[i]) for i in run)
 
     @contextmanager
-    def _tasks(self, work: Any, numbers: Sequence[Numbers]) -> Iterator[list[Any]]:
+    def _tasks(self, work: bytes, numbers: Sequence[Numbers]) -> Iterator[list[Any]]:
         """Return a task for each run of parts; what is not done when the caller leaves is cancelled."""
-        if len(work) > LARGE:
-            work = self.client.scatter(work, broadcast=True, hash=False)
-        tasks = []
+        tasks: list[Any] = []
         try:
             for run in self.runs:  # the scheduler sends a task where what it needs is
                 at, tables = [one for i in run for one in numbers[i]], [self.futures[i] for i in run]
@@ -175,6 +172,11 @@ def _part_column(work: bytes, numbers: Numbers, tables: list[Any]) -> Any:
 
 def _no_rows(column: Any) -> Any:
     return column.iloc[:0]
+
+
+def _merge(forests: list[Forest[Any]]) -> Forest[Any]:
+    """Return the forest of all nodes; those given stay as they are, as they may be needed again."""
+    return merge_forests(deepcopy(forests))
 
 
 def _rows(tables: list[Any]) -> list[int]:
@@ -268,10 +270,10 @@ def partition_tables(frame: Any, columns: Sequence[str], required: Sequence[str]
 
 def open_frame(data: Any, client: Any) -> tuple[Relation, FrameParts]:
     """Return the first rows of a data frame of Dask as a relation, and its partitions as parts."""
-    from distributed import default_client
-
     if client is None:
-        with suppress(ValueError):  # where there is none
+        with suppress(ImportError, ValueError):  # where there is none
+            from distributed import default_client
+
             client = default_client()
     engine = None if client is None else DaskEngine(client)
     relation = Relation(data.head(FIRST, npartitions=-1 if data.npartitions < FEW else FEW, compute=True))
