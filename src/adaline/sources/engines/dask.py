@@ -213,16 +213,18 @@ def check_versions(client: Any) -> None:
             )
 
 
-def connect(address: str) -> Any:
-    """Return a client of the cluster whose scheduler has this address."""
+def engine_of(cluster: Any) -> DaskEngine:
+    """Return the engine of a client, or of the cluster whose scheduler has an address."""
     try:
         from distributed import Client
     except ImportError:
         raise InvalidParameter("clusters of Dask need dask and distributed: pip install 'adaline[dask]'") from None
+    if not isinstance(cluster, str):
+        return DaskEngine(cluster)
     try:
-        return Client(address)
-    except OSError as error:
-        raise InvalidParameter(f"there is no cluster at {address}: {error}") from None
+        return DaskEngine(Client(cluster))
+    except (OSError, ValueError) as error:
+        raise InvalidParameter(f"there is no cluster at {cluster!r}: {error}") from None
 
 
 class FrameParts(TableParts):
@@ -268,16 +270,19 @@ def partition_tables(frame: Any, columns: Sequence[str], required: Sequence[str]
     return [plain_batch(without_missing(table, required).select(list(columns))).combine_chunks()]
 
 
-def open_frame(data: Any, client: Any) -> tuple[Relation, FrameParts]:
-    """Return the first rows of a data frame of Dask as a relation, and its partitions as parts."""
-    if client is None:
+def open_data(data: Any, cluster: Any, target: Any) -> tuple[Relation, FrameParts, Any]:
+    """Return the first rows of a frame or array as a relation, its partitions as parts, and the target's name."""
+    if hasattr(data, "chunks"):
+        own = hasattr(target, "chunks")
+        data, target = frame_of_array(data, target if own else None), "y" if own else target
+    if cluster is None:
         with suppress(ImportError, ValueError):  # where there is none
             from distributed import default_client
 
-            client = default_client()
-    engine = None if client is None else DaskEngine(client)
-    relation = Relation(data.head(FIRST, npartitions=-1 if data.npartitions < FEW else FEW, compute=True))
-    return relation, FrameParts(data, engine)
+            cluster = default_client()
+    engine = None if cluster is None else engine_of(cluster)
+    first = data.head(FIRST, npartitions=-1 if data.npartitions < FEW else FEW)
+    return Relation(first), FrameParts(data, engine), target
 
 
 def frame_of_array(x: Any, y: Any = None) -> Any:

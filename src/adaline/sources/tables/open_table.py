@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from adaline.errors import InvalidParameter
@@ -10,6 +11,11 @@ from adaline.sources.tables.parts import FileParts, TableParts
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.source import TableSource
 from adaline.sources.tables.spec import TableSpec, read_spec
+
+ENGINES = {"dask": "dask", "distributed": "dask"}
+"""Modules of engines, by the package of a data frame or a client."""
+SPARK = ("spark://", "local[", "yarn")
+"""How addresses of clusters of Spark begin; others are of Dask."""
 
 
 def open_table(
@@ -110,15 +116,9 @@ def open_relation(
     data: Any, table: str | None, cluster: Any = None, target: Any = None
 ) -> tuple[Relation, TableParts | None, Any]:
     """Return a table, its parts where it is on a cluster, and its target: an array of Dask becomes a column."""
-    if _package(data) == "dask":
-        from adaline.sources.engines import dask
-
-        if hasattr(data, "chunks"):
-            with_target = _package(target) == "dask"
-            data = dask.frame_of_array(data, target if with_target else None)
-            target = "y" if with_target else target
-        client = dask.connect(cluster) if isinstance(cluster, str) else cluster
-        return *dask.open_frame(data, client), target
+    if _package(data) in ENGINES:
+        found: tuple[Relation, TableParts, Any] = _engine(data).open_data(data, cluster, target)
+        return found
     relation = Relation(data, table)
     return relation, None if cluster is None else FileParts(engine_of(cluster), relation), target
 
@@ -127,16 +127,19 @@ def engine_of(cluster: Any) -> Engine:
     """Return the engine of a cluster: a client or the address of a scheduler of Dask, or an engine itself."""
     if isinstance(cluster, Engine):
         return cluster
-    from adaline.sources.engines import dask
+    if not isinstance(cluster, str) and _package(cluster) not in ENGINES:
+        raise InvalidParameter(
+            "cluster is a Client of dask.distributed, or an address such as 'tcp://host:8786', "
+            f"not {type(cluster).__name__}"
+        )
+    found: Engine = _engine(cluster).engine_of(cluster)
+    return found
 
-    if isinstance(cluster, str):
-        return dask.DaskEngine(dask.connect(cluster))
-    if _package(cluster) == "distributed":
-        return dask.DaskEngine(cluster)
-    raise InvalidParameter(
-        "cluster is a Client of dask.distributed, or an address such as 'tcp://host:8786', "
-        f"not {type(cluster).__name__}"
-    )
+
+def _engine(given: Any) -> Any:
+    """Return the module of the engine that a data frame, a client or an address is of."""
+    name = ("spark" if given.startswith(SPARK) else "dask") if isinstance(given, str) else ENGINES[_package(given)]
+    return import_module(f"adaline.sources.engines.{name}")
 
 
 def _package(given: Any) -> str:

@@ -535,7 +535,9 @@ def coded_by(source: TableSource, coding: Coding, targets: bool = True, text_tar
         for name in (name for one in wanted for name in target_columns(source.relation, one)):
             check_column(source.relation, name, "target")
         spec = replace(spec, target=_one_or_several(wanted), weight=coding.weight)
-    return TableSource(relation, spec, coding=coding, where=where, progress=source.progress, parts=parts).keep()
+    out = TableSource(relation, spec, coding=coding, where=where, progress=source.progress, parts=parts)
+    out._large = source._large
+    return out.keep()
 
 
 def _one_or_several(targets: tuple[str, ...]) -> str | tuple[str, ...]:
