@@ -223,12 +223,17 @@ def _forest(kind: type[Sum], theta: Any, config: dict[str, Any], source: Source)
 def _map(function: Callable[[Block], Array], total: int, source: Source) -> Array:
     """Return function(block) of the blocks of some parts; refuse where those of all rows are too many numbers."""
     out = source.map(function)
-    if out.size * (total / max(source.leaf.n_rows, 1)) > SENT:
+    refuse_many(out.size * (total / max(source.leaf.n_rows, 1)), total)
+    return out
+
+
+def refuse_many(numbers: float, rows: int) -> None:
+    """Refuse more numbers of so many rows than one process is sent, or sends."""
+    if numbers > SENT:
         raise InvalidData(
-            f"this needs an array with a number or more for each of {total:,} rows in one process; on a cluster that "
+            f"this needs an array with a number or more for each of {rows:,} rows in one process; on a cluster that "
             f"is at most {SENT:,} numbers: take fewer rows, or a system that needs sums alone"
         )
-    return out
 
 
 def count_gaps_of(columns: Sequence[str], tables: list[Any]) -> list[int]:

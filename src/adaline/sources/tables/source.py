@@ -39,6 +39,7 @@ from adaline.sources.tables.parts import (
     count_gaps_of,
     labels_of,
     over_tables,
+    refuse_many,
     targets_of_block,
     weights_of,
 )
@@ -181,9 +182,9 @@ class TableSource(Source):
         self._refuse_no_rows()
         return held
 
-    def __reduce__(self) -> Any:
+    def __reduce_ex__(self, protocol: Any) -> Any:
         """A table on an engine travels as the rows of a part, which they are where the parts are."""
-        return super().__reduce__() if self.parts is None else (identity, (self.of_part(),))
+        return super().__reduce_ex__(protocol) if self.parts is None else (identity, (self.of_part(),))
 
     def of_part(self) -> PartRows:
         """Return what stands for the table where its parts are."""
@@ -316,6 +317,8 @@ class TableSource(Source):
 
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets, held in memory."""
+        if self.parts is not None:
+            refuse_many(t.size, self.count_rows())
         return self._with(given_targets(t), lambda b: t[b.first_row :][: b.rows], t.shape[1])
 
     def unlabelled(self) -> TableSource:
