@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ import pytest
 
 from adaline import LinearRegression, LogisticRegression, open_table
 from adaline.basis import Polynomial
+from adaline.cli import main
 from adaline.coding import Coding
 from adaline.errors import InvalidParameter, MissingValues, UnreadableTable
 from adaline.sources import Source
@@ -170,6 +172,45 @@ def test_a_cluster_of_dask(client: Any, tmp_path: Path) -> None:
         assert type(found).__module__.startswith("dask")
         np.testing.assert_array_equal(found.compute().to_numpy(), models[0].predict(here))
         assert models[1].score(there) == pytest.approx(models[0].score(here), rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_command_line_takes_a_cluster(
+    client: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "rows").mkdir()
+    names = files(tmp_path / "rows")
+    Path(tmp_path, "rows", "rows.parquet").unlink()
+    frame = pd.read_parquet(names[1])
+    frame.loc[frame.index[3], "amount"] = np.nan
+    frame.loc[frame.index[5], "a"] = np.nan
+    frame.to_parquet(names[1], row_group_size=50)
+    monkeypatch.chdir(tmp_path)
+
+    def told(*words: str) -> Any:
+        """Return what is printed with the cluster and without it, but for times and names of files."""
+        out = []
+        for place in ([], ["--cluster", client.scheduler.address]):
+            capsys.readouterr()
+            assert main([*words, *place, "--json"]) == 0, capsys.readouterr().err
+            text = re.sub(r'("(seconds|command|passes|saved)": )("[^"]*"|[0-9.e-]+)', r"\1 0", capsys.readouterr().out)
+            out.append(text)
+        return out
+
+    here, there = told("fit", "rows", "-t", "amount", "--missing", "drop", "-o", "amount.adaline")
+    assert here == there
+    here, there = told(
+        "compare", "rows", "-t", "number", "--features", "a,b", "--missing", "mean", "--systems", "Ridge"
+    )
+    assert here == there
+    words = ["predict", "amount.adaline", "rows", "--json", "-o"]
+    assert main([*words, "here.parquet"]) == 0
+    assert main([*words, "there", "--cluster", client.scheduler.address]) == 0
+    pd.testing.assert_frame_equal(
+        pd.read_parquet("here.parquet"), pd.read_parquet("there").sort_index(ignore_index=True)
+    )
+    assert main(["compare", "rows", "-t", "amount", "--cluster", "region"]) == 2
+    assert "an address such as 'tcp://host:8786', not 'region'" in capsys.readouterr().err
 
 
 @pytest.mark.filterwarnings("ignore")

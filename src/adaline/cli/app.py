@@ -135,6 +135,15 @@ Weight = Annotated[str | None, option("--weight", metavar="COLUMN", help="Weight
 TableName = Annotated[
     str | None, option("--table", metavar="NAME", help="Which table of a database (or a query on it).")
 ]
+Cluster = Annotated[
+    str | None,
+    option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Where the files are read and summed: tcp://host:8786 of Dask, spark://host:7077 or local[2] of Spark. "
+        "Of fit also a COLUMN: rows of one value belong together, standard errors are by cluster.",
+    ),
+]
 SystemName = Annotated[
     str | None,
     option(
@@ -204,6 +213,7 @@ def table_options(
         option("--formula", metavar="TEXT", help='In place of target and features: "y ~ x1 + C(x2) + x1:x3".'),
     ] = None,
     table: TableName = None,
+    cluster: Cluster = None,
 ) -> None:
     """Declare DATA and the options of every command that learns from a table: those of `open_table`, and --drop."""
 

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from adaline.cli.app import (
+    Cluster,
     Data,
     Json,
     Model,
@@ -54,10 +55,6 @@ def fit(
         str | None,
         option("--errors", metavar="KIND", help="Standard errors that are robust: HC0 to HC4, HAC; see the summary."),
     ] = None,
-    cluster: Annotated[
-        str | None,
-        option("--cluster", metavar="COLUMN", help="Rows of one value belong together: standard errors by cluster."),
-    ] = None,
     output: Annotated[Path | None, option("--output", "-o", metavar="FILE", help="Where to save the model.")] = None,
     json: Json = False,
 ) -> None:
@@ -65,7 +62,7 @@ def fit(
     from adaline.cli.fit import run_fit
 
     given = [*(settings or []), *([] if link is None else [f"link={link}"])]
-    run_fit(options, system, given, output, json, errors=errors, cluster=cluster)
+    run_fit(options, system, given, output, json, errors=errors)
 
 
 @command(
@@ -80,7 +77,12 @@ def predict(
     data: Data,
     output: Annotated[
         Path | None,
-        option("--output", "-o", metavar="FILE", help="A .csv, .tsv or .parquet file; stdout without it."),
+        option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="A .csv, .tsv or .parquet file, of --cluster a folder; stdout without it.",
+        ),
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Also the probability of each class.")] = False,
     interval: Annotated[
@@ -101,15 +103,20 @@ def predict(
         ),
     ] = "all",
     table: TableName = None,
+    cluster: Cluster = None,
     json: Annotated[bool, option("--json", help="JSON lines; with --output, what was done as JSON.")] = False,
 ) -> None:
     """Predict the rows of a table; predictions are written next to its columns.
 
     Rows are streamed. Where a value is missing that the model needs, the prediction stays empty.
     """
-    from adaline.cli.predict import PredictOptions, run_predict
+    from adaline.cli.predict import PredictOptions, predict_on_cluster, run_predict
 
-    run_predict(model, data, table, PredictOptions(proba, interval, level, keep), output, json)
+    options = PredictOptions(proba, interval, level, keep)
+    if cluster is not None:
+        predict_on_cluster(model, data, cluster, options, output, json)
+    else:
+        run_predict(model, data, table, options, output, json)
 
 
 @command(

@@ -21,6 +21,7 @@ from adaline.errors import InvalidParameter, MissingValues
 from adaline.inference.summary import CoefficientTable
 from adaline.input.coded import CodedRows
 from adaline.sources import TableSource
+from adaline.sources.tables.open_table import is_address
 from adaline.systems import SYSTEMS
 from adaline.wording import counted, percentage
 
@@ -33,10 +34,12 @@ def run_fit(
     as_json: bool,
     *,
     errors: str | None = None,
-    cluster: str | None = None,
 ) -> None:
     """Fit a system to a table, show it with standard errors of a kind, or clustered by a column, and save it."""
     check_output(output, replaces=MODEL_START)
+    cluster = None if is_address(options["cluster"]) else options["cluster"]
+    if cluster is not None:
+        options = {**options, "cluster": None}
     if cluster is not None and options["features"] is None and options["formula"] is None:
         options = {**options, "drop": (*(options["drop"] or ()), cluster)}
     opened = open_with_notes(options, trusting=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -11,6 +12,7 @@ from functools import partial
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -31,6 +33,8 @@ from adaline.lazy import nw
 from adaline.sources import TableSource
 from adaline.sources.tables.batches import Runs, as_table
 from adaline.sources.tables.failures import Reporting
+from adaline.sources.tables.open_table import engine_of
+from adaline.sources.tables.parts import FileParts
 from adaline.sources.tables.pipes import is_pipe, open_pipe, tables_in
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.source import coded_by
@@ -153,6 +157,15 @@ def run_predict(
     relation = table_to_predict(data, table, model, one_type=output is not None and _is_parquet(output))
     if output is not None and output.exists() and any(map(output.samefile, relation.watched)):
         raise InvalidParameter(f"{output} is the table to predict: write the predictions to another file")
+    rows, missing, columns = write_predictions(model, relation, options, output, as_json)
+    if output is not None:
+        _tell_saved(output, rows, missing, columns, as_json)
+
+
+def write_predictions(
+    model: Any, relation: UnalteredTable, options: PredictOptions, output: Path | None, as_json: bool = False
+) -> tuple[int, int, list[str]]:
+    """Write predictions next to the columns of a table; return its rows, how many have none, and the new columns."""
     kept = _kept(relation, options.keep)
     if is_pipeline(model):
         relation, names = pipeline_columns(model, relation)
@@ -179,10 +192,54 @@ def run_predict(
             raise InvalidData(f"{relation.title} has no rows")
     if missing:
         note(f"{part_of(missing, rows, 'have')} no prediction: a value that the model needs is missing there")
-    if output is not None and as_json:
-        print_json({"rows": rows, "predicted": rows - missing, "columns": list(new.values()), "saved": str(output)})
-    elif output is not None:
+    return rows, missing, list(new.values())
+
+
+def _tell_saved(output: Path, rows: int, missing: int, columns: list[str], as_json: bool) -> None:
+    if as_json:
+        print_json({"rows": rows, "predicted": rows - missing, "columns": columns, "saved": str(output)})
+    else:
         say(f"saved: {output}, {counted(rows - missing, 'prediction')}")
+
+
+@dataclass(frozen=True)
+class PredictedFile:
+    """A part on a cluster: predicts the rows of a file, and writes them where it runs; its table tells how many."""
+
+    model: bytes
+    data: str
+    output: str
+    options: PredictOptions
+
+    def __call__(self) -> list[Any]:
+        """Return a table of a row: the numbers of rows, and of those without a prediction, and the new columns."""
+        with TemporaryDirectory() as folder:
+            copy = Path(folder, "model.adaline")
+            copy.write_bytes(self.model)
+            model = storage.load(copy)
+        rows, missing, columns = write_predictions(model, UnalteredTable(self.data), self.options, Path(self.output))
+        return [pa.table({"rows": [rows], "missing": [missing], "columns": [columns]})]
+
+
+def predict_on_cluster(
+    path: Path, data: str, cluster: str, options: PredictOptions, output: Path | None, as_json: bool
+) -> None:
+    """Predict every row of files where the workers of a cluster are, each file into one of a folder."""
+    if output is None or output.suffix or (output.exists() and (not output.is_dir() or any(output.iterdir()))):
+        raise InvalidParameter("workers of a cluster write a file each: name an empty or a new folder, -o predicted")
+    model = storage.load(path)
+    check_options(model, options)
+    relation = Relation(data)
+    parts = FileParts(engine_of(cluster), relation)
+    if not is_pipeline(model):
+        relation.add_lags(coding_for(model, relation).needed)
+    if isinstance(last_step(model), SignalSystem) or not relation.plain_files:
+        raise InvalidParameter("these predictions depend on the rows before each row: predict without --cluster")
+    output.mkdir(exist_ok=True)
+    names = [(name, output.absolute() / f"{i:05d}-{Path(name).stem}.parquet") for i, name in enumerate(relation.files)]
+    files = [PredictedFile(path.read_bytes(), os.path.abspath(one), str(out), options) for one, out in names]
+    told = pa.concat_tables(table for tables in parts.engine.hold(files).tables() for table in tables).to_pydict()
+    _tell_saved(output, sum(told["rows"]), sum(told["missing"]), told["columns"][0], as_json)
 
 
 def table_to_predict(data: str, table: str | None, model: Any, one_type: bool) -> UnalteredTable:

@@ -6,12 +6,14 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 from adaline.coding.formula import read_formula
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.sources import TableSource
+from adaline.sources.tables.batches import without_missing
 from adaline.sources.tables.coding import (
     count_gaps,
     find_identifiers,
@@ -22,6 +24,8 @@ from adaline.sources.tables.coding import (
     target_columns,
     usable_columns,
 )
+from adaline.sources.tables.open_table import engine_of
+from adaline.sources.tables.parts import FileParts, TableParts
 from adaline.sources.tables.pipes import is_pipe, pipe_title
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.source import GUESS, KEPT
@@ -40,7 +44,7 @@ class DataRequest:
 
     Parameters
     ----------
-    data, table : as for `open_table`.
+    data, table, cluster : as for `open_table`; on a cluster the data are files.
     spec : the other options of `open_table`.
     drop : columns to leave out.
     choose_missing : whether nobody named a policy for missing values, so that rows without a target are left out and
@@ -54,6 +58,7 @@ class DataRequest:
     drop: tuple[str, ...] = ()
     choose_missing: bool = False
     shell: bool = False
+    cluster: Any = None
 
     @classmethod
     def of(
@@ -64,11 +69,12 @@ class DataRequest:
         drop: Any = (),
         missing: str | None = None,
         shell: bool = False,
+        cluster: Any = None,
         **options: Any,
     ) -> Self:
         """Return a request from the options of `open_table`, where `missing` may be None, and `drop`."""
         spec = TableSpec.of(missing=missing or "drop", **options)
-        return cls(data, spec, table, names_of(drop), missing is None, shell)
+        return cls(data, spec, table, names_of(drop), missing is None, shell, cluster)
 
     @property
     def title(self) -> str:
@@ -95,7 +101,8 @@ class DataRequest:
 
     def call(self, spec: TableSpec) -> str:
         """Return the Python call that opens the same rows, given the spec with its features settled."""
-        options = {**spec.options(), **({} if self.table is None else {"table": self.table})}
+        named = {"table": self.table, "cluster": self.cluster if isinstance(self.cluster, str) else None}
+        options = {**spec.options(), **{name: value for name, value in named.items() if value is not None}}
         data = repr(self.data) if isinstance(self.data, str) else "data"
         lines = [data, *(f"{name}={value!r}" for name, value in options.items())]
         return "adaline.open_table(\n    " + ",\n    ".join(lines) + ",\n)"
@@ -156,6 +163,7 @@ def open_data(request: DataRequest, trusting: bool = False) -> OpenedData:
     if isinstance(spec.target, tuple):
         raise InvalidParameter(f"target must be one column, got {list(spec.target)}: open_table takes several")
     relation = Relation(request.data, request.table)
+    parts = None if request.cluster is None else FileParts(engine_of(request.cluster), relation)
     spec = read_spec(relation, spec)
     left_out: dict[str, str] = {}
     notes: list[str] = []
@@ -168,22 +176,26 @@ def open_data(request: DataRequest, trusting: bool = False) -> OpenedData:
     target, columns = _columns(relation, spec)
     counted_columns = columns if spec.weight is None else [*columns, spec.weight]
     trusting = trusting and request.choose_missing and relation.layout is not None and relation.size() > 8 * KEPT
-    missing = _count_missing(relation, target_columns(relation, target), counted_columns, trusting)
+    targets = target_columns(relation, target)
+    if parts is None:
+        missing = _count_missing(relation, targets, counted_columns, trusting)
+    else:
+        missing = _count_in_parts(parts, targets, counted_columns)
     if request.choose_missing:
         spec, empty = _with_policy(relation, spec, missing, request)
         left_out |= empty
     for name, reason in left_out.items():
         why = OPTION.sub(r"in --\1", reason) if request.shell else reason
         notes.append(f"column {name!r} is left out: it {why}")
-    source = TableSource(relation, spec)
+    source = TableSource(relation, spec, parts=parts)
     source.keep()
     if spec.missing != "error" and (gone := missing.rows - source.count_rows()):
         drops = spec.missing == "drop" and not request.choose_missing
         what = "with something missing" if drops else f"without {target}"
         notes.append(f"{counted(gone)} of {missing.rows:,} {'is' if gone == 1 else 'are'} left out: {what}")
-    few = _distinct(relation, target) if missing.few and target in relation.schema else 0
     named = dict(spec.categories)
     is_column = target in relation.schema
+    few = missing.few if is_column else 0
     labels = is_column and (
         relation.kind(target) in LABELS or target in named or few == 2
     )  # two numbers are two classes
@@ -268,12 +280,55 @@ def _count_missing(
         if rows and not (without or any(gaps.values()) or (whole and values <= 2 * FEW)):
             return MissingCounts(0, 0, gaps, 0)
         return _count_missing(relation, targets, columns)
-    if rows == without:
-        what = "no rows" if rows == 0 else f"no row with a value of {' and '.join(targets)}"
-        raise InvalidData(f"{relation.title} has {what}")
+    _refuse_none(relation.title, rows, without, targets)
     if without and any(gaps.values()):
         gaps = count_gaps(relation, columns, f"NOT ({no_target})")
-    return MissingCounts(int(rows), without, gaps, values if whole and values <= FEW else 0)
+    few = _distinct(relation, targets[0]) if whole and values <= FEW else 0
+    return MissingCounts(int(rows), without, gaps, few)
+
+
+def _refuse_none(title: str, rows: int, without: int, targets: Sequence[str]) -> None:
+    if rows == without:
+        what = "no rows" if rows == 0 else f"no row with a value of {' and '.join(targets)}"
+        raise InvalidData(f"{title} has {what}")
+
+
+def _count_in_parts(parts: TableParts, targets: Sequence[str], columns: Sequence[str]) -> MissingCounts:
+    """Count what is missing where the parts of a table are; a read."""
+    names = list(dict.fromkeys([*targets, *columns]))
+    counted = partial(_counts_of, tuple(targets), tuple(columns))
+    rows, without, gaps, values = parts.reduce(names, counted, _with_counts) or (0, 0, (), None)
+    _refuse_none(parts.title, rows, without, targets)
+    return MissingCounts(rows, without, dict(zip(columns, gaps, strict=True)), len(values or ()))
+
+
+Counts = tuple[int, int, list[int], set[float] | None]
+"""Rows, those without a target, missing values of the others by column, and the targets if few and whole numbers."""
+
+
+def _counts_of(targets: tuple[str, ...], columns: tuple[str, ...], table: Any) -> Counts:
+    """Return the counts of an Arrow table."""
+    from pyarrow import compute, types
+
+    there = without_missing(table, targets)
+    absent = [compute.is_null(there.column(name), nan_is_null=True) for name in columns]
+    values = None
+    kind = there.column(targets[0]).type
+    if len(targets) == 1 and (types.is_floating(kind) or types.is_integer(kind)):
+        values = _few_whole(set(compute.unique(there.column(targets[0])).to_pylist()))
+    gaps = [int(compute.sum(one).as_py() or 0) for one in absent]
+    return table.num_rows, table.num_rows - there.num_rows, gaps, values
+
+
+def _few_whole(values: set[float]) -> set[float] | None:
+    return values if len(values) <= FEW and all(value == value // 1 for value in values) else None
+
+
+def _with_counts(one: Counts, other: Counts) -> Counts:
+    """Return the counts of the rows of both."""
+    values = None if one[3] is None or other[3] is None else _few_whole(one[3] | other[3])
+    gaps = [a + b for a, b in zip(one[2], other[2], strict=True)]
+    return one[0] + other[0], one[1] + other[1], gaps, values
 
 
 def _with_policy(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -379,9 +380,28 @@ def _read_rows(
 
     if source.parts is None:
         source.map(read)
-    else:
+    elif drawn is None:
         for block in source.blocks():
             read(block)
+    else:  # cut out where the parts are
+        first = 0
+        for found in source.parts.each(source, partial(_rows_drawn, drawn)):
+            here = place[first : first + len(found[0])]
+            x[here], t[here] = found[0], found[1]
+            if weight is not None:
+                weight[here] = found[2]
+            first += len(here)
+    return x, t, weight
+
+
+def _rows_drawn(drawn: NDArray[np.intp], source: Source) -> tuple[Array, Array, Array]:
+    """Return x, t and weights of the rows of some parts that are drawn, ascending indices."""
+    found: list[tuple[Array, Array, Array]] = []
+    for block in source.blocks():
+        low, high = np.searchsorted(drawn, [block.first_row, block.first_row + block.rows])
+        indices = drawn[low:high] - block.first_row
+        found.append((np.asarray(block.x)[indices], block.t[indices], block.weights()[indices]))
+    x, t, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return x, t, weight
 
 

@@ -216,11 +216,15 @@ def check_versions(client: Any) -> None:
 def engine_of(cluster: Any) -> DaskEngine:
     """Return the engine of a client, or of the cluster whose scheduler has an address."""
     try:
-        from distributed import Client
+        from distributed import Client, default_client
     except ImportError:
         raise InvalidParameter("clusters of Dask need dask and distributed: pip install 'adaline[dask]'") from None
     if not isinstance(cluster, str):
         return DaskEngine(cluster)
+    with suppress(ValueError):  # where this process has no client
+        known = default_client()
+        if known.scheduler.address == cluster:
+            return DaskEngine(known)
     try:
         return DaskEngine(Client(cluster))
     except (OSError, ValueError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import Any
 
@@ -16,6 +17,7 @@ ENGINES = {"dask": "dask", "distributed": "dask"}
 """Modules of engines, by the package of a data frame or a client."""
 SPARK = ("spark://", "local[", "yarn")
 """How addresses of clusters of Spark begin; others are of Dask."""
+ADDRESS = re.compile(r"://|:\d+$|^local\[|^yarn$")
 
 
 def open_table(
@@ -127,13 +129,25 @@ def engine_of(cluster: Any) -> Engine:
     """Return the engine of a cluster: a client or the address of a scheduler of Dask, or an engine itself."""
     if isinstance(cluster, Engine):
         return cluster
-    if not isinstance(cluster, str) and _package(cluster) not in ENGINES:
+    if not is_address(cluster) and _package(cluster) not in ENGINES:
         raise InvalidParameter(
             "cluster is a Client of dask.distributed, or an address such as 'tcp://host:8786', "
-            f"not {type(cluster).__name__}"
+            f"not {repr(cluster) if isinstance(cluster, str) else type(cluster).__name__}"
         )
     found: Engine = _engine(cluster).engine_of(cluster)
     return found
+
+
+def is_address(cluster: Any) -> bool:
+    """Whether a text is the address of a cluster, and no name of a column.
+
+    Examples
+    --------
+    >>> from adaline.sources.tables.open_table import is_address
+    >>> [is_address(one) for one in ("tcp://host:8786", "local[2]", "region")]
+    [True, True, False]
+    """
+    return isinstance(cluster, str) and ADDRESS.search(cluster) is not None
 
 
 def _engine(given: Any) -> Any:

@@ -6,6 +6,7 @@ stands for the table.
 
 from __future__ import annotations
 
+import os
 import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -301,10 +302,10 @@ class FileParts(TableParts):
         if not self.relation.plain_files:
             raise InvalidParameter("lag() needs the rows before each row, which parts of a table do not have")
         if self.text:
-            queries = self.relation.queries_of(columns, where)
-            named = zip(self.relation.files, self.relation.stamp, queries, strict=True)
+            names = [os.path.abspath(name) for name in self.relation.files]  # workers run in other folders
+            named = zip(names, self.relation.stamp, self.relation.queries_of(columns, where, names), strict=True)
             return self.engine.hold([TextPart(*one) for one in named])
-        groups = self.relation.row_groups("TRUE")
+        groups = [one._replace(name=os.path.abspath(one.name)) for one in self.relation.row_groups("TRUE")]
         step = 1
         while len(groups) > step * PARTS * self.engine.workers:
             step *= 2

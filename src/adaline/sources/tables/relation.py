@@ -282,11 +282,14 @@ class Relation:
         if self._integrity is not None:
             self._integrity.result()
 
-    def queries_of(self, columns: Sequence[str], where: str) -> list[str]:
-        """Return queries that read the rows in order: one for each file of text, else one for all."""
+    def queries_of(self, columns: Sequence[str], where: str, files: Sequence[str] | None = None) -> list[str]:
+        """Return queries that read the rows in order: one for each file of text, else one for all.
+
+        The files are those of the table, or the same under other names.
+        """
         chosen = ", ".join(f"{self.value(name)} AS {quoted(name)}" for name in columns) or "1"
         apart = self.dialect is not None and self.sql == self.dialect.sql(self.files)
-        tables = [self.dialect.sql([name]) for name in self.files] if apart and self.dialect else [self.sql]
+        tables = [self.dialect.sql([name]) for name in files or self.files] if apart and self.dialect else [self.sql]
         return [f"SELECT {chosen} FROM {table} WHERE {where}" for table in tables]
 
     def _open_files(self, data: Any, table: str | None) -> None:
