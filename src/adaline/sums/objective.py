@@ -89,19 +89,19 @@ class Objective(Totals):
         point: Point = theta
         if block.t.shape[1] == 1 < len(point.theta) and not point.loss.coupled:
             block = replace(block, t=namespace(block.t).concat([block.t] * len(point.theta), axis=1))
-        if not _read_natively(block) or self.second == "all":
-            for piece in block.pieces(PIECE):
-                self.sums += objective_reference(piece, point, self.second)
-            return
-        rows = point.loss.native_rows(block.t, block.weight)
+        natively = _read_natively(block)
+        rows = point.loss.native_rows(block.t, block.weight) if natively else None
         if rows is not None:
-            call_native("objective", self.sums, block.x, *_kernel_arguments(rows, point), self.second == "alone")
+            call_native("objective", self.sums, block.x, *_kernel_arguments(rows, point), native.Second[self.second])
             self.value[:] += rows[2]
-        else:  # a loss without a kernel: outputs and sums are native
+        elif natively and self.second != "all":  # a loss without a kernel: outputs and sums are native
             loss, z, weight = point.loss, _margins(block, point, point.theta), row_weights(block, block.t)
             self.value[:] += (weight * loss.value(z, block.t)).sum(axis=0)
             curvature = _rows(weight * loss.curvature(z, block.t)) if self.second == "alone" else None
             _gather(self.sums[len(self.value) :], block, weight * loss.slope(z, block.t), curvature, point.view)
+        else:
+            for piece in block.pieces(PIECE):
+                self.sums += objective_reference(piece, point, self.second)
 
 
 class HessianProduct(Totals):
