@@ -98,7 +98,7 @@ def test_kernels_equal_references(layout: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize(("D", "outputs"), [(0, 3), (1, 41), (4, 3), (11, 7), (20, 5), (33, 2), (70, 3), (5, 1)])
+@pytest.mark.parametrize(("D", "outputs"), [(1, 41), (4, 3), (11, 7), (20, 5), (33, 2), (70, 3), (5, 1)])
 def test_second_derivatives_of_all_machines(layout: str, D: int, outputs: int) -> None:
     for n in (5, 203):
         assert_native(*problem(LOSSES["softmax"](), n, D, outputs, layout), "all")

@@ -203,6 +203,7 @@ def test_machines_of_the_intercept_alone() -> None:
     _, point = problem(LOSSES["logistic"](), 3, 0, 2)
     for second in ("none", "alone"):
         assert_native(Block(np.zeros((30, 0)), np.ones((30, 2))), point, second)
+    assert_native(*problem(LOSSES["softmax"](), 30, 0, 3), "all")
     out = Spread.zero(Shape(0, 1))
     out.add(Block(np.zeros((30, 0)), np.ones((30, 1))))
     assert out.weight == 30
