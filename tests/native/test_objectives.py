@@ -72,9 +72,7 @@ def test_the_sum_of_many_classes_keeps_small_values() -> None:
         z[0] = 0.0
         sums, theta = np.zeros(1 + 2 * outputs), np.stack([z, np.zeros(outputs)], axis=1)
         one = np.ones((1, 1))
-        native.objective_dense(
-            sums, one, native.Loss.softmax, 0.0, 0 * one, None, theta, np.ones(1), np.zeros(1), NONE
-        )
+        native.objective_dense(sums, one, native.Loss.softmax, 0.0, 0 * one, None, theta, np.ones(1), np.zeros(1), NONE)
         exact = np.log1p((outputs - 1) * np.exp(-60.0))
         np.testing.assert_allclose(sums[0], exact, rtol=1e-13)
         np.testing.assert_allclose(sums[1::2][0], -exact, rtol=1e-13)
