@@ -34,24 +34,29 @@ inline index rates(Second second, index K) {
     return second == Second::all ? K + (most < K ? K : most) : pairs;
 }
 
-// f(first, count, c) with c (count, height) = the curvatures of machines, or weight p_k p_l of pairs l < k.
-template <class F>
-void each_rate(Second second, index K, index n, const double* weight, double* curvature, F f) {
-    if (second == Second::alone) return f(index(0), K, curvature);
-    double* const c = curvature + K * Panel::height;
-    index first = 0, count = 0;
-    for (index k = 1; k < K; ++k) {
-        for (index l = 0; l < k; ++l, ++count)
-            for (index i = 0; i < n; i += lanes) {
-                const auto p = [&](index which) { return load(curvature + which * Panel::height + i); };
-                store(c + count * Panel::height + i, load(weight + i) * p(k) * p(l));
-            }
-        if (k + 1 < K && count + k + 1 <= pairs_at_once) continue;
-        f(first, count, c);
+// What weighs the matrices from `first` on: c (count, height), curvatures of machines, or weight p_k p_l of pairs l < k.
+struct Weighing {
+    Second second;
+    index K, n;
+    const double* weight;
+    double* curvature;
+    index first = 0, count = 0, k = 1;
+    double* c = nullptr;
+
+    [[gnu::noinline]] bool next() {
         first += count;
-        count = 0;
+        count = second == Second::alone && !first ? K : 0;
+        c = curvature + (count ? 0 : K * Panel::height);
+        if (second == Second::alone) return count;
+        for (; k < K && (!count || count + k <= pairs_at_once); ++k)
+            for (index l = 0; l < k; ++l, ++count)
+                for (index i = 0; i < n; i += lanes) {
+                    const auto p = [&](index which) { return load(curvature + which * Panel::height + i); };
+                    store(c + count * Panel::height + i, load(weight + i) * p(k) * p(l));
+                }
+        return count;
     }
-}
+};
 
 // Adds matrices to the second derivatives; fill(m, k, l) puts matrix m, of machine k = l or of a pair, into a square
 // (side, side).
@@ -151,12 +156,11 @@ struct Desk {
             put_side_by_side(n);
             return add_products(weighed, weighed, n, fresh, block(0), ahead);
         }
-        each_rate(second, K, n, weight, curvature, [&](index first, index count, const double* c) {
-            for (index m = 0; m < count; ++m) {
-                weigh(weighed, panel, n, c + m * Panel::height);
-                add_products(weighed, panel, n, fresh, block(first + m), ahead);
+        for (Weighing by{second, K, n, weight, curvature}; by.next();)
+            for (index m = 0; m < by.count; ++m) {
+                weigh(weighed, panel, n, by.c + m * Panel::height);
+                add_products(weighed, panel, n, fresh, block(by.first + m), ahead);
             }
-        });
     }
 
     void add_gradient_to(double* sums) const {

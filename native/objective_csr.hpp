@@ -80,7 +80,7 @@ struct SparseDesk {
         const index H = lot_rows, side = 1 + D, rated = rates(second, K), squares = rated ? matrices(second, K) + 1 : 0;
         const index theta = (outputs / K) * (D * wide + K);
         scratch.reserve(theta + D * wide + (outputs + K + rated + T + 1 + wide) * H + K * (lanes + 1) +
-                            squares * side * side + 2 * side, 17);
+                            squares * side * side + 2 * side, 16);
         g = scratch.zeros(D * wide);
         lines = scratch.zeros(wide * H);
         z = scratch.array(outputs * H);
@@ -158,20 +158,19 @@ struct SparseDesk {
     template <class R>
     void add_hessian(const R& x, index first, index rows) {
         const index side = 1 + D;
-        each_rate(second, K, rows, weight, curvature, [&](index from, index count, const double* rate) {
+        for (Weighing by{second, K, rows, weight, curvature}; by.next();)
             for (index i = 0; i < rows; ++i) {
                 row.size = 0;
                 row.add(0, 1);
                 for (index k = x.indptr[first + i], end = x.indptr[first + i + 1]; k < end; ++k)
                     row.add(1 + x.indices[k], x.data[k] * m.scale[x.indices[k]]);
-                for (index h = 0; h < count; ++h)
+                for (index h = 0; h < by.count; ++h)
                     for (index a = 0; a < row.size; ++a) {
-                        const double c = rate[h * lot_rows + i] * row.v[a];
-                        double* const into = A + ((from + h) * side + row.column[a]) * side;
+                        const double c = by.c[h * lot_rows + i] * row.v[a];
+                        double* const into = A + ((by.first + h) * side + row.column[a]) * side;
                         for (index b = a; b < row.size; ++b) into[row.column[b]] += c * row.v[b];
                     }
             }
-        });
     }
 
     void add_gradient_to(double* sums) const {
