@@ -34,7 +34,7 @@ inline index rates(Second second, index K) {
     return second == Second::all ? K + (most < K ? K : most) : pairs;
 }
 
-// What weighs the matrices from `first` on: c (count, height), curvatures of machines, or weight p_k p_l of pairs l < k.
+// What weighs matrices from `first` on: c (count, height), curvatures of machines, or weight p_k p_l of pairs l < k.
 struct Weighing {
     Second second;
     index K, n;
