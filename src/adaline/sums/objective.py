@@ -12,6 +12,7 @@ it in one read of X; the references here are tested against them, and serve devi
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -23,6 +24,8 @@ from adaline.kernels import call_native, native
 from adaline.losses import Loss
 from adaline.sums.base import Totals
 from adaline.sums.moments import PIECE
+
+FULL = 0.2  # share of entries from which a matrix of all machines takes less time over dense rows
 
 
 class View(NamedTuple):
@@ -89,6 +92,10 @@ class Objective(Totals):
         point: Point = theta
         if block.t.shape[1] == 1 < len(point.theta) and not point.loss.coupled:
             block = replace(block, t=namespace(block.t).concat([block.t] * len(point.theta), axis=1))
+        if self.second == "all" and is_sparse(block.x) and block.x.nnz > FULL * math.prod(block.x.shape):
+            for piece in block.pieces(PIECE):
+                self.add(replace(piece, x=as_dense(piece.x)), point)
+            return
         natively = _read_natively(block)
         rows = point.loss.native_rows(block.t, block.weight) if natively else None
         if rows is not None:

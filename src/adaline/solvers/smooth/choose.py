@@ -82,16 +82,23 @@ def _with_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp)
     sample = problem.drawn(more if more > 2 * rows else rows)
     first = problem.on(draw_rows(sample, rows) if sample.n_rows > rows else sample)
     start = _on_sample(first, theta, wanted * problem.share(first.source), 20)
-    if small:
-        return newton(problem, start.theta, wanted, give_up=give_up)._replace(solver=NEWTON)
     share = problem.share(sample)
-    if sample.n_rows > rows:
+    if not small and sample.n_rows > rows:
         start = _on_sample(problem.on(sample), start.theta, wanted * share, 2)
+    if small and math.isfinite(problem.loss.steepest):
+        return newton(problem, start.theta, wanted, give_up=give_up)._replace(solver=NEWTON)
+    here = problem.evaluate(start.theta)
+    before = problem.on(sample).evaluate(theta).value / share
+    promised = before - start.evaluation.value / share
+    # some rows lie far from those drawn: what they lose is more than what the others gain
+    unlike = here.value > before and here.value - problem.evaluate(theta).value > promised
+    if small or unlike:
+        return newton(problem, theta if unlike else start.theta, wanted, give_up=give_up)._replace(solver=NEWTON)
     assert start.curvature is not None
-    here = _in_metric(problem, start.theta, start.curvature, share, wanted)
-    if not here.converged and not give_up(here):
-        here = newton(problem, here.theta, wanted, give_up=give_up).after(here)
-    return here._replace(solver="L-BFGS in the metric of a sample, then Newton")
+    found = _in_metric(problem, start.theta, here, start.curvature, share, wanted)
+    if not found.converged and not give_up(found):
+        found = newton(problem, found.theta, wanted, give_up=give_up).after(found)
+    return found._replace(solver="L-BFGS in the metric of a sample, then Newton")
 
 
 def _few_rows(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -> DescentResult:
@@ -103,7 +110,7 @@ def _few_rows(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) ->
     if not here.converged and not give_up(here):
         assert here.evaluation.hessian is not None
         metric = factor_hessian(here.evaluation.hessian, problem.ridges)
-        here = _in_metric(problem, here.theta, metric, 1.0, wanted).after(here)
+        here = _in_metric(problem, here.theta, here.evaluation, metric, 1.0, wanted).after(here)
     if not here.converged and not give_up(here):
         here = newton(problem, here.theta, wanted, give_up=give_up).after(here)
     return here._replace(solver="Newton, L-BFGS in its metric, Newton")
@@ -212,11 +219,14 @@ def _on_sample(sample: Problem, theta: Array, wanted: float, max_steps: int) -> 
     return newton(replace(sample, ridge=sample.ridge + typical), theta, wanted, max_steps)
 
 
-def _in_metric(problem: Problem, theta: Array, sample: Curvature, share: float, wanted: float) -> DescentResult:
+def _in_metric(
+    problem: Problem, theta: Array, start: Evaluation, sample: Curvature, share: float, wanted: float
+) -> DescentResult:
     """Step down by L-BFGS until the estimate of the gap is near enough, then prove it and take one Newton step.
 
-    Its metric is the inverse curvature of a sample with this share of the weight. The matrix of all rows is formed in
-    the same pass as the gradient, once the next step will be near enough; with that of all rows, only then.
+    `start` is F at theta. The metric is the inverse curvature of a sample with this share of the weight. The matrix of
+    all rows is formed in the same pass as the gradient, once the next step will be near enough; where the metric is of
+    all rows, only then.
     """
     # the proof needs an iterate that is near in the metric: about where c R decrement is 1/2
     provable = problem.loss.concordance * row_length_bound(problem, sample) * math.sqrt(share)
@@ -228,7 +238,7 @@ def _in_metric(problem: Problem, theta: Array, sample: Curvature, share: float, 
         second = share < 1 and estimate <= STEP_GAINS * near_enough
         return estimate <= near_enough
 
-    near = lbfgs(lambda w: problem.evaluate(w, second), theta, lambda g: sample.solve(g) * share, done, max_steps=12)
+    near = lbfgs(lambda w: problem.evaluate(w, second), theta, lambda g: sample.solve(g) * share, done, 12, start)
     here = near.evaluation if near.evaluation.hessian is not None else problem.evaluate(near.theta, second=True)
     assert here.hessian is not None
     curvature = factor_hessian(here.hessian, problem.ridges)
