@@ -21,12 +21,12 @@ from tests.comparison.reasons import false_claims
 TABLES: dict[str, Callable[[], Table]] = {
     "longley": lambda: bundled("longley"),
     "norris": lambda: bundled("norris"),
-    "more columns than rows": lambda: regression(n=30, d=40),
 }
 SLOW: dict[str, Callable[[], Table]] = {
     "penguins": lambda: bundled("penguins"),
     "breast cancer": lambda: bundled("breast_cancer"),
     "wine": lambda: bundled("wine"),
+    "more columns than rows": lambda: regression(n=30, d=40),
     "nothing to learn": lambda: classification(apart=0.0),
 }
 
