@@ -158,7 +158,7 @@ $(VENV)/.run: pyproject.toml $(NATIVE)
 $(VENV)/.installed: $(VENV)/.run
 	@echo "== development: tests, linters, peers"
 	$(PIP) install --quiet --upgrade 'pip>=25.1'
-	$(PIP) install --quiet --group dev
+	$(PIP) install --quiet --no-compile --group dev
 	@touch $@
 
 $(SANITIZED)/.installed: $(VENV)/.installed $(shell find src -name '*.py' -o -name '*.pyi')

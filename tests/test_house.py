@@ -39,12 +39,7 @@ def test_at_most_three_classes_of_ours_are_behind_a_learner(system: type[Any]) -
 
 
 def test_no_two_classes_share_a_name() -> None:
-    names = Counter(
-        node.name
-        for path in SOURCES
-        for node in ast.walk(parsed(path))
-        if isinstance(node, ast.ClassDef)
-    )
+    names = Counter(node.name for path in SOURCES for node in ast.walk(parsed(path)) if isinstance(node, ast.ClassDef))
     assert [name for name, count in names.items() if count > 1] == []
 
 

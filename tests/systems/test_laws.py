@@ -109,8 +109,8 @@ def test_fit_leaves_its_input_alone(make: Make) -> None:
     weight = np.linspace(0.0, 2.0, len(y))
     kept = X.copy(), y.copy(), weight.copy()
     make().fit(X, y, sample_weight=weight).predict(X)
-    for array, copy_of_it in zip((X, y, weight), kept, strict=True):
-        np.testing.assert_array_equal(array, copy_of_it)
+    for given, copy_of_it in zip((X, y, weight), kept, strict=True):
+        np.testing.assert_array_equal(given, copy_of_it)
 
 
 @pytest.mark.parametrize("make", systems())
