@@ -64,18 +64,9 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Reads:
     return found
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the tables, each of which is written once and read by many tests."""
-    return tmp_path_factory.mktemp("tables")
-
-
-def written(folder: Path, kind: str, rows: int) -> str:
-    """Write a table with numbers, labels as numbers and as texts, and weights, unless it is there; return its path."""
-    path = folder / f"{rows} rows.{kind}"
-    if path.exists():
-        return str(path)
-    rng = np.random.default_rng(0)
+def written(folder: Path, kind: str, rows: int, seed: int = 0) -> str:
+    """Write a table with numbers, labels as numbers and as texts, and weights; return its path."""
+    rng = np.random.default_rng(seed)
     x = rng.normal(size=(rows, 3)) * [1.0, 5.0, 0.2] + [0.0, 3.0, 1.0]
     z = x @ [0.8, -0.2, 2.0] + rng.logistic(size=rows)
     frame = pd.DataFrame(x, columns=["a", "b", "c"])
@@ -84,6 +75,7 @@ def written(folder: Path, kind: str, rows: int) -> str:
     frame["text"] = np.where(z > z.mean(), "yes", "no")
     frame["three"] = np.digitize(z, np.quantile(z, [0.3, 0.7]))
     frame["times"] = rng.integers(1, 4, rows).astype(float)
+    path = folder / f"rows.{kind}"
     if kind == "csv":
         frame.to_csv(path, index=False)
     else:
@@ -123,12 +115,12 @@ def test_passes_are_the_reads_of_the_file(
     target: str | None,
     kind: str,
     weight: str | None,
-    folder: Path,
+    tmp_path: Path,
     reads: Reads,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(table_module, "block_rows", lambda features: 256)
-    source = open_table(written(folder, kind, 600), target=target, features=["a", "b", "c"], weight=weight)
+    source = open_table(written(tmp_path, kind, 600), target=target, features=["a", "b", "c"], weight=weight)
     reads.count = 0
     model = made(cls, settings).fit(source)
     assert source.streamed
@@ -136,8 +128,8 @@ def test_passes_are_the_reads_of_the_file(
 
 
 @pytest.mark.parametrize("cls", [LinearRegression, LogisticRegression, KMeans])
-def test_what_an_earlier_fit_has_read_is_not_counted_again(cls: type[Any], folder: Path, reads: Reads) -> None:
-    source = open_table(written(folder, "csv", 600), target="number", features=["a", "b", "c"])
+def test_what_an_earlier_fit_has_read_is_not_counted_again(cls: type[Any], tmp_path: Path, reads: Reads) -> None:
+    source = open_table(written(tmp_path, "csv", 600), target="number", features=["a", "b", "c"])
     for _ in range(2):
         reads.count = 0
         assert cls().fit(source).certificate_.passes == reads.count > 0
@@ -147,19 +139,19 @@ def test_what_an_earlier_fit_has_read_is_not_counted_again(cls: type[Any], folde
 @pytest.mark.parametrize("target", ["number", "text"])
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_streamed_fit_of_two_classes_takes_few_reads(
-    kind: str, target: str, weight: str | None, folder: Path, reads: Reads, monkeypatch: pytest.MonkeyPatch
+    kind: str, target: str, weight: str | None, tmp_path: Path, reads: Reads, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One opening read for labels, counts, spread and a sample, a few for gradients, one for the last matrix."""
     for small in (1e7, 0.0):  # matrices of all rows that take no time, and that do
         monkeypatch.setattr(choose, "SMALL", small)
-        source = open_table(written(folder, kind, 30_000), target=target, features=["a", "b", "c"], weight=weight)
+        source = open_table(written(tmp_path, kind, 30_000), target=target, features=["a", "b", "c"], weight=weight)
         reads.count = 0
         model = LogisticRegression().fit(source)
         assert source.streamed
         assert model.certificate_.passes == reads.count <= 6
 
 
-def test_the_sample_of_a_stream_does_not_depend_on_how_it_is_cut() -> None:
+def test_the_sample_of_a_stream_does_not_depend_on_how_it_is_cut(tmp_path: Path, reads: Reads) -> None:
     rng = np.random.default_rng(0)
     x, t, weight = rng.normal(size=(500, 2)), rng.normal(size=(500, 1)), rng.integers(0, 3, 500).astype(float)
 

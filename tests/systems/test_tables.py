@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +30,8 @@ pytestmark = [
 EACH = pytest.mark.parametrize("cls", SYSTEMS.values(), ids=SYSTEMS)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def frame() -> pd.DataFrame:
-    """The rows of most tests, which only read them."""
     rng = np.random.default_rng(3)
     n = 700
     out = pd.DataFrame(rng.normal(size=(n, 3)) * [1.0, 40.0, 1e-3] + [3.0, 900.0, 0.0], columns=list(NUMBERS))
@@ -112,25 +110,6 @@ FORMS: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def table(frame: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
-    """Return a function to the rows in a form, which is written once."""
-    return cache(lambda form: FORMS[form](frame, tmp_path_factory.mktemp("form")))
-
-
-@pytest.fixture(scope="module")
-def by_arrays(frame: pd.DataFrame) -> Callable[[type[Any]], tuple[Any, float]]:
-    """Return a function to what a system fitted to the rows as arrays says of them, and to its score."""
-
-    @cache
-    def fitted(cls: type[Any]) -> tuple[Any, float]:
-        X, y = arrays(frame, cls)
-        model = made(cls).fit(X, y)
-        return numbers_of(model, X), model.score(X, y)
-
-    return fitted
-
-
 def made(cls: type[Any]) -> Any:
     """Return a system as it comes; those that go over the rows again and again do so five times."""
     return cls(epochs=5) if issubclass(cls, OnlineSystem) else cls()
@@ -159,39 +138,43 @@ def assert_close(a: Any, b: Any, rtol: float = 1e-12) -> None:
 
 @EACH
 @pytest.mark.parametrize("form", FORMS)
-def test_the_same_from_every_kind_of_table(cls: type[Any], form: str, table: Any, by_arrays: Any) -> None:
-    expected, score = by_arrays(cls)
-    source = opened(table(form), cls)
+def test_the_same_from_every_kind_of_table(cls: type[Any], form: str, frame: pd.DataFrame, tmp_path: Path) -> None:
+    X, y = arrays(frame, cls)
+    expected = made(cls).fit(X, y)
+    source = opened(FORMS[form](frame, tmp_path), cls)
     model = made(cls).fit(source)
     assert model.feature_names_in_.tolist() == [*NUMBERS, "city[T.Oslo]", "city[T.Rome]"]
-    assert_close(numbers_of(model, source), expected, 1e-11)
-    assert model.score(source) == pytest.approx(score, abs=1e-12)
+    assert_close(numbers_of(model, source), numbers_of(expected, X), 1e-11)
+    assert model.score(source) == pytest.approx(expected.score(X, y), abs=1e-12)
 
 
 @EACH
 @pytest.mark.parametrize("form", ["parquet", "csv", "glob", "query"])
 def test_streamed_tables_equal_those_in_memory(
-    cls: type[Any], form: str, table: Any, by_arrays: Any, monkeypatch: pytest.MonkeyPatch
+    cls: type[Any], form: str, frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if hasattr(cls, "draws_rows"):
         pytest.skip(cls.draws_rows)
-    expected, _ = by_arrays(cls)
+    data = FORMS[form](frame, tmp_path)
+    X, y = arrays(frame, cls)
+    expected = made(cls).fit(X, y)
     streaming(monkeypatch)
-    source = opened(table(form), cls)
+    source = opened(data, cls)
     assert source.streamed
     model = made(cls).fit(source)
-    assert_close(numbers_of(model, source), expected, 1e-10)
+    assert_close(numbers_of(model, source), numbers_of(expected, X), 1e-10)
 
 
 @pytest.mark.usefixtures("blas_threads")
 @EACH
-def test_threads_change_no_bit(cls: type[Any], table: Any, monkeypatch: Any) -> None:
+def test_threads_change_no_bit(cls: type[Any], frame: pd.DataFrame, tmp_path: Path, monkeypatch: Any) -> None:
     streaming(monkeypatch)
     for form in ("csv", "parquet"):
+        data = FORMS[form](frame, tmp_path)
         found = []
         for threads in (1, 2, 5):
             set_threads(threads)
-            source = opened(table(form), cls)
+            source = opened(data, cls)
             found.append(numbers_of(made(cls).fit(source), source))
         set_threads(None)
         assert all(np.array_equal(found[0], other) for other in found[1:])
