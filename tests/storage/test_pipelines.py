@@ -245,7 +245,7 @@ def run(path: Path, X: Any, dtype: str) -> dict[str, Any]:
     """Return what onnxruntime says of a graph, by output; a frame goes in by its columns where these are inputs."""
     ort = pytest.importorskip("onnxruntime")
     options = ort.SessionOptions()
-    options.log_severity_level, options.intra_op_num_threads = 4, 1
+    options.log_severity_level = 4
     session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     given: dict[str, Any] = {}
     for one in session.get_inputs():
