@@ -222,7 +222,8 @@ class Source(ABC):
     def peek(self) -> Block:
         """Return the first block, of rows in parts some of its rows; where passes are costly that is a read."""
         if self.parts is not None:
-            return next(block for block in self.parts.each(self, _first_rows) if block is not None)
+            found: Block = next(filter(None, self.parts.each(self, _first_rows)))
+            return found
         read = next(self.readers() if self.costly else self._readers())
         return next(iter(read())).packed()
 
