@@ -220,9 +220,10 @@ class Source(ABC):
                 yield block.packed()
 
     def peek(self) -> Block:
-        """Return the first block; where rows are streamed that is a read."""
+        """Return the first block, of rows in parts some of its rows; where passes are costly that is a read."""
         if self.parts is not None:
-            return next(self.blocks())
+            found: Block = next(filter(None, self.parts.each(self, _first_rows)))
+            return found
         read = next(self.readers() if self.costly else self._readers())
         return next(iter(read())).packed()
 
@@ -395,6 +396,12 @@ def _weight_of(block: Block) -> Array:
 
 def _each_block(function: Callable[[Block], T], source: Source) -> list[T]:
     return source.each_block(function)
+
+
+def _first_rows(source: Source) -> Block | None:
+    """Return some of the first rows of a source; None where it has none."""
+    first = next(source.blocks(), None)
+    return None if first is None else first.taken(np.arange(min(first.rows, MIN_BLOCK_ROWS)))
 
 
 def _nonfinite(source: Source) -> tuple[str, int, int, float] | None:
