@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from adaline import LinearRegression, LogisticRegression, open_table
+from adaline import LMS, LinearRegression, LogisticRegression, open_table
 from adaline.basis import Polynomial
 from adaline.cli import main
 from adaline.coding import Coding
@@ -98,6 +98,25 @@ def test_fits_have_the_same_bits(cls: type[Any], settings: dict[str, Any], targe
         return
     here, there = (fitted(cls, settings, names, one, target=target, weight="times") for one in (None, Here(3)))
     assert state(here) == state(there)
+
+
+@pytest.mark.parametrize("settings", [{}, {"rate": 0.01, "schedule": "power", "fit_intercept": False}])
+def test_a_scan_is_mixed_over_parts_where_that_is_asked_for(settings: dict[str, Any], tmp_path: Path) -> None:
+    names = files(tmp_path)
+    mixed = {**settings, "mixing": 2}
+    here, there = (fitted(LMS, mixed, names, one, target="amount", weight="times") for one in (None, Here(3)))
+    assert state(here) == state(there)
+    proof = there.certificate_
+    assert "mixed over 16 parts, 2 rounds, not the rule in order" in proof.solver
+    assert proof.passes == 4  # a look at the first row, two rounds, and the gap
+    rows = open_table(names, target="amount", features=FEATURES, weight="times")
+    least = LinearRegression(fit_intercept=there.fit_intercept).fit(rows).certificate_.objective
+    assert proof.objective - proof.gap == pytest.approx(least, rel=1e-9)
+    alone = pd.read_parquet(names[0]).iloc[:40]
+    one, other = (
+        LMS(**settings, **own).fit(alone[FEATURES], alone["amount"]) for own in ({"epochs": 1}, {"mixing": 1})
+    )
+    np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-12)
 
 
 VIEWS: dict[str, tuple[Any, dict[str, Any]]] = {

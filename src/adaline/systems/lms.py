@@ -11,13 +11,14 @@ from adaline.arrays import Array
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData
 from adaline.estimator import MultiOutputMixin, RegressorMixin
+from adaline.fits.mixing import run_mixed
 from adaline.fits.online import OnlineResult, run_lms
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis
 from adaline.input.coded import scored
 from adaline.input.open import open_rows
 from adaline.locks import lock_of
-from adaline.parameters import POSITIVE, UsedWith
+from adaline.parameters import NONE, POSITIVE, UsedWith
 from adaline.scans import LMSRule, Scan
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
@@ -58,6 +59,10 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         Whether fit goes on from the present weights.
     basis : a basis of `adaline.basis`, or None
         phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
+    mixing : int or None
+        Rounds of parameter mixing, for tables on clusters, in place of epochs: every part of the rows is scanned at
+        once from common weights, which are then averaged. It is not the rule in order, and the certificate says so,
+        with the gap to the optimum; rows that are sorted it learns badly. None refuses rows that lie in parts.
 
     Attributes
     ----------
@@ -82,7 +87,11 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     """
 
     _rule = LMSRule
-    used_with: ClassVar[UsedWith] = {"schedule": {"rate": POSITIVE}}
+    used_with: ClassVar[UsedWith] = {
+        "schedule": {"rate": POSITIVE},
+        "epochs": {"mixing": NONE},
+        "shuffle": {"mixing": NONE},
+    }
     rate: float | str = "auto"
     schedule: Any = "constant"
     fit_intercept: bool = True
@@ -93,6 +102,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     random_state: Any = 0
     warm_start: bool = False
     basis: Any = None
+    mixing: int | None = None
 
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -167,6 +177,8 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         return self._scan.tally.bound
 
     def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
+        if options.mixing is not None:
+            return run_mixed(source, scan, options, options.mixing)
         return run_lms(source, scan, options, self.rate, self.schedule)
 
     def _open(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> Source:

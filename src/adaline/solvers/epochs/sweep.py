@@ -31,6 +31,7 @@ class EpochOptions:
     clean : whether to end instead at the first epoch without a mistake, or with no more than tol a row.
     draw : generator of the permutations; None for the order of the rows.
     title : name on the line of progress.
+    mixing : rounds of parameter mixing in place of epochs; None for the rule in order.
     """
 
     epochs: int
@@ -38,6 +39,7 @@ class EpochOptions:
     clean: bool = False
     draw: np.random.Generator | None = None
     title: str = "fit"
+    mixing: int | None = None
 
 
 @dataclass(frozen=True)

@@ -74,6 +74,7 @@ class OnlineSystem(BaseEstimator):
     random_state: Annotated[Any, SEED]
     warm_start: Annotated[bool, FLAG]
     standardize: Annotated[bool, FLAG] = False  # an argument only of systems that work in the units of the columns
+    mixing: Annotated[int | None, AnyOf(NONE, COUNT)] = None  # an argument only of LMS
     n_features_in_: int
 
     _rule: ClassVar[type[Scan]]
@@ -106,7 +107,8 @@ class OnlineSystem(BaseEstimator):
 
     def _learn(self, source: Source, meter: Meter, *, goes_on: bool, once: bool = False) -> None:
         """Learn for `epochs` epochs, or `once` in the order of the rows, and keep the scan and the result."""
-        source.refuse_parts()
+        if once or self.mixing is None:
+            source.refuse_parts()
         rows = self._scanned_rows(source, goes_on)
         with self._scan.continued() if goes_on else nullcontext(self._start(rows.shape)) as scan:
             before = replace(self._result, rows=self.rows_seen_) if goes_on else self._first_result(scan)
@@ -179,7 +181,8 @@ class OnlineSystem(BaseEstimator):
 
     def _epoch_options(self, once: bool) -> EpochOptions:
         epochs, draw = (1, None) if once else (int(self.epochs), generator(self.random_state) if self.shuffle else None)
-        return EpochOptions(epochs, float(self.tol), clean=self._ends_clean, draw=draw, title=type(self).__name__)
+        mixing = None if once else self.mixing
+        return EpochOptions(epochs, float(self.tol), self._ends_clean, draw, type(self).__name__, mixing)
 
     def _keep(
         self, scan: Scan, result: OnlineResult, before: OnlineResult, source: Source, meter: Meter, once: bool
