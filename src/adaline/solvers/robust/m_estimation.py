@@ -141,7 +141,7 @@ class StreamedResiduals(Residuals):
             step = None if before is None else Plane(self.theta - before.theta, view)
             low, high = (min(max(self.size + way * self.spread, 0.0), np.finfo(float).max) for way in (-1, 1))
             window = (key_of(low), key_of(high) + 1) if self.size > 0 and self._ranks is None else (TOP, TOP)
-            kinds = (ResidualTotals, {}), (Ranks, {"window": window})
+            kinds: tuple[Any, ...] = ((ResidualTotals, {}), (Ranks, {"window": window}))
             found, ranks = self.problem.source.sum(JointSum, (PlanePoint(plane, loss, step), plane), kinds=kinds).parts
             assert isinstance(found, ResidualTotals)
             assert isinstance(ranks, Ranks)

@@ -140,7 +140,7 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
 
         def encoded(classes: Labels) -> tuple[Labels, Source, NDArray[np.intp]]:
             source = given.encoded(classes)
-            count = partial(_class_counts, len(classes))
+            count: Any = partial(_class_counts, len(classes))
             return (
                 classes,
                 source,
