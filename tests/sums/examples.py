@@ -61,11 +61,11 @@ from adaline.sums import (
     Objective,
     OrdinalObjective,
     OrdinalProduct,
-    Plane,
     PlanePoint,
     Point,
     Prior,
     Ranks,
+    RegressionPlane,
     Residual,
     ResidualTotals,
     Ridges,
@@ -323,10 +323,10 @@ def any_point(loss: Loss, outputs: int = TARGETS) -> Point:
     return Point(loss, theta, view, direction)
 
 
-def any_plane() -> Plane:
+def any_plane() -> RegressionPlane:
     """Return a plane whose outputs are of order one."""
     point = any_point(Huber(0.5), 1)
-    return Plane(point.theta, point.view)
+    return RegressionPlane(point.theta, point.view)
 
 
 def read_plane(s: ResidualTotals) -> dict[str, Reading]:

@@ -31,8 +31,8 @@ from adaline.sums.objective import Point as Point
 from adaline.sums.objective import View as View
 from adaline.sums.ordinal import OrdinalObjective as OrdinalObjective
 from adaline.sums.ordinal import OrdinalProduct as OrdinalProduct
-from adaline.sums.plane import Plane as Plane
 from adaline.sums.plane import PlanePoint as PlanePoint
+from adaline.sums.plane import RegressionPlane as RegressionPlane
 from adaline.sums.plane import ResidualTotals as ResidualTotals
 from adaline.sums.ranks import Ranks as Ranks
 from adaline.sums.residual import Residual as Residual

@@ -21,7 +21,7 @@ from adaline.sums.objective import View, view_products
 NEAR = 64.0  # means of this many spreads cost two digits of rounding at most
 
 
-class Plane(NamedTuple):
+class RegressionPlane(NamedTuple):
     """Weights theta (1, 1 + D) in the coordinates of a view."""
 
     theta: Array
@@ -43,9 +43,9 @@ class Plane(NamedTuple):
 class PlanePoint(NamedTuple):
     """Where totals are taken: a plane, a loss, and the plane of its difference from another one, or None."""
 
-    plane: Plane
+    plane: RegressionPlane
     loss: Loss
-    moved: Plane | None = None
+    moved: RegressionPlane | None = None
 
 
 class ResidualTotals(Sum):

@@ -34,7 +34,7 @@ from adaline.solvers.robust.scales import Mad, RankedScale, Scale, scale_by_pass
 from adaline.solvers.smooth.newton import Curvature, factor_hessian
 from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.sources.derived import DerivedTargets, no_target
-from adaline.sums import JointSum, Plane, PlanePoint, Ranks, ResidualTotals
+from adaline.sums import JointSum, PlanePoint, Ranks, RegressionPlane, ResidualTotals
 from adaline.sums.objective import gather, rows_in_view, view_products
 from adaline.sums.ranks import TOP, key_of
 
@@ -51,7 +51,7 @@ ROWS, ROWS_A_COLUMN = 2000, 40  # of the sample
 WIDER, LEAST = 4.0, 1e-9  # times its last change, or its size, a deciding size is looked for about where it was
 
 
-class Residuals(ABC):
+class RowResiduals(ABC):
     """The residuals of all rows at theta (1, 1 + D) in the view of a problem: what an M-estimate asks of them."""
 
     problem: Problem
@@ -83,7 +83,7 @@ class Residuals(ABC):
 
 
 @dataclass(frozen=True)
-class HeldResiduals(Residuals):
+class HeldResiduals(RowResiduals):
     """Residuals r (N,) and weights (N,) in memory."""
 
     problem: Problem
@@ -115,7 +115,7 @@ class HeldResiduals(Residuals):
         return kind.of(self.r, self.weight)
 
 
-class StreamedResiduals(Residuals):
+class StreamedResiduals(RowResiduals):
     """Residuals of rows that are read anew: a pass for totals, with what the scale needs where it is known nearly.
 
     `size` is where the size that decides the scale was before, and `spread` how far from there it is looked for.
@@ -137,8 +137,8 @@ class StreamedResiduals(Residuals):
         """Return their totals under a loss: a pass, unless they are those of the last one."""
         if self._known is None or self._known[0] != loss:
             view, before = self.problem.view, self._before
-            plane = Plane(self.theta, view)
-            step = None if before is None else Plane(self.theta - before.theta, view)
+            plane = RegressionPlane(self.theta, view)
+            step = None if before is None else RegressionPlane(self.theta - before.theta, view)
             low, high = (min(max(self.size + way * self.spread, 0.0), np.finfo(float).max) for way in (-1, 1))
             window = (key_of(low), key_of(high) + 1) if self.size > 0 and self._ranks is None else (TOP, TOP)
             kinds: tuple[Any, ...] = ((ResidualTotals, {}), (Ranks, {"window": window}))
@@ -161,14 +161,14 @@ class StreamedResiduals(Residuals):
         """Return their scale, by passes."""
         if not isinstance(kind, RankedScale):
             return kind.of(np.empty(0), np.empty(0))
-        plane = Plane(self.theta, self.problem.view)
+        plane = RegressionPlane(self.theta, self.problem.view)
         found = scale_by_passes(self.problem.source, plane, kind, self._ranks)
         before, self.size = self.size, kind.reach * found
         self.spread = max(WIDER * abs(self.size - before), LEAST * self.size) if before else 0.5 * self.size
         return found
 
 
-def residuals_at(problem: Problem, theta: Array, weight: Array | None) -> Residuals:
+def residuals_at(problem: Problem, theta: Array, weight: Array | None) -> RowResiduals:
     """Return the residuals at theta; without weights (N,) those of rows that are not held."""
     if weight is None:
         return StreamedResiduals(problem, theta)
@@ -191,7 +191,7 @@ class MEstimate:
     """
 
     theta: Array
-    residuals: Residuals
+    residuals: RowResiduals
     scale: float
     evaluation: Evaluation
     curvature: Curvature
@@ -288,7 +288,7 @@ def trimmed(problem: Problem, weight: Array, rng: np.random.Generator) -> Array:
 
 def residuals(problem: Problem, theta: Array) -> Array:
     """Return t - w'x - w0 of every row, (N,), for theta (1, 1 + D) in the view."""
-    return problem.source.map(Plane(theta, problem.view).read)
+    return problem.source.map(RegressionPlane(theta, problem.view).read)
 
 
 def row_lengths(problem: Problem, root: Array) -> Array:
@@ -341,8 +341,8 @@ class Reweighted(Loss):
 
 
 def _step(
-    here: Residuals, rho: Loss, near: bool, known: Curvature | None = None
-) -> tuple[Evaluation, Curvature, float, Residuals]:
+    here: RowResiduals, rho: Loss, near: bool, known: Curvature | None = None
+) -> tuple[Evaluation, Curvature, float, RowResiduals]:
     """Return F at theta, its factor, the share of the step taken, and the residuals there.
 
     `known` is the factor of a point so close that it need not be taken anew.
@@ -378,7 +378,7 @@ def _secant(past: list[tuple[float, float]]) -> float:
     return guess if 0.5 * min(s, found) <= guess <= 2.0 * max(s, found) else found
 
 
-def _exact(here: Residuals, floor: float, history: list[float]) -> MEstimate:
+def _exact(here: RowResiduals, floor: float, history: list[float]) -> MEstimate:
     """Return the fit of the rows that lie on the plane, and no others."""
     rho = Tukey(100.0 * floor if floor > 0 else 1.0)
     ridge = np.zeros_like(here.problem.ridge)
