@@ -612,6 +612,7 @@ def _net(nets: Nets, options: NetOptions) -> FittedNet | None:
     return FittedNet(nets.raw(), float(l1s[best]) / unit, path.in_units(unit), proof, alive, nets.mean)
 
 
+@one_blas_thread()
 def _by_newton(source: Source, loss: Loss, options: NetOptions) -> FittedNet | None:
     """Fit a smooth convex loss of one output by Newton steps; None where memory or a bound of the loss is missing."""
     parts = [source]
