@@ -431,8 +431,8 @@ def errors_on(model: Any, rows: Rows, measure: Measure, *parts: Indices) -> list
         return [float(np.average(losses[part], weights=rows.weight[part])) for part in parts]
     each = [(rows.with_offset(model, part), *rows.at(part)) for part in parts]
     if isinstance(measure, RowLoss):
-        losses = [measure.losses(*given) for given in each]
-        return [float(np.average(one, weights=rows.weight[part])) for one, part in zip(losses, parts, strict=True)]
+        weights = (rows.weight[part] for part in parts)
+        return [float(np.average(measure.losses(*one), weights=w)) for one, w in zip(each, weights, strict=True)]
     assert isinstance(measure, Score)
     return [measure.error(*given) for given in each]
 
