@@ -71,24 +71,26 @@ void row_gather(const R& x, index first, index rows, const double* slope, index 
 struct SparseDesk {
     const Machines& m;
     index D, K, wide;
+    Second second;
     double *g, *lines, *z, *slope, *curvature, *t, *weight, *value, *total, *A;
     Entries row;
 
-    SparseDesk(index D, const Machines& m, index outputs, index T, bool second)
-        : m(m), D(D), K(m.K), wide(K == 1 ? 1 : (K + lanes - 1) / lanes * lanes) {
-        const index H = lot_rows, side = 1 + D, area = second ? K * side * side : 0;
+    SparseDesk(index D, const Machines& m, index outputs, index T, Second second)
+        : m(m), D(D), K(m.K), wide(K == 1 ? 1 : (K + lanes - 1) / lanes * lanes), second(second) {
+        const index H = lot_rows, side = 1 + D, rated = rates(second, K), squares = rated ? matrices(second, K) + 1 : 0;
         const index theta = (outputs / K) * (D * wide + K);
-        scratch.reserve(theta + D * wide + (outputs + 2 * K + T + 1 + wide) * H + K * (lanes + 1) + area + 2 * side, 16);
+        scratch.reserve(theta + D * wide + (outputs + K + rated + T + 1 + wide) * H + K * (lanes + 1) +
+                            squares * side * side + 2 * side, 16);
         g = scratch.zeros(D * wide);
         lines = scratch.zeros(wide * H);
         z = scratch.array(outputs * H);
         slope = scratch.array(K * H);
-        curvature = second ? scratch.array(K * H) : nullptr;
+        curvature = rated ? scratch.array(rated * H) : nullptr;
         t = scratch.zeros(T * H);
         weight = scratch.zeros(H);
         value = scratch.zeros(K * lanes);
         total = scratch.zeros(K);
-        A = scratch.zeros(area);
+        A = scratch.zeros(squares * side * side);
         row = {reinterpret_cast<index*>(scratch.array(side)), scratch.array(side)};
     }
 
@@ -156,18 +158,19 @@ struct SparseDesk {
     template <class R>
     void add_hessian(const R& x, index first, index rows) {
         const index side = 1 + D;
-        for (index i = 0; i < rows; ++i) {
-            row.size = 0;
-            row.add(0, 1);
-            for (index k = x.indptr[first + i], end = x.indptr[first + i + 1]; k < end; ++k)
-                row.add(1 + x.indices[k], x.data[k] * m.scale[x.indices[k]]);
-            for (index k = 0; k < K; ++k)
-                for (index a = 0; a < row.size; ++a) {
-                    const double c = curvature[k * lot_rows + i] * row.v[a];
-                    double* const into = A + (k * side + row.column[a]) * side;
-                    for (index b = a; b < row.size; ++b) into[row.column[b]] += c * row.v[b];
-                }
-        }
+        for (Weighing by{second, K, rows, weight, curvature}; by.next();)
+            for (index i = 0; i < rows; ++i) {
+                row.size = 0;
+                row.add(0, 1);
+                for (index k = x.indptr[first + i], end = x.indptr[first + i + 1]; k < end; ++k)
+                    row.add(1 + x.indices[k], x.data[k] * m.scale[x.indices[k]]);
+                for (index h = 0; h < by.count; ++h)
+                    for (index a = 0; a < row.size; ++a) {
+                        const double c = by.c[h * lot_rows + i] * row.v[a];
+                        double* const into = A + ((by.first + h) * side + row.column[a]) * side;
+                        for (index b = a; b < row.size; ++b) into[row.column[b]] += c * row.v[b];
+                    }
+            }
     }
 
     void add_gradient_to(double* sums) const {
@@ -189,17 +192,15 @@ struct SparseDesk {
 
     void add_hessian_to(double* sums) const {
         const index side = 1 + D;
+        double* const square = A + matrices(second, K) * side * side;
         const auto o = [&](index a) { return a ? m.offset[a - 1] : 0; };
-        for (index k = 0; k < K; ++k) {
-            const double* const of = A + k * side * side;
-            double* const out = sums + k * side * side;
+        add_matrices(sums, K, side, second, square, [&](index h, index, index) {
+            const double* const of = A + h * side * side;
             for (index a = 0; a < side; ++a)
-                for (index b = a; b < side; ++b) {
-                    const double c = of[a * side + b] + o(a) * of[b] + o(b) * of[a] + o(a) * o(b) * of[0];
-                    out[a * side + b] += c;
-                    if (a != b) out[b * side + a] += c;
-                }
-        }
+                for (index b = a; b < side; ++b)
+                    square[a * side + b] = square[b * side + a] =
+                        of[a * side + b] + o(a) * of[b] + o(b) * of[a] + o(a) * o(b) * of[0];
+        });
     }
 };
 
@@ -210,7 +211,7 @@ void each_lot(index n, F f) {
 }
 
 template <class R>
-void objective_csr(double* sums, const R& x, const Likelihood& loss, const Machines& m, bool second) {
+void objective_csr(double* sums, const R& x, const Likelihood& loss, const Machines& m, Second second) {
     const index D = x.columns, K = m.K, values = loss.loss == Loss::softmax ? 1 : K;
     SparseDesk desk(x.columns, m, K, loss.y.K, second);
     Ahead none;
@@ -219,19 +220,19 @@ void objective_csr(double* sums, const R& x, const Likelihood& loss, const Machi
         take(loss.y, first, rows, desk.t, desk.weight);
         desk.outputs(x, first, rows, theta, desk.z);
         rates_of(loss.loss).cost({lot_rows, rows, K, loss.parameter, desk.weight, desk.t, desk.z, nullptr, desk.slope,
-                          desk.curvature, desk.value, none});
+                          desk.curvature, second == Second::all, desk.value, none});
         desk.gather(x, first, rows);
-        if (second) desk.add_hessian(x, first, rows);
+        if (desk.curvature) desk.add_hessian(x, first, rows);
     });
     add_values_to(sums, desk.value, values);
     desk.add_gradient_to(sums + values);
-    if (second) desk.add_hessian_to(sums + values + K * (1 + D));
+    if (desk.curvature) desk.add_hessian_to(sums + values + K * (1 + D));
 }
 
 template <class R>
 void product_csr(double* sums, const R& x, const Likelihood& loss, const Machines& m, const double* direction) {
     const index K = m.K;
-    const SparseDesk desk(x.columns, m, 2 * K, loss.y.K, false);
+    const SparseDesk desk(x.columns, m, 2 * K, loss.y.K, Second::none);
     Ahead none;
     const auto theta = desk.theta(m.theta), along = desk.theta(direction);
     each_lot(x.rows, [&](index first, index rows) {
@@ -240,7 +241,7 @@ void product_csr(double* sums, const R& x, const Likelihood& loss, const Machine
         desk.outputs(x, first, rows, theta, desk.z);
         desk.outputs(x, first, rows, along, q);
         rates_of(loss.loss).bend({lot_rows, rows, K, loss.parameter, desk.weight, desk.t, desk.z, q, desk.slope,
-                          nullptr, nullptr, none});
+                          nullptr, false, nullptr, none});
         desk.gather(x, first, rows);
     });
     desk.add_gradient_to(sums);
@@ -249,7 +250,7 @@ void product_csr(double* sums, const R& x, const Likelihood& loss, const Machine
 template <class R>
 void margins_csr(double* z, const R& x, const Machines& m) {
     const index K = m.K;
-    const SparseDesk desk(x.columns, m, K, 0, false);
+    const SparseDesk desk(x.columns, m, K, 0, Second::none);
     const auto theta = desk.theta(m.theta);
     each_lot(x.rows, [&](index first, index rows) {
         desk.outputs(x, first, rows, theta, desk.z);
@@ -261,7 +262,7 @@ void margins_csr(double* z, const R& x, const Machines& m) {
 template <class R>
 void gather_csr(double* sums, const R& x, const Machines& m, const double* slope, const double* curvature) {
     const index K = m.K;
-    SparseDesk desk(x.columns, m, K, 0, curvature);
+    SparseDesk desk(x.columns, m, K, 0, curvature ? Second::alone : Second::none);
     each_lot(x.rows, [&](index first, index rows) {
         turn(desk.slope, slope + first * K, rows, K);
         desk.gather(x, first, rows);

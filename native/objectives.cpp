@@ -7,11 +7,11 @@ namespace adaline::ADALINE_ISA {
 
 extern const Objectives objectives{
     .objective_dense =
-        [](double* sums, const Dense& x, const Likelihood& loss, const Machines& m, bool second) {
+        [](double* sums, const Dense& x, const Likelihood& loss, const Machines& m, Second second) {
             typed(x, [&](const auto& rows) { objective(sums, rows, loss, m, second); });
         },
     .objective_csr =
-        [](double* sums, const Sparse& x, const Likelihood& loss, const Machines& m, bool second) {
+        [](double* sums, const Sparse& x, const Likelihood& loss, const Machines& m, Second second) {
             typed(x, [&](const auto& rows) { objective_csr(sums, rows, loss, m, second); });
         },
     .product_dense =
