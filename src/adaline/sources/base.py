@@ -342,11 +342,15 @@ class IndexedSource(Source):
 
     def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
         """Return the sum over all rows; one block needs neither a tree nor threads."""
-        if self.n_blocks > 1 or (kind.uses_blas and self.parallel):
+        if self.n_blocks > 1:
             return super().sum(kind, theta, **config)
         self.reads[0] += 1
         out = kind.zero(self.shape, **config)
-        out.add(self.block(0), theta)
+        if kind.uses_blas and self.parallel:
+            with one_blas_thread():
+                out.add(self.block(0), theta)
+        else:
+            out.add(self.block(0), theta)
         return out
 
     def _readers(self) -> Iterator[Reader]:
