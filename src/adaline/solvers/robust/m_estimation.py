@@ -45,6 +45,7 @@ SHORTEST = 1e-6
 
 PLANES, KEPT, STEPS = 500, 25, 50  # of least trimmed squares: drawn, improved, and steps of each
 WELL = 1e-3  # ratio of the diagonal of a factor that costs normal equations no digits that matter
+UNSEEN = 1e-10  # share of the largest singular value below which rows say nothing of a direction
 NUMBERS = 2**21  # in all the planes' equations together
 ROWS, ROWS_A_COLUMN = 2000, 40  # of the sample
 
@@ -217,6 +218,9 @@ def m_estimate(
     """
     here = residuals_at(problem, theta, weight)
     s, near, floor = here.scale(scale), loss is Huber, ROUNDING * size
+    if loss is Tukey and s > floor:
+        here = _with_left_out(here, Tukey(threshold * s))
+        s = here.scale(scale)
     past: list[tuple[float, float]] = []  # scales, and the scales of the residuals after the step
     history: list[float] = []
     met, curvature = False, None
@@ -340,6 +344,21 @@ class Reweighted(Loss):
         return self.base.slope(away, 0.0 * t) / away
 
 
+def _with_left_out(here: RowResiduals, rho: Tukey) -> RowResiduals:
+    """Return the residuals after least squares along the directions that only rows beyond the threshold determine.
+
+    As of a level of a category that the start has not seen: all its rows may lie far out, without any weight.
+    """
+    weighted = replace(here.problem, loss=Reweighted(rho)).evaluate(here.theta, second=True)
+    null = factor_hessian(_matrix(weighted)).null
+    if not null.shape[1]:
+        return here
+    squares = replace(here.problem, loss=Squared()).evaluate(here.theta, second=True)
+    inside = null.T @ _matrix(squares) @ null
+    step = -null @ (np.linalg.pinv(inside, rcond=UNSEEN, hermitian=True) @ (null.T @ squares.gradient.ravel()))
+    return here.moved(step.reshape(here.theta.shape), 1.0)
+
+
 def _step(
     here: RowResiduals, rho: Loss, near: bool, known: Curvature | None = None
 ) -> tuple[Evaluation, Curvature, float, RowResiduals]:
@@ -421,7 +440,7 @@ def _fitted(rows: Array, t: Array) -> Array:
     size = lower.diagonal()
     if not failed and size.min() > WELL * size.max():
         return np.asarray(linalg.lapack.dpotrs(lower, rows.T @ t, lower=1)[0])
-    return np.asarray(linalg.lstsq(rows, t, lapack_driver="gelsy", check_finite=False)[0])
+    return np.asarray(linalg.lstsq(rows, t, cond=UNSEEN, lapack_driver="gelsy", check_finite=False)[0])
 
 
 def _sample(problem: Problem, weight: Array, most: int, rng: np.random.Generator) -> Array:
