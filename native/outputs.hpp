@@ -21,7 +21,12 @@ struct Viewed {
         vec at(index, vec z) const { return multiply_add(z, scale, offset); }
     };
     Columns from(index j) const { return {load(scale + j), load(offset + j)}; }
-    double one(index j, index, double z) const { return multiply_add(z, scale[j], offset[j]); }
+
+    struct Column {
+        double scale, offset;
+        double at(index, double z) const { return multiply_add(z, scale, offset); }
+    };
+    Column column(index j) const { return {scale[j], offset[j]}; }
 };
 
 inline constexpr int parts = strip / lanes;      // vectors of a strip

@@ -45,18 +45,24 @@ struct Centred {
         }
     };
     Columns from(index j) const { return {load(scaling.offset + j), load(scaling.scale + j), root}; }
-    double one(index j, index i, double z) const { return scaling.apply(j, z) * (weighted ? root[i] : 1); }
+
+    struct Column {
+        double unit, offset, scale;
+        const double* root;
+        double at(index i, double z) const { return (z * unit - offset) * scale * (weighted ? root[i] : 1); }
+    };
+    Column column(index j) const { return {scaling.unit[j], scaling.offset[j], scaling.scale[j], root}; }
 };
 
 // Rows lie together.
 template <class T, class Rule>
 void pack_rows(const Panel panel, const Matrix<T>& x, index first, index n, const Rule rule) {
     const index whole = x.columns / lanes * lanes, rest = x.columns - whole;
+    const auto end = rule.from(rest ? whole : 0);
     for (index i = 0; i < n; ++i) {
         const T* const z = x.at(first + i, 0);
-        const auto put = [&](index j, vec a) { store(panel.column(j) + i * strip, rule.from(j).at(i, a)); };
-        for (index j = 0; j < whole; j += lanes) put(j, load(z + j));
-        if (rest) put(whole, head(z + whole, rest));
+        for (index j = 0; j < whole; j += lanes) store(panel.column(j) + i * strip, rule.from(j).at(i, load(z + j)));
+        if (rest) store(panel.column(whole) + i * strip, end.at(i, head(z + whole, rest)));
     }
 }
 
@@ -101,7 +107,8 @@ void pack_columns(const Panel& panel, const Matrix<T>& x, index first, index n, 
 template <class Column, class Rule>
 void pack_column(const Panel panel, index j, Column z, index n, const Rule rule) {
     double* const v = panel.column(j);
-    for (index i = 0; i < n; ++i) v[i * strip] = rule.one(j, i, z(i));
+    const auto column = rule.column(j);
+    for (index i = 0; i < n; ++i) v[i * strip] = column.at(i, z(i));
 }
 
 // The columns of x; `plain` where vectors will do. Once a panel: out of line. Here
