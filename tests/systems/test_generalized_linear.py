@@ -165,6 +165,19 @@ def test_many_rows_take_the_staged_solver() -> None:
         assert model.certificate_.gradient < 1e-4
 
 
+@pytest.mark.parametrize("columns", [3, 24])
+def test_a_row_far_from_the_others_hides_no_minimum(columns: int) -> None:
+    """One row, in no sample, whose mean would be astronomical under the weights of the others."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40_000, columns))
+    y = rng.poisson(np.exp(1 + 0.3 * X[:, 0] + 0.3 * X[:, 1])).astype(float)
+    X[1, 1] = 200.0
+    model = GeneralizedLinear(loss="poisson").fit(X, y)
+    assert model.certificate_.status is Status.SOLVED
+    peer = sm.GLM(y, sm.add_constant(X), family=sm.families.Poisson()).fit(tol=1e-12, maxiter=200)
+    np.testing.assert_allclose(theta(model), peer.params, rtol=1e-8, atol=1e-10)
+
+
 def test_several_targets_are_fitted_one_by_one() -> None:
     X, z, rng = rows()
     Y = np.column_stack([rng.poisson(np.exp(z)), rng.poisson(np.exp(-z))])

@@ -69,6 +69,7 @@ ROUNDING = 2.0**-52
 NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
 AT_AN_END = 1e-9  # curvature of a row, on average, below which constants have gone as far as they can
 ROUNDS, STEPS = 5, 50  # of Newton and gradient steps in turn
+LITTLE_LEFT = 1e-6  # share of the objective that slow steps still gain where it falls for ever: rows far out gain more
 NULL_CLOSE = 1e-16  # squared slope of a constant, in its metric, as a share of the objective
 SHAPE_STEPS, SHAPE_CLOSE = 50, 1e-11  # most steps to the shape of a negative binomial, and its relative accuracy
 SHAPE_ROUNDING = 2.0**-48  # share of the terms of its slope that is rounding
@@ -542,6 +543,8 @@ class _Minimising:
         if self.check is not None:
             return self.check.give_up(here)
         if here.slow < PATIENCE or not self.options.free or here.curvature is None:
+            return False
+        if here.curvature.length(here.evaluation.gradient) ** 2 > LITTLE_LEFT * self.constants.scale:
             return False
         if self.loss.linked is None and not math.isfinite(self.loss.concordance):
             return False

@@ -80,19 +80,26 @@ def _with_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp)
     sample = problem.drawn(more if more > 2 * rows else rows)
     first = problem.on(draw_rows(sample, rows) if sample.n_rows > rows else sample)
     start = _on_sample(first, theta, wanted * problem.share(first.source), 20)
-    if small:
-        return newton(problem, start.theta, wanted, give_up=give_up)._replace(solver=NEWTON)
     share = problem.share(sample)
-    if sample.n_rows > rows:
+    if not small and sample.n_rows > rows:
         start = _on_sample(problem.on(sample), start.theta, wanted * share, 2)
+    if small and math.isfinite(problem.loss.steepest):
+        return newton(problem, start.theta, wanted, give_up=give_up)._replace(solver=NEWTON)
+    here = problem.evaluate(start.theta)
+    before = problem.on(sample).evaluate(theta).value / share
+    promised = before - start.evaluation.value / share
+    # some rows lie far from those drawn: what they lose is more than what the others gain
+    unlike = here.value > before and here.value - problem.evaluate(theta).value > promised
+    if small or unlike:
+        return newton(problem, theta if unlike else start.theta, wanted, give_up=give_up)._replace(solver=NEWTON)
     assert start.curvature is not None
     # the proof needs an iterate that is near in the metric: about where c R decrement is 1/2
     provable = problem.loss.concordance * row_length_bound(problem, start.curvature) * math.sqrt(share)
     near_enough = min(wanted, 0.25 / provable**2) if provable > 0 else wanted
-    here = _in_sample_metric(problem, start.theta, start.curvature, share, wanted, near_enough)
-    if not here.converged and not give_up(here):
-        here = newton(problem, here.theta, wanted, give_up=give_up).after(here)
-    return here._replace(solver="L-BFGS in the metric of a sample, then Newton")
+    found = _in_sample_metric(problem, start.theta, here, start.curvature, share, wanted, near_enough)
+    if not found.converged and not give_up(found):
+        found = newton(problem, found.theta, wanted, give_up=give_up).after(found)
+    return found._replace(solver="L-BFGS in the metric of a sample, then Newton")
 
 
 def minimise_near(problem: Problem, theta: Array, wanted: float, metric: Curvature | None) -> DescentResult | None:
@@ -199,12 +206,18 @@ def _on_sample(sample: Problem, theta: Array, wanted: float, max_steps: int) -> 
 
 
 def _in_sample_metric(
-    problem: Problem, theta: Array, sample: Curvature, share: float, wanted: float, near_enough: float
+    problem: Problem,
+    theta: Array,
+    start: Evaluation,
+    sample: Curvature,
+    share: float,
+    wanted: float,
+    near_enough: float,
 ) -> DescentResult:
     """Step down by L-BFGS until the estimate of the gap is near enough, then prove it and take one Newton step.
 
-    Its metric is the inverse curvature of a sample with this share of the weight. The matrix of all rows is formed in
-    the same pass as the gradient, once the next step will be near enough.
+    `start` is F at theta. The metric is the inverse curvature of a sample with this share of the weight. The matrix of
+    all rows is formed in the same pass as the gradient, once the next step will be near enough.
     """
     second = False
 
@@ -213,7 +226,7 @@ def _in_sample_metric(
         second = estimate <= STEP_GAINS * near_enough
         return estimate <= near_enough
 
-    near = lbfgs(lambda w: problem.evaluate(w, second), theta, lambda g: sample.solve(g) * share, done, max_steps=12)
+    near = lbfgs(lambda w: problem.evaluate(w, second), theta, lambda g: sample.solve(g) * share, done, 12, start)
     here = near.evaluation if near.evaluation.hessian is not None else problem.evaluate(near.theta, second=True)
     assert here.hessian is not None
     curvature = factor_hessian(here.hessian, problem.ridges)
