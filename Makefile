@@ -20,6 +20,8 @@ NATIVE := $(wildcard CMakeLists.txt native/* native/*/*)
 FUZZ_SECONDS ?= 600
 
 export PYTHONUTF8 := 1
+# Byte code is written, whatever the shell says: without it every process of the tests compiles all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test quick test-oldest test-pure test-arm sanitize fuzz lint lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check
 .DELETE_ON_ERROR:
@@ -164,7 +166,7 @@ $(VENV)/.packages: pyproject.toml
 $(VENV)/.installed: $(VENV)/.run
 	@echo "== development: tests, linters, peers"
 	$(PIP) install --quiet --upgrade 'pip>=25.1'
-	$(PIP) install --quiet --group dev
+	$(PIP) install --quiet --no-compile --group dev
 	@touch $@
 
 $(SANITIZED)/.installed: $(VENV)/.installed $(shell find src -name '*.py' -o -name '*.pyi')

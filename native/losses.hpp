@@ -85,7 +85,9 @@ struct Lot {
     index pitch, rows, K;
     double parameter;
     const double *weight, *t;
-    double *z, *q, *slope, *curvature, *value;  // value: a vector of partial sums for each output, or one for all
+    double *z, *q, *slope, *curvature;
+    bool shared;    // curvatures are to be the shares p of coupled outputs
+    double* value;  // a vector of partial sums for each output, or one for all
     Ahead& ahead;
 };
 
@@ -162,7 +164,8 @@ inline void softmax(const Lot& lot) {
             store(lot.slope + at, kept(factor * (mine ? lack : e), lot.rows - i));
             if (lot.curvature) {
                 const vec others = place == double(k) ? rest : (rest + 1.0) - e;
-                store(lot.curvature + at, kept(factor * e * (others / (rest + 1.0)), lot.rows - i));
+                const vec curvature = lot.shared ? e / (rest + 1.0) : factor * e * (others / (rest + 1.0));
+                store(lot.curvature + at, kept(curvature, lot.rows - i));
             }
         }
         value += kept(w * ((top - own) + log1p(rest)), lot.rows - i);

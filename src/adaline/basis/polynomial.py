@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, combinations_with_replacement
@@ -17,6 +17,7 @@ from adaline.basis.base import Basis
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
 from adaline.parameters import COUNT, FLAG, AnyOf, ListOf
+from adaline.values import Blocks, exact_mean, exact_sum, reduce_blocks
 
 MOST_TERMS = 10**5
 
@@ -183,33 +184,53 @@ def orthogonal(x: Array, steps: Array) -> list[Array]:
     return out[1:]
 
 
-def recurrence(blocks: Callable[[], Iterable[Array]], degree: int) -> Array:
+def recurrence(blocks: Blocks, degree: int) -> Array:
     """Return shift, weight of the polynomial before last, and norm of each step, (degree, 3): of the polynomials of
-    mean square 1 that are orthogonal over values which come in blocks (n,), from the first block at each call.
+    mean square 1 that are orthogonal over values which come in blocks (n,), however they are cut.
 
     The norm is infinite beyond the number of distinct values.
     """
-    count, largest, distinct = 0, 0.0, np.empty(0)
-    for x in blocks():
-        count, largest = count + len(x), max(largest, float(np.abs(x).max(initial=0.0)))
-        distinct = np.unique(np.concatenate([distinct, x]))[: degree + 1]
+    count, largest, distinct = reduce_blocks(blocks, partial(_survey, degree + 1), partial(_merge_surveys, degree + 1))
     power = int(np.frexp(largest)[1])
     out = np.zeros((degree, 3))  # in units of 2^power, so that squares are in range
 
-    def average(function: Callable[[Array, Array, Array], Array], known: int) -> float:
-        total = 0.0
-        for block in blocks():
-            x = np.ldexp(block, -power)
-            last, now = [np.zeros((len(x), 1)), *orthogonal(x[:, None], out[None, :known])][-2:]
-            total += float(function(x, now[:, 0], last[:, 0]).sum())
-        return total / max(count, 1)
+    def average(function: Callable[..., Array], *arguments: Any) -> list[float]:
+        return [exact_mean(total, count) for total in reduce_blocks(blocks, partial(function, power, *arguments))]
 
-    mean = average(lambda x, now, last: x, 0)
-    spread = np.sqrt(average(lambda x, now, last: (x - mean) ** 2, 0))
+    mean, _ = average(_shifts, out[:0], 0.0)
+    spread = np.sqrt(average(_norm, out[:0], (mean, 0.0))[0])
     for p in range(degree):
-        shift = mean + average(lambda x, now, last: (x - mean) * now * now, p)
-        before = average(lambda x, now, last: x * now * last, p) if p else 0.0
-        out[p] = shift, before, np.inf
-        size = np.sqrt(average(lambda x, now, last: ((x - shift) * now - before * last) ** 2, p))  # noqa: B023
+        beyond, before = average(_shifts, out[:p], mean)
+        out[p] = mean + beyond, before, np.inf
+        size = np.sqrt(average(_norm, out[:p], out[p, :2])[0])
         out[p, 2] = size if p + 1 < len(distinct) and size > 1e-12 * spread else np.inf
     return np.asarray(np.ldexp(out, power))
+
+
+def _survey(most: int, x: Array) -> tuple[int, float, Array]:
+    """Return the number of values, the largest magnitude, and some of the distinct values, at most `most`."""
+    distinct = np.unique(x[: 8 * most])
+    distinct = distinct if len(distinct) >= most else np.unique(x)
+    return len(x), float(np.abs(x).max(initial=0.0)), distinct[:most]
+
+
+def _merge_surveys(most: int, a: tuple[int, float, Array], b: tuple[int, float, Array]) -> tuple[int, float, Array]:
+    return a[0] + b[0], max(a[1], b[1]), np.union1d(a[2], b[2])[:most]
+
+
+def _shifts(power: int, steps: Array, mean: float, block: Array) -> Array:
+    """Return the exact sums of (x - mean) p^2 and x p q, (2,), of the last polynomial p and the one before it, q."""
+    x, p, q = _last_two(power, steps, block)
+    return np.array([exact_sum((x - mean) * p * p), exact_sum(x * p * q)], dtype=object)
+
+
+def _norm(power: int, steps: Array, next_step: Sequence[float], block: Array) -> Array:
+    """Return the exact sum of the squares of the next polynomial, (1,)."""
+    (x, p, q), (shift, before) = _last_two(power, steps, block), next_step
+    return np.array([exact_sum(((x - shift) * p - before * q) ** 2)], dtype=object)
+
+
+def _last_two(power: int, steps: Array, block: Array) -> tuple[Array, Array, Array]:
+    x = np.ldexp(block, -power)
+    last, now = [np.zeros((len(x), 1)), *orthogonal(x[:, None], steps[None])][-2:]
+    return x, now[:, 0], last[:, 0]

@@ -63,7 +63,7 @@ class PredictOptions:
 class UnalteredTable(Relation):
     """A table whose columns keep their types, so that they can be written as they were read."""
 
-    def runs(self, columns: Sequence[str], where: str, size: int) -> Runs:
+    def runs(self, columns: Sequence[str], where: str, size: int, indexed: Sequence[str] = ()) -> Runs:
         """Return all rows in order, by a query: Parquet files too keep their whole numbers and decimals that way."""
         return self._stream(columns, where, size)
 
@@ -91,7 +91,7 @@ class PipedTable(UnalteredTable):
         super().__init__(self._converted(self.first, 0))
         self.title = self.place = title
 
-    def runs(self, columns: Sequence[str], where: str, size: int) -> Runs:
+    def runs(self, columns: Sequence[str], where: str, size: int, indexed: Sequence[str] = ()) -> Runs:
         """Return the rows as they come."""
         first = 0
         with Reporting(self.title):

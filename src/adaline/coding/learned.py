@@ -1,14 +1,17 @@
 """Functions of formulas that learn from the rows: means, scales, knots, breaks, orthogonal polynomials, all as in R.
 
 What is learned is a tuple of numbers, kept in the coding and stored with the model; each class has the options of a
-call as its fields.
+call as its fields. All of it is learned by sums over blocks that merge without rounding: center, scale and poly by
+exact sums of numbers, cut by the range and counts, bs and ns by counting the values that begin with the same bits. So
+what is learned does not depend on how the rows are cut, or where they lie.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -19,10 +22,9 @@ from adaline.arrays import Array
 from adaline.basis.polynomial import orthogonal, recurrence
 from adaline.basis.spline import MOST_COLUMNS, b_splines, natural_splines
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.values import Blocks, Values, exact_mean, exact_sum, reduce_blocks
 
 Facts = tuple[float, ...]
-Blocks = Callable[[], Iterable[Array]]
-"""A function that returns the values of an expression, (n,), block by block, from the first each time."""
 
 HELD = 2**23  # values that are held in memory to find quantiles; of more they are found by passes over all rows
 MOST_DEGREES = 30
@@ -79,12 +81,10 @@ class Scaling(Learner):
         middle = mean(blocks) if self.center else 0.0
         if not self.scale:
             return middle, 1.0
-        count, squares = 0, 0.0
-        for x in blocks():
-            count, squares = count + len(x), squares + float(((x - middle) ** 2).sum())
+        count, squares = reduce_blocks(blocks, partial(_squares, middle))
         if not squares or count < 2:
             raise InvalidData("scale() of a column that is constant has no unit: leave it out, or use center()")
-        return middle, float(np.sqrt(squares / (count - 1)))
+        return middle, float(np.sqrt(exact_mean(squares, count - 1)))
 
     def of(self, x: Array, facts: Facts) -> Array:
         return np.asarray((x - facts[0]) / facts[1])
@@ -108,7 +108,7 @@ class Poly(Learner):
     def learn(self, blocks: Blocks) -> Facts:
         if self.raw:
             return ()
-        count, found = sum(map(len, blocks())), recurrence(blocks, self.degree)
+        count, found = reduce_blocks(blocks, len), recurrence(blocks, self.degree)
         if not np.isfinite(found).all():
             raise InvalidData(f"poly() of degree {self.degree} needs more than {self.degree} different values")
         return (float(np.sqrt(count)), *found.ravel().tolist())
@@ -209,11 +209,13 @@ class Cut(Learner):
                 beyond = abs(low) / 1000 or 0.001
                 breaks = np.linspace(low - beyond, high + beyond, self.breaks + 1)
             breaks[0], breaks[-1] = low - beyond, high + beyond
-        counts = np.zeros(len(breaks) - 1)
-        for x in blocks():
-            codes = self.of(x, (*breaks, *counts))
-            counts += np.bincount(codes[~np.isnan(codes)].astype(np.intp), minlength=len(counts))
+        counts = reduce_blocks(blocks, partial(self._count, tuple(breaks)))
         return (*breaks.tolist(), *(counts / max(counts.sum(), 1)).tolist())
+
+    def _count(self, breaks: Facts, x: Array) -> NDArray[np.int64]:
+        """Return how many values lie in each interval."""
+        codes = self.of(x, (*breaks, *breaks[1:]))
+        return np.bincount(codes[~np.isnan(codes)].astype(np.intp), minlength=len(breaks) - 1)
 
     def of(self, x: Array, facts: Facts) -> Array:
         breaks = np.array(facts[: self.size(facts) + 1])
@@ -259,41 +261,62 @@ LEARNERS: dict[str, type[Any]] = {
 
 def mean(blocks: Blocks) -> float:
     """Return the mean of values."""
-    count, total = 0, 0.0
-    for x in blocks():
-        count, total = count + len(x), total + float(x.sum())
-    return total / max(count, 1)
+    count, total = reduce_blocks(blocks, _total)
+    return exact_mean(total, count)
 
 
-def quantiles(blocks: Blocks, shares: Sequence[float] | Array) -> Array:
-    """Return the quantiles of values, interpolated as by R's and numpy's default; exact, in bounded memory."""
-    count = sum(map(len, blocks()))
-    if count <= HELD:
-        return np.asarray(np.quantile(np.concatenate(list(blocks())), shares))
+def _total(x: Array) -> NDArray[Any]:
+    """Return the number of values, and their exact sum, (2,)."""
+    return np.array([len(x), exact_sum(x)], dtype=object)
+
+
+def _squares(middle: float, x: Array) -> NDArray[Any]:
+    """Return the number of values, and the exact sum of the squares of their distances from the middle, (2,)."""
+    return _total((x - middle) ** 2)
+
+
+def quantiles(
+    blocks: Blocks, shares: Sequence[float] | Array, within: tuple[float, float] = (-np.inf, np.inf)
+) -> Array:
+    """Return the quantiles of the values within two bounds, interpolated as by R's and numpy's default.
+
+    They are exact, in bounded memory: by passes over the values where they are many, or lie elsewhere.
+    """
+    count = reduce_blocks(blocks, partial(_count_within, within))
+    if count <= HELD and not isinstance(blocks, Values):
+        values = np.concatenate(list(blocks()))
+        return np.asarray(np.quantile(values[(within[0] <= values) & (values <= within[1])], shares))
     position = np.asarray(shares) * (count - 1)
     below = np.floor(position).astype(np.int64)
-    low = _order_statistics(blocks, below)
-    high = _order_statistics(blocks, np.minimum(below + 1, count - 1))
-    return np.asarray(low + (high - low) * (position - below))
+    found = _order_statistics(blocks, np.concatenate([below, np.minimum(below + 1, count - 1)]), within)
+    low, high = found[: len(below)], found[len(below) :]
+    part, step = position - below, high - low
+    return np.asarray(np.where(part < 0.5, low + step * part, high - step * (1 - part)))
 
 
-def _order_statistics(blocks: Blocks, ranks: NDArray[np.int64]) -> Array:
+def _count_within(within: tuple[float, float], x: Array) -> int:
+    return int(np.count_nonzero((within[0] <= x) & (x <= within[1])))
+
+
+def _order_statistics(blocks: Blocks, ranks: NDArray[np.int64], within: tuple[float, float]) -> Array:
     """Return the values of these ranks, 0 the smallest, by radix selection: each pass fixes the next bits of all."""
     prefix, left = np.zeros(len(ranks), dtype=np.uint64), ranks.copy()
     for shift in range(64 - RADIX, -1, -RADIX):
-        counts = {int(one): np.zeros(2**RADIX, dtype=np.int64) for one in prefix}
-        for x in blocks():
-            keys = _ordered(x) >> np.uint64(shift)
-            above, digits = keys >> np.uint64(RADIX), (keys & np.uint64(2**RADIX - 1)).astype(np.intp)
-            for one, count in counts.items():
-                count += np.bincount(digits[above == one], minlength=2**RADIX)
-        for i, known in enumerate(prefix):
-            total = np.cumsum(counts[int(known)])
+        known, which = np.unique(prefix, return_inverse=True)
+        counts = reduce_blocks(blocks, partial(_count_digits, within, known, shift))
+        for i, total in enumerate(np.cumsum(counts, axis=1)[which]):
             digit = int(np.searchsorted(total, left[i], side="right"))
             left[i] -= total[digit - 1] if digit else 0
-            prefix[i] = (known << np.uint64(RADIX)) | np.uint64(digit)
+            prefix[i] = (prefix[i] << np.uint64(RADIX)) | np.uint64(digit)
     negative = prefix < 2**63
     return np.where(negative, ~prefix, prefix ^ np.uint64(2**63)).view(np.float64)
+
+
+def _count_digits(within: tuple[float, float], known: NDArray[np.uint64], shift: int, x: Array) -> NDArray[np.int64]:
+    """Return how many of the values that begin with each of the known bits have each of the next digits, (K, 2^16)."""
+    keys = _ordered(x[(within[0] <= x) & (x <= within[1])]) >> np.uint64(shift)
+    above, digits = keys >> np.uint64(RADIX), (keys & np.uint64(2**RADIX - 1)).astype(np.intp)
+    return np.stack([np.bincount(digits[above == one], minlength=2**RADIX) for one in known])
 
 
 def _ordered(x: Array) -> NDArray[np.uint64]:
@@ -303,8 +326,13 @@ def _ordered(x: Array) -> NDArray[np.uint64]:
 
 
 def _range(blocks: Blocks) -> tuple[float, float]:
-    ends = np.array([(x.min(), x.max()) for x in blocks() if len(x)])
-    return float(ends[:, 0].min()), float(ends[:, 1].max())
+    low, high = reduce_blocks(blocks, _ends, np.minimum)
+    return float(low), -float(high)
+
+
+def _ends(x: Array) -> Array:
+    """Return the smallest value, and the largest one negated, (2,)."""
+    return np.array([x.min(initial=np.inf), -x.max(initial=-np.inf)])
 
 
 def _knots(blocks: Blocks, wanted: BSpline | NaturalSpline, least: int) -> Facts:
@@ -316,7 +344,7 @@ def _knots(blocks: Blocks, wanted: BSpline | NaturalSpline, least: int) -> Facts
         inner = sorted(wanted.knots)
     else:
         shares = np.linspace(0, 1, (wanted.df or least) - least + 2)[1:-1]
-        inner = quantiles(lambda: (x[(low <= x) & (x <= high)] for x in blocks()), shares).tolist()
+        inner = quantiles(blocks, shares, (low, high)).tolist()
     if inner and not low <= inner[0] <= inner[-1] <= high:
         raise InvalidData(f"the knots of a spline must lie between {low:g} and {high:g}, got {inner}")
     return (low, *inner, high)

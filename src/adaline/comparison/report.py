@@ -248,7 +248,7 @@ def _said(found: Comparison, change: Change) -> tuple[str, str]:
     places = places if size == 0 or 1e-6 < size < 1e9 else -1
     texts = [(f"{value:.{places}f}" if places >= 0 else f"{value:.3g}").replace("-", "−") for value in values]
     sign = "+" if change.estimate > 0 else ""
-    interval = "" if math.isnan(change.lower) else f"{texts[1]} to {texts[2]}"
+    interval = "" if math.isnan(change.lower) or size == 0 else f"{texts[1]} to {texts[2]}"
     return f"{sign}{texts[0]}{' ' if unit else ''}{unit}", interval
 
 

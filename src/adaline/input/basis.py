@@ -18,6 +18,7 @@ from adaline.input.columns import columns_on
 from adaline.sources import Source
 from adaline.sources.expanded import phi
 from adaline.sources.sample import draw_rows
+from adaline.sums import RowSample
 
 SAMPLE = 2**14
 """Rows that a basis learns from, where there are more."""
@@ -32,11 +33,12 @@ def learn_basis(system: Any, source: Source) -> Basis | None:
     if wanted is None:
         return None
     rows = source.unlabelled() if source.shape.targets else source
-    if wanted.learns:
-        some: Any = np.concatenate(
+    some: Any = rows.sum(RowSample, most=SAMPLE).x if wanted.learns and rows.streamed else ()
+    if wanted.learns and not len(some):  # rows in memory, or none that has a weight
+        some = np.concatenate(
             [_dense(block.x) for block in draw_rows(rows, SAMPLE, among=_rows_with_weight(rows)).blocks()]
         )
-    else:
+    elif not wanted.learns:
         some = _dense(rows.peek().gathered().x[:2, :])
     if not np.isfinite(some).all():
         rows.refuse_nonfinite()

@@ -21,7 +21,7 @@ from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.scans import Scan, State
 from adaline.sources.threads import one_blas_thread, run_tasks, tree_sum
-from adaline.sums import Sum
+from adaline.sums import Sum, WeightTotals
 
 S = TypeVar("S", bound=Sum)
 Reader = Callable[[], Iterable[Block]]
@@ -239,6 +239,8 @@ class Source(ABC):
 
     def total_weight(self) -> float:
         """Return the sum of the weights."""
+        if self.streamed and self.weighted:
+            return self.sum(WeightTotals).weight
         weight = self.read_weights()
         return float(self.count_rows()) if weight is None else float(weight.sum())
 

@@ -11,14 +11,22 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from adaline.errors import AdalineWarning, InvalidParameter, warn
 from adaline.locks import Lock
-from adaline.sums import Sum
 
-S = TypeVar("S", bound=Sum)
 T = TypeVar("T")
+
+
+class Mergeable(Protocol):
+    """What `tree_sum` can add: a sum, or anything else that takes in another of its kind."""
+
+    def merge(self, other: Any, /) -> None:
+        """Take in another one."""
+
+
+S = TypeVar("S", bound=Mergeable)
 
 _chosen: int | None = None
 _limit_lock = Lock()

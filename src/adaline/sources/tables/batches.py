@@ -56,8 +56,11 @@ def parquet_rows(files: Sequence[str]) -> int:
     return rows
 
 
-def row_groups(files: Sequence[str], columns: Sequence[str], size: int) -> Runs:
-    """Return the rows of Parquet files in order, one row group a run, or one batch of a few large ones."""
+def row_groups(files: Sequence[str], columns: Sequence[str], size: int, indexed: Sequence[str] = ()) -> Runs:
+    """Return the rows of Parquet files in order, one row group a run, or one batch of a few large ones.
+
+    Columns of texts that are `indexed` are read as indices into a dictionary, as they mostly lie in the file.
+    """
     from pyarrow import parquet
 
     for name in files:
@@ -68,7 +71,7 @@ def row_groups(files: Sequence[str], columns: Sequence[str], size: int) -> Runs:
             if rows == 0:
                 continue
             large = 8 * rows * len(columns) > ROW_GROUP_BYTES
-            run = partial(_row_group, name, meta, group, list(columns), size, large)
+            run = partial(_row_group, name, meta, group, list(columns), size, large, list(indexed))
             if large and len(files) * meta.num_row_groups <= FEW_GROUPS:
                 for batch in run():
                     yield batch.num_rows, partial(iter, [batch])
@@ -76,25 +79,30 @@ def row_groups(files: Sequence[str], columns: Sequence[str], size: int) -> Runs:
                 yield rows, run
 
 
-def _row_group(name: str, meta: Any, group: int, columns: list[str], size: int, large: bool) -> Iterator[Any]:
+def _row_group(
+    name: str, meta: Any, group: int, columns: list[str], size: int, large: bool, indexed: list[str]
+) -> Iterator[Any]:
     """Decode one row group, in pieces where it is large; the file is mapped only meanwhile."""
     import pyarrow as pa
     from pyarrow import parquet
 
     with Reporting(name), pa.memory_map(name) as mapped:
-        file = parquet.ParquetFile(mapped, metadata=meta, pre_buffer=False)
+        file = parquet.ParquetFile(mapped, metadata=meta, pre_buffer=False, read_dictionary=indexed)
         if large:
             batches = file.iter_batches(size, row_groups=[group], columns=columns, use_threads=False)
-            yield from map(_plain, batches)
+            yield from (plain_batch(batch, indexed) for batch in batches)
         else:
-            yield _plain(file.read_row_group(group, columns=columns, use_threads=False))
+            yield plain_batch(file.read_row_group(group, columns=columns, use_threads=False), indexed)
 
 
-def _plain(batch: Any) -> Any:
-    """Return a batch with dictionaries as their values, and decimals, half floats and 64-bit integers as float64."""
+def plain_batch(batch: Any, indexed: Sequence[str] = ()) -> Any:
+    """Return a batch with dictionaries as their values, and decimals, half floats and 64-bit integers as float64.
+
+    Dictionaries of the `indexed` columns stay as they are.
+    """
     import pyarrow as pa
 
-    wanted = [_plain_type(field.type) for field in batch.schema]
+    wanted = [field.type if field.name in indexed else _plain_type(field.type) for field in batch.schema]
     if wanted == batch.schema.types:
         return batch
     fields = [field.with_type(kind) for field, kind in zip(batch.schema, wanted, strict=True)]

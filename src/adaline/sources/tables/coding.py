@@ -1,38 +1,51 @@
-"""Learning the coding of a table by SQL: one pass for levels, means and missing values; none for numbers alone."""
+"""Learning the coding of a table: from its first rows by SQL, and from a summary of all of them that merges.
+
+Where there are neither categories, nor values to fill, nor functions that learn, no row is read.
+"""
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
 from adaline.arrays import Array
 from adaline.coding import Coding, Column, Learned, Term
-from adaline.coding.columns import FEW_LEVELS, is_missing, is_text, learn_category, plain
+from adaline.coding.columns import FEW_LEVELS, is_text, learn_category, plain
 from adaline.coding.expressions import compiled, names_in
 from adaline.coding.formula import read_formula, targets_of
 from adaline.coding.frames import plain_terms, refusal
-from adaline.coding.learned import HELD, Blocks
+from adaline.coding.learned import HELD
 from adaline.coding.terms import without_repetition
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
-from adaline.sources.base import block_rows
-from adaline.sources.tables.batches import as_table
 from adaline.sources.tables.failures import shorten
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec
 from adaline.sources.tables.sql import quoted
+from adaline.sources.tables.summary import (
+    MOST_KEPT,
+    ReduceRows,
+    TableSummary,
+    Wanted,
+    reduce_rows,
+    summarize,
+    with_values,
+)
+from adaline.values import Blocks, Values
+
+T = TypeVar("T")
 
 SAMPLE = 200_000  # rows from which it is decided whether a text column is a category
 SIGNS = "'[,%$\u20ac\u00a3\u00a5'' \u00a0_]'"  # signs in numbers written for people
 IDENTIFIER = re.compile(r"(^|_|\b)(id|key|uuid|guid|index|no|nr)$|[a-z](Id|ID|Key)$", re.ASCII)
 MOSTLY = 0.5  # fraction of numbers above which a text column is a column of numbers with errors
 NEARLY = 0.95  # fraction above which the others are errors even where texts are left out
+TEXTS = ("text", "category")
 
 
 def usable_columns(relation: Relation, spec: TableSpec) -> tuple[list[str], dict[str, str]]:
@@ -91,25 +104,87 @@ def find_identifiers(relation: Relation, names: Iterable[str]) -> tuple[dict[str
     return certain, doubtful
 
 
-def learn_coding(relation: Relation, spec: TableSpec) -> Coding:
-    """Return the coding of a table's columns."""
-    named = dict(spec.categories)
-    kinds = {name: "category" if name in named else relation.kind(name) for name in relation.schema}
+@dataclass(frozen=True)
+class Design:
+    """What a spec and the kinds of a table's columns say of its coding, before a row is read.
+
+    features : the raw columns and their kinds: "number", "boolean", "date", "text" or "category"; some have two.
+    declared : the levels of categories, in the order in which the table declares them.
+    required : the columns that must have a value: rows without one are left out.
+    """
+
+    title: str
+    spec: TableSpec
+    targets: tuple[str, ...]
+    target: str | None
+    features: tuple[tuple[str, str], ...]
+    declared: dict[str, list[Any]]
+    required: tuple[str, ...]
     terms: tuple[Term, ...] | None = None
-    targets, intercept, offset = spec.targets, True, spec.offset
-    twice: list[str] = []
+    intercept: bool = True
+
+    @property
+    def wanted(self) -> Wanted:
+        """What the coding is learned from: levels of categories, and means of numbers where they are filled."""
+        fill = self.spec.missing in ("mean", "indicator")
+        return Wanted(
+            means=tuple((name, kind) for name, kind in self.features if fill and kind not in TEXTS),
+            levels=tuple((name, MOST_KEPT) for name, kind in self.features if kind in TEXTS),
+            required=self.required,
+        )
+
+    def coding(self, summary: TableSummary) -> Coding:
+        """Return the coding, without what functions of a formula learn."""
+        columns, spec = tuple(self._column(summary, *feature) for feature in self.features), self.spec
+        terms = plain_terms(columns) if self.terms is None else self.terms
+        policies = spec.weight, spec.missing, spec.unseen
+        return Coding(columns, terms, self.target, *policies, self.intercept, spec.offset)
+
+    def _column(self, summary: TableSummary, name: str, kind: str) -> Column:
+        marked = self.spec.missing == "indicator"
+        if kind in TEXTS:
+            levels = summary.levels[name]
+            if levels.counts is None:
+                raise InvalidData(f"column {name!r} has more than {MOST_KEPT:,} different values: leave it out")
+            if not levels.counts:
+                raise MissingValues(f"column {name!r} has no values at all; leave it out")
+            column = _category(name, levels.counts, dict(self.spec.categories).get(name), self.declared.get(name))
+            return replace(column, gaps=marked and levels.missing > 0)
+        if name not in summary.means:
+            return Column(name, kind)
+        numbers = summary.means[name]
+        if not numbers.present:
+            raise MissingValues(f"column {name!r} has no values at all: there is no mean to fill in; leave it out")
+        return Column(name, kind, mean=numbers.mean, gaps=marked and numbers.missing > 0)
+
+    def refuse_no_rows(self) -> NoReturn:
+        """Refuse a table none of whose rows are used."""
+        raise InvalidData(f"{self.title} has no rows{' without gaps' if self.required else ''}")
+
+    def refuse_gaps(self, reduce: ReduceRows, names: Iterable[str]) -> NoReturn:
+        """Refuse missing values, naming the columns that have some; one pass."""
+        found = summarize(reduce, Wanted(gaps=tuple(dict.fromkeys(names)))).gaps
+        raise MissingValues(describe_gaps(self.title, found))
+
+
+def design_of(relation: Relation, spec: TableSpec) -> Design:
+    """Return what is known of the coding of a table's columns without its rows; refuse columns that have none."""
+    kinds = {name: relation.kind(name) for name in relation.schema} | {name: "category" for name, _ in spec.categories}
+    targets, target = spec.targets, spec.targets[0] if len(spec.targets) == 1 else None
+    terms: tuple[Term, ...] | None = None
+    intercept, twice = True, list[str]()
     if spec.formula is not None:
         formula = read_formula(
             spec.formula,
-            [name for name, kind in kinds.items() if kind in ("text", "category")],
+            [name for name, kind in kinds.items() if kind in TEXTS],
             list(relation.schema),
             booleans=[name for name, kind in kinds.items() if kind == "boolean"],
             everything=[name for name in relation.schema if name not in (spec.weight, spec.offset)],
         )
-        targets, intercept, offset = targets_of(formula.target), formula.intercept, formula.offset or offset
+        target, targets, intercept = formula.target, targets_of(formula.target), formula.intercept
         if formula.offset is not None and spec.offset is not None:
             raise InvalidParameter("the formula has an offset: give none by offset=")
-        spec = replace(spec, offset=offset)
+        spec = replace(spec, offset=formula.offset or spec.offset)
         features = formula.columns()
         relation.add_lags(features)
         kinds |= {name: relation.kind(name) for name in features if name not in kinds}
@@ -131,71 +206,134 @@ def learn_coding(relation: Relation, spec: TableSpec) -> Coding:
             raise InvalidData(refusal(name, kinds[name], relation.schema[name]))
         if kinds[name] == "category" and relation.schema[name] == "TIMESTAMP WITH TIME ZONE":
             raise InvalidData(f"column {name!r} holds times with a zone, no categories: name it in dates=")
-    texts = [name for name in features if kinds[name] == "text"]
-    refuse_prose(relation, texts, [name for name in targets if kinds.get(name) == "text"])
-    kinds |= dict.fromkeys(texts, "category")
-    columns = _columns(relation, spec, targets, features, kinds, named)
-    if twice:
-        columns += _columns(relation, spec, targets, twice, dict.fromkeys(twice, "category"), named)
-    coding = Coding(
-        columns,
-        plain_terms(columns) if terms is None else terms,
-        formula.target if terms is not None else targets[0] if len(targets) == 1 else None,
-        spec.weight,
-        spec.missing,
-        spec.unseen,
+    orders = {name: declared_order(relation, name) for name in features if kinds[name] == "category"}
+    return Design(
+        relation.title,
+        spec,
+        targets,
+        target,
+        (*((name, kinds[name]) for name in features), *((name, "category") for name in twice)),
+        {name: order for name, order in orders.items() if order is not None},
+        tuple(required_columns(relation, spec, targets, features)),
+        terms,
         intercept,
-        offset,
     )
-    coding = _learn_functions(relation, coding, rows_filter(relation, spec, targets, coding.needed))
+
+
+def learn_coding(relation: Relation, spec: TableSpec, reduce: ReduceRows | None = None) -> Coding:
+    """Return the coding of a table's columns.
+
+    Where the rows lie elsewhere `reduce` goes over them, and the relation holds their first ones.
+    """
+    reduce = partial(reduce_rows, relation) if reduce is None else reduce
+    design = design_of(relation, spec)
+    named = dict(spec.categories)
+    labels = [n for n in design.targets if n in relation.schema and n not in named and relation.kind(n) == "text"]
+    refuse_prose(relation, [name for name, kind in design.features if kind == "text"], labels)
+    wanted = design.wanted
+    summary = TableSummary.zero(wanted)
+    if wanted.means or wanted.levels:
+        summary = summarize(reduce, wanted)
+        if not summary.rows:
+            design.refuse_no_rows()
+    if spec.missing == "error" and any(levels.missing for levels in summary.levels.values()):
+        of_targets = [column for target in design.targets for column in target_columns(relation, target)]
+        design.refuse_gaps(reduce, [*of_targets, *(name for name, _ in design.features)])
+    coding = _learn_functions(reduce, design, design.coding(summary), relation.estimated_rows() or 0)
     _refuse_collisions(coding)
     return coding
 
 
-def _learn_functions(relation: Relation, coding: Coding, where: str) -> Coding:
+def _learn_functions(reduce: ReduceRows, design: Design, coding: Coding, rows: int) -> Coding:
     """Return the coding with what functions in a formula learn: one pass for each depth of calls, more beyond HELD."""
     texts = [factor.text for term in coding.terms for factor in term.factors if factor.column is None]
     pending = {call.text: call for text in texts for call in compiled(text).calls}
     while pending:
         ready = [c for c in pending.values() if all(one.text not in pending for one in compiled(c.argument).calls)]
-        blocks = _values(relation, coding, where, [call.argument for call in ready])
-        found = [Learned(call.text, call.learner.learn(blocks[call.argument])) for call in ready]
+        try:
+            blocks = _values(reduce, design, coding, list(dict.fromkeys(call.argument for call in ready)), rows)
+            found = [Learned(call.text, call.learner.learn(blocks[call.argument])) for call in ready]
+        except MissingValues:
+            design.refuse_gaps(reduce, coding.needed)
         coding = replace(coding, learned=(*coding.learned, *found))
         pending = {text: call for text, call in pending.items() if call not in ready}
     return coding
 
 
-def _values(relation: Relation, coding: Coding, where: str, arguments: Sequence[str]) -> dict[str, Blocks]:
-    """Return the values of expressions, to be read repeatedly: held in memory where they are few."""
-    columns = {text: names_in(text) for text in arguments}
-
-    def read(texts: Sequence[str]) -> Iterator[list[Array]]:
-        names = list(dict.fromkeys(name for text in texts for name in columns[text]))
-        known = replace(coding, columns=tuple(c for c in coding.columns if c.name in names and not c.is_category))
-        relation.queries += 1
-        for _, run in relation.runs(names, where, block_rows(len(names))):
-            for batch in run():
-                frame = nw.from_native(as_table(batch), eager_only=True)
-                values = [known.value(text, frame) for text in texts]
-                if not all(np.isfinite(one).all() for one in values):
-                    if any(np.isnan(known.value(f"(`{name}`)", frame)).any() for name in names):
-                        raise MissingValues(missing_message(relation, coding.needed))
-                    raise InvalidData(f"{', '.join(texts)} in the formula is not finite for all rows")
-                yield values
-
-    held: list[list[Array]] = []
-    for values in read(arguments):
-        held.append(values)
-        if sum(map(len, values)) * len(held) > HELD:
-            return {text: partial(_first_of, partial(read, [text])) for text in arguments}
-    if not held:
-        raise InvalidData(f"{relation.title} has no rows{'' if where == 'TRUE' else ' without gaps'}")
-    whole = [np.concatenate(values) for values in zip(*held, strict=True)]
-    return {text: partial(list, [values]) for text, values in zip(arguments, whole, strict=True)}
+def _values(
+    reduce: ReduceRows, design: Design, coding: Coding, arguments: Sequence[str], rows: int
+) -> dict[str, Blocks]:
+    """Return the values of expressions, to be gone over repeatedly: held in memory where they are few."""
+    if rows * len(arguments) <= HELD:
+        every = Expressions(coding, tuple(arguments), design.required)
+        held = reduce(every.columns, partial(_hold, every), _join)
+        if held is not None:
+            if not sum(map(len, held[0])):
+                design.refuse_no_rows()
+            whole = {text: np.concatenate(parts) for text, parts in zip(arguments, held, strict=True)}
+            return {text: partial(list, [values]) for text, values in whole.items()}
+    each = {text: Expressions(coding, (text,), design.required) for text in arguments}
+    return {text: ExpressionValues(reduce, design, one) for text, one in each.items()}
 
 
-def _first_of(read: Callable[[], Iterator[list[Array]]]) -> Iterator[Array]:
-    return (values[0] for values in read())
+@dataclass(frozen=True)
+class Expressions:
+    """Expressions of a formula whose functions have learned: from an Arrow table to their values in the rows used."""
+
+    coding: Coding
+    texts: tuple[str, ...]
+    required: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of numbers that they read."""
+        return list(dict.fromkeys(name for text in self.texts for name in names_in(text)))
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns to read."""
+        return list(dict.fromkeys([*self.names, *self.required]))
+
+    def of(self, table: Any) -> list[Array]:
+        """Return the values of each, (n,); refuse missing ones, and those that are not finite."""
+        names, frame = self.names, nw.from_native(with_values(table, self.required), eager_only=True)
+        read = (column for column in self.coding.columns if column.name in names and not column.is_category)
+        known = replace(self.coding, columns=tuple(read))
+        values = [known.value(text, frame) for text in self.texts]
+        if not all(np.isfinite(one).all() for one in values):
+            if any(np.isnan(known.value(f"(`{name}`)", frame)).any() for name in names):
+                raise MissingValues(f"{', '.join(self.texts)} in the formula has missing values")
+            raise InvalidData(f"{', '.join(self.texts)} in the formula is not finite for all rows")
+        return values
+
+
+@dataclass(frozen=True)
+class ExpressionValues(Values):
+    """The values of one expression over the rows of a table, computed in every pass."""
+
+    rows: ReduceRows
+    design: Design
+    expression: Expressions
+
+    def reduce(self, function: Callable[[Array], T], merge: Callable[[T, T], T]) -> T:
+        """Return a function of the values of each part of the rows, merged."""
+        found = self.rows(self.expression.columns, partial(_apply, self.expression, function), merge)
+        return self.design.refuse_no_rows() if found is None else found
+
+
+def _apply(expression: Expressions, function: Callable[[Array], T], table: Any) -> T:
+    return function(expression.of(table)[0])
+
+
+def _hold(expressions: Expressions, table: Any) -> list[list[Array]] | None:
+    return [[values] for values in expressions.of(table)]
+
+
+def _join(left: list[list[Array]] | None, right: list[list[Array]] | None) -> list[list[Array]] | None:
+    """Return the values of both; None, for too many, where they are."""
+    if left is None or right is None or sum(len(part) for parts in (*left, *right) for part in parts) > HELD:
+        return None
+    return [mine + theirs for mine, theirs in zip(left, right, strict=True)]
 
 
 def _refuse_collisions(coding: Coding) -> None:
@@ -209,16 +347,21 @@ def _refuse_collisions(coding: Coding) -> None:
 
 
 def rows_filter(relation: Relation, spec: TableSpec, targets: Sequence[str], features: Iterable[str]) -> str:
-    """Return the SQL condition of the rows that are used: unless missing="error", those with target and weight, and
-    for missing="drop" with all features.
+    """Return the SQL condition of the rows that are used."""
+    required = required_columns(relation, spec, targets, features)
+    return " AND ".join(f"NOT {relation.absent(name)}" for name in required) or "TRUE"
+
+
+def required_columns(relation: Relation, spec: TableSpec, targets: Sequence[str], features: Iterable[str]) -> list[str]:
+    """Return the columns that must have a value in the rows that are used: unless missing="error", those of target,
+    weight and offset, and for missing="drop" all features.
     """
     if spec.missing == "error":
-        return "TRUE"
+        return []
     required = [name for text in targets for name in target_columns(relation, text)]
     required += [spec.weight] if spec.weight is not None else []
     required += spec.offset_columns(relation.schema)
-    required += features if spec.missing == "drop" else []
-    return " AND ".join(f"NOT {relation.absent(name)}" for name in dict.fromkeys(required)) or "TRUE"
+    return list(dict.fromkeys([*required, *(features if spec.missing == "drop" else ())]))
 
 
 def target_columns(relation: Relation, text: str) -> list[str]:
@@ -229,12 +372,16 @@ def target_columns(relation: Relation, text: str) -> list[str]:
 
 
 def missing_message(relation: Relation, names: Iterable[str]) -> str:
+    """Return a message that names the columns with missing values and their counts, by one scan, and what to do."""
+    return describe_gaps(relation.title, count_gaps(relation, names))
+
+
+def describe_gaps(title: str, found: dict[str, int]) -> str:
     """Return a message that names the columns with missing values and their counts, and what to do."""
-    found = count_gaps(relation, names)
     worst = sorted((n for n in found if found[n]), key=lambda name: -found[name])
     shown = ", ".join(f"{name!r} ({found[name]:,})" for name in worst[:5]) + (", ..." if len(worst) > 5 else "")
     return (
-        f"{relation.title} has missing values in column {shown}. Choose missing='drop' to leave such rows out, 'mean' "
+        f"{title} has missing values in column {shown}. Choose missing='drop' to leave such rows out, 'mean' "
         "to fill them, or 'indicator' to fill them and say so in a column"
     )
 
@@ -262,53 +409,6 @@ def gaps_of(counts: Sequence[int | None]) -> list[int]:
     return [rows - finite - infinite for finite, infinite in zip(present[::2], present[1::2], strict=True)]
 
 
-def _columns(
-    relation: Relation,
-    spec: TableSpec,
-    targets: Sequence[str],
-    features: list[str],
-    kinds: dict[str, str],
-    named: dict[str, tuple[Any, ...] | None],
-) -> tuple[Column, ...]:
-    """Return the features as columns of a coding; one pass where there are categories or values to fill."""
-    fill = spec.missing in ("mean", "indicator")
-    asked: dict[str, str] = {}
-    for name in features:
-        column = quoted(name)
-        if kinds[name] == "category":
-            asked[name] = f"histogram({relation.value(name)})"
-        elif fill:
-            numbers = f"epoch({column}) / 86400" if kinds[name] == "date" else f"CAST({column} AS DOUBLE)"
-            asked[name] = f"avg({numbers}) FILTER (NOT {relation.absent(name)})"
-    found: dict[str, Any] = {}
-    gaps: dict[str, int] = dict.fromkeys(features, 0)
-    if asked:
-        counts = gap_counts(relation, asked)
-        where = rows_filter(relation, spec, targets, features)
-        values = relation.rows(f"SELECT {', '.join(asked.values())}, {counts} FROM {relation.sql} WHERE {where}")[0]
-        if values[len(asked)] == 0:
-            raise InvalidData(f"{relation.title} has no rows{'' if where == 'TRUE' else ' without gaps'}")
-        found = dict(zip(asked, values, strict=False))
-        gaps |= dict(zip(asked, gaps_of(values[len(asked) :]), strict=True))
-    out = []
-    for name in features:
-        marked = spec.missing == "indicator" and gaps[name] > 0
-        if kinds[name] != "category":
-            mean = found.get(name)
-            if fill and mean is None:
-                raise MissingValues(f"column {name!r} has no values at all: there is no mean to fill in; leave it out")
-            out.append(Column(name, kinds[name], mean=math.nan if mean is None else float(mean), gaps=marked))
-            continue
-        if gaps[name] and spec.missing == "error":
-            of_targets = [column for target in targets for column in target_columns(relation, target)]
-            raise MissingValues(missing_message(relation, [*of_targets, *features]))
-        counts_of = dict(found[name] or {})
-        if not counts_of:
-            raise MissingValues(f"column {name!r} has no values at all; leave it out")
-        out.append(replace(_category(relation, name, counts_of, named.get(name)), gaps=marked))
-    return tuple(out)
-
-
 def declared_order(relation: Relation, name: str) -> list[Any] | None:
     """Return the levels of a column in the order in which the table declares them; None where it does not."""
     if name in relation.declared:
@@ -318,16 +418,19 @@ def declared_order(relation: Relation, name: str) -> list[Any] | None:
     return list(relation.rows(f"SELECT enum_range(CAST(NULL AS {relation.schema[name]}))")[0][0])
 
 
-def _category(relation: Relation, name: str, counts: dict[Any, int], levels: tuple[Any, ...] | None) -> Column:
-    declared = declared_order(relation, name) if levels is None else None
-    if declared is not None:
-        levels = tuple(level for level in declared if level in counts)
-    if levels is not None:
-        known = {plain(level) for level in levels}
-        unknown = [plain(value) for value in counts if not is_missing(value) and plain(value) not in known]
-        if unknown:
-            raise InvalidData(f"column {name!r} has the level {unknown[0]!r}, which categories= does not name")
-    return learn_category(name, counts, None if levels is None else list(levels))
+def _category(
+    name: str, counts: dict[Any, int], levels: tuple[Any, ...] | None, declared: Sequence[Any] | None
+) -> Column:
+    """Return a category: its levels are those given, or those declared that occur, or those that occur."""
+    if levels is None and declared is not None:
+        levels = tuple(level for level in declared if plain(level) in counts)
+    if levels is None:
+        return learn_category(name, counts)
+    known = {plain(level) for level in levels}
+    unknown = sorted((value for value in counts if value not in known), key=str)
+    if unknown:
+        raise InvalidData(f"column {name!r} has the level {unknown[0]!r}, which categories= does not name")
+    return learn_category(name, counts, list(levels))
 
 
 def _distinct(relation: Relation, names: list[str]) -> tuple[dict[str, int], int]:

@@ -104,12 +104,14 @@ class Relation:
         with Reporting(self.place, self._explain):
             return list(self._cursor().execute(sql).fetchall())
 
-    def runs(self, columns: Sequence[str], where: str, size: int) -> Runs:
+    def runs(self, columns: Sequence[str], where: str, size: int, indexed: Sequence[str] = ()) -> Runs:
         """Return the rows that meet a condition, in order: runs of Arrow batches of about `size` rows, each with the
         number of its rows. Each run is read by one thread; several may be read at a time.
+
+        Texts that are `indexed` may come as indices into a dictionary.
         """
         if self.parquet and where == "TRUE":
-            return row_groups(self.files, columns, size)
+            return row_groups(self.files, columns, size, indexed)
         return self._stream(columns, where, size)
 
     def counts_without_reading(self, where: str) -> bool:

@@ -1,0 +1,270 @@
+"""Summaries of a table: what its coding is learned from, as sums over Arrow tables that merge without rounding.
+
+Counts are whole numbers and means are kept as exact sums, so that a summary has the same bits however the rows are cut
+into tables, in whatever order these are merged, and on however many threads or machines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.arrays import Array
+from adaline.coding.columns import Column, is_missing, plain
+from adaline.lazy import nw
+from adaline.sources.base import block_rows
+from adaline.sources.tables.batches import Run, as_table
+from adaline.sources.tables.relation import Relation
+from adaline.sources.threads import tree_sum
+from adaline.values import exact_mean, exact_sum
+
+T = TypeVar("T")
+
+MOST_KEPT = 2**20  # levels of a category; of more, a summary knows only that they are too many
+
+
+class ReduceRows(Protocol):
+    """How the rows of a table are reduced, in this process or by a cluster: see `reduce_rows`."""
+
+    def __call__(self, names: Sequence[str], function: Callable[[Any], T], merge: Callable[[T, T], T], /) -> T | None:
+        """Return function(table) of Arrow tables of these columns that make up all rows, merged; None of no rows.
+
+        `merge` is associative and commutes, and may change and return its first argument. Both can be pickled.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a summary holds, by the names of columns.
+
+    means : columns of numbers, each with its kind ("number", "boolean" or "date").
+    levels : columns whose different values are counted, each with the largest number of them that is kept.
+    gaps : columns whose missing values are counted; those above are anyway.
+    required : columns that must have a value: other rows are left out.
+    """
+
+    means: tuple[tuple[str, str], ...] = ()
+    levels: tuple[tuple[str, int], ...] = ()
+    gaps: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns to read, each once."""
+        counted = [name for name, _ in (*self.means, *self.levels)]
+        return list(dict.fromkeys([*counted, *self.gaps, *self.required]))
+
+
+@dataclass
+class NumberSummary:
+    """Of a column of numbers: how many are present, missing (NULL or NaN) and infinite, and the exact sum of others."""
+
+    present: int = 0
+    missing: int = 0
+    infinite: int = 0
+    total: int = 0
+
+    def add(self, x: Array) -> None:
+        """Take in numbers, (n,), NaN where missing."""
+        rows = len(x)
+        if not np.isfinite(x.sum()):
+            x = x[~np.isnan(x)]
+            self.missing += rows - len(x)
+            infinite = np.isinf(x)
+            self.infinite += int(np.count_nonzero(infinite))
+            self.present += len(x)
+            x = x[~infinite]
+        else:
+            self.present += rows
+        self.total += exact_sum(x)
+
+    def merge(self, other: Self) -> None:
+        """Take in another summary."""
+        self.present += other.present
+        self.missing += other.missing
+        self.infinite += other.infinite
+        self.total += other.total
+
+    @property
+    def mean(self) -> float:
+        """The mean of the numbers present: NaN where there are none, infinity where one is infinite."""
+        return np.nan if not self.present else np.inf if self.infinite else exact_mean(self.total, self.present)
+
+
+@dataclass
+class LevelSummary:
+    """Of a category: how many values are missing, and how often each other one occurs; None where they are too many."""
+
+    most: int
+    missing: int = 0
+    counts: dict[Any, int] | None = field(default_factory=dict)
+
+    def add(self, column: Any) -> None:
+        """Take in an Arrow column."""
+        for chunk in column.chunks:
+            if self.counts is None:
+                self.missing += _gaps(chunk)
+                continue
+            values, counts = _value_counts(chunk)
+            if len(values) > self.most + 3:  # NULL, NaN and -0 beside the levels
+                self.missing += _gaps(chunk)
+                self.counts = None
+                continue
+            for value, count in zip(values.to_pylist(), counts.tolist(), strict=True):
+                if is_missing(value):
+                    self.missing += count
+                else:
+                    self.counts[plain(value)] = self.counts.get(plain(value), 0) + count
+            self._forget()
+
+    def merge(self, other: Self) -> None:
+        """Take in another summary."""
+        self.missing += other.missing
+        if self.counts is None or other.counts is None:
+            self.counts = None
+            return
+        for value, count in other.counts.items():
+            self.counts[value] = self.counts.get(value, 0) + count
+        self._forget()
+
+    def _forget(self) -> None:
+        if self.counts is not None and len(self.counts) > self.most:
+            self.counts = None
+
+
+@dataclass
+class TableSummary:
+    """What is wanted of the rows of a table, their number first."""
+
+    wanted: Wanted
+    rows: int
+    means: dict[str, NumberSummary]
+    levels: dict[str, LevelSummary]
+    gaps: dict[str, int]
+
+    @classmethod
+    def zero(cls, wanted: Wanted) -> Self:
+        """Return the summary of no rows."""
+        return cls(
+            wanted,
+            0,
+            {name: NumberSummary() for name, _ in wanted.means},
+            {name: LevelSummary(most) for name, most in wanted.levels},
+            dict.fromkeys(wanted.gaps, 0),
+        )
+
+    def add(self, table: Any) -> None:
+        """Take in the rows of an Arrow table that has the columns wanted."""
+        table = with_values(table, self.wanted.required)
+        self.rows += table.num_rows
+        frame = nw.from_native(table, eager_only=True)
+        for name, kind in self.wanted.means:
+            self.means[name].add(Column(name, kind).numbers(frame))
+        for name, summary in self.levels.items():
+            summary.add(table.column(name))
+        for name in self.gaps:
+            self.gaps[name] += sum(map(_gaps, table.column(name).chunks))
+
+    def merge(self, other: Self) -> None:
+        """Take in the summary of other rows."""
+        self.rows += other.rows
+        for name, mean in self.means.items():
+            mean.merge(other.means[name])
+        for name, levels in self.levels.items():
+            levels.merge(other.levels[name])
+        for name in self.gaps:
+            self.gaps[name] += other.gaps[name]
+
+    def missing(self, name: str) -> int:
+        """Return the number of missing values of a column."""
+        if name in self.gaps:
+            return self.gaps[name]
+        return self.levels[name].missing if name in self.levels else self.means[name].missing
+
+
+def with_values(table: Any, required: Iterable[str]) -> Any:
+    """Return the rows of an Arrow table that have a value, neither NULL nor NaN, in all required columns."""
+    import pyarrow.compute as pc
+
+    for name in required:
+        column = table.column(name)
+        if sum(map(_gaps, column.chunks)):
+            floating = str(column.type) in ("double", "float", "halffloat")
+            table = table.filter(pc.invert(pc.is_nan(column)) if floating else pc.is_valid(column))
+    return table
+
+
+def summarize(reduce: ReduceRows, wanted: Wanted) -> TableSummary:
+    """Return the summary of a table, by one pass."""
+    return reduce(wanted.columns, partial(_summary_of, wanted), _merged) or TableSummary.zero(wanted)
+
+
+def reduce_rows(
+    relation: Relation, names: Sequence[str], function: Callable[[Any], T], merge: Callable[[T, T], T], /
+) -> T | None:
+    """Return function(table) of Arrow tables of these columns that make up all rows, merged; None of no rows.
+
+    Threads share the tables.
+    """
+
+    def make(run: Run) -> _Partial[T]:
+        first, *others = (_Partial(function(as_table(batch)), merge) for batch in run())
+        for other in others:
+            first.merge(other)
+        return first
+
+    relation.queries += 1
+    texts = [name for name in names if relation.kind(name) == "text"]
+    runs = iter(run for _, run in relation.runs(names, "TRUE", block_rows(len(names)), texts))
+    first = next(runs, None)
+    return None if first is None else tree_sum(chain([first], runs), make).value
+
+
+class _Partial(Generic[T]):
+    """What a function gives of some of the rows, to be merged with that of others."""
+
+    def __init__(self, value: T, merge: Callable[[T, T], T]) -> None:
+        self.value, self._merge = value, merge
+
+    def merge(self, other: _Partial[T]) -> None:
+        """Take in that of other rows."""
+        self.value = self._merge(self.value, other.value)
+
+
+def _summary_of(wanted: Wanted, table: Any) -> TableSummary:
+    out = TableSummary.zero(wanted)
+    out.add(table)
+    return out
+
+
+def _merged(left: TableSummary, right: TableSummary) -> TableSummary:
+    left.merge(right)
+    return left
+
+
+def _value_counts(chunk: Any) -> tuple[Any, NDArray[np.int64]]:
+    """Return the different values of an Arrow array, as one, and how often each occurs."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(chunk.type) or chunk.null_count:
+        found = chunk.value_counts()
+        return found.field("values"), np.asarray(np.from_dlpack(found.field("counts")), dtype=np.int64)
+    counts = np.bincount(np.from_dlpack(chunk.indices), minlength=len(chunk.dictionary))
+    used = np.flatnonzero(counts)
+    return chunk.dictionary.take(pa.array(used)), counts[used]
+
+
+def _gaps(chunk: Any) -> int:
+    """Return the number of values of an Arrow array that are missing: NULL, or NaN."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    nan = pc.sum(pc.is_nan(chunk)).as_py() if pa.types.is_floating(chunk.type) else 0
+    return int(chunk.null_count + (nan or 0))
