@@ -19,6 +19,7 @@ from sklearn.base import is_classifier
 from adaline import open_table, set_threads
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.sources.tables import source as table_module
+from adaline.sources.tables.parts import BlockReader
 from adaline.systems import SYSTEMS, OnlineSystem
 
 NUMBERS = ("age", "income", "weight of it")
@@ -253,7 +254,7 @@ def test_an_interrupt_leaves_the_model_as_it_was(
     before = numbers_of(model, frame)
     streaming(monkeypatch)
     source = opened(as_csv(frame, tmp_path), cls)
-    read, seen = type(source)._block, [0]
+    read, seen = BlockReader.block, [0]
 
     def interrupted(self: Any, frame: Any, first: int) -> Any:
         seen[0] += 1
@@ -261,7 +262,7 @@ def test_an_interrupt_leaves_the_model_as_it_was(
             raise KeyboardInterrupt
         return read(self, frame, first)
 
-    monkeypatch.setattr(type(source), "_block", interrupted)
+    monkeypatch.setattr(BlockReader, "block", interrupted)
     for method in (name for name in ("fit", "partial_fit") if hasattr(model, name)):
         seen[0] = 0
         with pytest.raises(KeyboardInterrupt):

@@ -377,7 +377,11 @@ def _read_rows(
             weight[where] = block.weights()[indices]
         return np.empty(0)
 
-    source.map(read)
+    if source.parts is None:
+        source.map(read)
+    else:
+        for block in source.blocks():
+            read(block)
     return x, t, weight
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_device, is_sparse
+from adaline.arrays import host, is_device, is_sparse
 from adaline.block import Block
 from adaline.input.basis import basis_of, width_of
 from adaline.input.coded import CodedRows, coded
 from adaline.input.drafts import snapshot
 from adaline.input.open import array_source, read_rows, refuse_nonfinite
-from adaline.sources import Source
+from adaline.sources import Source, TableSource
 from adaline.sources.expanded import PIECE, piece_rows
 
 LARGE = 2**20  # numbers of X beyond which blocks on all threads are faster than all rows at once
@@ -30,32 +30,55 @@ def by_blocks(method: Method) -> Method:
     @wraps(method)
     def reading(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         self = snapshot(self)
+        if type(X) is not np.ndarray:
+            column = column_of(self, method.__name__, X, args, kwargs)
+            if column is not None:
+                return column
         source = _source(self, X)
         if source is None:
             return quietly(self, X, *args, **kwargs)
-        parts: dict[int, Any] = {}
-
-        def rows(block: Any) -> Array:
-            for piece in _pieces(self, block):
-                x = piece.x.view(CodedRows) if isinstance(piece.x, np.ndarray) else piece.x
-                parts[piece.first_row] = quietly(self, x, *args, **kwargs)
-            return np.empty(0)
-
+        values = partial(_values, self, quietly if source.parts is None else reading, args, kwargs)
         try:
-            source.map(rows)
+            found = [value for values in source.each_block(values) for value in values]
         except ValueError:
             if not isinstance(X, Source):
                 refuse_nonfinite(
                     self, read_rows(self, X)
                 )  # which counts rows from the first one, not from that of the block
             raise
-        found = [parts[first] for first in sorted(parts)]
-        if isinstance(found[0], tuple):
-            return type(found[0])(*(np.concatenate(part) for part in zip(*found, strict=True)))
-        return np.concatenate(found)
+        return joined(found)
 
     reading.on_snapshot = True  # type: ignore[attr-defined]
     return cast(Method, reading)
+
+
+def _values(system: Any, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any], block: Block) -> list[Any]:
+    """Return method(rows) of the pieces of a block."""
+    return [
+        method(system, piece.x.view(CodedRows) if isinstance(piece.x, np.ndarray) else piece.x, *args, **kwargs)
+        for piece in _pieces(system, block)
+    ]
+
+
+def column_of(system: Any, name: str, X: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return a method's values for the rows of a table on an engine as a column of that; None for other rows."""
+    if not isinstance(X, TableSource) or X.parts is None:
+        return None
+    source = coded(system, X, targets=False)
+    return source.parts.column(source, partial(_column, system, name, args, kwargs))
+
+
+def _column(system: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], source: Source) -> Any:
+    """Return a method's values for all rows of a source, those of some parts of a table."""
+    values = partial(_values, system, getattr(type(system), name), args, kwargs)
+    return joined([value for some in source.each_block(values) for value in some])
+
+
+def joined(found: list[Any]) -> Any:
+    """Return the values of runs of rows, arrays or tuples of them, as those of all rows."""
+    if isinstance(found[0], tuple):
+        return type(found[0])(*(np.concatenate(part) for part in zip(*found, strict=True)))
+    return np.concatenate(found)
 
 
 def _source(system: Any, X: Any) -> Source | None:

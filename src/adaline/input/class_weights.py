@@ -102,7 +102,7 @@ def open_classes(given: LabelledRows, class_weight: Any, system: str = "Logistic
     else:
         classes = given.all_classes()
         source = given.encoded(classes)
-        if source.streamed:
+        if source.costly:
             weights, spread, sample = read_first_pass(source, ClassWeights)
         else:
             weights, spread, sample = class_weights_of(source), None, None

@@ -90,6 +90,11 @@ def scored(system: Any, score: Any, X: Any, y: Any, sample_weight: Any, by_rows:
     return _judged(system, score.__func__, system.predict(X), X, y, sample_weight)
 
 
+def brought(values: Any) -> Any:
+    """Return values of rows as an array, where they are a column of an engine."""
+    return values.compute().to_numpy() if hasattr(values, "compute") else values
+
+
 def score_predictions(system: Any, found: Any, X: Any, y: Any, sample_weight: Any) -> float:
     """Return R^2 of predictions of rows X that were made already."""
     from sklearn.base import RegressorMixin  # slow to import

@@ -29,6 +29,9 @@ LEARNING = ("partial_fit", "learn_one", "predict_one", "merge", "forget", "filte
 """Public methods, beside those called fit..., that change a model or decide by themselves what they see of it."""
 
 
+OF_ROWS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "score_samples")
+"""Methods that return a value for each row: of a table on a cluster, as a column there."""
+
 REFUSED = ("coef_", "intercept_", "covariance_", "covariances_", "cluster_centers_")
 """What is learned; a model of which any is not finite is of no use."""
 MEANT = ("prior_variance_", "criterion_", "thresholds_")
@@ -93,10 +96,18 @@ def read_snapshots(system: type[Any]) -> None:
 
 def _on_snapshot(method: Callable[..., Any]) -> Callable[..., Any]:
     quietly = np.errstate(all="ignore")(method)
+    of_rows = method.__name__ in OF_ROWS
 
     @wraps(method)
     def reading(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return quietly(snapshot(self), *args, **kwargs)
+        self = snapshot(self)
+        if of_rows and args and type(args[0]) is not np.ndarray:
+            from adaline.input.blockwise import column_of
+
+            column = column_of(self, method.__name__, args[0], args[1:], kwargs)
+            if column is not None:
+                return column
+        return quietly(self, *args, **kwargs)
 
     reading.on_snapshot = True  # type: ignore[attr-defined]
     return reading

@@ -42,8 +42,8 @@ def read_first_pass(source: Source, kind: type[Sum], theta: Any = None, **config
 
 
 def first_pass(source: Source, kind: type[Sum], theta: Any = None) -> FirstPass:
-    """Return the sum `kind`, the spread, and a sample where rows are streamed; rows in memory are read twice."""
-    if source.streamed:
+    """Return the sum `kind`, the spread, and a sample where passes are costly; other rows are read twice."""
+    if source.costly:
         return read_first_pass(source, kind, theta)
     return FirstPass(source.sum(kind, theta), column_spread(source), None)
 

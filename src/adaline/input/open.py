@@ -29,7 +29,7 @@ from adaline.lazy import nw
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, TableSource
 from adaline.sources.array import FLOATS
 from adaline.sources.base import IndexedSource
-from adaline.sources.tables.source import Codebook
+from adaline.sources.tables.targets import Codebook
 
 ADVICE = {
     "string to float": ". X holds text: give it as a frame (pandas, polars), whose columns of text are categories",
@@ -124,7 +124,7 @@ def open_labelled(system: Any, x: Any, y: Any, sample_weight: Any, *, reset: boo
             rows, book = source.numbered()
             return columns.expand(rows), book
 
-        unknown = isinstance(source, TableSource) and source.streamed and not source.knows_labels
+        unknown = isinstance(source, TableSource) and source.parts is None and source.costly and not source.knows_labels
         return LabelledRows(
             columns,
             lambda: source.find_labels(guess=True),

@@ -191,20 +191,17 @@ class Contests:
 
     def numbered(self, numbers: Index) -> dict[int, tuple[int, Array]]:
         """Return class index and columns of the rows with these numbers. One pass."""
-        found: dict[int, tuple[int, Array]] = {}
         wanted = np.unique(numbers)
 
-        def pick(block: Block) -> Array:
+        def pick(block: Block) -> dict[int, tuple[int, Array]]:
             some = wanted[(wanted >= block.first_row) & (wanted < block.first_row + block.rows)]
-            if len(some):
-                at = some - block.first_row
-                x = dense_rows(on_host(block.x)[at])
-                for number, code, row in zip(some.tolist(), host(block.t)[at, 0].tolist(), x, strict=True):
-                    found[number] = int(code), row
-            return np.empty(0)
+            if not len(some):
+                return {}
+            at = some - block.first_row
+            codes = host(block.t)[at, 0].astype(int).tolist()
+            return dict(zip(some.tolist(), zip(codes, dense_rows(on_host(block.x)[at]), strict=True), strict=True))
 
-        self.source.map(pick)
-        return found
+        return {number: row for found in self.source.each_block(pick) for number, row in found.items()}
 
     def _kesler(self, rows: Any, chosen: ChosenContests, out: Any) -> Any:
         """Fill out (n, dimension) with the vectors v of contests whose rows (1, c) are given, (n, width)."""
@@ -279,16 +276,12 @@ class Contests:
 
     def _each(self, judge: Callable[[ClassRows], Any]) -> list[Any]:
         """Call judge with the rows of every block that take part; results in the order of the blocks."""
-        parts: dict[int, Any] = {}
 
-        def work(block: Block) -> Array:
+        def work(block: Block) -> list[Any]:
             rows = ClassRows.of_block(block, self.class_index)
-            if len(rows.number):
-                parts[block.first_row] = judge(rows)
-            return np.empty(0)
+            return [judge(rows)] if len(rows.number) else []
 
-        self.source.map(work)
-        return [parts[first] for first in sorted(parts)]
+        return [value for found in self.source.each_block(work) for value in found]
 
 
 def _zeros(*shape: int) -> Whole:

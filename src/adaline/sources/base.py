@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any, NamedTuple, TypeVar
+from itertools import count
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +22,11 @@ from adaline.block import Block, Shape
 from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.scans import Scan, State
-from adaline.sources.threads import one_blas_thread, run_tasks, tree_sum
+from adaline.sources.threads import Forest, one_blas_thread, run_tasks
 from adaline.sums import Sum, WeightTotals
 
 S = TypeVar("S", bound=Sum)
+T = TypeVar("T")
 Reader = Callable[[], Iterable[Block]]
 
 BLOCK_ELEMENTS = 2**20
@@ -48,13 +51,17 @@ class Source(ABC):
     """How the columns were made from those of a table; None where they were not."""
     sparse: bool = False
     streamed: bool = False
-    """Whether each pass reads the rows from their file again."""
+    """Whether the rows cannot be held in memory as a whole, so that every pass makes their blocks again."""
+    costly: bool = False
+    """Whether a pass is costly: rows are read from files, or lie on a cluster."""
     parallel: bool = True
     """Whether blocks run on several threads; on a device they run one after the other."""
     reads: list[int]
     """How often the rows were read: a list of one number, shared by sources of the same rows."""
     flat: bool = True
     """Whether the targets were given as one vector (N,), so that results are vectors too."""
+    parts: Any = None
+    """The parts of the rows on an engine, which makes sums and maps of them; None where this process reads the rows."""
     offset: int = 0
     """How many of the last targets are offsets, known parts of the outputs of a row: none, one for all, or one each."""
 
@@ -134,23 +141,40 @@ class Source(ABC):
 
     def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
         """Return the sum over all rows; blocks are merged in a fixed tree."""
+        if self.parts is not None:
+            return cast(S, self.parts.sum(self, kind, theta, config))
+        return self.forest(kind, theta, config).total()
 
-        def make(read: Reader) -> S:
+    def forest(self, kind: type[S], theta: Any, config: dict[str, Any]) -> Forest[S]:
+        """Return the sums of the rows that each reader reads, merged where they are neighbours in the tree."""
+        forest: Forest[S] = Forest()
+
+        def work(_: int, task: tuple[int, Reader]) -> None:
             out = kind.zero(self.shape, **config)
-            for block in read():
+            for block in task[1]():
                 out.add(block if kind.reads_columns else block.packed(), theta)
-            return out
+            forest.put(task[0], out)
 
-        if kind.uses_blas and self.parallel:
-            with one_blas_thread():
-                return tree_sum(self.readers(), make, self._max_threads())
-        return tree_sum(self.readers(), make, self._max_threads())
+        limited = one_blas_thread() if kind.uses_blas and self.parallel else nullcontext()
+        with limited:
+            run_tasks(zip(self.leaf.leaf_numbers(), self.readers(), strict=False), work, self._max_threads())
+        return forest
+
+    @property
+    def leaf(self) -> Any:
+        """The source that the rows come from; of a view that of its base."""
+        return self
+
+    def leaf_numbers(self) -> Iterator[int]:
+        """Return the index in the tree of sums of what each reader reads."""
+        return count()
 
     def scan(self, scan: Scan, order: NDArray[np.int64] | None = None, outputs: Array | None = None) -> None:
         """Run a scan over all rows, in place: in their order, or in the order given where they lie in memory.
 
         `outputs` (N, K) receives w.x of each row before its own step. A scan that has ended reads no further.
         """
+        self.refuse_parts()
         if order is not None:
             raise InvalidParameter("these rows are read one after the other and cannot be shuffled: set shuffle=False")
         for read in self.readers():
@@ -160,26 +184,47 @@ class Source(ABC):
                 if scan.status is not State.RUNNING:
                     return
 
+    def refuse_parts(self) -> None:
+        """Refuse rows that lie in parts, for rules that take them one after the other."""
+        if self.parts is not None:
+            raise InvalidParameter(
+                "this rule takes the rows one after the other, and on a cluster they lie in parts: use a system that "
+                "sums over all rows, such as LinearRegression or LogisticRegression, or open the table without cluster="
+            )
+
     def map(self, function: Callable[[Block], Array]) -> Array:
         """Return function(block) of all blocks, concatenated in the order of the rows."""
-        parts: dict[int, list[Array]] = {}
+        found = self.each_block(function) if self.parts is None else self.parts.map(self, function)
+        return np.concatenate(found)
+
+    def each_block(self, function: Callable[[Block], T]) -> list[T]:
+        """Return function(block) of all blocks, in the order of the rows; blocks are read in threads, or in parts."""
+        if self.parts is not None:
+            return [value for part in self.parts.each(self, partial(_each_block, function)) for value in part]
+        found: dict[int, list[T]] = {}
 
         def work(i: int, read: Reader) -> None:
-            parts[i] = [function(block.packed()) for block in read()]
+            found[i] = [function(block.packed()) for block in read()]
 
         with one_blas_thread():
             run_tasks(self.readers(), work, self._max_threads())
-        return np.concatenate([part for i in range(len(parts)) for part in parts[i]])
+        return [value for i in range(len(found)) for value in found[i]]
 
     def blocks(self) -> Iterator[Block]:
         """Return the blocks in order."""
+        if self.parts is not None:
+            yield from self.parts.blocks(self)
+            return
         for read in self.readers():
             for block in read():
                 yield block.packed()
 
     def peek(self) -> Block:
-        """Return the first block; where rows are streamed that is a read."""
-        read = next(self.readers() if self.streamed else self._readers())
+        """Return the first block, of rows in parts some of its rows; where passes are costly that is a read."""
+        if self.parts is not None:
+            found: Block = next(filter(None, self.parts.each(self, _first_rows)))
+            return found
+        read = next(self.readers() if self.costly else self._readers())
         return next(iter(read())).packed()
 
     def unlabelled(self) -> Source:
@@ -196,16 +241,9 @@ class Source(ABC):
 
     def rows_at(self, indices: NDArray[np.intp]) -> Array:
         """Return the rows with these indices, ascending, as float64 on the host; where rows are streamed, a read."""
-        found = []
-        readers = self.readers() if self.streamed else self._readers()
-        for block in (block.packed() for read in readers for block in read()):
-            start, stop = np.searchsorted(indices, [block.first_row, block.first_row + block.rows])
-            if start < stop:
-                chosen = replace(block, chosen=indices[start:stop].astype(np.int64) - block.first_row)
-                found.append(host(as_dense(chosen.gathered().x)))
-            if stop == len(indices):
-                break
-        return np.concatenate(found)
+        if self.parts is not None:
+            return np.concatenate(self.parts.each(self, partial(_rows_at, indices)))
+        return _rows_at(indices, self)
 
     def find_labels(self, guess: bool = False) -> NDArray[Any]:
         """Return the distinct targets, sorted; with `guess` those of some rows, where that saves a pass."""
@@ -246,23 +284,16 @@ class Source(ABC):
 
     def refuse_nonfinite(self) -> None:
         """Raise, naming the first row and column that is NaN or infinite; called after a sum was not finite."""
-        for block in self.blocks():
-            for what, values in (("X", block.x), ("y", block.t)):
-                found = _first_nonfinite(values)
-                if found is not None:
-                    row, column, value = found
-                    if what == "y" and column >= self.shape.targets - self.offset:
-                        known = "" if self.coding is None else f" {self.coding.offset}"
-                        raise InvalidData(
-                            f"offset{known} is {value:g} at row {block.first_row + row}: give finite numbers"
-                        )
-                    kind = "NaN" if np.isnan(value) else "infinity"
-                    name = f", column {self.name(column)!r}" if what == "X" else ""
-                    raise InvalidData(
-                        f"Input {what} contains {kind}: first at row {block.first_row + row}{name}. "
-                        "Drop or fill such rows."
-                    )
-        size = self._column_sizes()
+        first = _nonfinite(self) if self.parts is None else next(filter(None, self.parts.each(self, _nonfinite)), None)
+        if first is not None:
+            what, row, column, value = first
+            if what == "y" and column >= self.shape.targets - self.offset:
+                known = "" if self.coding is None else f" {self.coding.offset}"
+                raise InvalidData(f"offset{known} is {value:g} at row {row}: give finite numbers")
+            kind = "NaN" if np.isnan(value) else "infinity"
+            name = f", column {self.name(column)!r}" if what == "X" else ""
+            raise InvalidData(f"Input {what} contains {kind}: first at row {row}{name}. Drop or fill such rows.")
+        size = _column_sizes(self) if self.parts is None else np.max(self.parts.each(self, _column_sizes), axis=0)
         tiny = np.flatnonzero((size > 0) & (size < TINY))
         if len(tiny) and size.max() < 1 / TINY:
             raise InvalidData(
@@ -273,14 +304,6 @@ class Source(ABC):
             "The sums over X and y overflow float64, infinity came out: some numbers are too large to be squared here. "
             "Rescale that column."
         )
-
-    def _column_sizes(self) -> Array:
-        """Return the largest absolute number of each column, (D,)."""
-        size = np.zeros(self.shape.features)
-        for block in self.blocks():
-            part = abs(block.x).max(axis=0).toarray()[0] if is_sparse(block.x) else np.abs(host(block.x)).max(axis=0)
-            size = np.maximum(size, part)
-        return size
 
     def name(self, column: int) -> str:
         """Return the name of a feature column, x0, x1, ... where it has none."""
@@ -368,6 +391,49 @@ def block_rows(features: int) -> int:
     """Return the number of rows of a dense block, a power of two: some megabytes, and at least 8 D rows if possible."""
     rows = max(BLOCK_ELEMENTS // max(features, 1), 8 * features, 1)
     return min(max(1 << (rows.bit_length() - 1), MIN_BLOCK_ROWS), MAX_BLOCK_ROWS)
+
+
+def _each_block(function: Callable[[Block], T], source: Source) -> list[T]:
+    return source.each_block(function)
+
+
+def _first_rows(source: Source) -> Block | None:
+    """Return some of the first rows of a source; None where it has none."""
+    first = next(source.blocks(), None)
+    return None if first is None else first.taken(np.arange(min(first.rows, MIN_BLOCK_ROWS)))
+
+
+def _nonfinite(source: Source) -> tuple[str, int, int, float] | None:
+    """Return "X" or "y", row, column and value of the first entry that is not finite; None where all are."""
+    for block in source.blocks():
+        for what, values in (("X", block.x), ("y", block.t)):
+            found = _first_nonfinite(values)
+            if found is not None:
+                return what, block.first_row + found[0], *found[1:]
+    return None
+
+
+def _column_sizes(source: Source) -> Array:
+    """Return the largest absolute number of each column, (D,)."""
+    size = np.zeros(source.shape.features)
+    for block in source.blocks():
+        part = abs(block.x).max(axis=0).toarray()[0] if is_sparse(block.x) else np.abs(host(block.x)).max(axis=0)
+        size = np.maximum(size, part)
+    return size
+
+
+def _rows_at(indices: NDArray[np.intp], source: Source) -> Array:
+    """Return those of the rows with these indices, ascending, that a source has, as float64 on the host."""
+    found = [np.empty((0, source.shape.features))]
+    readers = source.readers() if source.costly else source._readers()
+    for block in (block.packed() for read in readers for block in read()):
+        start, stop = np.searchsorted(indices, [block.first_row, block.first_row + block.rows])
+        if start < stop:
+            chosen = replace(block, chosen=indices[start:stop].astype(np.int64) - block.first_row)
+            found.append(host(as_dense(chosen.gathered().x)))
+        if stop == len(indices):
+            break
+    return np.concatenate(found)
 
 
 def _first_nonfinite(values: Any) -> tuple[int, int, float] | None:

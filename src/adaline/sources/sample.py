@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.block import Block
 from adaline.sources.array import ArraySource, SparseSource, source_of
 from adaline.sources.base import InMemory, Source
 from adaline.sums import RowSample
@@ -26,12 +29,14 @@ def draw_rows(source: Source, rows: int, seed: int = 0, *, among: NDArray[np.int
     indices = indices if among is None else among[indices]
     if isinstance(source, InMemory):
         return source.take_rows(indices)
-    parts = []
-    for block in source.blocks():
-        first, last = np.searchsorted(indices, [block.first_row, block.first_row + block.rows])
-        if first < last:
-            parts.append(block.taken(indices[first:last] - block.first_row))
-    return source_of(parts, source.names)
+    found = source.each_block(partial(_taken, indices))
+    return source_of([block for block in found if block is not None], source.names)
+
+
+def _taken(indices: NDArray[np.intp], block: Block) -> Block | None:
+    """Return those of the rows with these indices, ascending, that are in a block; None where there are none."""
+    first, last = np.searchsorted(indices, [block.first_row, block.first_row + block.rows])
+    return block.taken(indices[first:last] - block.first_row) if first < last else None
 
 
 def select_columns(source: Source, columns: NDArray[np.intp]) -> ArraySource | SparseSource | None:

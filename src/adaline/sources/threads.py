@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from adaline.errors import AdalineWarning, InvalidParameter, warn
 from adaline.locks import Lock
@@ -29,6 +29,7 @@ class Mergeable(Protocol):
 S = TypeVar("S", bound=Mergeable)
 
 _chosen: int | None = None
+_own = threading.local()
 _limit_lock = Lock()
 _limiting: list[int] = []  # the threads of the calls of `one_blas_thread` that have not ended
 _limit: Any = None  # what restores the numbers of threads of BLAS; None where they are not limited
@@ -51,8 +52,21 @@ def set_threads(n: int | None) -> None:
     _chosen = n
 
 
+@contextmanager
+def at_most(n: int | None) -> Iterator[None]:
+    """Let the calling thread use n threads meanwhile, those that a worker of a cluster has; None changes nothing."""
+    before, _own.threads = getattr(_own, "threads", None), n
+    try:
+        yield
+    finally:
+        _own.threads = before
+
+
 def threads() -> int:
     """Return the number of threads in use."""
+    own: int | None = getattr(_own, "threads", None)
+    if own is not None:
+        return own
     if _chosen is not None:
         return _chosen
     wanted = os.environ.get("ADALINE_THREADS")
@@ -111,33 +125,60 @@ def run_tasks(tasks: Iterable[T], work: Callable[[int, T], None], most: int | No
             raise error
 
 
-def tree_sum(tasks: Iterable[T], make: Callable[[T], S], most: int | None = None) -> S:
-    """Return make(first) + ... + make(last), merged left to right in a fixed binary tree.
+class Forest(Generic[S]):
+    """Sums of leaves 0, 1, ... in a fixed binary tree: neighbours of a level merge as soon as both are there.
 
-    Neighbours of a level merge as soon as both are there. The number of tasks need not be known: at the end at most one
-    node a level is left without a neighbour, and these are merged from the right.
+    Leaves may come in any order, from several threads, and forests of other leaves may be taken in: the total has the
+    same bits. `nodes` are the sums that wait for a neighbour, by level and index in it.
     """
-    waiting: dict[tuple[int, int], S] = {}
-    lock = threading.Lock()
 
-    def work(i: int, task: T) -> None:
-        node, level = make(task), 0
+    def __init__(self) -> None:
+        self.nodes: dict[tuple[int, int], S] = {}
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Forest.of, (self.nodes,)
+
+    @classmethod
+    def of(cls, nodes: dict[tuple[int, int], S]) -> Forest[S]:
+        """Return the forest of nodes, merged where they are neighbours."""
+        out = cls()
+        for (level, i), node in nodes.items():
+            out.put(i, node, level)
+        return out
+
+    def put(self, i: int, node: S, level: int = 0) -> None:
+        """Take in node i of a level, and merge it with its neighbour where that is there."""
         while True:
-            with lock:
-                other = waiting.pop((level, i ^ 1), None)
+            with self._lock:
+                other = self.nodes.pop((level, i ^ 1), None)
                 if other is None:
-                    waiting[level, i] = node
+                    self.nodes[level, i] = node
                     return
             left, right = (node, other) if i % 2 == 0 else (other, node)
             left.merge(right)
             node, level, i = left, level + 1, i >> 1
 
-    run_tasks(tasks, work, most)
-    (_, total), *rest = waiting.items() if len(waiting) == 1 else sorted(waiting.items(), key=lambda item: item[0][0])
-    for _, left in rest:
-        left.merge(total)
-        total = left
-    return total
+    def take_in(self, other: Forest[S]) -> None:
+        """Take in the nodes of another forest."""
+        for (level, i), node in other.nodes.items():
+            self.put(i, node, level)
+
+    def total(self) -> S:
+        """Return the sum of all leaves; at most one node a level has no neighbour, and these merge from the right."""
+        nodes = self.nodes
+        (_, total), *rest = nodes.items() if len(nodes) == 1 else sorted(nodes.items(), key=lambda item: item[0][0])
+        for _, left in rest:
+            left.merge(total)
+            total = left
+        return total
+
+
+def tree_sum(tasks: Iterable[T], make: Callable[[T], S], most: int | None = None) -> S:
+    """Return make(first) + ... + make(last), merged in the fixed tree of a forest; their number need not be known."""
+    forest: Forest[S] = Forest()
+    run_tasks(tasks, lambda i, task: forest.put(i, make(task)), most)
+    return forest.total()
 
 
 @contextmanager

@@ -28,7 +28,8 @@ class SourceView(Source):
     def __init__(self, base: Source) -> None:
         self.base = base
         self.shape, self.names, self.coding, self.reads = base.shape, base.names, base.coding, base.reads
-        self.sparse, self.streamed, self.parallel, self.flat = base.sparse, base.streamed, base.parallel, base.flat
+        self.sparse, self.streamed, self.costly = base.sparse, base.streamed, base.costly
+        self.parallel, self.flat = base.parallel, base.flat
 
     @abstractmethod
     def _transformed(self, block: Block) -> Block:
@@ -38,6 +39,16 @@ class SourceView(Source):
     def n_rows(self) -> int:  # type: ignore[override]
         """Number of rows."""
         return self.base.n_rows
+
+    @property
+    def parts(self) -> Any:
+        """The parts of the rows on an engine, or None."""
+        return self.base.parts
+
+    @property
+    def leaf(self) -> Any:
+        """The source that the rows come from."""
+        return self.base.leaf
 
     @property
     def density(self) -> float:
@@ -191,7 +202,7 @@ class Fold(SameTargets):
 
     def total_weight(self) -> float:
         """Return the sum of the weights; that of rows without weights of their own needs no read."""
-        if self.base.weighted:
+        if self.base.weighted or self.parts is not None:
             return super().total_weight()
         rows = self.count_rows()
         ends = [*range(0, rows, MAX_BLOCK_ROWS), rows]

@@ -244,6 +244,7 @@ class AdaptiveFilter(SignalSystem):
         """Return the number of desired signals, and the signals block by block."""
         if isinstance(X, Source):
             source, columns = open_rows(self, X, y, sample_weight, reset=reset)
+            source.refuse_parts()
             set_columns(self, columns)
             if reset:
                 self._flat = source.flat

@@ -38,7 +38,7 @@ from adaline.inference.profile import INTERVALS, check_profile, profile_ends
 from adaline.inference.sandwich import all_with_errors, observations
 from adaline.input import Meter, by_blocks, generator, set_columns, transaction
 from adaline.input.basis import columns_of
-from adaline.input.coded import coded, offset_of, score_predictions, streamed_score
+from adaline.input.coded import brought, coded, offset_of, score_predictions, streamed_score
 from adaline.input.first_pass import FirstPass, first_pass
 from adaline.input.open import open_rows, read_finite, read_offset, read_targets, read_weights, refuse_overflow
 from adaline.links import LINK, name_of
@@ -337,7 +337,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             t, sample_weight = X.read_targets(), X.read_weights()
             t = t[:, : t.shape[1] - X.offset]
             y = t[:, 0] if t.shape[1] == 1 else t
-        found = self.predict(X, offset, exposure)
+        found = brought(self.predict(X, offset, exposure))
         y = read_targets(self, y, len(found))
         weight = read_weights(1.0 if sample_weight is None else sample_weight, len(found))
         if self._loss().coupled:

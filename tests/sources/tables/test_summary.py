@@ -23,10 +23,11 @@ from adaline.coding import learned
 from adaline.coding.columns import plain
 from adaline.errors import MissingValues
 from adaline.sources.tables import coding
+from adaline.sources.tables.batches import without_missing
 from adaline.sources.tables.coding import learn_coding
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec
-from adaline.sources.tables.summary import LevelSummary, TableSummary, Wanted, reduce_rows, summarize, with_values
+from adaline.sources.tables.summary import LevelSummary, TableSummary, Wanted, reduce_rows, summarize
 
 ROWS = 700
 KINDS = {
@@ -171,7 +172,7 @@ def test_codings_are_the_same_wherever_the_rows_lie(
 
 
 def test_rows_without_a_required_value_are_left_out(table: pa.Table) -> None:
-    used = with_values(table, ["f", "town", "y"])
+    used = without_missing(table, ["f", "town", "y"])
     frame = table.to_pandas()
     assert len(used) == len(frame.dropna(subset=["f", "town", "y"]))
     assert open_table(table, target="y", features=["w"], missing="drop").count_rows() == frame.y.notna().sum()

@@ -130,4 +130,5 @@ def _blocks(source: Source) -> Iterator[Block]:
     if isinstance(source, ArraySource | SparseSource):
         source.reads[0] += 1
         return iter([Block(source.x, source.t, source.weight)])
+    source.refuse_parts()
     return source.blocks()

@@ -95,7 +95,7 @@ def _solve(source: Source, moments: Moments, intercept: bool, penalty: RidgePena
         return _by_triangle(source, moments, intercept, penalty, "svd" if factor.rank == 0 else "qr")
     how = gram_name(factor)
     out = None if small else normal.bounded(penalty)
-    wanted = STREAMED_DIGITS if source.streamed else PROMISED_DIGITS
+    wanted = STREAMED_DIGITS if source.costly else PROMISED_DIGITS
     if out is None or not promised(moments, factor.lengths, out, wanted):
         out = refine(source, factor, normal.u, penalty)
         how += ", refined"

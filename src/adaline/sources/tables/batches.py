@@ -2,22 +2,34 @@
 
 Parquet files are decoded by Arrow from a memory map, one row group a run; where there are few of them and they are
 large, one batch a run, so that threads share what is done with it. 60 million rows of 20 columns take 2.7 s on
-two cores, where DuckDB's own sum of the columns takes 3.7 s, and its stream of batches 5.0 s.
+two cores, where DuckDB's own sum of the columns takes 3.7 s, and its stream of batches 5.0 s. Rows with gaps are left
+out of each row group by itself, so that a part of a file has the same runs wherever it is read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import Any
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import lru_cache, partial
+from math import inf
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from adaline.errors import UnreadableTable
 from adaline.sources.tables.failures import Reporting
+from adaline.sources.threads import run_tasks
 
+PIECE = 2**16  # rows that are decoded at a time of a large row group
 ROW_GROUP_BYTES = 2**25  # size of a row group above which it is decoded in pieces
 FEW_GROUPS = 4  # row groups, of all files, that do not keep all threads busy by themselves
 
+SHARE = 0.25  # share of the free memory that decoded row groups are held in
+
 Run = Callable[[], Iterator[Any]]
 Runs = Iterator[tuple[int, Run]]
+Read = Callable[["RowGroup", int], Iterator[Any]]
+"""From a row group and the rows of a piece to its batches."""
 
 
 def rechunked(batches: Iterator[Any], size: int) -> Iterator[Any]:
@@ -30,12 +42,12 @@ def rechunked(batches: Iterator[Any], size: int) -> Iterator[Any]:
         waiting.append(batch)
         rows += batch.num_rows
         while rows >= size:
-            joined = pa.Table.from_batches(waiting)
+            joined = pa.concat_tables(map(as_table, waiting))
             yield joined.slice(0, size)
-            waiting = joined.slice(size).to_batches()
+            waiting = [joined.slice(size)]
             rows -= size
     if rows:
-        yield pa.Table.from_batches(waiting)
+        yield pa.concat_tables(map(as_table, waiting))
 
 
 def as_table(batch: Any) -> Any:
@@ -45,54 +57,192 @@ def as_table(batch: Any) -> Any:
     return pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
 
 
-def parquet_rows(files: Sequence[str]) -> int:
-    """Return the number of rows of Parquet files, from their metadata."""
-    from pyarrow import parquet
+class Cutting(NamedTuple):
+    """How a stretch of a table, a row group or a file of text, is cut into runs and these into blocks.
 
-    rows = 0
+    A block has `size` rows where the stretch is large, or is text, else all of them; with `apart` each is its own run.
+    """
+
+    size: int
+    columns: int
+    apart: bool = False
+    text: bool = False
+
+    def step(self, rows: int) -> int:
+        """Return the number of rows of a block in a stretch of so many rows."""
+        return self.size if self.text or 8 * rows * self.columns > ROW_GROUP_BYTES else max(rows, 1)
+
+    def runs(self, rows: int) -> int:
+        """Return the number of runs in a stretch of so many rows."""
+        return -(-rows // self.step(rows)) if self.apart else 1
+
+
+class RowGroup(NamedTuple):
+    """A row group of a Parquet file of this size and time of change, and the number of its rows that are used."""
+
+    name: str
+    stamp: tuple[int, int]
+    group: int
+    rows: int
+
+
+def row_groups(files: Sequence[str]) -> list[RowGroup]:
+    """Return the row groups of Parquet files that have rows, from their metadata."""
+    out = []
     for name in files:
         with Reporting(name):
-            rows += parquet.read_metadata(name).num_rows
-    return rows
+            stamp = file_stamp(name)
+            meta = _metadata(name, stamp)
+        rows = [meta.row_group(group).num_rows for group in range(meta.num_row_groups)]
+        out += [RowGroup(name, stamp, group, n) for group, n in enumerate(rows) if n]
+    return out
 
 
-def row_groups(files: Sequence[str], columns: Sequence[str], size: int, indexed: Sequence[str] = ()) -> Runs:
-    """Return the rows of Parquet files in order, one row group a run, or one batch of a few large ones.
+def file_stamp(name: str) -> tuple[int, int]:
+    """Return the size of a file and the time of its last change, in nanoseconds."""
+    found = os.stat(name)
+    return found.st_size, found.st_mtime_ns
+
+
+def check_stamp(name: str, stamp: tuple[int, int]) -> None:
+    """Refuse a file that is not as it was."""
+    if file_stamp(name) != stamp:
+        raise UnreadableTable(f"{name} has changed since it was opened: open it again")
+
+
+@lru_cache(maxsize=256)
+def _metadata(name: str, stamp: tuple[int, int]) -> Any:
+    """Return the metadata of a Parquet file; long to parse where row groups are many."""
+    from pyarrow import parquet
+
+    return parquet.read_metadata(name)
+
+
+def without_gaps(groups: Sequence[RowGroup], required: Sequence[str]) -> list[RowGroup]:
+    """Return the row groups that have rows with a value in all required columns, with the number of these."""
+    rows = [0] * len(groups)
+
+    def count(i: int, one: RowGroup) -> None:
+        rows[i] = sum(batch.num_rows for batch in read_row_group(one, PIECE, required, required))
+
+    run_tasks(groups, count)
+    return [one._replace(rows=used) for one, used in zip(groups, rows, strict=True) if used]
+
+
+def cutting_of(groups: Sequence[RowGroup], columns: Sequence[str], size: int) -> Cutting:
+    """Return how row groups are cut: each block of a few groups is a run, so that threads share them."""
+    return Cutting(size, len(columns), len(groups) <= FEW_GROUPS)
+
+
+class DecodedGroups:
+    """Row groups of a table that were decoded: held from the second pass over the same columns on, where they fit."""
+
+    def __init__(self) -> None:
+        self._of: Any = None
+        self._passes = 0
+        self._tables: dict[RowGroup, Any] = {}
+
+    def begin(
+        self, groups: Sequence[RowGroup], columns: Sequence[str], required: Sequence[str], indexed: Sequence[str] = ()
+    ) -> Read:
+        """Begin a pass: return what reads a row group, from memory or from its file."""
+        if indexed:
+            return partial(read_row_group, columns=columns, required=required, indexed=indexed)
+        of = tuple(columns), tuple(required)
+        if of != self._of:
+            self._of, self._passes, self._tables = of, 0, {}
+        self._passes += 1
+        fits = self._passes > 1 and 8 * sum(one.rows for one in groups) * len(columns) <= SHARE * free_memory()
+        return partial(self._read, self._tables, fits, columns, required)
+
+    @staticmethod
+    def _read(
+        tables: dict[RowGroup, Any],
+        hold: bool,
+        columns: Sequence[str],
+        required: Sequence[str],
+        one: RowGroup,
+        size: int,
+    ) -> Iterator[Any]:
+        if one in tables:
+            check_stamp(one.name, one.stamp)
+            return iter([tables[one]])
+        batches = read_row_group(one, size, columns, required)
+        if not hold:
+            return batches
+        tables[one] = joined(batches)
+        return iter([tables[one]])
+
+
+def joined(batches: Iterator[Any]) -> Any:
+    """Return batches as one Arrow table, each column in one piece."""
+    import pyarrow as pa
+
+    return pa.concat_tables(map(as_table, batches)).combine_chunks()
+
+
+def free_memory() -> float:
+    """Return the bytes of memory that are free, for this machine and for the group of processes that this is in."""
+    out = inf
+    with suppress(OSError, ValueError), open("/proc/meminfo", encoding="ascii") as file:
+        out = 1024.0 * next(int(line.split()[1]) for line in file if line.startswith("MemAvailable:"))
+    with suppress(OSError, ValueError):  # "max" where there is no limit
+        of_group = [int(Path(f"/sys/fs/cgroup/memory.{what}").read_text("ascii")) for what in ("max", "current")]
+        out = min(out, of_group[0] - of_group[1])
+    return out if out < inf else 2.0**30
+
+
+def runs_of(groups: Sequence[RowGroup], columns: Sequence[str], read: Read, size: int) -> Runs:
+    """Return the rows of row groups in order, as `read` reads them."""
+    cutting = cutting_of(groups, columns, size)
+    for one in groups:
+        run = partial(_run, read, one, size, cutting.step(one.rows))
+        if cutting.runs(one.rows) > 1:
+            for batch in run():
+                yield batch.num_rows, partial(iter, [batch])
+        else:
+            yield one.rows, run
+
+
+def _run(read: Read, one: RowGroup, size: int, step: int) -> Iterator[Any]:
+    """Return the blocks of a row group, of `step` rows each."""
+    return rechunked(read(one, size), step)
+
+
+def read_row_group(
+    one: RowGroup, size: int, columns: Sequence[str], required: Sequence[str] = (), indexed: Sequence[str] = ()
+) -> Iterator[Any]:
+    """Decode one row group, in pieces of `size` rows where it is large; the file is mapped only meanwhile.
 
     Columns of texts that are `indexed` are read as indices into a dictionary, as they mostly lie in the file.
     """
-    from pyarrow import parquet
-
-    for name in files:
-        with Reporting(name):
-            meta = parquet.read_metadata(name)
-        for group in range(meta.num_row_groups):
-            rows = meta.row_group(group).num_rows
-            if rows == 0:
-                continue
-            large = 8 * rows * len(columns) > ROW_GROUP_BYTES
-            run = partial(_row_group, name, meta, group, list(columns), size, large, list(indexed))
-            if large and len(files) * meta.num_row_groups <= FEW_GROUPS:
-                for batch in run():
-                    yield batch.num_rows, partial(iter, [batch])
-            else:
-                yield rows, run
-
-
-def _row_group(
-    name: str, meta: Any, group: int, columns: list[str], size: int, large: bool, indexed: list[str]
-) -> Iterator[Any]:
-    """Decode one row group, in pieces where it is large; the file is mapped only meanwhile."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    with Reporting(name), pa.memory_map(name) as mapped:
-        file = parquet.ParquetFile(mapped, metadata=meta, pre_buffer=False, read_dictionary=indexed)
-        if large:
-            batches = file.iter_batches(size, row_groups=[group], columns=columns, use_threads=False)
-            yield from (plain_batch(batch, indexed) for batch in batches)
-        else:
-            yield plain_batch(file.read_row_group(group, columns=columns, use_threads=False), indexed)
+    names = list(dict.fromkeys([*columns, *required]))
+    with Reporting(one.name):
+        check_stamp(one.name, one.stamp)
+        meta = _metadata(one.name, one.stamp)
+        with pa.memory_map(one.name) as mapped:
+            file = parquet.ParquetFile(mapped, metadata=meta, pre_buffer=False, read_dictionary=list(indexed))
+            if 8 * meta.row_group(one.group).num_rows * len(names) > ROW_GROUP_BYTES:
+                batches = file.iter_batches(size, row_groups=[one.group], columns=names, use_threads=False)
+            else:
+                batches = iter([file.read_row_group(one.group, columns=names, use_threads=False)])
+            for batch in batches:
+                yield plain_batch(without_missing(batch, required).select(list(columns)), indexed)
+
+
+def without_missing(batch: Any, required: Iterable[str]) -> Any:
+    """Return the rows of a batch that have a value, neither NULL nor NaN, in all required columns."""
+    from pyarrow import compute
+
+    gaps = None
+    for name in required:
+        absent = compute.is_null(batch.column(name), nan_is_null=True)
+        if compute.any(absent).as_py():
+            gaps = absent if gaps is None else compute.or_(gaps, absent)
+    return batch if gaps is None else batch.filter(compute.invert(gaps))
 
 
 def plain_batch(batch: Any, indexed: Sequence[str] = ()) -> Any:

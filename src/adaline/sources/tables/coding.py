@@ -23,6 +23,7 @@ from adaline.coding.learned import HELD
 from adaline.coding.terms import without_repetition
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
+from adaline.sources.tables.batches import without_missing
 from adaline.sources.tables.failures import shorten
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec
@@ -34,7 +35,6 @@ from adaline.sources.tables.summary import (
     Wanted,
     reduce_rows,
     summarize,
-    with_values,
 )
 from adaline.values import Blocks, Values
 
@@ -296,7 +296,7 @@ class Expressions:
 
     def of(self, table: Any) -> list[Array]:
         """Return the values of each, (n,); refuse missing ones, and those that are not finite."""
-        names, frame = self.names, nw.from_native(with_values(table, self.required), eager_only=True)
+        names, frame = self.names, nw.from_native(without_missing(table, self.required), eager_only=True)
         read = (column for column in self.coding.columns if column.name in names and not column.is_category)
         known = replace(self.coding, columns=tuple(read))
         values = [known.value(text, frame) for text in self.texts]
@@ -348,8 +348,7 @@ def _refuse_collisions(coding: Coding) -> None:
 
 def rows_filter(relation: Relation, spec: TableSpec, targets: Sequence[str], features: Iterable[str]) -> str:
     """Return the SQL condition of the rows that are used."""
-    required = required_columns(relation, spec, targets, features)
-    return " AND ".join(f"NOT {relation.absent(name)}" for name in required) or "TRUE"
+    return relation.present(required_columns(relation, spec, targets, features))
 
 
 def required_columns(relation: Relation, spec: TableSpec, targets: Sequence[str], features: Iterable[str]) -> list[str]:

@@ -14,8 +14,9 @@ from adaline.errors import InvalidParameter, MissingValues
 from adaline.lazy import nw
 from adaline.sources.base import Source
 from adaline.sources.expanded import Expanded
-from adaline.sources.tables.source import ReadTargets, TableSource
+from adaline.sources.tables.source import TableSource
 from adaline.sources.tables.spec import check_column
+from adaline.sources.tables.targets import ReadTargets
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
+from adaline.errors import InvalidParameter
+from adaline.sources.engines.base import Engine
+from adaline.sources.tables.parts import FileParts, TableParts
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.source import TableSource
 from adaline.sources.tables.spec import TableSpec, read_spec
+
+ENGINES = {"dask": "dask", "distributed": "dask"}
+"""Modules of engines, by the package of a data frame or a client."""
+SPARK = ("spark://", "local[", "yarn")
+"""How addresses of clusters of Spark begin; others are of Dask."""
 
 
 def open_table(
@@ -23,6 +32,7 @@ def open_table(
     formula: str | None = None,
     table: str | None = None,
     progress: bool | None = None,
+    cluster: Any = None,
 ) -> TableSource:
     """Open a table of any size to fit systems to: rows are streamed, small tables held in memory.
 
@@ -32,7 +42,7 @@ def open_table(
 
     Parameters
     ----------
-    data : path, glob, folder, list of paths, SQL query, frame, or dictionary of columns
+    data : path, glob, folder, list of paths, SQL query, frame, dictionary of columns, or Dask data frame or array
         CSV, TSV, JSON lines (also compressed), Parquet, Arrow, a DuckDB or SQLite file, "-" for standard input (told
         by its content, kept in a temporary file, as named pipes are), "SELECT ...", a pandas, polars or Arrow frame, or
         the name of a bundled data set. Text files have a line of column names; empty fields, NA, NaN, NULL, ? and the
@@ -65,6 +75,9 @@ def open_table(
         Which table of a database; needed where it holds several.
     progress : bool or None
         Whether long reads show rows, speed and time left on stderr; None: where that is a terminal.
+    cluster : Client of dask.distributed, or the address of its scheduler
+        Where Parquet files, or files of text, are read and summed: every worker must see them under the same names. A
+        data frame or array of Dask is on the cluster that it was made for. Fits are those of one machine, to the bit.
 
     Examples
     --------
@@ -81,7 +94,7 @@ def open_table(
     Lecture S1: attributes that are not numbers. One pass for levels and means where there are any, then as many as the
     system takes.
     """
-    relation = Relation(data, table)
+    relation, parts, target = open_relation(data, table, cluster, target)
     spec = TableSpec.of(
         target=target,
         features=features,
@@ -93,7 +106,42 @@ def open_table(
         unseen=unseen,
         formula=formula,
     )
-    source = TableSource(relation, read_spec(relation, spec), progress=progress)
+    source = TableSource(relation, read_spec(relation, spec), progress=progress, parts=parts)
     if not spec.targets and formula is None:
         return source  # rows to predict, or to cluster: a fitted model has its own coding
     return source.keep()
+
+
+def open_relation(
+    data: Any, table: str | None, cluster: Any = None, target: Any = None
+) -> tuple[Relation, TableParts | None, Any]:
+    """Return a table, its parts where it is on a cluster, and its target: an array of Dask becomes a column."""
+    if _package(data) in ENGINES:
+        found: tuple[Relation, TableParts, Any] = _engine(data).open_data(data, cluster, target)
+        return found
+    relation = Relation(data, table)
+    return relation, None if cluster is None else FileParts(engine_of(cluster), relation), target
+
+
+def engine_of(cluster: Any) -> Engine:
+    """Return the engine of a cluster: a client or the address of a scheduler of Dask, or an engine itself."""
+    if isinstance(cluster, Engine):
+        return cluster
+    if not isinstance(cluster, str) and _package(cluster) not in ENGINES:
+        raise InvalidParameter(
+            "cluster is a Client of dask.distributed, or an address such as 'tcp://host:8786', "
+            f"not {type(cluster).__name__}"
+        )
+    found: Engine = _engine(cluster).engine_of(cluster)
+    return found
+
+
+def _engine(given: Any) -> Any:
+    """Return the module of the engine that a data frame, a client or an address is of."""
+    name = ("spark" if given.startswith(SPARK) else "dask") if isinstance(given, str) else ENGINES[_package(given)]
+    return import_module(f"adaline.sources.engines.{name}")
+
+
+def _package(given: Any) -> str:
+    """Return the name of the package that the type of an object is from."""
+    return type(given).__module__.partition(".")[0]

@@ -20,7 +20,16 @@ from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.lazy import nw
 from adaline.sources.tables import sqlite
-from adaline.sources.tables.batches import Runs, parquet_rows, rechunked, row_groups
+from adaline.sources.tables.batches import (
+    DecodedGroups,
+    RowGroup,
+    Runs,
+    file_stamp,
+    rechunked,
+    row_groups,
+    runs_of,
+    without_gaps,
+)
 from adaline.sources.tables.failures import Reporting, reported
 from adaline.sources.tables.files import (
     check_compressed,
@@ -74,6 +83,9 @@ class Relation:
         self._ordered: set[str] = set()  # of these, the ones that have an order
         self.queries = 0  # number of queries that read rows
         self.counted: dict[str, int] = {}  # number of rows that meet a condition, where it is known
+        self.groups: dict[str, list[RowGroup]] = {}  # row groups of Parquet files with the rows that meet a condition
+        self._decoded = DecodedGroups()
+        self._required: dict[str, tuple[str, ...]] = {"TRUE": ()}  # columns of conditions that `present` made
         self._integrity: Future[None] | None = None
         self._folder: TemporaryDirectory[str] | None = None  # of what came through pipes, as long as this table
         frame = as_frame(data)
@@ -110,9 +122,39 @@ class Relation:
 
         Texts that are `indexed` may come as indices into a dictionary.
         """
-        if self.parquet and where == "TRUE":
-            return row_groups(self.files, columns, size, indexed)
+        if self.parquet and where in self._required:
+            groups = self.row_groups(where)
+            return runs_of(groups, columns, self._decoded.begin(groups, columns, self._required[where], indexed), size)
         return self._stream(columns, where, size)
+
+    def row_groups(self, where: str) -> list[RowGroup]:
+        """Return the row groups of Parquet files with rows that meet a condition of `present`; a read unless it is
+        TRUE.
+        """
+        if where not in self.groups:
+            groups = row_groups(self.files) if where == "TRUE" else self.row_groups("TRUE")
+            self.queries += where != "TRUE"
+            required = self._required[where]
+            self.groups[where] = without_gaps(groups, required) if required else groups
+        return self.groups[where]
+
+    @property
+    def plain_files(self) -> bool:
+        """Whether the table is Parquet files as they were given, or files of text, so that parts of it can be read."""
+        if self._folder is not None:
+            return False
+        return self.parquet or (self.dialect is not None and self.sql == self.dialect.sql(self.files))
+
+    def present(self, names: Iterable[str]) -> str:
+        """Return the SQL condition of the rows in which no value of these columns is missing."""
+        names = tuple(dict.fromkeys(names))
+        where = " AND ".join(f"NOT {self.absent(name)}" for name in names) or "TRUE"
+        self._required[where] = names
+        return where
+
+    def required(self, where: str) -> tuple[str, ...]:
+        """Return the columns of a condition of `present`."""
+        return self._required[where]
 
     def counts_without_reading(self, where: str) -> bool:
         """Whether the number of rows is in the metadata of the files."""
@@ -122,8 +164,8 @@ class Relation:
         """Return the number of rows that meet a condition; a read where it is unknown."""
         if where not in self.counted:
             self.counted[where] = (
-                parquet_rows(self.files)
-                if self.counts_without_reading(where)
+                sum(one.rows for one in self.row_groups(where))
+                if self.parquet and where in self._required
                 else int(self.rows(f"SELECT count(*) FROM {self.sql} WHERE {where}")[0][0])
             )
         return self.counted[where]
@@ -147,7 +189,7 @@ class Relation:
     def stamps(self) -> list[tuple[int, int]]:
         """Return the size and the time of change of each file."""
         with Reporting(self.title):
-            return [(found.st_size, found.st_mtime_ns) for found in map(os.stat, self.watched)]
+            return list(map(file_stamp, self.watched))
 
     def value(self, column: str) -> str:
         """Return a column as SQL of a type that Arrow can hold: numbers as DOUBLE, others but dates as VARCHAR.
@@ -232,13 +274,20 @@ class Relation:
         return cursor
 
     def _stream(self, columns: Sequence[str], where: str, size: int) -> Runs:
-        chosen = ", ".join(f"{self.value(name)} AS {quoted(name)}" for name in columns) or "1"
-        with Reporting(self.place, self._explain):
-            reader = self._cursor().sql(f"SELECT {chosen} FROM {self.sql} WHERE {where}").to_arrow_reader(4 * size)
-        for batch in rechunked(reported(reader, self.place, self._explain), size):
-            yield batch.num_rows, partial(iter, [batch])
+        for sql in self.queries_of(columns, where):
+            with Reporting(self.place, self._explain):
+                reader = self._cursor().sql(sql).to_arrow_reader(4 * size)
+            for batch in rechunked(reported(reader, self.place, self._explain), size):
+                yield batch.num_rows, partial(iter, [batch])
         if self._integrity is not None:
             self._integrity.result()
+
+    def queries_of(self, columns: Sequence[str], where: str) -> list[str]:
+        """Return queries that read the rows in order: one for each file of text, else one for all."""
+        chosen = ", ".join(f"{self.value(name)} AS {quoted(name)}" for name in columns) or "1"
+        apart = self.dialect is not None and self.sql == self.dialect.sql(self.files)
+        tables = [self.dialect.sql([name]) for name in self.files] if apart and self.dialect else [self.sql]
+        return [f"SELECT {chosen} FROM {table} WHERE {where}" for table in tables]
 
     def _open_files(self, data: Any, table: str | None) -> None:
         given = [data] if isinstance(data, str | os.PathLike | Pipe) else data
@@ -373,6 +422,13 @@ def _connect() -> Any:
     connection = duckdb.connect(config=SETTINGS | {"threads": threads(), "temp_directory": scratch})
     connection.execute("SET TimeZone = 'UTC'")
     return connection
+
+
+def read_query(sql: str, files: Sequence[str]) -> Any:
+    """Return the result of a query that reads these files alone, as an Arrow table."""
+    connection = _connect()
+    confine(connection, files)
+    return connection.sql(sql).to_arrow_table()
 
 
 def confine(connection: Any, files: Sequence[str]) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -14,27 +13,54 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.block import Block, Shape
-from adaline.coding import Coding, Column
-from adaline.coding.columns import ABSENT, UNKNOWN, is_missing, plain
-from adaline.coding.expressions import evaluate
+from adaline.coding import Coding
+from adaline.coding.columns import is_missing
 from adaline.coding.formula import targets_of
-from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnknownLabel, UnreadableTable
+from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnreadableTable
 from adaline.lazy import nw
 from adaline.locks import cached_property
 from adaline.sources.array import ArraySource
 from adaline.sources.base import Reader, Source, block_rows
+from adaline.sources.engines.base import Held
 from adaline.sources.progress import ReadingProgress, watched
-from adaline.sources.tables.batches import Run, as_table
-from adaline.sources.tables.coding import declared_order, learn_coding, missing_message, rows_filter, target_columns
+from adaline.sources.tables.batches import FEW_GROUPS, Cutting, Run, as_table
+from adaline.sources.tables.coding import (
+    count_gaps,
+    declared_order,
+    describe_gaps,
+    learn_coding,
+    rows_filter,
+    target_columns,
+)
+from adaline.sources.tables.parts import (
+    BlockReader,
+    PartRows,
+    TableParts,
+    count_gaps_of,
+    labels_of,
+    over_tables,
+    refuse_many,
+    targets_of_block,
+    weights_of,
+)
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec, check_column, check_needed
-from adaline.sources.tables.sql import quoted
+from adaline.sources.tables.targets import (
+    Codebook,
+    ReadTargets,
+    beside_offset,
+    check_labels,
+    chosen_targets,
+    derived_targets,
+    distinct_labels,
+    given_targets,
+    label_indices,
+    no_targets,
+    number_targets,
+    recoded_targets,
+)
 from adaline.wording import counted, visible
 
-ReadTargets = Callable[["nw.DataFrame[Any]", int], Array]
-"""A function from a frame and the index of its first row to its targets, (n, K)."""
-
-MOST_CLASSES = 1000
 KEPT = 2**23  # numbers of a table up to which it is held in memory and read once
 PEEKED = 2**11  # rows of a text file that are read for a look at the first ones
 GUESS = 2**15  # rows of a text file from which labels are guessed
@@ -58,8 +84,10 @@ class TableSource(Source):
         n_targets: int | None = None,
         where: str | None = None,
         progress: bool | None = None,
+        parts: TableParts | None = None,
     ) -> None:
         self.relation = relation
+        self._parts = parts
         self.spec = spec
         self.progress = progress
         self.reads = [0]
@@ -76,7 +104,7 @@ class TableSource(Source):
         """Return the coding of the columns; where it is unknown it is learned, in up to three reads."""
         if self._coding is None:
             before = self.relation.queries
-            self._coding = learn_coding(self.relation, self.spec)
+            self._coding = learn_coding(self.relation, self.spec, None if self._parts is None else self._parts.reduce)
             self.reads[0] += self.relation.queries - before
         return self._coding
 
@@ -131,20 +159,60 @@ class TableSource(Source):
     @property
     def n_rows(self) -> int:  # type: ignore[override]
         """Number of rows that are used, known after the first read or `count_rows`."""
-        if self.where not in self.relation.counted:
+        if self.where not in self._counted:
             raise RuntimeError("the rows were not counted yet: use count_rows()")
-        return self.relation.counted[self.where]
+        return self._counted[self.where]
+
+    @property
+    def _counted(self) -> dict[str, int]:
+        """The number of rows that meet a condition, where it is known."""
+        return self.relation.counted if self._parts is None else self._parts.counted
+
+    @property
+    def parts(self) -> TableParts | None:
+        """The parts of the table on an engine; None where it is read, or held, by this process."""
+        return None if self._blocks is not None else self._parts
+
+    def placed(self) -> Held:
+        """Return the parts of the table as the engine holds them, with the columns that are read here."""
+        assert self._parts is not None
+        self._refuse_change()
+        held = self._parts.held(self.columns_read(), self.where, self.relation.required(self.where))
+        self._counted[self.where] = sum(map(sum, held.rows))
+        self._refuse_no_rows()
+        return held
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """A table on an engine travels as the rows of a part, which they are where the parts are."""
+        return super().__reduce_ex__(protocol) if self.parts is None else (identity, (self.of_part(),))
+
+    def of_part(self) -> PartRows:
+        """Return what stands for the table where its parts are."""
+        parts, columns = self._parts, self.columns_read()
+        assert parts is not None
+        held = parts.found(columns, self.where)  # unknown to who asks for single rows alone
+        few = held is not None and sum(n > 0 for part in held.rows for n in part) <= FEW_GROUPS
+        cutting = Cutting(block_rows(len(self.names)), len(columns), parts.text or few, parts.text)
+        return PartRows(self, self._reader, cutting)
 
     def count_rows(self) -> int:
         """Return the number of rows that are used; a read where it is unknown."""
         self.learn_coding()
-        if self.where not in self.relation.counted:
+        if self.where not in self._counted and self._parts is not None:
+            self.placed()
+        elif self.where not in self._counted:
             self.reads[0] += not self.relation.counts_without_reading(self.where)
-        return self.relation.count(self.where)
+            self.relation.count(self.where)
+        return self.n_rows
 
     @property
     def streamed(self) -> bool:  # type: ignore[override]
         """Whether the table is too large to be held in memory."""
+        return self._blocks is None
+
+    @property
+    def costly(self) -> bool:  # type: ignore[override]
+        """Whether a pass reads files, or goes over a cluster."""
         return self._blocks is None
 
     @cached_property
@@ -165,7 +233,7 @@ class TableSource(Source):
         if self.spec.weight is None:
             return None
         rows = self if self._blocks is not None else self._read_by(no_targets, 0)
-        return rows.map(lambda block: np.asarray(block.weight))
+        return rows.map(weights_of)
 
     def __repr__(self) -> str:
         shown = f", target={', '.join(self.targets)}" if self.targets else ""
@@ -200,23 +268,24 @@ class TableSource(Source):
             for block in self._blocks:
                 yield partial(iter, [block])
             return
-        columns = list(dict.fromkeys([*self.learn_coding().needed, *self._other_columns()]))
+        columns = self.columns_read()
         self._refuse_change()
+        before = self.relation.queries
         runs = self.relation.runs(columns, self.where, block_rows(len(self.names)))
+        self.reads[0] += self.relation.queries - before  # where rows without gaps are counted first
         first = 0
         likely = self.relation.counted.get(self.where) or self.relation.estimated_rows()
         with watched(self.relation.title, likely, self.progress) as progress:
             for rows, run in runs:
                 yield partial(self._read, run, first, progress)
                 first += rows
-        if first == 0:
-            raise InvalidData(f"{self.relation.title} has no rows{'' if self.where == 'TRUE' else ' without gaps'}")
+        self._counted[self.where] = first
+        self._refuse_no_rows()
         self._refuse_change()
-        self.relation.counted[self.where] = first
 
     def peek(self) -> Block:
         """Return the first block; of a text file its first rows alone, as DuckDB would parse many more beside them."""
-        if self._blocks is not None or self.relation.layout is None or self.where != "TRUE":
+        if self._blocks is not None or self.relation.layout is None or self.where != "TRUE" or self.parts is not None:
             return super().peek()
         head = copy(self)
         head.relation = self.relation.first_rows(PEEKED)
@@ -227,7 +296,7 @@ class TableSource(Source):
         rows = self if self._blocks is not None else self._read_by(self._read_targets, self.shape.targets)
         if rows is not self:
             rows._coding = replace(self.coding, columns=(), terms=())
-        return rows.map(lambda block: np.asarray(block.t))
+        return rows.map(targets_of_block)
 
     def target_values(self) -> NDArray[Any]:
         """Return the targets as they are in the table: numbers, or labels."""
@@ -241,19 +310,16 @@ class TableSource(Source):
         """Return a column of the table, (N,), in the rows that are used, such as groups of rows; refuse gaps."""
         check_column(self.relation, name, "column")
         self.learn_coding()
-        found: list[Any] = []
-        for _, run in self.relation.runs([name], self.where, block_rows(1)):
-            for batch in run():
-                found += as_table(batch).column(0).to_pylist()
+        found = [value for table in self._tables([name]) for value in table.column(0).to_pylist()]
         if any(map(is_missing, found)):
             raise MissingValues(f"column {name!r} has no value in some rows: leave those out, or fill them in")
         return np.asarray(found)
 
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets, held in memory."""
-        return self._with(
-            lambda frame, first: t[first : first + len(frame)], lambda b: t[b.first_row :][: b.rows], t.shape[1]
-        )
+        if self.parts is not None:
+            refuse_many(t.size, self.count_rows())
+        return self._with(given_targets(t), lambda b: t[b.first_row :][: b.rows], t.shape[1])
 
     def unlabelled(self) -> TableSource:
         """Return the same rows without targets, held in memory where they are few."""
@@ -262,13 +328,13 @@ class TableSource(Source):
     def with_target(self, k: int) -> Source:
         """Return the same rows with target k alone, beside its offset where they have one."""
         columns = self.columns_of_target(k)
-        out = self._derived(lambda t: np.ascontiguousarray(t[:, columns]), len(columns))
+        out = self._derived(partial(chosen_targets, columns), len(columns))
         out.offset = min(self.offset, 1)
         return out
 
     def recoded(self, values: Array) -> Source:
         """Return the same rows where target k, a class index, becomes values[k]."""
-        return self._derived(lambda t: values[t[:, 0].astype(np.intp)], values.shape[1])
+        return self._derived(partial(recoded_targets, values), values.shape[1])
 
     def find_labels(self, guess: bool = False) -> NDArray[Any]:
         """Return the distinct values of the target, sorted; refuse fractions and too many of them.
@@ -282,6 +348,11 @@ class TableSource(Source):
         table = self.relation.sql
         if guess and not self.relation.parquet and self.relation.size() > 8 * KEPT:
             table = f"(SELECT * FROM {table} LIMIT {GUESS})"
+        if self.parts is not None:
+            self.reads[0] += 1
+            found = set().union(*over_tables(self.placed(), partial(labels_of, name)))
+            check_labels(name, found)
+            return np.unique(np.array(list(found))) if found else np.array([], dtype=object)
         self.reads[0] += 1
         return distinct_labels(self.relation, name, table, self.where, self.spec.missing != "error")
 
@@ -311,10 +382,18 @@ class TableSource(Source):
 
     def refuse_nonfinite(self) -> None:
         """Raise, naming what is missing or infinite."""
-        columns = [*self._other_columns(), *self.coding.needed]
-        if self.spec.missing == "error" and self.relation.count(" OR ".join(map(self.relation.absent, columns))):
-            raise MissingValues(missing_message(self.relation, columns))
+        if self.spec.missing == "error" and any((found := self.count_gaps()).values()):
+            raise MissingValues(describe_gaps(self.relation.title, found))
         super().refuse_nonfinite()
+
+    def count_gaps(self) -> dict[str, int]:
+        """Return the number of missing values of each column that is read, of all rows."""
+        columns = list(dict.fromkeys([*self._other_columns(), *self.coding.needed]))
+        if self.parts is None:
+            return count_gaps(self.relation, columns)
+        self.reads[0] += 1
+        counts = over_tables(self.placed(), partial(count_gaps_of, columns))
+        return dict(zip(columns, map(sum, zip(*counts, strict=True)), strict=True))
 
     def _matrix(self) -> Source:
         return self._dense
@@ -334,45 +413,48 @@ class TableSource(Source):
         if self._given_targets is not None:
             return self._given_targets
         targets = number_targets(self.relation, self.targets)
-        return self._beside_offset(targets) if self.offset else targets
-
-    def _beside_offset(self, targets: ReadTargets) -> ReadTargets:
-        """Return a reader of targets with the offset as their last column."""
-
-        def read(frame: nw.DataFrame[Any], first: int) -> Array:
-            offset = self.coding.read_offset(frame)
-            assert offset is not None
-            return np.column_stack([targets(frame, first), offset])
-
-        return read
+        return beside_offset(targets, self.coding) if self.offset else targets
 
     def read_offset(self) -> Array | None:
         """Return the offset of each row, (N,), whatever the targets; None where there is none."""
         if self.learn_coding().offset is None:
             return None
-        return self._read_by(self._beside_offset(no_targets), 1).read_targets()[:, 0]
+        return self._read_by(beside_offset(no_targets, self.coding), 1).read_targets()[:, 0]
 
     def read_frame(self) -> nw.DataFrame[Any]:
         """Return the raw columns that X is made from, of all rows, as a frame of Arrow in memory."""
         self._refuse_change()
-        runs = self.relation.runs(list(self.learn_coding().needed), self.where, block_rows(len(self.names)))
-        return nw.concat([nw.from_native(as_table(batch), eager_only=True) for _, run in runs for batch in run()])
+        tables = self._tables(list(self.learn_coding().needed))
+        return nw.concat([nw.from_native(table, eager_only=True) for table in tables])
+
+    def _tables(self, columns: list[str]) -> Iterator[Any]:
+        """Return some columns of the rows that are used, in order, as Arrow tables."""
+        if self._parts is not None:
+            held = self._parts.held(columns, self.where, self.relation.required(self.where))
+            return (table.select(columns) for tables in held.tables() for table in tables)
+        runs = self.relation.runs(columns, self.where, block_rows(len(columns)))
+        return (as_table(batch) for _, run in runs for batch in run())
 
     def _read(self, run: Run, first: int, progress: ReadingProgress) -> Iterator[Block]:
         for batch in run():
-            frame = nw.from_native(as_table(batch), eager_only=True)
             try:
-                yield self._block(frame, first)
+                yield self._reader.block(as_table(batch), first)
             except MissingValues:
-                columns = [*self._other_columns(), *self.coding.needed]
-                raise MissingValues(missing_message(self.relation, columns)) from None
-            first += len(frame)
-            progress.add(len(frame))
+                raise MissingValues(describe_gaps(self.relation.title, self.count_gaps())) from None
+            first += batch.num_rows
+            progress.add(batch.num_rows)
 
-    def _block(self, frame: nw.DataFrame[Any], first: int) -> Block:
-        name = self.spec.weight
-        weight = None if name is None else weight_column(name, frame, first)
-        return Block(self.coding.columns_of(frame, first), self._read_targets(frame, first), weight, first_row=first)
+    @cached_property
+    def _reader(self) -> BlockReader:
+        return BlockReader(self.coding, self._read_targets, self.spec.weight)
+
+    def columns_read(self) -> list[str]:
+        """Return the raw columns that X, targets and weights are made from."""
+        return list(dict.fromkeys([*self.learn_coding().needed, *self._other_columns()]))
+
+    def _refuse_no_rows(self) -> None:
+        if not self.n_rows:
+            raise InvalidData(f"{self.relation.title} has no rows{'' if self.where == 'TRUE' else ' without gaps'}")
 
     def _other_columns(self) -> list[str]:
         """Return the raw columns that the targets and weights are read from."""
@@ -403,21 +485,25 @@ class TableSource(Source):
             n_targets=n_targets,
             where=self.where,
             progress=self.progress,
+            parts=self._parts,
         )
         out.reads, out._large = self.reads, self._large
         return out
 
     def _derived(self, function: Callable[[Array], Array], n_targets: int) -> Source:
         """Return the same rows with a function of the targets as targets."""
-        return self._with(
-            lambda frame, first: function(self._read_targets(frame, first)), lambda b: function(b.t), n_targets
-        )
+        return self._with(derived_targets(self._read_targets, function), lambda b: function(b.t), n_targets)
 
     def _with(self, read_targets: ReadTargets, from_block: Callable[[Block], Array], n_targets: int) -> Source:
         out = self._read_by(read_targets, n_targets)
         if self._blocks is not None:
             out._blocks = [Block(b.x, from_block(b), b.weight, first_row=b.first_row) for b in self._blocks]
         return out
+
+
+def identity(rows: PartRows) -> PartRows:
+    """Return the rows themselves."""
+    return rows
 
 
 def coded_by(source: TableSource, coding: Coding, targets: bool = True, text_target: bool = False) -> TableSource:
@@ -432,11 +518,19 @@ def coded_by(source: TableSource, coding: Coding, targets: bool = True, text_tar
     wanted = source.targets or (() if coding.target is None else targets_of(coding.target))
     relation = source.relation.with_texts([*coding.texts, *(wanted if text_target else ())])
     relation.add_lags(coding.needed)
+    parts = None if source._parts is None else source._parts.of(relation)
     spec = TableSpec(missing="error" if coding.missing == "drop" else coding.missing, unseen=coding.unseen)
     where = source.where if source.targets else None
     if not targets:
         return TableSource(
-            relation, spec, coding=coding, read_targets=no_targets, n_targets=0, where=where, progress=source.progress
+            relation,
+            spec,
+            coding=coding,
+            read_targets=no_targets,
+            n_targets=0,
+            where=where,
+            progress=source.progress,
+            parts=parts,
         )
     target = source.spec.target if source.spec.formula is None else _one_or_several(source.targets)
     spec = replace(spec, target=target, weight=source.spec.weight, missing=coding.missing)
@@ -444,118 +538,10 @@ def coded_by(source: TableSource, coding: Coding, targets: bool = True, text_tar
         for name in (name for one in wanted for name in target_columns(source.relation, one)):
             check_column(source.relation, name, "target")
         spec = replace(spec, target=_one_or_several(wanted), weight=coding.weight)
-    return TableSource(relation, spec, coding=coding, where=where, progress=source.progress).keep()
+    out = TableSource(relation, spec, coding=coding, where=where, progress=source.progress, parts=parts)
+    out._large = source._large
+    return out.keep()
 
 
 def _one_or_several(targets: tuple[str, ...]) -> str | tuple[str, ...]:
     return targets[0] if len(targets) == 1 else targets
-
-
-class Codebook:
-    """A reader of labels that need not be known beforehand: they are numbered in the order in which they are met.
-
-    Calling it returns the numbers of the labels of a frame, (n, 1); several threads may do so.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self._numbers: dict[Any, int] = {}
-        self._lock = Lock()
-
-    def __call__(self, frame: nw.DataFrame[Any], first: int) -> Array:
-        """Return the number of the label of each row, (n, 1)."""
-        found = [plain(value) for value in frame[self.name].unique().to_list() if not is_missing(value)]
-        with self._lock:
-            for label in found:
-                self._numbers.setdefault(label, len(self._numbers))
-            check_labels(self.name, self._numbers)
-            levels = np.array([*self._numbers, None], dtype=object)[:-1]
-        return label_indices(self.name, levels)(frame, first)
-
-    def sorted(self) -> tuple[NDArray[Any], NDArray[np.intp]]:
-        """Return the labels met, sorted, and for each number the index of its label among them."""
-        classes = np.unique(np.array(list(self._numbers))) if self._numbers else np.array([], dtype=object)
-        return classes, np.searchsorted(classes, np.array(list(self._numbers), dtype=classes.dtype))
-
-
-def no_targets(frame: nw.DataFrame[Any], first: int) -> Array:
-    """Return no targets, (n, 0), for rows to predict."""
-    return np.empty((len(frame), 0))
-
-
-def number_targets(relation: Relation, targets: Sequence[str]) -> ReadTargets:
-    """Return a reader of targets, columns or expressions, as numbers."""
-
-    def read(frame: nw.DataFrame[Any], first: int) -> Array:
-        out = np.empty((len(frame), len(targets)))
-        for k, target in enumerate(targets):
-            columns = {name: number_column(relation, name, frame) for name in target_columns(relation, target)}
-            out[:, k] = columns[target] if target in columns else evaluate(target, columns)
-        return out
-
-    return read
-
-
-def number_column(relation: Relation, name: str, frame: nw.DataFrame[Any]) -> Array:
-    """Return one column of a target as numbers, (n,); refuse missing values."""
-    if relation.kind(name) in ("other", "date"):
-        raise InvalidData(
-            f"the target {name!r} holds {relation.schema[name]}, neither numbers nor texts. Turn it into numbers for a "
-            f"regression or texts for a classifier, by a query: SELECT CAST({quoted(name)} AS VARCHAR) AS ..."
-        )
-    if relation.kind(name) not in ("number", "boolean"):
-        raise InvalidData(
-            f"the target {name!r} holds {relation.schema[name]}, not numbers. A regression needs numbers as targets; "
-            "use a classifier"
-        )
-    values = Column(name, "number").numbers(frame)
-    if np.isnan(values).any():
-        raise MissingValues(f"the target {name!r} has missing values")
-    return values
-
-
-def label_indices(name: str, classes: NDArray[Any]) -> ReadTargets:
-    """Return a reader of labels as their indices among the classes."""
-    column = Column(name, "category", tuple(plain(label) for label in classes))
-
-    def read(frame: nw.DataFrame[Any], first: int) -> Array:
-        codes = column.codes(frame)
-        if (codes == ABSENT).any():
-            raise MissingValues(f"the target {name!r} is missing at row {first + int((codes == ABSENT).argmax())}")
-        if (codes == UNKNOWN).any():
-            label = frame[name].to_list()[int((codes == UNKNOWN).argmax())]
-            raise UnknownLabel(f"label '{label}' is not among the classes {list(column.levels)}")
-        return codes.astype(np.float64)[:, None]
-
-    return read
-
-
-def check_labels(name: str, labels: Collection[Any]) -> None:
-    """Refuse values that are no labels: fractions, or too many distinct values."""
-    if len(labels) > MOST_CLASSES or any(isinstance(label, float) for label in labels):
-        raise InvalidData(
-            f"Unknown label type: the target {name!r} has fractions, or more than {MOST_CLASSES} different values, so "
-            "it is no label; use a regression, or cut it into classes"
-        )
-
-
-def weight_column(name: str, frame: nw.DataFrame[Any], first: int) -> Array:
-    """Return a column of weights, (n,); refuse negative and missing ones."""
-    out = Column(name, "number").numbers(frame)
-    good = np.isfinite(out) & (out >= 0)
-    if not good.all():
-        row = int((~good).argmax())
-        raise InvalidData(
-            f"the weight in column {name!r} is {out[row]:g} at row {first + row}: weights are numbers of zero or more"
-        )
-    return out
-
-
-def distinct_labels(relation: Relation, name: str, table: str, where: str, gaps: bool) -> NDArray[Any]:
-    """Return the distinct values of a column of labels, sorted; refuse missing ones unless `gaps`."""
-    rows = relation.rows(f"SELECT DISTINCT {relation.value(name)} FROM {table} WHERE {where} LIMIT {MOST_CLASSES + 1}")
-    found = [plain(row[0]) for row in rows if not is_missing(row[0])]
-    if len(found) < len(rows) and not gaps:
-        raise MissingValues(missing_message(relation, [name]))
-    check_labels(name, found)
-    return np.unique(np.array(found)) if found else np.array([], dtype=object)

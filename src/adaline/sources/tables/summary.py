@@ -6,7 +6,7 @@ into tables, in whatever order these are merged, and on however many threads or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -19,7 +19,7 @@ from adaline.arrays import Array
 from adaline.coding.columns import Column, is_missing, plain
 from adaline.lazy import nw
 from adaline.sources.base import block_rows
-from adaline.sources.tables.batches import Run, as_table
+from adaline.sources.tables.batches import Run, as_table, without_missing
 from adaline.sources.tables.relation import Relation
 from adaline.sources.threads import tree_sum
 from adaline.values import exact_mean, exact_sum
@@ -162,7 +162,7 @@ class TableSummary:
 
     def add(self, table: Any) -> None:
         """Take in the rows of an Arrow table that has the columns wanted."""
-        table = with_values(table, self.wanted.required)
+        table = without_missing(table, self.wanted.required)
         self.rows += table.num_rows
         frame = nw.from_native(table, eager_only=True)
         for name, kind in self.wanted.means:
@@ -187,18 +187,6 @@ class TableSummary:
         if name in self.gaps:
             return self.gaps[name]
         return self.levels[name].missing if name in self.levels else self.means[name].missing
-
-
-def with_values(table: Any, required: Iterable[str]) -> Any:
-    """Return the rows of an Arrow table that have a value, neither NULL nor NaN, in all required columns."""
-    import pyarrow.compute as pc
-
-    for name in required:
-        column = table.column(name)
-        if sum(map(_gaps, column.chunks)):
-            floating = str(column.type) in ("double", "float", "halffloat")
-            table = table.filter(pc.invert(pc.is_nan(column)) if floating else pc.is_valid(column))
-    return table
 
 
 def summarize(reduce: ReduceRows, wanted: Wanted) -> TableSummary:

@@ -106,6 +106,7 @@ class OnlineSystem(BaseEstimator):
 
     def _learn(self, source: Source, meter: Meter, *, goes_on: bool, once: bool = False) -> None:
         """Learn for `epochs` epochs, or `once` in the order of the rows, and keep the scan and the result."""
+        source.refuse_parts()
         rows = self._scanned_rows(source, goes_on)
         with self._scan.continued() if goes_on else nullcontext(self._start(rows.shape)) as scan:
             before = replace(self._result, rows=self.rows_seen_) if goes_on else self._first_result(scan)
@@ -119,7 +120,7 @@ class OnlineSystem(BaseEstimator):
 
         With rate="auto" their weights are moved onto the intercept, which changes no prediction.
         """
-        spread = None if source.streamed else _spread_of_constants(source)
+        spread = None if source.costly else _spread_of_constants(source)
         if spread is None:
             return result
         constant = ~varying(spread)

@@ -1,0 +1,313 @@
+"""Parts of a table: what they are made from, and their rows as a source, where they are.
+
+A source over a table on an engine asks `TableParts` for its sums; views of it travel to the parts, where `PartRows`
+stands for the table.
+"""
+
+from __future__ import annotations
+
+import pickle
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.block import Block
+from adaline.coding import Coding
+from adaline.errors import InvalidData, InvalidParameter, MissingValues
+from adaline.lazy import nw
+from adaline.sources.base import Reader, Source
+from adaline.sources.engines.base import Engine, Held, PartNumbers, Stretch, numbered, pack, stretches
+from adaline.sources.progress import watched
+from adaline.sources.tables.batches import PIECE, Cutting, RowGroup, check_stamp, joined, read_row_group
+from adaline.sources.tables.coding import describe_gaps
+from adaline.sources.tables.failures import Reporting
+from adaline.sources.tables.relation import Relation, read_query
+from adaline.sources.tables.targets import ReadTargets, check_labels, labels_in, weight_column
+from adaline.sums import Sum
+
+if TYPE_CHECKING:
+    from adaline.sources.tables.source import TableSource
+
+PARTS = 32  # parts a worker at most, so that a scheduler has few things to do
+SENT = 2**27  # numbers of a row or more each that come to this process at most
+
+
+@dataclass(frozen=True)
+class BlockReader:
+    """Makes blocks of the rows of a table: coded columns, targets and weights."""
+
+    coding: Coding
+    targets: ReadTargets
+    weight: str | None
+
+    def block(self, table: Any, first: int) -> Block:
+        """Return the rows of an Arrow table as a block, the first of which has index `first`."""
+        frame = nw.from_native(table, eager_only=True)
+        weight = None if self.weight is None else weight_column(self.weight, frame, first)
+        return Block(self.coding.columns_of(frame, first), self.targets(frame, first), weight, first_row=first)
+
+
+class PartRows(Source):
+    """The rows of some parts of a table, in the process that holds them: there they stand for a `TableSource`."""
+
+    streamed = costly = True
+
+    def __init__(self, table: TableSource, reader: BlockReader, cutting: Cutting) -> None:
+        self.shape, self.names, self.coding = table.shape, table.names, table.coding
+        self.flat, self.offset, self.reads = table.flat, table.offset, [0]
+        self.reader, self.cutting = reader, cutting
+        self.stretches: Sequence[Stretch] = ()
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """Number of rows of these parts."""
+        return sum(one.table.num_rows for one in self.stretches)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the rows have weights."""
+        return self.reader.weight is not None
+
+    def read_targets(self) -> Array:
+        """Return all targets, (n, K)."""
+        return self.map(targets_of_block)
+
+    def read_weights(self) -> Array | None:
+        """Return all weights, (n,), or None."""
+        return self.map(weights_of) if self.weighted else None
+
+    def with_targets(self, t: Array) -> NoReturn:
+        """Refuse: views are made before they travel."""
+        raise NotImplementedError
+
+    def leaf_numbers(self) -> Iterator[int]:
+        """Return the index of each leaf in the tree of sums."""
+        for one in self.stretches:
+            yield from range(one.leaf, one.leaf + self.cutting.runs(one.table.num_rows))
+
+    def _readers(self) -> Iterator[Reader]:
+        for one in self.stretches:
+            rows = one.table.num_rows
+            pieces = range(0, rows, self.cutting.step(rows))
+            if self.cutting.runs(rows) > 1:
+                yield from (partial(self._read, one, [first]) for first in pieces)
+            else:
+                yield partial(self._read, one, pieces)
+
+    def _read(self, one: Stretch, pieces: Sequence[int]) -> Iterator[Block]:
+        step = self.cutting.step(one.table.num_rows)
+        for first in pieces:
+            yield self.reader.block(one.table.slice(first, step), one.first_row + first)
+
+
+def targets_of_block(block: Block) -> Array:
+    """Return the targets of a block, (n, K)."""
+    return np.asarray(block.t)
+
+
+def weights_of(block: Block) -> Array:
+    """Return the weights of a block, (n,)."""
+    return np.asarray(block.weight)
+
+
+class TableParts(ABC):
+    """A table on an engine: its parts, and the sums and maps over them that sources ask for."""
+
+    text = False
+    """Whether each table is a file of text, whose blocks are leaves of their own."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.counted: dict[str, int] = {}  # number of rows that meet a condition, where it is known
+        self._held: dict[tuple[str, frozenset[str]], Held] = {}
+
+    def of(self, relation: Relation) -> TableParts:
+        """Return the parts of the same table, some of whose columns are read as text."""
+        return self
+
+    @abstractmethod
+    def place(self, columns: Sequence[str], where: str, required: Sequence[str]) -> Held:
+        """Return some columns, held by the engine, of the rows that have values in all required ones."""
+
+    def held(self, columns: Sequence[str], where: str, required: Sequence[str]) -> Held:
+        """Return the parts with these columns, or more, as they were placed before, or placed now."""
+        held = self.found(columns, where)
+        if held is None:
+            held = self._held[where, frozenset(columns)] = self.place(columns, where, required)
+        return held
+
+    def found(self, columns: Sequence[str], where: str) -> Held | None:
+        """Return the parts with these columns, or more, where they have been placed."""
+        known = (held for (of, names), held in self._held.items() if of == where and names.issuperset(columns))
+        return next(known, None)
+
+    def reduce(self, columns: Sequence[str], function: Callable[[Any], Any], merge: Callable[[Any, Any], Any]) -> Any:
+        """Return function(table) of all tables of some columns, merged in order; None of no rows."""
+        held = self.found(columns, "TRUE") or self.place(columns, "TRUE", ())
+        return (
+            reduce(merge, over_tables(held, partial(_reduced, list(columns), function, merge))) if held.rows else None
+        )
+
+    def sum(self, source: Source, kind: type[Sum], theta: Any, config: dict[str, Any]) -> Any:
+        """Return the sum over all rows of a source; a read."""
+        with self._pass(source, partial(_forest, kind, theta, config)) as (held, *rest):
+            return held.totals(*rest).total()
+
+    def each(self, source: Source, function: Callable[[Any], Any]) -> list[Any]:
+        """Return function(rows) of runs of parts, in order; a read."""
+        with self._pass(source, function) as (held, *rest):
+            return list(held.results(*rest))
+
+    def map(self, source: Source, function: Callable[[Block], Array]) -> list[Array]:
+        """Return function(block) of all blocks, in the order of the rows; refuse what is too much."""
+        return self.each(source, partial(_map, function, source.count_rows()))
+
+    def column(self, source: Source, function: Callable[[Any], Any]) -> Any:
+        """Return function(rows), values of the rows of each part, as a column of the engine; None where it has none."""
+        with self._pass(source, function) as (held, work, numbers, _):
+            return held.column(work, numbers)
+
+    def blocks(self, source: Source) -> Iterator[Block]:
+        """Return the blocks of a source in order, made in this process from one part at a time; a read."""
+        with self._pass(source, None) as (held, _, numbers, done):
+            here = pickle.loads(pack(source))
+            for at, tables in zip(numbers, held.tables(), strict=True):
+                here.leaf.stretches = stretches(at, tables)
+                yield from here.blocks()
+                done(sum(table.num_rows for table in tables))
+
+    @contextmanager
+    def _pass(self, source: Source, function: Any) -> Iterator[tuple[Any, ...]]:
+        """Return the parts, the work, the indices of the parts, and the count of rows that are done."""
+        table = source.leaf
+        held = table.placed()
+        numbers = numbered(held.rows, table.of_part().cutting.runs)
+        source.reads[0] += 1
+        try:
+            with watched(self.title, table.n_rows, table.progress) as progress:
+                yield held, pack((source, function)), numbers, progress.add
+        except MissingValues:
+            raise MissingValues(describe_gaps(self.title, table.count_gaps())) from None
+
+
+def over_tables(held: Held, function: Callable[[list[Any]], Any]) -> list[Any]:
+    """Return function(tables) of the tables of runs of parts, in order."""
+    numbers: list[PartNumbers] = [[(0, 0)] * len(part) for part in held.rows]
+    return list(held.results(pack((None, partial(_tables, function))), numbers, _nobody))
+
+
+def _tables(function: Callable[[list[Any]], Any], here: Sequence[Stretch]) -> Any:
+    return function([one.table for one in here])
+
+
+def _reduced(
+    columns: list[str], function: Callable[[Any], Any], merge: Callable[[Any, Any], Any], tables: list[Any]
+) -> Any:
+    return reduce(merge, [function(one.select(columns)) for one in tables])
+
+
+def _nobody(rows: int) -> None:
+    """Tell nobody that rows are done."""
+
+
+def _forest(kind: type[Sum], theta: Any, config: dict[str, Any], source: Source) -> Any:
+    return source.forest(kind, theta, config)
+
+
+def _map(function: Callable[[Block], Array], total: int, source: Source) -> Array:
+    """Return function(block) of the blocks of some parts; refuse where those of all rows are too many numbers."""
+    out = source.map(function)
+    refuse_many(out.size * (total / max(source.leaf.n_rows, 1)), total)
+    return out
+
+
+def refuse_many(numbers: float, rows: int) -> None:
+    """Refuse more numbers of so many rows than one process is sent, or sends."""
+    if numbers > SENT:
+        raise InvalidData(
+            f"this needs an array with a number or more for each of {rows:,} rows in one process; on a cluster that "
+            f"is at most {SENT:,} numbers: take fewer rows, or a system that needs sums alone"
+        )
+
+
+def count_gaps_of(columns: Sequence[str], tables: list[Any]) -> list[int]:
+    """Return the number of missing values of each column of some tables."""
+    from pyarrow import compute
+
+    absent = partial(compute.is_null, nan_is_null=True)
+    return [sum(compute.sum(absent(table.column(name))).as_py() or 0 for table in tables) for name in columns]
+
+
+def labels_of(name: str, tables: list[Any]) -> set[Any]:
+    """Return the distinct labels in a column of some tables; too many of them are refused."""
+    found: set[Any] = set()
+    for table in tables:
+        found.update(labels_in(nw.from_native(table, eager_only=True), name))
+        check_labels(name, found)
+    return found
+
+
+@dataclass(frozen=True)
+class ParquetPart:
+    """Row groups of Parquet files: a table of some columns each, of the rows that have values in all required ones."""
+
+    groups: tuple[RowGroup, ...]
+    columns: tuple[str, ...]
+    required: tuple[str, ...]
+
+    def __call__(self) -> list[Any]:
+        """Return the tables."""
+        return [joined(read_row_group(one, PIECE, self.columns, self.required)) for one in self.groups]
+
+
+@dataclass(frozen=True)
+class TextPart:
+    """A file of text: one table, by a query that reads it alone."""
+
+    name: str
+    stamp: tuple[int, int]
+    sql: str
+
+    def __call__(self) -> list[Any]:
+        """Return the table."""
+        with Reporting(self.name):
+            check_stamp(self.name, self.stamp)
+            return [read_query(self.sql, [self.name])]
+
+
+class FileParts(TableParts):
+    """Parquet files, or files of text, on an engine: every worker must see them under the same names."""
+
+    def __init__(self, engine: Engine, relation: Relation) -> None:
+        super().__init__(relation.title)
+        if not relation.plain_files:
+            raise InvalidParameter(
+                f"{relation.title}: a cluster reads Parquet files and files of text, not pipes, queries or databases"
+            )
+        self.engine, self.relation, self.text = engine, relation, not relation.parquet
+
+    def of(self, relation: Relation) -> TableParts:
+        """Return the parts of the same files."""
+        return self if relation is self.relation else FileParts(self.engine, relation)
+
+    def place(self, columns: Sequence[str], where: str, required: Sequence[str]) -> Held:
+        """Return parts of 2^k row groups, or of one file of text."""
+        if not self.relation.plain_files:
+            raise InvalidParameter("lag() needs the rows before each row, which parts of a table do not have")
+        if self.text:
+            queries = self.relation.queries_of(columns, where)
+            named = zip(self.relation.files, self.relation.stamp, queries, strict=True)
+            return self.engine.hold([TextPart(*one) for one in named])
+        groups = self.relation.row_groups("TRUE")
+        step = 1
+        while len(groups) > step * PARTS * self.engine.workers:
+            step *= 2
+        runs = [tuple(groups[first : first + step]) for first in range(0, len(groups), step)]
+        parts = [ParquetPart(run, tuple(columns), tuple(required)) for run in runs]
+        return self.engine.hold(parts, None if required else [[one.rows for one in run] for run in runs])

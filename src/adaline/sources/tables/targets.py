@@ -1,0 +1,194 @@
+"""Readers of targets: from a frame of a table and the index of its first row to targets, (n, K).
+
+They hold values and no table, so that they travel to where rows are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.arrays import Array
+from adaline.coding import Coding, Column
+from adaline.coding.columns import ABSENT, UNKNOWN, is_missing, plain
+from adaline.coding.expressions import evaluate
+from adaline.errors import InvalidData, MissingValues, UnknownLabel
+from adaline.lazy import nw
+from adaline.sources.tables.coding import missing_message, target_columns
+from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.sql import quoted
+
+ReadTargets = Callable[["nw.DataFrame[Any]", int], Array]
+"""A function from a frame and the index of its first row to its targets, (n, K)."""
+
+MOST_CLASSES = 1000
+
+
+class Codebook:
+    """A reader of labels that need not be known beforehand: they are numbered in the order in which they are met.
+
+    Calling it returns the numbers of the labels of a frame, (n, 1); several threads may do so.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._numbers: dict[Any, int] = {}
+        self._lock = Lock()
+
+    def __call__(self, frame: nw.DataFrame[Any], first: int) -> Array:
+        """Return the number of the label of each row, (n, 1)."""
+        found = labels_in(frame, self.name)
+        with self._lock:
+            for label in found:
+                self._numbers.setdefault(label, len(self._numbers))
+            check_labels(self.name, self._numbers)
+            levels = np.array([*self._numbers, None], dtype=object)[:-1]
+        return _label_indices(label_column(self.name, levels), frame, first)
+
+    def sorted(self) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        """Return the labels met, sorted, and for each number the index of its label among them."""
+        classes = np.unique(np.array(list(self._numbers))) if self._numbers else np.array([], dtype=object)
+        return classes, np.searchsorted(classes, np.array(list(self._numbers), dtype=classes.dtype))
+
+
+def labels_in(frame: nw.DataFrame[Any], name: str) -> list[Any]:
+    """Return the distinct values of a column of labels, without missing ones."""
+    return [plain(value) for value in frame[name].unique().to_list() if not is_missing(value)]
+
+
+def no_targets(frame: nw.DataFrame[Any], first: int) -> Array:
+    """Return no targets, (n, 0), for rows to predict."""
+    return np.empty((len(frame), 0))
+
+
+def given_targets(t: Array) -> ReadTargets:
+    """Return a reader of targets (N, K) that were made before."""
+    return partial(_given, t)
+
+
+def _given(t: Array, frame: nw.DataFrame[Any], first: int) -> Array:
+    return t[first : first + len(frame)]
+
+
+def derived_targets(read: ReadTargets, function: Callable[[Array], Array]) -> ReadTargets:
+    """Return a reader of a function of other targets."""
+    return partial(_derived, read, function)
+
+
+def _derived(read: ReadTargets, function: Callable[[Array], Array], frame: nw.DataFrame[Any], first: int) -> Array:
+    return function(read(frame, first))
+
+
+def chosen_targets(columns: Sequence[int], t: Array) -> Array:
+    """Return some of the targets t (n, K), (n, m)."""
+    return np.ascontiguousarray(t[:, columns])
+
+
+def recoded_targets(values: Array, t: Array) -> Array:
+    """Return values[k], (n, m), for targets k (n, 1), class indices."""
+    return np.asarray(values[t[:, 0].astype(np.intp)])
+
+
+def beside_offset(read: ReadTargets, coding: Coding) -> ReadTargets:
+    """Return a reader of targets with the offset as their last column."""
+    return partial(_beside_offset, read, coding)
+
+
+def _beside_offset(read: ReadTargets, coding: Coding, frame: nw.DataFrame[Any], first: int) -> Array:
+    offset = coding.read_offset(frame)
+    assert offset is not None
+    return np.column_stack([read(frame, first), offset])
+
+
+def number_targets(relation: Relation, targets: Sequence[str]) -> ReadTargets:
+    """Return a reader of targets, columns or expressions, as numbers; refuse columns that hold none."""
+    columns = [(target, target_columns(relation, target)) for target in targets]
+    for name in (name for _, names in columns for name in names):
+        _check_number(relation, name)
+    return partial(_numbers, columns)
+
+
+def _numbers(columns: list[tuple[str, list[str]]], frame: nw.DataFrame[Any], first: int) -> Array:
+    out = np.empty((len(frame), len(columns)))
+    for k, (target, names) in enumerate(columns):
+        values = {name: _number_column(name, frame) for name in names}
+        out[:, k] = values[target] if target in values else evaluate(target, values)
+    return out
+
+
+def _number_column(name: str, frame: nw.DataFrame[Any]) -> Array:
+    """Return one column of a target as numbers, (n,); refuse missing values."""
+    values = Column(name, "number").numbers(frame)
+    if np.isnan(values).any():
+        raise MissingValues(f"the target {name!r} has missing values")
+    return values
+
+
+def _check_number(relation: Relation, name: str) -> None:
+    """Refuse a column of a target that does not hold numbers."""
+    if relation.kind(name) in ("other", "date"):
+        raise InvalidData(
+            f"the target {name!r} holds {relation.schema[name]}, neither numbers nor texts. Turn it into numbers for a "
+            f"regression or texts for a classifier, by a query: SELECT CAST({quoted(name)} AS VARCHAR) AS ..."
+        )
+    if relation.kind(name) not in ("number", "boolean"):
+        raise InvalidData(
+            f"the target {name!r} holds {relation.schema[name]}, not numbers. A regression needs numbers as targets; "
+            "use a classifier"
+        )
+
+
+def label_indices(name: str, classes: NDArray[Any]) -> ReadTargets:
+    """Return a reader of labels as their indices among the classes."""
+    return partial(_label_indices, label_column(name, classes))
+
+
+def label_column(name: str, classes: NDArray[Any]) -> Column:
+    """Return a column of labels as a category."""
+    return Column(name, "category", tuple(plain(label) for label in classes))
+
+
+def _label_indices(column: Column, frame: nw.DataFrame[Any], first: int) -> Array:
+    codes = column.codes(frame)
+    if (codes == ABSENT).any():
+        raise MissingValues(f"the target {column.name!r} is missing at row {first + int((codes == ABSENT).argmax())}")
+    if (codes == UNKNOWN).any():
+        label = frame[column.name].to_list()[int((codes == UNKNOWN).argmax())]
+        raise UnknownLabel(f"label '{label}' is not among the classes {list(column.levels)}")
+    return codes.astype(np.float64)[:, None]
+
+
+def check_labels(name: str, labels: Collection[Any]) -> None:
+    """Refuse values that are no labels: fractions, or too many distinct values."""
+    if len(labels) > MOST_CLASSES or any(isinstance(label, float) for label in labels):
+        raise InvalidData(
+            f"Unknown label type: the target {name!r} has fractions, or more than {MOST_CLASSES} different values, so "
+            "it is no label; use a regression, or cut it into classes"
+        )
+
+
+def weight_column(name: str, frame: nw.DataFrame[Any], first: int) -> Array:
+    """Return a column of weights, (n,); refuse negative and missing ones."""
+    out = Column(name, "number").numbers(frame)
+    good = np.isfinite(out) & (out >= 0)
+    if not good.all():
+        row = int((~good).argmax())
+        raise InvalidData(
+            f"the weight in column {name!r} is {out[row]:g} at row {first + row}: weights are numbers of zero or more"
+        )
+    return out
+
+
+def distinct_labels(relation: Relation, name: str, table: str, where: str, gaps: bool) -> NDArray[Any]:
+    """Return the distinct values of a column of labels, sorted; refuse missing ones unless `gaps`."""
+    rows = relation.rows(f"SELECT DISTINCT {relation.value(name)} FROM {table} WHERE {where} LIMIT {MOST_CLASSES + 1}")
+    found = [plain(row[0]) for row in rows if not is_missing(row[0])]
+    if len(found) < len(rows) and not gaps:
+        raise MissingValues(missing_message(relation, [name]))
+    check_labels(name, found)
+    return np.unique(np.array(found)) if found else np.array([], dtype=object)

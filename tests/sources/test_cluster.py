@@ -1,0 +1,235 @@
+"""A table in parts: every sum, and every fit, has the bits that one process reading the same files gives it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from adaline import LinearRegression, LogisticRegression, open_table
+from adaline.basis import Polynomial
+from adaline.coding import Coding
+from adaline.errors import InvalidParameter, MissingValues, UnreadableTable
+from adaline.sources import Source
+from adaline.sources.engines.base import Here
+from adaline.sources.tables import batches
+from adaline.sources.tables import source as table_module
+from adaline.sums import JointSum, Moments, RowSample, Spread
+from adaline.systems import AdaptiveFilter, OnlineSystem
+from tests.systems.test_reads import cases, made, written
+
+FEATURES = ["a", "b", "c"]
+
+
+@pytest.fixture(autouse=True)
+def streamed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no table be held by this process, and blocks be small."""
+    monkeypatch.setattr(table_module, "KEPT", 0)
+    monkeypatch.setattr(table_module, "block_rows", lambda features: 64)
+
+
+def files(folder: Path, kind: str = "parquet", rows: int = 700) -> list[str]:
+    """Write a table as several files, of 1 + 2 + ... row groups of different sizes; return their paths."""
+    frame = pd.read_parquet(written(folder, "parquet", rows))
+    out = []
+    for i, part in enumerate(np.array_split(np.arange(rows), 3)):
+        path = folder / f"part{i}.{kind}"
+        some = frame.iloc[part]
+        some.to_csv(path, index=False) if kind == "csv" else some.to_parquet(path, row_group_size=37 + 20 * i)
+        out.append(str(path))
+    return out
+
+
+def state(given: Any, seen: tuple[int, ...] = ()) -> Any:
+    """Return what an object consists of, numbers by their bits, so that it can be compared."""
+    if isinstance(given, np.ndarray) and given.dtype.kind != "O":
+        return given.shape, given.dtype.str, given.tobytes()
+    if isinstance(given, float):
+        return given.hex()
+    if isinstance(given, Coding):
+        return repr(given)
+    if isinstance(given, dict):
+        return {str(key): state(value, seen) for key, value in given.items()}
+    if isinstance(given, list | tuple | np.ndarray):
+        return [state(value, seen) for value in given]
+    if isinstance(given, Source) or callable(given) or id(given) in seen or not hasattr(given, "__dict__"):
+        return str(given) if isinstance(given, str | int | None) else type(given).__name__
+    own = {name: value for name, value in vars(given).items() if name not in ("seconds", "passes", "_lock")}
+    return type(given).__name__, state(own, (*seen, id(given)))
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+@pytest.mark.parametrize("few", [0, 100])
+def test_sums_have_the_same_bits(kind: str, few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "FEW_GROUPS", few)
+    monkeypatch.setattr(table_module, "FEW_GROUPS", few)
+    monkeypatch.setattr(batches, "ROW_GROUP_BYTES", 8 * 50 * 5)
+    names, rows = files(tmp_path, kind), np.array([3, 300, 699])
+    kinds = ((Moments, {}), (Spread, {}), (RowSample, {"most": 20}))
+    found = []
+    for cluster in (None, Here(1), Here(2), Here(3)):
+        table = open_table(names, target="amount", features=FEATURES, weight="times", cluster=cluster)
+        parts = table.sum(JointSum, kinds=kinds), table.count_rows(), table.read_targets(), table.rows_at(rows)
+        found.append(state(parts))
+    assert found[0][1] == "700"
+    assert all(one == found[0] for one in found[1:])
+
+
+def fitted(cls: type[Any], settings: dict[str, Any], names: list[str], cluster: Any, **options: Any) -> Any:
+    return made(cls, settings).fit(open_table(names, features=FEATURES, cluster=cluster, **options))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("cls", "settings", "target"), {one.id.rpartition("-")[0]: one for one in cases()}.values())
+def test_fits_have_the_same_bits(cls: type[Any], settings: dict[str, Any], target: str | None, tmp_path: Path) -> None:
+    names = files(tmp_path, rows=240)
+    if issubclass(cls, OnlineSystem | AdaptiveFilter) or settings.get("solver") == "stochastic":
+        with pytest.raises(InvalidParameter, match="one after the other"):
+            fitted(cls, settings, names, Here(2), target=target)
+        return
+    here, there = (fitted(cls, settings, names, one, target=target, weight="times") for one in (None, Here(3)))
+    assert state(here) == state(there)
+
+
+VIEWS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "basis": (lambda: LinearRegression(basis=Polynomial(degree=2)), {"target": "amount"}),
+    "penalty": (lambda: LogisticRegression(penalty="auto"), {"target": "three"}),
+    "balanced": (lambda: LogisticRegression(class_weight="balanced", basis=Polynomial(degree=2)), {"target": "text"}),
+    "categories": (lambda: LinearRegression(), {"formula": "amount ~ a + C(three) + scale(b)"}),
+    "gaps": (lambda: LinearRegression(), {"target": "amount", "features": ["gap", "a"], "missing": "drop"}),
+    "filled": (lambda: LinearRegression(), {"target": "amount", "features": ["gap", "a"], "missing": "indicator"}),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("case", VIEWS)
+def test_views_travel(case: str, tmp_path: Path) -> None:
+    make, options = VIEWS[case]
+    names = files(tmp_path)
+    for name in names:
+        frame = pd.read_parquet(name)
+        frame["gap"] = frame["b"].where(frame["c"] > 1.0)
+        frame.to_parquet(name, row_group_size=41)
+    if not {"formula", "features"} & {*options}:
+        options = {"features": FEATURES, **options}
+    here, there = (open_table(names, **options, cluster=one) for one in (None, Here(2)))
+    models = [make().fit(here), make().fit(there)]
+    assert state(models[0]) == state(models[1])
+    assert models[0].score(here) == pytest.approx(models[1].score(there), rel=1e-12)
+    np.testing.assert_array_equal(models[0].predict(here), models[1].predict(there))
+
+
+def test_files_that_are_not_as_they_were(tmp_path: Path) -> None:
+    names = files(tmp_path)
+    table = open_table(names, target="amount", features=FEATURES, cluster=Here(2))
+    pd.read_parquet(names[1]).iloc[:50].to_parquet(names[1])
+    with pytest.raises(UnreadableTable, match="has changed since it was opened"):
+        LinearRegression().fit(table)
+
+
+def test_missing_values_are_named(tmp_path: Path) -> None:
+    names = files(tmp_path)
+    pd.read_parquet(names[1]).assign(a=np.nan).to_parquet(names[1])
+    for cluster in (None, Here(2)):
+        with pytest.raises(MissingValues, match=r"missing values in column 'a' \(233\)"):
+            LinearRegression().fit(open_table(names, target="amount", features=FEATURES, cluster=cluster))
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """A cluster of two processes."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(2, processes=True, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as found,
+    ):
+        yield found
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_of_dask(client: Any, tmp_path: Path) -> None:
+    names = files(tmp_path)
+    for system, target in ((LinearRegression, "amount"), (LogisticRegression, "text")):
+        here, there = (open_table(names, target=target, features=FEATURES, cluster=one) for one in (None, client))
+        models = [system().fit(here), system().fit(there)]
+        assert state(models[0]) == state(models[1])
+        found = models[1].predict(there)
+        assert type(found).__module__.startswith("dask")
+        np.testing.assert_array_equal(found.compute().to_numpy(), models[0].predict(here))
+        assert models[1].score(there) == pytest.approx(models[0].score(here), rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_frames_and_arrays_of_dask(client: Any, tmp_path: Path) -> None:
+    dd, da = pytest.importorskip("dask.dataframe"), pytest.importorskip("dask.array")
+    frame = pd.read_parquet(files(tmp_path))
+    frame.index = frame.index + 1000
+    parts = dd.from_pandas(frame, npartitions=4)
+    expected = LinearRegression().fit(frame[FEATURES], frame["amount"])
+    table = open_table(parts, target="amount", features=FEATURES)
+    model = LinearRegression().fit(table)
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-12)
+    pd.testing.assert_series_equal(
+        model.predict(table).compute(), pd.Series(expected.predict(frame[FEATURES]), frame.index)
+    )
+    X = da.from_array(frame[FEATURES].to_numpy(), chunks=(100, 2))
+    table = open_table(X, target=da.from_array(frame["amount"].to_numpy(), chunks=150))
+    np.testing.assert_allclose(LinearRegression().fit(table).coef_, expected.coef_, rtol=1e-12)
+
+
+def test_an_interrupt_cancels_the_work(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from adaline.sources.engines.dask import DaskHeld
+
+    def interrupt(*_: Any) -> int:
+        raise KeyboardInterrupt
+
+    table = open_table(files(tmp_path), target="amount", features=FEATURES, cluster=client)
+    monkeypatch.setattr(DaskHeld, "_rows", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        LinearRegression().fit(table)
+    assert not [key for key in client.futures if str(key).startswith("adaline-pass")]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_workers_are_killed_in_passes_and_others_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+    from adaline.sources.engines.dask import DaskHeld
+
+    names, seen = files(tmp_path), []
+    here = LogisticRegression().fit(open_table(names, target="three", features=FEATURES))
+    with (
+        distributed.LocalCluster(3, processes=True, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        table = open_table(names, target="three", features=FEATURES, cluster=client)
+        tasks = DaskHeld._tasks
+
+        @contextmanager
+        def killing(self: DaskHeld, work: bytes, numbers: Any) -> Iterator[Any]:
+            with tasks(self, work, numbers) as found:
+                seen.append(None)
+                if len(seen) in (1, 2, 5):  # the pass for the labels, the first one, and one of the search
+                    client.wait_for_workers(2)
+                    os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+                if len(seen) == 3:
+                    cluster.scale(4)
+                yield found
+
+        monkeypatch.setattr(DaskHeld, "_tasks", killing)
+        there = LogisticRegression().fit(table)
+    assert len(seen) > 5
+    assert state(here) == state(there)
+
+
+def test_workers_with_another_version_are_refused(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adaline.__version__", "0.0")
+    with pytest.raises(InvalidParameter, match=r"and this process adaline 0\.0: install the same on all"):
+        open_table(files(tmp_path), target="amount", cluster=client)
