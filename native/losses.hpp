@@ -110,6 +110,7 @@ void alone(const Lot& lot) {
             const index at = k * lot.pitch + i, left = lot.rows - i;
             const vec w = load(lot.weight + i);
             const Cost c = cost(load(lot.z + at), load(lot.t + at), lot.parameter);
+#pragma GCC unroll 1
             for (int s = 0; s < meanwhile; ++s) lot.ahead.step();
             value += kept(w * c.value, left);
             store(lot.slope + at, kept(w * c.slope, left));

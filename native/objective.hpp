@@ -193,32 +193,35 @@ inline void turn(double* out, const double* from, index rows, index columns) {
 
 inline void take(const Targets& y, index first, index rows, double* t, double* weight) {
     turn(t, y.t + first * y.K, rows, y.K);
-    for (index i = 0; i < rows; ++i) weight[i] = y.weight ? y.weight[first + i] : 1;
+    for (index i = 0; i < rows; i += lanes)
+        store(weight + i, y.weight ? up_to(y.weight + first + i, rows - i) : broadcast(1));
 }
 
 // f(rows, first, n, ahead) for every panel of x: packed, or as it lies where that will do.
-template <class T, class F>
-void each_panel(const Matrix<T>& x, const Desk& desk, bool direct, F f) {
+template <class F>
+void each_panel(const Dense& x, const Desk& desk, bool direct, F f) {
     const index height = rows_at_once(desk.strips > desk.weighed.strips ? desk.strips : desk.weighed.strips);
     for (index first = 0; first < x.rows; first += height) {
         const index n = x.rows - first < height ? x.rows - first : height;
         Ahead ahead(x, first + height, height);
-        if (direct && x.by_rows() && !x.chosen && n % strip == 0) {
-            f(Raw<T>{x.at(first, 0), x.down, desk.D, desk.view}, first, n, ahead);
-        } else {
-            pack_all(desk.panel, x, first, n, desk.view);
-            f(Packed{desk.panel}, first, n, ahead);
+        if constexpr (specialised) {
+            if (direct && by_rows(x) && !x.chosen && n % strip == 0) {
+                typed(x, [&]<class T>(const Matrix<T>& m) {
+                    f(Raw<T>{m.at(first, 0), x.down, desk.D, desk.view}, first, n, ahead);
+                });
+                continue;
+            }
         }
+        pack_all(desk.panel, x, first, n, desk.view);
+        f(Packed{desk.panel}, first, n, ahead);
     }
 }
-
 
 inline void add_values_to(double* sums, const double* value, index count) {
     for (index k = 0; k < count; ++k) sums[k] += across_lanes(load(value + k * lanes));
 }
 
-template <class T>
-void objective(double* sums, const Matrix<T>& x, const Likelihood& loss, const Machines& m, Second second) {
+inline void objective(double* sums, const Dense& x, const Likelihood& loss, const Machines& m, Second second) {
     if (!x.rows) return;
     const index D = x.columns, K = m.K, values = loss.loss == Loss::softmax ? 1 : K;
     const Desk desk(D, m, K, loss.y.K, second);
@@ -235,8 +238,7 @@ void objective(double* sums, const Matrix<T>& x, const Likelihood& loss, const M
     if (desk.curvature) desk.add_hessian_to(sums + values + K * (1 + D));
 }
 
-template <class T>
-void product(double* sums, const Matrix<T>& x, const Likelihood& loss, const Machines& m, const double* direction) {
+inline void product(double* sums, const Dense& x, const Likelihood& loss, const Machines& m, const double* direction) {
     const index K = m.K;
     const Desk desk(x.columns, m, 2 * K, loss.y.K, Second::none);
     desk.set(K, direction);
@@ -251,8 +253,7 @@ void product(double* sums, const Matrix<T>& x, const Likelihood& loss, const Mac
 }
 
 // z (n, K), for losses that the kernels do not know.
-template <class T>
-void margins(double* z, const Matrix<T>& x, const Machines& m) {
+inline void margins(double* z, const Dense& x, const Machines& m) {
     const Desk desk(x.columns, m, m.K, 0, Second::none);
     each_panel(x, desk, true, [&](const auto& rows, index first, index n, Ahead&) {
         all_outputs(rows, n, m.K, desk.theta, desk.z);
@@ -262,8 +263,7 @@ void margins(double* z, const Matrix<T>& x, const Machines& m) {
 }
 
 // Gradient and hessian from slopes and curvatures (n, K) times weights.
-template <class T>
-void gathered(double* sums, const Matrix<T>& x, const Machines& m, const double* slope, const double* curvature) {
+inline void gathered(double* sums, const Dense& x, const Machines& m, const double* slope, const double* curvature) {
     if (!x.rows) return;
     const index K = m.K;
     const Desk desk(x.columns, m, K, 0, curvature ? Second::alone : Second::none);

@@ -124,52 +124,65 @@ struct SparseDesk {
             }
     }
 
-    template <class R>
-    void outputs(const R& x, index first, index rows, const Theta& theta, double* z) const {
-        if (K == 1) {
-            for (index i = 0, k = x.indptr[first]; i < rows; ++i) {
-                double sum = theta.constant[0];
-                for (const index end = x.indptr[first + i + 1]; k < end; ++k)
-                    sum = multiply_add(double(x.data[k]), theta.columns[x.indices[k]], sum);
-                z[i] = sum;
-            }
-            return;
-        }
-        parts_of_outputs([&]<int P>(index k) { row_outputs<P>(x, first, rows, theta.columns + k, wide, lines + k); });
-        turn_squares(z, lot_rows, lines, wide, rows, K, [&](index k, vec a) { return a + theta.constant[k]; });
+    [[gnu::noinline]] void outputs(const Sparse& x, index first, index rows, const Theta& theta, double* z) const {
+        typed(x, [&](const auto& r) {
+            if (K == 1) return one_output(r, first, rows, theta, z);
+            parts_of_outputs([&]<int P>(index k) { row_outputs<P>(r, first, rows, theta.columns + k, wide, lines + k); });
+        });
+        if (K > 1) turn_squares(z, lot_rows, lines, wide, rows, K, [&](index k, vec a) { return a + theta.constant[k]; });
     }
 
     template <class R>
-    void gather(const R& x, index first, index rows) const {
+    static void one_output(const R& x, index first, index rows, const Theta& theta, double* z) {
+        for (index i = 0, k = x.indptr[first]; i < rows; ++i) {
+            double sum = theta.constant[0];
+            for (const index end = x.indptr[first + i + 1]; k < end; ++k)
+                sum = multiply_add(double(x.data[k]), theta.columns[x.indices[k]], sum);
+            z[i] = sum;
+        }
+    }
+
+    [[gnu::noinline]] void gather(const Sparse& x, index first, index rows) const {
         for (index k = 0; k < K; ++k)
             for (index i = 0; i < rows; ++i) total[k] += slope[k * lot_rows + i];
-        if (K == 1) {
-            for (index i = 0, k = x.indptr[first]; i < rows; ++i)
-                for (const index end = x.indptr[first + i + 1]; k < end; ++k) {
-                    double& sum = g[x.indices[k]];
-                    sum = multiply_add(double(x.data[k]), slope[i], sum);
-                }
-            return;
-        }
-        turn_squares(lines, wide, slope, lot_rows, K, rows, as_it_is);
-        parts_of_outputs([&]<int P>(index k) { row_gather<P>(x, first, rows, lines + k, wide, g + k); });
+        if (K > 1) turn_squares(lines, wide, slope, lot_rows, K, rows, as_it_is);
+        typed(x, [&](const auto& r) {
+            if (K == 1) return gather_one(r, first, rows);
+            parts_of_outputs([&]<int P>(index k) { row_gather<P>(r, first, rows, lines + k, wide, g + k); });
+        });
     }
 
     template <class R>
-    void add_hessian(const R& x, index first, index rows) {
-        const index side = 1 + D;
+    void gather_one(const R& x, index first, index rows) const {
+        for (index i = 0, k = x.indptr[first]; i < rows; ++i)
+            for (const index end = x.indptr[first + i + 1]; k < end; ++k) {
+                double& sum = g[x.indices[k]];
+                sum = multiply_add(double(x.data[k]), slope[i], sum);
+            }
+    }
+
+    void add_hessian(const Sparse& x, index first, index rows) {
         for (Weighing by{second, K, rows, weight, curvature}; by.next();)
-            for (index i = 0; i < rows; ++i) {
-                row.size = 0;
-                row.add(0, 1);
-                for (index k = x.indptr[first + i], end = x.indptr[first + i + 1]; k < end; ++k)
-                    row.add(1 + x.indices[k], x.data[k] * m.scale[x.indices[k]]);
-                for (index h = 0; h < by.count; ++h)
-                    for (index a = 0; a < row.size; ++a) {
-                        const double c = by.c[h * lot_rows + i] * row.v[a];
-                        double* const into = A + ((by.first + h) * side + row.column[a]) * side;
-                        for (index b = a; b < row.size; ++b) into[row.column[b]] += c * row.v[b];
-                    }
+            typed(x, [&](const auto& r) {
+                for (index i = 0; i < rows; ++i) {
+                    row.size = 0;
+                    row.add(0, 1);
+                    row.add_row(r, first + i, 1, [&](index j, double a) { return a * m.scale[j]; });
+                    add_squares(by, i);
+                }
+            });
+    }
+
+    // A += c row row' for row i and some matrices. Out of line, as rows of every type come here.
+    [[gnu::noinline]] void add_squares(const Weighing& by, index i) const {
+        const index side = 1 + D, size = row.size;
+        const index* const column = row.column;
+        const double* const v = row.v;
+        for (index h = 0; h < by.count; ++h)
+            for (index a = 0; a < size; ++a) {
+                const double ca = by.c[h * lot_rows + i] * v[a];
+                double* const into = A + ((by.first + h) * side + column[a]) * side;
+                for (index b = a; b < size; ++b) into[column[b]] += ca * v[b];
             }
     }
 
@@ -210,8 +223,7 @@ void each_lot(index n, F f) {
     for (index first = 0; first < n; first += lot_rows) f(first, n - first < lot_rows ? n - first : lot_rows);
 }
 
-template <class R>
-void objective_csr(double* sums, const R& x, const Likelihood& loss, const Machines& m, Second second) {
+inline void objective_csr(double* sums, const Sparse& x, const Likelihood& loss, const Machines& m, Second second) {
     const index D = x.columns, K = m.K, values = loss.loss == Loss::softmax ? 1 : K;
     SparseDesk desk(x.columns, m, K, loss.y.K, second);
     Ahead none;
@@ -229,8 +241,7 @@ void objective_csr(double* sums, const R& x, const Likelihood& loss, const Machi
     if (desk.curvature) desk.add_hessian_to(sums + values + K * (1 + D));
 }
 
-template <class R>
-void product_csr(double* sums, const R& x, const Likelihood& loss, const Machines& m, const double* direction) {
+inline void product_csr(double* sums, const Sparse& x, const Likelihood& loss, const Machines& m, const double* direction) {
     const index K = m.K;
     const SparseDesk desk(x.columns, m, 2 * K, loss.y.K, Second::none);
     Ahead none;
@@ -247,8 +258,7 @@ void product_csr(double* sums, const R& x, const Likelihood& loss, const Machine
     desk.add_gradient_to(sums);
 }
 
-template <class R>
-void margins_csr(double* z, const R& x, const Machines& m) {
+inline void margins_csr(double* z, const Sparse& x, const Machines& m) {
     const index K = m.K;
     const SparseDesk desk(x.columns, m, K, 0, Second::none);
     const auto theta = desk.theta(m.theta);
@@ -259,8 +269,7 @@ void margins_csr(double* z, const R& x, const Machines& m) {
     });
 }
 
-template <class R>
-void gather_csr(double* sums, const R& x, const Machines& m, const double* slope, const double* curvature) {
+inline void gather_csr(double* sums, const Sparse& x, const Machines& m, const double* slope, const double* curvature) {
     const index K = m.K;
     SparseDesk desk(x.columns, m, K, 0, curvature ? Second::alone : Second::none);
     each_lot(x.rows, [&](index first, index rows) {

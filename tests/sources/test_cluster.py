@@ -37,14 +37,14 @@ def streamed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_module, "block_rows", lambda features: 64)
 
 
-def files(folder: Path, kind: str = "parquet", several: int = 3) -> list[str]:
+def files(folder: Path, kind: str = "parquet", rows: int = 700) -> list[str]:
     """Write a table as several files, of 1 + 2 + ... row groups of different sizes; return their paths."""
-    frame = pd.read_parquet(written(folder, "parquet", 700))
+    frame = pd.read_parquet(written(folder, "parquet", rows))
     out = []
-    for i, part in enumerate(np.array_split(np.arange(len(frame)), several)):
+    for i, part in enumerate(np.array_split(np.arange(rows), 3)):
         path = folder / f"part{i}.{kind}"
-        rows = frame.iloc[part]
-        rows.to_csv(path, index=False) if kind == "csv" else rows.to_parquet(path, row_group_size=37 + 20 * i)
+        some = frame.iloc[part]
+        some.to_csv(path, index=False) if kind == "csv" else some.to_parquet(path, row_group_size=37 + 20 * i)
         out.append(str(path))
     return out
 
@@ -91,7 +91,7 @@ def fitted(cls: type[Any], settings: dict[str, Any], names: list[str], cluster: 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("cls", "settings", "target"), {one.id.rpartition("-")[0]: one for one in cases()}.values())
 def test_fits_have_the_same_bits(cls: type[Any], settings: dict[str, Any], target: str | None, tmp_path: Path) -> None:
-    names = files(tmp_path)
+    names = files(tmp_path, rows=240)
     if issubclass(cls, OnlineSystem | AdaptiveFilter) or settings.get("solver") == "stochastic":
         with pytest.raises(InvalidParameter, match="one after the other"):
             fitted(cls, settings, names, Here(2), target=target)

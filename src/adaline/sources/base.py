@@ -23,7 +23,7 @@ from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.scans import Scan, State
 from adaline.sources.threads import Forest, one_blas_thread, run_tasks
-from adaline.sums import Sum
+from adaline.sums import Sum, WeightTotals
 
 S = TypeVar("S", bound=Sum)
 T = TypeVar("T")
@@ -278,8 +278,8 @@ class Source(ABC):
 
     def total_weight(self) -> float:
         """Return the sum of the weights."""
-        if self.weighted and self.streamed:
-            return float(self.map(_weight_of).sum())
+        if self.streamed and self.weighted:
+            return self.sum(WeightTotals).weight
         weight = self.read_weights()
         return float(self.count_rows()) if weight is None else float(weight.sum())
 
@@ -366,11 +366,15 @@ class IndexedSource(Source):
 
     def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
         """Return the sum over all rows; one block needs neither a tree nor threads."""
-        if self.n_blocks > 1 or (kind.uses_blas and self.parallel):
+        if self.n_blocks > 1:
             return super().sum(kind, theta, **config)
         self.reads[0] += 1
         out = kind.zero(self.shape, **config)
-        out.add(self.block(0), theta)
+        if kind.uses_blas and self.parallel:
+            with one_blas_thread():
+                out.add(self.block(0), theta)
+        else:
+            out.add(self.block(0), theta)
         return out
 
     def _readers(self) -> Iterator[Reader]:
@@ -388,11 +392,6 @@ def block_rows(features: int) -> int:
     """Return the number of rows of a dense block, a power of two: some megabytes, and at least 8 D rows if possible."""
     rows = max(BLOCK_ELEMENTS // max(features, 1), 8 * features, 1)
     return min(max(1 << (rows.bit_length() - 1), MIN_BLOCK_ROWS), MAX_BLOCK_ROWS)
-
-
-def _weight_of(block: Block) -> Array:
-    """Return the weight of a block, (1,)."""
-    return np.asarray(block.weights().sum(keepdims=True))
 
 
 def _each_block(function: Callable[[Block], T], source: Source) -> list[T]:
