@@ -113,8 +113,17 @@ OTHERWISE: dict[str, Any] = {
 }
 """Values that are not the default, and would change a fit that uses them."""
 UNUSED: dict[str, Any] = {
-    **{"loss": "absolute", "penalty": 0.0, "l1": 0.0, "solver": "auto", "mode": "batch", "rule": "lms", "rate": "auto", "mixing": 1},
-    **{"covariance": "identity", "centres": np.eye(2), "knots": [0.1], "criterion": "gcv"},
+    **{
+        "loss": "absolute",
+        "penalty": 0.0,
+        "l1": 0.0,
+        "solver": "auto",
+        "mode": "batch",
+        "rule": "lms",
+        "rate": "auto",
+        "mixing": 1,
+    },
+    **{"covariance": "identity", "centres": np.eye(2), "knots": [0.1], "criterion": "gcv", "mixing": 1},
 }
 """Values of the other parameter with which none of them is used."""
 MORE: dict[tuple[str, str], dict[str, Any]] = {
