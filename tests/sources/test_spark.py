@@ -27,6 +27,7 @@ from adaline import (
 from adaline.basis import Polynomial
 from adaline.errors import InvalidParameter, MissingValues, UnreadableTable
 from adaline.sources.engines import spark
+from adaline.sources.engines.base import merge_forests
 from adaline.sources.tables import source as table_module
 from adaline.sources.threads import Forest
 from adaline.sums import Moments
@@ -219,11 +220,24 @@ def test_errors_of_workers(session: Any, tmp_path: Path, monkeypatch: pytest.Mon
         open_table(names, target="amount", cluster=session)
 
 
+class Text:
+    """What shows the order in which it was merged."""
+
+    def __init__(self, i: int) -> None:
+        self.shown = str(i)
+
+    def merge(self, other: Text) -> None:
+        self.shown = f"({self.shown} {other.shown})"
+
+
 def test_states_that_are_sent() -> None:
     for workers in range(1, 20):
         for parts in range(1, 300, 7):
             runs = spark.aligned_runs(parts, workers)
             assert [i for run in runs for i in run] == list(range(parts))
-            nodes = sum(spark._nodes(run.start, run.stop) for run in runs)
-            assert nodes <= 2 * workers + parts.bit_length()
+            forests = [Forest.of({(0, i): Text(i) for i in run}) for run in runs]
+            forests[-1].close()
+            assert sum(len(one.nodes) for one in forests) <= 2 * workers
+            whole = Forest.of({(0, i): Text(i) for i in range(parts)})
+            assert merge_forests(forests).total().shown == whole.total().shown
             assert max(map(len, runs)) <= 2 * -(-parts // workers)

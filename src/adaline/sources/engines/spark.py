@@ -163,7 +163,8 @@ class SparkHeld(Held):
         return frame.mapInArrow(_batches, from_arrow_schema(schema))
 
     def _run(self, work: bytes, numbers: Sequence[Numbers]) -> Any:
-        return self.opened(numbers).flatMap(partial(_run, work, self.engine.threads))
+        last = max((at[0] for part in numbers for at in part if at is not None), default=0)
+        return self.opened(numbers).flatMap(partial(_run, work, self.engine.threads, last))
 
 
 class FilesHeld(SparkHeld):
@@ -213,7 +214,7 @@ class FrameHeld(SparkHeld):
         if len(self.rows) <= 2 * len(runs):
             return super().totals(work, numbers, done)
         forests = self._run(work, numbers).mapPartitionsWithIndex(partial(_named, [run.stop for run in runs]))
-        merged = forests.partitionBy(len(runs), int).mapPartitions(_merge)
+        merged = forests.partitionBy(len(runs), int).mapPartitions(partial(_merge, len(runs) - 1))
         return merge_forests(self.engine.run(merged, None, done, sum(map(sum, self.rows))))
 
     def tables(self) -> Iterator[list[Any]]:
@@ -227,9 +228,9 @@ def aligned_runs(parts: int, workers: int) -> list[range]:
     """Return contiguous runs of parts, at most one for each worker and as equal as their merged sums allow.
 
     Runs begin at multiples of 2^k parts, k the least for which the sums of all runs, merged in the tree of sums, are at
-    most two a worker: what a pass sends to this process, beside the at most log2(parts) sums at the tree's open end.
+    most two a worker: what a pass sends to this process.
     """
-    step, end = 1, 1 << parts.bit_length()
+    step, end = 1, 1 << parts.bit_length()  # the end of the tree is merged too
     while True:
         runs = runs_of_parts(-(-parts // step), workers)
         begins = [step * run.start for run in runs]
@@ -277,10 +278,13 @@ def _count(owner: str, run: list[tuple[str, bytes]]) -> list[list[int]]:
     return [[table.num_rows for table in _made(owner, *part)] for part in run]
 
 
-def _run(work: bytes, threads: int, opened: Opened) -> Iterator[Any]:
-    """Return the result of a work for a run of parts; none where they have no rows."""
+def _run(work: bytes, threads: int, last: int, opened: Opened) -> Iterator[Any]:
+    """Return the result of a work for a run of parts, none where they have no rows; `last` is the table's last leaf."""
     if any(opened[0]):
-        yield run_work(work, *opened, threads)
+        out = run_work(work, *opened, threads)
+        if isinstance(out, Forest) and any(at is not None and at[0] == last for at in opened[0]):
+            out.close()
+        yield out
 
 
 def _chunks(columns: list[str], required: list[str], batches: Iterable[Any]) -> Iterator[Any]:
@@ -346,10 +350,13 @@ def _named(ends: list[int], partition: int, forests: Iterable[Forest[Any]]) -> I
     return ((sum(end <= partition for end in ends), forest) for forest in forests)
 
 
-def _merge(forests: Iterable[tuple[int, Forest[Any]]]) -> Iterator[Forest[Any]]:
-    """Return the forest of all nodes of a run of partitions."""
-    found = [forest for _, forest in forests]
-    return iter([merge_forests(found)] if found else [])
+def _merge(last: int, forests: Iterable[tuple[int, Forest[Any]]]) -> Iterator[Forest[Any]]:
+    """Return the forest of all nodes of a run of partitions, of which `last` is the last one."""
+    runs, found = zip(*forests, strict=True)
+    out = merge_forests(found)
+    if runs[0] == last:
+        out.close()
+    yield out
 
 
 def _column_table(work: bytes, threads: int, numbers: Numbers, tables: list[Any]) -> Any:
