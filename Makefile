@@ -21,6 +21,8 @@ NATIVE := $(wildcard CMakeLists.txt native/* native/*/*)
 FUZZ_SECONDS ?= 600
 
 export PYTHONUTF8 := 1
+# Byte code is written, whatever the shell says: without it every process of the tests compiles all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test quick test-spark test-oldest test-pure test-arm sanitize fuzz lint lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check
 .DELETE_ON_ERROR:
@@ -146,24 +148,32 @@ $(VENV)/.release: pyproject.toml
 	@touch $@
 
 # What the program needs to run, in stages that say what they are at; the rest of development comes on top of it.
-# Packages are compiled to byte code as they are imported, which is a small part of them.
+# Packages are unpacked while the compiler runs, and compiled to byte code as they are imported, which is a small part
+# of them.
 $(VENV)/.run: pyproject.toml $(NATIVE)
 	@$(MAKE) --no-print-directory check
 	@echo "== environment: $(VENV)"
 	@"$(PYTHON)" -m venv $(VENV)
-	@echo "== packages: numpy, scipy, duckdb and others (half a minute, or what the network takes)"
+	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/.kernels $(VENV)/.packages
+	@touch $@
+
+$(VENV)/.kernels: pyproject.toml $(NATIVE)
+	@echo "== kernels: compiling C++ (half a minute on two cores)"
+	@ADALINE_REQUIRE_NATIVE=1 PIP_NO_COMPILE=1 $(PIP) install --quiet --no-deps --editable . || { \
+		echo "The native kernels could not be compiled: the compiler's words are above." >&2; exit 1; }
+	@touch $@
+
+$(VENV)/.packages: pyproject.toml
+	@echo "== packages: numpy, scipy, duckdb and others (meanwhile; half a minute, or what the network takes)"
 	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 		print(*p["dependencies"], *p["optional-dependencies"]["app"], sep="\n")' > $(VENV)/packages.txt
 	@$(PIP) install --quiet --no-compile --requirement $(VENV)/packages.txt
-	@echo "== kernels: compiling C++ (a minute on two cores)"
-	@ADALINE_REQUIRE_NATIVE=1 $(PIP) install --quiet --no-deps --editable . || { \
-		echo "The native kernels could not be compiled: the compiler's words are above." >&2; exit 1; }
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.run
 	@echo "== development: tests, linters, peers"
 	$(PIP) install --quiet --upgrade 'pip>=25.1'
-	$(PIP) install --quiet --group dev
+	$(PIP) install --quiet --no-compile --group dev
 	@touch $@
 
 $(SANITIZED)/.installed: $(VENV)/.installed $(shell find src -name '*.py' -o -name '*.pyi')

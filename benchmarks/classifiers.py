@@ -45,8 +45,8 @@ def classifiers(settings: Settings) -> Section:
     )
 
 
-@benchmark("robust")
-def robust(settings: Settings) -> Section:
+@benchmark("robust_errors")
+def robust_errors(settings: Settings) -> Section:
     """HC3 standard errors, the fit included."""
     import statsmodels.api as sm
 

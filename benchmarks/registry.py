@@ -33,9 +33,11 @@ BENCHMARKS: dict[str, Benchmark] = {}
 
 
 def benchmark(name: str) -> Callable[[Benchmark], Benchmark]:
-    """Register a benchmark under the name that `--only` takes."""
+    """Register a benchmark under the name that `--only` takes; a name that is taken is refused."""
 
     def register(run: Benchmark) -> Benchmark:
+        if name in BENCHMARKS:
+            raise ValueError(f"the benchmark {name!r} of {run.__module__} is in {BENCHMARKS[name].__module__} already")
         BENCHMARKS[name] = run
         return run
 

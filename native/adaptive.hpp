@@ -22,8 +22,6 @@
 // effect, and it changes with the column's units.
 #pragma once
 
-#include <algorithm>
-
 #include "recursive.hpp"
 
 namespace adaline::ADALINE_ISA {
@@ -37,27 +35,27 @@ inline double settle(const Recursion& u, const double* p, double weight, double 
         if (u.x[i] == 0 || row[i] != 0) continue;
         bool fresh = true;
         for (index j = 0; j < u.n; ++j) fresh &= row[j] == 0;
-        if (fresh) row[i] = std::ldexp(1.0, std::min(whole(p[0]) - std::ilogb(u.x[i]), 1000));
+        if (!fresh) continue;
+        const int e = whole(p[0]) - std::ilogb(u.x[i]);
+        row[i] = std::ldexp(1.0, e < 1000 ? e : 1000);
     }
     const double noise = lam / weight, square = u.turn(u.S), r = noise + square, after = 1 / (weight * r);
     u.shrink(u.S, 1 / (r + std::sqrt(r * noise)), lam == 1 ? 1 : 1 / std::sqrt(lam));
-    for (index i = 0; i < u.n; ++i) u.Sf[i] *= after;
+    for (index i = 0; i < u.pitch; i += lanes) store(u.Sf + i, load(u.Sf + i) * after);
     return square * after;
 }
 
 // The same with the second moments of the columns, S its diagonal.
 inline double settle_apart(const Recursion& u, double weight, double n) {
     const Recursion own = u;
-    double q = 0;
+    vec q{};
     for (index j = 0; j < own.n; j += lanes) {
         const vec x = load(own.x + j), S = load(own.S + j) + weight * (x * x), d = S > vec{} ? x * (n / S) : vec{};
         store(own.S + j, S);
         store(own.Sf + j, d);
-        const vec part = x * d;
-#pragma GCC unroll 8
-        for (int l = 0; l < lanes; ++l) q += part[l];
+        q = multiply_add(x, d, q);
     }
-    return q;
+    return across(q);
 }
 
 inline Seen adaptive_identity(const Weights& a, const double* t, double weight) {
@@ -99,8 +97,9 @@ inline double since(const Weights& a) { return a.step - (a.recursion.apart ? 0 :
 
 // The exponent b: from the log likelihood to the squared error.
 inline double bent(const Weights& a) {
-    const double m = std::fmax(since(a), 0.0);
-    return a.recursion.apart ? 1 : m / (m + 50 * double(a.recursion.n));
+    if (a.recursion.apart) return 1;
+    const double m = since(a);
+    return m > 0 ? m / (m + 50 * double(a.recursion.n)) : 0;
 }
 
 // v_k += g d, then w_k towards v_k.
@@ -115,22 +114,27 @@ inline void approach(const Weights& a, index k, double g) {
     }
 }
 
+// fmax is a call of a function of the C library.
+inline double at_least(double low, double a) { return a > low ? a : low; }
+
 // The factor A, and q with P after the row, which counts as its curvature h does against the mean.
 struct Pace {
     double A, q;
 };
 
-inline Pace pace(const Weights& a, double h, double weight) {
+[[gnu::noinline]] inline Pace whole_pace(const Weights& a, double h, double weight) {
     const double m = since(a);
     if (m <= 0) return {0, settle(a.recursion, a.p, weight)};
-    double& sum = a.recursion.tally->curves;
-    sum += h;
-    const double mean = std::fmax(sum / m, 1e-30);
-    if (a.recursion.apart)
-        return {weight * a.p[1] / std::sqrt(a.step) / mean, settle_apart(a.recursion, weight, a.step)};
-    const double part = std::fmax(h / mean, 0.01);
+    const double mean = at_least(1e-30, (a.recursion.tally->curves += h) / m);
+    const double part = at_least(0.01, h / mean);
     const double q = settle(a.recursion, a.p, weight * part, 1 - fade / a.step);
     return {weight * a.p[1] * a.step * std::pow(m + double(a.recursion.n), -a.p[2]) / mean, q};
+}
+
+ADALINE_INLINE Pace pace(const Weights& a, double h, double weight) {
+    if (!a.recursion.apart) return whole_pace(a, h, weight);
+    const double mean = at_least(1e-30, (a.recursion.tally->curves += h) / a.step);
+    return {weight * a.p[1] / std::sqrt(a.step) / mean, settle_apart(a.recursion, weight, a.step)};
 }
 
 template <Link link>

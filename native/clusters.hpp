@@ -160,8 +160,7 @@ class Nearest {
 };
 
 // sums (K x (2 + D)): weight, error, first; nearest (rows x 2): place and squared distance, or null.
-template <class T>
-void clusters(double* sums, const Matrix<T>& x, const double* weight, const double* points, index K, View view,
+inline void clusters(double* sums, const Dense& x, const double* weight, const double* points, index K, View view,
               double* nearest) {
     constexpr index height = Panel::height;
     const index D = x.columns, width = whole_strips(D + 1), strips = width / strip;

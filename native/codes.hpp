@@ -29,6 +29,9 @@ namespace adaline {
 // How a scan stands: the status among its tallies. Python never sees a stray index, which is an error.
 #define ADALINE_STATES(NAME) NAME(running) NAME(diverged) NAME(not_finite) NAME(stray_index)
 
+// Second derivatives that are asked for: none, those of each machine alone, or of all machines together (softmax).
+#define ADALINE_SECONDS(NAME) NAME(none) NAME(alone) NAME(all)
+
 // Second moments about the mean, or about zero.
 #define ADALINE_MODES(NAME) NAME(centred) NAME(raw)
 
@@ -40,6 +43,7 @@ enum class Rule : int { ADALINE_RULES(ADALINE_MEMBER) };
 enum class Schedule : int { ADALINE_SCHEDULES(ADALINE_MEMBER) };
 enum class TallyIndex : int { ADALINE_TALLIES(ADALINE_MEMBER) };
 enum class ScanState : int { ADALINE_STATES(ADALINE_MEMBER) };
+enum class Second : int { ADALINE_SECONDS(ADALINE_MEMBER) };
 enum class MomentMode : int { ADALINE_MODES(ADALINE_MEMBER) };
 
 struct Tally {

@@ -66,10 +66,33 @@ struct Entries {
         column[k] = a;
         v[k] = value;
     }
+
+    // Adds row i of x, f(j, x_ij) for its entry in column j, to columns from `first` on.
+    template <class R, class F>
+    void add_row(const R& x, index i, index first, F f) {
+        for (index k = x.indptr[i], end = x.indptr[i + 1]; k < end; ++k)
+            add(first + x.indices[k], f(x.indices[k], x.data[k]));
+    }
 };
 
-template <class R>
-bool moments_csr(const State<double>& s, const R& x, const Targets& y, const double* exponent) {
+// Adds a row of weight w. Out of line, as rows of every type come here.
+[[gnu::noinline]] inline void add_entries(const State<double>& s, const Entries& z, double w) {
+    const index q = s.q, size = z.size;
+    const index* const column = z.column;
+    const double* const v = z.v;
+    s.W += w;
+    for (index a = 0; a < size; ++a) {
+        const index ja = column[a];
+        const double wv = w * v[a];
+        const dd<double> first = two_sum(s.hi[ja], wv);
+        s.hi[ja] = first.hi;
+        s.lo[ja] += first.lo;
+        double* const S = s.S + ja * q;
+        for (index b = a; b < size; ++b) S[column[b]] += wv * v[b];
+    }
+}
+
+inline bool moments_csr(const State<double>& s, const Sparse& x, const Targets& y, const double* exponent) {
     const index n = x.rows, D = x.columns, q = s.q;
     scratch.reserve(5 * q, 5);
     Scaling scaling{scratch.array(q), scratch.array(q), scratch.array(q)};
@@ -77,23 +100,14 @@ bool moments_csr(const State<double>& s, const R& x, const Targets& y, const dou
     for (index j = 0; j < q; ++j) scaling.set(j, 0, s.exponent[j] = exponent[j]);
     s.rows = double(n);
     s.mode = double(MomentMode::raw);
-    for (index i = 0; i < n; ++i) {
-        const double w = y.weight ? y.weight[i] : 1;
-        z.size = 0;
-        for (index k = x.indptr[i], end = x.indptr[i + 1]; k < end; ++k)
-            z.add(x.indices[k], scaling.apply(x.indices[k], x.data[k]));
-        for (index k = 0; k < y.K; ++k) z.add(D + k, scaling.apply(D + k, y.t[i * y.K + k]));
-        s.W += w;
-        for (index a = 0; a < z.size; ++a) {
-            const index ja = z.column[a];
-            const double wv = w * z.v[a];
-            const dd<double> first = two_sum(s.hi[ja], wv);
-            s.hi[ja] = first.hi;
-            s.lo[ja] += first.lo;
-            double* const S = s.S + ja * q;
-            for (index b = a; b < z.size; ++b) S[z.column[b]] += wv * z.v[b];
+    typed(x, [&](const auto& rows) {
+        for (index i = 0; i < n; ++i) {
+            z.size = 0;
+            z.add_row(rows, i, 0, [&](index j, double a) { return scaling.apply(j, a); });
+            for (index k = 0; k < y.K; ++k) z.add(D + k, scaling.apply(D + k, y.t[i * y.K + k]));
+            add_entries(s, z, y.weight ? y.weight[i] : 1);
         }
-    }
+    });
     for (index a = 0; a < q; ++a) {
         s.noise[a] = (8 + s.rows / 2) * roundoff * s.S[a * q + a];
         for (index b = 0; b < a; ++b) s.S[a * q + b] = s.S[b * q + a];
@@ -120,7 +134,7 @@ void residual_csr(double* g, const R& x, const Targets& y, const Model& theta) {
                 sums[2 * c] = s.hi;
                 sums[2 * c + 1] = s.lo;
             };
-            const auto entry = [&](index m) { return scaling.apply(x.indices[m], x.data[m]); };
+            const auto entry = [&](index m) { return scaling.apply(x.indices[m], double(x.data[m])); };
 
             dd<double> p{hi[0], lo[0]};
             for (index m = begin; m < end; ++m) {

@@ -21,12 +21,12 @@ extern const Kernels kernels{
     .moments_dense =
         [](double* state, Dense x, Targets y, bool centred, const double* exponent) {
             const State<double> s(state, x.columns + y.K);
-            return typed(x, [&](const auto& m) { return moments(s, m, y, centred, exponent); });
+            return moments(s, x, y, centred, exponent);
         },
     .moments_csr =
         [](double* state, Sparse x, Targets y, const double* exponent) {
             const State<double> s(state, x.columns + y.K);
-            return typed(x, [&](const auto& m) { return moments_csr(s, m, y, exponent); });
+            return moments_csr(s, x, y, exponent);
         },
     .moments_merge =
         [](double* a, const double* b, index q) {
@@ -36,10 +36,7 @@ extern const Kernels kernels{
         [](double* a, const double* b, index q) {
             subtract(State<double>(a, q), State<const double>(b, q));
         },
-    .residual_dense =
-        [](double* g, Dense x, Targets y, Model theta) {
-            typed(x, [&](const auto& m) { residual(g, m, y, theta); });
-        },
+    .residual_dense = [](double* g, Dense x, Targets y, Model theta) { residual(g, x, y, theta); },
     .residual_csr =
         [](double* g, Sparse x, Targets y, Model theta) {
             typed(x, [&](const auto& m) { residual_csr(g, m, y, theta); });
@@ -49,12 +46,12 @@ extern const Kernels kernels{
     .scan_csr = scan_csr,
     .clusters_dense =
         [](double* sums, Dense x, const double* weight, const double* points, index K, View view, double* nearest) {
-            typed(x, [&](const auto& m) { clusters(sums, m, weight, points, K, view, nearest); });
+            clusters(sums, x, weight, points, K, view, nearest);
         },
     .mixture_dense =
         [](double* sums, Dense x, const double* weight, const double* constants, const double* means,
            const double* factors, index K, bool whole, View view) {
-            typed(x, [&](const auto& m) { mixture(sums, m, weight, {constants, means, factors, K, whole}, view); });
+            mixture(sums, x, weight, {constants, means, factors, K, whole}, view);
         },
 };
 

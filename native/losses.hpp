@@ -85,7 +85,9 @@ struct Lot {
     index pitch, rows, K;
     double parameter;
     const double *weight, *t;
-    double *z, *q, *slope, *curvature, *value;  // value: a vector of partial sums for each output, or one for all
+    double *z, *q, *slope, *curvature;
+    bool shared;    // curvatures are to be the shares p of coupled outputs
+    double* value;  // a vector of partial sums for each output, or one for all
     Ahead& ahead;
 };
 
@@ -108,6 +110,7 @@ void alone(const Lot& lot) {
             const index at = k * lot.pitch + i, left = lot.rows - i;
             const vec w = load(lot.weight + i);
             const Cost c = cost(load(lot.z + at), load(lot.t + at), lot.parameter);
+#pragma GCC unroll 1
             for (int s = 0; s < meanwhile; ++s) lot.ahead.step();
             value += kept(w * c.value, left);
             store(lot.slope + at, kept(w * c.slope, left));
@@ -161,7 +164,8 @@ inline void softmax(const Lot& lot) {
             store(lot.slope + at, kept(factor * (mine ? lack : e), lot.rows - i));
             if (lot.curvature) {
                 const vec others = place == double(k) ? rest : (rest + 1.0) - e;
-                store(lot.curvature + at, kept(factor * e * (others / (rest + 1.0)), lot.rows - i));
+                const vec curvature = lot.shared ? e / (rest + 1.0) : factor * e * (others / (rest + 1.0));
+                store(lot.curvature + at, kept(curvature, lot.rows - i));
             }
         }
         value += kept(w * ((top - own) + log1p(rest)), lot.rows - i);

@@ -5,31 +5,24 @@
 
 namespace adaline::ADALINE_ISA {
 
-template <class T>
-struct Matrix {
-    const T* x;
-    index rows, columns, down, across;
-    const index* chosen;
-    const void* const* heads;
+inline bool by_rows(const Dense& x) { return !x.heads && (x.across == 1 || x.columns == 1); }
+inline bool by_columns(const Dense& x) { return x.down == 1 && !x.chosen; }
+inline bool some_by_columns(const Dense& x) { return x.down == 1 && x.chosen && !by_rows(x); }
 
+// Rows whose numbers are known to be of type T.
+template <class T>
+struct Matrix : Dense {
     const T* at(index i, index j) const {
         const index row = chosen ? chosen[i] : i;
-        return heads ? static_cast<const T*>(heads[j]) + row : x + row * down + j * across;
+        return heads ? static_cast<const T*>(heads[j]) + row : static_cast<const T*>(x) + row * down + j * across;
     }
     double operator()(index i, index j) const { return *at(i, j); }
-
-    bool by_rows() const { return !heads && (across == 1 || columns == 1); }
-    bool by_columns() const { return down == 1 && !chosen; }
-    bool some_by_columns() const { return down == 1 && chosen && !by_rows(); }
 };
 
 // Calls f with a Matrix of the type that x has.
 template <class F>
 inline auto typed(const Dense& x, F f) {
-    const auto matrix = [&]<class T>(const T* data) {
-        return f(Matrix<T>{data, x.rows, x.columns, x.down, x.across, x.chosen, x.heads});
-    };
-    return x.single ? matrix(static_cast<const float*>(x.x)) : matrix(static_cast<const double*>(x.x));
+    return x.single ? f(Matrix<float>{x}) : f(Matrix<double>{x});
 }
 
 // The cache lines of the panel that comes next, asked for one at a time between
@@ -46,17 +39,16 @@ class Ahead {
   public:
     Ahead() = default;
 
-    template <class T>
-    Ahead(const Matrix<T>& x, index first, index height) {
-        constexpr index size = sizeof(T);
+    Ahead(const Dense& x, index first, index height) {
+        const index size = x.single ? sizeof(float) : sizeof(double);
         if (first >= x.rows || x.chosen) return;
         if (height > x.rows - first) height = x.rows - first;
-        if (x.by_rows()) {
+        if (by_rows(x)) {
             const bool touching = x.down == x.columns;
             span = size * x.columns * (touching ? height : 1);
             pitch = size * x.down;
             left = touching ? 1 : height;
-        } else if (x.by_columns()) {
+        } else if (by_columns(x)) {
             span = size * height;
             pitch = size * x.across;
             left = x.columns;
@@ -65,7 +57,8 @@ class Ahead {
         } else {
             return;
         }
-        next = reinterpret_cast<const char*>(x.at(first, 0)) + line - 1;
+        const char* const begin = static_cast<const char*>(x.heads ? *x.heads : x.x);
+        next = begin + size * first * x.down + line - 1;
         end = next + span;
     }
 

@@ -25,10 +25,9 @@ inline void combine(const State<double>& a, const State<const double>& b, double
     const bool centred = a.mode == double(MomentMode::centred);
     const double W = a.W + sign * b.W, share = b.W / W, c = sign * a.W * share;
 
-    scratch.reserve(3 * q, 3);
-    double* __restrict const fa = scratch.array(q);
-    double* __restrict const fb = scratch.array(q);
-    double* __restrict const d = scratch.zeros(q);
+    const index padded = q + lanes;
+    scratch.reserve(3 * padded, 3);
+    double *const fa = scratch.zeros(padded), *const fb = scratch.zeros(padded), *const d = scratch.zeros(padded);
     for (index j = 0; j < q; ++j) {
         const bool only_b = a.S[j * q + j] == 0 && a.hi[j] == 0, only_a = b.S[j * q + j] == 0 && b.hi[j] == 0;
         const bool take_b = !only_a && (only_b || b.exponent[j] > a.exponent[j]);
@@ -52,10 +51,12 @@ inline void combine(const State<double>& a, const State<const double>& b, double
         if (sign < 0) a.noise[j] += roundoff * (2 * a.S[j * q + j] * fa[j] * fa[j] - 8 * c * d[j] * d[j]);
     }
     for (index i = 0; i < q; ++i) {
-        double* __restrict const Sa = a.S + i * q;
-        const double* __restrict const Sb = b.S + i * q;
-        for (index j = 0; j < q; ++j)
-            Sa[j] = (Sa[j] * (fa[i] * fa[j]) + sign * (Sb[j] * (fb[i] * fb[j]))) + c * (d[i] * d[j]);
+        double* const Sa = a.S + i * q;
+        const double* const Sb = b.S + i * q;
+        for (index j = 0, left = q; j < q; j += lanes, left -= lanes) {
+            const vec old = up_to(Sa + j, left), more = up_to(Sb + j, left), dj = load(d + j);
+            store_head(Sa + j, (old * (fa[i] * load(fa + j)) + sign * (more * (fb[i] * load(fb + j)))) + c * (d[i] * dj), left);
+        }
         if (sign > 0) a.noise[i] += roundoff / 4 * Sa[i];
     }
     a.W = W;

@@ -125,8 +125,7 @@ inline void variances(double* out, const double* gamma, const double* d, index D
     out[2 * D] += sum_of(total);
 }
 
-template <class T>
-void mixture(double* sums, const Matrix<T>& x, const double* weight, const Mixture& m, View view) {
+inline void mixture(double* sums, const Dense& x, const double* weight, const Mixture& m, View view) {
     constexpr index height = Panel::height;
     const index D = x.columns, K = m.K, side = 1 + D, width = whole_strips(side), strips = width / strip;
     const index matrix = m.whole ? Blocks::size(strips) : 0;

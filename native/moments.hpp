@@ -43,8 +43,7 @@ inline void finish(const State<double>& s, const Blocks& C, const double* d, dou
         }
 }
 
-template <class T>
-bool moments(const State<double>& s, const Matrix<T>& x, const Targets& y, bool centred,
+inline bool moments(const State<double>& s, const Dense& x, const Targets& y, bool centred,
              const double* exponent) {
     const index n = x.rows, D = x.columns, q = s.q, strips = q / strip + 1, padded = strips * strip;
     s.rows = double(n);
@@ -65,13 +64,14 @@ bool moments(const State<double>& s, const Matrix<T>& x, const Targets& y, bool 
         s.exponent[j] = exponent ? exponent[j] : pilot.exponent(z, shift[j]);
         scaling.set(j, shift[j], s.exponent[j]);
     };
-    for (index j = 0; j < D; ++j) look(j, [&](index i) { return x(i, j); });
+    typed(x, [&](const auto& m) {
+        for (index j = 0; j < D; ++j) look(j, [&](index i) { return m(i, j); });
+    });
     for (index k = 0; k < y.K; ++k) look(D + k, [&](index i) { return y.t[i * y.K + k]; });
 
     for (index first = 0; first < n; first += Panel::height) {
         const index rows = n - first < Panel::height ? n - first : Panel::height;
-        if (root)
-            for (index i = 0; i < rows; ++i) root[i] = std::sqrt(y.weight[first + i]);
+        for (index i = 0; root && i < rows; i += lanes) store(root + i, roots(up_to(y.weight + first + i, rows - i)));
         if (root)
             pack(panel, x, y.t, y.K, first, rows, Centred<true>{scaling, root});
         else

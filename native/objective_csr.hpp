@@ -71,24 +71,26 @@ void row_gather(const R& x, index first, index rows, const double* slope, index 
 struct SparseDesk {
     const Machines& m;
     index D, K, wide;
+    Second second;
     double *g, *lines, *z, *slope, *curvature, *t, *weight, *value, *total, *A;
     Entries row;
 
-    SparseDesk(index D, const Machines& m, index outputs, index T, bool second)
-        : m(m), D(D), K(m.K), wide(K == 1 ? 1 : (K + lanes - 1) / lanes * lanes) {
-        const index H = lot_rows, side = 1 + D, area = second ? K * side * side : 0;
+    SparseDesk(index D, const Machines& m, index outputs, index T, Second second)
+        : m(m), D(D), K(m.K), wide(K == 1 ? 1 : (K + lanes - 1) / lanes * lanes), second(second) {
+        const index H = lot_rows, side = 1 + D, rated = rates(second, K), squares = rated ? matrices(second, K) + 1 : 0;
         const index theta = (outputs / K) * (D * wide + K);
-        scratch.reserve(theta + D * wide + (outputs + 2 * K + T + 1 + wide) * H + K * (lanes + 1) + area + 2 * side, 16);
+        scratch.reserve(theta + D * wide + (outputs + K + rated + T + 1 + wide) * H + K * (lanes + 1) +
+                            squares * side * side + 2 * side, 16);
         g = scratch.zeros(D * wide);
         lines = scratch.zeros(wide * H);
         z = scratch.array(outputs * H);
         slope = scratch.array(K * H);
-        curvature = second ? scratch.array(K * H) : nullptr;
+        curvature = rated ? scratch.array(rated * H) : nullptr;
         t = scratch.zeros(T * H);
         weight = scratch.zeros(H);
         value = scratch.zeros(K * lanes);
         total = scratch.zeros(K);
-        A = scratch.zeros(area);
+        A = scratch.zeros(squares * side * side);
         row = {reinterpret_cast<index*>(scratch.array(side)), scratch.array(side)};
     }
 
@@ -122,52 +124,66 @@ struct SparseDesk {
             }
     }
 
-    template <class R>
-    void outputs(const R& x, index first, index rows, const Theta& theta, double* z) const {
-        if (K == 1) {
-            for (index i = 0, k = x.indptr[first]; i < rows; ++i) {
-                double sum = theta.constant[0];
-                for (const index end = x.indptr[first + i + 1]; k < end; ++k)
-                    sum = multiply_add(double(x.data[k]), theta.columns[x.indices[k]], sum);
-                z[i] = sum;
-            }
-            return;
-        }
-        parts_of_outputs([&]<int P>(index k) { row_outputs<P>(x, first, rows, theta.columns + k, wide, lines + k); });
-        turn_squares(z, lot_rows, lines, wide, rows, K, [&](index k, vec a) { return a + theta.constant[k]; });
+    [[gnu::noinline]] void outputs(const Sparse& x, index first, index rows, const Theta& theta, double* z) const {
+        typed(x, [&](const auto& r) {
+            if (K == 1) return one_output(r, first, rows, theta, z);
+            parts_of_outputs([&]<int P>(index k) { row_outputs<P>(r, first, rows, theta.columns + k, wide, lines + k); });
+        });
+        if (K > 1) turn_squares(z, lot_rows, lines, wide, rows, K, [&](index k, vec a) { return a + theta.constant[k]; });
     }
 
     template <class R>
-    void gather(const R& x, index first, index rows) const {
+    static void one_output(const R& x, index first, index rows, const Theta& theta, double* z) {
+        for (index i = 0, k = x.indptr[first]; i < rows; ++i) {
+            double sum = theta.constant[0];
+            for (const index end = x.indptr[first + i + 1]; k < end; ++k)
+                sum = multiply_add(double(x.data[k]), theta.columns[x.indices[k]], sum);
+            z[i] = sum;
+        }
+    }
+
+    [[gnu::noinline]] void gather(const Sparse& x, index first, index rows) const {
         for (index k = 0; k < K; ++k)
             for (index i = 0; i < rows; ++i) total[k] += slope[k * lot_rows + i];
-        if (K == 1) {
-            for (index i = 0, k = x.indptr[first]; i < rows; ++i)
-                for (const index end = x.indptr[first + i + 1]; k < end; ++k) {
-                    double& sum = g[x.indices[k]];
-                    sum = multiply_add(double(x.data[k]), slope[i], sum);
-                }
-            return;
-        }
-        turn_squares(lines, wide, slope, lot_rows, K, rows, as_it_is);
-        parts_of_outputs([&]<int P>(index k) { row_gather<P>(x, first, rows, lines + k, wide, g + k); });
+        if (K > 1) turn_squares(lines, wide, slope, lot_rows, K, rows, as_it_is);
+        typed(x, [&](const auto& r) {
+            if (K == 1) return gather_one(r, first, rows);
+            parts_of_outputs([&]<int P>(index k) { row_gather<P>(r, first, rows, lines + k, wide, g + k); });
+        });
     }
 
     template <class R>
-    void add_hessian(const R& x, index first, index rows) {
-        const index side = 1 + D;
-        for (index i = 0; i < rows; ++i) {
-            row.size = 0;
-            row.add(0, 1);
-            for (index k = x.indptr[first + i], end = x.indptr[first + i + 1]; k < end; ++k)
-                row.add(1 + x.indices[k], x.data[k] * m.scale[x.indices[k]]);
-            for (index k = 0; k < K; ++k)
-                for (index a = 0; a < row.size; ++a) {
-                    const double c = curvature[k * lot_rows + i] * row.v[a];
-                    double* const into = A + (k * side + row.column[a]) * side;
-                    for (index b = a; b < row.size; ++b) into[row.column[b]] += c * row.v[b];
+    void gather_one(const R& x, index first, index rows) const {
+        for (index i = 0, k = x.indptr[first]; i < rows; ++i)
+            for (const index end = x.indptr[first + i + 1]; k < end; ++k) {
+                double& sum = g[x.indices[k]];
+                sum = multiply_add(double(x.data[k]), slope[i], sum);
+            }
+    }
+
+    void add_hessian(const Sparse& x, index first, index rows) {
+        for (Weighing by{second, K, rows, weight, curvature}; by.next();)
+            typed(x, [&](const auto& r) {
+                for (index i = 0; i < rows; ++i) {
+                    row.size = 0;
+                    row.add(0, 1);
+                    row.add_row(r, first + i, 1, [&](index j, double a) { return a * m.scale[j]; });
+                    add_squares(by, i);
                 }
-        }
+            });
+    }
+
+    // A += c row row' for row i and some matrices. Out of line, as rows of every type come here.
+    [[gnu::noinline]] void add_squares(const Weighing& by, index i) const {
+        const index side = 1 + D, size = row.size;
+        const index* const column = row.column;
+        const double* const v = row.v;
+        for (index h = 0; h < by.count; ++h)
+            for (index a = 0; a < size; ++a) {
+                const double ca = by.c[h * lot_rows + i] * v[a];
+                double* const into = A + ((by.first + h) * side + column[a]) * side;
+                for (index b = a; b < size; ++b) into[column[b]] += ca * v[b];
+            }
     }
 
     void add_gradient_to(double* sums) const {
@@ -189,17 +205,15 @@ struct SparseDesk {
 
     void add_hessian_to(double* sums) const {
         const index side = 1 + D;
+        double* const square = A + matrices(second, K) * side * side;
         const auto o = [&](index a) { return a ? m.offset[a - 1] : 0; };
-        for (index k = 0; k < K; ++k) {
-            const double* const of = A + k * side * side;
-            double* const out = sums + k * side * side;
+        add_matrices(sums, K, side, second, square, [&](index h, index, index) {
+            const double* const of = A + h * side * side;
             for (index a = 0; a < side; ++a)
-                for (index b = a; b < side; ++b) {
-                    const double c = of[a * side + b] + o(a) * of[b] + o(b) * of[a] + o(a) * o(b) * of[0];
-                    out[a * side + b] += c;
-                    if (a != b) out[b * side + a] += c;
-                }
-        }
+                for (index b = a; b < side; ++b)
+                    square[a * side + b] = square[b * side + a] =
+                        of[a * side + b] + o(a) * of[b] + o(b) * of[a] + o(a) * o(b) * of[0];
+        });
     }
 };
 
@@ -209,8 +223,7 @@ void each_lot(index n, F f) {
     for (index first = 0; first < n; first += lot_rows) f(first, n - first < lot_rows ? n - first : lot_rows);
 }
 
-template <class R>
-void objective_csr(double* sums, const R& x, const Likelihood& loss, const Machines& m, bool second) {
+inline void objective_csr(double* sums, const Sparse& x, const Likelihood& loss, const Machines& m, Second second) {
     const index D = x.columns, K = m.K, values = loss.loss == Loss::softmax ? 1 : K;
     SparseDesk desk(x.columns, m, K, loss.y.K, second);
     Ahead none;
@@ -219,19 +232,18 @@ void objective_csr(double* sums, const R& x, const Likelihood& loss, const Machi
         take(loss.y, first, rows, desk.t, desk.weight);
         desk.outputs(x, first, rows, theta, desk.z);
         rates_of(loss.loss).cost({lot_rows, rows, K, loss.parameter, desk.weight, desk.t, desk.z, nullptr, desk.slope,
-                          desk.curvature, desk.value, none});
+                          desk.curvature, second == Second::all, desk.value, none});
         desk.gather(x, first, rows);
-        if (second) desk.add_hessian(x, first, rows);
+        if (desk.curvature) desk.add_hessian(x, first, rows);
     });
     add_values_to(sums, desk.value, values);
     desk.add_gradient_to(sums + values);
-    if (second) desk.add_hessian_to(sums + values + K * (1 + D));
+    if (desk.curvature) desk.add_hessian_to(sums + values + K * (1 + D));
 }
 
-template <class R>
-void product_csr(double* sums, const R& x, const Likelihood& loss, const Machines& m, const double* direction) {
+inline void product_csr(double* sums, const Sparse& x, const Likelihood& loss, const Machines& m, const double* direction) {
     const index K = m.K;
-    const SparseDesk desk(x.columns, m, 2 * K, loss.y.K, false);
+    const SparseDesk desk(x.columns, m, 2 * K, loss.y.K, Second::none);
     Ahead none;
     const auto theta = desk.theta(m.theta), along = desk.theta(direction);
     each_lot(x.rows, [&](index first, index rows) {
@@ -240,16 +252,15 @@ void product_csr(double* sums, const R& x, const Likelihood& loss, const Machine
         desk.outputs(x, first, rows, theta, desk.z);
         desk.outputs(x, first, rows, along, q);
         rates_of(loss.loss).bend({lot_rows, rows, K, loss.parameter, desk.weight, desk.t, desk.z, q, desk.slope,
-                          nullptr, nullptr, none});
+                          nullptr, false, nullptr, none});
         desk.gather(x, first, rows);
     });
     desk.add_gradient_to(sums);
 }
 
-template <class R>
-void margins_csr(double* z, const R& x, const Machines& m) {
+inline void margins_csr(double* z, const Sparse& x, const Machines& m) {
     const index K = m.K;
-    const SparseDesk desk(x.columns, m, K, 0, false);
+    const SparseDesk desk(x.columns, m, K, 0, Second::none);
     const auto theta = desk.theta(m.theta);
     each_lot(x.rows, [&](index first, index rows) {
         desk.outputs(x, first, rows, theta, desk.z);
@@ -258,10 +269,9 @@ void margins_csr(double* z, const R& x, const Machines& m) {
     });
 }
 
-template <class R>
-void gather_csr(double* sums, const R& x, const Machines& m, const double* slope, const double* curvature) {
+inline void gather_csr(double* sums, const Sparse& x, const Machines& m, const double* slope, const double* curvature) {
     const index K = m.K;
-    SparseDesk desk(x.columns, m, K, 0, curvature);
+    SparseDesk desk(x.columns, m, K, 0, curvature ? Second::alone : Second::none);
     each_lot(x.rows, [&](index first, index rows) {
         turn(desk.slope, slope + first * K, rows, K);
         desk.gather(x, first, rows);

@@ -21,14 +21,16 @@ Likelihood likelihood(Loss loss, double parameter, const Reals& t, const Maybe& 
     return {loss, parameter, y};
 }
 
-index sums_size(Loss loss, index K, index D, bool second) {
-    return (loss == Loss::softmax ? 1 : K) + K * (1 + D) * (second ? 2 + D : 1);
+index sums_size(Loss loss, index K, index D, Second second) {
+    require(second != Second::all || loss == Loss::softmax, "second derivatives of all machines must be of the softmax");
+    const index squares = second == Second::none ? 0 : second == Second::alone ? 1 : K;
+    return (loss == Loss::softmax ? 1 : K) + K * (1 + D) * (1 + squares * (1 + D));
 }
 
 void check(const Buffer& sums, index size) { require(index(sums.size()) == size, "sums have the wrong size"); }
 
 void objective_dense(const Buffer& sums, nb::handle x, Loss loss, double parameter, const Reals& t, const Maybe& weight,
-                     const Reals& theta, const Reals& scale, const Reals& offset, bool second) {
+                     const Reals& theta, const Reals& scale, const Reals& offset, Second second) {
     const Rows held(x);
     const Dense& rows = held.dense;
     const Machines m = machines(theta, scale, offset, rows.columns);
@@ -40,7 +42,7 @@ void objective_dense(const Buffer& sums, nb::handle x, Loss loss, double paramet
 
 void objective_csr(const Buffer& sums, const Vector& data, const Vector& indices, const Vector& indptr, Loss loss,
                    double parameter, const Reals& t, const Maybe& weight, const Reals& theta, const Reals& scale,
-                   const Reals& offset, bool second) {
+                   const Reals& offset, Second second) {
     const Sparse rows = sparse(data, indices, indptr, index(scale.size()));
     const Machines m = machines(theta, scale, offset, rows.columns);
     const Likelihood rated = likelihood(loss, parameter, t, weight, rows.rows, m.K);

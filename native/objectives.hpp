@@ -20,10 +20,11 @@ struct Likelihood {
     Targets y;
 };
 
-// Sums are added to what is there: value, gradient (K, 1 + D) and hessian (K, 1 + D, 1 + D), one after the other.
+// Sums are added to what is there: value, gradient (K, 1 + D) and hessian, one after the other. The hessian is
+// (K, 1 + D, 1 + D), or (K (1 + D), K (1 + D)) of all machines together.
 struct Objectives {
-    void (*objective_dense)(double* sums, const Dense&, const Likelihood&, const Machines&, bool second);
-    void (*objective_csr)(double* sums, const Sparse&, const Likelihood&, const Machines&, bool second);
+    void (*objective_dense)(double* sums, const Dense&, const Likelihood&, const Machines&, Second);
+    void (*objective_csr)(double* sums, const Sparse&, const Likelihood&, const Machines&, Second);
     void (*product_dense)(double* sums, const Dense&, const Likelihood&, const Machines&, const double* direction);
     void (*product_csr)(double* sums, const Sparse&, const Likelihood&, const Machines&, const double* direction);
     void (*margins_dense)(double* z, const Dense&, const Machines&);

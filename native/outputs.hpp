@@ -21,7 +21,12 @@ struct Viewed {
         vec at(index, vec z) const { return multiply_add(z, scale, offset); }
     };
     Columns from(index j) const { return {load(scale + j), load(offset + j)}; }
-    double one(index j, index, double z) const { return multiply_add(z, scale[j], offset[j]); }
+
+    struct Column {
+        double scale, offset;
+        double at(index, double z) const { return multiply_add(z, scale, offset); }
+    };
+    Column column(index j) const { return {scale[j], offset[j]}; }
 };
 
 inline constexpr int parts = strip / lanes;      // vectors of a strip
@@ -119,7 +124,7 @@ void outputs(const Rows& rows, index row, index from, index to, const double* th
 // z (K, height) of the first n rows, theta (K, strips x strip); what stands in rows beyond n is of no meaning, but rows
 // must be there up to a whole strip of them.
 template <class Rows>
-void all_outputs(const Rows& rows, index n, index K, const double* theta, double* z) {
+[[gnu::noinline]] void all_outputs(const Rows& rows, index n, index K, const double* theta, double* z) {
     constexpr decltype(&outputs<1, Rows>) tiles[] = {outputs<1, Rows>, outputs<2, Rows>, outputs<3, Rows>};
     const index strips = rows.strips(), pitch = strips * strip;
     for (index k = 0; k < K; ++k) __builtin_memset(z + k * Panel::height, 0, sizeof(double) * Panel::height);
@@ -182,7 +187,7 @@ inline void gather_some(index K, const Strip (&u)[J], index n, const double* slo
 
 // g (K, strips x strip) += slopes (K, height) times the first n rows.
 template <class Rows>
-void all_gathered(const Rows& rows, index n, index K, const double* slope, double* g, Ahead& walk) {
+[[gnu::noinline]] void all_gathered(const Rows& rows, index n, index K, const double* slope, double* g, Ahead& walk) {
     const index last = rows.strips() - 1, pitch = rows.strips() * strip;
     const std::make_integer_sequence<int, Rows::together> counts;
     const auto some = [&](index s, const auto&... u) {

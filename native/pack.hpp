@@ -33,7 +33,7 @@ struct Panel {
 // How the numbers of columns from j on become those of the panel; `at` is for a vector of them in row i of it.
 template <bool weighted>
 struct Centred {
-    const Scaling& scaling;
+    Scaling scaling;
     const double* root;
 
     struct Columns {
@@ -45,18 +45,24 @@ struct Centred {
         }
     };
     Columns from(index j) const { return {load(scaling.offset + j), load(scaling.scale + j), root}; }
-    double one(index j, index i, double z) const { return scaling.apply(j, z) * (weighted ? root[i] : 1); }
+
+    struct Column {
+        double unit, offset, scale;
+        const double* root;
+        double at(index i, double z) const { return (z * unit - offset) * scale * (weighted ? root[i] : 1); }
+    };
+    Column column(index j) const { return {scaling.unit[j], scaling.offset[j], scaling.scale[j], root}; }
 };
 
 // Rows lie together.
 template <class T, class Rule>
-void pack_rows(const Panel& panel, const Matrix<T>& x, index first, index n, const Rule& rule) {
+void pack_rows(const Panel panel, const Matrix<T>& x, index first, index n, const Rule rule) {
     const index whole = x.columns / lanes * lanes, rest = x.columns - whole;
+    const auto end = rule.from(rest ? whole : 0);
     for (index i = 0; i < n; ++i) {
         const T* const z = x.at(first + i, 0);
-        const auto put = [&](index j, vec a) { store(panel.column(j) + i * strip, rule.from(j).at(i, a)); };
-        for (index j = 0; j < whole; j += lanes) put(j, load(z + j));
-        if (rest) put(whole, head(z + whole, rest));
+        for (index j = 0; j < whole; j += lanes) store(panel.column(j) + i * strip, rule.from(j).at(i, load(z + j)));
+        if (rest) store(panel.column(whole) + i * strip, end.at(i, head(z + whole, rest)));
     }
 }
 
@@ -99,27 +105,31 @@ void pack_columns(const Panel& panel, const Matrix<T>& x, index first, index n, 
 
 // Any strides, any exponents.
 template <class Column, class Rule>
-void pack_column(const Panel& panel, index j, Column z, index n, const Rule& rule) {
+void pack_column(const Panel panel, index j, Column z, index n, const Rule rule) {
     double* const v = panel.column(j);
-    for (index i = 0; i < n; ++i) v[i * strip] = rule.one(j, i, z(i));
+    const auto column = rule.column(j);
+    for (index i = 0; i < n; ++i) v[i * strip] = column.at(i, z(i));
 }
 
-// The columns of x; `plain` where vectors will do.
-template <class T, class Rule>
-void pack_all(const Panel& panel, const Matrix<T>& x, index first, index n, const Rule& rule, bool plain = true) {
-    if (plain && x.by_rows())
-        pack_rows(panel, x, first, n, rule);
-    else if (plain && x.by_columns())
-        pack_columns<false>(panel, x, first, n, rule);
-    else if (plain && x.some_by_columns())
-        pack_columns<true>(panel, x, first, n, rule);
-    else
-        for (index j = 0; j < x.columns; ++j)
-            pack_column(panel, j, [&](index i) { return x(first + i, j); }, n, rule);
+// The columns of x; `plain` where vectors will do. Once a panel: out of line. Here
+// and below the rule is copied: a store of a vector could change it, for all that the compiler knows.
+template <class Rule>
+[[gnu::noinline]] void pack_all(const Panel panel, const Dense x, index first, index n, const Rule rule, bool plain = true) {
+    typed(x, [&](const auto& m) {
+        if (plain && by_rows(x))
+            pack_rows(panel, m, first, n, rule);
+        else if (plain && by_columns(x))
+            pack_columns<false>(panel, m, first, n, rule);
+        else if (plain && some_by_columns(x))
+            pack_columns<true>(panel, m, first, n, rule);
+        else
+            for (index j = 0; j < x.columns; ++j)
+                pack_column(panel, j, [&](index i) { return m(first + i, j); }, n, rule);
+    });
 }
 
-template <class T, class Rule>
-void pack(const Panel& panel, const Matrix<T>& x, const double* t, index K, index first, index n, const Rule& rule) {
+template <class Rule>
+void pack(const Panel& panel, const Dense& x, const double* t, index K, index first, index n, const Rule& rule) {
     pack_all(panel, x, first, n, rule, !rule.scaling.extreme);
     for (index k = 0; k < K; ++k)
         pack_column(panel, x.columns + k, [&](index i) { return t[(first + i) * K + k]; }, n, rule);

@@ -10,21 +10,32 @@
 
 namespace adaline::ADALINE_ISA {
 
-// f = S'x; returns f.f. Here and below members are copied first: a store of a vector could change them, for all that the
-// compiler knows.
+// f = S'x, by as many columns as registers hold; returns f.f. Here and below members are copied first: a store of a
+// vector could change them, for all that the compiler knows.
 inline double Recursion::turn(double* S) const {
     const index n = this->n, pitch = this->pitch;
-    double *const x = this->x, *const f = this->f;
-    __builtin_memset(f, 0, sizeof(double) * pitch);
-    for (index i = 0; i < n; ++i) {
-        if (x[i] == 0) continue;
-        const double* const row = S + i * pitch;
-        const vec xi = broadcast(x[i]);
-        for (index j = 0; j < pitch; j += lanes) store(f + j, multiply_add(xi, load(row + j), load(f + j)));
-    }
-    vec s{};
-    for (index j = 0; j < pitch; j += lanes) s = multiply_add(load(f + j), load(f + j), s);
-    return across(s);
+    const double* const x = this->x;
+    double* const f = this->f;
+    vec square{};
+    const auto turned = [&]<int V>(index j) __attribute__((always_inline)) {
+        vec sum[V] = {};
+        for (index i = 0; i < n; ++i) {
+            if (x[i] == 0) continue;
+            const vec xi = broadcast(x[i]);
+#pragma GCC unroll 4
+            for (int v = 0; v < V; ++v) sum[v] = multiply_add(xi, load(S + i * pitch + j + v * lanes), sum[v]);
+        }
+#pragma GCC unroll 4
+        for (int v = 0; v < V; ++v) {
+            store(f + j + v * lanes, sum[v]);
+            square = multiply_add(sum[v], sum[v], square);
+        }
+    };
+    index j = 0;
+    for (; j + 4 * lanes <= pitch; j += 4 * lanes) turned.template operator()<4>(j);
+    for (; j + 2 * lanes <= pitch; j += 2 * lanes) turned.template operator()<2>(j);
+    for (; j < pitch; j += lanes) turned.template operator()<1>(j);
+    return across(square);
 }
 
 // Sf = S f,   S = (S - beta Sf f') growth.

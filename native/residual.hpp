@@ -17,17 +17,18 @@ namespace adaline::ADALINE_ISA {
 inline constexpr int groups = lanes == 8 ? 4 : 2;  // of `lanes` rows each: what registers hold
 inline constexpr index lot = groups * lanes;       // rows of a panel
 inline constexpr index stretch = 64;               // rows asked for ahead: long runs of a column
+inline constexpr double ones[] = {1, 1, 1, 1, 1, 1, 1, 1};
 
 // v[j][i] = x_ij 2^-e_j; rows beyond n are zero.
 template <class T>
 void pack_lot(double* v, const Matrix<T>& x, index first, index n, const Scaling& scaling) {
     const index D = x.columns;
     const bool plain = n == lot && !scaling.extreme;
-    if (plain && x.by_columns()) {
+    if (plain && by_columns(x)) {
         for (index j = 0; j < D; ++j)
             for (int k = 0; k < groups; ++k)
                 store(v + j * lot + k * lanes, load(x.at(first + k * lanes, j)) * scaling.scale[j]);
-    } else if (plain && x.by_rows()) {
+    } else if (plain && by_rows(x)) {
         for (index j = 0; j < D; j += lanes)
             for (int k = 0; k < groups; ++k) {
                 const index present = D - j;
@@ -88,8 +89,7 @@ inline void add_to(double* g, dd<vec> a) {
     store(g + lanes, s.lo);
 }
 
-template <class T>
-void residual(double* g, const Matrix<T>& x, const Targets& y, const Model& theta) {
+inline void residual(double* g, const Dense& x, const Targets& y, const Model& theta) {
     const index n = x.rows, D = x.columns, K = y.K, terms = D + 2, padded = D + lanes;
     scratch.reserve(3 * padded + padded * lot + 2 * lot + 2 * K * terms * lanes + 3 * K, 10);
     Scaling scaling{scratch.zeros(padded), scratch.zeros(padded), scratch.zeros(padded)};
@@ -103,11 +103,14 @@ void residual(double* g, const Matrix<T>& x, const Targets& y, const Model& thet
     for (index first = 0; first < n; first += lot) {
         const index rows = n - first < lot ? n - first : lot;
         if (first % stretch == 0) ahead = Ahead(x, first + stretch, stretch);
-        pack_lot(v, x, first, rows, scaling);
-        for (index i = 0; i < lot; ++i)
-            w[i] = i >= rows ? 0 : y.weight ? y.weight[first + i] : 1;
+        typed(x, [&](const auto& m) { pack_lot(v, m, first, rows, scaling); });
+        for (index i = 0; i < lot; i += lanes) store(w + i, up_to(y.weight ? y.weight + first + i : ones, rows - i));
         for (index k = 0; k < K; ++k) {
-            for (index i = 0; i < rows; ++i) t[i] = target.apply(k, y.t[(first + i) * K + k]);
+            if (K == 1)
+                for (index i = 0; i < lot; i += lanes)
+                    store(t + i, target.apply(0, up_to(y.t + first + i, rows - i)));
+            else
+                for (index i = 0; i < rows; ++i) t[i] = target.apply(k, y.t[(first + i) * K + k]);
             double* const sum = sums + 2 * k * terms * lanes;
             dd<vec> r[groups], rw[groups];
             residuals(r, v, D, t, theta.hi + k * (1 + D), theta.lo + k * (1 + D), ahead);

@@ -33,13 +33,13 @@ inline double across(eight v) {
     return across(__builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7));
 }
 
-inline vec sign(vec x) {
+inline vec sign_of(vec x) {
     const vec zero{}, one = broadcast(1);
     return (x > zero ? one : zero) - (x < zero ? one : zero);
 }
 
 // Without a branch, which nothing would foretell.
-inline double sign(double x) {
+inline double sign_of(double x) {
     const two v{x, x}, zero{}, one{1, 1};
     return ((v > zero ? one : zero) - (v < zero ? one : zero))[0];
 }
@@ -102,14 +102,14 @@ struct DenseRow {
         if (!lag) {
             walk([&](int, index j, vec v) __attribute__((always_inline)) {
                 const vec old = load(w + j);
-                store(w + j, multiply_add(gain, signs ? sign(v) : v, leaks ? old * decay : old));
+                store(w + j, multiply_add(gain, signs ? sign_of(v) : v, leaks ? old * decay : old));
             });
             if (leaks) w[D] = multiply_add(g, one, intercept);
             return;
         }
         const double late = lag[D];
         walk([&](int, index j, vec v) __attribute__((always_inline)) {
-            const vec old = load(w + j), now = multiply_add(gain, signs ? sign(v) : v, leaks ? old * decay : old);
+            const vec old = load(w + j), now = multiply_add(gain, signs ? sign_of(v) : v, leaks ? old * decay : old);
             store(w + j, now);
             store(lag + j, multiply_add(broadcast(m), now - old, load(lag + j)));
         });
@@ -183,24 +183,29 @@ struct SparseRow {
 
     template <bool signs, bool leaks>
     ADALINE_INLINE void add(double* w, double g, double decay, double* lag, double m) const {
-        if (leaks)
-            for (index j = 0; j < D; ++j) {
-                if (lag) lag[j] += m * (w[j] * decay - w[j]);
-                w[j] *= decay;
+        if (leaks) {
+            const double intercept = w[D], late = lag ? lag[D] : 0;
+            for (index j = 0; j < D; j += lanes) {
+                const vec old = load(w + j), now = old * decay;
+                if (lag) store(lag + j, load(lag + j) + m * (now - old));
+                store(w + j, now);
             }
+            w[D] = intercept;
+            if (lag) lag[D] = late;
+        }
         w[D] = multiply_add(g, one, w[D]);
 #if defined(__AVX512F__)
         if constexpr (gathers)
             walk([&](__m256i j, vec v, __mmask8 there) __attribute__((always_inline)) {
                 const vec old = _mm512_mask_i32gather_pd(vec{}, there, j, w, 8);
-                _mm512_mask_i32scatter_pd(w, there, j, multiply_add(broadcast(g), signs ? sign(v) : v, old), 8);
+                _mm512_mask_i32scatter_pd(w, there, j, multiply_add(broadcast(g), signs ? sign_of(v) : v, old), 8);
             });
 #endif
         if constexpr (!gathers)
             for (index k = 0; k < n; ++k)
-                w[at[k]] = multiply_add(g, signs ? sign(double(x[k])) : double(x[k]), w[at[k]]);
+                w[at[k]] = multiply_add(g, signs ? sign_of(double(x[k])) : double(x[k]), w[at[k]]);
         if (!lag) return;
-        for (index k = 0; k < n; ++k) lag[at[k]] += m * (g * (signs ? sign(double(x[k])) : double(x[k])));
+        for (index k = 0; k < n; ++k) lag[at[k]] += m * (g * (signs ? sign_of(double(x[k])) : double(x[k])));
         lag[D] += m * (g * one);
     }
 
@@ -237,7 +242,7 @@ struct Together {
 template <class T>
 void pack_together(double* room, const Matrix<T>& x, index first, index n) {
     const index pitch = padded(x.columns);
-    if (!x.by_columns()) {
+    if (!by_columns(x)) {
         for (index j = 0; j < x.columns; ++j)
             for (index i = 0; i < n; ++i) room[i * pitch + j] = x(first + i, j);
         return;

@@ -58,7 +58,7 @@ struct Leaky : Lms {
 struct SignError : Plain {
     static Gain gain(double z, double t, double, double eta, const double*) {
         const double e = t - z;
-        return {eta * sign(e), e * e / 2, t * z};
+        return {eta * sign_of(e), e * e / 2, t * z};
     }
 };
 

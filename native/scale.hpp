@@ -27,7 +27,10 @@ struct Scaling {
         scale[j] = std::ldexp(1, half - e);
     }
 
-    double apply(index j, double z) const { return (z * unit[j] - offset[j]) * scale[j]; }
+    template <class Real>
+    Real apply(index j, Real z) const {
+        return (z * unit[j] - offset[j]) * scale[j];
+    }
 };
 
 inline double magnitude_exponent(double m) {

@@ -21,21 +21,22 @@ inline double rate(const Scanner& s, double n, const double* rates, index k) {
     return rates[k];
 }
 
-inline bool finite(const double* a, index n) {
+// Out of line, as those below: a few times a call, and in the loops of every layout.
+[[gnu::noinline]] inline bool finite(const double* a, index n) {
     double s = 0;
     for (index i = 0; i < n; ++i) s += a[i] * 0;
     return s == 0;
 }
 
 // Between theta, (K, 1 + D) with the intercept first, and padded rows with the intercept last.
-inline void spread(const double* theta, double* w, index K, index D, index pitch) {
+[[gnu::noinline]] inline void spread(const double* theta, double* w, index K, index D, index pitch) {
     for (index k = 0; k < K; ++k, theta += 1 + D, w += pitch) {
         __builtin_memcpy(w, theta + 1, sizeof(double) * D);
         w[D] = theta[0];
     }
 }
 
-inline void gather(double* theta, const double* w, index K, index D, index pitch) {
+[[gnu::noinline]] inline void gather(double* theta, const double* w, index K, index D, index pitch) {
     for (index k = 0; k < K; ++k, theta += 1 + D, w += pitch) {
         __builtin_memcpy(theta + 1, w, sizeof(double) * D);
         theta[0] = w[D];
@@ -74,16 +75,17 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, c
         tally.stopped = double(i);
         spread(s.good, a.w, s.K, s.D, a.pitch);
     };
-    const bool plain = apart && s.K == 1 && s.schedule == Schedule::constant && s.average < 0 && !y.weight && !v.outputs &&
-                       is_quick(s);
+    const bool plain = s.K == 1 && s.schedule == Schedule::constant && s.average < 0 && !y.weight && !v.outputs && is_quick(s);
     for (index i = 0; i < v.count && runs(tally); ++i) {
-        if (apart && plain && left > 1 && tally.steps > 0) {
-            const index last = v.count - i < left - 1 ? v.count : i + left - 1;
-            const index done = quickly(s, rows, y.t, v.order, i, last, a.w, tally);
-            i += done;
-            left -= done;
-            taken += done;
-            if (i == v.count) break;
+        if constexpr (apart && specialised) {
+            if (plain && left > 1 && tally.steps > 0) {
+                const index last = v.count - i < left - 1 ? v.count : i + left - 1;
+                const index done = quickly(s, rows, y.t, v.order, i, last, a.w, tally);
+                i += done;
+                left -= done;
+                taken += done;
+                if (i == v.count) break;
+            }
         }
         const index r = v.order ? v.order[i] : i;
         const double weight = y.weight ? y.weight[r] : 1;
@@ -170,7 +172,7 @@ void scan_rows(const Scanner& s, const Rows& rows, const Targets& y, const Visit
 }
 
 // Cuts the room for the weights off, and for `extra` more doubles.
-inline Weights weights_of(const Scanner& s, index extra, double*& more) {
+[[gnu::noinline]] inline Weights weights_of(const Scanner& s, index extra, double*& more) {
     const index pitch = padded(1 + s.D), size = s.K * pitch;
     const bool averages = s.average >= 0;
     scratch.reserve((averages ? 2 : 1) * size + 2 * s.K + extra + room_of(s), 16);
@@ -190,10 +192,11 @@ inline Weights weights_of(const Scanner& s, index extra, double*& more) {
 inline void scan_dense(const Scanner& s, const Dense& x, const Targets& y, const Visits& v) {
     typed(x, [&]<class T>(const Matrix<T>& m) {
         double* room;
-        if (m.by_rows()) {
-            Weights a = weights_of(s, 0, room);
-            return scan_rows(s, Together<T>{m, v.count, s.one}, y, v, a);
-        }
+        if constexpr (specialised || sizeof(T) == sizeof(double))
+            if (by_rows(m)) {
+                Weights a = weights_of(s, 0, room);
+                return scan_rows(s, Together<T>{m, v.count, s.one}, y, v, a);
+            }
         constexpr index lot = 32;
         const index pitch = padded(s.D);
         Weights a = weights_of(s, lot * pitch, room);
@@ -201,7 +204,7 @@ inline void scan_dense(const Scanner& s, const Dense& x, const Targets& y, const
         for (index first = 0; first < v.count; first += lot) {
             const index n = v.count - first < lot ? v.count - first : lot;
             pack_together(room, m, first, n);
-            const Matrix<double> some{room, n, s.D, pitch, 1, nullptr, nullptr};
+            const Matrix<double> some{{room, false, n, s.D, pitch, 1}};
             const index skip = v.order ? 0 : first;
             const Targets part{y.t + skip * y.K, y.K, y.weight ? y.weight + skip : nullptr};
             scan_rows(s, Together<double>{some, n, s.one}, part,

@@ -29,8 +29,7 @@ void add_spread(const double* u, index n, const double* weight, vec shift, doubl
     store(sums + 2 * lanes, (vec)most);
 }
 
-template <class T>
-double spread(double* out, const Matrix<T>& x, const double* weight) {
+inline double spread(double* out, const Dense& x, const double* weight) {
     const index n = x.rows, D = x.columns, strips = D / strip + 1, pitch = strips * strip;
     const double W = total(weight, n);
     if (!(W > 0)) return 0;
@@ -39,10 +38,10 @@ double spread(double* out, const Matrix<T>& x, const double* weight) {
     double *const scale = scratch.zeros(pitch), *const offset = scratch.zeros(pitch), *const shift = scratch.zeros(pitch);
     double* const sums = scratch.zeros(3 * pitch);
     const Pilot pilot(n, weight);
-    for (index j = 0; j < D; ++j) {
-        scale[j] = 1;
-        shift[j] = pilot.mean([&](index i) { return x(i, j); });
-    }
+    for (index j = 0; j < D; ++j) scale[j] = 1;
+    typed(x, [&](const auto& m) {
+        for (index j = 0; j < D; ++j) shift[j] = pilot.mean([&](index i) { return m(i, j); });
+    });
     const index height = rows_at_once(strips);
     for (index first = 0; first < n; first += height) {
         const index rows = n - first < height ? n - first : height;

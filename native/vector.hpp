@@ -11,7 +11,7 @@
 
 #include <cmath>
 #include <utility>
-#if defined(__x86_64__)
+#if defined(__AVX2__)
 #include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
@@ -22,18 +22,21 @@
 namespace adaline::ADALINE_ISA {
 
 // A strip is `strip` columns wide; a register tile is one strip high and `width` strips wide.
+//
+// specialised: the common layouts and rules have loops of their own besides the general ones.
+// They cost every build seconds, and x86-64 without AVX2 (before 2013, and the smallest machines since) does without.
 #if defined(__AVX512F__)
 inline constexpr int lanes = 8, strip = 8, width = 3;
-inline constexpr bool fused = true;
+inline constexpr bool fused = true, specialised = true;
 #elif defined(__AVX2__)
 inline constexpr int lanes = 4, strip = 4, width = 3;
-inline constexpr bool fused = true;
+inline constexpr bool fused = true, specialised = true;
 #elif defined(__aarch64__)
 inline constexpr int lanes = 2, strip = 4, width = 3;
-inline constexpr bool fused = true;
+inline constexpr bool fused = true, specialised = true;
 #else
 inline constexpr int lanes = 2, strip = 4, width = 1;
-inline constexpr bool fused = false;
+inline constexpr bool fused = false, specialised = false;
 #endif
 
 // An exponent as a whole number; sums from elsewhere may hold any, and a conversion out of range is undefined.
@@ -88,11 +91,30 @@ inline vec head(const float* p, index n) {
 }
 #endif
 
+// The first n numbers at p, or a whole vector of them, then zeros.
+inline vec up_to(const double* p, index n) { return n >= lanes ? load(p) : head(p, n > 0 ? n : 0); }
+
 // The first n numbers of v, or all of them.
 inline void store_head(double* p, vec v, index n) {
     if (n >= lanes) return store(p, v);
+#if defined(__AVX512F__)
+    _mm512_mask_storeu_pd(p, __mmask8((1u << n) - 1), v);
+#else
     for (int l = 0; l < lanes; ++l)
         if (l < n) p[l] = v[l];
+#endif
+}
+
+// Square roots.
+inline vec roots(vec a) {
+#if defined(__AVX512F__)
+    return _mm512_sqrt_pd(a);
+#elif defined(__AVX2__)
+    return _mm256_sqrt_pd(a);
+#else
+    for (int l = 0; l < lanes; ++l) a[l] = __builtin_sqrt(a[l]);
+    return a;
+#endif
 }
 
 // a b + c, rounded once where the machine can.

@@ -15,6 +15,7 @@ from zlib import crc32
 
 import pytest
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
@@ -28,6 +29,20 @@ def quick_typer() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(typer.main, "get_command", cache(typer.main.get_command))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_blas_thread_a_worker() -> Iterator[None]:
+    """Where every core has a worker of its own, BLAS has one thread in each: more would only wait for each other."""
+    with threadpool_limits(1 if "PYTEST_XDIST_WORKER" in os.environ else None, "blas"):
+        yield
+
+
+@pytest.fixture
+def blas_threads() -> Iterator[None]:
+    """BLAS has several threads, as it has outside of these tests: for the laws about threads."""
+    with threadpool_limits(2, "blas"):
         yield
 
 

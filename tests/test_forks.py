@@ -78,6 +78,7 @@ def run_python(code: str) -> str:
 pytestmark = pytest.mark.skipif(sysconfig.get_platform().startswith("win"), reason="there is no fork")
 
 
+@pytest.mark.slow
 def test_every_lock_of_the_package_is_free_in_a_forked_child() -> None:
     code = """
 kinds = (type(threading.Lock()), type(threading.RLock()), threading.Condition)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,13 @@ from adaline.systems import SYSTEMS, UNSUPERVISED
 from tests.conftest import kept_cases
 
 HOME = Path(adaline.__file__).parent
+SOURCES = sorted(HOME.rglob("*.py"))
 EVERY = {**SYSTEMS, **UNSUPERVISED}
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -32,24 +39,19 @@ def test_at_most_three_classes_of_ours_are_behind_a_learner(system: type[Any]) -
 
 
 def test_no_two_classes_share_a_name() -> None:
-    names = Counter(
-        node.name
-        for path in HOME.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ClassDef)
-    )
+    names = Counter(node.name for path in SOURCES for node in ast.walk(parsed(path)) if isinstance(node, ast.ClassDef))
     assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_nothing_refers_to_documents_outside_the_project() -> None:
-    for path in HOME.rglob("*.py"):
+    for path in SOURCES:
         assert not re.search(r"\brows? [A-D]\d", path.read_text(encoding="utf-8")), path
 
 
 def test_a_name_of_a_type_means_one_thing() -> None:
     meanings: dict[str, set[str]] = {}
-    for path in HOME.rglob("*.py"):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for path in SOURCES:
+        for node in parsed(path).body:
             if isinstance(node, ast.ClassDef):
                 meanings.setdefault(node.name, set()).add(str(path))
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -61,7 +63,7 @@ def test_a_name_of_a_type_means_one_thing() -> None:
 
 def test_fit_drivers_take_values_and_no_system() -> None:
     for path in (HOME / "fits").glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.FunctionDef):
                 names = {one.arg for one in [*node.args.args, *node.args.kwonlyargs]}
                 assert "system" not in names, f"{path.name}: {node.name}"

@@ -146,6 +146,7 @@ def test_names_may_be_taken_for_the_first_time_by_several_threads() -> None:
     )
 
 
+@pytest.mark.slow
 def test_models_that_were_made_before_scikit_learn_was_imported_are_its_own() -> None:
     run(
         """
@@ -188,6 +189,7 @@ def test_models_that_were_made_before_scikit_learn_was_imported_are_its_own() ->
     )
 
 
+@pytest.mark.slow
 def test_a_class_that_scikit_learn_would_refuse_is_refused_at_once_and_harms_no_other() -> None:
     run(
         """
@@ -237,6 +239,7 @@ def test_models_made_before_scikit_learn_was_imported_are_its_own_once_they_are_
     )
 
 
+@pytest.mark.slow
 def test_pickles_keep_what_set_output_has_set() -> None:
     basis = adaline.basis.Polynomial().set_output(transform="pandas").fit([[1.0], [2.0]])
     run(

@@ -68,3 +68,10 @@ def test_every_hosted_step_is_a_target_of_the_makefile(path: Path) -> None:
                 command, target, *_ = step["run"].replace("${{ matrix.target }}", "matrix.target").split()
                 assert command == "make"
                 assert target in targets or (target == "matrix.target" and named)
+
+
+def test_no_benchmark_takes_the_name_of_another() -> None:
+    files = (ROOT / "benchmarks").glob("*.py")
+    names = [name for path in files for name in re.findall(r'^@benchmark\("(.+)"\)', text(str(path)), re.MULTILINE)]
+    assert len(names) == len(set(names))
+    assert {"robust", "robust_errors"} <= set(names)

@@ -198,11 +198,11 @@ def _mixture(name: str, block: Block, at: Components, whole: bool) -> Agreement:
 
 def _likelihood(layout: str, block: Block, point: Point) -> Iterator[Agreement]:
     """Yield the checks of value, gradient and second derivatives, and of their product with a direction."""
-    loss = point.loss
+    loss, seconds = point.loss, ("none", "alone", "all") if point.loss.coupled else ("none", "alone")
 
     def sums() -> list[Array]:
         found = []
-        for second in ("none", "alone"):
+        for second in seconds:
             out = Objective.zero(block.shape, outputs=OUTPUTS, coupled=loss.coupled, second=second)
             out.add(block, point)
             found.append(out.sums)
@@ -216,7 +216,7 @@ def _likelihood(layout: str, block: Block, point: Point) -> Iterator[Agreement]:
     name = f"{'own loss' if loss.kernel is None else loss.name} {layout}"
     yield Agreement(
         *("objective", name, 1e-12, sums),
-        lambda: [objective_reference(block, point, second) for second in ("none", "alone")],
+        lambda: [objective_reference(block, point, second) for second in seconds],
     )
     yield Agreement("product", name, 1e-12, product, lambda: [product_reference(block, point)])
 

@@ -11,6 +11,7 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from functools import reduce
+from math import frexp, ldexp
 from typing import TypeVar
 
 import numpy as np
@@ -21,8 +22,8 @@ from adaline.errors import InvalidData
 T = TypeVar("T")
 
 UNIT = 1074  # the unit of exact sums is 2^-1074, the smallest float64
-CHUNK = 2**13  # values that are split at a time
-ROOM = 14  # bits by which the sum of so many may exceed the largest of them
+CHUNK = 2**14  # values that are worked on at a time, in the cache
+ROOM = 15  # bits by which the sum of so many may exceed the largest of them
 HUGE = 2.0**960  # beyond, a chunk is scaled before it is split
 
 
@@ -39,8 +40,11 @@ Blocks = Callable[[], Iterable[Array]] | Values
 
 
 def reduce_blocks(blocks: Blocks, function: Callable[[Array], T], merge: Callable[[T, T], T] = operator.add) -> T:
-    """Return function(x) of all blocks x (n,), merged: added, unless told otherwise."""
-    return blocks.reduce(function, merge) if isinstance(blocks, Values) else reduce(merge, map(function, blocks()))
+    """Return function(x) of all blocks x (n,), merged: added, unless told otherwise. Large blocks are cut."""
+    if isinstance(blocks, Values):
+        return blocks.reduce(function, merge)
+    pieces = (x[start : start + CHUNK] for x in blocks() for start in range(0, max(len(x), 1), CHUNK))
+    return reduce(merge, map(function, pieces))
 
 
 def exact_sum(x: Array) -> int:
@@ -62,15 +66,18 @@ def exact_mean(total: int, count: int) -> float:
 
 
 def _sum_chunk(x: Array) -> int:
-    total = 0
-    while largest := float(max(x.max(), -x.min())):
-        if not largest < HUGE:
-            return total + _sum_huge(x)
-        unit = np.ldexp(1.0, max(int(np.frexp(largest)[1]) + ROOM, -1022))
-        high = (x + unit) - unit
+    largest = float(max(x.max(), -x.min()))
+    if not largest < HUGE:
+        return _sum_huge(x)
+    total, unit, high, rest = 0, frexp(largest)[1] + ROOM, np.empty_like(x), x
+    while rest.any():
+        step = ldexp(1.0, max(unit, -1022))
+        np.add(rest, step, out=high)
+        high -= step
         numerator, denominator = float(high.sum()).as_integer_ratio()
         total += numerator << (UNIT + 1 - denominator.bit_length())
-        x = x - high
+        rest = rest - high if rest is x else np.subtract(rest, high, out=rest)
+        unit += ROOM - 53  # the rest is below 2^(unit - 53)
     return total
 
 

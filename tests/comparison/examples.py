@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ from numpy.typing import NDArray
 
 from adaline import datasets
 from adaline.arrays import Array
+from adaline.comparison.compare import Comparison, compare_table
 from adaline.comparison.table import Table
 
 
@@ -37,3 +40,9 @@ def bundled(name: str, target: str | None = None, columns: list[int] | None = No
     kept = list(range(data.X.shape[1])) if columns is None else columns
     names = [data.feature_names[j] for j in kept]
     return Table.of(data.X[:, kept], data.y, names=names, target=data.target_name, source=name)
+
+
+@cache
+def compared(make: Callable[..., Table], **settings: Any) -> Comparison:
+    """Return the comparison of all systems on a table, made once for the tests that only read it."""
+    return compare_table(make(**settings))

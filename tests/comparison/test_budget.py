@@ -33,6 +33,7 @@ from tests.comparison.examples import classification, numbers, regression
         (SigmoidPerceptron(), 1_000_000, 58, FitBudget(None, 289_262)),
         (ElasticNet(), 1_000_000, 58, None),
         (ElasticNet(), 4_000, 1_000, FitBudget(None, 1_048)),
+        (ElasticNet(loss="logistic"), 1_000_000, 58, FitBudget(None, 1_129)),
     ],
 )
 def test_budgets_count_numbers(system: Any, rows: int, columns: int, allowed: FitBudget | None) -> None:

@@ -22,7 +22,7 @@ from adaline.comparison.table import Table
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.results import Certificate, Status
 from adaline.systems import SYSTEMS
-from tests.comparison.examples import bundled, classification, labels, numbers, regression
+from tests.comparison.examples import bundled, classification, compared, labels, numbers, regression
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -33,11 +33,10 @@ def test_every_registered_system_says_in_which_settings_it_is_compared(name: str
 
 @pytest.mark.parametrize("make", [regression, classification])
 def test_all_systems_that_suit_take_part_and_no_others(make: Any) -> None:
-    table = make()
-    found = compare_table(table)
+    found = compared(make)
     suits = is_regressor if found.task == "regression" else is_classifier
     special = {"GeneralizedLinear", "OrdinalRegression"}  # for counts and skewed amounts, for labels with an order
-    expected = [(n, s) for n, cls in SYSTEMS.items() if n not in special for s in cls.compared if suits(cls())]
+    expected = [(n, s) for n, cls in SYSTEMS.items() if n not in special for s in cls.compared if suits(cls(**s))]
     assert sorted((r.system, str(r.settings)) for r in found.results) == sorted((n, str(s)) for n, s in expected)
     assert {name for name, _ in expected} == set(systems_for(found.task)) - special
     for result in found.results:
@@ -100,7 +99,7 @@ def test_errors_are_those_of_scikit_learns_cross_validation() -> None:
 
 
 @cache
-def compared(power: int) -> Comparison:
+def scaled_by(power: int) -> Comparison:
     """Return the comparison of all systems where the target is multiplied by 2^power."""
     X, y = numbers()
     return compare_table(Table.of(X, y * 2.0**power))
@@ -108,7 +107,7 @@ def compared(power: int) -> Comparison:
 
 @pytest.mark.parametrize("power", [-250, -100, 100, 150])
 def test_the_size_of_the_target_changes_nothing_but_units(power: int) -> None:
-    plain, scaled = compared(0), compared(power)
+    plain, scaled = scaled_by(0), scaled_by(power)
     for a, b in zip(plain.results, scaled.results, strict=True):
         assert a.label == b.label
         assert b.error / 2.0**power == pytest.approx(a.error, rel=1e-9)
@@ -189,8 +188,8 @@ def test_more_columns_than_rows() -> None:
 def test_progress_is_told() -> None:
     steps: list[tuple[int, int, str]] = []
     compare_table(regression(), folds=3, progress=lambda *step: steps.append(step))
-    names = set(systems_for("regression")) - {"GeneralizedLinear"}
-    total = (sum(len(SYSTEMS[name].compared) for name in names) + 1) * 4
+    systems = [cls(**s) for n, cls in SYSTEMS.items() if n != "GeneralizedLinear" for s in cls.compared]
+    total = (sum(map(is_regressor, systems)) + 1) * 4
     assert [done for done, _, _ in steps] == list(range(total + 1))
     assert {every for _, every, _ in steps} == {total}
     assert steps[0][2] == "fold 1 of 3: the mean"
@@ -306,7 +305,7 @@ def test_the_generalized_linear_machine_suits_every_regression() -> None:
     found = compare_table(regression(), systems=["GeneralizedLinear", "LinearRegression"])
     errors = {result.label: result.error for result in found.results}
     assert errors["GeneralizedLinear"] == pytest.approx(errors["LinearRegression"])
-    assert {r.system for r in compare_table(regression()).results}.isdisjoint({"GeneralizedLinear"})
+    assert {r.system for r in compared(regression).results}.isdisjoint({"GeneralizedLinear"})
 
 
 def test_perceptrons_are_compared_on_standardised_columns() -> None:

@@ -11,23 +11,21 @@ import pytest
 from adaline.comparison.compare import compare_table
 from adaline.comparison.findings import Finding
 from adaline.comparison.table import Table
-from tests.comparison.examples import bundled, classification, labels, numbers, regression
-
-EVERY = ("every system",)
+from tests.comparison.examples import bundled, classification, compared, labels, numbers, regression
 
 
 def by_title(table: Table, *systems: str) -> dict[str, Finding]:
     """Return what is told of a table. Most of it rests on the rows alone: without names one system is compared."""
     one = ["LinearRegression" if table.y.dtype.kind == "f" else "GaussianClassifier"]
-    chosen = None if systems == EVERY else list(systems) or one
-    return {finding.title: finding for finding in compare_table(table, systems=chosen).findings}
+    return {finding.title: finding for finding in compare_table(table, systems=list(systems) or one).findings}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_clean_data_raise_no_alarm(seed: int) -> None:
-    assert by_title(regression(seed=seed), *EVERY) == {}
-    assert by_title(classification(seed=seed, classes=2 + seed % 2), *EVERY) == {}
+    settings = {"seed": seed} if seed else {}
+    assert compared(regression, **settings).findings == []
+    assert compared(classification, **settings, **({"classes": 3} if seed % 2 else {})).findings == []
 
 
 def categories(seed: int = 0, n: int = 400, levels: int = 8) -> Table:

@@ -278,3 +278,9 @@ def test_reports_say_what_columns_do_to_counts_and_ordered_labels() -> None:
     assert "<strong>×{:.3g}</strong> ({:.3g} to {:.3g})".format(*factors) in render(found)
     assert any("vary more than" in finding.text for finding in found.findings)
     assert "How the penalty was chosen" in render(compare(columns(), target="y", folds=3, systems=["ElasticNet"]))
+    labels = np.digitize(columns()["y"], np.quantile(columns()["y"], [0.3, 0.6])).astype(str)
+    found = compare({**columns(), "y": labels}, target="y", folds=3, systems=["ElasticNet"])
+    page, coef = render(found), found.results[0].model.coef_
+    assert "How the penalty was chosen" in page
+    assert "log odds" in page
+    assert all(f"{value:.4g}" in page for value in (coef - coef.mean(axis=0))[:, 0])

@@ -10,30 +10,29 @@ import numpy as np
 import pytest
 
 from adaline import LogisticRegression, WienerFilter
-from adaline.comparison.compare import compare_table
+from adaline.comparison.compare import Comparison
 from adaline.comparison.recommendation import recommend
 from adaline.comparison.result import Result
-from adaline.comparison.table import Table
 from adaline.results import Certificate, Status
-from tests.comparison.examples import bundled, classification, regression
+from tests.comparison.examples import bundled, classification, compared, regression
 from tests.comparison.reasons import false_claims
 
-TABLES: dict[str, Callable[[], Table]] = {
-    "longley": lambda: bundled("longley"),
-    "norris": lambda: bundled("norris"),
-    "more columns than rows": lambda: regression(n=30, d=40),
+TABLES: dict[str, Callable[[], Comparison]] = {
+    "longley": lambda: compared(bundled, name="longley"),
+    "norris": lambda: compared(bundled, name="norris"),
 }
-SLOW: dict[str, Callable[[], Table]] = {
-    "penguins": lambda: bundled("penguins"),
-    "breast cancer": lambda: bundled("breast_cancer"),
-    "wine": lambda: bundled("wine"),
-    "nothing to learn": lambda: classification(apart=0.0),
+SLOW: dict[str, Callable[[], Comparison]] = {
+    "penguins": lambda: compared(bundled, name="penguins"),
+    "breast cancer": lambda: compared(bundled, name="breast_cancer"),
+    "wine": lambda: compared(bundled, name="wine"),
+    "more columns than rows": lambda: compared(regression, n=30, d=40),
+    "nothing to learn": lambda: compared(classification, apart=0.0),
 }
 
 
 @pytest.mark.parametrize("name", [*TABLES, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
 def test_reasons_are_true(name: str) -> None:
-    found = compare_table({**TABLES, **SLOW}[name]())
+    found = {**TABLES, **SLOW}[name]()
     assert false_claims(found.recommendation, found.results, found.baseline) == []
 
 

@@ -18,7 +18,7 @@ from adaline.comparison import report
 from adaline.comparison.changes import changes, steps
 from adaline.comparison.compare import compare_table
 from adaline.comparison.table import Table
-from tests.comparison.examples import bundled, classification, labels, numbers, regression
+from tests.comparison.examples import bundled, classification, compared, labels, numbers, regression
 
 VOID = {"meta", "link", "img", "br", "wbr"}
 
@@ -67,23 +67,23 @@ def strange() -> Table:
 
 
 TABLES = {
-    "regression": lambda: replace(regression(), command="adaline compare data.csv --target y"),
-    "one column": lambda: bundled("norris"),
-    "two classes": lambda: classification(),
-    "three classes": lambda: bundled("penguins"),
-    "two columns": lambda: bundled("penguins", columns=[0, 1]),
-    "quadratic": quadratic,
-    "eight classes": lambda: classification(classes=8),
-    "wide": lambda: regression(n=20, d=30),
-    "strange names": strange,
-    "booleans": lambda: Table.of(labels()[0], labels()[1] == "a"),
+    "regression": lambda: compare_table(replace(regression(), command="adaline compare data.csv --target y")),
+    "one column": lambda: compared(bundled, name="norris"),
+    "two classes": lambda: compared(classification),
+    "three classes": lambda: compared(bundled, name="penguins"),
+    "two columns": lambda: compare_table(bundled("penguins", columns=[0, 1])),
+    "quadratic": lambda: compare_table(quadratic()),
+    "eight classes": lambda: compared(classification, classes=8),
+    "wide": lambda: compared(regression, n=20, d=30),
+    "strange names": lambda: compare_table(strange()),
+    "booleans": lambda: compare_table(Table.of(labels()[0], labels()[1] == "a")),
 }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_reports_are_whole_and_self_contained(name: str) -> None:
-    found = compare_table(TABLES[name]())
+    found = TABLES[name]()
     page = report.render(found)
     parts = read(page)
     assert found.recommended is not None

@@ -135,6 +135,16 @@ def test_a_step_changes_a_linear_prediction_by_its_coefficient() -> None:
     assert f"+{10 * slope:.0f} g" in text_of(report.render(found))
 
 
+def test_a_change_of_rounding_is_none() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 50)
+    table = Table.of(np.column_stack([9.0 * y + rng.normal(size=100), rng.normal(size=100)]), y, names=["far", "no"])
+    found = compare_table(table, systems=["GaussianClassifier"], task="classification")
+    own = changes(found.results[0], found.data, found.task, steps(found.data))
+    assert [(one.estimate, one.lower, one.upper, one.known) for one in own[1]] == [(0.0, 0.0, 0.0, False)] * 2
+    assert "e−" not in text_of(report.render(found))
+
+
 def test_levels_are_compared_with_the_one_left_out() -> None:
     X = np.column_stack([np.arange(30) % 3 == 1, np.arange(30) % 3 == 2, np.arange(30) % 2]).astype(float)
     column = {"name": "port", "kind": "category", "levels": [["Kiel", 10], ["Hull", 10], ["Oslo", 10]]}

@@ -93,6 +93,7 @@ def test_precision_weights_are_least_squares_on_scaled_rows() -> None:
     np.testing.assert_allclose(found.dffits, other.dffits[0], rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.usefixtures("blas_threads")
 def test_many_blocks_and_any_layout() -> None:
     rows = generated(5000, 100, 4)
     X = rows.X.astype(np.float32).astype(np.float64)

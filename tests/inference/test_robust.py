@@ -108,6 +108,7 @@ def test_every_kind_of_rows(layout: str, errors: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("blas_threads")
 @every_robust
 def test_many_blocks_and_any_number_of_threads(errors: str) -> None:
     rows = generated(5000, 100, 4)

@@ -55,7 +55,7 @@ def test_a_scan_has_all_tallies_of_the_kernels() -> None:
 def test_what_is_no_loss_is_refused(wrong: Any) -> None:
     x, t, theta = np.ones((3, 1)), np.ones((3, 1)), np.zeros((1, 2))
     with pytest.raises(TypeError):
-        native.objective_dense(np.zeros(3), x, wrong, 0.0, t, None, theta, np.ones(1), np.zeros(1), False)
+        native.objective_dense(np.zeros(3), x, wrong, 0.0, t, None, theta, np.ones(1), np.zeros(1), native.Second.none)
 
 
 def test_the_stub_lists_every_name_of_the_module() -> None:

@@ -11,10 +11,11 @@ import pytest
 
 from adaline.block import Block
 from adaline.losses import LOSSES, Huber
-from adaline.sums import Objective, Point
+from adaline.sums import Objective, Point, objective
 from tests.sums.test_objective import LAYOUTS, assert_native, problem
 
 native = pytest.importorskip("adaline._native")
+NONE = native.Second.none
 
 
 @pytest.fixture(autouse=True, params=native.isas())
@@ -31,7 +32,7 @@ def values(loss: str, z: Any, row: int = 0, rows: int = 1) -> Any:
     weight[row] = 1.0
     sums, theta = np.zeros(3 * outputs), np.stack([z, np.zeros(outputs)], axis=1)
     t, view = np.zeros((rows, outputs)), (np.ones(1), np.zeros(1))
-    native.objective_dense(sums, np.ones((rows, 1)), native.Loss[loss], 0.0, t, weight, theta, *view, False)
+    native.objective_dense(sums, np.ones((rows, 1)), native.Loss[loss], 0.0, t, weight, theta, *view, NONE)
     return sums[:outputs]
 
 
@@ -71,13 +72,19 @@ def test_the_sum_of_many_classes_keeps_small_values() -> None:
         z[0] = 0.0
         sums, theta = np.zeros(1 + 2 * outputs), np.stack([z, np.zeros(outputs)], axis=1)
         one = np.ones((1, 1))
-        native.objective_dense(
-            sums, one, native.Loss.softmax, 0.0, 0 * one, None, theta, np.ones(1), np.zeros(1), False
-        )
+        native.objective_dense(sums, one, native.Loss.softmax, 0.0, 0 * one, None, theta, np.ones(1), np.zeros(1), NONE)
         exact = np.log1p((outputs - 1) * np.exp(-60.0))
         np.testing.assert_allclose(sums[0], exact, rtol=1e-13)
         np.testing.assert_allclose(sums[1::2][0], -exact, rtol=1e-13)
         np.testing.assert_allclose(sums[1::2][1:], np.exp(-60.0), rtol=1e-13)
+        sums, common = np.zeros(1 + 2 * outputs + (2 * outputs) ** 2), np.exp(-60.0) * np.ones((outputs, outputs))
+        native.objective_dense(
+            sums, one, native.Loss.softmax, 0.0, 0 * one, None, theta, np.ones(1), np.zeros(1), native.Second.all
+        )
+        common[1:, 1:] **= 2
+        np.fill_diagonal(common, -common[0])
+        common[0, 0] = -exact
+        np.testing.assert_allclose(sums[1 + 2 * outputs :].reshape(2 * outputs, -1)[::2, ::2], -common, rtol=1e-13)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -86,6 +93,14 @@ def test_kernels_equal_references(layout: str, name: str) -> None:
     for n, D, outputs, second in ((97, 11, 3, "none"), (203, 4, 2, "alone"), (9, 33, 1, "none")):
         block, point = problem(LOSSES[name](), n, D, outputs, layout)
         assert_native(block, point, second)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("D", "outputs"), [(1, 41), (4, 3), (11, 7), (20, 5), (33, 2), (70, 3), (5, 1)])
+def test_second_derivatives_of_all_machines(layout: str, D: int, outputs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(objective, "FULL", 1.0)  # sparse rows as they are, however many entries they have
+    for n in (5, 203):
+        assert_native(*problem(LOSSES["softmax"](), n, D, outputs, layout), "all")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -115,7 +130,7 @@ def test_wrong_shapes_are_refused() -> None:
     def run(
         sums: Any = sums, loss: str = "logistic", t: Any = block.t, theta: Any = point.theta, view: Any = view
     ) -> None:
-        native.objective_dense(sums, block.x, native.Loss[loss], 0.0, t, None, theta, *view, False)
+        native.objective_dense(sums, block.x, native.Loss[loss], 0.0, t, None, theta, *view, NONE)
 
     run()
     for wrong in (
@@ -144,7 +159,7 @@ def test_wrong_shapes_are_refused() -> None:
             None,
             point.theta,
             *view,
-            False,
+            NONE,
         )
 
 

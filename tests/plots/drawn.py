@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -27,8 +26,7 @@ from adaline import (
     plots,
     select,
 )
-from adaline.comparison.compare import Comparison, compare_table
-from tests.comparison.examples import classification, labels, numbers
+from tests.comparison.examples import classification, compared, labels, numbers
 
 X, Y = numbers()
 XC, C = labels(classes=3, apart=4.0)
@@ -56,14 +54,8 @@ PATHS = {
 }
 
 
-@cache
-def found() -> Comparison:
-    """Return a comparison; not made by the import, which costs every process of the tests."""
-    return compare_table(classification())
-
-
 DRAWN: dict[str, Callable[[Axes | None], Axes]] = {
-    "comparison": lambda ax: plots.comparison(found(), ax),
+    "comparison": lambda ax: plots.comparison(compared(classification), ax),
     "coefficients": lambda ax: plots.coefficients(LINEAR, X, ax, names=NAMES),
     "coefficients of classes": lambda ax: plots.coefficients(GAUSS, XC, ax),
     "coefficient_path": lambda ax: plots.coefficient_path(

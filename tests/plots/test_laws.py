@@ -13,7 +13,6 @@ from xml.etree import ElementTree
 import matplotlib
 import pytest
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
@@ -68,7 +67,7 @@ def test_axes_are_labelled_and_what_differs_is_told_apart(name: str) -> None:
 def test_no_text_covers_another_or_leaves_the_figure(name: str, drawn: Callable[[str], tuple[Axes, object]]) -> None:
     ax, _ = drawn(name)
     figure: Any = ax.figure
-    FigureCanvasAgg(figure).draw()
+    figure.draw_without_rendering()
     boxes = _boxes(ax)
     for (one, a), (two, b) in combinations(boxes, 2):
         assert not a.shrunk(0.9, 0.8).overlaps(b.shrunk(0.9, 0.8)), f"{one!r} covers {two!r}"

@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from adaline import (
     GaussianClassifier,
     GaussianMixture,
+    GeneralizedLinear,
     LinearRegression,
     LogisticRegression,
     Ridge,
@@ -50,6 +51,18 @@ def test_it_is_what_fits_by_hand_give(weighted: bool) -> None:
     np.testing.assert_allclose(curve.validation, errors[:, :, 1] @ share, rtol=1e-10)
     np.testing.assert_allclose(curve.std_error, errors[:, :, 1].std(axis=1, ddof=1) / 2, rtol=0.1)
     np.testing.assert_allclose(curve.training_std_error, errors[:, :, 0].std(axis=1, ddof=1) / 2, rtol=0.1)
+
+
+@pytest.mark.parametrize("scoring", [None, "max_error"])
+def test_an_offset_is_taken_off_the_targets_of_the_gaussian(scoring: str | None) -> None:
+    X, y, offset = PENGUINS.X, PENGUINS.y, 100.0 * np.arange(len(PENGUINS.y))
+    weight = np.arange(len(y)) % 3  # rows of weight 0 leave, and their offsets with them
+    system = GeneralizedLinear(loss="gaussian")
+    given: dict[str, Any] = {"sizes": [20, 60], "folds": 3, "sample_weight": weight, "scoring": scoring}
+    curve = learning_curve(system, X, y + offset, offset=offset, **given)
+    plain = learning_curve(system, X, y, **given)
+    np.testing.assert_allclose(curve.validation, plain.validation, rtol=1e-8)
+    np.testing.assert_allclose(curve.training, plain.training, rtol=1e-8)
 
 
 def test_every_start_has_the_classes_by_their_shares() -> None:
@@ -103,6 +116,7 @@ def test_scores_and_densities() -> None:
         ({"sizes": ["a"]}, "or shares of them"),
         ({"folds": 10**6}, "cannot be cut into 1000000 folds"),
         ({"scoring": "nothing"}, "there is no scoring"),
+        ({"offset": 1.0}, "LinearRegression takes no offset: use GeneralizedLinear"),
     ],
 )
 def test_what_means_nothing_is_refused(given: dict[str, Any], said: str) -> None:

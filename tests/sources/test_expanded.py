@@ -130,6 +130,7 @@ def test_other_targets_weights_and_rows(source: Any, whole: ArraySource) -> None
     )
 
 
+@pytest.mark.usefixtures("blas_threads")
 def test_threads_change_no_bit(source: Any) -> None:
     found = []
     for threads in (1, 4):

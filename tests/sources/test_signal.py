@@ -92,6 +92,7 @@ def test_other_sums_take_the_rows(centred: bool) -> None:
     np.testing.assert_array_equal(source.sum(Residual, theta).sums, plain.sum(Residual, theta).sums)
 
 
+@pytest.mark.usefixtures("blas_threads")
 def test_the_same_bits_on_any_number_of_threads() -> None:
     x, t = signals((3, 2), n=3 * CHUNK * CHUNKS + 17)
     source = SignalSource(x, t, (3, 2), -1)

@@ -21,6 +21,8 @@ from adaline.sources.threads import one_blas_thread, run_blocks, threads, tree_s
 from adaline.sums import Moments, Sum
 from tests.sums.examples import EXAMPLES, Example, rows_of
 
+pytestmark = pytest.mark.usefixtures("blas_threads")
+
 THREADS = (1, 2, 3, 8)
 
 
@@ -71,8 +73,10 @@ def test_the_tree_is_fixed_by_the_number_of_blocks(count: int, n: int) -> None:
 )
 def test_threads_change_no_bit(example: Example, layout: str) -> None:
     """Over the examples of tests/sums, which hold every registered sum."""
-    block = example.rows(200_000 if layout == "float64" else 20_000, layout)
+    block = example.rows(2_500, layout)
     source = (ArraySource if layout == "float64" else SparseSource)(block.x, block.t, block.weight)
+    if isinstance(source, ArraySource):
+        source.rows_per_block = 100
     assert source.n_blocks >= 4
 
     def bits() -> bytes:

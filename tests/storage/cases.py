@@ -113,6 +113,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     ],
 }
 """Arguments to be tested besides the defaults."""
+TYPES = frozenset(SYSTEMS.values())
 
 
 class Case(NamedTuple):
@@ -255,7 +256,7 @@ def assert_equal(a: Any, b: Any, where: str = "model", timed: bool = True, laid:
         assert len(a) == len(b), where
         for i, (one, other) in enumerate(zip(a, b, strict=True)):
             assert_equal(one, other, f"{where}.{i}", timed, laid)
-    elif type(a) in SYSTEMS.values() or isinstance(a, Basis):
+    elif type(a) in TYPES or isinstance(a, Basis):
         assert_equal(vars(a), vars(b), where, timed, laid)
     else:
         assert a == b, where

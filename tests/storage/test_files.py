@@ -144,6 +144,7 @@ def _save_often(path: str, times: int) -> None:
         load(path)
 
 
+@pytest.mark.slow
 @posix
 def test_processes_that_save_the_same_name_at_once(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")

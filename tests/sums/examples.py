@@ -45,6 +45,7 @@ from adaline.sums import (
     ErrorCounts,
     FamilyPoint,
     FamilySums,
+    FarthestRow,
     FirthScore,
     FittedDesign,
     FittedLikelihood,
@@ -60,9 +61,13 @@ from adaline.sums import (
     Objective,
     OrdinalObjective,
     OrdinalProduct,
+    PlanePoint,
     Point,
     Prior,
+    Ranks,
+    RegressionPlane,
     Residual,
+    ResidualTotals,
     Ridges,
     Scores,
     ShapeScore,
@@ -76,6 +81,7 @@ from adaline.sums import (
     View,
     WrongRows,
 )
+from adaline.sums.ranks import key_of
 from tests.layouts import lay
 
 Array = NDArray[Any]
@@ -317,6 +323,43 @@ def any_point(loss: Loss, outputs: int = TARGETS) -> Point:
     return Point(loss, theta, view, direction)
 
 
+def any_plane() -> RegressionPlane:
+    """Return a plane whose outputs are of order one."""
+    point = any_point(Huber(0.5), 1)
+    return RegressionPlane(point.theta, point.view)
+
+
+def read_plane(s: ResidualTotals) -> dict[str, Reading]:
+    """Return the totals, of numbers of order one, and the largest residual and change."""
+    return {"sums": Reading(s.sums, np.array(1000.0)), "largest": Reading(s.largest, s.largest)}
+
+
+class SecondTarget:
+    """What `Ranks` reads of a row."""
+
+    def read(self, block: Block) -> Array:
+        return np.asarray(block.t[:, 1])
+
+
+def read_ranks(s: Ranks) -> dict[str, Reading]:
+    """Return cells, their totals against those of all rows, and the ends, exactly."""
+    size = s.below + s.above + s.totals.sum(axis=0)
+    exact = [np.array(part) for part in (s.low, s.high, s.shift, s.keys.astype(object), s.ends.astype(object))]
+    return {
+        **{
+            name: Reading(part, np.zeros(1))
+            for name, part in zip(("low", "high", "shift", "keys", "ends"), exact, strict=True)
+        },
+        "totals": Reading(s.totals, size),
+        "outside": Reading(np.stack([s.below, s.above]), size),
+    }
+
+
+def read_farthest(s: FarthestRow) -> dict[str, Reading]:
+    """Return the square and the row."""
+    return {"square": Reading(np.array(s.square), np.array(s.square)), "row": Reading(s.x, np.abs(s.x))}
+
+
 def in_units(t: Array) -> Array:
     """Return targets of order one."""
     return np.asarray((t - [3.0, 0.0]) / [1.0, 1e4])
@@ -504,6 +547,16 @@ EXAMPLES = (
         Example(MixtureMoments, read_mixture, 1e-13, {"components": 3, "whole": whole}, theta=any_components(whole))
         for whole in (True, False)
     ),
+    Example(FarthestRow, read_farthest, 1e-13, theta=any_centres()),
+    Example(
+        ResidualTotals,
+        read_plane,
+        1e-13,
+        theta=PlanePoint(any_plane(), Huber(0.5), any_plane()._replace(theta=0.1 * any_plane().theta)),
+        coded=in_units,
+    ),
+    Example(Ranks, read_ranks, 1e-13, theta=SecondTarget()),
+    Example(Ranks, read_ranks, 1e-13, {"window": (key_of(3e3), key_of(1.5e4))}, theta=SecondTarget()),
     Example(FirthScore, read_firth, 1e-13, theta=any_prior(), coded=in_two),
     Example(Spread, read_spread, 1e-13),
     Example(ClassWeights, read_class_weights, 1e-13, coded=one_of_three),

@@ -21,6 +21,7 @@ from adaline import FisherDiscriminant, GaussianClassifier, LeastSquaresClassifi
 from adaline.arrays import Array
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, SumsMissing, UnsafeForget
 from adaline.results import Status
+from adaline.sources import array
 from adaline.sources.views import assign_folds, fold_of
 from adaline.systems import SYSTEMS, ClosedFormClassifier
 
@@ -64,13 +65,15 @@ def test_pieces_and_parts_equal_one_fit(make: Any, classes: int) -> None:
     np.testing.assert_allclose(scores(more, X), expected, rtol=1e-8, atol=1e-9)
 
 
+@pytest.mark.usefixtures("blas_threads")
 @pytest.mark.parametrize("make", EVERY)
-def test_weights_are_repetitions_and_threads_change_no_bit(make: Any) -> None:
+def test_weights_are_repetitions_and_threads_change_no_bit(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = data(n=150)
     weight = np.random.default_rng(1).integers(0, 4, len(y))
     repeated = make().fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     np.testing.assert_allclose(scores(make().fit(X, y, weight), X), scores(repeated, X), rtol=1e-9, atol=1e-10)
-    big, labels = np.tile(X, (500, 1)), np.tile(y, 500)
+    big, labels = np.tile(X, (20, 1)), np.tile(y, 20)
+    monkeypatch.setattr(array, "block_rows", lambda features: 100)
     found = []
     for threads in (1, 2, 3, 8):
         adaline.set_threads(threads)

@@ -419,6 +419,22 @@ def test_a_penalty_near_zero_is_proven_by_second_derivatives(loss: str) -> None:
     assert model.certificate_.gap <= 1e-12 * model.certificate_.objective
 
 
+@pytest.mark.parametrize("settings", [{}, {"groups": list("aabbc")}, {"positive": True}], ids=str)
+@pytest.mark.parametrize("loss", SLOPES)
+def test_next_to_no_l1_is_none_and_proven(loss: str, settings: dict[str, Any]) -> None:
+    X, y = made(d=5)
+    shown = np.exp((y - y.mean()) / 8)
+    t = {"logistic": (y > y.mean()).astype(float), "poisson": np.round(shown), "gamma": shown}.get(loss, y)
+    largest = np.abs((X - X.mean(axis=0)).T @ (t - t.mean())).max()
+    for penalty, share in ((0.0, 1e-15), (3.0, 1e-15), (0.0, 1e-12)):
+        model, none = (
+            ElasticNet(loss=loss, l1=l1, penalty=penalty, **settings).fit(X, t) for l1 in (share * largest, 0.0)
+        )
+        assert model.certificate_.status is none.certificate_.status is Status.SOLVED
+        assert model.certificate_.gap <= 1e-6 * abs(model.certificate_.objective)
+        np.testing.assert_allclose(model.coef_, none.coef_, rtol=1e-7, atol=1e-10)
+
+
 @pytest.mark.parametrize("away", [1e-6, 1e-3, 0.1])
 def test_what_second_derivatives_prove_is_above_what_is_left(away: float) -> None:
     X, y = made(60, 4)

@@ -16,13 +16,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import adaline
+from adaline.sources import array
 from adaline.systems import SYSTEMS, UNSUPERVISED
 from tests.storage.cases import assert_equal, makes
 from tests.systems.cases import NEEDS_ROWS, Make, assert_same, data, systems, theta
 
 
 @pytest.fixture
-def threads() -> Any:
+def threads(blas_threads: None) -> Any:
     """Sets the number of threads, and back."""
     yield adaline.set_threads
     adaline.set_threads(None)
@@ -108,8 +109,8 @@ def test_fit_leaves_its_input_alone(make: Make) -> None:
     weight = np.linspace(0.0, 2.0, len(y))
     kept = X.copy(), y.copy(), weight.copy()
     make().fit(X, y, sample_weight=weight).predict(X)
-    for array, copy_of_it in zip((X, y, weight), kept, strict=True):
-        np.testing.assert_array_equal(array, copy_of_it)
+    for given, copy_of_it in zip((X, y, weight), kept, strict=True):
+        np.testing.assert_array_equal(given, copy_of_it)
 
 
 @pytest.mark.parametrize("make", systems())
@@ -192,10 +193,9 @@ def test_a_file_sorted_by_a_column_of_large_mean_loses_no_digits(make: Make) -> 
 
 
 @pytest.mark.parametrize("make", systems())
-def test_the_number_of_threads_changes_no_bit(make: Make, threads: Any) -> None:
-    X, y = big()
-    if getattr(make(), "criterion", None) == "loo":  # many passes: two blocks will do
-        X, y = X[:70_000], y[:70_000]
+def test_the_number_of_threads_changes_no_bit(make: Make, threads: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = data(4, n=20_000, d=5)
+    monkeypatch.setattr(array, "block_rows", lambda features: 1000)
     found = []
     for n in (1, 2, 3, 8):
         threads(n)
@@ -204,16 +204,6 @@ def test_the_number_of_threads_changes_no_bit(make: Make, threads: Any) -> None:
     for other in found[1:]:
         for a, b in zip(found[0], other, strict=True):
             np.testing.assert_array_equal(a, b)
-
-
-_BIG: list[Any] = []
-
-
-def big() -> tuple[Any, Any]:
-    """200 000 rows, in several blocks; made once."""
-    if not _BIG:
-        _BIG.extend(data(4, n=200_000, d=5))
-    return _BIG[0], _BIG[1]
 
 
 @pytest.mark.parametrize("make", systems(NEEDS_ROWS))

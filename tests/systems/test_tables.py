@@ -166,6 +166,7 @@ def test_streamed_tables_equal_those_in_memory(
     assert_close(numbers_of(model, source), numbers_of(expected, X), 1e-10)
 
 
+@pytest.mark.usefixtures("blas_threads")
 @EACH
 def test_threads_change_no_bit(cls: type[Any], frame: pd.DataFrame, tmp_path: Path, monkeypatch: Any) -> None:
     streaming(monkeypatch)

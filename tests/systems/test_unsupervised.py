@@ -23,6 +23,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import adaline
 from adaline.cli import main
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
+from adaline.sources import array
 from adaline.sources.tables import source as table_module
 from adaline.storage import export_onnx, load, read_header, save
 from adaline.systems import SYSTEMS, UNSUPERVISED
@@ -174,9 +175,11 @@ def test_categories_of_a_frame_are_coded() -> None:
     np.testing.assert_array_equal(model.predict(frame), model.labels_)
 
 
+@pytest.mark.usefixtures("blas_threads")
 @EACH
-def test_the_number_of_threads_changes_no_bit(make: Make) -> None:
-    X = rows(150_000)
+def test_the_number_of_threads_changes_no_bit(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    X = rows(10_000)
+    monkeypatch.setattr(array, "block_rows", lambda features: 500)
     found = []
     try:
         for n in (1, 3):

@@ -209,7 +209,9 @@ def recurrence(blocks: Blocks, degree: int) -> Array:
 
 def _survey(most: int, x: Array) -> tuple[int, float, Array]:
     """Return the number of values, the largest magnitude, and some of the distinct values, at most `most`."""
-    return len(x), float(np.abs(x).max(initial=0.0)), np.unique(x)[:most]
+    distinct = np.unique(x[: 8 * most])
+    distinct = distinct if len(distinct) >= most else np.unique(x)
+    return len(x), float(np.abs(x).max(initial=0.0)), distinct[:most]
 
 
 def _merge_surveys(most: int, a: tuple[int, float, Array], b: tuple[int, float, Array]) -> tuple[int, float, Array]:

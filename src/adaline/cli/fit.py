@@ -94,7 +94,7 @@ def summary_with(model: Any, source: TableSource, errors: str | None, cluster: s
     """Return the summary of a model with errors of a kind; None where none was asked for."""
     found: CoefficientTable | None = None
     if cluster is not None:
-        found = model.summary(errors="cluster", X=source, groups=source.read_column(cluster))
+        found = model.summary(errors="cluster", X=source, groups=cluster)
     elif errors is not None:
         takes_rows = errors != "classical" and "X" in inspect.signature(model.summary).parameters
         found = model.summary(errors=errors, **({"X": source} if takes_rows else {}))

@@ -26,6 +26,7 @@ from adaline.inference.strengths import strengths
 from adaline.plots.style import short
 
 MOST_ROWS = 2000  # that a change is the mean of
+NO_CHANGE = 1e-5  # of a probability: what is less is called none
 FEW = 1000  # values that are looked at before all are
 LEVEL = re.compile(r"\[T\.(.*)\]$", re.DOTALL)
 UNIT = re.compile(
@@ -138,8 +139,11 @@ def changes(result: Result, table: Table, task: str, taken: Sequence[ColumnStep]
             for answer, first in zip(answers, start, strict=True)
         ]
         known = jackknife(found[0], found[1:])
-        ends = [known.lower, known.upper] if task == REGRESSION else np.clip([known.lower, known.upper], -1.0, 1.0)
-        own = [Change(step, *parts) for parts in zip(sides, found[0], *ends, strict=True)]
+        parts = np.array([found[0], known.lower, known.upper])
+        if task != REGRESSION:
+            parts[1:] = np.clip(parts[1:], -1.0, 1.0)
+            parts[:, np.nanmax(np.abs(parts), axis=0) < NO_CHANGE] = 0.0
+        own = [Change(step, side, *part) for side, part in zip(sides, parts.T.tolist(), strict=True)]
         out.append(sorted(own, key=lambda change: -abs(change.estimate)))
     return out
 

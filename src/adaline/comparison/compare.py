@@ -452,8 +452,13 @@ def systems_for(task: str) -> list[str]:
     >>> systems_for("regression")[:2]
     ['LinearRegression', 'Ridge']
     """
-    is_kind = is_regressor if task == REGRESSION else is_classifier
-    return [name for name, cls in SYSTEMS.items() if cls.compared and is_kind(cls())]
+    return [name for name in SYSTEMS if task in _tasks_of(name)]
+
+
+def _tasks_of(name: str) -> list[str]:
+    """Return the task of each of the settings that a system is compared in, "" where it is neither."""
+    systems = (SYSTEMS[name](**settings) for settings in SYSTEMS[name].compared)
+    return [CLASSIFICATION if is_classifier(one) else REGRESSION if is_regressor(one) else "" for one in systems]
 
 
 def _ready(name: str, settings: dict[str, Any], ranked: list[int] | None) -> Any:
@@ -480,7 +485,8 @@ def _chosen_systems(task: str, asked: Sequence[str] | None, y: Any, ordered: boo
         names = [name for name in names if not _takes_order(name)]
     out = []
     for name in names:
-        fitting = [settings for settings in SYSTEMS[name].compared if suits(settings, y)]
+        compared = zip(SYSTEMS[name].compared, _tasks_of(name), strict=True)
+        fitting = [settings for settings, kind in compared if kind == task and suits(settings, y)]
         out += [(name, settings) for settings in (fitting or ([] if asked is None else [{}]))]
     return out
 
@@ -522,8 +528,11 @@ def rank(result: Result) -> tuple[bool, float, float]:
 
 
 def _task_of(systems: Iterable[str]) -> str | None:
-    """Return "classification" or "regression" where all systems named are of that kind, None where none is named."""
-    kinds = {CLASSIFICATION if is_classifier(SYSTEMS[name]()) else REGRESSION for name in systems}
+    """Return "classification" or "regression" where all systems named are of that kind, None where any will do."""
+    each = (
+        set(_tasks_of(name)) or {CLASSIFICATION if is_classifier(SYSTEMS[name]()) else REGRESSION} for name in systems
+    )
+    kinds = {kind for own in each if len(own) == 1 for kind in own}
     if len(kinds) > 1:
         raise InvalidParameter("systems= names regressions and classifiers: compare one kind at a time")
     return kinds.pop() if kinds else None

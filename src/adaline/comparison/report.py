@@ -29,7 +29,7 @@ from adaline.plots.style import on_dark
 from adaline.plots.thresholds import MOST_CURVES
 from adaline.results import Certificate
 from adaline.storage.container import replacing
-from adaline.systems import LogisticRegression, OrdinalRegression
+from adaline.systems import ElasticNet, LogisticRegression, OrdinalRegression
 from adaline.wording import amount, counted, four_places, p_value, visible
 
 MOST_COEFFICIENTS = 25
@@ -248,7 +248,7 @@ def _said(found: Comparison, change: Change) -> tuple[str, str]:
     places = places if size == 0 or 1e-6 < size < 1e9 else -1
     texts = [(f"{value:.{places}f}" if places >= 0 else f"{value:.3g}").replace("-", "−") for value in values]
     sign = "+" if change.estimate > 0 else ""
-    interval = "" if math.isnan(change.lower) else f"{texts[1]} to {texts[2]}"
+    interval = "" if math.isnan(change.lower) or size == 0 else f"{texts[1]} to {texts[2]}"
     return f"{sign}{texts[0]}{' ' if unit else ''}{unit}", interval
 
 
@@ -307,7 +307,7 @@ def _units(found: Comparison, chosen: Result) -> str:
     if isinstance(chosen.model, OrdinalRegression):
         return "log odds of a higher class"
     if found.task != REGRESSION:
-        return "log odds" if isinstance(chosen.model, LogisticRegression) else "units of the discriminant"
+        return "log odds" if isinstance(chosen.model, LogisticRegression | ElasticNet) else "units of the discriminant"
     if chosen.settings.get("loss") in LOSSES:
         return f"units of the logarithm of {found.data.target}"
     return f"units of {found.data.target}"
@@ -316,7 +316,10 @@ def _units(found: Comparison, chosen: Result) -> str:
 def _pictures(found: Comparison, chosen: Result, scores: Any) -> list[dict[str, str]]:
     X, y, names = found.data.X, found.data.y, found.data.names
     numbers = len(names) == len(found.data.groups())
-    out = []
+    out, path = [], []
+    if isinstance(vars(chosen.model).get("path_"), dict):
+        title = "How the penalty was chosen"
+        path = [_figure(plots.penalty_path(chosen.model), title, "Criterion along the penalty")]
     if found.task == REGRESSION:
         predicted = np.asarray(chosen.predicted, dtype=np.float64)
         out += [
@@ -331,9 +334,7 @@ def _pictures(found: Comparison, chosen: Result, scores: Any) -> list[dict[str, 
                 "Quantiles of the errors against those of a normal distribution",
             ),
         ]
-        if "path_" in vars(chosen.model) and isinstance(chosen.model.path_, dict):
-            title = "How the penalty was chosen"
-            out.append(_figure(plots.penalty_path(chosen.model), title, "Criterion along the penalty"))
+        out += path
         if len(names) == 1 and found.data.offset is None:
             ax = plots.line(chosen.model, X[:, 0], y, names=(names[0], found.data.target))
             out.append(_figure(ax, "The fit", f"{found.data.target} against {names[0]} with the fitted line"))
@@ -361,7 +362,7 @@ def _pictures(found: Comparison, chosen: Result, scores: Any) -> list[dict[str, 
         ax = plots.decision_regions(chosen.model, X[known], y[known], names=names)
         title = "Regions of the classes; rows on the wrong side are ringed"
         out.append(_figure(ax, title, f"Decision regions in the plane of {names[0]} and {names[1]}", dark=False))
-    return out
+    return out + path
 
 
 def _proof(proof: Certificate) -> dict[str, Any]:

@@ -391,6 +391,12 @@ class SquaredNets(Nets):
         self.whole.polish(corners, ridge)
         return True
 
+    def proof(self, corners: Corners, ridge: Array, tol: float) -> Certificate:
+        """Return how good the machine of all rows is; second derivatives bound the gap where l1 is too small to."""
+        if not self.whole.gap <= max(tol, FINAL) * self.null[0]:
+            self.whole.gap = min(self.whole.gap, self.whole.curved(corners, ridge))
+        return super().proof(corners, ridge, tol)
+
     def held_out(self) -> Array:
         """Return the losses of the rows held out."""
         v, g = (np.stack([getattr(one, name) for one in self.machines[1:]]) for name in "vg")
@@ -606,6 +612,7 @@ def _net(nets: Nets, options: NetOptions) -> FittedNet | None:
     return FittedNet(nets.raw(), float(l1s[best]) / unit, path.in_units(unit), proof, alive, nets.mean)
 
 
+@one_blas_thread()
 def _by_newton(source: Source, loss: Loss, options: NetOptions) -> FittedNet | None:
     """Fit a smooth convex loss of one output by Newton steps; None where memory or a bound of the loss is missing."""
     parts = [source]

@@ -30,6 +30,7 @@ from adaline.solvers.smooth.ordinal import OrdinalProblem, from_machines, to_mac
 from adaline.solvers.smooth.truncated_newton import truncated_newton
 from adaline.sources import ArraySource
 from adaline.sources.threads import one_blas_thread
+from adaline.sources.totals import weight_totals
 
 REMEDIES = "give a number as penalty"  # where there is no maximum
 IN_SAMPLE = 10  # rows of the rarest class that a sample must be expected to have
@@ -170,8 +171,7 @@ class _Fitting:
     def _lightest(self) -> float:
         if self.problem.lightest is not None:
             return self.problem.lightest
-        weight = self.problem.source.read_weights()
-        lightest = 1.0 if weight is None else float(weight[weight > 0].min())
+        lightest = weight_totals(self.problem.source).lightest if self.problem.source.weighted else 1.0
         self.problem = replace(self.problem, lightest=lightest)
         return lightest
 

@@ -24,22 +24,13 @@ from adaline.results import Certificate, Solution, Status
 from adaline.solvers.least_squares.choose import GRAM_BYTES
 from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.least_squares.fit import ILL_CONDITIONED, certificate, digits
-from adaline.solvers.robust.m_estimation import (
-    EPS,
-    MEstimate,
-    Scale,
-    huber_scale,
-    least_squares,
-    m_estimate,
-    mad,
-    median,
-    shortest_slopes,
-    trimmed,
-)
+from adaline.solvers.robust.m_estimation import EPS, MEstimate, least_squares, m_estimate, shortest_slopes, trimmed
 from adaline.solvers.robust.quantile import regression_quantile
+from adaline.solvers.robust.scales import HuberScale, KnownScale, Mad, Scale, median
 from adaline.solvers.smooth.newton import Curvature
 from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source
+from adaline.sources.derived import DerivedTargets
 from adaline.sources.threads import one_blas_thread
 from adaline.sums import Spread
 
@@ -74,11 +65,11 @@ class Units:
     exponent: int
 
     @classmethod
-    def of(cls, t: Array, weight: Array, intercept: bool) -> Units:
-        """Return the units of a target."""
+    def of(cls, t: Array, weight: Array, intercept: bool, largest: float = 0.0) -> Units:
+        """Return the units of a target (n,), or of some rows of one whose absolute value is at most `largest`."""
         middle = median(t, weight) if intercept else 0.0
         away = np.abs(0.5 * t - 0.5 * middle)[weight > 0]
-        largest = float(away.max())
+        largest = max(float(away.max()), 0.5 * largest)
         typical = float(np.median(away)) or largest
         return cls(middle, max(int(np.frexp(typical)[1]), int(np.frexp(largest)[1]) - 900) + 1)
 
@@ -93,24 +84,67 @@ class Units:
         return np.asarray(out)
 
 
+@dataclass(frozen=True)
+class TargetInUnits:
+    """A function of all targets (n, K): target k in its units, (n, 1)."""
+
+    k: int
+    units: Units
+
+    def __call__(self, t: Array) -> Array:
+        """Return the target, (n, 1)."""
+        return np.ascontiguousarray(self.units.from_raw(t[:, self.k])[:, None])
+
+
+@dataclass(frozen=True)
+class RobustRows:
+    """The rows of a robust fit, the spread of their columns, and what is known of their targets.
+
+    Rows in memory have all targets t (N, K) and weights (N,). Of streamed rows there are a sample instead, whose
+    targets and weights these are, and the largest absolute target of all rows.
+    """
+
+    source: Source
+    spread: Spread
+    t: Array
+    weight: Array
+    sample: Source | None = None
+    largest: float = 0.0
+
+    @classmethod
+    def held(cls, source: Source, spread: Spread) -> RobustRows:
+        """Return rows whose targets and weights are held in memory; refuse targets that are not finite."""
+        t, weight = source.read_targets(), source.read_weights()
+        if not np.isfinite(t).all():
+            source.refuse_nonfinite()
+        return cls(source, spread, t, np.ones(len(t)) if weight is None else weight)
+
+
 @one_blas_thread()  # many small problems: several threads wait for each other
 def fit_target(
-    source: Source, t: Array, spread: Spread, penalty: RidgePenalty, criterion: RobustCriterion, init: Any
+    rows: RobustRows, k: int, penalty: RidgePenalty, criterion: RobustCriterion, init: Any
 ) -> tuple[RobustFit, list[float]]:
-    """Return the fit of one target, (N,), and the objective after each iteration."""
+    """Return the fit of target k, and the objective after each iteration."""
+    source = rows.source
     if 8 * (1 + source.shape.features) ** 2 > GRAM_BYTES:
         raise InvalidParameter(
             f"{source.shape.features} columns: X'X exceeds the limit of {GRAM_BYTES >> 20} MiB. Drop columns."
         )
-    given = source.read_weights()
-    weight = np.ones(len(t)) if given is None else given
-    units = Units.of(t, weight, criterion.intercept)
-    rows = source.with_targets(np.ascontiguousarray(units.from_raw(t)[:, None]))
-    problem = build_problem(rows, Squared(), 1, criterion.intercept, penalty, spread)
+    units = Units.of(rows.t[:, k], rows.weight, criterion.intercept, rows.largest)
+    target = TargetInUnits(k, units)
+    sample = None
+    if rows.sample is None:
+        weight: Array | None = rows.weight
+        own = source.with_targets(target(rows.t))
+    else:
+        weight, sample = None, rows.sample.with_targets(target(rows.t))
+        own = DerivedTargets(source, target, 1)
+    problem = build_problem(own, Squared(), 1, criterion.intercept, penalty, rows.spread, sample)
     start, gram = least_squares(problem)
     depends = problem.dependence(gram.null)
     p = gram.rank - (not criterion.intercept)
     if criterion.loss is None:
+        assert weight is not None
         if criterion.near:
             start = _start(problem, criterion, units, weight, start, p, init)
         return _quantile(problem, criterion, units, weight, start, gram, depends)
@@ -119,7 +153,7 @@ def fit_target(
 
 
 def _start(
-    problem: Problem, criterion: RobustCriterion, units: Units, weight: Array, start: Array, p: int, init: Any
+    problem: Problem, criterion: RobustCriterion, units: Units, weight: Array | None, start: Array, p: int, init: Any
 ) -> Array:
     """Return where to start in the view: least squares, trimmed (Tukey), or weights given in raw units.
 
@@ -131,15 +165,21 @@ def _start(
         return problem.from_raw(np.ldexp(raw, -units.exponent))
     if criterion.loss is Huber or init == "least_squares":
         return start
-    start = trimmed(problem, weight, generator(criterion.random_state))
-    if problem.source.n_rows <= LARGER * SAMPLE:
-        return start
-    sample = problem.drawn(SAMPLE)
-    given = sample.read_weights()
-    counts = np.ones(sample.n_rows) if given is None else given
+    sample = problem.sample
+    if weight is not None:
+        start = trimmed(problem, weight, generator(criterion.random_state))
+        if problem.source.n_rows <= LARGER * SAMPLE:
+            return start
+        sample = problem.drawn(SAMPLE)
+    assert sample is not None
+    some, counts = problem.on(sample), sample.read_all_weights()
+    if weight is None:
+        start = trimmed(some, counts, generator(criterion.random_state))
+        if problem.source.n_rows == sample.n_rows:
+            return start
     assert criterion.loss is not None
     known = (criterion.loss, criterion.threshold, _scale(criterion, units, p), counts)
-    return m_estimate(problem.on(sample), *known, start, _size(units), ROUGH, criterion.most).theta
+    return m_estimate(some, *known, start, _size(units), ROUGH, criterion.most).theta
 
 
 def _size(units: Units) -> float:
@@ -151,7 +191,7 @@ def _m_estimate(
     problem: Problem,
     criterion: RobustCriterion,
     units: Units,
-    weight: Array,
+    weight: Array | None,
     start: Array,
     gram: Curvature,
     depends: Dependence,
@@ -182,6 +222,8 @@ def _m_estimate(
         solver=_called(found, criterion),
     )
     reach = criterion.threshold * found.scale
+    totals = found.residuals.totals(criterion.loss(reach))
+    least = 1e-9 * float(totals.largest[0])
     if problem.ridge.any():
         errors = robust.none(problem, robust.NO_PENALTY)
     elif criterion.near:
@@ -189,9 +231,9 @@ def _m_estimate(
     elif found.scale == 0:
         errors = robust.none(problem, robust.ON_PLANE)
     else:
-        errors = m_errors(problem, criterion.loss(reach), found.r, weight, gram, p, depends)
-    beyond = float(weight[np.abs(found.r) > max(reach, 1e-9 * float(np.abs(found.r).max()))].sum())
-    fit = _assembled(problem, units, found.theta, gram, depends, proof, {"H1": errors}, weight)
+        errors = m_errors(problem, totals, gram, p, depends)
+    beyond = totals.beyond if reach >= least else found.residuals.totals(criterion.loss(least)).beyond
+    fit = _assembled(problem, units, found.theta, gram, depends, proof, {"H1": errors}, totals.weight)
     return replace(fit, scale=_ldexp(found.scale, units.exponent), beyond=beyond), _histories(found.history, square)
 
 
@@ -233,7 +275,7 @@ def _quantile(
         errors = dict.fromkeys(robust.QUANTILE_ERRORS, robust.none(problem, robust.NOT_SOUGHT))
     else:
         errors = quantile_errors(problem, criterion.level, found.r, weight, gram, depends, residuals_at)
-    fit = _assembled(problem, units, theta, gram, depends, proof, errors, weight)
+    fit = _assembled(problem, units, theta, gram, depends, proof, errors, float(weight.sum()))
     return fit, [times * value for value in _histories(found.history, units.exponent)]
 
 
@@ -259,7 +301,7 @@ def _assembled(
     depends: Dependence,
     proof: Certificate,
     errors: dict[str, StandardErrors],
-    weight: Array,
+    weight: float,
 ) -> RobustFit:
     """Return the fit in raw units."""
     if proof.status is Status.RANK_DEFICIENT:
@@ -267,17 +309,16 @@ def _assembled(
     errors = {name: replace(one, root=np.ldexp(one.root, units.exponent)) for name, one in errors.items()}
     raw = units.to_raw(shortest_slopes(problem, theta, gram.null))
     raw[0, 0] *= problem.intercept
-    total = float(weight.sum())
-    return RobustFit(Solution(raw, proof), math.nan, errors, math.nan, len(weight), total, depends)
+    rows = problem.source.count_rows()
+    return RobustFit(Solution(raw, proof), math.nan, errors, math.nan, rows, weight, depends)
 
 
 def _scale(criterion: RobustCriterion, units: Units, p: int) -> Scale:
     if criterion.scale == "mad":
-        return mad
+        return Mad()
     if criterion.scale == "huber":
-        return huber_scale(p)
-    known = math.ldexp(float(criterion.scale), -units.exponent)
-    return lambda r, weight: known
+        return HuberScale(p)
+    return KnownScale(math.ldexp(float(criterion.scale), -units.exponent))
 
 
 def _status(converged: bool, unique: bool, depends: Dependence, gram: Curvature) -> Status:

@@ -29,6 +29,7 @@ from adaline.separation.separability import decide_jointly, separating_weights
 from adaline.solvers.smooth.newton import DescentResult
 from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source
+from adaline.sources.totals import weight_totals
 from adaline.sums.wrong_rows import outputs
 
 TINY = 1e-6  # penalty on standardised columns where the likelihood has no maximum
@@ -92,8 +93,7 @@ class SeparationCheck:
     def _lightest(self) -> float:
         if self.problem.lightest is not None:
             return self.problem.lightest
-        weight = self.problem.source.read_weights()
-        return 1.0 if weight is None else float(weight[weight > 0].min(initial=np.inf))
+        return weight_totals(self.problem.source).lightest if self.problem.source.weighted else 1.0
 
     def _decide(self, theta: Array, likely: bool) -> Separation | None:
         try:

@@ -19,6 +19,7 @@ Econometrica 55 (1987), 703-708 (HAC).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -31,6 +32,7 @@ from adaline.parameters import NONE, AnyOf, OneOf, WholeNumber
 from adaline.solvers.least_squares.factor import EPS, Factor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
+from adaline.sources.totals import check_held, weight_totals
 from adaline.sums import FittedDesign, FittedLikelihood, GroupScores, Scores
 from adaline.sums.scores import runs
 from adaline.wording import counted, degrees
@@ -237,7 +239,7 @@ def covariances(fit: Fit, source: Source | None, sample: Sample, options: ErrorO
         )
     check_weight(source, fit, sample)
     if errors == "cluster":
-        return _clustered(fit, source, sample, read_groups(options.groups, source.count_rows()))
+        return _clustered(fit, source, sample, with_groups(source, options.groups))
     through = options.tempered(lens(fit, sample.precision), float(fit.trace[0]) / sample.n)
     if errors == "HAC":
         meat, squares = lagged(source, through, options.lags_of(source.count_rows()), targets)
@@ -259,6 +261,7 @@ def lagged(source: Source, design: FittedDesign | FittedLikelihood, lags: int, t
 
     The scores of all rows are held in memory.
     """
+    check_held(source, "errors='HAC' holds the scores of all rows", "Use errors='HC3', or errors='cluster' with groups")
     given = source.read_weights()
     if given is not None and not design.precision and (host(given) != 1.0).any():
         raise InvalidParameter(
@@ -304,18 +307,16 @@ def lens(fit: Fit, precision: bool) -> FittedDesign:
 
 def check_weight(source: Source, fit: Fit, sample: Sample) -> None:
     """Refuse rows whose number or weight is not that of the rows fitted."""
-    weight = source.total_weight()
-    if abs(weight - fit.weight) > WEIGHT_TOLERANCE * fit.weight:
+    found = weight_totals(source)
+    if abs(found.weight - fit.weight) > WEIGHT_TOLERANCE * fit.weight:
         raise InvalidData(
-            f"these are not the rows that were fitted: their weight is {weight:g}, the model holds {fit.weight:g}. "
-            "Give all rows again, with the same sample_weight."
+            f"these are not the rows that were fitted: their weight is {found.weight:g}, the model holds "
+            f"{fit.weight:g}. Give all rows again, with the same sample_weight."
         )
-    given = source.read_weights()
-    rows = source.count_rows() if given is None else int(np.count_nonzero(given))
-    if sample.precision and rows != sample.n:
+    if sample.precision and found.rows != sample.n:
         raise InvalidData(
-            f"these are not the rows that were fitted: {rows} have a positive weight, the model holds {sample.n:g}. "
-            "Give all rows again."
+            f"these are not the rows that were fitted: {found.rows} have a positive weight, the model holds "
+            f"{sample.n:g}. Give all rows again."
         )
 
 
@@ -350,6 +351,19 @@ def read_groups(groups: Any, rows: int) -> Array:
     return codes.astype(np.float64)
 
 
+def with_groups(source: Source, groups: Any) -> Source:
+    """Return the same rows with the number of the group of each as one more target.
+
+    Groups are the name of a column of their table, which is read with the rows, or one label for each row.
+    """
+    if isinstance(groups, str):
+        from adaline.sources.tables.groups import with_group  # tables are slow to import
+
+        return with_group(source, groups)
+    codes = read_groups(groups, source.count_rows())
+    return source.with_targets(np.column_stack([source.read_targets(), codes]))
+
+
 def group_scale(groups: int, rows: float, parameters: float) -> float:
     """Return c of the formulas above for groups; refuse one group."""
     if groups < 2:
@@ -357,8 +371,7 @@ def group_scale(groups: int, rows: float, parameters: float) -> float:
     return groups / (groups - 1.0) * (rows - 1.0) / (rows - parameters)
 
 
-def _clustered(fit: Fit, source: Source, sample: Sample, codes: Array) -> list[Covariance]:
-    joined = source.with_targets(np.column_stack([source.read_targets(), codes]))
+def _clustered(fit: Fit, source: Source, sample: Sample, joined: Source) -> list[Covariance]:
     scores = joined.sum(GroupScores, lens(fit, sample.precision), size=1 + factor_of(fit).rank)
     check_squares(source, fit, scores.squares)
     count = len(scores.groups)
@@ -390,9 +403,18 @@ def refuse_full_leverage(source: Source, design: Design, scores: Scores, errors:
     """Refuse a row of leverage 1 where its residual is divided by 1 - h."""
     if not design.power or scores.rest[0] > FULL_LEVERAGE:
         return
-    rest = 1.0 - source.map(lambda block: host(design.read(block.gathered()).leverage))
-    row = int(np.argmin(rest))
+    full = source.map(partial(_full_leverage, design))
+    row = int(full[full[:, 1].argmin(), 0])
     raise InvalidData(
         f"row {row} has leverage 1: the fit passes through it whatever its target, and {errors} divides by zero there. "
         "Use errors='HC0' or 'HC1', or drop the column that only this row has."
     )
+
+
+def _full_leverage(design: Design, block: Block) -> Array:
+    """Return the index of the row of a block with the smallest 1 - h, and that, (1, 2); none of no rows."""
+    if block.rows == 0:
+        return np.empty((0, 2))
+    rest = 1.0 - host(design.read(block.gathered()).leverage)
+    row = int(rest.argmin())
+    return np.array([[block.first_row + row, rest[row]]])

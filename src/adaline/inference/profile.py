@@ -35,6 +35,7 @@ from adaline.solvers.smooth.newton import SHORTEST, factor_hessian
 from adaline.solvers.smooth.ordinal import build_ordinal, from_machines
 from adaline.solvers.smooth.problem import Evaluation, Problem, build_problem
 from adaline.sources import Source
+from adaline.sums import Targets
 
 INTERVALS = ("wald", "profile")
 CLOSE = 1e-11  # of r, relative, and squared decrements of refits
@@ -85,7 +86,7 @@ def profile_ends(
     evaluate = _objective(fit, problem, np.tile(np.append(True, fit.dependence.kept), len(root)))
     best = problem.from_raw(fit.solution.theta).reshape(-1)
     if not fit.firth:
-        lowest = float(source.read_all_weights() @ loss.lowest(source.read_targets())[:, 0])
+        lowest = float(source.sum(Targets, loss).least[0])
         check_rows_cost(fit, source, np.array([problem.evaluate(best.reshape(len(root), -1)).value - lowest]))
     raw = np.diag(np.append(1.0, problem.view.scale))  # a raw coefficient is a combination of those in the view
     raw[0, 1:] = problem.view.offset

@@ -47,6 +47,7 @@ from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.robust.m_estimation import row_lengths
 from adaline.solvers.smooth.newton import Curvature, factor_hessian
 from adaline.solvers.smooth.problem import Problem
+from adaline.sums import ResidualTotals
 from adaline.wording import degrees
 
 QUANTILE_ERRORS = ("nid", "iid", "kernel")
@@ -131,19 +132,16 @@ def none(problem: Problem, note: str) -> StandardErrors:
     return StandardErrors(np.full((1 + problem.features, 1), np.nan), (note,))
 
 
-def m_errors(
-    problem: Problem, loss: Loss, r: Array, weight: Array, gram: Curvature, p: int, depends: Dependence
-) -> StandardErrors:
-    """Return the standard errors of (w0, w), in raw units of the columns; the loss has its threshold in units of r."""
-    total, zero = float(weight.sum()), np.zeros_like(r)
-    bent = loss.curvature(zero, r)
-    mean = float(weight @ bent) / total
+def m_errors(problem: Problem, totals: ResidualTotals, gram: Curvature, p: int, depends: Dependence) -> StandardErrors:
+    """Return the standard errors of (w0, w), in raw units of the columns, from totals of the residuals."""
+    total = totals.weight
     if total - p < 0.5:
         return none(problem, FEW_ROWS)
+    mean = totals.curvature
     if not mean > 0:
         return none(problem, ALL_BEYOND)
-    k = 1.0 + p / total * float(weight @ (bent - mean) ** 2) / total / mean**2
-    pull = float(weight @ loss.slope(zero, r) ** 2) / (total - p)
+    k = 1.0 + p / total * totals.curvature_variance / mean**2
+    pull = totals.slope_squares / (total - p)
     return StandardErrors(_raw_root(problem, gram.root * (k * np.sqrt(pull) / mean), depends))
 
 

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
-from adaline.arrays import host
 from adaline.sources import Source
+from adaline.sources.totals import weight_totals
 
 WEIGHTS = ("frequency", "precision")
 
@@ -42,9 +40,5 @@ class Counted(NamedTuple):
 
 def count(source: Source) -> Counted:
     """Return the counts of a source."""
-    given = source.read_weights()
-    if given is None:
-        return Counted(source.count_rows(), 0.0)
-    weight = host(given)
-    positive = weight[weight > 0]
-    return Counted(len(positive), float(np.log(positive).sum()))
+    found = weight_totals(source)
+    return Counted(found.rows, found.logs)

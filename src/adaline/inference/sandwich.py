@@ -24,9 +24,9 @@ from adaline.inference.covariance import (
     ErrorOptions,
     group_scale,
     lagged,
-    read_groups,
     refuse_full_leverage,
     root_of,
+    with_groups,
 )
 from adaline.inference.likelihood import check_maximum
 from adaline.losses import Loss
@@ -76,9 +76,7 @@ def with_errors(
         raise InvalidData(f"no robust errors: {n:g} observations leave nothing to {p:g} parameters")
     m = design.root.shape[2]
     if options.errors == "cluster":
-        codes = read_groups(options.groups, source.count_rows())
-        joined = source.with_targets(np.column_stack([source.read_targets(), codes]))
-        groups = joined.sum(GroupScores, design, size=m, targets=1)
+        groups = with_groups(source, options.groups).sum(GroupScores, design, size=m, targets=1)
         check_rows_cost(fit, source, groups.squares)
         half = root_of(groups.meat(0), group_scale(len(groups.groups), n, p))
         return _with_root(fit, design, half, len(groups.groups) - 1.0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.arrays import Array, host, is_sparse
 from adaline.basis.base import Basis
@@ -32,9 +33,12 @@ def learn_basis(system: Any, source: Source) -> Basis | None:
     if wanted is None:
         return None
     rows = source.unlabelled() if source.shape.targets else source
-    if wanted.learns:
-        some: Any = _some_rows(rows)
-    else:
+    some: Any = rows.sum(RowSample, most=SAMPLE).x if wanted.learns and rows.streamed else ()
+    if wanted.learns and not len(some):  # rows in memory, or none that has a weight
+        some = np.concatenate(
+            [_dense(block.x) for block in draw_rows(rows, SAMPLE, among=_rows_with_weight(rows)).blocks()]
+        )
+    elif not wanted.learns:
         some = _dense(rows.peek().gathered().x[:2, :])
     if not np.isfinite(some).all():
         rows.refuse_nonfinite()
@@ -100,17 +104,11 @@ def columns_of(system: Any) -> list[str]:
     return columns_on(system).coefficient_names()
 
 
-def _some_rows(source: Source) -> Array:
-    """Return rows of positive weight, (n, D); any where no row has one, which fits refuse."""
-    if not source.weighted:
-        found = draw_rows(source, SAMPLE)
-    elif source.streamed:
-        sample = source.sum(RowSample, most=SAMPLE)
-        return sample.x if len(sample.x) else _dense(source.peek().gathered().x)
-    else:
-        indices = np.flatnonzero(host(source.read_all_weights()))
-        found = draw_rows(source, SAMPLE, among=indices if len(indices) else None)
-    return np.concatenate([_dense(block.x) for block in found.blocks()])
+def _rows_with_weight(source: Source) -> NDArray[np.intp] | None:
+    """Return the indices of rows of positive weight; None for all rows, also where no row has any: fits refuse that."""
+    weight = source.read_weights()
+    indices = None if weight is None else np.flatnonzero(host(weight))
+    return None if indices is None or not len(indices) else indices
 
 
 def _dense(x: Any) -> Array:

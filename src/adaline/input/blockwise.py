@@ -30,8 +30,10 @@ def by_blocks(method: Method) -> Method:
     @wraps(method)
     def reading(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         self = snapshot(self)
-        if (column := column_of(self, method.__name__, X, args, kwargs)) is not None:
-            return column
+        if type(X) is not np.ndarray:
+            column = column_of(self, method.__name__, X, args, kwargs)
+            if column is not None:
+                return column
         source = _source(self, X)
         if source is None:
             return quietly(self, X, *args, **kwargs)
@@ -60,7 +62,7 @@ def _values(system: Any, method: Any, args: tuple[Any, ...], kwargs: dict[str, A
 
 def column_of(system: Any, name: str, X: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return a method's values for the rows of a table on an engine as a column of that; None for other rows."""
-    if type(X) is np.ndarray or not isinstance(X, TableSource) or X.parts is None:
+    if not isinstance(X, TableSource) or X.parts is None:
         return None
     source = coded(system, X, targets=False)
     return source.parts.column(source, partial(_column, system, name, args, kwargs))

@@ -7,8 +7,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from adaline.arrays import Array, host
+from adaline.arrays import Array
 from adaline.block import Block
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
@@ -74,53 +75,19 @@ def check_intercept(system: Any, coding: Coding) -> None:
         )
 
 
-def scored(system: Any, score: Any, X: Any, y: Any, sample_weight: Any) -> float:
+def scored(system: Any, score: Any, X: Any, y: Any, sample_weight: Any, by_rows: bool = True) -> float:
     """Return score(X, y, sample_weight), a method of scikit-learn that judges what `predict` returns.
 
-    A source as X brings its own targets and weights.
+    A source as X brings its own targets and weights. That of a streamed table is added up block by block, unless
+    predictions are not made row by row.
     """
     if isinstance(X, Source):
         X = source = coded(system, X)
-        if source.parts is not None:
-            return _score_in_parts(system, source)
+        if by_rows and isinstance(source, TableSource) and source.streamed:
+            return streamed_score(system, source)
         t = source.target_values() if isinstance(source, TableSource) else source.read_targets()
         y, sample_weight = (t[:, 0] if source.flat and t.ndim == 2 else t), source.read_weights()
     return _judged(system, score.__func__, system.predict(X), X, y, sample_weight)
-
-
-def _score_in_parts(system: Any, source: Source) -> float:
-    """Return the accuracy of a classifier, R^2 of a regression (the mean of its targets), by sums over parts."""
-    if system.__dict__.get("classes_") is not None:
-        classes = source.find_labels()
-        right, weight = np.sum(source.encoded(classes).each_block(partial(_count_right, system, classes)), axis=0)
-        return float(right / weight)
-    found = source.each_block(partial(_squares, system, source.shape.targets - source.offset))
-    weight, mean, away, wrong = found[0]
-    for w, m, a, e in found[1:]:  # sums of squares about the mean of all rows before, and about that of these
-        both = max(weight + w, np.finfo(float).tiny)
-        away, wrong = away + a + (m - mean) ** 2 * (weight * w / both), wrong + e
-        weight, mean = weight + w, mean + (m - mean) * (w / both)
-    with np.errstate(all="ignore"):
-        out = float(np.where(away > 0, 1 - wrong / np.where(away > 0, away, 1.0), wrong == 0).mean())
-    if not np.isfinite(out):
-        raise InvalidData("the score overflows float64: targets or predictions are too large to be squared")
-    return out
-
-
-def _count_right(system: Any, classes: Any, block: Block) -> Array:
-    """Return the weight of the rows of a block whose label is predicted, and that of all, (2,)."""
-    weight = block.weights()
-    right = system.predict(block.gathered().x.view(CodedRows)) == classes[host(block.t)[:, 0].astype(np.intp)]
-    return np.array([weight[right].sum(), weight.sum()])
-
-
-def _squares(system: Any, targets: int, block: Block) -> tuple[float, Array, Array, Array]:
-    """Return weight, means (K,) of the targets of a block, and sums of squares about these and the predictions."""
-    t, weight = host(block.t)[:, :targets], block.weights()
-    total = float(weight.sum())
-    mean = weight @ t / total if total else np.zeros(targets)
-    found = np.reshape(system.predict(block.gathered().x.view(CodedRows)), t.shape)
-    return total, mean, weight @ (t - mean) ** 2, weight @ (t - found) ** 2
 
 
 def brought(values: Any) -> Any:
@@ -144,6 +111,52 @@ def _judged(system: Any, score: Any, found: Any, X: Any, y: Any, sample_weight: 
         raise
     except (ValueError, TypeError, OverflowError) as error:  # of scikit-learn's metrics
         raise InvalidData(f"{type(system).__name__} cannot be scored on these rows: {error}") from error
-    if not np.isfinite(out) and len(y) > 1:  # of one row R^2 is not defined
+    return _checked(out, len(y))
+
+
+def _checked(score: float, rows: int) -> float:
+    if not np.isfinite(score) and rows > 1:  # of one row R^2 is not defined
         raise InvalidData("the score overflows float64: targets or predictions are too large to be squared")
-    return out
+    return score
+
+
+def streamed_score(system: Any, source: Source) -> float:
+    """Return the accuracy of a classifier on the rows of a coded source, R^2 of a regression, added up by blocks."""
+    labels = source.find_labels() if "classes_" in vars(system) else None
+    found = _determination(system, source) if labels is None else _accuracy(system, source.encoded(labels), labels)
+    return _checked(found, source.count_rows())
+
+
+def _accuracy(system: Any, source: Source, labels: NDArray[Any]) -> float:
+    """Return the share of the rows whose label is predicted; targets are their indices among the labels."""
+    right = source.map(partial(_right, system, labels)).sum(axis=0)
+    return float(right[1] / right[0])
+
+
+def _right(system: Any, labels: NDArray[Any], block: Block) -> Array:
+    """Return the weight of the rows of a block, and of those whose label is predicted, (1, 2)."""
+    weight = block.weights()
+    hit = system.predict(np.asarray(block.x).view(CodedRows)) == labels[block.t[:, 0].astype(np.intp)]
+    return np.array([[weight.sum(), weight @ hit]])
+
+
+def _determination(system: Any, source: Source) -> float:
+    """Return R^2 of the predictions of the rows, the mean of that of each target."""
+    targets = source.shape.targets - source.offset
+    parts = source.map(partial(_squares, system, targets))
+    weight, (mean, within, missed) = parts[:, :1], np.split(parts[:, 1:], 3, axis=1)
+    away = within.sum(axis=0) + (weight * (mean - (weight * mean).sum(axis=0) / weight.sum()) ** 2).sum(axis=0)
+    missed = missed.sum(axis=0)
+    share = np.divide(missed, away, out=(missed > 0).astype(np.float64), where=away > 0)
+    return float(1.0 - share.mean()) if source.count_rows() > 1 else np.nan
+
+
+def _squares(system: Any, targets: int, block: Block) -> Array:
+    """Return of a block the weight, and of each target the mean, the squares about it and about predictions, (1, m)."""
+    weight, t = block.weights(), block.t[:, :targets]
+    if not weight.any():
+        return np.zeros((1, 1 + 3 * targets))
+    with np.errstate(all="ignore"):
+        found = np.asarray(system.predict(np.asarray(block.x).view(CodedRows))).reshape(t.shape)
+        mean = weight @ t / weight.sum()
+        return np.concatenate([[weight.sum()], mean, weight @ (t - mean) ** 2, weight @ (t - found) ** 2])[None]

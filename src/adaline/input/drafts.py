@@ -101,10 +101,11 @@ def _on_snapshot(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def reading(self: Any, *args: Any, **kwargs: Any) -> Any:
         self = snapshot(self)
-        if of_rows and args and getattr(args[0], "parts", None) is not None:
+        if of_rows and args and type(args[0]) is not np.ndarray:
             from adaline.input.blockwise import column_of
 
-            if (column := column_of(self, method.__name__, args[0], args[1:], kwargs)) is not None:
+            column = column_of(self, method.__name__, args[0], args[1:], kwargs)
+            if column is not None:
                 return column
         return quietly(self, *args, **kwargs)
 

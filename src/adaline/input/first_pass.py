@@ -26,11 +26,11 @@ class FirstPass(NamedTuple):
     sample: Source | None
 
 
-def read_first_pass(source: Source, kind: type[Sum], theta: Any = None) -> FirstPass:
+def read_first_pass(source: Source, kind: type[Sum], theta: Any = None, **config: Any) -> FirstPass:
     """Return the sum `kind` over the targets of a stream, the spread of its columns, and a sample, in one read."""
     most = min(sample_rows(1 + source.shape.features), SAMPLE // (1 + source.shape.features))
     kinds: tuple[tuple[type[Sum], dict[str, Any]], ...] = (
-        *((kind, {}), (Spread, {})),
+        *((kind, config), (Spread, {})),
         (RowSample, {"most": max(most, 1)}),
     )
     with np.errstate(over="ignore", invalid="ignore"):

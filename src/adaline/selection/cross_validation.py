@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
+from functools import partial
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
 
@@ -273,8 +274,15 @@ class ArrayRows(Rows):
 
     def predicted(self, model: Any, part: slice = slice(None)) -> Any:
         """Return the predictions of a model for a part of the rows, with their offsets."""
-        known = {} if self.offset is None else {"offset": self.offset[part]}
-        return model.predict(self.x[part], **known)
+        return self.with_offset(model, part).predict(self.x[part])
+
+    def with_offset(self, model: Any, part: slice | Indices) -> Any:
+        """Return the model as it predicts a part of the rows: with their offsets, where there are any."""
+        if self.offset is None:
+            return model
+        out = copy(model)
+        out.predict = partial(model.predict, offset=self.offset[part])
+        return out
 
     def at(self, indices: Indices) -> tuple[Any, Any]:
         """Return the rows with these indices, and their targets."""
@@ -295,7 +303,7 @@ class ArrayRows(Rows):
 
         An entry is None where the rows themselves are needed.
         """
-        if not (hasattr(system, "_sum_folds") and _fits_as_we_do(system)):
+        if self.offset is not None or not (hasattr(system, "_sum_folds") and _fits_as_we_do(system)):
             return None
         part = np.full(len(self.weight), -1)
         for i, indices in enumerate(parts):
@@ -421,10 +429,12 @@ def errors_on(model: Any, rows: Rows, measure: Measure, *parts: Indices) -> list
         assert isinstance(measure, RowLoss)
         losses = measure.losses(model, rows.x, rows.y)
         return [float(np.average(losses[part], weights=rows.weight[part])) for part in parts]
+    each = [(rows.with_offset(model, part), *rows.at(part)) for part in parts]
     if isinstance(measure, RowLoss):
-        return [float(np.average(measure.losses(model, *rows.at(part)), weights=rows.weight[part])) for part in parts]
+        weights = (rows.weight[part] for part in parts)
+        return [float(np.average(measure.losses(*one), weights=w)) for one, w in zip(each, weights, strict=True)]
     assert isinstance(measure, Score)
-    return [measure.error(model, *rows.at(part)) for part in parts]
+    return [measure.error(*given) for given in each]
 
 
 def spread(errors: Array, weight: Array) -> float:

@@ -15,6 +15,7 @@ from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import is_classifier
 from adaline.input.labels import Labels
+from adaline.input.open import read_offset
 from adaline.locks import cached_property
 from adaline.selection.cross_validation import (
     ArrayRows,
@@ -100,6 +101,7 @@ def learning_curve(
     scoring: Any = None,
     random_state: int = 0,
     progress: Progress = None,
+    offset: Any = None,
 ) -> LearningCurve:
     """Fit a system to more and more rows and follow its error on them and on rows held out.
 
@@ -114,6 +116,7 @@ def learning_curve(
     sizes : numbers of rows, or shares of those not held out; None: 8 sizes from 10 rows to all, evenly on a log scale.
     sample_weight : weights of the rows.
     folds, scoring, random_state, progress : as for `select`.
+    offset : a known part of each row's output, (n,), for systems that take one: see `GeneralizedLinear.fit`.
 
     Returns
     -------
@@ -139,7 +142,12 @@ def learning_curve(
     measure = measure_of(system, scoring)
     if isinstance(measure, InformationCriterion):
         raise InvalidParameter(f"{measure.name} judges the fit to all rows: use another scoring")
-    rows = ArrayRows(X, y, sample_weight, is_classifier(system)).split(folds, random_state)
+    if offset is not None and not hasattr(system, "takes_offset"):
+        raise InvalidParameter(f"{type(system).__name__} takes no offset: use GeneralizedLinear")
+    rows = ArrayRows(X, y, sample_weight, is_classifier(system))
+    known = read_offset(offset, None, len(rows.weight))
+    rows.offset = None if known is None else known[:, 0]
+    rows.split(folds, random_state)
     wanted = read_sizes(sizes, len(rows.fold) - int(np.bincount(rows.fold).max()))
 
     def judge(model: Any, learned: Indices, held_out: Indices) -> list[float]:

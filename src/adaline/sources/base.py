@@ -23,7 +23,7 @@ from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.scans import Scan, State
 from adaline.sources.threads import Forest, one_blas_thread, run_tasks
-from adaline.sums import Sum
+from adaline.sums import Sum, WeightTotals
 
 S = TypeVar("S", bound=Sum)
 T = TypeVar("T")
@@ -220,9 +220,10 @@ class Source(ABC):
                 yield block.packed()
 
     def peek(self) -> Block:
-        """Return the first block; where rows are streamed that is a read."""
+        """Return the first block, of rows in parts some of its rows; where passes are costly that is a read."""
         if self.parts is not None:
-            return next(self.blocks())
+            found: Block = next(filter(None, self.parts.each(self, _first_rows)))
+            return found
         read = next(self.readers() if self.costly else self._readers())
         return next(iter(read())).packed()
 
@@ -276,8 +277,8 @@ class Source(ABC):
 
     def total_weight(self) -> float:
         """Return the sum of the weights."""
-        if self.weighted and self.streamed:
-            return float(self.map(_weight_of).sum())
+        if self.streamed and self.weighted:
+            return self.sum(WeightTotals).weight
         weight = self.read_weights()
         return float(self.count_rows()) if weight is None else float(weight.sum())
 
@@ -364,11 +365,15 @@ class IndexedSource(Source):
 
     def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
         """Return the sum over all rows; one block needs neither a tree nor threads."""
-        if self.n_blocks > 1 or (kind.uses_blas and self.parallel):
+        if self.n_blocks > 1:
             return super().sum(kind, theta, **config)
         self.reads[0] += 1
         out = kind.zero(self.shape, **config)
-        out.add(self.block(0), theta)
+        if kind.uses_blas and self.parallel:
+            with one_blas_thread():
+                out.add(self.block(0), theta)
+        else:
+            out.add(self.block(0), theta)
         return out
 
     def _readers(self) -> Iterator[Reader]:
@@ -388,13 +393,14 @@ def block_rows(features: int) -> int:
     return min(max(1 << (rows.bit_length() - 1), MIN_BLOCK_ROWS), MAX_BLOCK_ROWS)
 
 
-def _weight_of(block: Block) -> Array:
-    """Return the weight of a block, (1,)."""
-    return np.asarray(block.weights().sum(keepdims=True))
-
-
 def _each_block(function: Callable[[Block], T], source: Source) -> list[T]:
     return source.each_block(function)
+
+
+def _first_rows(source: Source) -> Block | None:
+    """Return some of the first rows of a source; None where it has none."""
+    first = next(source.blocks(), None)
+    return None if first is None else first.taken(np.arange(min(first.rows, MIN_BLOCK_ROWS)))
 
 
 def _nonfinite(source: Source) -> tuple[str, int, int, float] | None:

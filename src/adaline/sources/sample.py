@@ -10,13 +10,18 @@ from numpy.typing import NDArray
 from adaline.block import Block
 from adaline.sources.array import ArraySource, SparseSource, source_of
 from adaline.sources.base import InMemory, Source
+from adaline.sums import RowSample
 
 
 def draw_rows(source: Source, rows: int, seed: int = 0, *, among: NDArray[np.intp] | None = None) -> Source:
     """Return a stratified sample of `rows` rows, in their order: one from each of `rows` runs of equal length.
 
     It takes one pass, or none where rows lie in memory. `among`, ascending indices, restricts the sample to those rows.
+    Of a stream it is the sample of those that have a weight with the smallest hashes of their indices.
     """
+    if source.streamed and among is None:
+        some = source.sum(RowSample, most=rows, salt=seed)
+        return ArraySource(some.x, some.t, some.weight if source.weighted else None, source.names)
     count = source.count_rows() if among is None else len(among)
     rows = min(rows, count)
     ends = np.arange(rows + 1) * count // max(rows, 1)

@@ -9,6 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from adaline.arrays import Array, host
 from adaline.block import Block, Shape
 from adaline.row_hashes import row_hashes
 from adaline.sources.array import source_of
-from adaline.sources.base import InMemory, Reader, Source
+from adaline.sources.base import MAX_BLOCK_ROWS, InMemory, Reader, Source
 
 
 class SourceView(Source):
@@ -200,11 +201,12 @@ class Fold(SameTargets):
         return self._membership(0, self.count_rows()) * (1.0 if base is None else host(base))
 
     def total_weight(self) -> float:
-        """Return the sum of the weights; rows without weights of their own are counted by their indices alone."""
-        if self.base.weighted or not isinstance(self.folds, int) or self.parts is not None:
+        """Return the sum of the weights; that of rows without weights of their own needs no read."""
+        if self.base.weighted or self.parts is not None:
             return super().total_weight()
-        rows, step = self.count_rows(), 2**20
-        return float(sum(self._membership(first, min(step, rows - first)).sum() for first in range(0, rows, step)))
+        rows = self.count_rows()
+        ends = [*range(0, rows, MAX_BLOCK_ROWS), rows]
+        return sum(float(self._membership(first, last - first).sum()) for first, last in pairwise(ends))
 
     def _with(self, base: Source) -> Source:
         return Fold(base, self.number, self.folds, self.held_out)

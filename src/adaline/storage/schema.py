@@ -207,7 +207,7 @@ REQUIRED: dict[str, str] = {
     "LMS": "_flat",
     "Scheme": "classes_ estimators_ rows_seen_ _passes",
     "ClosedFormClassifier": "classes_ certificate_ _sums _like",
-    "KMeans": "cluster_centers_ labels_ inertia_ n_iter_ history_ _n_features_out certificate_",
+    "KMeans": "cluster_centers_ inertia_ n_iter_ history_ _n_features_out certificate_",
     "GaussianMixture": "means_ weights_ covariances_ precisions_ precisions_cholesky_ converged_ n_iter_ history_ "
     "lower_bound_ certificate_",
     "BaseEstimator": "n_features_in_",

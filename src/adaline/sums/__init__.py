@@ -6,7 +6,8 @@ SUMS = Registry(
     __name__,
     "Moments ClassMoments Triangle Residual LeaveOneOut Scores GroupScores WrongRows ErrorCounts Spread Objective "
     "HessianProduct FirthScore Clusters MixtureMoments Targets MachineObjective CurvatureDiagonal ThinnedCurvature "
-    "ClassWeights JointSum FamilySums NullScore Densities ShapeScore OrdinalObjective OrdinalProduct",
+    "ClassWeights JointSum FamilySums NullScore Densities ShapeScore OrdinalObjective OrdinalProduct "
+    "Ranks ResidualTotals FarthestRow",
 )
 
 __getattr__, __dir__, __all__ = lazily(__name__)

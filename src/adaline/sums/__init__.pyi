@@ -4,6 +4,7 @@ from adaline.sums.base import Sum as Sum
 from adaline.sums.classes import ClassMoments as ClassMoments
 from adaline.sums.clusters import Centres as Centres
 from adaline.sums.clusters import Clusters as Clusters
+from adaline.sums.clusters import FarthestRow as FarthestRow
 from adaline.sums.curvature import CurvatureDiagonal as CurvatureDiagonal
 from adaline.sums.curvature import ThinnedCurvature as ThinnedCurvature
 from adaline.sums.curvature import Thinning as Thinning
@@ -30,6 +31,10 @@ from adaline.sums.objective import Point as Point
 from adaline.sums.objective import View as View
 from adaline.sums.ordinal import OrdinalObjective as OrdinalObjective
 from adaline.sums.ordinal import OrdinalProduct as OrdinalProduct
+from adaline.sums.plane import PlanePoint as PlanePoint
+from adaline.sums.plane import RegressionPlane as RegressionPlane
+from adaline.sums.plane import ResidualTotals as ResidualTotals
+from adaline.sums.ranks import Ranks as Ranks
 from adaline.sums.residual import Residual as Residual
 from adaline.sums.residual import Theta as Theta
 from adaline.sums.sample import RowSample as RowSample
@@ -40,6 +45,7 @@ from adaline.sums.scores import Scores as Scores
 from adaline.sums.spread import Spread as Spread
 from adaline.sums.targets import ClassWeights as ClassWeights
 from adaline.sums.targets import Targets as Targets
+from adaline.sums.targets import WeightTotals as WeightTotals
 from adaline.sums.triangle import Triangle as Triangle
 from adaline.sums.wrong_rows import ErrorCounts as ErrorCounts
 from adaline.sums.wrong_rows import WrongRows as WrongRows

@@ -15,11 +15,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, as_dense, host, is_sparse, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
 from adaline.kernels import native
-from adaline.sums.base import Totals
+from adaline.sums.base import Sum, Totals
 from adaline.sums.moments import PIECE
 from adaline.sums.objective import View, dense_in_view
 
@@ -67,6 +68,36 @@ class Clusters(Totals):
             self.sums += clusters_reference(piece, centres)
 
 
+class FarthestRow(Sum):
+    """The row of positive weight that is farthest from its nearest centre: its square, zero for none, and x (D,)."""
+
+    uses_blas: ClassVar[bool] = True
+
+    def __init__(self, square: float, x: Array) -> None:
+        self.square, self.x = square, x
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return that there is none."""
+        return cls(0.0, np.zeros(shape.features))
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block at Centres; of rows that are equally far, the first one stays."""
+        block = block.gathered()
+        if block.rows == 0:
+            return
+        squares = np.where(block.weights() > 0, nearest(block, theta)[:, 1], 0.0)
+        row = int(squares.argmax())
+        self.merge(
+            type(self)(float(squares[row]), host(as_dense(block.taken(np.array([row])).x))[0].astype(np.float64))
+        )
+
+    def merge(self, other: Self) -> None:
+        """Keep the row that is farther."""
+        if other.square > self.square:
+            self.square, self.x = other.square, other.x.copy()
+
+
 def nearest(block: Block, centres: Centres) -> Array:
     """Return the index of the nearest centre of each row, and the squared distance to it in the view, (n, 2)."""
     if native is not None and isinstance(block.x, np.ndarray) and block.chosen is None:
@@ -77,6 +108,11 @@ def nearest(block: Block, centres: Centres) -> Array:
     squares = distances(block.gathered(), centres)
     xp = namespace(squares)
     return np.column_stack([host(xp.argmin(squares, axis=1)), host(xp.min(squares, axis=1))])
+
+
+def nearest_index(centres: Centres, block: Block) -> NDArray[np.int32]:
+    """Return the index of the nearest centre of each row, (n,)."""
+    return nearest(block, centres)[:, 0].astype(np.int32)
 
 
 def distances(block: Block, centres: Centres) -> Any:

@@ -12,6 +12,7 @@ it in one read of X; the references here are tested against them, and serve devi
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -23,6 +24,8 @@ from adaline.kernels import call_native, native
 from adaline.losses import Loss
 from adaline.sums.base import Totals
 from adaline.sums.moments import PIECE
+
+FULL = 0.2  # share of entries from which a matrix of all machines takes less time over dense rows
 
 
 class View(NamedTuple):
@@ -89,19 +92,23 @@ class Objective(Totals):
         point: Point = theta
         if block.t.shape[1] == 1 < len(point.theta) and not point.loss.coupled:
             block = replace(block, t=namespace(block.t).concat([block.t] * len(point.theta), axis=1))
-        if not _read_natively(block) or self.second == "all":
+        if self.second == "all" and is_sparse(block.x) and block.x.nnz > FULL * math.prod(block.x.shape):
             for piece in block.pieces(PIECE):
-                self.sums += objective_reference(piece, point, self.second)
+                self.add(replace(piece, x=as_dense(piece.x)), point)
             return
-        rows = point.loss.native_rows(block.t, block.weight)
+        natively = _read_natively(block)
+        rows = point.loss.native_rows(block.t, block.weight) if natively else None
         if rows is not None:
-            call_native("objective", self.sums, block.x, *_kernel_arguments(rows, point), self.second == "alone")
+            call_native("objective", self.sums, block.x, *_kernel_arguments(rows, point), native.Second[self.second])
             self.value[:] += rows[2]
-        else:  # a loss without a kernel: outputs and sums are native
+        elif natively and self.second != "all":  # a loss without a kernel: outputs and sums are native
             loss, z, weight = point.loss, _margins(block, point, point.theta), row_weights(block, block.t)
             self.value[:] += (weight * loss.value(z, block.t)).sum(axis=0)
             curvature = _rows(weight * loss.curvature(z, block.t)) if self.second == "alone" else None
             _gather(self.sums[len(self.value) :], block, weight * loss.slope(z, block.t), curvature, point.view)
+        else:
+            for piece in block.pieces(PIECE):
+                self.sums += objective_reference(piece, point, self.second)
 
 
 class HessianProduct(Totals):

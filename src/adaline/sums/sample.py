@@ -21,19 +21,28 @@ class RowSample(Sum):
     """At most `most` rows of positive weight: x (m, D), t (m, K), weight (m,), index in the source (m,), hash (m,)."""
 
     def __init__(
-        self, most: int, x: Array, t: Array, weight: Array, row: NDArray[np.int64], hashes: NDArray[np.uint64]
+        self,
+        most: int,
+        salt: int,
+        x: Array,
+        t: Array,
+        weight: Array,
+        row: NDArray[np.int64],
+        hashes: NDArray[np.uint64],
     ) -> None:
-        self.most, self.x, self.t, self.weight, self.row, self.hashes = most, x, t, weight, row, hashes
+        self.most, self.salt, self.x, self.t, self.weight, self.row, self.hashes = most, salt, x, t, weight, row, hashes
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
-        """Return a sample of no rows."""
+        """Return a sample of no rows, `most` of which are taken; another `salt` gives another sample."""
         x, t = np.empty((0, shape.features)), np.empty((0, shape.targets))
-        return cls(config["most"], x, t, np.empty(0), np.empty(0, np.int64), np.empty(0, np.uint64))
+        return cls(
+            config["most"], config.get("salt", 0), x, t, np.empty(0), np.empty(0, np.int64), np.empty(0, np.uint64)
+        )
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in the rows of a block that may be among those with the smallest hashes."""
-        hashes = row_hashes(block.first_row, block.rows)
+        hashes = row_hashes(block.first_row, block.rows, self.salt)
         weight = block.weights()
         chosen = np.flatnonzero(weight > 0)
         if len(self.row) == self.most:
@@ -41,7 +50,7 @@ class RowSample(Sum):
         chosen = chosen[_smallest(hashes[chosen], self.most)]
         rows = block.taken(chosen)
         x, t = host(as_dense(rows.x)), host(rows.t)
-        self.merge(type(self)(self.most, x, t, weight[chosen], block.first_row + chosen, hashes[chosen]))
+        self.merge(type(self)(self.most, self.salt, x, t, weight[chosen], block.first_row + chosen, hashes[chosen]))
 
     def merge(self, other: Self) -> None:
         """Keep the rows with the smallest hashes of both samples, in the order of the rows."""

@@ -73,6 +73,41 @@ class Targets(Sum):
         self.largest = max(self.largest, other.largest)
 
 
+class WeightTotals(Sum):
+    """Sum of the weights, how many are positive, the sum of the logarithms of those, and the smallest of them.
+
+    It is not in SUMS: a weight of 2 is one weight, not the row twice.
+    """
+
+    def __init__(self, weight: float, rows: int, logs: float, lightest: float) -> None:
+        self.weight, self.rows, self.logs, self.lightest = weight, rows, logs, lightest
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the totals of no rows."""
+        return cls(0.0, 0, 0.0, math.inf)
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in the weights of a block."""
+        weight = block.weights()
+        positive = weight[weight > 0]
+        lightest = float(positive.min(initial=math.inf))
+        self.merge(type(self)(float(positive.sum()), len(positive), float(np.log(positive).sum()), lightest))
+
+    def merge(self, other: Self) -> None:
+        """Add the totals; keep the lighter row."""
+        self.weight, self.rows, self.logs = self.weight + other.weight, self.rows + other.rows, self.logs + other.logs
+        self.lightest = min(self.lightest, other.lightest)
+
+
+class LargestTarget:
+    """What `Ranks` reads of a row: the largest of its absolute targets."""
+
+    def read(self, block: Block) -> Array:
+        """Return the largest absolute target of each row, (n,)."""
+        return np.asarray(np.abs(host(block.t)).max(axis=1))
+
+
 class ClassWeights(Sum):
     """Total weights (C,) of the classes 0 .. C - 1, C - 1 the largest index met, and the smallest positive weight."""
 

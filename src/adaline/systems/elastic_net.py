@@ -138,9 +138,7 @@ class ElasticNet(LinearRegressor):
     expected_failures: ClassVar[dict[str, str]] = dict.fromkeys(
         WEIGHT_CHECKS, "l1='auto': rows are in folds by their index, so that a row given twice may be in two of them"
     )
-    compared: ClassVar[tuple[dict[str, Any], ...]] = ({"points": 50},)  # half the time
-    compared_numbers: ClassVar[int] = 2**20  # of X, that a fit learns from in a comparison, beyond so many columns:
-    compared_columns: ClassVar[int] = MOMENTS
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({"points": 50}, {"loss": "logistic", "points": 20})  # less time
     used_with: ClassVar[UsedWith] = {
         **{name: {"l1": AUTO} for name in ("folds", "rule", "points", "ratio")},
         "standardize": {"l1": AnyOf(AUTO, POSITIVE), "penalty": POSITIVE},
@@ -343,6 +341,16 @@ class ElasticNet(LinearRegressor):
             raise InvalidParameter("mix ties the ridge penalty to l1: give one of mix and penalty")
         if np.any(np.asarray(self.penalty) < 0):
             raise InvalidParameter(f"penalty must be numbers of zero or more, got {self.penalty!r}")
+
+    @property
+    def compared_columns(self) -> int:
+        """Columns up to which a fit learns from all rows in a comparison: those whose second moments are formed."""
+        return 0 if _classifies(self) else MOMENTS
+
+    @property
+    def compared_numbers(self) -> int:
+        """Numbers of X that a fit learns from in a comparison, beyond so many columns."""
+        return 2**16 if _classifies(self) else 2**20
 
     @property
     def _estimator_type(self) -> str:

@@ -19,6 +19,7 @@ from adaline.estimator import DensityMixin
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, generator, transaction
 from adaline.parameters import COUNT, FLAG, NONE, ZERO_OR_MORE, AnyOf, Numbers, OneOf
+from adaline.solvers.clusters.alternate import e_step
 from adaline.solvers.clusters.components import CovarianceForm, Mixture, in_raw_units
 from adaline.solvers.clusters.mixture import STARTS, GivenStart, MixtureOptions, fit_mixture
 from adaline.sources import Source
@@ -121,7 +122,7 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
         self._store(best.mixture, kind)
         self.converged_, self.n_iter_, self.history_ = best.converged, best.n_iter, best.values
         self.lower_bound_ = best.values[-1]
-        objective = -self.lower_bound_ * source.total_weight()
+        objective = -self.lower_bound_ * best.weight
         self.certificate_ = self._certify(source, meter, objective, "EM", best.converged)
         if not best.converged:
             warn(
@@ -140,7 +141,7 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the mean of ln p(x)."""
-        return float(np.average(self.score_samples(X), weights=self._weights_given(X, sample_weight)))
+        return self._mean_log(X, sample_weight)[0]
 
     def predict_proba(self, X: Any) -> Array:
         """Return p(k | x), (n, K)."""
@@ -156,12 +157,13 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
 
     def bic(self, X: Any, sample_weight: Any = None) -> float:
         """Return the Bayesian information criterion, -2 ln L + p ln n: less is better."""
-        n = self._rows(X, sample_weight)
-        return -2 * n * self.score(X, sample_weight=sample_weight) + self._parameters() * float(np.log(n))
+        mean, n = self._mean_log(X, sample_weight)
+        return -2 * n * mean + self._parameters() * float(np.log(n))
 
     def aic(self, X: Any, sample_weight: Any = None) -> float:
         """Return Akaike's information criterion, -2 ln L + 2 p: less is better."""
-        return -2 * self._rows(X, sample_weight) * self.score(X, sample_weight=sample_weight) + 2 * self._parameters()
+        mean, n = self._mean_log(X, sample_weight)
+        return -2 * n * mean + 2 * self._parameters()
 
     def sample(self, n_samples: int = 1) -> tuple[Array, NDArray[np.intp]]:
         """Return rows drawn from the mixture, (n, D), and their components, (n,), in the order of these."""
@@ -196,9 +198,16 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
         components = self._components()
         return self._over(X, lambda block: np.asarray(function(host(log_joint(block.gathered().x, components)))))
 
-    def _rows(self, X: Any, sample_weight: Any) -> float:
-        check_is_fitted(self, "means_")
-        return self._open_given(X, sample_weight).total_weight()
+    def _mean_log(self, X: Any, sample_weight: Any) -> tuple[float, float]:
+        """Return the mean of ln p(x) of rows X, and their weight; of streamed rows, from sums."""
+        components, kind = self._components(), self._kind()
+        if isinstance(X, Source) and (source := self._open(X, sample_weight, reset=False)).streamed:
+            sums = e_step(source, components, kind)
+            weight = float((sums.moments[:, -1, -1] if kind.whole else sums.moments[:, -1]).sum())
+            return sums.value / weight, weight
+        given = self._weights_given(X, sample_weight)
+        values = self.score_samples(X)
+        return float(np.average(values, weights=given)), float(len(values) if given is None else given.sum())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

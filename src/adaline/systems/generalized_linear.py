@@ -38,7 +38,7 @@ from adaline.inference.profile import INTERVALS, check_profile, profile_ends
 from adaline.inference.sandwich import all_with_errors, observations
 from adaline.input import Meter, by_blocks, generator, set_columns, transaction
 from adaline.input.basis import columns_of
-from adaline.input.coded import brought, coded, offset_of, score_predictions
+from adaline.input.coded import brought, coded, offset_of, score_predictions, streamed_score
 from adaline.input.first_pass import FirstPass, first_pass
 from adaline.input.open import open_rows, read_finite, read_offset, read_targets, read_weights, refuse_overflow
 from adaline.links import LINK, name_of
@@ -331,6 +331,9 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         source = isinstance(X, Source)
         if source:
             X = coded(self, X)
+            plain = offset is None and exposure is None and not X.offset and not self._loss().coupled
+            if X.streamed and plain and X.shape.targets == len(np.atleast_2d(host(self.coef_))):
+                return streamed_score(self, X)
             t, sample_weight = X.read_targets(), X.read_weights()
             t = t[:, : t.shape[1] - X.offset]
             y = t[:, 0] if t.shape[1] == 1 else t

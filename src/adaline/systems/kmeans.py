@@ -6,6 +6,7 @@ minimise over centres  sum over rows of weight ||x - c_k||^2,   k the nearest ce
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -21,8 +22,8 @@ from adaline.solvers.clusters.alternate import Clustering, lloyd
 from adaline.solvers.clusters.starts import cluster_view, k_means_plus_plus, random_rows, sample_to_draw_from
 from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
-from adaline.sums import Centres, View
-from adaline.sums.clusters import distances, nearest
+from adaline.sums import Centres, Clusters, View
+from adaline.sums.clusters import distances, nearest, nearest_index
 from adaline.systems.families.named import named_system
 from adaline.systems.families.unsupervised import UnsupervisedSystem, shaped
 
@@ -62,9 +63,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
 
     Attributes
     ----------
-    cluster_centers_ : (K, D). labels_ : index of each row's centre, (n,). inertia_ : the error. n_iter_ : moves.
-    history_ : the error before each move, and at the end. certificate_ : its objective is the error; how far it is from
-    the least possible is not known.
+    cluster_centers_ : (K, D). labels_ : index of each row's centre, (n,), of streamed rows found by a pass when it is
+    asked for, and not stored. inertia_ : the error. n_iter_ : moves. history_ : the error before each move, and at the
+    end. certificate_ : its objective is the error; how far it is from the least possible is not known.
 
     Examples
     --------
@@ -78,7 +79,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
     References
     ----------
     Lecture S3, recap of k-means; Arthur and Vassilvitskii (2007) for the start. One pass for the scale of the columns,
-    one for each start, one a move, one for the labels; K D multiplications a row and move.
+    one for each start, one a move, one for the error; K D multiplications a row and move.
     """
 
     expected_failures: ClassVar[dict[str, str]] = dict.fromkeys(
@@ -109,12 +110,17 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
             if best is None or found.errors[-1] < best.errors[-1]:
                 best = found
         assert best is not None
-        nearest_centres = source.map(lambda block: nearest(block, Centres(best.points, view)))
-        given = source.read_weights()
-        weight = 1.0 if given is None else host(given)
         self.cluster_centers_ = (best.points - view.offset) / view.scale
-        self.labels_ = nearest_centres[:, 0].astype(np.int32)
-        self.inertia_ = _raw(float((weight * nearest_centres[:, 1]).sum()), view)
+        centres = Centres(best.points, view)
+        if source.streamed:
+            self.__dict__.pop("labels_", None)  # of an earlier fit
+            self._rows, error = source, source.sum(Clusters, centres, clusters=k).error
+        else:
+            self.__dict__.pop("_rows", None)
+            nearest_centres, given = source.map(lambda block: nearest(block, centres)), source.read_weights()
+            self.labels_ = nearest_centres[:, 0].astype(np.int32)
+            error = float(((1.0 if given is None else host(given)) * nearest_centres[:, 1]).sum())
+        self.inertia_ = _raw(error, view)
         self.n_iter_ = best.n_iter
         self.history_ = [_raw(error, view) for error in best.errors]
         self.history_ += [] if best.settled else [self.inertia_]
@@ -123,10 +129,27 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         self.certificate_ = self._certify(source, meter, self.inertia_, name, best.converged)
         return self
 
+    def __getattr__(self, name: str) -> Any:
+        """Return labels_ of streamed rows, (n,): found by a pass when they are first asked for."""
+        if name != "labels_":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        rows = self.__dict__.get("_rows")
+        if rows is None:
+            raise AttributeError(
+                "labels_ are not there: before fit there are none, and those of streamed rows are not stored. "
+                "predict(X) gives them"
+            )
+        self.labels_ = found = rows.map(partial(nearest_index, self._centres()))
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_rows"}
+
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Return the index of the nearest centre of each row, (n,)."""
         check_is_fitted(self, "cluster_centers_")
-        return self._nearest(X)[:, 0].astype(np.int32)
+        centres = self._centres()
+        return self._over(X, lambda block: nearest(block, centres))[:, 0].astype(np.int32)
 
     @joining
     def transform(self, X: Any) -> Array:
@@ -138,14 +161,12 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the error of rows, so that more is better."""
         check_is_fitted(self, "cluster_centers_")
-        squares = self._nearest(X)[:, 1]
-        weight = self._weights_given(X, sample_weight)
-        total = float((squares if weight is None else squares * weight).sum())
-        return -_raw(total, self._centres().view)
-
-    def _nearest(self, X: Any) -> Array:
-        centres = self._centres()
-        return self._over(X, lambda block: nearest(block, centres))
+        source, centres = self._open(X, sample_weight, reset=False), self._centres()
+        with np.errstate(all="ignore"):
+            sums = source.sum(Clusters, centres, clusters=len(centres.points))
+        if not sums.finite:
+            source.refuse_nonfinite()
+        return -_raw(sums.error, centres.view)
 
     def _centres(self) -> Centres:
         """Return the centres about their mean, in a power of two near their distance, so that no square overflows."""

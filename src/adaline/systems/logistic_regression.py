@@ -349,7 +349,7 @@ class LogisticRegression(NearFits, LinearClassifier):
             HC: the likelihood need not be right; cluster: rows may belong together; HAC: follow each other.
         X, y, sample_weight
             The rows that were fitted, for robust errors. Other rows are refused.
-        groups : (n,) labels of any kind
+        groups : (n,) labels of any kind, or the name of a column of X, a table
             Which rows belong together, for "cluster".
         lags : int or None
             For "HAC"; None is 4 (N/100)^(2/9), rounded down.

@@ -12,7 +12,7 @@ from adaline.arrays import Array, host, is_device
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
-from adaline.fits.robust import RobustCriterion, fit_target
+from adaline.fits.robust import RobustCriterion, RobustRows, fit_target
 from adaline.fitted import check_is_fitted
 from adaline.inference.effects import MeanModel, linear_means
 from adaline.inference.hypotheses import HypothesisTest
@@ -27,6 +27,7 @@ from adaline.inference.robust import (
 )
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
+from adaline.input.first_pass import read_first_pass
 from adaline.input.open import open_rows, read_finite, read_targets, refuse_overflow
 from adaline.losses import Huber, Tukey
 from adaline.parameters import (
@@ -48,8 +49,10 @@ from adaline.results import Status, combine_certificates, without_constants
 from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
+from adaline.sources.totals import check_held
 from adaline.sources.views import in_memory
-from adaline.sums import Spread
+from adaline.sums import Ranks
+from adaline.sums.targets import LargestTarget
 from adaline.systems.families.folds import FoldFits
 from adaline.systems.families.named import named_system
 from adaline.systems.families.near import NearFits
@@ -69,7 +72,8 @@ class RobustRegression(NearFits, LinearRegressor):
     nothing; "absolute": |r|, the conditional median; "quantile": quantile x r above, (quantile - 1) x r below. The
     scale is that of the residuals, found together with the weights, so that units do not matter. The absolute and
     quantile losses are linear programs, solved exactly: the plane goes through as many rows as it has coefficients, and
-    the certificate's gap comes from the dual. Residuals are held in memory (8 bytes a row), rows need not be.
+    the certificate's gap comes from the dual. Of streamed rows, "huber" and "tukey" hold nothing in memory, and find
+    the scale exactly by passes; "absolute" and "quantile" hold some eight numbers a row, and take up to 2^26 of them.
 
     Parameters
     ----------
@@ -170,9 +174,9 @@ class RobustRegression(NearFits, LinearRegressor):
         source, columns = open_rows(self, X, y, sample_weight, reset=True)
         set_columns(self, columns)
         source = in_memory(source) if source.empty_on_device() is None else source
-        spread = column_spread(source)
-        fits, histories = self._fit_targets(source, spread, near)
-        self._typical = None if source.sparse else spread.mean
+        rows = self._read(source)
+        fits, histories = self._fit_targets(rows, near)
+        self._typical = None if source.sparse else rows.spread.mean
         self._take(fits, histories, source, meter)
         self._warn()
         return self
@@ -311,20 +315,30 @@ class RobustRegression(NearFits, LinearRegressor):
         """Number of rows fitted."""
         return self._fits[0].rows
 
-    def _fit_targets(
-        self, source: Source, spread: Spread, near: Array | None
-    ) -> tuple[tuple[RobustFit, ...], list[list[float]]]:
+    def _read(self, source: Source) -> RobustRows:
+        """Return the rows with what a first read of them shows; of streams where an M-estimate is sought, a sample."""
+        if not source.streamed or self.loss not in THRESHOLDS:
+            what = f"loss={self.loss!r} is a linear program, which holds some eight numbers a row"
+            check_held(
+                source, what, "Draw a sample of the rows, or use loss='huber' or 'tukey', which take any number."
+            )
+            return RobustRows.held(source, column_spread(source))
+        sizes, spread, sample = read_first_pass(source, Ranks, LargestTarget(), window=(0, 0))
+        if not np.isfinite(sizes.largest):
+            source.refuse_nonfinite()
+        assert sample is not None
+        return RobustRows(source, spread, sample.read_targets(), sample.read_all_weights(), sample, sizes.largest)
+
+    def _fit_targets(self, rows: RobustRows, near: Array | None) -> tuple[tuple[RobustFit, ...], list[list[float]]]:
         """Return the fit of each target, and the objective after each of its iterations."""
+        spread, (features, targets) = rows.spread, rows.source.shape
         size = spread.deviation if self.fit_intercept else spread.root
         penalty = RidgePenalty(float(self.penalty), size if self.standardize else np.ones_like(size))
-        t = source.read_targets()
-        if not np.isfinite(t).all():
-            source.refuse_nonfinite()
-        init, criterion = self._starts(t.shape[1], source.shape.features), self._criterion()
-        if near is not None and near.shape == (t.shape[1], 1 + source.shape.features):
+        init, criterion = self._starts(targets, features), self._criterion()
+        if near is not None and near.shape == (targets, 1 + features):
             init, criterion = [row[None] for row in near], replace(criterion, near=True)
         with np.errstate(over="ignore"):  # the squares of outliers
-            found = [fit_target(source, t[:, k], spread, penalty, criterion, init[k]) for k in range(t.shape[1])]
+            found = [fit_target(rows, k, penalty, criterion, init[k]) for k in range(targets)]
         return tuple(fit for fit, _ in found), [history for _, history in found]
 
     def _take(self, fits: tuple[RobustFit, ...], histories: list[list[float]], source: Source, meter: Meter) -> None:

@@ -17,7 +17,7 @@ from adaline.penalties import RidgePenalty
 from adaline.solvers.smooth import choose
 from adaline.solvers.smooth.duality_gap import Planes
 from adaline.solvers.smooth.newton import newton
-from adaline.solvers.smooth.problem import build_problem
+from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources.array import ArraySource
 
 
@@ -119,3 +119,20 @@ def test_a_sample_without_weight_is_no_sample() -> None:
         warnings.simplefilter("error")
         found = LogisticRegression(penalty=1.0).fit(x, y, weight)
     np.testing.assert_allclose(found.predict_proba(x), expected.predict_proba(x), atol=1e-4)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_few_rows_of_large_matrices_keep_the_metric_of_one(classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = made(3000, classes=classes)
+    expected = LogisticRegression(solver="newton").fit(x, y)
+    matrices = []
+    evaluate = Problem.evaluate
+    monkeypatch.setattr(
+        Problem, "evaluate", lambda self, theta, second=False: matrices.append(second) or evaluate(self, theta, second)
+    )
+    monkeypatch.setattr(choose, "LARGE", 0.0)
+    found = LogisticRegression().fit(x, y)
+    assert "in its metric" in found.certificate_.solver
+    assert found.certificate_.gap <= 1e-10 * len(y)
+    assert sum(matrices) <= 2 + choose.WHOLE_STEPS < expected.certificate_.passes
+    np.testing.assert_allclose(theta(found), theta(expected), rtol=1e-8, atol=1e-10)

@@ -17,11 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host
+from adaline.arrays import Array
 from adaline.solvers.clusters.components import CovarianceForm, Mixture, m_step
 from adaline.sources import Source
-from adaline.sums import Centres, Clusters, Components, MixtureMoments, View
-from adaline.sums.clusters import nearest
+from adaline.sums import Centres, Clusters, Components, FarthestRow, MixtureMoments, View
 
 ROUNDING = 2.0**-48
 """Changes of a mean log-likelihood, of means and of covariances below this are rounding."""
@@ -59,48 +58,53 @@ def lloyd(source: Source, start: Array, view: View, tol: float, max_iter: int) -
 
 def _refilled(source: Source, centres: Centres, moved: Array, empty: NDArray[np.intp]) -> Array:
     """Return the centres with the empty ones moved to the rows that are farthest from theirs, each to another row."""
-    given = source.read_weights()
-    weight = None if given is None else host(given)
-    points = centres.points
+    points, view = centres
     for k in empty:
-        squares = source.map(lambda block: nearest(block, Centres(points, centres.view))[:, 1])  # noqa: B023
-        if weight is not None:
-            squares = np.where(weight > 0, squares, 0.0)
-        if not squares.max() > 0:
+        farthest = source.sum(FarthestRow, Centres(points, view))
+        if not farthest.square > 0:
             break
-        row = source.rows_at(np.array([squares.argmax()]))[0]
-        moved[k] = row * centres.view.scale + centres.view.offset
+        moved[k] = farthest.x * view.scale + view.offset
         points = np.concatenate([points, moved[k : k + 1]])
     return moved
 
 
 @dataclass(frozen=True)
 class EMResult:
-    """A mixture, the mean log-likelihood of a row before each step, and how EM ended."""
+    """A mixture, the weight of all rows, the mean log-likelihood of a row before each step, and how EM ended."""
 
     mixture: Mixture
+    weight: float
     values: list[float]
     n_iter: int
     converged: bool
 
 
 def expectation_maximisation(
-    source: Source, start: Mixture, kind: CovarianceForm, floor: Array, tol: float, max_iter: int, last: float = -np.inf
+    source: Source,
+    total: float,
+    start: Mixture,
+    kind: CovarianceForm,
+    floor: Array,
+    tol: float,
+    max_iter: int,
+    last: float = -np.inf,
 ) -> EMResult:
-    """Alternate E and M steps until the mean log-likelihood changes by less than tol; `last` is that before `start`."""
+    """Alternate E and M steps until the mean log-likelihood changes by less than tol; `last` is that before `start`.
+
+    `total` is the weight of all rows.
+    """
     mixture, before, values = start, start, list[float]()
-    total = source.total_weight()
     for step in range(1, max_iter + 1):
         sums = e_step(source, mixture.components, kind)
         value = sums.value / total
         rise = value - (values[-1] if values else last)
         if values and rise < -ROUNDING * (1 + abs(value)):
-            return EMResult(before, values, step, True)
+            return EMResult(before, total, values, step, True)
         values.append(value)
         before, mixture = mixture, m_step(sums, mixture, kind, floor)
         if abs(rise) < tol or _unchanged(before, mixture):
-            return EMResult(mixture, values, step, True)
-    return EMResult(mixture, values, max_iter, False)
+            return EMResult(mixture, total, values, step, True)
+    return EMResult(mixture, total, values, max_iter, False)
 
 
 def _unchanged(a: Mixture, b: Mixture) -> bool:

@@ -75,7 +75,9 @@ def fit_mixture(source: Source, options: MixtureOptions, draw: np.random.Generat
     deviation = np.where(spread.deviation > 0, spread.deviation * view.scale, 1.0)
     scaled = ScaledRows(source, view, deviation, options.floor * view.scale**2)
     found = (
-        expectation_maximisation(source, first, options.kind, scaled.floor, options.tol, options.max_iter, options.last)
+        expectation_maximisation(
+            source, spread.weight, first, options.kind, scaled.floor, options.tol, options.max_iter, options.last
+        )
         for first in _first_mixtures(scaled, options, draw)
     )
     return max(found, key=lambda one: one.values[-1])

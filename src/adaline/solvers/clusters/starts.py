@@ -7,12 +7,14 @@ a large source the centres are drawn from a sample of its rows, so that a start 
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import numpy as np
 
 from adaline.arrays import Array, host
 from adaline.errors import InvalidData
 from adaline.sources import Source
-from adaline.sums import Spread, View
+from adaline.sums import RowSample, Spread, View
 
 SAMPLE, PER_CENTRE = 2**14, 64  # rows that centres are drawn from at most, or for each centre if that is more
 
@@ -30,18 +32,30 @@ def cluster_view(spread: Spread, sparse: bool, alike: bool) -> View:
 
 
 def sample_to_draw_from(source: Source, clusters: int, draw: np.random.Generator) -> tuple[Array, Array]:
-    """Return rows to draw from, and their weights: all of them, or a sample where there are many."""
+    """Return rows to draw from, and their weights: all of them, or a sample where there are many.
+
+    Of a stream that is the sample of the smallest lots that its rows have by their indices.
+    """
+    most = max(SAMPLE, PER_CENTRE * clusters)
+    if source.streamed:
+        salt = int(deepcopy(draw).integers(2**32))  # draws go on as they do from all rows, where the sample is all
+        some = source.sum(RowSample, most=most, salt=salt)
+        _check_rows(len(some.row), clusters)
+        return some.x, some.weight
     given = source.read_weights()
     weight = None if given is None else host(given)
     positive = np.arange(source.count_rows()) if weight is None else np.flatnonzero(weight > 0)
-    if len(positive) < clusters:
-        raise InvalidData(f"n_samples={len(positive)} is fewer than the {clusters} clusters or components asked for")
-    most = max(SAMPLE, PER_CENTRE * clusters)
+    _check_rows(len(positive), clusters)
     if len(positive) <= most:
         return source.rows_at(positive), np.ones(len(positive)) if weight is None else weight[positive]
     share = None if weight is None else weight[positive] / weight[positive].sum()
     indices = np.sort(draw.choice(positive, most, replace=False, p=share))
     return source.rows_at(indices), np.ones(most)
+
+
+def _check_rows(rows: int, clusters: int) -> None:
+    if rows < clusters:
+        raise InvalidData(f"n_samples={rows} is fewer than the {clusters} clusters or components asked for")
 
 
 def random_rows(rows: Array, weight: Array, clusters: int, draw: np.random.Generator) -> Array:

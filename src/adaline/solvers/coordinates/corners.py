@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +26,7 @@ from adaline.solvers.smooth.proximal_newton import (
 )
 
 Indices = NDArray[np.intp]
-ROOTS = 60  # steps to the length of a group's coefficients
-ROUNDED = 4e-16  # share of that length: a step of less is rounding
-FEW = 8  # sweeps over groups before Newton steps
+FEW = 2  # sweeps over groups before Newton steps: they find which are zero
 NEWTON = 5  # steps over the groups that are not zero, between sweeps
 SHORTEST = 1e-3  # share of such a step
 ENOUGH = 1e-14  # of the cost: steps that lower it by less are the last
@@ -43,7 +42,7 @@ class Corners:
         """Return the penalty of some columns, all others zero."""
         return type(self)(self.c[columns])
 
-    def times(self, share: float) -> Corners:
+    def times(self, share: Any) -> Corners:
         """Return the penalty times a number."""
         return type(self)(self.c * share)
 
@@ -75,9 +74,9 @@ class Corners:
         """Return the least subgradient: zero at the minimum."""
         return least_subgradient(v, gradient, self.c)
 
-    def loose(self, v: Array, gradient: Array) -> NDArray[np.bool_]:
-        """Return which coefficients nothing but the quadratic holds, where corners cost nothing: all."""
-        return np.ones(len(v), dtype=bool)
+    def subgradients(self, v: Array, gradient: Array, shares: Array) -> Array:
+        """Return the least subgradients (L, D) of coefficients (L, D) under shares (L,) of the penalty."""
+        return self.times(shares[:, None]).subgradient(v, gradient)
 
     def lower(self, matrix: Array, gradient: Array, v: Array, sweeps: int, enough: float) -> None:
         """Change v, and the gradient with it, towards the minimum of the quadratic plus the cost."""
@@ -107,10 +106,6 @@ class PositiveCorners(Corners):
     def subgradient(self, v: Array, gradient: Array) -> Array:
         """Return the least subgradient."""
         return np.where(v > 0, gradient + self.c, np.minimum(gradient + self.c, 0.0))
-
-    def loose(self, v: Array, gradient: Array) -> NDArray[np.bool_]:
-        """Return which coefficients the bound at zero does not hold: those above it, or drawn up from it."""
-        return (v > 0) | (gradient < 0)
 
     def lower(self, matrix: Array, gradient: Array, v: Array, sweeps: int, enough: float) -> None:
         """Find the minimum, by solves over the coefficients above zero (Lawson, Hanson 1974)."""
@@ -164,9 +159,11 @@ class GroupCorners(Corners):
         found = (place[group] for group in self.groups)
         return GroupCorners(self.c[columns], tuple(group[group >= 0] for group in found))
 
-    def times(self, share: float) -> Corners:
+    def times(self, share: Any) -> Corners:
         """Return the penalty times a number."""
-        return GroupCorners(self.c * share, self.groups)
+        out = GroupCorners(self.c * share, self.groups)
+        vars(out).update(_members=self._members, _pairs=self._pairs)
+        return out
 
     @cached_property
     def _members(self) -> tuple[Indices, Indices, Array]:
@@ -216,26 +213,43 @@ class GroupCorners(Corners):
         out[order] = np.where(np.repeat(length > 0, sizes), free, held)
         return out
 
+    def subgradients(self, v: Array, gradient: Array, shares: Array) -> Array:
+        """Return the least subgradients."""
+        each = zip(shares.tolist(), v, gradient, strict=True)
+        return np.array([self.times(share).subgradient(*one) for share, *one in each]).reshape(v.shape)
+
     def lower(self, matrix: Array, gradient: Array, v: Array, sweeps: int, enough: float) -> None:
-        """Sweep over the groups, each to its minimum: (H_g + sqrt(D_g) c^2 / |c v|) v = b, by the root in |c v|."""
-        parts = []
-        for g in self.groups:
-            unit, block = self.c[g], matrix[np.ix_(g, g)]
-            values, vectors = np.linalg.eigh(block / np.outer(unit, unit))
-            parts.append((g, np.maximum(values, 0.0), vectors.T * unit, vectors.T / unit, matrix[g], block))
+        """Sweep over the groups, each to its minimum under the largest curvature h of its block.
+
+        w = c v <- a max(1 - sqrt(D_g) / (h |a|), 0),  a = w - gradient / (c h): exact for a group of one column.
+        """
+        steepest = self._steepest(matrix)
+        parts = [(g, self.c[g], math.sqrt(len(g)), matrix[g]) for g in self.groups if len(g)]
         for _ in range(min(sweeps, FEW)):
             moved = 0.0
-            for g, values, turned, back, rows, block in parts:
-                before = v[g]
-                u = turned @ before
-                new = _shrunken(values, values * u - back @ gradient[g], math.sqrt(len(g)), math.sqrt(u @ u)) @ back
-                change = new - before
+            awake = (self._norms(v[None])[0] > 0) | (self._pulls(gradient[None])[0] > 1)
+            for k in np.flatnonzero(awake & (steepest > 0)).tolist():
+                g, unit, root, rows = parts[k]
+                h, before = steepest[k], v[g]
+                a = unit * before - gradient[g] / (unit * h)
+                length = math.sqrt(a @ a)
+                change = a * (max(1 - root / (h * length), 0.0) if length else 0.0) / unit - before
                 if change.any():
                     gradient += change @ rows
-                    moved += float(change @ block @ change)
-                    v[g] = new
+                    moved += h * float((unit * change) @ (unit * change))
+                    v[g] = before + change
             if moved <= enough:
                 break
+
+    def _steepest(self, matrix: Array) -> Array:
+        """Return the largest curvature of each group's block by c v, (G,)."""
+        order, first, root = self._members
+        sizes, out = np.diff(np.append(first, len(order))), np.zeros(len(root))
+        for size in np.unique(sizes).tolist():
+            g = order[first[sizes == size][:, None] + np.arange(size)]
+            blocks = matrix[g[:, :, None], g[:, None, :]] / (self.c[g][:, :, None] * self.c[g][:, None, :])
+            out[sizes == size] = np.linalg.eigvalsh(blocks)[:, -1]
+        return out
 
     def settle(self, matrix: Array, gradient: Array, v: Array) -> None:
         """Take Newton steps over the groups that are not zero, where the cost is smooth, while they lower it."""
@@ -264,38 +278,23 @@ class GroupCorners(Corners):
 
     def _smooth(self, v: Array) -> tuple[Array, Array]:
         """Return the gradient (D,) and the second derivatives (D, D) of the cost, zero for groups at zero."""
+        order, first, root = self._members
+        sizes = np.diff(np.append(first, len(order)))
+        length = self._norms((self.c * v)[None])[0]
+        cost = np.divide(root, length, out=np.zeros_like(length), where=length > 0)
+        square, steep = self.c[order] ** 2, np.repeat(cost, sizes)
+        pull = square * v[order]
         slope, bend = np.zeros_like(v), np.zeros((len(v), len(v)))
-        for g in self.groups:
-            pull = self.c[g] ** 2 * v[g]
-            length = math.sqrt(pull @ v[g])
-            if length > 0:
-                cost = math.sqrt(len(g)) / length
-                slope[g] = cost * pull
-                bend[np.ix_(g, g)] = cost * (np.diag(self.c[g] ** 2) - np.outer(pull, pull / length**2))
+        slope[order], bend[order, order] = steep * pull, steep * square
+        i, j = self._pairs
+        over = np.repeat(cost**3 / root**2, sizes)
+        bend[order[i], order[j]] -= over[i] * pull[i] * pull[j]
         return slope, bend
 
-
-def _shrunken(values: Array, b: Array, cost: float, length: float) -> Array:
-    """Return the minimum u of 1/2 u' diag(values) u - b'u + cost |u|: u = b / (values + cost/|u|).
-
-    `length` is where the search for |u| begins; zero if nothing is known of it.
-    """
-    size = math.sqrt(b @ b)
-    if size <= cost:
-        return np.zeros_like(b)
-    low, high = 0.0, (size - cost) / max(float(values.min()), 1e-300)
-    if not 0 < length < high:
-        length = (size - cost) / float(values.max())
-    for _ in range(ROOTS):
-        # f(length) = |b / (values length + cost)| - 1 falls; Newton's step on 1/|.|, which is nearly straight
-        below = values * length + cost
-        part = b / below
-        square = part * part
-        size = math.sqrt(square.sum())
-        low, high = (length, high) if size > 1 else (low, length)
-        fall = float(square @ (values / below))
-        new = length + (size - 1) * size**2 / fall if fall > 0 else 0.5 * (low + high)
-        if abs(new - length) <= ROUNDED * length:
-            break
-        length = new if low < new < high else 0.5 * (low + high)
-    return np.asarray(b * (length / (values * length + cost)))
+    @cached_property
+    def _pairs(self) -> tuple[Indices, Indices]:
+        """All pairs of columns of the same group, by their places in the order of `_members`."""
+        order, first, _ = self._members
+        group = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(order))))
+        i, j = np.nonzero(group[:, None] == group)
+        return i, j

@@ -9,8 +9,8 @@ optimal under -s z'r, and
 
     P(v) - min P <= P(v) - (s r'y - s^2/2 r'r),      r'r = total + v'(g - c),   r'y = total - c'v,   z'r = -g
 
-all of which the second moments give: no row is read. Where nothing is penalised by corners there is no such s, and
-another dual point is taken: the residual without its part along the columns.
+all of which the second moments give: no row is read. Where corners cost nothing there is no such s, and where they cost
+next to nothing rounding leaves none: second derivatives bound the gap there.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Lasso:
         gradient = self.g + ridge * self.v
         self.gap = self._bound(corners, gradient, self.v, self.c, self.subgradient(corners, ridge))
         if math.isinf(self.gap):
-            self.gap = self._curved(corners, ridge)
+            self.gap = self.curved(corners, ridge)
         return self.gap
 
     def _bound(self, corners: Corners, gradient: Array, v: Array, c: Array, left: Array) -> float:
@@ -142,31 +142,31 @@ class Lasso:
         """Return the least subgradient of P, (D,): zero at the minimum."""
         return np.where(self.diagonal > 0, corners.subgradient(self.v, self.g + ridge * self.v), 0.0)
 
-    def _curved(self, corners: Corners, ridge: Array) -> float:
-        """Return the gap of corners that cost nothing; infinity where G is not known, or no dual point is found.
+    def curved(self, corners: Corners, ridge: Array) -> float:
+        """Return the gap that second derivatives prove; infinity where G is not known, or nothing is proven.
 
-        The residual without its part along the loose columns T is a dual point as soon as no other column is drawn up
-        from zero by it, and its gap is 1/2 g_T'(G_T + ridge)^-1 g_T, whatever the rank of G: g lies in its range.
+        S has the coefficients that are not at rest at zero, s is their least subgradient, H = G + ridge, z = H_S^-1 s.
+        Then u = H z is a subgradient too, as long as it leaves the others inside their corners, and P(v) - min P is at
+        most 1/2 u'H^-1 u = 1/2 s'z, whatever the rank of H, as u lies in its range.
         """
-        gradient = self.g + ridge * self.v
-        alive = self.diagonal > 0
+        gradient, left = self.g + ridge * self.v, self.subgradient(corners, ridge)
         if len(self.quadratics.known) < len(self.v):
             return math.inf
-        loose = alive & corners.loose(self.v, gradient)
-        while loose.any():
-            some = np.flatnonzero(loose)
+        moving = (self.diagonal > 0) & ((self.v != 0) | (left != 0))
+        while moving.any():
+            some = np.flatnonzero(moving)
             values, vectors, size = self._spectrum(some, ridge)
-            along = vectors.T @ (gradient[some] / size)
+            along = vectors.T @ (left[some] / size)
             kept = values > 0
             if np.linalg.norm(along[~kept]) > ROUNDING * math.sqrt(self.total):
                 return math.inf
-            change = np.zeros_like(self.v)
-            change[some] = vectors[:, kept] @ (along[kept] / values[kept]) / size
-            there = gradient - self.quadratics.apply([self.m], change[None])[0] - ridge * change
-            more = alive & ~loose & (there < 0)
-            if not more.any():
+            z = np.zeros_like(self.v)
+            z[some] = vectors[:, kept] @ (along[kept] / values[kept]) / size
+            there = gradient - self.quadratics.apply([self.m], z[None])[0] - ridge * z
+            drawn = (self.diagonal > 0) & ~moving & (corners.subgradient(self.v, there) != 0)
+            if not drawn.any():
                 return 0.5 * float((along[kept] ** 2 / values[kept]).sum())
-            loose |= more
+            moving |= drawn
         return 0.0
 
     def _spectrum(self, columns: Indices, ridge: Array) -> tuple[Array, Array, Array]:

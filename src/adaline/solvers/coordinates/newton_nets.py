@@ -18,6 +18,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.solvers.coordinates.corners import Corners
@@ -31,13 +32,15 @@ from adaline.sources.sample import select_columns
 from adaline.sources.threads import one_blas_thread
 from adaline.sums import Objective, Point, Targets, View
 
-EXACT = 1e-3  # share of the residual to which a quadratic model is solved
-SWEEPS, ROUNDS = 30, 100
+EXACT = 1e-3  # share of the residual to which a quadratic model is solved: its own error is larger until the last step
+SWEEPS = 30  # over a model before its nonzero coefficients are solved for: as cheap as one such solve
+ROUNDS = 100  # of sweeps and solves of a model, and of working sets, at most
 FEW, OPEN = 3, 24  # rounds of a model in which nothing is solved for at once, and such models left open, at most
 SLOW, STUCK = 0.01, 0.1  # of what the last step promised: a step that promises more asks for new models, or its own
+SMALL = 2**20  # rows x coefficients^2 up to which machines have second derivatives of their own, new for each penalty
 ROUNDING = 1e-28  # of an objective: a step that promises less is none, as what it promises is quadratic in it
 CURVED = 1e-3  # share of the curvature that a model has along a step, below which it does not learn from it
-STEPS = 100
+STEPS = 100  # at most; a path takes two or three for each of its points
 LIFT, LIFTED = 1e-4, 1e4  # first share of the largest curvature added to a model whose step led nowhere, and the last
 
 
@@ -53,12 +56,12 @@ class QuadraticModels(NamedTuple):
     level: Array
 
 
-class NetStep(NamedTuple):
-    """The change of theta (1 + A,), the coefficients v (A,) that it leads to, and by how much it lowers P at least."""
+class NetSteps(NamedTuple):
+    """Changes (L, 1 + A) of theta, the coefficients v (L, A) they lead to, and by how much they lower P at least."""
 
     change: Array
     v: Array
-    promise: float
+    promise: Array
 
 
 class NewtonNets:
@@ -88,7 +91,7 @@ class NewtonNets:
         self.columns: Indices = np.arange(problem.features)
         self.few: list[Any] = parts
         self.models: Any = None
-        self.promise, self.open = math.inf, 0
+        self.promise, self.open, self.small = math.inf, 0, False
         self.lift = np.zeros(len(self.takes))  # share of the largest curvature added to each model
         self.tilts: tuple[tuple[Array, Array], ...] = ()
         self._read_all()
@@ -120,7 +123,7 @@ class NewtonNets:
             if len(self.columns) == self.problem.features:
                 break
             self._read_all()
-            self._measure(list(range(len(own))), corners, ridges, np.arange(self.problem.features))
+            self._measure(np.arange(len(own)), corners, ridges, np.arange(self.problem.features))
             violating = self._violating(own, ridges)
             if (self.gap <= wanted).all() or not len(violating):
                 break
@@ -183,14 +186,10 @@ class NewtonNets:
 
         `takes` is (L, P).
         """
-        values = np.stack([one.value for one in sums], axis=1)
-        gradients = np.stack([one.gradient for one in sums], axis=1)
-        gradients[:, :, 0] *= self.problem.intercept
-        return (
-            (takes * values).sum(axis=1),
-            np.einsum("lp,lpd->ld", takes, gradients),
-            ((1 - takes) * values).sum(axis=1),
-        )
+        values = np.array([one.value for one in sums]).T
+        gradient = np.einsum("lp,pld->ld", takes, np.array([one.gradient for one in sums]))
+        gradient[:, 0] *= self.problem.intercept
+        return (takes * values).sum(axis=1), gradient, ((1 - takes) * values).sum(axis=1)
 
     def _strong(self, own: list[Corners], last: Corners, ridges: Array) -> Indices:
         """Return the columns that are not zero, or that the strong rule cannot rule out after the penalty `last`."""
@@ -230,155 +229,165 @@ class NewtonNets:
         self.columns, self.few, self.models = wider, few, None
         return True
 
+    def _at(self, numbers: Array, which: Indices, columns: Indices) -> Array:
+        """Return rows (M, 1 + D) of some machines for the intercept and some columns; a view where that is all."""
+        some = numbers if len(which) == len(numbers) else numbers[which]
+        return some if len(columns) == self.problem.features else some[:, np.concatenate([[0], columns + 1])]
+
     def _descend(self, corners: Corners, ridges: Array, wanted: Array) -> None:
         """Take Newton steps on the working set, until all gaps there are at most `wanted`, or no step is left."""
         columns, entries = self.columns, np.concatenate([[0], self.columns + 1])
         corners, ridges = corners.of(columns), ridges[:, columns]
-        own = [corners.times(share) for share in self.share.tolist()]
-        self._measure(list(range(len(own))), corners, ridges, columns)
-        left = [m for m in range(len(own)) if not self.gap[m] <= wanted[m]]
-        promised, fresh = dict.fromkeys(left, math.inf), False
-        self.open = 0
-        for _ in range(STEPS):
-            if not left or self.open > OPEN * len(own):
+        self._measure(np.arange(len(ridges)), corners, ridges, columns)
+        left = np.flatnonzero(~(self.gap <= wanted))
+        self.small = self.problem.source.n_rows * len(entries) ** 2 <= SMALL
+        promised, fresh, self.open = np.full(len(ridges), math.inf), False, 0
+        for step in range(STEPS):
+            if not len(left) or self.open > OPEN * len(ridges):
                 break
-            if self.models is None:
-                self._form(entries, left, alone=False)
-            steps = {m: self._step(m, own[m], ridges[m], entries) for m in left}
-            slow = [m for m, one in steps.items() if one.promise > (STUCK if fresh else SLOW) * promised[m]]
-            if slow:
+            if self.models is None or (self.small and step == 1):
+                fresh = self.small
+                self._form(entries, np.arange(len(ridges)) if fresh else left, alone=fresh)
+            steps = self._steps(left, corners, ridges, entries)
+            slow = left[steps.promise > (STUCK if fresh else SLOW) * promised[left]]
+            if len(slow):
                 self._form(entries, slow, alone=fresh)
                 fresh = True
-                steps = {m: self._step(m, own[m], ridges[m], entries) for m in left}
-            promised = {m: one.promise for m, one in steps.items()}
-            self.promise = max(promised.values())
-            moved = self._search(steps, corners, ridges, entries, promised)
-            self._measure(moved, corners, ridges, columns)
-            far = [m for m in steps if m not in moved and self._shorten(m, steps[m], promised, entries)]
-            left = [m for m in moved if not self.gap[m] <= wanted[m]] + far
+                steps = self._steps(left, corners, ridges, entries)
+            promised[left], self.promise = steps.promise, float(steps.promise.max())
+            moved = self._search(left, steps, corners, ridges, entries, promised)
+            self._measure(left[moved], corners, ridges, columns)
+            far = [
+                m
+                for m, promise in zip(left[~moved].tolist(), steps.promise[~moved].tolist(), strict=True)
+                if self._shorten(m, promise, promised, entries)
+            ]
+            left = np.array([*left[moved & ~(self.gap[left] <= wanted[left])], *far], np.intp)
 
-    def _shorten(self, m: int, step: NetStep, promised: dict[int, float], entries: Indices) -> bool:
+    def _shorten(self, m: int, promise: float, promised: Array, entries: Indices) -> bool:
         """Add curvature to the model of a machine whose step led nowhere; False where the step was rounding, or none.
 
         Straight parts of a loss have a slope without curvature: along them, more columns than rows fall without end.
         """
-        if not abs(step.promise) > FLAT * abs(self.value[m]) or self.lift[m] >= LIFTED:
+        if not abs(promise) > FLAT * abs(self.value[m]) or self.lift[m] >= LIFTED:
             return False
         more = max(LIFT, 99 * self.lift[m])
         self.lift[m] += more
-        self.models.diagonal[m] += more * self._bounds(m, entries)
+        self.models.diagonal[m] += more * self._bounds(entries)[m]
         promised[m] = math.inf  # the model that was lifted serves
         return True
 
-    def _bounds(self, m: int, entries: Indices) -> Array:
-        """Return the largest curvature of a machine by each coefficient, or that of its model where none is known."""
-        return np.asarray(
-            np.maximum(self.problem.largest_curvature()[entries[1:]] * self.share[m], self.models.diagonal[m])
-        )
+    def _bounds(self, entries: Indices) -> Array:
+        """Return the largest curvatures (M, A) by each coefficient, or those of the models where none is known."""
+        largest = self.problem.largest_curvature()[entries[1:]]
+        return np.asarray(np.maximum(largest * self.share[:, None], self.models.diagonal))
 
-    def _form(self, entries: Indices, left: list[int], alone: bool) -> None:
+    def _form(self, entries: Indices, left: Indices, alone: bool) -> None:
         """Form the models of all machines at the weights of machine 0, or those of machines `left` at their own."""
-        which = left if alone or (self.models is None and len(left) == 1) else [0]
+        which = left if alone or (self.models is None and len(left) == 1) else np.zeros(1, np.intp)
         sums = self._sums(self.few, np.ascontiguousarray(self.theta[which][:, entries]), "alone", self.columns)
         parts = np.stack([one.hessian for one in sums])  # (P, L, 1 + A, 1 + A)
-        formed = left if alone else list(range(len(self.takes)))
-        largest = self.problem.largest_curvature()[entries]
+        formed = left if alone else np.arange(len(self.takes))
         if self.models is None or not alone:
             m, a = len(self.takes), len(entries) - 1
             self.models = QuadraticModels(np.empty((m, a, a)), np.empty((m, a)), np.empty((m, a)), np.ones(m))
-        for i, m in enumerate(formed):
+        matrices, diagonal, crosses, levels = self.models
+        largest = self.problem.largest_curvature()[entries]
+        for i, m in enumerate(formed.tolist()):
             matrix = np.tensordot(self.takes[m], parts[:, i if alone else 0], 1)
-            diagonal = np.einsum("ii->i", matrix)
-            diagonal += np.where(diagonal < STRAIGHT * largest * self.share[m], largest * self.share[m], 0.0)
-            cross, level = matrix[0, 1:] * self.problem.intercept, float(matrix[0, 0])
+            most, own = largest * self.share[m], matrix.diagonal()
+            straight = own < STRAIGHT * most
+            if straight.any():
+                np.fill_diagonal(matrix, np.where(straight, own + most, own))
+            cross, level = matrix[0, 1:], float(matrix[0, 0])
             if not self.problem.intercept or not level > 0:
                 cross, level = np.zeros_like(cross), 1.0
-            self.models.matrices[m] = matrix[1:, 1:] - np.outer(cross, cross / level)
-            self.models.diagonal[m] = np.maximum(self.models.matrices[m].diagonal(), 0.0)
-            self.models.cross[m], self.models.level[m] = cross, level
-            self.models.diagonal[m] += self.lift[m] * self._bounds(m, entries)
+            np.subtract(matrix[1:, 1:], cross[:, None] * (cross / level), out=matrices[m])
+            diagonal[m], crosses[m], levels[m] = np.maximum(matrices[m].diagonal(), 0.0), cross, level
+        if self.lift.any():
+            diagonal[formed] += (self.lift[:, None] * self._bounds(entries))[formed]
 
-    def _step(self, m: int, corners: Corners, ridge: Array, entries: Indices) -> NetStep:
-        """Return the step of machine m to the minimum of its model."""
-        theta, gradient = self.theta[m, entries], self.gradient[m, entries]
-        matrix, cross, level = self.models.matrices[m], self.models.cross[m], float(self.models.level[m])
-        np.fill_diagonal(matrix, np.where(self.models.diagonal[m] > 0, self.models.diagonal[m] + ridge, 0.0))
-        v, slope = theta[1:].copy(), gradient[1:] + ridge * theta[1:]
-        self.open += not minimise_model(matrix, slope - cross * (gradient[0] / level), v, corners)
-        change = v - theta[1:]
-        constant = -(gradient[0] + float(cross @ change)) / level * self.problem.intercept
-        promise = float(change @ matrix @ change) + level * (constant + float(cross @ change) / level) ** 2
-        return NetStep(np.concatenate([[constant], change]), v, promise)
+    def _steps(self, which: Indices, corners: Corners, ridges: Array, entries: Indices) -> NetSteps:
+        """Return the steps of some machines to the minima of their models."""
+        matrices, diagonal, cross, level = self.models
+        where = np.arange(len(entries) - 1)
+        matrices[:, where, where] = np.where(diagonal > 0, diagonal + ridges, 0.0)
+        cross, level = cross[which], level[which]
+        theta, gradient = (self._at(one, which, self.columns) for one in (self.theta, self.gradient))
+        v = theta[:, 1:].copy()
+        slope = gradient[:, 1:] + ridges[which] * v - cross * (gradient[:, 0] / level)[:, None]
+        own = [matrices[m] for m in which.tolist()]
+        self.open += minimise_models(own, slope, v, corners, self.share[which])
+        change = v - theta[:, 1:]
+        along = (cross * change).sum(axis=1)
+        constant = -(gradient[:, 0] + along) / level * self.problem.intercept
+        curved = np.array([float(one @ matrix @ one) for one, matrix in zip(change, own, strict=True)])
+        promise = curved + level * (constant + along / level) ** 2
+        return NetSteps(np.column_stack([constant, change]), v, promise)
 
     def _search(
-        self,
-        steps: dict[int, NetStep],
-        corners: Corners,
-        ridges: Array,
-        entries: Indices,
-        promised: dict[int, float],
-    ) -> list[int]:
-        """Take a share of each step that lowers the objective; return the machines that have moved."""
-        waiting, moved = list(steps), []
-        before = self._values(waiting, self.value[waiting], self.theta[waiting][:, entries], corners, ridges)
-        least = dict(zip(waiting, before.tolist(), strict=True))
-        waiting = [m for m in waiting if steps[m].promise > ROUNDING * abs(least[m])]
-        shares = dict.fromkeys(waiting, 1.0)
-        while waiting:
-            here = self.theta[waiting][:, entries]
-            theta = here + np.array([shares[m] * steps[m].change for m in waiting])
-            for i, m in enumerate(waiting):
-                if shares[m] == 1.0:
-                    theta[i, 1:] = steps[m].v
+        self, which: Indices, steps: NetSteps, corners: Corners, ridges: Array, entries: Indices, promised: Array
+    ) -> NDArray[np.bool_]:
+        """Take a share of each step that lowers the objective; return which have, (L,)."""
+        here, slopes = (self._at(one, which, self.columns) for one in (self.theta, self.gradient))
+        least = self._values(which, self.value[which], here, corners, ridges)
+        shares, moved = np.ones(len(which)), np.zeros(len(which), dtype=bool)
+        left = np.flatnonzero(steps.promise > ROUNDING * np.abs(least))
+        while len(left):
+            machines, share, before = which[left], shares[left], least[left]
+            theta = here[left] + share[:, None] * steps.change[left]
+            theta[share == 1.0, 1:] = steps.v[left[share == 1.0]]
             sums = self._sums(self.few, theta, "none", self.columns)
-            values, gradients, outside = self._totals(sums, self.takes[waiting])
-            reached = self._values(waiting, values, theta, corners, ridges).tolist()
-            again = []
-            for i, m in enumerate(waiting):
-                promise = shares[m] * steps[m].promise
-                if reached[i] <= least[m] - ARMIJO * promise + FLAT * abs(least[m]):
-                    self._learn(m, theta[i] - here[i], gradients[i] - self.gradient[m, entries], ridges[m])
-                    self.theta[m, entries], self.gradient[m, entries] = theta[i], gradients[i]
-                    self.value[m], self.outside[m] = values[i], outside[i]
-                    self.lift[m] *= 0.1 if shares[m] == 1.0 else 1.0 if shares[m] > 0.1 else 10.0
-                    moved.append(m)
-                    continue
-                excess = reached[i] - least[m] + promise
-                best = shares[m] * promise / (2 * excess) if 0 < excess < math.inf else 0.0
-                shares[m] = min(max(best, 0.1 * shares[m]), 0.5 * shares[m])
-                promised[m] = 0.0  # a new model is needed
-                if shares[m] > SHORTEST:
-                    again.append(m)
-            waiting = again
-        return sorted(moved)
+            values, gradients, outside = self._totals(sums, self.takes[machines])
+            excess = self._values(machines, values, theta, corners, ridges) - before
+            promise = share * steps.promise[left]
+            good = excess <= FLAT * np.abs(before) - ARMIJO * promise
+            done, taken = machines[good], left[good]
+            if not self.small:
+                self._learn(done, theta[good] - here[taken], gradients[good] - slopes[taken], ridges)
+            whole = np.ix_(done, entries)
+            self.theta[whole], self.gradient[whole] = theta[good], gradients[good]
+            self.value[done], self.outside[done] = values[good], outside[good]
+            self.lift[done] *= np.where(share[good] == 1.0, 0.1, np.where(share[good] > 0.1, 1.0, 10.0))
+            moved[taken] = True
+            left, share, promise, excess = left[~good], share[~good], promise[~good], excess[~good] + promise[~good]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                best = np.where((excess > 0) & (excess < math.inf), share * promise / (2 * excess), 0.0)
+            shares[left] = np.clip(best, 0.1 * share, 0.5 * share)
+            promised[which[left]] = 0.0  # a new model is needed
+            left = left[shares[left] > SHORTEST]
+        return moved
 
-    def _learn(self, m: int, step: Array, change: Array, ridge: Array) -> None:
-        """Make a model agree with the change of the gradient along the last step, as BFGS updates do."""
+    def _learn(self, which: Indices, step: Array, change: Array, ridges: Array) -> None:
+        """Make models agree with the change of the gradient along the last steps, as BFGS updates do."""
         matrices, diagonal, cross, level = self.models
-        own, seen = step[1:], change[1:] - cross[m] * (change[0] / level[m])
-        expected = matrices[m] @ own - ridge * own
-        along, before = float(seen @ own), float(expected @ own)
-        if along > CURVED * before > 0:
-            matrices[m] += np.outer(seen, seen / along) - np.outer(expected, expected / before)
-            diagonal[m] += seen**2 / along - expected**2 / before
+        own, seen = step[:, 1:], change[:, 1:] - cross[which] * (change[:, 0] / level[which])[:, None]
+        expected = np.array([matrices[m] @ one for m, one in zip(which.tolist(), own, strict=True)]).reshape(own.shape)
+        expected -= ridges[which] * own
+        along, before = (seen * own).sum(axis=1), (expected * own).sum(axis=1)
+        for i in np.flatnonzero((along > CURVED * before) & (before > 0)).tolist():
+            pair = np.stack([seen[i], expected[i]])
+            scaled = pair * [[1 / along[i]], [-1 / before[i]]]
+            matrices[which[i]] += pair.T @ scaled
+            diagonal[which[i]] += (pair * scaled).sum(axis=0)
 
-    def _values(self, which: list[int], values: Array, theta: Array, corners: Corners, ridges: Array) -> Array:
+    def _values(self, which: Indices, values: Array, theta: Array, corners: Corners, ridges: Array) -> Array:
         """Return the objectives (L,) of machines whose rows cost `values` (L,) at theta (L, 1 + A)."""
         v = theta[:, 1:]
         return np.asarray(values + 0.5 * (ridges[which] * v**2).sum(axis=1) + corners.costs(v, self.share[which]))
 
-    def _measure(self, which: list[int], corners: Corners, ridges: Array, columns: Indices) -> None:
+    def _measure(self, which: Indices, corners: Corners, ridges: Array, columns: Indices) -> None:
         """Find bounds on the objectives of machines over some columns above their minima; infinity if none is known."""
-        if not which:
+        if not len(which):
             return
-        entries = np.concatenate([[0], columns + 1])
-        theta, slope, ridge = self.theta[which][:, entries], self.gradient[which][:, entries], ridges[which]
+        theta, slope = (self._at(one, which, columns) for one in (self.theta, self.gradient))
+        ridge = ridges[which]
         constant = self.value[which] - (slope * theta).sum(axis=1)
         if slope[:, 0].any() and self.problem.intercept:
             if not self.tilts:
                 self.tilts = self._tilted(1.0), self._tilted(-1.0)
             (rising, up), (falling, down) = self.tilts
-            other = np.where(slope[:, :1] < 0, up[which][:, entries], down[which][:, entries])
+            other = np.where(slope[:, :1] < 0, *(self._at(one, which, columns) for one in (up, down)))
             with np.errstate(divide="ignore", invalid="ignore"):
                 share = np.where(slope[:, 0] == 0, 0.0, -slope[:, 0] / other[:, 0])
                 constant = (constant + share * np.where(slope[:, 0] < 0, rising[which], falling[which])) / (1 + share)
@@ -390,7 +399,7 @@ class NewtonNets:
             scale = np.minimum(corners.rooms(pull, self.share[which]), 1.0)
             gap = value - scale * (constant - square) - (1 - scale) * self.lowest[which]
         else:
-            left = np.stack([corners.subgradient(*one) for one in zip(v, pull, strict=True)])
+            left = corners.subgradients(v, pull, self.share[which])
             with np.errstate(divide="ignore", invalid="ignore"):
                 flat = np.where(left == 0, 0.0, left**2 / ridge).sum(axis=1)
             gap = 0.5 * flat + value - square - constant - (slope[:, 1:] * v).sum(axis=1)
@@ -414,24 +423,32 @@ class NewtonNets:
         return constant, slope
 
 
-def minimise_model(matrix: Array, gradient: Array, v: Array, corners: Corners) -> bool:
-    """Change v (A,) to the minimum of a quadratic, with this gradient there, plus the cost of corners.
+def minimise_models(matrices: list[Array], gradient: Array, v: Array, corners: Corners, shares: Array) -> int:
+    """Change v (L, A) to the minima of quadratics, with gradients (L, A), plus shares (L,) of the cost of corners.
+
+    Return how many are left open.
+    """
+    size = np.array([matrix.diagonal() for matrix in matrices]).reshape(v.shape)
+    size[size <= 0] = math.inf
+
+    def left() -> Array:
+        return np.asarray((corners.subgradients(v, gradient, shares) ** 2 / size).sum(axis=1))
+
+    own, enough = [corners.times(share) for share in shares.tolist()], EXACT**2 * left()
+    for i, matrix in enumerate(matrices):
+        own[i].lower(matrix, gradient[i], v[i], SWEEPS, float(enough[i]))
+    far = np.flatnonzero(left() > enough).tolist()
+    return sum(not _minimise(matrices[i], gradient[i], v[i], own[i], size[i], float(enough[i])) for i in far)
+
+
+def _minimise(matrix: Array, gradient: Array, v: Array, corners: Corners, size: Array, enough: float) -> bool:
+    """Bring a model from where sweeps led to its minimum, by solves and further sweeps.
 
     False where it is left open: sweeps alone are slow, and a new model at a better point is worth more than many.
     """
-    diagonal = matrix.diagonal()
-    size = np.where(diagonal > 0, diagonal, np.inf)
-    start, slope = v.copy(), gradient.copy()
-
-    def left() -> float:
-        return float((corners.subgradient(v, gradient) ** 2 / size).sum())
-
-    enough, last = EXACT**2 * left(), math.inf
+    start, slope, last = v.copy(), gradient.copy(), math.inf
     for done in range(1, ROUNDS + 1):
-        corners.lower(matrix, gradient, v, SWEEPS, enough)
         swept = v.copy()
-        if left() <= enough:
-            break
         corners.settle(matrix, gradient, v)
         if done >= FEW and np.array_equal(v, swept):
             return False
@@ -439,4 +456,7 @@ def minimise_model(matrix: Array, gradient: Array, v: Array, corners: Corners) -
         if not reached < last:
             break
         last = reached
+        corners.lower(matrix, gradient, v, SWEEPS, enough)
+        if float((corners.subgradient(v, gradient) ** 2 / size).sum()) <= enough:
+            break
     return True

@@ -2,19 +2,13 @@
 
     theta = argmin sum_n w_n rho(r_n; c s) + 1/2 sum_j ridge_j theta_j^2,   s = scale of the residuals at theta
 
-An iteration is one pass for gradient and second derivatives at the present scale, one for the new residuals. These are
-kept in memory, 8 bytes a row, so that the line search and the scale read no rows. Huber's loss is solved by Newton
-steps. Tukey's, which is not convex, by reweighted least squares, which goes downhill from anywhere, until it is near,
-then by Newton. The scale follows by secants: near the solution it is a piecewise linear function of itself.
+An iteration is one pass for gradient and second derivatives at the present scale, one for the new residuals. Of rows
+in memory these are kept, so that the line search and the scale read no rows; of streamed rows their totals are
+(`sums/plane.py`), and the scale takes one pass more while it still moves (`scales.py`). Huber's loss is solved by
+Newton steps. Tukey's, which is not convex, by reweighted least squares, which goes downhill from anywhere, until it is
+near, then by Newton. The scale follows by secants: near the solution it is a piecewise linear function of itself.
 
 Where more than half of the rows lie on a plane the scale is zero, up to rounding: that plane is the answer.
-
-Scales, both right for normal errors; a weight of 2 is the residual twice, W the sum of the weights, p the number of
-coefficients:
-
-    mad:    s = median |r_n| / Phi^-1(3/4),   Phi^-1(3/4) = 0.67448975...
-    huber:  s with  sum_n w_n min((r_n/s)^2, d^2) = 2 (W - p) h,   d = 2.5,
-            h = d^2 + (1 - d^2) Phi(d) - 1/2 - d phi(d)
 
 The start (`trimmed`) is least trimmed squares on a sample: the sum of the h smallest squared residuals, h just over
 half of the rows, which the other rows do not influence. Many planes through as many random rows as there are
@@ -24,42 +18,162 @@ of which lowers the sum (Rousseeuw and Van Driessen 2006). Of many rows, the M-e
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 from scipy import linalg
 
-from adaline.arrays import Array, host, is_device
+from adaline.arrays import Array, host
 from adaline.block import Block
 from adaline.errors import InvalidData
 from adaline.losses import Huber, Loss, Squared, Tukey
+from adaline.solvers.robust.scales import Mad, RankedScale, Scale, scale_by_passes
 from adaline.solvers.smooth.newton import Curvature, factor_hessian
 from adaline.solvers.smooth.problem import Evaluation, Problem
+from adaline.sources.derived import DerivedTargets, no_target
+from adaline.sums import JointSum, PlanePoint, Ranks, RegressionPlane, ResidualTotals
 from adaline.sums.objective import gather, rows_in_view, view_products
+from adaline.sums.ranks import TOP, key_of
 
 EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 64 * EPS  # residuals of this share of the targets are rounding
 CLOSE = 1e-2  # a step that moves residuals by less than this share of the scale is near the solution
 SHORTEST = 1e-6
 
-QUARTER = float(scipy.special.ndtri(0.75))
-D = 2.5
-H = D**2 + (1 - D**2) * float(scipy.special.ndtr(D)) - 0.5 - D * math.exp(-0.5 * D * D) / math.sqrt(2 * math.pi)
-
 PLANES, KEPT, STEPS = 500, 25, 50  # of least trimmed squares: drawn, improved, and steps of each
 WELL = 1e-3  # ratio of the diagonal of a factor that costs normal equations no digits that matter
+UNSEEN = 1e-10  # share of the largest singular value below which rows say nothing of a direction
 NUMBERS = 2**21  # in all the planes' equations together
 ROWS, ROWS_A_COLUMN = 2000, 40  # of the sample
 
-NEAR = 64.0  # means of this many spreads cost two digits of rounding at most
+WIDER, LEAST = 4.0, 1e-9  # times its last change, or its size, a deciding size is looked for about where it was
 
-Scale = Callable[[Array, Array], float]
-"""From residuals (N,) and weights (N,) to their scale."""
+
+class RowResiduals(ABC):
+    """The residuals of all rows at theta (1, 1 + D) in the view of a problem: what an M-estimate asks of them."""
+
+    problem: Problem
+    theta: Array
+
+    @abstractmethod
+    def moved(self, step: Array, share: float, whole: Any = None) -> Any:
+        """Return those at theta + share x step; `whole` are those at theta + step, where they are known."""
+
+    @abstractmethod
+    def totals(self, loss: Loss) -> ResidualTotals:
+        """Return their totals under a loss."""
+
+    @abstractmethod
+    def value(self, loss: Loss) -> float:
+        """Return the sum of the losses."""
+
+    @abstractmethod
+    def change(self, before: Any) -> float:
+        """Return by how much the residuals of rows that count differ from those before a step at most."""
+
+    @abstractmethod
+    def scale(self, kind: Scale) -> float:
+        """Return their scale."""
+
+    def objective(self, loss: Loss) -> float:
+        """Return F: the sum of the losses and the penalty."""
+        return self.value(loss) + 0.5 * float((self.problem.ridge * self.theta[:, 1:] ** 2).sum())
+
+
+@dataclass(frozen=True)
+class HeldResiduals(RowResiduals):
+    """Residuals r (N,) and weights (N,) in memory."""
+
+    problem: Problem
+    theta: Array
+    r: Array
+    weight: Array
+
+    def moved(self, step: Array, share: float, whole: HeldResiduals | None = None) -> HeldResiduals:
+        """Return those at theta + share x step, on the way to those at theta + step."""
+        theta = self.theta + share * step
+        r = residuals(self.problem, theta) if whole is None else self.r + share * (whole.r - self.r)
+        return replace(self, theta=theta, r=r)
+
+    def totals(self, loss: Loss) -> ResidualTotals:
+        """Return their totals under a loss."""
+        counted = self.weight > 0
+        return ResidualTotals.of(self.r[counted], self.weight[counted], loss)
+
+    def value(self, loss: Loss) -> float:
+        """Return the sum of the losses."""
+        return float(self.weight @ loss.value(np.zeros_like(self.r), self.r))
+
+    def change(self, before: HeldResiduals) -> float:
+        """Return the largest difference from the residuals before."""
+        return float(np.abs(self.r - before.r).max(initial=0.0, where=self.weight > 0))
+
+    def scale(self, kind: Scale) -> float:
+        """Return their scale."""
+        return kind.of(self.r, self.weight)
+
+
+class StreamedResiduals(RowResiduals):
+    """Residuals of rows that are read anew: a pass for totals, with what the scale needs where it is known nearly.
+
+    `size` is where the size that decides the scale was before, and `spread` how far from there it is looked for.
+    """
+
+    def __init__(self, problem: Problem, theta: Array, size: float = 0.0, spread: float = np.inf) -> None:
+        self.problem, self.theta, self.size, self.spread = problem, theta, size, spread
+        self._before: StreamedResiduals | None = None
+        self._known: tuple[Loss, ResidualTotals] | None = None
+        self._ranks: Ranks | None = None
+
+    def moved(self, step: Array, share: float, whole: Any = None) -> StreamedResiduals:
+        """Return those at theta + share x step."""
+        out = StreamedResiduals(self.problem, self.theta + share * step, self.size, self.spread)
+        out._before = self
+        return out
+
+    def totals(self, loss: Loss) -> ResidualTotals:
+        """Return their totals under a loss: a pass, unless they are those of the last one."""
+        if self._known is None or self._known[0] != loss:
+            view, before = self.problem.view, self._before
+            plane = RegressionPlane(self.theta, view)
+            step = None if before is None else RegressionPlane(self.theta - before.theta, view)
+            low, high = (min(max(self.size + way * self.spread, 0.0), np.finfo(float).max) for way in (-1, 1))
+            window = (key_of(low), key_of(high) + 1) if self.size > 0 and self._ranks is None else (TOP, TOP)
+            kinds: tuple[Any, ...] = ((ResidualTotals, {}), (Ranks, {"window": window}))
+            found, ranks = self.problem.source.sum(JointSum, (PlanePoint(plane, loss, step), plane), kinds=kinds).parts
+            assert isinstance(found, ResidualTotals)
+            assert isinstance(ranks, Ranks)
+            self._known = loss, found
+            self._ranks = ranks if window[0] < TOP else self._ranks
+        return self._known[1]
+
+    def value(self, loss: Loss) -> float:
+        """Return the sum of the losses."""
+        return self.totals(loss).value
+
+    def change(self, before: StreamedResiduals) -> float:
+        """Return the largest difference from the residuals before the step that led here."""
+        return 0.0 if before is self or self._known is None else float(self._known[1].largest[1])
+
+    def scale(self, kind: Scale) -> float:
+        """Return their scale, by passes."""
+        if not isinstance(kind, RankedScale):
+            return kind.of(np.empty(0), np.empty(0))
+        plane = RegressionPlane(self.theta, self.problem.view)
+        found = scale_by_passes(self.problem.source, plane, kind, self._ranks)
+        before, self.size = self.size, kind.reach * found
+        self.spread = max(WIDER * abs(self.size - before), LEAST * self.size) if before else 0.5 * self.size
+        return found
+
+
+def residuals_at(problem: Problem, theta: Array, weight: Array | None) -> RowResiduals:
+    """Return the residuals at theta; without weights (N,) those of rows that are not held."""
+    if weight is None:
+        return StreamedResiduals(problem, theta)
+    return HeldResiduals(problem, theta, residuals(problem, theta), weight)
 
 
 @dataclass(frozen=True)
@@ -69,16 +183,16 @@ class MEstimate:
     Parameters
     ----------
     theta : (1, 1 + D) in the view.
-    r : (N,) residuals.
+    residuals : those at theta.
     scale : s, zero for an exact fit.
-    at, curvature : F there with its second derivatives, factored.
+    evaluation, curvature : F there with its second derivatives, factored.
     moved : what the last step would still change in theta, (1, 1 + D).
     converged : whether steps and scale came to rest.
     history : F after each iteration, at its scale.
     """
 
     theta: Array
-    r: Array
+    residuals: RowResiduals
     scale: float
     evaluation: Evaluation
     curvature: Curvature
@@ -92,41 +206,46 @@ def m_estimate(
     loss: type[Huber] | type[Tukey],
     threshold: float,
     scale: Scale,
-    weight: Array,
+    weight: Array | None,
     theta: Array,
     size: float,
     tol: float,
     max_steps: int,
 ) -> MEstimate:
-    """Return the M-estimate that is reached from theta; `size` is the magnitude whose rounding residuals carry."""
-    r = residuals(problem, theta)
-    s, near, floor = scale(r, weight), loss is Huber, ROUNDING * size
+    """Return the M-estimate that is reached from theta; `size` is the magnitude whose rounding residuals carry.
+
+    `weight` (N,) is None where residuals are not to be held in memory.
+    """
+    here = residuals_at(problem, theta, weight)
+    s, near, floor = here.scale(scale), loss is Huber, ROUNDING * size
+    if loss is Tukey and s > floor:
+        here = _with_left_out(here, Tukey(threshold * s))
+        s = here.scale(scale)
     past: list[tuple[float, float]] = []  # scales, and the scales of the residuals after the step
     history: list[float] = []
     met, curvature = False, None
     for _ in range(max_steps):
         if s <= floor:
-            return _exact(problem, theta, weight, max(s, floor), history)
+            return _exact(here, max(s, floor), history)
         rho: Any = loss(threshold * s)
-        evaluation, curvature, share, new, r_new = _step(problem, rho, theta, r, weight, near, curvature)
-        change = float(np.abs(r_new - r).max(initial=0.0, where=weight > 0))
-        theta, r = new, r_new
-        history.append(_value(problem, rho, theta, r, weight))
-        found = scale(r, weight)
+        evaluation, curvature, share, new = _step(here, rho, near, curvature)
+        change, here = new.change(here), new
+        history.append(here.objective(rho))
+        found = here.scale(scale)
         past.append((s, found))
         still = change <= tol * s + floor and abs(found - s) <= tol * s + floor
         if met and (still or change <= floor):
             moved = -curvature.solve(evaluation.gradient)
-            return MEstimate(theta, r, s, evaluation, curvature, moved, True, history)
+            return MEstimate(here.theta, here, s, evaluation, curvature, moved, True, history)
         met = still and share == 1.0
         close = change <= CLOSE * s and share == 1.0
         curvature = curvature if near and close else None
         near = loss is Huber or close
         s = _secant(past) if near else found
     rho = loss(threshold * s)
-    evaluation = replace(problem, loss=rho).evaluate(theta, second=True)
+    evaluation = replace(problem, loss=rho).evaluate(here.theta, second=True)
     curvature = factor_hessian(_matrix(evaluation))
-    return MEstimate(theta, r, s, evaluation, curvature, -curvature.solve(evaluation.gradient), False, history)
+    return MEstimate(here.theta, here, s, evaluation, curvature, -curvature.solve(evaluation.gradient), False, history)
 
 
 def least_squares(problem: Problem) -> tuple[Array, Curvature]:
@@ -135,7 +254,7 @@ def least_squares(problem: Problem) -> tuple[Array, Curvature]:
     squared = replace(problem, loss=Squared())
     evaluation = squared.evaluate(zero, second=True)
     if evaluation.hessian is None:
-        none = problem.source.with_targets(np.zeros((problem.source.n_rows, 1)))
+        none = DerivedTargets(problem.source, no_target, 1)
         evaluation = replace(squared, source=none).evaluate(zero, second=True)
     curvature = factor_hessian(_matrix(evaluation))
     return -curvature.solve(evaluation.gradient), curvature
@@ -154,45 +273,6 @@ def shortest_slopes(problem: Problem, theta: Array, null: Array) -> Array:
     return np.asarray(out - share @ raw)
 
 
-def median(values: Array, weight: Array) -> float:
-    """Return the median of values that count `weight` times; the mean of both where it falls between two."""
-    positive = weight > 0
-    if (weight == weight[0]).all() or np.ptp(weight[positive]) == 0:
-        return float(np.median(values[positive]))
-    order = np.argsort(values, kind="stable")
-    order = order[weight[order] > 0]
-    below = np.cumsum(weight[order])
-    half = 0.5 * below[-1]
-    first = int(np.searchsorted(below, half * (1 - 1e-14)))
-    second = first + 1 if below[first] <= half * (1 + 1e-14) else first
-    return float(0.5 * (values[order[first]] + values[order[min(second, len(order) - 1)]]))
-
-
-def mad(r: Array, weight: Array) -> float:
-    """Return the median of |r| over the upper quartile of the standard normal distribution, 0.67449."""
-    return median(np.abs(r), weight) / QUARTER
-
-
-def huber_scale(parameters: int) -> Scale:
-    """Return the scale of Huber's proposal 2 for a number of coefficients."""
-
-    def scale(r: Array, weight: Array) -> float:
-        order = np.argsort(np.abs(r), kind="stable")
-        size, w = np.abs(r)[order], weight[order]
-        largest = size[-1]
-        if largest == 0:
-            return 0.0
-        inside, squares = np.cumsum(w), np.cumsum(w * (size / largest) ** 2)
-        room = 2 * (inside[-1] - parameters) * H - D**2 * (inside[-1] - inside)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            s = largest * np.sqrt(squares / room)
-        beyond = np.append(size[1:], np.inf)
-        fits = np.flatnonzero((room > 0) & (size <= D * s) & (D * s <= beyond))
-        return float(s[fits[0]]) if len(fits) else 0.0
-
-    return scale
-
-
 def trimmed(problem: Problem, weight: Array, rng: np.random.Generator) -> Array:
     """Return theta (1, 1 + D) in the view of least trimmed squares on a sample of the rows."""
     p = 1 + problem.features
@@ -205,26 +285,14 @@ def trimmed(problem: Problem, weight: Array, rng: np.random.Generator) -> Array:
     draws = rng.random((count, n)).argpartition(min(p, n) - 1, axis=1)[:, : min(p, n)]
     planes = (np.linalg.pinv(rows[draws]) @ t[draws][:, :, None])[:, :, 0]
     ones = np.ones(n)
-    size = np.array([mad(t - rows @ plane, ones) for plane in planes])
+    size = np.array([Mad().of(t - rows @ plane, ones) for plane in planes])
     found = [_improve(rows, t, planes[i], h) for i in np.argsort(size, kind="stable")[:KEPT]]
     return min(found, key=lambda pair: pair[0])[1][None]
 
 
 def residuals(problem: Problem, theta: Array) -> Array:
-    """Return t - w'x - w0 of every row, (N,), for theta (1, 1 + D) in the view.
-
-    Outputs are taken in the view, where columns lie about zero, unless the means are small enough not to cost digits.
-    """
-    slopes = (theta[0, 1:] * problem.view.scale)[:, None]
-    constant = float(theta[0, 0] + theta[0, 1:] @ problem.view.offset)
-    straight = float(np.abs(problem.view.offset).max(initial=0.0)) <= NEAR and bool(np.isfinite(slopes).all())
-
-    def of(block: Block) -> Array:
-        if straight and not is_device(block.x):
-            return np.asarray(block.t[:, 0] - (block.x @ slopes)[:, 0] - constant)
-        return host(block.t)[:, 0] - view_products(block, problem.view, theta.T.copy())[:, 0]
-
-    return problem.source.map(of)
+    """Return t - w'x - w0 of every row, (N,), for theta (1, 1 + D) in the view."""
+    return problem.source.map(RegressionPlane(theta, problem.view).read)
 
 
 def row_lengths(problem: Problem, root: Array) -> Array:
@@ -276,36 +344,45 @@ class Reweighted(Loss):
         return self.base.slope(away, 0.0 * t) / away
 
 
+def _with_left_out(here: RowResiduals, rho: Tukey) -> RowResiduals:
+    """Return the residuals after least squares along the directions that only rows beyond the threshold determine.
+
+    As of a level of a category that the start has not seen: all its rows may lie far out, without any weight.
+    """
+    weighted = replace(here.problem, loss=Reweighted(rho)).evaluate(here.theta, second=True)
+    null = factor_hessian(_matrix(weighted)).null
+    if not null.shape[1]:
+        return here
+    squares = replace(here.problem, loss=Squared()).evaluate(here.theta, second=True)
+    inside = null.T @ _matrix(squares) @ null
+    step = -null @ (np.linalg.pinv(inside, rcond=UNSEEN, hermitian=True) @ (null.T @ squares.gradient.ravel()))
+    return here.moved(step.reshape(here.theta.shape), 1.0)
+
+
 def _step(
-    problem: Problem, rho: Loss, theta: Array, r: Array, weight: Array, near: bool, known: Curvature | None = None
-) -> tuple[Evaluation, Curvature, float, Array, Array]:
-    """Return F at theta, its factor, the share of the step taken, the new theta and its residuals.
+    here: RowResiduals, rho: Loss, near: bool, known: Curvature | None = None
+) -> tuple[Evaluation, Curvature, float, RowResiduals]:
+    """Return F at theta, its factor, the share of the step taken, and the residuals there.
 
     `known` is the factor of a point so close that it need not be taken anew.
     """
-    evaluation = replace(problem, loss=rho if near else Reweighted(rho)).evaluate(theta, second=known is None)
+    problem = replace(here.problem, loss=rho if near else Reweighted(rho))
+    evaluation = problem.evaluate(here.theta, second=known is None)
     curvature = factor_hessian(_matrix(evaluation)) if known is None else known
     if near and curvature.null.shape[1]:  # rows beyond the threshold have no curvature, but they have weights
-        return _step(problem, rho, theta, r, weight, near=False)
+        return _step(here, rho, near=False)
     step = -curvature.solve(evaluation.gradient)
     slope = float((evaluation.gradient * step).sum())
-    whole = residuals(problem, theta + step)
-    here, share = _value(problem, rho, theta, r, weight), 1.0
+    whole = here.moved(step, 1.0)
+    value, share = evaluation.value, 1.0
     while share > SHORTEST:
-        new = theta + share * step
-        r_new = whole if share == 1.0 else r + share * (whole - r)
-        if _value(problem, rho, new, r_new, weight) <= here + 1e-4 * share * slope + 1e-13 * abs(here):
-            return evaluation, curvature, share, new, r_new
+        new = whole if share == 1.0 else here.moved(step, share, whole)
+        if new.objective(rho) <= value + 1e-4 * share * slope + 1e-13 * abs(value):
+            return evaluation, curvature, share, new
         share *= 0.5
     if near:
-        return _step(problem, rho, theta, r, weight, near=False)
-    return evaluation, curvature, 0.0, theta, r
-
-
-def _value(problem: Problem, rho: Loss, theta: Array, r: Array, weight: Array) -> float:
-    """Return F from residuals."""
-    rows = float(weight @ rho.value(np.zeros_like(r), r))
-    return rows + 0.5 * float((problem.ridge * theta[:, 1:] ** 2).sum())
+        return _step(here, rho, near=False)
+    return evaluation, curvature, 0.0, here
 
 
 def _secant(past: list[tuple[float, float]]) -> float:
@@ -320,18 +397,19 @@ def _secant(past: list[tuple[float, float]]) -> float:
     return guess if 0.5 * min(s, found) <= guess <= 2.0 * max(s, found) else found
 
 
-def _exact(problem: Problem, theta: Array, weight: Array, floor: float, history: list[float]) -> MEstimate:
+def _exact(here: RowResiduals, floor: float, history: list[float]) -> MEstimate:
     """Return the fit of the rows that lie on the plane, and no others."""
     rho = Tukey(100.0 * floor if floor > 0 else 1.0)
-    on_plane = replace(problem, loss=Reweighted(rho), ridge=np.zeros_like(problem.ridge))
+    ridge = np.zeros_like(here.problem.ridge)
+    on_plane = replace(here.problem, loss=Reweighted(rho), ridge=ridge)
     for _ in range(2):
-        evaluation = on_plane.evaluate(theta, second=True)
+        evaluation = on_plane.evaluate(here.theta, second=True)
         curvature = factor_hessian(_matrix(evaluation))
         moved = -curvature.solve(evaluation.gradient)
-        theta = theta + moved
-    r = residuals(problem, theta)
+        here = here.moved(moved, 1.0)
     history.append(0.0)
-    return MEstimate(theta, r, 0.0, Evaluation(0.0, 0.0 * evaluation.gradient), curvature, 0.0 * moved, True, history)
+    none = Evaluation(0.0, 0.0 * evaluation.gradient)
+    return MEstimate(here.theta, here, 0.0, none, curvature, 0.0 * moved, True, history)
 
 
 def _matrix(evaluation: Evaluation) -> Array:
@@ -362,7 +440,7 @@ def _fitted(rows: Array, t: Array) -> Array:
     size = lower.diagonal()
     if not failed and size.min() > WELL * size.max():
         return np.asarray(linalg.lapack.dpotrs(lower, rows.T @ t, lower=1)[0])
-    return np.asarray(linalg.lstsq(rows, t, lapack_driver="gelsy", check_finite=False)[0])
+    return np.asarray(linalg.lstsq(rows, t, cond=UNSEEN, lapack_driver="gelsy", check_finite=False)[0])
 
 
 def _sample(problem: Problem, weight: Array, most: int, rng: np.random.Generator) -> Array:

@@ -1,6 +1,7 @@
 """The one page that chooses a solver for a smooth objective, by the number of coefficients M and of rows N.
 
-    M <= MATRIX   few rows: damped Newton. Many: Newton on a sample first, then
+    M <= MATRIX   few rows: damped Newton; where a matrix takes far longer than a pass, two steps of it, then L-BFGS in
+                    the metric of the last matrix, and one more for the proof. Many: Newton on a sample first, then
                     Newton on all rows, where the N M^2 multiply-adds of a matrix take no time that matters; else
                     L-BFGS in the metric of the sample's second derivatives, a handful of passes, each leaving about a
                     tenth of the error; then the matrix of all rows once, for the proof, the standard errors, and one
@@ -43,6 +44,7 @@ SMOOTH_SOLVERS = ("auto", "newton", "lbfgs", "newton-cg")
 NEWTON = "Newton (IRLS)"
 MATRIX = 3000  # coefficients whose matrix of second derivatives is formed
 SMALL = 1e7  # multiply-adds of a matrix of second derivatives that take no time that matters
+LARGE, WHOLE_STEPS = 1e8, 2  # such that matter beside a pass, and Newton's steps before the metric is kept
 SAMPLE, LEAST_SAMPLE = 24, 4096  # rows of a sample for each coefficient, and at least
 LARGER = 6  # times as many rows in a second sample
 SAMPLE_NUMBERS = 1.6e7  # of a sample in memory beside the rows
@@ -74,7 +76,7 @@ def _with_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp)
     most = int(SAMPLE_NUMBERS / (1 + problem.features))
     rows = min(max(SAMPLE * problem.size, LEAST_SAMPLE), most)
     if 4 * rows > problem.source.n_rows:
-        return newton(problem, theta, wanted, give_up=give_up)._replace(solver=NEWTON)
+        return _few_rows(problem, theta, wanted, give_up)
     small = _matrix_work(problem) <= SMALL
     more = 0 if small else min(LARGER * rows, problem.source.n_rows // 8, most)
     sample = problem.drawn(more if more > 2 * rows else rows)
@@ -93,13 +95,25 @@ def _with_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp)
     if small or unlike:
         return newton(problem, theta if unlike else start.theta, wanted, give_up=give_up)._replace(solver=NEWTON)
     assert start.curvature is not None
-    # the proof needs an iterate that is near in the metric: about where c R decrement is 1/2
-    provable = problem.loss.concordance * row_length_bound(problem, start.curvature) * math.sqrt(share)
-    near_enough = min(wanted, 0.25 / provable**2) if provable > 0 else wanted
-    found = _in_sample_metric(problem, start.theta, here, start.curvature, share, wanted, near_enough)
+    found = _in_metric(problem, start.theta, here, start.curvature, share, wanted)
     if not found.converged and not give_up(found):
         found = newton(problem, found.theta, wanted, give_up=give_up).after(found)
     return found._replace(solver="L-BFGS in the metric of a sample, then Newton")
+
+
+def _few_rows(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -> DescentResult:
+    """Return the minimum by Newton's steps; where a matrix is much work, L-BFGS in the metric of one replaces most."""
+    cheap = _matrix_work(problem) <= LARGE or problem.source.streamed
+    if cheap or not math.isfinite(problem.loss.concordance):
+        return newton(problem, theta, wanted, give_up=give_up)._replace(solver=NEWTON)
+    here = newton(problem, theta, wanted, WHOLE_STEPS, give_up)
+    if not here.converged and not give_up(here):
+        assert here.evaluation.hessian is not None
+        metric = factor_hessian(here.evaluation.hessian, problem.ridges)
+        here = _in_metric(problem, here.theta, here.evaluation, metric, 1.0, wanted).after(here)
+    if not here.converged and not give_up(here):
+        here = newton(problem, here.theta, wanted, give_up=give_up).after(here)
+    return here._replace(solver="Newton, L-BFGS in its metric, Newton")
 
 
 def minimise_near(problem: Problem, theta: Array, wanted: float, metric: Curvature | None) -> DescentResult | None:
@@ -188,8 +202,8 @@ def diagonal_metric(problem: Problem) -> Metric:
 
 
 def _matrix_work(problem: Problem) -> float:
-    """Return the multiply-adds of one matrix of second derivatives."""
-    return problem.source.n_rows * (problem.size * problem.source.density) ** 2 / 2
+    """Return the multiply-adds of one matrix of second derivatives; that of two coupled machines is symmetric too."""
+    return problem.source.n_rows * (problem.size * problem.source.density) ** 2 / (4 if problem.loss.coupled else 2)
 
 
 def _has_blocks(problem: Problem) -> bool:
@@ -205,25 +219,23 @@ def _on_sample(sample: Problem, theta: Array, wanted: float, max_steps: int) -> 
     return newton(replace(sample, ridge=sample.ridge + typical), theta, wanted, max_steps)
 
 
-def _in_sample_metric(
-    problem: Problem,
-    theta: Array,
-    start: Evaluation,
-    sample: Curvature,
-    share: float,
-    wanted: float,
-    near_enough: float,
+def _in_metric(
+    problem: Problem, theta: Array, start: Evaluation, sample: Curvature, share: float, wanted: float
 ) -> DescentResult:
     """Step down by L-BFGS until the estimate of the gap is near enough, then prove it and take one Newton step.
 
     `start` is F at theta. The metric is the inverse curvature of a sample with this share of the weight. The matrix of
-    all rows is formed in the same pass as the gradient, once the next step will be near enough.
+    all rows is formed in the same pass as the gradient, once the next step will be near enough; where the metric is of
+    all rows, only then.
     """
+    # the proof needs an iterate that is near in the metric: about where c R decrement is 1/2
+    provable = problem.loss.concordance * row_length_bound(problem, sample) * math.sqrt(share)
+    near_enough = min(wanted, 0.25 / provable**2) if provable > 0 else wanted
     second = False
 
     def done(_: Evaluation, estimate: float) -> bool:
         nonlocal second
-        second = estimate <= STEP_GAINS * near_enough
+        second = share < 1 and estimate <= STEP_GAINS * near_enough
         return estimate <= near_enough
 
     near = lbfgs(lambda w: problem.evaluate(w, second), theta, lambda g: sample.solve(g) * share, done, 12, start)

@@ -261,7 +261,10 @@ def factor_hessian(hessian: Array, ridges: Array | None = None) -> Curvature:
     alive = diagonal != 0
     unit = np.where(alive, 1.0 / np.sqrt(np.abs(np.where(alive, diagonal, 1.0))), 0.0)
     kept = np.flatnonzero(alive)
-    even = (hessian * unit[:, None] * unit)[np.ix_(kept, kept)]
+    even = hessian * unit[:, None]
+    even *= unit
+    if len(kept) < len(unit):
+        even = even[np.ix_(kept, kept)]
     m = len(hessian)
     dead = np.eye(m)[:, ~alive]
     if not len(kept):

@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 
 from adaline.sources.threads import Forest, at_most
 
-Part = Callable[[], list[Any]]
+MakePart = Callable[[], list[Any]]
 """Makes the Arrow tables of a part, wherever it is called: picklable, and the same bytes make the same tables."""
 
-Done = Callable[[int], None]
+RowsDone = Callable[[int], None]
 """Is told the number of rows of each run of parts that is done."""
 
 
@@ -36,14 +36,14 @@ class Stretch(NamedTuple):
     table: Any
 
 
-Numbers = list[tuple[int, int] | None]
+PartNumbers = list[tuple[int, int] | None]
 """Indices of the first leaf and the first row of each table of a part; None of a table without rows."""
 
 
-def numbered(rows: Sequence[Sequence[int]], leaves: Callable[[int], int]) -> list[Numbers]:
+def numbered(rows: Sequence[Sequence[int]], leaves: Callable[[int], int]) -> list[PartNumbers]:
     """Return the indices of the tables of each part from their numbers of rows, where n rows make leaves(n) leaves."""
     leaf = row = 0
-    out: list[Numbers] = []
+    out: list[PartNumbers] = []
     for part in rows:
         out.append([])
         for n in part:
@@ -52,7 +52,7 @@ def numbered(rows: Sequence[Sequence[int]], leaves: Callable[[int], int]) -> lis
     return out
 
 
-def stretches(numbers: Numbers, tables: Sequence[Any]) -> list[Stretch]:
+def stretches(numbers: PartNumbers, tables: Sequence[Any]) -> list[Stretch]:
     """Return the tables that have rows, with their indices."""
     return [Stretch(*at, one) for at, one in zip(numbers, tables, strict=True) if at is not None]
 
@@ -67,7 +67,7 @@ def pack(given: Any) -> bytes:
         return bytes(cloudpickle.dumps(given))
 
 
-def run_work(work: bytes, numbers: Numbers, tables: Sequence[Any], threads: int | None = None) -> Any:
+def run_work(work: bytes, numbers: PartNumbers, tables: Sequence[Any], threads: int | None = None) -> Any:
     """Run a packed work on the tables of some parts, on at most so many threads.
 
     It is a source and a function of it, or a function of the tables alone.
@@ -88,7 +88,7 @@ def merge_forests(forests: Sequence[Forest[Any]]) -> Forest[Any]:
     return first
 
 
-def key_of(part: Part) -> str:
+def key_of(part: MakePart) -> str:
     """Return a name for what a part holds."""
     return blake2b(pack(part), digest_size=16).hexdigest()
 
@@ -99,14 +99,14 @@ class Held(ABC):
     rows: list[list[int]]
 
     @abstractmethod
-    def results(self, work: bytes, numbers: Sequence[Numbers], done: Done) -> Iterator[Any]:
+    def results(self, work: bytes, numbers: Sequence[PartNumbers], done: RowsDone) -> Iterator[Any]:
         """Return `run_work` of runs of parts, in order, such that every part is in one; numbers are those of each."""
 
-    def totals(self, work: bytes, numbers: Sequence[Numbers], done: Done) -> Forest[Any]:
+    def totals(self, work: bytes, numbers: Sequence[PartNumbers], done: RowsDone) -> Forest[Any]:
         """Return the forest of all leaves, of a work whose results are forests."""
         return merge_forests(list(self.results(work, numbers, done)))
 
-    def column(self, work: bytes, numbers: Sequence[Numbers]) -> Any:
+    def column(self, work: bytes, numbers: Sequence[PartNumbers]) -> Any:
         """Return a work's results for each part, values of its rows, as a column of the engine; None: it has none."""
         return None
 
@@ -122,7 +122,7 @@ class Engine(ABC):
     """How many workers share the parts."""
 
     @abstractmethod
-    def hold(self, parts: Sequence[Part], rows: list[list[int]] | None = None) -> Held:
+    def hold(self, parts: Sequence[MakePart], rows: list[list[int]] | None = None) -> Held:
         """Return parts held in the memory of the workers; the rows of their tables are counted unless given."""
 
 
@@ -133,7 +133,7 @@ class HeldHere(Held):
         self.parts, self.workers = parts, min(workers, len(parts))
         self.rows = [[table.num_rows for table in part] for part in parts]
 
-    def results(self, work: bytes, numbers: Sequence[Numbers], done: Done) -> Iterator[Any]:
+    def results(self, work: bytes, numbers: Sequence[PartNumbers], done: RowsDone) -> Iterator[Any]:
         """Return the results of each worker in turn, pickled as they would be sent."""
         for run in runs_of_parts(len(self.parts), self.workers):
             tables, at = [one for i in run for one in self.parts[i]], [one for i in run for one in numbers[i]]
@@ -151,7 +151,7 @@ class Here(Engine):
     def __init__(self, workers: int = 1) -> None:
         self.workers = workers
 
-    def hold(self, parts: Sequence[Part], rows: list[list[int]] | None = None) -> Held:
+    def hold(self, parts: Sequence[MakePart], rows: list[list[int]] | None = None) -> Held:
         """Return the tables of the parts, made now."""
         return HeldHere([pickle.loads(pack(part))() for part in parts], self.workers)
 

@@ -16,11 +16,11 @@ from uuid import uuid4
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, UnreadableTable
 from adaline.lazy import nw
 from adaline.sources.engines.base import (
-    Done,
     Engine,
     Held,
     HeldHere,
-    Numbers,
+    PartNumbers,
+    RowsDone,
     key_of,
     merge_forests,
     pack,
@@ -79,14 +79,14 @@ class DaskHeld(Held):
     def __init__(self, client: Any, futures: list[Any], runs: list[range], rows: list[list[int]]) -> None:
         self.client, self.futures, self.runs, self.rows = client, futures, runs, rows
 
-    def results(self, work: bytes, numbers: Sequence[Numbers], done: Done) -> Iterator[Any]:
+    def results(self, work: bytes, numbers: Sequence[PartNumbers], done: RowsDone) -> Iterator[Any]:
         """Return the result of each worker, in the order of the parts."""
         with reporting(), self._tasks(work, numbers) as tasks:
             for run, task in zip(self.runs, tasks, strict=True):
                 yield task.result()
                 done(self._rows(run))
 
-    def totals(self, work: bytes, numbers: Sequence[Numbers], done: Done) -> Forest[Any]:
+    def totals(self, work: bytes, numbers: Sequence[PartNumbers], done: RowsDone) -> Forest[Any]:
         """Return the forest of all leaves, merged on the workers."""
         from distributed import as_completed
 
@@ -101,7 +101,7 @@ class DaskHeld(Held):
             out: Forest[Any] = merged[0].result()
             return out
 
-    def column(self, work: bytes, numbers: Sequence[Numbers]) -> Any:
+    def column(self, work: bytes, numbers: Sequence[PartNumbers]) -> Any:
         """Return the values of the rows of each part as a series of Dask, or a frame of several columns."""
         import dask.dataframe as dd
 
@@ -123,7 +123,7 @@ class DaskHeld(Held):
         return sum(sum(self.rows[i]) for i in run)
 
     @contextmanager
-    def _tasks(self, work: bytes, numbers: Sequence[Numbers]) -> Iterator[list[Any]]:
+    def _tasks(self, work: bytes, numbers: Sequence[PartNumbers]) -> Iterator[list[Any]]:
         """Return a task for each run of parts; what is not done when the caller leaves is cancelled."""
         tasks: list[Any] = []
         try:
@@ -144,7 +144,7 @@ def _name(what: str) -> str:
     return f"adaline-{what}-{uuid4().hex}"
 
 
-def _run(work: bytes, numbers: Numbers, parts: list[list[Any]]) -> Any:
+def _run(work: bytes, numbers: PartNumbers, parts: list[list[Any]]) -> Any:
     """Run a work on the parts of a worker, on all threads of the worker."""
     from distributed import get_worker
 
@@ -161,7 +161,7 @@ def as_column(values: Any, index: Any) -> Any:
     return pd.Series(values, index=index) if values.ndim == 1 else pd.DataFrame(values, index=index)
 
 
-def _part_column(work: bytes, numbers: Numbers, tables: list[Any]) -> Any:
+def _part_column(work: bytes, numbers: PartNumbers, tables: list[Any]) -> Any:
     """Return the values of the rows of a part, indexed by the numbers of the rows."""
     from distributed import get_worker
 

@@ -22,7 +22,7 @@ from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
 from adaline.sources.base import Reader, Source
-from adaline.sources.engines.base import Engine, Held, Numbers, Stretch, numbered, pack, stretches
+from adaline.sources.engines.base import Engine, Held, PartNumbers, Stretch, numbered, pack, stretches
 from adaline.sources.progress import watched
 from adaline.sources.tables.batches import PIECE, Cutting, RowGroup, check_stamp, joined, read_row_group
 from adaline.sources.tables.coding import describe_gaps
@@ -198,7 +198,7 @@ class TableParts(ABC):
 
 def over_tables(held: Held, function: Callable[[list[Any]], Any]) -> list[Any]:
     """Return function(tables) of the tables of runs of parts, in order."""
-    numbers: list[Numbers] = [[(0, 0)] * len(part) for part in held.rows]
+    numbers: list[PartNumbers] = [[(0, 0)] * len(part) for part in held.rows]
     return list(held.results(pack((None, partial(_tables, function))), numbers, _nobody))
 
 

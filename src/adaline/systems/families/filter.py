@@ -48,7 +48,7 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return R^2 for rows X (n, D) and y, or for a source."""
-        return scored(self, super().score, X, y, sample_weight)
+        return scored(self, super().score, X, y, sample_weight, by_rows=False)
 
     def predict(self, X: Any) -> Array:
         """Return the filter's output (n,) or (n, K) for input signals X, zero before their start."""

@@ -234,7 +234,7 @@ class LinearSystem(LinearRegressor):
             HC: unequal variances; cluster: also rows that belong together; HAC: also rows that follow each other.
         X, y, sample_weight
             The rows that were fitted, for robust errors only. Other rows are refused.
-        groups : (n,) labels of any kind
+        groups : (n,) labels of any kind, or the name of a column of X, a table
             Which rows belong together, for "cluster".
         lags : int or None
             For "HAC"; None is 4 (N/100)^(2/9), rounded down.

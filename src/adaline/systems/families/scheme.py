@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, ClassVar, NoReturn, Self
 
 import numpy as np
@@ -137,14 +138,18 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
         given = open_labelled(self, X, y, sample_weight, reset=reset)
         set_columns(self, given.columns)
 
-        def encoded(classes: Labels) -> tuple[Labels, Source, Array]:
+        def encoded(classes: Labels) -> tuple[Labels, Source, NDArray[np.intp]]:
             source = given.encoded(classes)
-            return classes, source, source.read_targets()
+            count: Any = partial(_class_counts, len(classes))
+            return (
+                classes,
+                source,
+                source.map(count).sum(axis=0) if source.streamed else count(source.read_targets())[0],
+            )
 
-        found, source, indices = given.using_classes(encoded) if known is None else encoded(known)
-        codes = host(indices)[:, 0].astype(np.intp)
-        counts = np.bincount(codes, minlength=len(found))
+        found, source, counts = given.using_classes(encoded) if known is None else encoded(known)
         rows = source if isinstance(X, Source) else self._rows_in_memory(source)
+        codes = None if isinstance(rows, Source) else host(source.read_targets())[:, 0].astype(np.intp)
         if len(found) < 2:
             raise InvalidData(f"{type(self).__name__} needs rows of at least 2 classes, not one class, '{found[0]}'")
         targets = self._targets(len(found))
@@ -154,7 +159,7 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
         try:
             for machine, values in zip(machines, targets, strict=True):
                 with kept_warnings() as kept:
-                    if not isinstance(rows, Source):
+                    if codes is not None:
                         fit_machine(machine, verb, rows, values, codes, sample_weight)
                     elif (part := Relabelled(rows, values[:, None], counts)).n_rows:
                         getattr(machine, verb)(part)
@@ -172,6 +177,12 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
         for message, category in dict.fromkeys(one for kept in said for one in kept):
             whose = [q for q, kept in zip(self.questions(), said, strict=True) if (message, category) in kept]
             warn(message if len(whose) == len(said) else f"{some(whose)}: {message}", category)
+
+
+def _class_counts(classes: int, rows: Any) -> NDArray[np.intp]:
+    """Return the number of rows of each class in a block, or among class indices (n, 1); (1, C)."""
+    codes = rows.t if isinstance(rows, Block) else rows
+    return np.bincount(host(codes)[:, 0].astype(np.intp), minlength=classes)[None]
 
 
 def fit_machine(machine: Any, verb: str, rows: Any, values: Array, codes: Codes, sample_weight: Any) -> None:

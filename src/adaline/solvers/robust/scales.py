@@ -1,0 +1,164 @@
+"""Scales of residuals, both right for normal errors; a weight of 2 is the residual twice.
+
+    mad:    s = median |r_n| / Phi^-1(3/4),   Phi^-1(3/4) = 0.67448975...
+    huber:  s with  sum_n w_n min((r_n/s)^2, d^2) = 2 (W - p) h,   d = 2.5,
+            h = d^2 + (1 - d^2) Phi(d) - 1/2 - d phi(d),   W the sum of the weights, p the number of coefficients
+
+Of residuals in memory they are taken at once; of streamed rows by passes, which hold nothing of a row: each counts
+weights by size in a window (`sums/ranks.py`), and the next has as its window the cell where the answer lies, until
+every size in it is known. Two passes do, and one where the scale is known nearly: the answer is that of the residuals
+in memory, not an estimate.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from adaline.arrays import Array
+from adaline.sources import Source
+from adaline.sums import Ranks
+from adaline.sums.ranks import TOP, size_of
+
+QUARTER = float(scipy.special.ndtri(0.75))
+D = 2.5
+H = D**2 + (1 - D**2) * float(scipy.special.ndtr(D)) - 0.5 - D * math.exp(-0.5 * D * D) / math.sqrt(2 * math.pi)
+TIED = 1e-14  # share of the weight by which a half of it may be missed by rounding
+
+
+class Scale(ABC):
+    """A scale of residuals."""
+
+    @abstractmethod
+    def of(self, r: Array, weight: Array) -> float:
+        """Return the scale of residuals (N,) that count `weight` times."""
+
+
+@dataclass(frozen=True)
+class KnownScale(Scale):
+    """A scale that is given."""
+
+    scale: float
+
+    def of(self, r: Array, weight: Array) -> float:
+        """Return it."""
+        return self.scale
+
+
+class RankedScale(Scale):
+    """A scale that is decided by one size: by what lies below it."""
+
+    reach: float
+    """The deciding size, in units of the scale."""
+
+    @abstractmethod
+    def reaches(self, ranks: Ranks, sizes: Array, below: Array) -> NDArray[np.bool_]:
+        """Return whether the deciding size is each of these sizes (m,) or more, given the totals below them, (m, 2)."""
+
+    @abstractmethod
+    def from_ranks(self, ranks: Ranks, cell: int) -> float:
+        """Return the scale from totals whose cells are single sizes: the deciding size is from `cell` on."""
+
+
+@dataclass(frozen=True)
+class Mad(RankedScale):
+    """The median of |r| over the upper quartile of the standard normal distribution, 0.67449."""
+
+    reach = QUARTER
+
+    def of(self, r: Array, weight: Array) -> float:
+        """Return the scale."""
+        return median(np.abs(r), weight) / QUARTER
+
+    def reaches(self, ranks: Ranks, sizes: Array, below: Array) -> NDArray[np.bool_]:
+        """Return whether less than half of the weight lies below."""
+        return np.asarray(below[:, 0] < 0.5 * ranks.weight * (1 - TIED))
+
+    def from_ranks(self, ranks: Ranks, cell: int) -> float:
+        """Return the scale: the mean of two sizes where half of the weight lies up to the first."""
+        sizes = ranks.keys.view(np.float64)
+        first = second = float(sizes[cell])
+        if ranks.cumulative()[cell + 1, 0] <= 0.5 * ranks.weight * (1 + TIED):
+            above = [] if ranks.ends[0] == TOP else [size_of(int(ranks.ends[0]))]
+            second = [*sizes[cell + 1 : cell + 2].tolist(), *above, first][0]
+        return 0.5 * (first + second) / QUARTER
+
+
+@dataclass(frozen=True)
+class HuberScale(RankedScale):
+    """Huber's proposal 2 for a number of coefficients."""
+
+    parameters: int
+    reach = D
+
+    def of(self, r: Array, weight: Array) -> float:
+        """Return the scale."""
+        order = np.argsort(np.abs(r), kind="stable")
+        size, w = np.abs(r)[order], weight[order]
+        largest = size[-1]
+        if largest == 0:
+            return 0.0
+        inside, squares = np.cumsum(w), np.cumsum(w * (size / largest) ** 2)
+        room = 2 * (inside[-1] - self.parameters) * H - D**2 * (inside[-1] - inside)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            s = largest * np.sqrt(squares / room)
+        beyond = np.append(size[1:], np.inf)
+        fits = np.flatnonzero((room > 0) & (size <= D * s) & (D * s <= beyond))
+        return float(s[fits[0]]) if len(fits) else 0.0
+
+    def reaches(self, ranks: Ranks, sizes: Array, below: Array) -> NDArray[np.bool_]:
+        """Return whether sum w min((r/s)^2, d^2), which falls with s, is not yet too small at s = size / d."""
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            within = np.where(below[:, 1] > 0, below[:, 1] / sizes / sizes, 0.0)
+        total = ranks.weight
+        return np.asarray(D**2 * (within + total - below[:, 0]) >= 2 * (total - self.parameters) * H)
+
+    def from_ranks(self, ranks: Ranks, cell: int) -> float:
+        """Return the scale where the sizes up to that of the cell are within d s, and no others."""
+        (inside, squares), total = ranks.cumulative()[cell + 1], ranks.weight
+        room = 2 * (total - self.parameters) * H - D**2 * (total - inside)
+        return math.sqrt(squares / room) if room > 0 else 0.0
+
+
+def scale_by_passes(source: Source, sizes: Any, scale: RankedScale, ranks: Ranks | None = None) -> float:
+    """Return the scale of the numbers that `sizes.read` returns for the rows of a source; one or more passes.
+
+    `ranks` are totals of a window where the answer probably lies; all sizes are looked at where there are none.
+    """
+    ranks = source.sum(Ranks, sizes) if ranks is None else ranks
+    low, high = 0, TOP
+    while True:
+        edges = np.concatenate([[ranks.low], ranks.keys, [ranks.high]]).astype(np.uint64)
+        below = ranks.cumulative()
+        reached = scale.reaches(ranks, edges.view(np.float64), np.concatenate([below[:1], below]))
+        if not reached[0]:
+            high = ranks.low
+        elif reached[-1] and ranks.high < high:
+            low = ranks.high
+        else:
+            cell = int(np.flatnonzero(reached[:-1])[-1]) - 1
+            if ranks.shift == 0 or cell < 0:
+                return scale.from_ranks(ranks, cell)
+            low = int(ranks.keys[cell])
+            high = min(low + (1 << ranks.shift), ranks.high)
+        ranks = source.sum(Ranks, sizes, window=(low, high))
+
+
+def median(values: Array, weight: Array) -> float:
+    """Return the median of values that count `weight` times; the mean of both where it falls between two."""
+    positive = weight > 0
+    if (weight == weight[0]).all() or np.ptp(weight[positive]) == 0:
+        return float(np.median(values[positive]))
+    order = np.argsort(values, kind="stable")
+    order = order[weight[order] > 0]
+    below = np.cumsum(weight[order])
+    half = 0.5 * below[-1]
+    first = int(np.searchsorted(below, half * (1 - TIED)))
+    second = first + 1 if below[first] <= half * (1 + TIED) else first
+    return float(0.5 * (values[order[first]] + values[order[min(second, len(order) - 1)]]))

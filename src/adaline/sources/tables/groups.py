@@ -1,0 +1,64 @@
+"""Groups of rows by a column of their table, read block by block as one more target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.coding import Column
+from adaline.coding.columns import is_missing, plain
+from adaline.errors import InvalidParameter, MissingValues
+from adaline.lazy import nw
+from adaline.sources.base import Source
+from adaline.sources.expanded import Expanded
+from adaline.sources.tables.source import TableSource
+from adaline.sources.tables.spec import check_column
+from adaline.sources.tables.targets import ReadTargets
+
+
+@dataclass(frozen=True)
+class BesideGroup:
+    """A reader of targets with the group of each row beside them: its number in the table, or that of its level."""
+
+    targets: ReadTargets
+    column: Column
+
+    def __call__(self, frame: nw.DataFrame[Any], first: int) -> Array:
+        """Return the targets and the group of each row, (n, K + 1)."""
+        numbers = self.column.kind == "number"
+        group = self.column.numbers(frame) if numbers else self.column.codes(frame).astype(np.float64)
+        if np.isnan(group).any() if numbers else (group < 0).any():
+            raise MissingValues(_gaps(self.column.name))
+        return np.column_stack([self.targets(frame, first), group])
+
+
+def with_group(source: Source, name: str) -> Source:
+    """Return the rows of a table with the group of each, which column `name` holds, as one more target.
+
+    A column of numbers is read with the rows; of one of texts the different ones are looked up first.
+    """
+    if isinstance(source, Expanded):
+        return source._with(with_group(source.base, name))
+    if not isinstance(source, TableSource):
+        raise InvalidParameter(
+            f"groups={name!r} names a column, and X is no table, or its classes are weighted: give a label for each row"
+        )
+    check_column(source.relation, name, "groups")
+    column = Column(name, "number")
+    if source.relation.kind(name) != "number":
+        source.reads[0] += 1
+        sql = f"SELECT DISTINCT {source.relation.value(name)} FROM {source.relation.sql} WHERE {source.where}"
+        found = [row[0] for row in source.relation.rows(sql)]
+        if any(map(is_missing, found)):
+            raise MissingValues(_gaps(name))
+        column = Column(name, "category", tuple(sorted(map(plain, found), key=str)))
+    out = source._read_by(BesideGroup(source._read_targets, column), source.shape.targets + 1)
+    out.spec = replace(out.spec, target=(*source.targets, name), formula=None)
+    return out
+
+
+def _gaps(name: str) -> str:
+    return f"column {name!r} has no value in some rows: leave those out, or fill them in"

@@ -1,0 +1,63 @@
+"""Scales of streamed residuals are those of residuals in memory, whatever window the search begins with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adaline.block import Block
+from adaline.solvers.robust.scales import HuberScale, Mad, RankedScale, scale_by_passes
+from adaline.sources import ArraySource
+from adaline.sums import Ranks, ranks
+from adaline.sums.ranks import TOP, key_of
+
+
+class FirstTarget:
+    """What `Ranks` reads of a row."""
+
+    def read(self, block: Block) -> Any:
+        return block.t[:, 0]
+
+
+def residuals(kind: str, n: int, rng: np.random.Generator) -> Any:
+    if kind == "tied":
+        return rng.integers(-3, 4, n).astype(float)
+    if kind == "on a plane":
+        return np.where(rng.random(n) < 0.7, 0.0, rng.normal(size=n))
+    return rng.standard_t(1.0, size=n) * 10.0 ** rng.integers(-200, 200)
+
+
+@pytest.mark.parametrize("most", [4, 64, 2**14])
+@pytest.mark.parametrize("kind", ["far", "tied", "on a plane"])
+@pytest.mark.parametrize("scale", [Mad(), HuberScale(3)], ids=["mad", "huber"])
+def test_passes_find_the_scale_of_memory(
+    scale: RankedScale, kind: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranks, "MOST", most)
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 7, 300, 3001):
+        r = residuals(kind, n, rng)
+        for weight in (None, rng.integers(0, 4, n) + (np.arange(n) == 0), 0.1 * rng.integers(1, 3, n)):
+            source = ArraySource(np.empty((n, 1)), r[:, None], None if weight is None else weight.astype(float))
+            source.rows_per_block = 100
+            expected = scale.of(r, np.ones(n) if weight is None else weight.astype(float))
+            middle = scale.reach * expected
+            for window in (None, (0, TOP), (key_of(0.9 * middle), key_of(1.1 * middle) + 1), (0, 1), (TOP, TOP)):
+                known = None if window is None else source.sum(Ranks, FirstTarget(), window=window)
+                found = scale_by_passes(source, FirstTarget(), scale, known)
+                if isinstance(scale, Mad):
+                    assert found == expected
+                assert found == pytest.approx(expected, rel=1e-13)
+
+
+def test_a_known_neighbourhood_takes_one_pass_and_none_two() -> None:
+    r = np.random.default_rng(1).normal(size=200_000)
+    source = ArraySource(np.empty((len(r), 1)), r[:, None])
+    expected = Mad().of(r, np.ones(len(r)))
+    assert scale_by_passes(source, FirstTarget(), Mad()) == expected
+    assert source.total_reads() == 2
+    near = (key_of(0.999 * Mad.reach * expected), key_of(1.001 * Mad.reach * expected))
+    scale_by_passes(source, FirstTarget(), Mad(), source.sum(Ranks, FirstTarget(), window=near))
+    assert source.total_reads() == 3
