@@ -20,11 +20,11 @@ from uuid import uuid4
 
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, UnreadableTable
 from adaline.sources.engines.base import (
-    Done,
     Engine,
     Held,
-    Numbers,
-    Part,
+    MakePart,
+    PartNumbers,
+    RowsDone,
     key_of,
     merge_forests,
     pack,
@@ -40,7 +40,7 @@ FIRST = 200_000  # rows that tell what columns hold
 CHUNK = 2**25  # bytes of a partition that are written at a time
 WAIT = 0.5  # seconds between two looks at how far a job is
 
-Opened = tuple[Numbers, list[Any]]
+OpenedRun = tuple[PartNumbers, list[Any]]
 """The tables of a run of parts, with their indices."""
 
 
@@ -58,11 +58,13 @@ class SparkEngine(Engine):
         """The number of tasks that run at a time now."""
         return max(int(self.context.defaultParallelism), 1)
 
-    def hold(self, parts: Sequence[Part], rows: list[list[int]] | None = None) -> Held:
+    def hold(self, parts: Sequence[MakePart], rows: list[list[int]] | None = None) -> Held:
         """Return parts whose tables the workers make in the first pass, and keep."""
         return FilesHeld(self, parts, rows)
 
-    def run(self, rdd: Any, partitions: Sequence[int] | None = None, done: Done | None = None, rows: int = 0) -> Any:
+    def run(
+        self, rdd: Any, partitions: Sequence[int] | None = None, done: RowsDone | None = None, rows: int = 0
+    ) -> Any:
         """Return the values of a collection, or of some partitions of it, in order: a job.
 
         Meanwhile `done` is told the share of `rows` that is done; where this is interrupted the job is cancelled.
@@ -141,14 +143,14 @@ class SparkHeld(Held):
         self.engine = engine
 
     @abstractmethod
-    def opened(self, numbers: Sequence[Numbers]) -> Any:
+    def opened(self, numbers: Sequence[PartNumbers]) -> Any:
         """Return a collection with the opened tables of one run of parts in each partition."""
 
-    def results(self, work: bytes, numbers: Sequence[Numbers], done: Done) -> Iterator[Any]:
+    def results(self, work: bytes, numbers: Sequence[PartNumbers], done: RowsDone) -> Iterator[Any]:
         """Return the result of each run, in the order of the parts."""
         return iter(self.engine.run(self._run(work, numbers), None, done, sum(map(sum, self.rows))))
 
-    def column(self, work: bytes, numbers: Sequence[Numbers]) -> Any:
+    def column(self, work: bytes, numbers: Sequence[PartNumbers]) -> Any:
         """Return a data frame with the number of each row, `row`, and its values; computed when it is asked for."""
         from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -162,7 +164,7 @@ class SparkHeld(Held):
         frame = self.engine.session.createDataFrame(chunks, "chunk binary", verifySchema=False)
         return frame.mapInArrow(_batches, from_arrow_schema(schema))
 
-    def _run(self, work: bytes, numbers: Sequence[Numbers]) -> Any:
+    def _run(self, work: bytes, numbers: Sequence[PartNumbers]) -> Any:
         last = max((at[0] for part in numbers for at in part if at is not None), default=0)
         return self.opened(numbers).flatMap(partial(_run, work, self.engine.threads, last))
 
@@ -170,7 +172,7 @@ class SparkHeld(Held):
 class FilesHeld(SparkHeld):
     """Parts of files, which each worker makes, and keeps while it has room."""
 
-    def __init__(self, engine: SparkEngine, parts: Sequence[Part], rows: list[list[int]] | None) -> None:
+    def __init__(self, engine: SparkEngine, parts: Sequence[MakePart], rows: list[list[int]] | None) -> None:
         super().__init__(engine)
         self.parts, self.packed = parts, [(key_of(part), pack(part)) for part in parts]
         self.runs, self.name = aligned_runs(len(parts), engine.workers), uuid4().hex
@@ -179,7 +181,7 @@ class FilesHeld(SparkHeld):
             rows = [part for run in engine.run(counts.map(partial(_count, self.name))) for part in run]
         self.rows = rows
 
-    def opened(self, numbers: Sequence[Numbers]) -> Any:
+    def opened(self, numbers: Sequence[PartNumbers]) -> Any:
         """Return the runs of parts, opened where a task of each runs."""
         runs = [([one for i in run for one in numbers[i]], [self.packed[i] for i in run]) for run in self.runs]
         return self._spread(runs).map(partial(_open_run, self.name))
@@ -204,11 +206,11 @@ class FrameHeld(SparkHeld):
         self.written = chunks.rdd.map(_bytes).persist(StorageLevel.DISK_ONLY)
         self.rows = engine.run(self.written.mapPartitions(_count_chunks))
 
-    def opened(self, numbers: Sequence[Numbers]) -> Any:
+    def opened(self, numbers: Sequence[PartNumbers]) -> Any:
         """Return the partitions, opened where Spark runs their tasks: mostly where they were written."""
         return self.written.mapPartitionsWithIndex(partial(_open_chunks, list(numbers), self.rows))
 
-    def totals(self, work: bytes, numbers: Sequence[Numbers], done: Done) -> Forest[Any]:
+    def totals(self, work: bytes, numbers: Sequence[PartNumbers], done: RowsDone) -> Forest[Any]:
         """Return the forest of all leaves; those of many partitions are merged on the cluster first."""
         runs = aligned_runs(len(self.rows), self.engine.workers)
         if len(self.rows) <= 2 * len(runs):
@@ -270,7 +272,7 @@ def _made(owner: str, key: str, packed: bytes) -> list[Any]:
     return tables
 
 
-def _open_run(owner: str, run: tuple[Numbers, list[tuple[str, bytes]]]) -> Opened:
+def _open_run(owner: str, run: tuple[PartNumbers, list[tuple[str, bytes]]]) -> OpenedRun:
     return run[0], [table for part in run[1] for table in _made(owner, *part)]
 
 
@@ -278,7 +280,7 @@ def _count(owner: str, run: list[tuple[str, bytes]]) -> list[list[int]]:
     return [[table.num_rows for table in _made(owner, *part)] for part in run]
 
 
-def _run(work: bytes, threads: int, last: int, opened: Opened) -> Iterator[Any]:
+def _run(work: bytes, threads: int, last: int, opened: OpenedRun) -> Iterator[Any]:
     """Return the result of a work for a run of parts, none where they have no rows; `last` is the table's last leaf."""
     if any(opened[0]):
         out = run_work(work, *opened, threads)
@@ -330,8 +332,8 @@ def _count_chunks(chunks: Iterable[bytes]) -> Iterator[list[int]]:
 
 
 def _open_chunks(
-    numbers: list[Numbers], rows: list[list[int]], partition: int, chunks: Iterable[bytes]
-) -> Iterator[Opened]:
+    numbers: list[PartNumbers], rows: list[list[int]], partition: int, chunks: Iterable[bytes]
+) -> Iterator[OpenedRun]:
     """Return a partition as one table; refuse another number of rows than it had."""
     import pyarrow as pa
 
@@ -359,7 +361,7 @@ def _merge(last: int, forests: Iterable[tuple[int, Forest[Any]]]) -> Iterator[Fo
     yield out
 
 
-def _column_table(work: bytes, threads: int, numbers: Numbers, tables: list[Any]) -> Any:
+def _column_table(work: bytes, threads: int, numbers: PartNumbers, tables: list[Any]) -> Any:
     """Return the values of the rows of some parts, (n,), (n, m) or a tuple of such, as an Arrow table."""
     import numpy as np
     import pyarrow as pa
@@ -380,12 +382,12 @@ def _column_table(work: bytes, threads: int, numbers: Numbers, tables: list[Any]
     )
 
 
-def _column_chunks(work: bytes, threads: int, opened: Opened) -> Iterator[tuple[bytes]]:
+def _column_chunks(work: bytes, threads: int, opened: OpenedRun) -> Iterator[tuple[bytes]]:
     if any(opened[0]):
         yield (_written(_column_table(work, threads, *opened)),)
 
 
-def _schema(work: bytes, threads: int, opened: Opened) -> Any:
+def _schema(work: bytes, threads: int, opened: OpenedRun) -> Any:
     """Return the Arrow schema of the values of the rows of some parts; None where they have no rows."""
     for at, table in zip(*opened, strict=True):
         if at is not None:
