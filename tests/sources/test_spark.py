@@ -120,6 +120,13 @@ def test_data_frames(partitions: int, session: Any, tmp_path: Path) -> None:
     )
 
 
+def test_missing_values_of_data_frames(session: Any) -> None:
+    frame = session.range(0, 90, 1, 9).selectExpr("rand(1) a", "if(id = 70, null, rand(2)) b", "rand(3) y")
+    with pytest.raises(MissingValues, match=r"missing values in column 'b' \(1\)"):
+        LinearRegression().fit(open_table(frame, target="y"))
+    assert open_table(frame, target="y", missing="drop").count_rows() == 89
+
+
 def test_partitions_that_change_are_refused(session: Any, tmp_path: Path) -> None:
     marker = tmp_path / "again"
 

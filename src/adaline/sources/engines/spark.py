@@ -102,7 +102,7 @@ class SparkEngine(Engine):
         tracker = self.context.statusTracker()
         jobs = filter(None, map(tracker.getJobInfo, tracker.getJobIdsForGroup(group)))
         stages = list(filter(None, (tracker.getStageInfo(stage) for job in jobs for stage in job.stageIds)))
-        return sum(one.numCompletedTasks for one in stages) / max(sum(one.numTasks for one in stages), 1)
+        return float(sum(one.numCompletedTasks for one in stages) / max(sum(one.numTasks for one in stages), 1))
 
 
 class Refusal:
@@ -215,7 +215,8 @@ class FrameHeld(SparkHeld):
         runs = aligned_runs(len(self.rows), self.engine.workers)
         if len(self.rows) <= 2 * len(runs):
             return super().totals(work, numbers, done)
-        forests = self._run(work, numbers).mapPartitionsWithIndex(partial(_named, [run.stop for run in runs]))
+        forests = self._run(work, numbers).mapPartitions(_caught)
+        forests = forests.mapPartitionsWithIndex(partial(_named, [run.stop for run in runs]))
         merged = forests.partitionBy(len(runs), int).mapPartitions(partial(_merge, len(runs) - 1))
         return merge_forests(self.engine.run(merged, None, done, sum(map(sum, self.rows))))
 
@@ -352,13 +353,16 @@ def _named(ends: list[int], partition: int, forests: Iterable[Forest[Any]]) -> I
     return ((sum(end <= partition for end in ends), forest) for forest in forests)
 
 
-def _merge(last: int, forests: Iterable[tuple[int, Forest[Any]]]) -> Iterator[Forest[Any]]:
-    """Return the forest of all nodes of a run of partitions, of which `last` is the last one."""
-    runs, found = zip(*forests, strict=True)
-    out = merge_forests(found)
-    if runs[0] == last:
-        out.close()
-    yield out
+def _merge(last: int, forests: Iterable[tuple[int, Any]]) -> Iterator[Any]:
+    """Return the forest of all nodes of a run of partitions, of which `last` is the last one, or what was refused."""
+    found = list(forests)
+    refused = [one for _, one in found if isinstance(one, Refusal)]
+    if found and not refused:
+        out = merge_forests([forest for _, forest in found])
+        if found[0][0] == last:
+            out.close()
+        yield out
+    yield from refused[:1]
 
 
 def _column_table(work: bytes, threads: int, numbers: PartNumbers, tables: list[Any]) -> Any:
@@ -447,7 +451,7 @@ def engine_of(cluster: Any) -> SparkEngine:
     return SparkEngine(cluster)
 
 
-class FrameParts(TableParts):
+class SparkFrameParts(TableParts):
     """A data frame of Spark: each partition is a part of one table."""
 
     def __init__(self, frame: Any, engine: SparkEngine) -> None:
@@ -459,7 +463,7 @@ class FrameParts(TableParts):
         return FrameHeld(self.engine, self.frame, columns, required)
 
 
-def open_data(data: Any, cluster: Any, target: Any) -> tuple[Relation, FrameParts, Any]:
+def open_data(data: Any, cluster: Any, target: Any) -> tuple[Relation, SparkFrameParts, Any]:
     """Return the first rows of a data frame as a relation, its partitions as parts, and the target."""
     frame = data.to_spark() if hasattr(data, "to_spark") else data
     if not hasattr(frame, "sparkSession"):
@@ -467,4 +471,4 @@ def open_data(data: Any, cluster: Any, target: Any) -> tuple[Relation, FramePart
     engine, first = engine_of(frame.sparkSession), frame.limit(FIRST).toArrow()
     if not first.num_rows:
         raise InvalidData("the frame has no rows")
-    return Relation(first), FrameParts(frame, engine), target
+    return Relation(first), SparkFrameParts(frame, engine), target
