@@ -356,7 +356,8 @@ def _with_left_out(here: RowResiduals, rho: Tukey) -> RowResiduals:
     squares = replace(here.problem, loss=Squared()).evaluate(here.theta, second=True)
     inside = null.T @ _matrix(squares) @ null
     step = -null @ (np.linalg.pinv(inside, rcond=UNSEEN, hermitian=True) @ (null.T @ squares.gradient.ravel()))
-    return here.moved(step.reshape(here.theta.shape), 1.0)
+    out: RowResiduals = here.moved(step.reshape(here.theta.shape), 1.0)
+    return out
 
 
 def _step(
