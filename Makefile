@@ -1,5 +1,6 @@
 # make demo   the main job on a bundled data set            make test   all tests, examples in docstrings included
 # make quick  the tests that take little, of every area     make lint   ruff, mypy, the import contract, schemas
+# make test-spark  the tests of fits on Spark, which needs Java
 # make test-oldest  the same with the lowest versions of the dependencies that pyproject.toml allows
 # make bench  side by side with the peers: docs/benchmarks.md
 # make wheel  a wheel for this machine and its like, checked in an empty environment: dist/
@@ -23,7 +24,7 @@ export PYTHONUTF8 := 1
 # Byte code is written, whatever the shell says: without it every process of the tests compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick test-oldest test-pure test-arm sanitize fuzz lint lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check
+.PHONY: demo test quick test-spark test-oldest test-pure test-arm sanitize fuzz lint lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.run
@@ -35,6 +36,12 @@ test: $(VENV)/.installed
 
 quick: $(VENV)/.installed
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal -m "not slow"
+
+test-spark: $(VENV)/.installed
+	@java -version 2>/dev/null || { \
+		echo "Missing: Java 17 or newer. Install it (Debian, Ubuntu: the package default-jre-headless)." >&2; exit 1; }
+	$(PIP) install --quiet --group spark
+	$(BIN)/python -m pytest -q -m spark tests/sources
 
 # An environment of its own, with exactly the lowest versions; PYTHON is one that they have wheels for, as 3.11.
 OLDEST := $(VENV)-oldest

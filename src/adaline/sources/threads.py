@@ -164,6 +164,15 @@ class Forest(Generic[S]):
         for (level, i), node in other.nodes.items():
             self.put(i, node, level)
 
+    def close(self) -> None:
+        """Merge the nodes at the end of the tree, in a forest of neighbouring leaves up to the last one of all."""
+        last, *others = sorted(self.nodes, key=lambda at: at[1] << at[0], reverse=True)
+        for left in others:
+            if left[1] % 2:  # it waits for the node to its left
+                return
+            self.nodes[left].merge(self.nodes.pop(last))
+            last = left
+
     def total(self) -> S:
         """Return the sum of all leaves; at most one node a level has no neighbour, and these merge from the right."""
         nodes = self.nodes

@@ -13,7 +13,7 @@ from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.source import TableSource
 from adaline.sources.tables.spec import TableSpec, read_spec
 
-ENGINES = {"dask": "dask", "distributed": "dask"}
+ENGINES = {"dask": "dask", "distributed": "dask", "pyspark": "spark"}
 """Modules of engines, by the package of a data frame or a client."""
 SPARK = ("spark://", "local[", "yarn")
 """How addresses of clusters of Spark begin; others are of Dask."""
@@ -44,7 +44,7 @@ def open_table(
 
     Parameters
     ----------
-    data : path, glob, folder, list of paths, SQL query, frame, dictionary of columns, or Dask data frame or array
+    data : path, glob, folder, list of paths, SQL query, frame, dictionary of columns, or data of Dask or Spark
         CSV, TSV, JSON lines (also compressed), Parquet, Arrow, a DuckDB or SQLite file, "-" for standard input (told
         by its content, kept in a temporary file, as named pipes are), "SELECT ...", a pandas, polars or Arrow frame, or
         the name of a bundled data set. Text files have a line of column names; empty fields, NA, NaN, NULL, ? and the
@@ -77,9 +77,10 @@ def open_table(
         Which table of a database; needed where it holds several.
     progress : bool or None
         Whether long reads show rows, speed and time left on stderr; None: where that is a terminal.
-    cluster : Client of dask.distributed, or the address of its scheduler
+    cluster : Client of dask.distributed, SparkSession, or the address of a scheduler such as "spark://host:7077"
         Where Parquet files, or files of text, are read and summed: every worker must see them under the same names. A
-        data frame or array of Dask is on the cluster that it was made for. Fits are those of one machine, to the bit.
+        data frame or array of Dask, and a data frame of Spark, is on the cluster that it was made for. Fits are those
+        of one machine, to the bit.
 
     Examples
     --------
@@ -126,13 +127,13 @@ def open_relation(
 
 
 def engine_of(cluster: Any) -> Engine:
-    """Return the engine of a cluster: a client or the address of a scheduler of Dask, or an engine itself."""
+    """Return the engine of a cluster: a client of Dask, a session of Spark, an address, or an engine itself."""
     if isinstance(cluster, Engine):
         return cluster
     if not is_address(cluster) and _package(cluster) not in ENGINES:
         raise InvalidParameter(
-            "cluster is a Client of dask.distributed, or an address such as 'tcp://host:8786', "
-            f"not {repr(cluster) if isinstance(cluster, str) else type(cluster).__name__}"
+            "cluster is a Client of dask.distributed, a SparkSession, or an address such as 'tcp://host:8786' or "
+            f"'spark://host:7077', not {repr(cluster) if isinstance(cluster, str) else type(cluster).__name__}"
         )
     found: Engine = _engine(cluster).engine_of(cluster)
     return found

@@ -244,6 +244,9 @@ class TableSource(Source):
         self.learn_coding()
         if self._large or self.relation.size() > 8 * KEPT:
             return self
+        if self._parts is not None and sum(map(sum, self.placed().rows)) * sum(self.shape) > KEPT:
+            self._large = True
+            return self
         if self.has_labels and self._given_targets is None:
             self.encoded(self.find_labels())
             return self
