@@ -131,7 +131,7 @@ def test_rows_that_cannot_be_learned_from_are_refused() -> None:
         learning_curve(LinearRegression(), np.full((40, 2), np.nan), np.ones(40), sizes=[20])
     with pytest.raises(InvalidData, match="in every row"):
         learning_curve(LogisticRegression(), SPECIES.X, ["a"] * len(SPECIES.X))
-    with pytest.raises(InvalidParameter, match="needs rows in memory"):
+    with pytest.raises(InvalidParameter, match=r"needs rows in memory.* offset="):
         learning_curve(LinearRegression(), open_table("penguins", target="body_mass_g", missing="drop"))
     with pytest.raises(InvalidParameter, match="bic judges the fit to all rows"):
         learning_curve(GaussianMixture(), SPECIES.X, scoring="bic")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.optimize import nnls
+from scipy.optimize import linprog, nnls
 from sklearn.base import clone, is_classifier
 from sklearn.linear_model import LassoCV, QuantileRegressor
 from sklearn.model_selection import PredefinedSplit
@@ -22,7 +22,7 @@ from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
 from adaline.fits import elastic_path
 from adaline.losses import Logistic, Quantile
 from adaline.results import Status
-from adaline.solvers.coordinates import newton_nets
+from adaline.solvers.coordinates import lasso, newton_nets
 from adaline.solvers.coordinates.corners import GroupCorners
 from adaline.sources import ArraySource
 from adaline.sources.tables import source as table_source
@@ -324,6 +324,8 @@ def test_what_is_refused(settings: dict[str, Any], words: str) -> None:
         ElasticNet(**settings).fit(*made())
     with pytest.warns(AdalineWarning, match="ElasticNet ignores folds=3"):
         ElasticNet(l1=1.0, folds=3).fit(*made())
+    with pytest.raises(InvalidParameter, match=r"takes no offset: use GeneralizedLinear\(l1=\)"):
+        ElasticNet(l1=1.0).fit(*made(), offset=np.ones(120))
 
 
 def test_a_constant_target_leaves_no_coefficient() -> None:
@@ -433,6 +435,36 @@ def test_next_to_no_l1_is_none_and_proven(loss: str, settings: dict[str, Any]) -
         assert model.certificate_.status is none.certificate_.status is Status.SOLVED
         assert model.certificate_.gap <= 1e-6 * abs(model.certificate_.objective)
         np.testing.assert_allclose(model.coef_, none.coef_, rtol=1e-7, atol=1e-10)
+
+
+def test_a_small_l1_of_fewer_rows_than_columns_is_solved() -> None:
+    X, y = np.random.default_rng(0).normal(size=(30, 100)), np.sin(np.arange(30))
+    A = np.hstack([X, -X, np.ones((30, 1)), -np.ones((30, 1))])
+    shortest = linprog(np.repeat([1.0, 0.0], [200, 2]), A_eq=A, b_eq=y).fun  # weights that leave no residual
+    for l1 in (1e-2, 1e-4, 1e-8):
+        proof = ElasticNet(l1=l1).fit(X, y).certificate_
+        assert proof.status is Status.SOLVED
+        assert proof.gap <= 1e-3 * proof.objective
+        assert proof.objective <= (1 + 1e-3) * l1 * shortest
+
+
+def test_a_gap_beside_a_tiny_objective_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elastic_path, "STEP", 0.0)
+    monkeypatch.setattr(lasso, "ROUNDS", 1)
+    X, y = made(30, 60)
+    with pytest.warns(AdalineWarning, match="of the objective"):
+        proof = ElasticNet(l1=1e-8).fit(X, y).certificate_
+    assert proof.status is Status.NOT_CONVERGED
+    assert 1e-3 * proof.objective < proof.gap
+
+
+def test_pairs_within_groups_are_found_group_by_group() -> None:
+    groups = (np.array([0, 2]), np.array([1]), np.array([], np.intp), np.array([3, 4]))
+    corners = GroupCorners(np.ones(5), groups)
+    assert "_pairs" not in vars(corners.times(2.0))
+    i, j = corners._pairs
+    group = np.array([0, 0, 1, 2, 2])
+    np.testing.assert_array_equal((i, j), np.nonzero(group[:, None] == group))
 
 
 @pytest.mark.parametrize("away", [1e-6, 1e-3, 0.1])

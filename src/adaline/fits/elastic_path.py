@@ -61,6 +61,9 @@ MOMENTS, MOST_MOMENTS = 512, 1500  # columns whose second moments are all formed
 TOGETHER = 256  # coefficients of all machines that are swept over together
 COPY = 2**31  # bytes of rows in memory that are copied, fold by fold
 FINAL = 1e-12  # share of the loss of the best constants to which the model returned is solved
+CLOSE = 1e-3  # share of the objective above its lowest: a gap above it is no proof, however small the objective is
+EXACT = 64 * math.ulp(1.0)  # share of the loss of the best constants that is rounding
+STEP = 0.5  # of l1, from one penalty to the next, on the way to one that is not reached at once
 LARGEST = np.finfo(np.float64).max / 8  # penalty; twice it is finite
 
 
@@ -149,6 +152,17 @@ class FittedNet:
     certificate: Certificate
     varying: NDArray[np.bool_]
     mean: Array
+
+
+def proven(gap: float, above: float, null: float, tol: float) -> bool:
+    """Return whether a gap is small beside the loss of the best constants and the objective, both above the lowest."""
+    return gap <= max(tol, FINAL) * null and gap <= max(max(tol, CLOSE) * above, EXACT * null)
+
+
+def short_of(gap: float, above: float) -> str:
+    """Return what to do about a gap that proves too little, beside the objective above its lowest."""
+    told = f" (the gap is {gap / above:.1g} of the objective)" if math.isfinite(gap) and above > 0 else ""
+    return f"raise tol, or give a penalty beside l1{told}"
 
 
 def refuse_rough(loss: Loss) -> None:
@@ -297,6 +311,7 @@ class Nets(ABC):
 
     solver: ClassVar[str]
     unit: float = 1.0
+    lowest: float = 0.0  # bound of the loss
     settled: bool = False  # whether no step is left, where a loss allows no proof of a gap
     scale: Array
     size: Array
@@ -341,8 +356,8 @@ class Nets(ABC):
 
     def proof(self, corners: Corners, ridge: Array, tol: float) -> Certificate:
         """Return how good the machine of all rows is."""
-        solved = self.settled or self.gap() <= max(tol, FINAL) * self.null[0]
         objective, steepest = self.measure(corners, ridge)
+        solved = self.settled or proven(self.gap(), objective - self.lowest, self.null[0], tol)
         return certificate(
             status=Status.SOLVED if solved else Status.NOT_CONVERGED,
             objective=objective / self.unit / self.unit,
@@ -350,7 +365,7 @@ class Nets(ABC):
             gap=self.gap() / self.unit / self.unit,
             rank=int((self.scale > 0).sum()),
             solver=self.solver,
-            advice=None if solved else "raise tol, or give a penalty beside l1",
+            advice=None if solved else short_of(self.gap(), objective - self.lowest),
         )
 
 
@@ -385,16 +400,43 @@ class SquaredNets(Nets):
         return not left or solve_all(left, corners, last, ridge, wanted)
 
     def finish(self, corners: Corners, last: Corners, ridge: Array) -> bool:
-        """Solve for the coefficients of the machine of all rows."""
+        """Solve for the coefficients of the machine of all rows; by way of larger penalties where it stops short."""
+        share = float(corners.c.max(initial=0.0) / last.c.max(initial=1e-300))
+        if not self._reach(corners, last, ridge):
+            return False
+        if self._enough(corners, ridge, 0.0) or not 0 < share < STEP:
+            return True
+        stopped, back = self.whole.objective(corners, ridge), self.keep()
+        self.whole.v, self.whole.g = np.zeros_like(self.whole.c), -self.whole.c
+        for part in np.geomspace(1.0, share, math.ceil(math.log(share, STEP)) + 1)[1:-1].tolist():
+            here = last.times(part)
+            last, before = here, last
+            if not self._reach(here, before, ridge):
+                return False
+        if not self._reach(corners, last, ridge):
+            return False
+        if not self.whole.objective(corners, ridge) <= stopped:
+            back()
+        return True
+
+    def _reach(self, corners: Corners, last: Corners, ridge: Array) -> bool:
+        """Step the machine of all rows to its minimum from that under `last`; False where memory is short."""
         if not solve_all([self.whole], corners, last, ridge, FINAL * self.null):
             return False
         self.whole.polish(corners, ridge)
         return True
 
+    def _enough(self, corners: Corners, ridge: Array, tol: float) -> bool:
+        """Return whether the gap is proven small, by second derivatives too where l1 is too small to."""
+        whole, null = self.whole, self.null[0]
+        objective = whole.objective(corners, ridge)
+        if not proven(whole.gap, objective, null, tol):
+            whole.gap = min(whole.gap, whole.curved(corners, ridge))
+        return proven(whole.gap, objective, null, tol)
+
     def proof(self, corners: Corners, ridge: Array, tol: float) -> Certificate:
-        """Return how good the machine of all rows is; second derivatives bound the gap where l1 is too small to."""
-        if not self.whole.gap <= max(tol, FINAL) * self.null[0]:
-            self.whole.gap = min(self.whole.gap, self.whole.curved(corners, ridge))
+        """Return how good the machine of all rows is."""
+        self._enough(corners, ridge, tol)
         return super().proof(corners, ridge, tol)
 
     def held_out(self) -> Array:
@@ -408,7 +450,7 @@ class SquaredNets(Nets):
 
     def keep(self) -> Callable[[], None]:
         """Return what brings the machine of all rows back to where it is."""
-        return partial(self.whole.__dict__.update, v=self.whole.v.copy(), g=self.whole.g.copy())
+        return partial(self.whole.__dict__.update, v=self.whole.v.copy(), g=self.whole.g.copy(), gap=self.whole.gap)
 
     def gap(self) -> float:
         """Return the gap of the machine of all rows."""
@@ -432,6 +474,7 @@ class SmoothNets(Nets):
         self.scale, self.mean = net.problem.view.scale, net.problem.spread.mean
         self.machines = NewtonNets(net.problem, parts, float(net.constant[0]))
         self.null = net.null * self.machines.share
+        self.lowest = float(self.machines.lowest[0])
         self.outside = self.machines.weight[0] - self.machines.weight[1:]
 
     def largest(self, unity: Corners) -> float:
@@ -456,7 +499,8 @@ class SmoothNets(Nets):
     def proof(self, corners: Corners, ridge: Array, tol: float) -> Certificate:
         """Return how good the machine of all rows is; second derivatives bound the gap where l1 is too small to."""
         machines, loss = self.machines, self.problem.loss
-        if not machines.gap[0] <= max(tol, FINAL) * self.null[0]:
+        above = self.measure(corners, ridge)[0] - self.lowest
+        if not proven(machines.gap[0], above, self.null[0], tol):
             machines.gap[0] = min(machines.gap[0], machines.curved_gap(corners, ridge))
             unproven = math.isinf(machines.gap[0]) and not math.isfinite(loss.concordance)
             self.settled = unproven and machines.promise <= FINAL * self.null[0]
@@ -627,7 +671,7 @@ def _by_newton(source: Source, loss: Loss, options: NetOptions) -> FittedNet | N
 def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
     """Fit any smooth convex loss of one target, or of coupled outputs, by proximal Newton steps of one machine."""
     net = smooth_net(source, loss, options.intercept, options.standardize)
-    problem, size, constant, none, null, _ = net
+    problem, size, constant, none, null, lowest = net
 
     def ridge(l1: float) -> Array:
         return np.broadcast_to(options.ridge(l1) * size**2, size.shape)
@@ -643,11 +687,11 @@ def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
         l1, start = points[best].l1, points[best].found.theta
     under = replace(problem, ridge=np.asarray(ridge(l1)))
     found = proximal(under, l1 * size, start, FINAL * null)
-    enough = max(options.tol, FINAL) * null
-    if not (found.gap <= enough or found.converged):
+    enough = partial(proven, above=found.evaluation.value - lowest, null=null, tol=options.tol)
+    if not (enough(found.gap) or found.converged):
         found = found._replace(gap=min(found.gap, curved_gap(under, found.theta, found.evaluation)))
     unproven = math.isinf(found.gap) and not math.isfinite(loss.concordance)
-    solved = found.gap <= enough or (found.converged and (unproven or math.isfinite(found.gap)))
+    solved = enough(found.gap) or (found.converged and (unproven or math.isfinite(found.gap)))
     proof = certificate(
         status=Status.SOLVED if solved else Status.NOT_CONVERGED,
         objective=found.evaluation.value,
@@ -655,7 +699,7 @@ def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
         gap=found.gap,
         rank=int((~problem.constant).sum()),
         solver="proximal Newton" if path is None else "proximal Newton along a path",
-        advice=None if solved else "raise tol, or give a penalty beside l1",
+        advice=None if solved else short_of(found.gap, found.evaluation.value - lowest),
     )
     return FittedNet(raw_weights(problem, found.theta), l1, path, proof, ~problem.constant, problem.spread.mean)
 

@@ -135,7 +135,10 @@ def learning_curve(
     Lecture S4, a richer class of functions: overfitting. Cost: folds times sizes fits.
     """
     if isinstance(X, Source):
-        raise InvalidParameter("a learning curve needs rows in memory: give arrays or a frame instead of a source")
+        raise InvalidParameter(
+            "a learning curve needs rows in memory: give arrays or a frame instead of a source, "
+            "and what it was opened with as y, sample_weight= and offset="
+        )
     if isinstance(system, SignalSystem):
         raise InvalidParameter(f"{type(system).__name__} learns from signals in their order, not from some of the rows")
     refuse_no_targets(system, y)

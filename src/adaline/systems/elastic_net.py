@@ -159,12 +159,14 @@ class ElasticNet(LinearRegressor):
     basis: Annotated[Any, BASIS] = None
 
     @transaction
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: None = None) -> Self:
         """Fit to rows X (n, D) and targets or labels y (n,), or to a source; weights are frequencies.
 
         Several targets (n, K) are fitted each by itself. X may be an array, a frame, a SciPy sparse matrix, or a
-        source, such as `open_table` returns.
+        source, such as `open_table` returns. An offset is refused: `GeneralizedLinear` takes one.
         """
+        if offset is not None:
+            raise InvalidParameter("ElasticNet takes no offset: use GeneralizedLinear(l1=), which takes one")
         meter = Meter(X)
         check_parameters(self)
         loss = loss_of(self.loss)

@@ -162,7 +162,7 @@ class GroupCorners(Corners):
     def times(self, share: Any) -> Corners:
         """Return the penalty times a number."""
         out = GroupCorners(self.c * share, self.groups)
-        vars(out).update(_members=self._members, _pairs=self._pairs)
+        vars(out).update({name: vars(self)[name] for name in ("_members", "_pairs") if name in vars(self)})
         return out
 
     @cached_property
@@ -295,6 +295,7 @@ class GroupCorners(Corners):
     def _pairs(self) -> tuple[Indices, Indices]:
         """All pairs of columns of the same group, by their places in the order of `_members`."""
         order, first, _ = self._members
-        group = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(order))))
-        i, j = np.nonzero(group[:, None] == group)
+        sizes = np.diff(np.append(first, len(order)))
+        each = [f + np.indices((d, d)).reshape(2, -1) for f, d in zip(first.tolist(), sizes.tolist(), strict=True)]
+        i, j = np.concatenate([np.empty((2, 0), np.intp), *each], axis=1)
         return i, j

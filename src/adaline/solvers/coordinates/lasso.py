@@ -29,10 +29,12 @@ from adaline.sources.threads import one_blas_thread
 SWEEPS = 10  # between two looks at the gap
 ROUNDS = 200
 PATIENCE = 2  # looks at the gap until the coefficients that are not zero are solved for
+STALLS = 5  # solves that lower no gradient, as those that end where a coefficient becomes zero
 LARGE = 250  # coefficients that take one look more
 MANY = 300  # sweeps over machines of few columns
 MOST = 2000  # coefficients that are solved for exactly in the end
 ROUNDING = 1e-11  # share of the target's size: a gradient outside the range of G is no more
+EXACT = 64 * math.ulp(1.0)  # share of the target's size: gradients below it are rounding
 TIGHTER, FINEST = 0.1, 1e-3  # share of a gap asked for, where rounding left more than was asked for; the least share
 
 
@@ -70,7 +72,7 @@ class Lasso:
         matrix[where, where] = np.where(self.diagonal[columns] > 0, self.diagonal[columns] + own, 0.0)
         few, some, c = self.v[columns], corners.of(columns), self.c[columns]
         gradient = self.g[columns] + own * few
-        enough, last = 0.01 * wanted, np.inf
+        enough, last, stalls = 0.01 * wanted, np.inf, 0
         patience = PATIENCE + np.count_nonzero(few) // LARGE
         for look in range(ROUNDS):
             some.lower(matrix, gradient, few, SWEEPS, enough)
@@ -82,9 +84,11 @@ class Lasso:
                     some.settle(matrix, gradient, few)
                 left = some.subgradient(few, gradient)
                 size = float((left**2 / np.maximum(self.diagonal[columns], 1e-300)).sum())
-                if self._bound(some, gradient, few, c, left) <= wanted or not size < 0.9 * last:
+                stalls += not size < 0.9 * last
+                stuck = not size < 0.9 * last and (stalls > STALLS or size <= EXACT**2 * self.total)
+                if self._bound(some, gradient, few, c, left) <= wanted or stuck:
                     break
-                last = size
+                last = min(size, last)
             enough *= 0.1
         change: Array = np.zeros_like(self.v)
         change[columns] = few - self.v[columns]
@@ -147,7 +151,8 @@ class Lasso:
 
         S has the coefficients that are not at rest at zero, s is their least subgradient, H = G + ridge, z = H_S^-1 s.
         Then u = H z is a subgradient too, as long as it leaves the others inside their corners, and P(v) - min P is at
-        most 1/2 u'H^-1 u = 1/2 s'z, whatever the rank of H, as u lies in its range.
+        most 1/2 u'H^-1 u = 1/2 s'z, whatever the rank of H, as u lies in its range. What s has outside of it, f, moves
+        corners alone, by f'(v - minimum), where those of the minimum cost at most P(v).
         """
         gradient, left = self.g + ridge * self.v, self.subgradient(corners, ridge)
         if len(self.quadratics.known) < len(self.v):
@@ -160,12 +165,16 @@ class Lasso:
             kept = values > 0
             if np.linalg.norm(along[~kept]) > ROUNDING * math.sqrt(self.total):
                 return math.inf
+            flat = size * np.abs(vectors[:, ~kept] @ along[~kept])
             z = np.zeros_like(self.v)
             z[some] = vectors[:, kept] @ (along[kept] / values[kept]) / size
             there = gradient - self.quadratics.apply([self.m], z[None])[0] - ridge * z
             drawn = (self.diagonal > 0) & ~moving & (corners.subgradient(self.v, there) != 0)
             if not drawn.any():
-                return 0.5 * float((along[kept] ** 2 / values[kept]).sum())
+                least = 0.5 * float((along[kept] ** 2 / values[kept]).sum())
+                costs = corners.c[some] > 0
+                share = float((flat[costs] / corners.c[some][costs]).max(initial=0.0))
+                return least + share * (corners.cost(self.v) + self.objective(corners, ridge))
             moving |= drawn
         return 0.0
 

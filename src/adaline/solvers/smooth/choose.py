@@ -107,10 +107,11 @@ def _few_rows(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) ->
     if cheap or not math.isfinite(problem.loss.concordance):
         return newton(problem, theta, wanted, give_up=give_up)._replace(solver=NEWTON)
     here = newton(problem, theta, wanted, WHOLE_STEPS, give_up)
-    if not here.converged and not give_up(here):
-        assert here.evaluation.hessian is not None
-        metric = factor_hessian(here.evaluation.hessian, problem.ridges)
-        here = _in_metric(problem, here.theta, here.evaluation, metric, 1.0, wanted).after(here)
+    if here.converged or give_up(here):
+        return here._replace(solver=NEWTON)
+    assert here.evaluation.hessian is not None
+    metric = factor_hessian(here.evaluation.hessian, problem.ridges)
+    here = _in_metric(problem, here.theta, here.evaluation, metric, 1.0, wanted).after(here)
     if not here.converged and not give_up(here):
         here = newton(problem, here.theta, wanted, give_up=give_up).after(here)
     return here._replace(solver="Newton, L-BFGS in its metric, Newton")
