@@ -304,6 +304,7 @@ class FileParts(TableParts):
         if self.text:
             names = [os.path.abspath(name) for name in self.relation.files]  # workers run in other folders
             named = zip(names, self.relation.stamp, self.relation.queries_of(columns, where, names), strict=True)
+            self.relation.refuse_damage()
             return self.engine.hold([TextPart(*one) for one in named])
         groups = [one._replace(name=os.path.abspath(one.name)) for one in self.relation.row_groups("TRUE")]
         step = 1
