@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import signal
@@ -124,6 +125,7 @@ VIEWS: dict[str, tuple[Any, dict[str, Any]]] = {
     "penalty": (lambda: LogisticRegression(penalty="auto"), {"target": "three"}),
     "balanced": (lambda: LogisticRegression(class_weight="balanced", basis=Polynomial(degree=2)), {"target": "text"}),
     "categories": (lambda: LinearRegression(), {"formula": "amount ~ a + C(three) + scale(b)"}),
+    "splines": (lambda: LinearRegression(), {"formula": "amount ~ poly(b, 2) + ns(a, df=3)"}),
     "gaps": (lambda: LinearRegression(), {"target": "amount", "features": ["gap", "a"], "missing": "drop"}),
     "filled": (lambda: LinearRegression(), {"target": "amount", "features": ["gap", "a"], "missing": "indicator"}),
 }
@@ -153,6 +155,15 @@ def test_files_that_are_not_as_they_were(tmp_path: Path) -> None:
     pd.read_parquet(names[1]).iloc[:50].to_parquet(names[1])
     with pytest.raises(UnreadableTable, match="has changed since it was opened"):
         LinearRegression().fit(table)
+
+
+def test_a_damaged_compressed_file_is_refused(tmp_path: Path) -> None:
+    raw = bytearray(gzip.compress(Path(files(tmp_path, "csv", 12_000)[0]).read_bytes()))
+    raw[-6] ^= 1  # of the checksum
+    (tmp_path / "t.csv.gz").write_bytes(raw)
+    for cluster in (None, Here(2)):
+        with pytest.raises(UnreadableTable, match="damaged"):
+            LinearRegression().fit(open_table(tmp_path / "t.csv.gz", target="amount", features=["a"], cluster=cluster))
 
 
 def test_missing_values_are_named(tmp_path: Path) -> None:
@@ -227,10 +238,12 @@ def test_the_command_line_takes_a_cluster(
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_frames_and_arrays_of_dask(client: Any, tmp_path: Path) -> None:
+def test_frames_and_arrays_of_dask(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dd, da = pytest.importorskip("dask.dataframe"), pytest.importorskip("dask.array")
     frame = pd.read_parquet(files(tmp_path))
     frame.index = frame.index + 1000
+    frame["place"] = [f"place {i // 70}" for i in range(len(frame))]  # of which the first rows have few
+    monkeypatch.setattr("adaline.sources.engines.dask.FIRST", 20)
     parts = dd.from_pandas(frame, npartitions=4)
     expected = LinearRegression().fit(frame[FEATURES], frame["amount"])
     table = open_table(parts, target="amount", features=FEATURES)
@@ -239,6 +252,10 @@ def test_frames_and_arrays_of_dask(client: Any, tmp_path: Path) -> None:
     pd.testing.assert_series_equal(
         model.predict(table).compute(), pd.Series(expected.predict(frame[FEATURES]), frame.index)
     )
+    known = expected.summary(errors="cluster", X=frame[FEATURES], y=frame["amount"], groups=frame["place"])
+    found = model.summary(errors="cluster", X=table, groups="place")
+    for mine, theirs in zip(found.to_dict()["coefficients"], known.to_dict()["coefficients"], strict=True):
+        assert mine["std_error"] == pytest.approx(theirs["std_error"], rel=1e-9)
     X = da.from_array(frame[FEATURES].to_numpy(), chunks=(100, 2))
     table = open_table(X, target=da.from_array(frame["amount"].to_numpy(), chunks=150))
     np.testing.assert_allclose(LinearRegression().fit(table).coef_, expected.coef_, rtol=1e-12)
