@@ -45,6 +45,7 @@ SHORTEST = 1e-6
 
 PLANES, KEPT, STEPS = 500, 25, 50  # of least trimmed squares: drawn, improved, and steps of each
 WELL = 1e-3  # ratio of the diagonal of a factor that costs normal equations no digits that matter
+MEDIAN, MEDIAN_STEPS = 1e-2, 50  # share of the threshold within which residuals are squared, and steps at most
 UNSEEN = 1e-10  # share of the largest singular value below which rows say nothing of a direction
 NUMBERS = 2**21  # in all the planes' equations together
 ROWS, ROWS_A_COLUMN = 2000, 40  # of the sample
@@ -345,19 +346,21 @@ class Reweighted(Loss):
 
 
 def _with_left_out(here: RowResiduals, rho: Tukey) -> RowResiduals:
-    """Return the residuals after least squares along the directions that only rows beyond the threshold determine.
+    """Return the residuals after a median regression along the directions that only rows without weight determine.
 
-    As of a level of a category that the start has not seen: all its rows may lie far out, without any weight.
+    As of a level of a category that the start has not seen: all its rows may lie far out, and one of them much further.
     """
     weighted = replace(here.problem, loss=Reweighted(rho)).evaluate(here.theta, second=True)
     null = factor_hessian(_matrix(weighted)).null
-    if not null.shape[1]:
-        return here
-    squares = replace(here.problem, loss=Squared()).evaluate(here.theta, second=True)
-    inside = null.T @ _matrix(squares) @ null
-    step = -null @ (np.linalg.pinv(inside, rcond=UNSEEN, hermitian=True) @ (null.T @ squares.gradient.ravel()))
-    out: RowResiduals = here.moved(step.reshape(here.theta.shape), 1.0)
-    return out
+    near_median = replace(here.problem, loss=Reweighted(Huber(MEDIAN * rho.c)))
+    for _ in range(MEDIAN_STEPS if null.shape[1] else 0):
+        at = near_median.evaluate(here.theta, second=True)
+        inside, slope = null.T @ _matrix(at) @ null, null.T @ at.gradient.ravel()
+        step = -null @ (np.linalg.pinv(inside, rcond=UNSEEN, hermitian=True) @ slope)
+        here, before = here.moved(step.reshape(here.theta.shape), 1.0), here
+        if here.change(before) <= MEDIAN * rho.c:
+            break
+    return here
 
 
 def _step(
