@@ -217,13 +217,13 @@ def check_versions(client: Any) -> None:
 
 
 def engine_of(cluster: Any) -> DaskEngine:
-    """Return the engine of a client, or of the cluster whose scheduler has an address."""
+    """Return the engine of a client, of a LocalCluster or its like, or of the scheduler at an address."""
     try:
         from distributed import Client, default_client
     except ImportError:
         raise InvalidParameter("clusters of Dask need dask and distributed: pip install 'adaline[dask]'") from None
     if not isinstance(cluster, str):
-        return DaskEngine(cluster)
+        return DaskEngine(cluster if isinstance(cluster, Client) else cluster.get_client())
     with suppress(ValueError):  # where this process has no client
         known = default_client()
         if known.scheduler.address == cluster:
