@@ -210,6 +210,7 @@ def _a9a() -> tuple[Any, Array] | None:
         return None
     with gzip.open(path) as file:
         X, y = load_svmlight_file(file)
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # liblinear takes no others
     return sparse.csr_matrix(X), (y > 0).astype(np.int64)
 
 

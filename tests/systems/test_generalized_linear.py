@@ -210,6 +210,44 @@ def test_targets_that_are_all_at_an_end_have_no_minimum(loss: str, value: float)
     assert GeneralizedLinear(loss="poisson").fit(X, np.full(30, 5.0)).certificate_.status is Status.SOLVED
 
 
+def test_counts_that_end_at_once_have_no_minimum() -> None:
+    """Weights run so far that curvature vanishes: the column is not taken for a constant, and no digits are claimed."""
+    y = np.r_[np.random.default_rng(0).poisson(4, 20), np.zeros(20)]
+    u = np.r_[np.zeros(20), np.linspace(1e-4, 2, 20)]
+    with pytest.warns(AdalineWarning, match="no minimum"):
+        model = GeneralizedLinear(loss="poisson").fit(u[:, None], y)
+    assert model.certificate_.status is Status.NO_MINIMUM
+    assert np.isnan(model.certificate_.digits)
+    assert model.coef_[0] < -100
+    assert not len(model.aliased_)
+
+
+def test_counts_that_are_all_zero_in_one_of_many_groups_have_no_minimum() -> None:
+    """So many columns that no solver forms second derivatives."""
+    rng = np.random.default_rng(0)
+    X = sparse.random(6000, 3000, density=1e-3, random_state=0, format="csr", data_rvs=np.ones)
+    y = rng.poisson(3.0, 6000) * (X[:, [0]].toarray().ravel() == 0)
+    with pytest.warns(AdalineWarning, match="no minimum"):
+        model = GeneralizedLinear(loss="poisson").fit(X, y)
+    assert model.certificate_.status is Status.NO_MINIMUM
+
+
+@pytest.mark.parametrize("near", [1e-6, 1e-8, 0.0])
+def test_columns_that_nearly_depend_are_not_taken_for_dependent_ones(near: float) -> None:
+    """Those that do depend are named, and not a column beside them."""
+    rng = np.random.default_rng(0)
+    x, e, z = rng.normal(size=(3, 500))
+    counts = rng.poisson(np.exp(1 + 0.3 * x + 0.5 * z))
+    X = np.column_stack([x, x + near * e, z])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AdalineWarning)
+        models = [GeneralizedLinear(loss="poisson").fit(X, counts), LogisticRegression().fit(X, counts > 2)]
+    for model in models:
+        assert model.certificate_.status is (Status.ILL_CONDITIONED if near else Status.RANK_DEFICIENT)
+        assert list(model.dependencies_) == ([] if near else ["x1 = x0"])
+        assert "predictions are the same" not in str(model.summary()) or not near
+
+
 def test_a_machine_without_a_constant_knows_its_digits() -> None:
     X, z, rng = rows()
     model = GeneralizedLinear(loss="poisson", fit_intercept=False).fit(X, rng.poisson(np.exp(z)))

@@ -509,12 +509,14 @@ def test_one_round_among_many_rows_is_told() -> None:
         RobustRegression(loss="quantile", quantile=1e-3, epochs=1).fit(X, y)
 
 
-def test_a_level_that_the_start_has_not_seen_is_fitted() -> None:
-    """Three rows of 20,000 have it, and lie far from the others."""
+@pytest.mark.parametrize("wild", [0.0, 400.0])
+def test_a_level_that_the_start_has_not_seen_is_fitted(wild: float) -> None:
+    """Three rows of 20,000 have it, and lie far from the others, one of them perhaps further."""
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=(20_000, 2)), np.zeros(20_000)])
     X[[50, 7000, 15_000], 2] = 1.0
     y = X @ [1.0, 2.0, 500.0] + 3 + rng.normal(size=20_000)
+    y[7000] += wild
     model = RobustRegression(loss="tukey").fit(X, y)
     assert model.certificate_.status is Status.SOLVED
     np.testing.assert_allclose(model.coef_, [1.0, 2.0, 500.0], atol=3.0)

@@ -73,6 +73,9 @@ LITTLE_LEFT = 1e-6  # share of the objective that slow steps still gain where it
 NULL_CLOSE = 1e-16  # squared slope of a constant, in its metric, as a share of the objective
 SHAPE_STEPS, SHAPE_CLOSE = 50, 1e-11  # most steps to the shape of a negative binomial, and its relative accuracy
 SHAPE_ROUNDING = 2.0**-48  # share of the terms of its slope that is rounding
+REACH, SAME = 1e5, 1e-10  # a move, in roots of the objective's size, along columns that depend, and what it may change
+BENDS = 1e-9  # share of the curvature of single columns that columns which nearly depend do not have
+FAR = 15.0  # output of a single column from which its coefficient may be on the way to infinity
 
 
 @dataclass(frozen=True)
@@ -434,7 +437,7 @@ class _Minimising:
         self.problem, self.constants, self.options = problem, constants, options
         self.loss = problem.loss
         self.wanted = constants.gap(options.tol)
-        self.unbounded = False
+        self.unbounded = self.nearly = False
         labelled = self.loss.coupled or (
             self.loss.of_classes and constants.lowest == 0 and problem.source.shape.targets == 1
         )
@@ -466,6 +469,7 @@ class _Minimising:
             name = found.solver
             if self.check is not None and near is None and math.isinf(found.gap):
                 self._settle(found)
+            found = self._judge_flat_directions(found)
             if self.unbounded or self.separation is not None:
                 problem = with_tiny_penalty(problem)
                 found = minimise_smooth(problem, found.theta * 0.5, self.wanted, options.solver).after(found)
@@ -479,7 +483,67 @@ class _Minimising:
     def _settle(self, found: DescentResult) -> None:
         """Decide whether a plane separates the classes; few rows in general position are separable (S4)."""
         assert self.check is not None
-        self.check.settle(found.theta, likely=self.problem.features >= self.problem.source.n_rows)
+        likely = self.problem.features >= self.problem.source.n_rows or self._falls_further(found)
+        self.check.settle(found.theta, likely=likely)
+
+    def _judge_flat_directions(self, found: DescentResult) -> DescentResult:
+        """Return what was found, with curvature along directions where it only seems to be zero.
+
+        Without curvature are columns that depend on others; those that nearly do, of which a long move both ways still
+        changes the objective; and directions along which a likelihood has fallen to its end, where shorter weights
+        cost more and longer ones do not: then there is no minimum.
+        """
+        problem, curvature, scale = self.problem, found.curvature, self.constants.scale
+        if not self.options.free or self.unbounded or self.separation is not None:
+            return found
+        if curvature is None:
+            self.unbounded = self.check is None and self._falls_further(found)
+            return found
+        theta, depends = _shortest(problem, found)
+        varying = np.tile(np.concatenate([[problem.intercept], ~problem.constant]), problem.outputs)
+        live = (curvature.null[varying] != 0).any(axis=0)
+        if theta is found.theta or not (live.any() or depends.constant.sum() > problem.constant.sum()):
+            return found
+        here = problem.evaluate(found.theta).value
+        if problem.evaluate(theta).value > here + SAME * scale and self._may_fall:
+            longer = found.theta - theta
+            self.unbounded = (
+                self.check is None
+                and problem.evaluate(found.theta + longer).value <= here
+                and self._bends_at_the_start(longer.ravel())
+            )
+        if self.unbounded or not len(depends.left_out):
+            return found
+        null = curvature.null[:, live]
+        move = REACH * math.sqrt(scale) * null.sum(axis=1).reshape(theta.shape)
+        if sum(problem.evaluate(found.theta + way * move).value for way in (-1, 1)) - 2 * here <= SAME * scale:
+            return found
+        self.nearly = True
+        least = CUT * curvature.largest * len(varying)  # eigenvalues along these directions are below
+        root = np.concatenate([curvature.root, null / math.sqrt(least)], axis=1)
+        return found._replace(curvature=Curvature(root, least, curvature.largest, curvature.null[:, ~live]))
+
+    def _bends_at_the_start(self, way: Array) -> bool:
+        """Whether there is curvature along a direction (M,) at the constants: then its columns do not nearly depend."""
+        hessian = self.problem.evaluate(self.constants.theta, second=True).hessian
+        return hessian is not None and bool(way @ hessian @ way > BENDS * (way**2 @ np.abs(hessian.diagonal())))
+
+    @property
+    def _may_fall(self) -> bool:
+        """Whether the loss may fall for ever along a direction."""
+        return self.loss.linked is not None or math.isfinite(self.loss.concordance)
+
+    def _falls_further(self, found: DescentResult) -> bool:
+        """Whether coefficients with which a column moves outputs far can grow on at no cost; reads the rows if so."""
+        problem = self.problem
+        if found.curvature is not None or not math.isinf(found.gap) or not self.options.free or not self._may_fall:
+            return False
+        raw, largest = problem.to_raw(found.theta), problem.spread.largest
+        far = np.abs(raw[:, 1:]) * largest > FAR
+        if not far.any():
+            return False
+        raw[:, 1:] += np.where(far, np.sign(raw[:, 1:]) / np.where(largest > 0, largest, 1.0), 0.0)
+        return bool(problem.evaluate(problem.from_raw(raw)).value <= found.evaluation.value)
 
     def _near(self) -> DescentResult | None:
         """Return the minimum near a fit of nearly the same rows, where there is one and it helps."""
@@ -546,7 +610,7 @@ class _Minimising:
             return False
         if here.curvature.length(here.evaluation.gradient) ** 2 > LITTLE_LEFT * self.constants.scale:
             return False
-        if self.loss.linked is None and not math.isfinite(self.loss.concordance):
+        if not self._may_fall:
             return False
         view, spread = self.problem.view, self.problem.spread
         furthest = np.concatenate([[1.0], np.abs(view.offset) + spread.largest * view.scale])
@@ -574,8 +638,10 @@ class _Minimising:
     def _outside(self, problem: Problem, found: DescentResult) -> tuple[Array, Dependence]:
         """Return the weights in raw units, of those that predict the same the shortest, and how columns depend."""
         theta, depends = _shortest(problem, found)
-        may_vanish = theta is not found.theta and not math.isfinite(self.loss.concordance)
-        if may_vanish and problem.evaluate(theta).value > found.evaluation.value + FLAT * self.constants.scale:
+        allowed = SAME if math.isfinite(self.loss.concordance) else FLAT
+        if theta is not found.theta and (
+            problem.evaluate(theta).value > problem.evaluate(found.theta).value + allowed * self.constants.scale
+        ):
             theta, depends = found.theta, independent(problem.constant)  # curvature vanishes, columns do not depend
         if not self.loss.coupled or self.options.solver == "gradient":
             return problem.to_raw(theta), depends
@@ -596,14 +662,16 @@ class _Minimising:
                 status = self.separation.status
             elif len(depends.left_out) and self.options.free:
                 status = Status.RANK_DEFICIENT
-            elif condition > 1e8:
+            elif condition > 1e8 or self.nearly:
                 status = Status.ILL_CONDITIONED
         return certificate(
             status=status,
             objective=found.evaluation.value,
             gradient=problem.steepness(found.evaluation.gradient),
             gap=found.gap if self.loss.convex else math.inf,
-            digits=_digits(problem, found, raw, self.constants.slope),
+            digits=math.nan
+            if status in (Status.NO_MINIMUM, Status.NOT_CONVERGED)
+            else _digits(problem, found, raw, self.constants.slope),
             condition=condition,
             rank=depends.rank,
             solver=solver,

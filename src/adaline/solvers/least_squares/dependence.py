@@ -33,6 +33,7 @@ MOST_NEAT = 2**14  # weights that are made neat: where more columns than rows de
 MOST_TERMS, MOST_SHOWN = 8, 3  # of a combination, and combinations in a warning
 UNDETERMINED = 1e-6  # share of a combination of coefficients that the rows do not determine
 PIVOT = 1e-10  # length, of unit vectors, from which a null vector reaches a column
+SQUARED_PIVOT = 1e-6  # the same for null vectors of second derivatives, which square the condition of the columns
 FEW = 32  # null vectors; of more a QR decomposition is tried first
 
 
@@ -132,7 +133,7 @@ def independent(constant: Mask) -> Dependence:
     return Dependence(np.zeros(0, dtype=np.intp), np.zeros((0, len(constant))), np.zeros(0), constant)
 
 
-def dependence(null: Array, size: Array, mean: Array | None) -> Dependence:
+def dependence(null: Array, size: Array, mean: Array | None, pivot: float = PIVOT) -> Dependence:
     """Return the combinations among columns, from their null vectors.
 
     Parameters
@@ -140,11 +141,12 @@ def dependence(null: Array, size: Array, mean: Array | None) -> Dependence:
     null : (D, A) with X null = 0, X the columns over their sizes, about constants in a model with intercept.
     size : (D,) of the columns, in raw units; zero where a column is constant.
     mean : (D,) of the columns in raw units; None without an intercept.
+    pivot : length, of unit vectors, from which a null vector reaches a column: its accuracy.
     """
     constant = size == 0
     if not null.shape[1]:
         return independent(constant)
-    left_out, weights = echelon(null)
+    left_out, weights = echelon(null, pivot)
     weights[np.abs(weights) <= NEGLIGIBLE * np.maximum(np.abs(weights).max(axis=1, keepdims=True), 1.0)] = 0.0
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         raw = np.where(weights != 0, weights * size[left_out, None] / size, 0.0)
@@ -162,7 +164,7 @@ def dependence(null: Array, size: Array, mean: Array | None) -> Dependence:
     return Dependence(left_out[combined], raw[combined], constants[combined], constant)
 
 
-def echelon(null: Array) -> tuple[NDArray[np.intp], Array]:
+def echelon(null: Array, pivot: float = PIVOT) -> tuple[NDArray[np.intp], Array]:
     """Return the columns at which null vectors (D, A) end, ascending, and each as a combination of the others, (A, D).
 
     From the last column on, a reflection of the null vectors leaves one of them nonzero at that column; then each
@@ -173,7 +175,7 @@ def echelon(null: Array) -> tuple[NDArray[np.intp], Array]:
     ends: list[int] = []
     if len(rows) > FEW:
         reflected: Array = np.asarray(np.linalg.qr(rows[:, ::-1], mode="r"))
-        short = np.flatnonzero(np.abs(reflected.diagonal()) <= PIVOT)
+        short = np.flatnonzero(np.abs(reflected.diagonal()) <= pivot)
         rows = reflected[:, ::-1].copy()
         ends = [rows.shape[1] - 1 - i for i in range(short[0] if len(short) else len(rows))]
     for j in range(rows.shape[1] - 1 - len(ends), -1, -1):
@@ -182,7 +184,7 @@ def echelon(null: Array) -> tuple[NDArray[np.intp], Array]:
             break
         reach = rows[done:, j]
         length = float(np.linalg.norm(reach))
-        if length <= PIVOT:
+        if length <= pivot:
             rows[done:, j] = 0.0
             continue
         mirror = reach.copy()

@@ -45,6 +45,7 @@ SHORTEST = 1e-6
 
 PLANES, KEPT, STEPS = 500, 25, 50  # of least trimmed squares: drawn, improved, and steps of each
 WELL = 1e-3  # ratio of the diagonal of a factor that costs normal equations no digits that matter
+MEDIAN, MEDIAN_STEPS = 1e-2, 50  # share of the threshold within which residuals are squared, and steps at most
 UNSEEN = 1e-10  # share of the largest singular value below which rows say nothing of a direction
 NUMBERS = 2**21  # in all the planes' equations together
 ROWS, ROWS_A_COLUMN = 2000, 40  # of the sample
@@ -124,14 +125,14 @@ class StreamedResiduals(RowResiduals):
 
     def __init__(self, problem: Problem, theta: Array, size: float = 0.0, spread: float = np.inf) -> None:
         self.problem, self.theta, self.size, self.spread = problem, theta, size, spread
-        self._before: StreamedResiduals | None = None
+        self._before: Array | None = None  # theta before the step that led here
         self._known: tuple[Loss, ResidualTotals] | None = None
         self._ranks: Ranks | None = None
 
     def moved(self, step: Array, share: float, whole: Any = None) -> StreamedResiduals:
         """Return those at theta + share x step."""
         out = StreamedResiduals(self.problem, self.theta + share * step, self.size, self.spread)
-        out._before = self
+        out._before = self.theta
         return out
 
     def totals(self, loss: Loss) -> ResidualTotals:
@@ -139,7 +140,7 @@ class StreamedResiduals(RowResiduals):
         if self._known is None or self._known[0] != loss:
             view, before = self.problem.view, self._before
             plane = RegressionPlane(self.theta, view)
-            step = None if before is None else RegressionPlane(self.theta - before.theta, view)
+            step = None if before is None else RegressionPlane(self.theta - before, view)
             low, high = (min(max(self.size + way * self.spread, 0.0), np.finfo(float).max) for way in (-1, 1))
             window = (key_of(low), key_of(high) + 1) if self.size > 0 and self._ranks is None else (TOP, TOP)
             kinds: tuple[Any, ...] = ((ResidualTotals, {}), (Ranks, {"window": window}))
@@ -345,19 +346,21 @@ class Reweighted(Loss):
 
 
 def _with_left_out(here: RowResiduals, rho: Tukey) -> RowResiduals:
-    """Return the residuals after least squares along the directions that only rows beyond the threshold determine.
+    """Return the residuals after a median regression along the directions that only rows without weight determine.
 
-    As of a level of a category that the start has not seen: all its rows may lie far out, without any weight.
+    As of a level of a category that the start has not seen: all its rows may lie far out, and one of them much further.
     """
     weighted = replace(here.problem, loss=Reweighted(rho)).evaluate(here.theta, second=True)
     null = factor_hessian(_matrix(weighted)).null
-    if not null.shape[1]:
-        return here
-    squares = replace(here.problem, loss=Squared()).evaluate(here.theta, second=True)
-    inside = null.T @ _matrix(squares) @ null
-    step = -null @ (np.linalg.pinv(inside, rcond=UNSEEN, hermitian=True) @ (null.T @ squares.gradient.ravel()))
-    out: RowResiduals = here.moved(step.reshape(here.theta.shape), 1.0)
-    return out
+    near_median = replace(here.problem, loss=Reweighted(Huber(MEDIAN * rho.c)))
+    for _ in range(MEDIAN_STEPS if null.shape[1] else 0):
+        at = near_median.evaluate(here.theta, second=True)
+        inside, slope = null.T @ _matrix(at) @ null, null.T @ at.gradient.ravel()
+        step = -null @ (np.linalg.pinv(inside, rcond=UNSEEN, hermitian=True) @ slope)
+        here, before = here.moved(step.reshape(here.theta.shape), 1.0), here
+        if here.change(before) <= MEDIAN * rho.c:
+            break
+    return here
 
 
 def _step(

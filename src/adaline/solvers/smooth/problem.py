@@ -23,7 +23,7 @@ from adaline.arrays import Array, host
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.losses import Loss
 from adaline.penalties import RidgePenalty
-from adaline.solvers.least_squares.dependence import Dependence, dependence
+from adaline.solvers.least_squares.dependence import SQUARED_PIVOT, Dependence, dependence
 from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.sources import Source
 from adaline.sources.sample import draw_rows, select_columns
@@ -246,7 +246,7 @@ class Problem:
             basis, size, _ = np.linalg.svd(basis, full_matrices=False)
             basis = basis[:, size > UNSEEN * size.max(initial=0.0)]
         width = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
-        return dependence(basis, width, self.spread.mean if self.intercept else None)
+        return dependence(basis, width, self.spread.mean if self.intercept else None, SQUARED_PIVOT)
 
     def largest_curvature(self) -> Array:
         """Return a bound on the second derivative by each coefficient, (1 + D,); zero where the loss has none."""
