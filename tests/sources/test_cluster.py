@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,11 +16,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from adaline import LMS, LinearRegression, LogisticRegression, open_table
-from adaline.basis import Polynomial
+from adaline import (
+    LMS,
+    FisherDiscriminant,
+    GeneralizedLinear,
+    KMeans,
+    LinearRegression,
+    LogisticRegression,
+    OneVsRest,
+    open_table,
+)
+from adaline.basis import Custom, Polynomial
 from adaline.cli import main
 from adaline.coding import Coding
-from adaline.errors import InvalidParameter, MissingValues, UnreadableTable
+from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnreadableTable
 from adaline.sources import Source
 from adaline.sources.engines.base import Here
 from adaline.sources.tables import batches
@@ -50,7 +61,10 @@ def files(folder: Path, kind: str = "parquet", rows: int = 700) -> list[str]:
 
 
 def state(given: Any, seen: tuple[int, ...] = ()) -> Any:
-    """Return what an object consists of, numbers by their bits, so that it can be compared."""
+    """Return what an object consists of, numbers by their bits, so that it can be compared.
+
+    Passes are not: on a cluster labels take one of their own, and rows without gaps are counted as they are placed.
+    """
     if isinstance(given, np.ndarray) and given.dtype.kind != "O":
         return given.shape, given.dtype.str, given.tobytes()
     if isinstance(given, float):
@@ -124,6 +138,7 @@ VIEWS: dict[str, tuple[Any, dict[str, Any]]] = {
     "penalty": (lambda: LogisticRegression(penalty="auto"), {"target": "three"}),
     "balanced": (lambda: LogisticRegression(class_weight="balanced", basis=Polynomial(degree=2)), {"target": "text"}),
     "categories": (lambda: LinearRegression(), {"formula": "amount ~ a + C(three) + scale(b)"}),
+    "splines": (lambda: LinearRegression(), {"formula": "amount ~ poly(b, 2) + ns(a, df=3)"}),
     "gaps": (lambda: LinearRegression(), {"target": "amount", "features": ["gap", "a"], "missing": "drop"}),
     "filled": (lambda: LinearRegression(), {"target": "amount", "features": ["gap", "a"], "missing": "indicator"}),
 }
@@ -155,12 +170,46 @@ def test_files_that_are_not_as_they_were(tmp_path: Path) -> None:
         LinearRegression().fit(table)
 
 
+def test_a_damaged_compressed_file_is_refused(tmp_path: Path) -> None:
+    raw = bytearray(gzip.compress(Path(files(tmp_path, "csv", 12_000)[0]).read_bytes()))
+    raw[-6] ^= 1  # of the checksum
+    (tmp_path / "t.csv.gz").write_bytes(raw)
+    for cluster in (None, Here(2)):
+        with pytest.raises(UnreadableTable, match="damaged"):
+            LinearRegression().fit(open_table(tmp_path / "t.csv.gz", target="amount", features=["a"], cluster=cluster))
+
+
 def test_missing_values_are_named(tmp_path: Path) -> None:
     names = files(tmp_path)
     pd.read_parquet(names[1]).assign(a=np.nan).to_parquet(names[1])
     for cluster in (None, Here(2)):
         with pytest.raises(MissingValues, match=r"missing values in column 'a' \(233\)"):
             LinearRegression().fit(open_table(names, target="amount", features=FEATURES, cluster=cluster))
+
+
+def test_methods_of_rows_by_position_and_by_name(tmp_path: Path) -> None:
+    names = files(tmp_path, rows=240)
+    for system, method in ((FisherDiscriminant(), "transform"), (OneVsRest(LogisticRegression()), "predict_proba")):
+        here, there = (open_table(names, target="three", features=FEATURES, cluster=one) for one in (None, Here(2)))
+        call = getattr(system.fit(here), method)
+        np.testing.assert_array_equal(call(there), call(here))
+        np.testing.assert_array_equal(call(X=there), call(here))
+
+
+def test_passes_are_counted(tmp_path: Path) -> None:
+    names, formula = files(tmp_path, rows=240), "amount ~ a + C(three) + scale(b)"
+    tables = [open_table(names, formula=formula, cluster=one) for one in (None, Here(2))]
+    assert [table.reads[0] for table in tables] == [2, 2]
+    passes = [LinearRegression().fit(table).certificate_.passes for table in tables]
+    assert passes[0] == passes[1]
+
+
+def test_placements_within_a_new_one_are_dropped(tmp_path: Path) -> None:
+    parts = open_table(files(tmp_path), target="amount", features=FEATURES, cluster=Here(2)).parts
+    assert parts is not None
+    parts.held(["a"], "TRUE", ())
+    parts.held(["a", "b", "c", "amount", "times"], "TRUE", ())
+    assert list(parts._held) == [("TRUE", frozenset(["a", "b", "c", "amount", "times"]))]
 
 
 @pytest.fixture(scope="module")
@@ -223,14 +272,16 @@ def test_the_command_line_takes_a_cluster(
         pd.read_parquet("here.parquet"), pd.read_parquet("there").sort_index(ignore_index=True)
     )
     assert main(["compare", "rows", "-t", "amount", "--cluster", "region"]) == 2
-    assert "an address such as 'tcp://host:8786', not 'region'" in capsys.readouterr().err
+    assert "or an address such as 'tcp://host:8786' or 'spark://host:7077', not 'region'" in capsys.readouterr().err
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_frames_and_arrays_of_dask(client: Any, tmp_path: Path) -> None:
+def test_frames_and_arrays_of_dask(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dd, da = pytest.importorskip("dask.dataframe"), pytest.importorskip("dask.array")
     frame = pd.read_parquet(files(tmp_path))
     frame.index = frame.index + 1000
+    frame["place"] = [f"place {i // 70}" for i in range(len(frame))]  # of which the first rows have few
+    monkeypatch.setattr("adaline.sources.engines.dask.FIRST", 20)
     parts = dd.from_pandas(frame, npartitions=4)
     expected = LinearRegression().fit(frame[FEATURES], frame["amount"])
     table = open_table(parts, target="amount", features=FEATURES)
@@ -239,9 +290,58 @@ def test_frames_and_arrays_of_dask(client: Any, tmp_path: Path) -> None:
     pd.testing.assert_series_equal(
         model.predict(table).compute(), pd.Series(expected.predict(frame[FEATURES]), frame.index)
     )
+    known = expected.summary(errors="cluster", X=frame[FEATURES], y=frame["amount"], groups=frame["place"])
+    found = model.summary(errors="cluster", X=table, groups="place")
+    for mine, theirs in zip(found.to_dict()["coefficients"], known.to_dict()["coefficients"], strict=True):
+        assert mine["std_error"] == pytest.approx(theirs["std_error"], rel=1e-9)
     X = da.from_array(frame[FEATURES].to_numpy(), chunks=(100, 2))
     table = open_table(X, target=da.from_array(frame["amount"].to_numpy(), chunks=150))
     np.testing.assert_allclose(LinearRegression().fit(table).coef_, expected.coef_, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_offsets_of_a_cluster(client: Any, tmp_path: Path) -> None:
+    dd = pytest.importorskip("dask.dataframe")
+    names = files(tmp_path)
+    frame = pd.concat([pd.read_parquet(name) for name in names], ignore_index=True)
+    tables = [
+        open_table(data, target="three", features=FEATURES, offset="log(times + 1)", cluster=cluster)
+        for data, cluster in ((names, None), (names, client), (dd.from_pandas(frame, npartitions=3), None))
+    ]
+    model = GeneralizedLinear(loss="poisson").fit(tables[0])
+    expected = model.predict(tables[0])
+    for table in tables[1:]:
+        np.testing.assert_allclose(model.predict(table).compute().to_numpy(), expected, rtol=1e-12)
+        np.testing.assert_allclose(model.decision_function(X=table).compute().to_numpy(), np.log(expected), atol=1e-12)
+
+
+def test_functions_of_a_script_travel(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    main_module: dict[str, Any] = vars(sys.modules["__main__"])
+    exec("def phi(x):\n    return x[:, :1] ** 2", script := {"__name__": "__main__"})
+    monkeypatch.setitem(main_module, "phi", script["phi"])
+    table = open_table(files(tmp_path), target="amount", features=FEATURES, cluster=client)
+    assert LinearRegression(basis=Custom(script["phi"])).fit(table).coef_.shape == (1,)
+
+
+@pytest.mark.filterwarnings("error:Insufficient elements")
+def test_what_frames_and_arrays_of_dask_may_hold() -> None:
+    dd, da = pytest.importorskip("dask.dataframe"), pytest.importorskip("dask.array")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({0: rng.normal(size=40), "g": ["u", "v"] * 19 + ["w", "u"], "y": rng.normal(size=40)})
+    parts = dd.from_pandas(frame, npartitions=10).astype({"g": "category"})
+    model = LinearRegression().fit(open_table(parts, target="y"))
+    assert model.feature_names_in_.tolist() == ["0", "g[T.v]", "g[T.w]"]
+    centres = KMeans(n_clusters=2, random_state=0).fit(frame[["y"]])
+    rows = open_table(parts[["y"]])
+    assert type(centres.predict(rows)) is type(centres.predict(X=rows))
+    x = da.from_array(frame[["y"]].to_numpy(), chunks=(10, 1))
+    for data, target, message in (
+        (x, x.repeat(2, axis=1), "one dimension"),
+        (x, x[:, 0][x[:, 0] > 0], "compute_chunk_sizes"),
+        (x, x[:20, 0], "40 rows and the target 20"),
+    ):
+        with pytest.raises(InvalidData, match=message):
+            open_table(data, target=target)
 
 
 def test_an_interrupt_cancels_the_work(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

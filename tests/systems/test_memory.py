@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
 from sklearn.base import RegressorMixin
 
@@ -18,6 +19,7 @@ from adaline.input import first_pass
 from adaline.solvers.clusters import starts
 from adaline.solvers.smooth import choose, problem
 from adaline.sources import totals
+from adaline.sources.tables import batches
 from adaline.sources.tables import source as table_module
 from adaline.sums import ranks
 from adaline.systems import SYSTEMS, UNSUPERVISED, OnlineSystem
@@ -42,7 +44,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
 
 @pytest.fixture(autouse=True)
 def streaming(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Let no table be held in memory, blocks and samples be small, and one thread read them."""
+    """Let no table be held in memory, not even decoded, blocks and samples be small, and one thread read them."""
+    monkeypatch.setattr(batches, "free_memory", lambda: 0.0)
     monkeypatch.setattr(table_module, "KEPT", 0)
     monkeypatch.setattr(table_module, "block_rows", lambda features: 4096)
     for module, name in ((choose, "LEAST_SAMPLE"), (problem, "TYPICAL"), (starts, "SAMPLE"), (ranks, "MOST")):
@@ -70,11 +73,13 @@ def peak_of(cls: type[Any], settings: dict[str, Any], folder: Path) -> int:
     target = None if cls.__name__ in UNSUPERVISED else "amount" if issubclass(cls, RegressorMixin) else "label"
     source = open_table(folder / "t.parquet", target=target, features=["a", "b", "c"], weight="times", progress=False)
     model = cls(**({"epochs": 2} if issubclass(cls, OnlineSystem) else {}), **settings)
+    before = pyarrow.total_allocated_bytes()
     tracemalloc.start()
     try:
         model.fit(source).score(source)
         assert source.streamed
-        return tracemalloc.get_traced_memory()[1]
+        held = pyarrow.total_allocated_bytes() - before  # of Arrow's own pool, which is not traced
+        return tracemalloc.get_traced_memory()[1] + held
     finally:
         tracemalloc.stop()
 
@@ -113,6 +118,43 @@ def test_m_estimates_of_streams_are_those_of_memory(
     assert mine["rows"] == theirs["rows"]
     for one, other in zip(mine["coefficients"], theirs["coefficients"], strict=True):
         assert one["std_error"] == pytest.approx(other["std_error"], rel=1e-8, nan_ok=True)
+
+
+def test_learned_functions_of_streams_are_those_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table(tmp_path, 9000)
+    found = []
+    for kept in (0, 2**23):
+        monkeypatch.setattr(table_module, "KEPT", kept)
+        source = open_table(tmp_path / "t.parquet", formula="amount ~ poly(b, 2) + ns(a, df=3)")
+        found.append(LinearRegression().fit(source).coef_)
+        assert source.streamed == (kept == 0)
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-9)
+
+
+def test_huber_scales_leave_out_the_farthest_outliers(tmp_path: Path) -> None:
+    frame = table(tmp_path, 3000)
+    expected = RobustRegression(scale="huber").fit(frame[["a", "b"]], frame["amount"].where(frame.index > 1, 1e9))
+    frame.loc[[0, 1], "amount"] = 1e165, 1e170
+    frame.to_parquet(tmp_path / "t.parquet")
+    source = open_table(tmp_path / "t.parquet", target="amount", features=["a", "b"])
+    for given in ((source,), (frame[["a", "b"]], frame["amount"])):
+        found = RobustRegression(scale="huber").fit(*given)
+        assert found.scale_ == pytest.approx(expected.scale_, rel=1e-6)
+        np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-6)
+
+
+def test_what_is_held_of_a_stream_is_a_share_of_the_memory_also_of_texts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = table(tmp_path, 9000).assign(place="a long name of a place that takes 50 bytes or more " * 2)
+    frame.to_parquet(tmp_path / "t.parquet", row_group_size=1000)
+    monkeypatch.setattr(batches, "free_memory", lambda: 4.0 * 250_000)
+    relation = open_table(tmp_path / "t.parquet").relation
+    for _ in range(3):
+        rows = [n for n, run in relation.runs(["place"], "TRUE", 512) for _ in run()]
+        assert sum(rows) == 9000
+    held = relation._decoded._held
+    assert 0 < sum(one.nbytes for one in held.tables.values()) <= 250_000
 
 
 def test_an_outlier_beyond_the_sample_and_one_that_is_not_finite(
@@ -171,6 +213,7 @@ def test_groups_may_be_a_column_of_the_table(group: str, tmp_path: Path) -> None
 
 def test_groups_that_are_no_column_or_have_gaps_are_refused(tmp_path: Path) -> None:
     frame = table(tmp_path, 300)
+    frame["id"] = 2**53 + frame["group"]
     frame["gaps"], frame["holes"] = frame["place"].where(frame.index != 7), frame["a"].where(frame.index != 7)
     frame.to_parquet(tmp_path / "t.parquet")
     source = open_table(tmp_path / "t.parquet", target="amount", features=["a", "b"])
@@ -178,6 +221,8 @@ def test_groups_that_are_no_column_or_have_gaps_are_refused(tmp_path: Path) -> N
     for gaps in ("gaps", "holes"):
         with pytest.raises(MissingValues, match=f"column '{gaps}'"):
             model.summary(errors="cluster", X=source, groups=gaps)
+    with pytest.raises(InvalidData, match=r"column 'id' has groups of 2\^53 or more"):
+        model.summary(errors="cluster", X=source, groups="id")
     with pytest.raises(InvalidParameter, match=r"groups: .* has no column 'plce'. Did you mean 'place'"):
         model.summary(errors="cluster", X=source, groups="plce")
     with pytest.raises(InvalidParameter, match="names a column, and X is no table"):

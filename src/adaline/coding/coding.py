@@ -105,7 +105,7 @@ class Coding:
         if not self.terms:
             return np.empty((len(frame), 0))
         with np.errstate(all="ignore"):  # sums refuse what is not finite
-            return Columns(column for term in self._all_terms for column in read.term(term))
+            return Columns(np.ascontiguousarray(column) for term in self._all_terms for column in read.term(term))
 
     def value(self, text: str, frame: nw.DataFrame[Any], first_row: int = 0) -> Array:
         """Return an expression of the raw columns, such as the offset, for the rows of a frame, (n,)."""

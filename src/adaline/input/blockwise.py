@@ -31,13 +31,14 @@ def by_blocks(method: Method) -> Method:
     def reading(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         self = snapshot(self)
         if type(X) is not np.ndarray:
-            column = column_of(self, method.__name__, X, args, kwargs)
+            column = column_of(self, method.__name__, (X, *args), kwargs)
             if column is not None:
                 return column
         source = _source(self, X)
         if source is None:
             return quietly(self, X, *args, **kwargs)
-        values = partial(_values, self, quietly if source.parts is None else reading, args, kwargs)
+        own = quietly if source.parts is None else partial(_named, method.__qualname__)  # functions of rows may travel
+        values = partial(_values, self, own, args, kwargs)
         try:
             found = [value for values in source.each_block(values) for value in values]
         except ValueError:
@@ -60,17 +61,39 @@ def _values(system: Any, method: Any, args: tuple[Any, ...], kwargs: dict[str, A
     ]
 
 
-def column_of(system: Any, name: str, X: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return a method's values for the rows of a table on an engine as a column of that; None for other rows."""
+def _values_beside(system: Any, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any], block: Block) -> list[Any]:
+    """Return method(rows) of the pieces of a block whose targets are the offsets of its rows."""
+    pieces = _pieces(system, block)
+    return [method(system, CodedRows.beside(piece.x, piece.t), *args, **kwargs) for piece in pieces]
+
+
+def _named(name: str, system: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call a method of a system by its qualified name, such as "KMeans.predict"."""
+    owner, _, own = name.rpartition(".")
+    return getattr(next(cls for cls in type(system).__mro__ if cls.__qualname__ == owner), own)(system, *args, **kwargs)
+
+
+def column_of(system: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return a method's values for the rows of a table on an engine as a column of that; None for other rows.
+
+    The rows are the first argument, or X.
+    """
+    X = args[0] if args else kwargs.get("X")
     if not isinstance(X, TableSource) or X.parts is None:
         return None
     source = coded(system, X, targets=False)
-    return source.parts.column(source, partial(_column, system, name, args, kwargs))
+    assert isinstance(source, TableSource)
+    if system.__dict__.get("_with_offset") and source.coding.offset is not None:
+        source = source.offsets()
+    others = {key: value for key, value in kwargs.items() if key != "X"}
+    assert source.parts is not None
+    return source.parts.column(source, partial(_column, system, name, args[1:], others))
 
 
 def _column(system: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], source: Source) -> Any:
     """Return a method's values for all rows of a source, those of some parts of a table."""
-    values = partial(_values, system, getattr(type(system), name), args, kwargs)
+    each = _values_beside if source.shape.targets else _values
+    values = partial(each, system, getattr(type(system), name), args, kwargs)
     return joined([value for some in source.each_block(values) for value in some])
 
 

@@ -22,6 +22,15 @@ from adaline.sources.tables.source import coded_by
 class CodedRows(np.ndarray[Any, np.dtype[np.float64]]):
     """Rows (n, D) of numbers that the coding of a model has made already, so that their columns are not checked."""
 
+    offset: Array | None = None
+
+    @classmethod
+    def beside(cls, x: Array, offset: Array) -> CodedRows:
+        """Return rows x (n, D) with their offsets (n, 1)."""
+        rows = x.view(cls)
+        rows.offset = offset[:, 0]
+        return rows
+
 
 def coded(system: Any, source: Source, targets: bool = True) -> Source:
     """Return the rows of a source in the columns (D,) of a fitted system; tables are coded, others must have D columns.
@@ -44,6 +53,8 @@ def coded(system: Any, source: Source, targets: bool = True) -> Source:
 
 def offset_of(system: Any, x: Any) -> Array | None:
     """Return the offset that rows X bring with them, (n,) or (n, K): a source, or a frame for a table's model."""
+    if isinstance(x, CodedRows):
+        return x.offset
     if isinstance(x, TableSource):
         found = coded(system, x, targets=False)
         assert isinstance(found, TableSource)

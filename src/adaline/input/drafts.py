@@ -101,10 +101,10 @@ def _on_snapshot(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def reading(self: Any, *args: Any, **kwargs: Any) -> Any:
         self = snapshot(self)
-        if of_rows and args and type(args[0]) is not np.ndarray:
+        if of_rows and not (args and type(args[0]) is np.ndarray):
             from adaline.input.blockwise import column_of
 
-            column = column_of(self, method.__name__, args[0], args[1:], kwargs)
+            column = column_of(self, method.__name__, args, kwargs)
             if column is not None:
                 return column
         return quietly(self, *args, **kwargs)

@@ -24,6 +24,7 @@ from adaline.block import Block, Shape
 from adaline.sums.base import Sum
 
 MOST = 2**14
+LARGEST = 1e150  # what is beyond counts as this in sums of squares, which no answer is read from there
 TOP = 0x7FF << 52  # the key of infinity, beyond that of any size
 
 Keys = NDArray[np.uint64]
@@ -73,8 +74,7 @@ class Ranks(Sum):
         if not len(size):
             return
         keys = np.ascontiguousarray(size, dtype=np.float64).view(np.uint64)
-        with np.errstate(over="ignore", invalid="ignore"):
-            totals = np.column_stack([weight, weight * size * size])
+        totals = np.column_stack([weight, weight * np.minimum(size, LARGEST) ** 2])
         under, over = keys < self.low, keys >= self.high
         inside = ~(under | over)
         ends = np.array([keys[over].min(initial=TOP), keys.max()], dtype=np.uint64)

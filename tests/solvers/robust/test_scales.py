@@ -52,6 +52,11 @@ def test_passes_find_the_scale_of_memory(
                 assert found == pytest.approx(expected, rel=1e-13)
 
 
+def test_rows_without_weight_have_no_scale() -> None:
+    source = ArraySource(np.empty((5, 1)), np.arange(5.0)[:, None], np.zeros(5))
+    assert scale_by_passes(source, FirstTarget(), Mad()) == 0.0
+
+
 def test_a_known_neighbourhood_takes_one_pass_and_none_two() -> None:
     r = np.random.default_rng(1).normal(size=200_000)
     source = ArraySource(np.empty((len(r), 1)), r[:, None])

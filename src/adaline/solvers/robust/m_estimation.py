@@ -125,14 +125,14 @@ class StreamedResiduals(RowResiduals):
 
     def __init__(self, problem: Problem, theta: Array, size: float = 0.0, spread: float = np.inf) -> None:
         self.problem, self.theta, self.size, self.spread = problem, theta, size, spread
-        self._before: StreamedResiduals | None = None
+        self._before: Array | None = None  # theta before the step that led here
         self._known: tuple[Loss, ResidualTotals] | None = None
         self._ranks: Ranks | None = None
 
     def moved(self, step: Array, share: float, whole: Any = None) -> StreamedResiduals:
         """Return those at theta + share x step."""
         out = StreamedResiduals(self.problem, self.theta + share * step, self.size, self.spread)
-        out._before = self
+        out._before = self.theta
         return out
 
     def totals(self, loss: Loss) -> ResidualTotals:
@@ -140,7 +140,7 @@ class StreamedResiduals(RowResiduals):
         if self._known is None or self._known[0] != loss:
             view, before = self.problem.view, self._before
             plane = RegressionPlane(self.theta, view)
-            step = None if before is None else RegressionPlane(self.theta - before.theta, view)
+            step = None if before is None else RegressionPlane(self.theta - before, view)
             low, high = (min(max(self.size + way * self.spread, 0.0), np.finfo(float).max) for way in (-1, 1))
             window = (key_of(low), key_of(high) + 1) if self.size > 0 and self._ranks is None else (TOP, TOP)
             kinds: tuple[Any, ...] = ((ResidualTotals, {}), (Ranks, {"window": window}))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,16 +102,20 @@ class HuberScale(RankedScale):
         """Return the scale."""
         order = np.argsort(np.abs(r), kind="stable")
         size, w = np.abs(r)[order], weight[order]
-        largest = size[-1]
-        if largest == 0:
-            return 0.0
-        inside, squares = np.cumsum(w), np.cumsum(w * (size / largest) ** 2)
-        room = 2 * (inside[-1] - self.parameters) * H - D**2 * (inside[-1] - inside)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            s = largest * np.sqrt(squares / room)
-        beyond = np.append(size[1:], np.inf)
-        fits = np.flatnonzero((room > 0) & (size <= D * s) & (D * s <= beyond))
-        return float(s[fits[0]]) if len(fits) else 0.0
+        inside = np.cumsum(w)
+        total = inside[-1]
+
+        def within(k: int) -> float:
+            """Return the squares up to that of size k, in units of it: of a far outlier they would be lost."""
+            return float(w[: k + 1] @ (size[: k + 1] / size[k]) ** 2) if size[k] > 0 else 0.0
+
+        def falls_short(k: int) -> bool:
+            """Return whether sum w min((r/s)^2, d^2), which falls with s, is too small at s = size / d."""
+            return bool(D**2 * (within(k) + total - inside[k]) < 2 * (total - self.parameters) * H and size[k] > 0)
+
+        last = bisect_left(range(len(size)), True, key=falls_short) - 1
+        room = 2 * (total - self.parameters) * H - D**2 * (total - inside[last])
+        return float(size[last] * math.sqrt(within(last) / room)) if last >= 0 and room > 0 else 0.0
 
     def reaches(self, ranks: Ranks, sizes: Array, below: Array) -> NDArray[np.bool_]:
         """Return whether sum w min((r/s)^2, d^2), which falls with s, is not yet too small at s = size / d."""
@@ -133,7 +138,7 @@ def scale_by_passes(source: Source, sizes: Any, scale: RankedScale, ranks: Ranks
     """
     ranks = source.sum(Ranks, sizes) if ranks is None else ranks
     low, high = 0, TOP
-    while True:
+    while ranks.weight > 0:
         edges = np.concatenate([[ranks.low], ranks.keys, [ranks.high]]).astype(np.uint64)
         below = ranks.cumulative()
         reached = scale.reaches(ranks, edges.view(np.float64), np.concatenate([below[:1], below]))
@@ -148,6 +153,7 @@ def scale_by_passes(source: Source, sizes: Any, scale: RankedScale, ranks: Ranks
             low = int(ranks.keys[cell])
             high = min(low + (1 << ranks.shift), ranks.high)
         ranks = source.sum(Ranks, sizes, window=(low, high))
+    return 0.0
 
 
 def median(values: Array, weight: Array) -> float:

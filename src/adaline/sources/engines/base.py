@@ -58,13 +58,15 @@ def stretches(numbers: PartNumbers, tables: Sequence[Any]) -> list[Stretch]:
 
 
 def pack(given: Any) -> bytes:
-    """Return an object as bytes; functions that have no name to be imported by, such as a user's own, by value."""
-    try:
-        return pickle.dumps(given)
-    except (pickle.PicklingError, AttributeError, TypeError):
-        import cloudpickle  # which every engine brings
+    """Return an object as bytes; functions that have no name to be imported by, such as a user's own, by value.
 
-        return bytes(cloudpickle.dumps(given))
+    So are those of a script or a notebook, whose module __main__ is another one on a worker.
+    """
+    try:
+        from cloudpickle import dumps  # which every engine brings
+    except ImportError:
+        from pickle import dumps
+    return bytes(dumps(given))
 
 
 def run_work(work: bytes, numbers: PartNumbers, tables: Sequence[Any], threads: int | None = None) -> Any:

@@ -6,12 +6,15 @@ process receives one state. Names of parts are made from what they hold, those o
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from itertools import zip_longest
 from typing import Any
 from uuid import uuid4
+
+import numpy as np
 
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, UnreadableTable
 from adaline.lazy import nw
@@ -214,13 +217,13 @@ def check_versions(client: Any) -> None:
 
 
 def engine_of(cluster: Any) -> DaskEngine:
-    """Return the engine of a client, or of the cluster whose scheduler has an address."""
+    """Return the engine of a client, of a LocalCluster or its like, or of the scheduler at an address."""
     try:
         from distributed import Client, default_client
     except ImportError:
         raise InvalidParameter("clusters of Dask need dask and distributed: pip install 'adaline[dask]'") from None
     if not isinstance(cluster, str):
-        return DaskEngine(cluster)
+        return DaskEngine(cluster if isinstance(cluster, Client) else cluster.get_client())
     with suppress(ValueError):  # where this process has no client
         known = default_client()
         if known.scheduler.address == cluster:
@@ -285,7 +288,12 @@ def open_data(data: Any, cluster: Any, target: Any) -> tuple[Relation, FramePart
 
             cluster = default_client()
     engine = None if cluster is None else engine_of(cluster)
-    first = data.head(FIRST, npartitions=-1 if data.npartitions < FEW else FEW)
+    data = data.rename(columns=str)
+    unknown = [name for name, of in data.dtypes.items() if str(of) == "category" and not data[name].cat.known]
+    data = data.astype(dict.fromkeys(unknown, "string"))  # what levels there are is learned from all partitions
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Insufficient elements")  # for as many first rows
+        first = data.head(FIRST, npartitions=-1 if data.npartitions < FEW else FEW)
     return Relation(first), FrameParts(data, engine), target
 
 
@@ -296,6 +304,12 @@ def frame_of_array(x: Any, y: Any = None) -> Any:
 
     if x.ndim != 2:
         raise InvalidData(f"a table is an array of two dimensions, (rows, columns), not of {x.ndim}")
+    if y is not None and y.ndim != 1:
+        raise InvalidData(f"a target array has one dimension, (rows,), not {y.ndim}: open a data frame for several")
+    if np.isnan((x.shape[1],) if y is None else (*x.shape, *y.shape)).any():
+        raise InvalidData("the sizes of the chunks of an array are unknown: call its compute_chunk_sizes() first")
+    if y is not None and x.shape[0] != y.shape[0]:
+        raise InvalidData(f"X has {x.shape[0]:,} rows and the target {y.shape[0]:,}")
     names = [f"x{j}" for j in range(x.shape[1])]
     x = x.rechunk({1: -1})
     if y is not None:

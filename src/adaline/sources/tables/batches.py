@@ -12,8 +12,10 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
+from itertools import chain
 from math import inf
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 from adaline.errors import UnreadableTable
@@ -140,7 +142,7 @@ class DecodedGroups:
     def __init__(self) -> None:
         self._of: Any = None
         self._passes = 0
-        self._tables: dict[RowGroup, Any] = {}
+        self._held = HeldGroups(0.0)
 
     def begin(
         self, groups: Sequence[RowGroup], columns: Sequence[str], required: Sequence[str], indexed: Sequence[str] = ()
@@ -150,28 +152,37 @@ class DecodedGroups:
             return partial(read_row_group, columns=columns, required=required, indexed=indexed)
         of = tuple(columns), tuple(required)
         if of != self._of:
-            self._of, self._passes, self._tables = of, 0, {}
+            self._of, self._passes, self._held = of, 0, HeldGroups(0.0)
         self._passes += 1
-        fits = self._passes > 1 and 8 * sum(one.rows for one in groups) * len(columns) <= SHARE * free_memory()
-        return partial(self._read, self._tables, fits, columns, required)
+        if self._passes == 2:
+            room = SHARE * free_memory()
+            if 8 * sum(one.rows for one in groups) * len(columns) <= room:  # texts are longer: see `HeldGroups.read`
+                self._held = HeldGroups(room)
+        return partial(self._held.read, columns, required)
 
-    @staticmethod
-    def _read(
-        tables: dict[RowGroup, Any],
-        hold: bool,
-        columns: Sequence[str],
-        required: Sequence[str],
-        one: RowGroup,
-        size: int,
-    ) -> Iterator[Any]:
-        if one in tables:
+
+class HeldGroups:
+    """Decoded row groups, held until they take `room` bytes."""
+
+    def __init__(self, room: float) -> None:
+        self.room, self.tables, self._lock = room, dict[RowGroup, Any](), Lock()
+
+    def read(self, columns: Sequence[str], required: Sequence[str], one: RowGroup, size: int) -> Iterator[Any]:
+        """Return the batches of a row group, from memory or from its file; hold it if there is room."""
+        if one in self.tables:
             check_stamp(one.name, one.stamp)
-            return iter([tables[one]])
-        batches = read_row_group(one, size, columns, required)
-        if not hold:
+            return iter([self.tables[one]])
+        batches, taken = read_row_group(one, size, columns, required), list[Any]()
+        if self.room <= 0:
             return batches
-        tables[one] = joined(batches)
-        return iter([tables[one]])
+        for batch in batches:
+            taken.append(batch)
+            with self._lock:
+                self.room -= batch.nbytes
+            if self.room < 0:  # for good: no other is held
+                return chain(taken, batches)
+        self.tables[one] = joined(iter(taken))
+        return iter([self.tables[one]])
 
 
 def joined(batches: Iterator[Any]) -> Any:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from adaline.arrays import Array
 from adaline.coding import Column
-from adaline.coding.columns import is_missing, plain
-from adaline.errors import InvalidParameter, MissingValues
+from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
 from adaline.sources.base import Source
 from adaline.sources.expanded import Expanded
 from adaline.sources.tables.source import TableSource
 from adaline.sources.tables.spec import check_column
+from adaline.sources.tables.summary import Wanted, reduce_rows, summarize
 from adaline.sources.tables.targets import ReadTargets
 
 
@@ -32,6 +34,11 @@ class BesideGroup:
         group = self.column.numbers(frame) if numbers else self.column.codes(frame).astype(np.float64)
         if np.isnan(group).any() if numbers else (group < 0).any():
             raise MissingValues(_gaps(self.column.name))
+        if numbers and np.abs(group).max(initial=0.0) >= 2.0**53:
+            raise InvalidData(
+                f"column {self.column.name!r} has groups of 2^53 or more, where float64 merges neighbours: "
+                "give them as texts, or as an array with a label for each row"
+            )
         return np.column_stack([self.targets(frame, first), group])
 
 
@@ -50,11 +57,12 @@ def with_group(source: Source, name: str) -> Source:
     column = Column(name, "number")
     if source.relation.kind(name) != "number":
         source.reads[0] += 1
-        sql = f"SELECT DISTINCT {source.relation.value(name)} FROM {source.relation.sql} WHERE {source.where}"
-        found = [row[0] for row in source.relation.rows(sql)]
-        if any(map(is_missing, found)):
+        wanted = Wanted(levels=((name, sys.maxsize),), required=source.relation.required(source.where))
+        reduce = partial(reduce_rows, source.relation) if source.parts is None else source.parts.reduce
+        found = summarize(reduce, wanted).levels[name]
+        if found.missing:
             raise MissingValues(_gaps(name))
-        column = Column(name, "category", tuple(sorted(map(plain, found), key=str)))
+        column = Column(name, "category", tuple(sorted(found.counts or (), key=str)))
     out = source._read_by(BesideGroup(source._read_targets, column), source.shape.targets + 1)
     out.spec = replace(out.spec, target=(*source.targets, name), formula=None)
     return out

@@ -126,6 +126,7 @@ class TableParts(ABC):
     def __init__(self, title: str) -> None:
         self.title = title
         self.counted: dict[str, int] = {}  # number of rows that meet a condition, where it is known
+        self.reduced = 0  # number of times that `reduce` went over the rows
         self._held: dict[tuple[str, frozenset[str]], Held] = {}
 
     def of(self, relation: Relation) -> TableParts:
@@ -140,7 +141,9 @@ class TableParts(ABC):
         """Return the parts with these columns, or more, as they were placed before, or placed now."""
         held = self.found(columns, where)
         if held is None:
-            held = self._held[where, frozenset(columns)] = self.place(columns, where, required)
+            held, names = self.place(columns, where, required), frozenset(columns)
+            kept = {key: one for key, one in self._held.items() if key[0] != where or not key[1] <= names}
+            self._held = {**kept, (where, names): held}
         return held
 
     def found(self, columns: Sequence[str], where: str) -> Held | None:
@@ -150,6 +153,7 @@ class TableParts(ABC):
 
     def reduce(self, columns: Sequence[str], function: Callable[[Any], Any], merge: Callable[[Any, Any], Any]) -> Any:
         """Return function(table) of all tables of some columns, merged in order; None of no rows."""
+        self.reduced += 1
         held = self.found(columns, "TRUE") or self.place(columns, "TRUE", ())
         return (
             reduce(merge, over_tables(held, partial(_reduced, list(columns), function, merge))) if held.rows else None
@@ -304,6 +308,7 @@ class FileParts(TableParts):
         if self.text:
             names = [os.path.abspath(name) for name in self.relation.files]  # workers run in other folders
             named = zip(names, self.relation.stamp, self.relation.queries_of(columns, where, names), strict=True)
+            self.relation.refuse_damage()
             return self.engine.hold([TextPart(*one) for one in named])
         groups = [one._replace(name=os.path.abspath(one.name)) for one in self.relation.row_groups("TRUE")]
         step = 1

@@ -103,10 +103,13 @@ class TableSource(Source):
     def learn_coding(self) -> Coding:
         """Return the coding of the columns; where it is unknown it is learned, in up to three reads."""
         if self._coding is None:
-            before = self.relation.queries
-            self._coding = learn_coding(self.relation, self.spec, None if self._parts is None else self._parts.reduce)
-            self.reads[0] += self.relation.queries - before
+            parts, before = self._parts, self._passes_for_coding()
+            self._coding = learn_coding(self.relation, self.spec, None if parts is None else parts.reduce)
+            self.reads[0] += self._passes_for_coding() - before
         return self._coding
+
+    def _passes_for_coding(self) -> int:
+        return self.relation.queries + (0 if self._parts is None else self._parts.reduced)
 
     @property
     def coding(self) -> Coding:  # type: ignore[override]
@@ -422,7 +425,11 @@ class TableSource(Source):
         """Return the offset of each row, (N,), whatever the targets; None where there is none."""
         if self.learn_coding().offset is None:
             return None
-        return self._read_by(beside_offset(no_targets, self.coding), 1).read_targets()[:, 0]
+        return self.offsets().read_targets()[:, 0]
+
+    def offsets(self) -> TableSource:
+        """Return the same rows with their offset as the one target."""
+        return self._read_by(beside_offset(no_targets, self.coding), 1)
 
     def read_frame(self) -> nw.DataFrame[Any]:
         """Return the raw columns that X is made from, of all rows, as a frame of Arrow in memory."""
