@@ -543,7 +543,8 @@ class _Minimising:
         if not far.any():
             return False
         raw[:, 1:] += np.where(far, np.sign(raw[:, 1:]) / np.where(largest > 0, largest, 1.0), 0.0)
-        return bool(problem.evaluate(problem.from_raw(raw)).value <= found.evaluation.value)
+        allowed = FLAT * self.constants.scale
+        return bool(problem.evaluate(problem.from_raw(raw)).value <= found.evaluation.value + allowed)
 
     def _near(self) -> DescentResult | None:
         """Return the minimum near a fit of nearly the same rows, where there is one and it helps."""
