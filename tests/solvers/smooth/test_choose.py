@@ -136,3 +136,12 @@ def test_few_rows_of_large_matrices_keep_the_metric_of_one(classes: int, monkeyp
     assert found.certificate_.gap <= 1e-10 * len(y)
     assert sum(matrices) <= 2 + choose.WHOLE_STEPS < expected.certificate_.passes
     np.testing.assert_allclose(theta(found), theta(expected), rtol=1e-8, atol=1e-10)
+
+
+def test_newton_steps_that_converge_are_called_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose, "LARGE", 0.0)
+    monkeypatch.setattr(choose, "WHOLE_STEPS", 50)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    model = LogisticRegression(penalty=1.0).fit(X, X[:, 0] + rng.normal(size=200) > 0)
+    assert model.certificate_.solver == choose.NEWTON
