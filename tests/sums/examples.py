@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from adaline.arrays import host
 from adaline.block import Block, Shape
 from adaline.losses import (
     CustomLoss,
@@ -338,7 +339,7 @@ class SecondTarget:
     """What `Ranks` reads of a row."""
 
     def read(self, block: Block) -> Array:
-        return np.asarray(block.t[:, 1])
+        return host(block.t)[:, 1]
 
 
 def read_ranks(s: Ranks) -> dict[str, Reading]:

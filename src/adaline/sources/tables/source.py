@@ -103,6 +103,7 @@ class TableSource(Source):
     def learn_coding(self) -> Coding:
         """Return the coding of the columns; where it is unknown it is learned, in up to three reads."""
         if self._coding is None:
+            self._refuse_change()
             parts, before = self._parts, self._passes_for_coding()
             self._coding = learn_coding(self.relation, self.spec, None if parts is None else parts.reduce)
             self.reads[0] += self._passes_for_coding() - before
