@@ -86,6 +86,7 @@ def draw_strengths(found: Sequence[Strength], ax: Axes | None = None, limit: int
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.grid(axis="y", color=GRID, linewidth=0.7)
     ax.set_axisbelow(True)
+    ax.locator_params(axis="x", nbins=5)
     if len(sides) == 1 and sides[0]:
         ax.set_title(f"to the right: towards {short(sides[0])}", color=GREY, fontsize=9)
     return finished(ax, "effect of one standard deviation", "")

@@ -69,6 +69,7 @@ def comparison(found: Any, ax: Axes | None = None) -> Axes:
         ax.set_title(f"far to the right: {title}", loc="right", color=GREY, fontsize=9)
     unit = "wrong labels, %" if found.measure == "error rate" else f"{found.measure} of {short(found.data.target)}"
     ax.set_xlabel(f"{unit}, rows held out")
+    ax.locator_params(axis="x", nbins=5)  # numbers of five digits side by side
     ax.grid(axis="x", color=GRID, linewidth=0.7)
     ax.set_axisbelow(True)
     return ax
