@@ -19,6 +19,7 @@ from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from adaline.errors import InvalidParameter
 from adaline.sources.threads import Forest, at_most
 
 MakePart = Callable[[], list[Any]]
@@ -93,6 +94,15 @@ def merge_forests(forests: Sequence[Forest[Any]]) -> Forest[Any]:
 def key_of(part: MakePart) -> str:
     """Return a name for what a part holds."""
     return blake2b(pack(part), digest_size=16).hexdigest()
+
+
+def check_version(worker: str, version: str | None) -> None:
+    """Refuse a worker that has no adaline (None), or another version of it."""
+    from adaline import __version__
+
+    if version != __version__:
+        other = "no adaline" if version is None else f"adaline {version}"
+        raise InvalidParameter(f"{worker} has {other}, and this process adaline {__version__}: install the same on all")
 
 
 class Held(ABC):

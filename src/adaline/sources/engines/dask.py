@@ -24,6 +24,7 @@ from adaline.sources.engines.base import (
     HeldHere,
     PartNumbers,
     RowsDone,
+    check_version,
     key_of,
     merge_forests,
     pack,
@@ -205,15 +206,9 @@ def reporting() -> Iterator[None]:
 
 def check_versions(client: Any) -> None:
     """Refuse a cluster on which a worker has no adaline, or another version of it."""
-    from adaline import __version__
-
     found = client.run(eval, "__import__('adaline').__version__", on_error="return")
     for worker, version in found.items():
-        if version != __version__:
-            other = "no adaline" if isinstance(version, Exception) else f"adaline {version}"
-            raise InvalidParameter(
-                f"worker {worker} has {other}, and this process adaline {__version__}: install the same on all"
-            )
+        check_version(f"worker {worker}", None if isinstance(version, Exception) else version)
 
 
 def engine_of(cluster: Any) -> DaskEngine:

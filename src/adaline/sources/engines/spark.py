@@ -25,6 +25,7 @@ from adaline.sources.engines.base import (
     MakePart,
     PartNumbers,
     RowsDone,
+    check_version,
     key_of,
     merge_forests,
     pack,
@@ -411,7 +412,6 @@ def _batches(chunks: Iterable[Any]) -> Iterator[Any]:
 
 def check_versions(engine: SparkEngine) -> None:
     """Refuse a cluster on which a worker has no adaline, or another version of it."""
-    from adaline import __version__
 
     def version(_: int) -> Any:  # sent as it is, as a worker may not be able to import it
         try:
@@ -422,11 +422,7 @@ def check_versions(engine: SparkEngine) -> None:
 
     rdd = engine.context.parallelize(range(engine.workers), engine.workers).map(version)
     for found in engine.context.runJob(rdd, list):
-        if found != __version__:
-            other = "no adaline" if found is None else f"adaline {found}"
-            raise InvalidParameter(
-                f"a worker of the cluster has {other}, and this process adaline {__version__}: install the same on all"
-            )
+        check_version("a worker of the cluster", found)
 
 
 def engine_of(cluster: Any) -> SparkEngine:

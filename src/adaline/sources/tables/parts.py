@@ -85,7 +85,7 @@ class PartRows(Source):
 
     def with_targets(self, t: Array) -> NoReturn:
         """Refuse: views are made before they travel."""
-        raise NotImplementedError
+        raise NotImplementedError("targets are given to a table before it travels")
 
     def leaf_numbers(self) -> Iterator[int]:
         """Return the index of each leaf in the tree of sums."""
@@ -293,7 +293,7 @@ class FileParts(TableParts):
         super().__init__(relation.title)
         if not relation.plain_files:
             raise InvalidParameter(
-                f"{relation.title}: a cluster reads Parquet files and files of text, not pipes, queries or databases"
+                f"{relation.title}: a cluster reads Parquet files and CSV or TSV files, and nothing else: write the rows to Parquet"
             )
         self.engine, self.relation, self.text = engine, relation, not relation.parquet
 
