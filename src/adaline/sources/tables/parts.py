@@ -293,7 +293,7 @@ class FileParts(TableParts):
         super().__init__(relation.title)
         if not relation.plain_files:
             raise InvalidParameter(
-                f"{relation.title}: a cluster reads Parquet files and CSV or TSV files, and nothing else: write the rows to Parquet"
+                f"{relation.title}: a cluster reads Parquet, CSV and TSV files alone: write the rows to Parquet"
             )
         self.engine, self.relation, self.text = engine, relation, not relation.parquet
 
