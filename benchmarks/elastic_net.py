@@ -19,7 +19,7 @@ Array = np.ndarray[Any, Any]
 OURS = "adaline"
 FOLDS, POINTS, ENOUGH = 5, 100, 1e-6
 FEW = 500
-LIMIT = 90  # seconds after which a peer is stopped, and its ratio a lower bound
+LIMIT = 40  # seconds after which a peer is stopped, and its ratio a lower bound
 
 
 @benchmark("elastic_net")
@@ -141,5 +141,5 @@ def _runs(X: Any, y: Array, smallest: float) -> dict[str, Callable[[], Any]]:
 _TEXT = (
     "A path of 100 penalties, on all rows and without each of 5 folds, every point to a duality gap of 1e-6 of the sum "
     "of squares of the target. Second moments of the folds, or products of the columns that matter, serve all machines "
-    "at once. A peer that takes longer than 90 s is stopped. Of peers that do not run it is said why."
+    "at once. A peer that takes longer than 40 s is stopped. Of peers that do not run it is said why."
 )
