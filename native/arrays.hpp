@@ -129,4 +129,7 @@ void bind_objectives(nb::module_& m);
 // Adds what iterative refinement does between its passes to the module.
 void bind_refinement(nb::module_& m);
 
+// Adds sums and products over the levels of effects to the module.
+void bind_effects(nb::module_& m);
+
 }  // namespace adaline

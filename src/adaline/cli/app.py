@@ -141,7 +141,7 @@ Cluster = Annotated[
         "--cluster",
         metavar="ADDRESS",
         help="Where the files are read and summed: tcp://host:8786 of Dask, spark://host:7077 or local[2] of Spark. "
-        "Of fit also a COLUMN: rows of one value belong together, standard errors are by cluster.",
+        "Of fit also a COLUMN, or two as A,B: rows of one value belong together, standard errors are by cluster.",
     ),
 ]
 SystemName = Annotated[
@@ -212,6 +212,23 @@ def table_options(
         str | None,
         option("--formula", metavar="TEXT", help='In place of target and features: "y ~ x1 + C(x2) + x1:x3".'),
     ] = None,
+    absorb: Annotated[
+        str | None,
+        option(
+            "--absorb",
+            metavar="A,B",
+            callback=listed,
+            help="Columns of any number of levels whose effects are absorbed, as firm,year.",
+        ),
+    ] = None,
+    singletons: Annotated[
+        Literal["keep", "drop"],
+        option(
+            "--singletons",
+            metavar="POLICY",
+            help="Rows that are the only one of an absorbed level: keep (default) or drop.",
+        ),
+    ] = "keep",
     table: TableName = None,
     cluster: Cluster = None,
 ) -> None:

@@ -34,6 +34,7 @@ from adaline.cli.app import (
     "adaline fit penguins -t species --system FisherDiscriminant --json",
     'adaline fit data.csv --formula "log(y) ~ x1 * x2 + C(x3)" -s Ridge --set penalty=1',
     "adaline fit wages.csv -t wage --errors HC3",
+    "adaline fit flights.parquet -t arr_delay --features dep_delay,distance --absorb carrier,tailnum --cluster carrier",
     "adaline fit claims.csv -t claims -s GeneralizedLinear --set loss=poisson --offset 'log(years)'",
 )
 def fit(

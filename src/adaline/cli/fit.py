@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adaline import storage
-from adaline.cli.app import Options
+from adaline.cli.app import Options, listed
 from adaline.cli.exit import MODEL_START, check_output, note
 from adaline.cli.open import FOR_NUMBERS, chosen_system, open_with_notes
 from adaline.cli.output import print_json, say, show
@@ -41,7 +41,7 @@ def run_fit(
     if cluster is not None:
         options = {**options, "cluster": None}
     if cluster is not None and options["features"] is None and options["formula"] is None:
-        options = {**options, "drop": (*(options["drop"] or ()), cluster)}
+        options = {**options, "drop": (*(options["drop"] or ()), *(listed(cluster) or ()))}
     opened = open_with_notes(options, trusting=True)
     model = chosen_system(opened, system, settings)
     check_errors(model, errors, cluster)
@@ -97,7 +97,8 @@ def summary_with(model: Any, source: TableSource, errors: str | None, cluster: s
     """Return the summary of a model with errors of a kind; None where none was asked for."""
     found: CoefficientTable | None = None
     if cluster is not None:
-        found = model.summary(errors="cluster", X=source, groups=cluster)
+        names = listed(cluster) or ()
+        found = model.summary(errors="cluster", X=source, groups=names if len(names) == 2 else cluster)
     elif errors is not None:
         takes_rows = errors != "classical" and "X" in inspect.signature(model.summary).parameters
         found = model.summary(errors=errors, **({"X": source} if takes_rows else {}))

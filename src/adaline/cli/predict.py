@@ -268,14 +268,14 @@ def predictions(
             batch = as_table(batch)
             frame = nw.from_native(batch, eager_only=True)
             complete = np.ones(len(frame), dtype=bool) if whole is not None else coding.complete(frame)
-            offset = coding.read_offset(frame)
-            if offset is not None:
-                complete &= ~np.isnan(offset)
             if whole is not None:
                 found = _named("prediction", whole[first : first + len(frame)])
             else:
-                known = None if offset is None else offset[complete]
-                found = _answers(model, coded(coding, frame, complete, first).view(CodedRows), options, known)
+                known = coding.read_offset(frame if complete.all() else frame.filter(complete.tolist()), first)
+                rows = coded(coding, frame, complete, first).view(CodedRows)
+                if coding.effects and known is not None:
+                    rows, known = CodedRows.beside(rows, known[:, None]), None
+                found = _answers(model, rows, options, known)
             yield batch, complete, found
             first += len(frame)
 

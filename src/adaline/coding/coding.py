@@ -13,6 +13,7 @@ from adaline.arrays import Array
 from adaline.block import Columns
 from adaline.coding.columns import ABSENT, UNKNOWN, Codes, Column
 from adaline.coding.contrasts import Contrast, contrast_of
+from adaline.coding.effects import Effect
 from adaline.coding.expressions import compiled, evaluate, lag_of, names_in
 from adaline.coding.learned import Cut, Facts
 from adaline.coding.terms import Term, TermFactor
@@ -53,6 +54,7 @@ class Coding:
     intercept : whether the design has a constant; False for formulas that say so.
     offset : the column or expression of a known part of the output of each row, where the table had one.
     learned : what functions in the terms have learned: means, knots, breaks.
+    effects : the columns whose effects are absorbed, with those effects once they are fitted.
     """
 
     columns: tuple[Column, ...]
@@ -64,6 +66,7 @@ class Coding:
     intercept: bool = True
     offset: str | None = None
     learned: tuple[Learned, ...] = ()
+    effects: tuple[Effect, ...] = ()
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -82,14 +85,15 @@ class Coding:
 
     @cached_property
     def needed(self) -> tuple[str, ...]:
-        """The raw columns that X is computed from."""
-        return tuple(dict.fromkeys(column.name for column in self.columns))
+        """The raw columns that X, and the effects of rows, are computed from."""
+        return tuple(dict.fromkeys(one.name for one in (*self.columns, *self.effects)))
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
-        """The categories whose levels are texts."""
+        """The categories and effects whose levels are texts."""
         columns = (column for column in self.columns if column.is_category)
-        return tuple(c.name for c in columns if all(isinstance(level, str) for level in c.levels))
+        found = [c.name for c in columns if all(isinstance(level, str) for level in c.levels)]
+        return (*found, *(effect.name for effect in self.effects if effect.texts))
 
     def code(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Array:
         """Return X, (n, D), column-major, for the rows of a frame; error messages count rows from `first_row`."""
@@ -131,8 +135,9 @@ class Coding:
 
         Rows without an offset cannot, where there is one.
         """
-        offset = self.read_offset(frame)
-        out = np.ones(len(frame), dtype=bool) if offset is None else np.isfinite(offset)
+        out = np.ones(len(frame), dtype=bool) if self.offset is None else np.isfinite(self._read_expression(frame))
+        for effect in self.effects:
+            out &= (effect.codes(frame) != ABSENT) | ~np.isnan(effect.missing)
         if self.missing in ("mean", "indicator"):
             return out
         for column in self.columns:
@@ -157,10 +162,24 @@ class Coding:
         column = self.column(factor.column, True)
         return len(column.levels) + column.gaps - (not factor.full)
 
-    def read_offset(self, frame: nw.DataFrame[Any]) -> Array | None:
-        """Return the offset of each row of a frame, (n,), NaN where it is missing; None where the coding has none."""
+    @property
+    def known_part(self) -> bool:
+        """Whether a part of the output of each row is known: an offset, or effects that were fitted."""
+        return self.offset is not None or any(effect.fitted for effect in self.effects)
+
+    def read_offset(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Array | None:
+        """Return the known part of the output of each row of a frame, (n,): its offset and fitted effects.
+
+        It is NaN where the offset is missing, and None where the coding has neither.
+        """
+        effects = [one.of(frame, self.unseen, first_row) for one in self.effects if one.fitted]
         if self.offset is None:
-            return None
+            return sum(effects[1:], effects[0]) if effects else None
+        return sum(effects, self._read_expression(frame))
+
+    def _read_expression(self, frame: nw.DataFrame[Any]) -> Array:
+        """Return the offset of each row of a frame, (n,), NaN where it is missing."""
+        assert self.offset is not None
         names = [self.offset] if self.offset in frame.columns else names_in(self.offset)
         for name in names:
             if name not in frame.columns:

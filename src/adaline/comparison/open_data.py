@@ -252,12 +252,12 @@ def _with_features(
 def _columns(relation: Relation, spec: TableSpec) -> tuple[str, list[str]]:
     """Return the target, a column or an expression, and the raw columns that X is made of."""
     if spec.formula is None:
-        return str(spec.target), list(spec.features or ())
+        return str(spec.target), [*(spec.features or ()), *spec.absorb]
     texts = [name for name in relation.schema if relation.kind(name) in ("text", "category")]
     everything = [name for name in relation.schema if name != spec.weight]
     formula = read_formula(spec.formula, texts, list(relation.schema), everything=everything)
     relation.add_lags(formula.columns())
-    return formula.target, formula.columns()
+    return formula.target, [*formula.columns(), *formula.absorb, *spec.absorb]
 
 
 def _count_missing(

@@ -337,6 +337,8 @@ class ReadData(NamedTuple):
 def read_data(request: DataRequest, task_of: Callable[[OpenedData], str], seed: int, folds: int) -> ReadData:
     """Open data and read their rows for the task that `task_of` says."""
     opened = open_data(request)
+    if opened.source.absorb:
+        raise InvalidParameter("compare judges systems by folds, whose levels differ: leave out absorb=, and use fit")
     return ReadData(opened, sample_table(opened, task_of(opened), seed, folds))
 
 

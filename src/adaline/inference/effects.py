@@ -370,6 +370,8 @@ class _Designs:
     def __init__(self, model: Any, X: Any) -> None:
         self.model = model
         self.coding = model.__dict__.get("coding_")
+        if "absorbed_" in model.__dict__:
+            raise InvalidParameter("effects on the mean are not computed where effects were absorbed: read coef_")
         if isinstance(X, Source):
             X = _read_source(coded(model, X, targets=False), self.coding is not None)
         frame = nw.from_native(collected(X), pass_through=True, eager_only=True) if self.coding is not None else None

@@ -36,9 +36,16 @@ class Summary(TargetsTable):
 
     parts: list[Inference]
 
+    def _quality(self, part: Inference) -> dict[str, Any]:
+        found = super()._quality(part)
+        if math.isnan(part.within_r_squared):
+            found.pop("within_r_squared")
+        return found
+
     def _lines(self, part: Inference) -> list[str]:
+        within = "" if math.isnan(part.within_r_squared) else f", within {number(part.within_r_squared)}"
         return [
-            f"R² {number(part.r_squared)}, adjusted {number(part.adjusted_r_squared)};  residual sd "
+            f"R² {number(part.r_squared)}, adjusted {number(part.adjusted_r_squared)}{within};  residual sd "
             f"{number(part.sigma)} on {degrees(part.freedom)} degrees of freedom",
             f"F {number(part.f_statistic)} on {degrees(part.model_freedom)} and {degrees(part.f_freedom)} "
             f"(p {p_value(part.f_p_value)})",

@@ -38,7 +38,8 @@ def by_blocks(method: Method) -> Method:
         if source is None:
             return quietly(self, X, *args, **kwargs)
         own = quietly if source.parts is None else partial(_named, method.__qualname__)  # functions of rows may travel
-        values = partial(_values, self, own, args, kwargs)
+        each = _values_beside if isinstance(source, TableSource) and source.offset else _values
+        values = partial(each, self, own, args, kwargs)
         try:
             found = [value for values in source.each_block(values) for value in values]
         except ValueError:
@@ -109,7 +110,9 @@ def _source(system: Any, X: Any) -> Source | None:
     if type(X) is np.ndarray and X.size <= LARGE and basis_of(system) is None:
         return None
     if isinstance(X, Source):
-        return coded(system, X, targets=False)
+        source = coded(system, X, targets=False)
+        absorbed = isinstance(source, TableSource) and source.coding.effects
+        return source.offsets() if isinstance(source, TableSource) and absorbed else source
     if isinstance(X, CodedRows):
         return None
     if basis_of(system) is None and (not isinstance(X, np.ndarray) or X.size <= LARGE):

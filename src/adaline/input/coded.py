@@ -67,6 +67,18 @@ def offset_of(system: Any, x: Any) -> Array | None:
     return coding.read_offset(frame) if coding is not None and isinstance(frame, nw.DataFrame) else None
 
 
+def effects_on(system: Any, x: Any) -> Array | None:
+    """Return the sum of the effects of each row, (n,), that a model has absorbed; None where it has none."""
+    coding: Coding | None = system.__dict__.get("coding_")
+    if coding is None or not coding.effects:
+        return None
+    found = offset_of(system, x)
+    if found is None:
+        names = ", ".join(effect.name for effect in coding.effects)
+        raise InvalidData(f"the model has absorbed effects of {names}: give a frame or a table with these columns")
+    return found
+
+
 def coding_of(system: Any) -> Coding | None:
     """Return the coding of a fitted system; by names alone where it was fitted to numbers, None without names."""
     names = system.__dict__.get("feature_names_in_")
@@ -168,6 +180,8 @@ def _squares(system: Any, targets: int, block: Block) -> Array:
     if not weight.any():
         return np.zeros((1, 1 + 3 * targets))
     with np.errstate(all="ignore"):
-        found = np.asarray(system.predict(np.asarray(block.x).view(CodedRows))).reshape(t.shape)
+        known, x = block.t[:, targets:], np.asarray(block.x)
+        rows = CodedRows.beside(x, known) if known.size else x.view(CodedRows)
+        found = np.asarray(system.predict(rows)).reshape(t.shape)
         mean = weight @ t / weight.sum()
         return np.concatenate([[weight.sum()], mean, weight @ (t - mean) ** 2, weight @ (t - found) ** 2])[None]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from os import PathLike
 from typing import Any, NamedTuple, TypeVar
 
@@ -18,7 +19,7 @@ import numpy as np
 import scipy
 
 from adaline.arrays import Array, all_finite, host, is_device, is_sparse, namespace, to_device_of
-from adaline.coding import Coding
+from adaline.coding import Coding, Effect
 from adaline.coding.frames import collected, learn_from_frame
 from adaline.errors import InvalidData, InvalidParameter, InvalidType, UnknownLabel, warn
 from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wanted_basis
@@ -29,6 +30,7 @@ from adaline.lazy import nw
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, TableSource
 from adaline.sources.array import FLOATS
 from adaline.sources.base import IndexedSource
+from adaline.sources.tables.source import coded_by
 from adaline.sources.tables.targets import Codebook
 
 ADVICE = {
@@ -338,7 +340,11 @@ def _open_source(
     if y is not None or sample_weight is not None:
         raise InvalidParameter("a source brings its own targets and weights: give neither y nor sample_weight")
     if not reset:
-        return OpenedRows(coded(system, source, targets), columns_on(system))
+        columns = columns_on(system)
+        if targets and columns.coding is not None and columns.coding.effects and isinstance(source, TableSource):
+            anew = tuple(Effect(effect.name) for effect in columns.coding.effects)
+            return OpenedRows(_absorbed(system, coded_by(source, replace(columns.coding, effects=anew))), columns)
+        return OpenedRows(coded(system, source, targets), columns)
     coding = source.learn_coding()
     if source.offset and not hasattr(system, "takes_offset"):
         raise InvalidParameter(
@@ -349,9 +355,30 @@ def _open_source(
     if coding is not None:
         _refuse_constant_levels(coding)
         check_intercept(system, coding)
-    rows = source if targets else source.unlabelled()
+    if coding is not None and coding.effects and (not targets or wanted_basis(system) is not None):
+        raise InvalidParameter("absorb= is for a regression on the columns themselves: leave out basis, or absorb=")
+    rows = _absorbed(system, source) if targets else source.unlabelled()
     columns = InputColumns(source.shape.features, source.names, coding, learn_basis(system, rows))
     return OpenedRows(rows, columns)
+
+
+def _absorbed(system: Any, source: Source) -> Source:
+    """Return rows without the effects that their table absorbs; refuse a system that does not know of them."""
+    coding = source.learn_coding()
+    if coding is None or not coding.effects:
+        return source
+    if not hasattr(system, "_absorb"):
+        raise InvalidParameter(
+            f"{type(system).__name__} does not absorb effects: use LinearRegression, or GeneralizedLinear with "
+            "loss='poisson', or open the table without absorb="
+        )
+    if not isinstance(source, TableSource):
+        raise InvalidParameter(
+            "effects are absorbed from a whole table, and not from some of its rows, as for folds: open those by "
+            "themselves, or code the levels by categories="
+        )
+    found: Source = system._absorb(source)
+    return found
 
 
 def _read_new(system: Any, x: Any) -> tuple[Any, InputColumns]:

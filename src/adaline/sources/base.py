@@ -62,6 +62,10 @@ class Source(ABC):
     """Whether the targets were given as one vector (N,), so that results are vectors too."""
     parts: Any = None
     """The parts of the rows on an engine, which makes sums and maps of them; None where this process reads the rows."""
+    absorb: tuple[str, ...] = ()
+    """Names of the columns of a table whose effects are to be absorbed before a fit."""
+    absorption: Any = None
+    """What was absorbed from the rows, where they are those of `Absorbed`."""
     offset: int = 0
     """How many of the last targets are offsets, known parts of the outputs of a row: none, one for all, or one each."""
 

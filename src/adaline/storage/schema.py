@@ -30,7 +30,7 @@ import numpy as np
 
 from adaline.basis import After, Basis, Beside, Fourier, Polynomial, Spline
 from adaline.block import Shape
-from adaline.coding import Coding, Column, Learned, Term, TermFactor
+from adaline.coding import Coding, Column, Effect, Learned, Term, TermFactor
 from adaline.coding.contrasts import contrast_of
 from adaline.coding.expressions import compiled
 from adaline.coding.learned import Learner
@@ -48,6 +48,7 @@ from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.least_squares.factor import CholeskyFactor, ColumnScaling, Factor, KeptFactor, SpectralFactor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.solvers.smooth.likelihood import FamilyFit, LikelihoodFit
+from adaline.sources.absorbed import Absorption
 from adaline.sources.standardized import Standard
 from adaline.sums import ClassMoments, Components, Moments, View
 from adaline.systems import SYSTEMS, UNSUPERVISED
@@ -86,7 +87,10 @@ RECORDS: dict[type[Any], str] = {
     ClassDensities: "hi: float(C, D), lo: float(C, D), factors: [Factor|None], log_determinants: float(C)",
     Coding: "columns: (Column), terms: (Term), target: str|None, weight: str|None, "
     "missing: 'error'|'drop'|'mean'|'indicator', unseen: 'error'|'other', intercept: bool, offset: str|None, "
-    "learned: (Learned)",
+    "learned: (Learned), effects: (Effect)",
+    Effect: "name: str, levels: label(E), values: number(E), missing: float",
+    Absorption: "names: (str), levels: (count), freedom: count, exact: bool, total: float, singletons: count, "
+    "separated: count",
     Column: "name: str, kind: 'number'|'boolean'|'date'|'category', levels: (level), share: (number), mean: float, "
     "gaps: bool",
     ColumnScaling: "features: #D, weight: number, intercept: bool, mean_hi: number(Z), mean_lo: number(Z), "
@@ -165,7 +169,7 @@ STATE: dict[str, str] = {
     **{"_result": "OnlineResult", "_standard": "Standard|None", "_targets": "{level: number|number(.)}"},
     **{"_recording": "Recording", "_state": "Adaptation", "_recorded": "[number(., D)]", "coding_": "Coding"},
     **{"output_": "float|float(K)", "deviance_": "float|float(K)", "dispersion_": "float|float(K)"},
-    **{"shape_": "positive|positive(K)", "_with_offset": "bool"},
+    **{"shape_": "positive|positive(K)", "_with_offset": "bool", "absorbed_": "Absorption"},
     **{"_densities": "ClassDensities", "_mixtures": "[Components]", "priors_": "number(C)", "gamma_": "number"},
     **{
         "covariance_": "float|float(.)|float(., .)|float(., ., .)|float(., ., ., .)",
@@ -244,7 +248,7 @@ def check_model(model: Any) -> None:
     if not sizes["F"]:  # a constant alone, which no array can be given to
         return
     trial = copy.copy(model)
-    for name in ("feature_names_in_", "_with_offset"):  # the row has neither names nor an offset
+    for name in ("feature_names_in_", "_with_offset", "coding_"):  # the row has neither names nor an offset nor levels
         vars(trial).pop(name, None)
     bounded = isinstance(trial, GeneralizedLinear) and trial._loss().linked is not None  # the row may have no mean
     with np.errstate(all="ignore"):
@@ -559,6 +563,13 @@ def _coding(made: Coding, sizes: Sizes) -> None:
     _same(coded_columns(made), sizes["F"], "columns of the coding")
 
 
+def _effect(made: Effect, sizes: Sizes) -> None:
+    levels = made.levels
+    texts = levels.dtype.kind == "O" and all(type(level) is str for level in levels)
+    _hold(texts or levels.dtype in (np.int64, np.float64), "levels that are numbers or texts")
+    _hold(len(levels) < 2 or bool((levels[:-1] < levels[1:]).all()), "levels that are sorted, each once")
+
+
 def _column(made: Column, sizes: Sizes) -> None:
     _hold(len(set(made.levels)) == len(made.levels) and len(made.share) in (0, len(made.levels)), "levels")
 
@@ -661,7 +672,7 @@ def _after(model: After, sizes: Sizes) -> None:
 INVARIANTS: dict[type[Any], Callable[[Any, Sizes], None]] = {
     **{Moments: _moments, ClassMoments: _class_moments, ColumnScaling: _scaling, Dependence: _dependence},
     **{Factor: _factor, SpectralFactor: _spectral, CholeskyFactor: _cholesky},
-    **{Scan: _scan, Adaptation: _adaptation, Recording: _recording, Coding: _coding, Column: _column},
+    **{Scan: _scan, Adaptation: _adaptation, Recording: _recording, Coding: _coding, Column: _column, Effect: _effect},
     **{OnlineClassifier: _online_classifier, Scheme: _scheme, ClosedFormClassifier: _closed_form},
     **dict.fromkeys(KNOWN.values(), _labels),
     **{Polynomial: _polynomial, Spline: _spline, Fourier: _fourier, Beside: _beside, After: _after},

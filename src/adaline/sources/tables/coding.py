@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.coding import Coding, Column, Learned, Term
+from adaline.coding import Coding, Column, Effect, Learned, Term
 from adaline.coding.columns import FEW_LEVELS, is_text, learn_category, plain
 from adaline.coding.expressions import compiled, names_in
 from adaline.coding.formula import read_formula, targets_of
@@ -51,7 +51,7 @@ TEXTS = ("text", "category")
 def usable_columns(relation: Relation, spec: TableSpec) -> tuple[list[str], dict[str, str]]:
     """Return the columns that can be features, and the reason for each of the others why it cannot."""
     named = {name for name, _ in spec.categories}
-    others = (*spec.targets, spec.weight, *spec.offset_columns(relation.schema))
+    others = (*spec.targets, spec.weight, *spec.offset_columns(relation.schema), *spec.absorb)
     reasons: dict[str, str] = {}
     texts = []
     for name in relation.schema:
@@ -138,7 +138,8 @@ class Design:
         columns, spec = tuple(self._column(summary, *feature) for feature in self.features), self.spec
         terms = plain_terms(columns) if self.terms is None else self.terms
         policies = spec.weight, spec.missing, spec.unseen
-        return Coding(columns, terms, self.target, *policies, self.intercept, spec.offset)
+        effects = tuple(map(Effect, spec.absorb))
+        return Coding(columns, terms, self.target, *policies, self.intercept, spec.offset, effects=effects)
 
     def _column(self, summary: TableSummary, name: str, kind: str) -> Column:
         marked = self.spec.missing == "indicator"
@@ -184,7 +185,9 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
         target, targets, intercept = formula.target, targets_of(formula.target), formula.intercept
         if formula.offset is not None and spec.offset is not None:
             raise InvalidParameter("the formula has an offset: give none by offset=")
-        spec = replace(spec, offset=formula.offset or spec.offset)
+        if formula.absorb and spec.absorb:
+            raise InvalidParameter("the formula absorbs effects after its bar: give none by absorb=")
+        spec = replace(spec, offset=formula.offset or spec.offset, absorb=formula.absorb or spec.absorb)
         features = formula.columns()
         relation.add_lags(features)
         kinds |= {name: relation.kind(name) for name in features if name not in kinds}
@@ -197,7 +200,7 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
     elif spec.features is not None:
         features = list(spec.features)
     else:
-        others = (*targets, spec.weight, *spec.offset_columns(relation.schema))
+        others = (*targets, spec.weight, *spec.offset_columns(relation.schema), *spec.absorb)
         features = [name for name in relation.schema if name not in others]
     if not features and terms is None:
         raise InvalidData(f"{relation.title} has no column to learn from besides the target")
@@ -214,7 +217,7 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
         target,
         (*((name, kinds[name]) for name in features), *((name, "category") for name in twice)),
         {name: order for name, order in orders.items() if order is not None},
-        tuple(required_columns(relation, spec, targets, features)),
+        tuple(required_columns(relation, spec, targets, [*features, *spec.absorb])),
         terms,
         intercept,
     )

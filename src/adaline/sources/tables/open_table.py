@@ -32,6 +32,8 @@ def open_table(
     missing: str = "error",
     unseen: str = "error",
     formula: str | None = None,
+    absorb: Any = None,
+    singletons: str = "keep",
     table: str | None = None,
     progress: bool | None = None,
     cluster: Any = None,
@@ -73,6 +75,13 @@ def open_table(
         Instead of target and features, as in "y ~ x1 + C(x2) + x1:x3" or "log(y) ~ x1 * ns(x2, df=4) + I(x3^2)", as R
         writes it: poly, bs, ns, scale, cut, lag, contrasts, offset(log(t)), cbind(won, lost). Booleans are categories
         of two levels in it, named as in "ok[T.True]". Nothing in it is executed.
+    absorb : list of names, or None
+        Columns of any number of levels whose effects are absorbed (fixed effects): LinearRegression and
+        GeneralizedLinear(loss="poisson") fit the other columns as if there were a column for every level. In a formula
+        they stand after a bar: "y ~ x1 + x2 | firm + year".
+    singletons : "keep" or "drop"
+        Whether rows that are the only one of a level of an absorbed column take part. They say nothing about
+        coefficients, but count in degrees of freedom; to drop some may make others single, which then go too.
     table : name or query
         Which table of a database; needed where it holds several.
     progress : bool or None
@@ -108,6 +117,8 @@ def open_table(
         missing=missing,
         unseen=unseen,
         formula=formula,
+        absorb=absorb,
+        singletons=singletons,
     )
     source = TableSource(relation, read_spec(relation, spec), progress=progress, parts=parts)
     if not spec.targets and formula is None:

@@ -147,13 +147,18 @@ class TableSource(Source):
     def offset(self) -> int:
         """How many of the last targets are offsets."""
         if self._with_offset is None:
-            known = self.spec.offset if self._coding is None else self._coding.offset
-            return int(self._given_targets is None and known is not None)
+            known = self.spec.offset is not None if self._coding is None else self._coding.known_part
+            return int(self._given_targets is None and known)
         return self._with_offset
 
     @offset.setter
     def offset(self, value: int) -> None:
         self._with_offset = value
+
+    @property
+    def absorb(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the columns whose effects are to be absorbed: those of the coding that are not known yet."""
+        return tuple(effect.name for effect in self.learn_coding().effects if not effect.fitted)
 
     @property
     def flat(self) -> bool:  # type: ignore[override]
@@ -246,7 +251,7 @@ class TableSource(Source):
     def keep(self) -> TableSource:
         """Hold a small table in memory, which also checks it; a large one stays streamed. Return self."""
         self.learn_coding()
-        if self._large or self.relation.size() > 8 * KEPT:
+        if self._large or self.absorb or self.relation.size() > 8 * KEPT:
             return self
         if self._parts is not None and sum(map(sum, self.placed().rows)) * sum(self.shape) > KEPT:
             self._large = True
@@ -424,13 +429,15 @@ class TableSource(Source):
 
     def read_offset(self) -> Array | None:
         """Return the offset of each row, (N,), whatever the targets; None where there is none."""
-        if self.learn_coding().offset is None:
+        if not self.learn_coding().known_part:
             return None
         return self.offsets().read_targets()[:, 0]
 
     def offsets(self) -> TableSource:
         """Return the same rows with their offset as the one target."""
-        return self._read_by(beside_offset(no_targets, self.coding), 1)
+        out = self._read_by(beside_offset(no_targets, self.coding), 1)
+        out.offset = 1
+        return out
 
     def read_frame(self) -> nw.DataFrame[Any]:
         """Return the raw columns that X is made from, of all rows, as a frame of Arrow in memory."""
@@ -530,7 +537,8 @@ def coded_by(source: TableSource, coding: Coding, targets: bool = True, text_tar
     relation = source.relation.with_texts([*coding.texts, *(wanted if text_target else ())])
     relation.add_lags(coding.needed)
     parts = None if source._parts is None else source._parts.of(relation)
-    spec = TableSpec(missing="error" if coding.missing == "drop" else coding.missing, unseen=coding.unseen)
+    kind = "error" if coding.missing == "drop" else coding.missing
+    spec = TableSpec(missing=kind, unseen=coding.unseen, singletons=source.spec.singletons)
     where = source.where if source.targets else None
     if not targets:
         return TableSource(

@@ -12,9 +12,13 @@ from adaline.coding import Coding
 from adaline.coding.coding import check_policies
 from adaline.coding.expressions import compiled, lag_of, names_in
 from adaline.errors import InvalidData, InvalidParameter, UnknownParameter
+from adaline.parameters import OneOf
 from adaline.sources.tables.failures import shorten
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sql import quoted
+
+
+SINGLETONS = ("keep", "drop")
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class TableSpec:
     unseen: str = "error"
     formula: str | None = None
     offset: str | None = None
+    absorb: tuple[str, ...] = ()
+    singletons: str = "keep"
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -40,7 +46,14 @@ class TableSpec:
 
     @classmethod
     def of(
-        cls, *, target: Any = None, features: Any = None, categories: Any = None, dates: Any = None, **others: Any
+        cls,
+        *,
+        target: Any = None,
+        features: Any = None,
+        categories: Any = None,
+        dates: Any = None,
+        absorb: Any = None,
+        **others: Any,
     ) -> Self:
         """Return the options of `open_table`, names one by one or in lists, as a spec.
 
@@ -62,6 +75,7 @@ class TableSpec:
             features=None if features is None else names_of(features),
             categories=tuple((name, None if given is None else tuple(given)) for name, given in levels.items()),
             dates=names_of(dates),
+            absorb=names_of(absorb),
             **others,
         )
 
@@ -87,6 +101,7 @@ class TableSpec:
 def read_spec(relation: Relation, spec: TableSpec) -> TableSpec:
     """Return the spec, whose names must all be columns of the table and of the kind that they are used for."""
     check_policies(spec.missing, spec.unseen)
+    OneOf(*SINGLETONS).check("singletons", spec.singletons)
     if spec.formula is not None and (spec.target is not None or spec.features is not None):
         raise InvalidParameter("a formula names target and features: give neither target= nor features=")
     listed: list[tuple[str, Iterable[str]]] = [
@@ -96,6 +111,7 @@ def read_spec(relation: Relation, spec: TableSpec) -> TableSpec:
         ("offset", spec.offset_columns(relation.schema)),
         ("categories", [name for name, _ in spec.categories]),
         ("dates", spec.dates),
+        ("absorb", spec.absorb),
     ]
     for argument, names in listed:
         for name in names:
@@ -113,7 +129,7 @@ def read_spec(relation: Relation, spec: TableSpec) -> TableSpec:
         if relation.kind(name) not in ("number", "boolean"):
             raise InvalidData(f"the offset needs numbers, and column {name!r} holds {relation.schema[name]}")
     if spec.features is not None:
-        twice = {*spec.targets, spec.weight, spec.offset} & {*spec.features}
+        twice = {*spec.targets, spec.weight, spec.offset, *spec.absorb} & {*spec.features}
         if twice or len(set(spec.features)) < len(spec.features):
             raise InvalidParameter(f"features= names {sorted(map(str, twice)) or 'a column'} twice")
     return spec

@@ -100,7 +100,7 @@ def beside_offset(read: ReadTargets, coding: Coding) -> ReadTargets:
 
 
 def _beside_offset(read: ReadTargets, coding: Coding, frame: nw.DataFrame[Any], first: int) -> Array:
-    offset = coding.read_offset(frame)
+    offset = coding.read_offset(frame, first)
     assert offset is not None
     return np.column_stack([read(frame, first), offset])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import Any
 
@@ -18,6 +19,36 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return R^2 for rows X (n, D) and y, or for a source."""
         return scored(self, super().score, X, y, sample_weight)
+
+    @property
+    def effects_(self) -> dict[str, Any]:
+        """The effects that a fit has absorbed: for each column a frame of its levels and their values.
+
+        They are what is left of the outputs beside columns and intercept. The values of a column have a mean of zero
+        over the rows fitted; the level of rows without a value, where there are such, is None.
+
+        Examples
+        --------
+        >>> from adaline import LinearRegression, open_table
+        >>> rows = {"y": [1.0, 2.0, 4.0, 6.0], "x": [0.0, 1.0, 0.0, 2.0], "firm": ["a", "a", "b", "b"]}
+        >>> model = LinearRegression().fit(open_table(rows, target="y", absorb="firm"))
+        >>> model.effects_["firm"]["value"].round(6).tolist()
+        [-1.5, 1.5]
+        """
+        coding = self.__dict__.get("coding_")
+        if coding is None or not coding.effects:
+            raise AttributeError(f"this {type(self).__name__} has absorbed no effects: open_table(..., absorb=...)")
+        from adaline.inference.summary import frame_of_columns  # which no fit needs
+
+        return {
+            one.name: frame_of_columns(
+                {
+                    "level": [*one.levels.tolist(), *([] if math.isnan(one.missing) else [None])],
+                    "value": [*one.values.tolist(), *([] if math.isnan(one.missing) else [one.missing])],
+                }
+            )
+            for one in coding.effects
+        }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

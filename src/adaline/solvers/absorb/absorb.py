@@ -1,0 +1,159 @@
+"""Rows of a table without the effects of the levels of some of its columns, and the fits to them.
+
+Degrees of freedom are the rank of the dummies: of one column its levels; of two the levels of both less the parts into
+which the graph of levels that meet in a row falls, exactly (J. M. Abowd, R. H. Creecy and F. Kramarz, 2002); of more
+the rank where the levels beside the largest column are few, else the levels less the most parts that a column forms
+with one before it, an upper bound.
+
+The certificate of a fit bounds what is left of the effects in columns (delta_j) and target (delta_y) in the solution.
+They lie in the span of the dummies, which what remains of the exact columns is orthogonal to, so that
+
+    |error of w_j| <= s_j (sum_k s_k delta_k) (delta_y + sum_k |w_k| delta_k),      s_j^2 = (S^-1)_jj
+
+to which rounding of the columns adds s_j (rho_y + sum_k |w_k| rho_k + |r| sum_k s_k rho_k).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy
+
+from adaline.arrays import Array
+from adaline.results import Status, changed
+from adaline.solvers.absorb.levels import components
+from adaline.solvers.absorb.projection import EPS, STEPS, Cells, Projection
+from adaline.solvers.least_squares.fit import Fit, digits, judge
+from adaline.sources.absorbed import AbsorbedSource, Absorption
+from adaline.sources.tables.effects import EffectRows, Levels, read_effect_rows
+from adaline.sources.tables.source import TableSource
+
+FEW = 1000  # levels beside those of the largest column, up to which the rank of more than two columns is found
+SAME = 1e-9  # eigenvalue of scaled equations that is zero
+
+
+def absorb(table: TableSource) -> AbsorbedSource:
+    """Return the rows of a table without the effects of the columns that it absorbs, in memory; one read."""
+    rows, singletons = opened(table)
+    target = rows.columns[table.shape.features]
+    mean = np.average(target, weights=rows.weight)
+    total = float(np.average((target - mean) ** 2, weights=rows.weight) * _weight(rows))
+    columns = rows.columns[: table.shape.features + 1]
+    removal = Projection(Cells.of(rows.levels), rows.weight).remove_from(columns)
+    absorption = describe(rows, total, singletons)
+    return AbsorbedSource(rows, absorption, removal, columns[table.shape.features :].T)
+
+
+def opened(table: TableSource) -> tuple[EffectRows, int]:
+    """Return the rows of a table in memory, and how many were left out as the only ones of their level."""
+    rows = read_effect_rows(table)
+    if table.spec.singletons == "keep":
+        return rows, 0
+    kept = without_singletons(rows.levels)
+    return (rows, 0) if kept.all() else (rows.take(np.flatnonzero(kept)), int((~kept).sum()))
+
+
+def without_singletons(levels: Sequence[Levels]) -> np.typing.NDArray[np.bool_]:
+    """Return which rows, (N,), are left when those that are the only ones of a level go, until there are none."""
+    kept = np.ones(len(levels[0].codes), dtype=bool)
+    while True:
+        single = np.zeros_like(kept)
+        for one in levels:
+            counts = np.bincount(one.codes[kept], minlength=len(one.values))
+            single |= counts[one.codes] == 1
+        single &= kept
+        if not single.any():
+            return kept
+        kept &= ~single
+
+
+def describe(rows: EffectRows, total: float, singletons: int = 0, separated: int = 0) -> Absorption:
+    """Return what is absorbed from rows whose target has this sum of squares."""
+    rank, exact = rank_of(rows.levels, rows.weight)
+    counts = {one.name: len(one.values) for one in rows.levels}
+    names = tuple(effect.name for effect in rows.table.coding.effects)
+    return Absorption(names, tuple(counts[name] for name in names), rank - 1, exact, total, singletons, separated)
+
+
+def rank_of(levels: Sequence[Levels], weight: Array | None) -> tuple[int, bool]:
+    """Return the rank of the dummies of some columns, and whether it is exact; rows of weight zero do not count."""
+    used = slice(None) if weight is None or (weight > 0).all() else np.flatnonzero(weight > 0)
+    codes = [one.codes[used] for one in levels]
+    counts = [int((np.bincount(own) > 0).sum()) for own in codes]
+    if len(levels) == 1:
+        return counts[0], True
+    sizes = [len(one.values) for one in levels]
+    others = sum(sizes) - max(sizes)
+    if len(levels) > 2 and others <= FEW:
+        return _exact_rank(codes, sizes), True
+    rank = counts[0]
+    for q in range(1, len(codes)):
+        parts = [
+            components(np.stack([codes[p], codes[q] + np.int32(sizes[p])]), sizes[p] + sizes[q]) for p in range(q)
+        ]
+        rank += counts[q] - max(parts)
+    return rank, len(levels) == 2
+
+
+def _exact_rank(codes: list[np.typing.NDArray[np.int32]], sizes: list[int]) -> int:
+    """Return the rank of the dummies of columns: the levels of the largest, and the rank of what is left of others."""
+    largest = int(np.argmax(sizes))
+    n, ends = len(codes[0]), np.cumsum([0, *(size for q, size in enumerate(sizes) if q != largest)])
+    rest = [own for q, own in enumerate(codes) if q != largest]
+    columns = np.concatenate([own + end for own, end in zip(rest, ends[:-1], strict=True)])
+    ones = np.ones(len(columns))
+    others = scipy.sparse.csr_array((ones, (np.tile(np.arange(n), len(rest)), columns)), shape=(n, int(ends[-1])))
+    first = scipy.sparse.csr_array((np.ones(n), (codes[largest], np.arange(n))), shape=(sizes[largest], n))
+    across = (first @ others).toarray() if sizes[largest] * ends[-1] <= 2**24 else None
+    mass = np.bincount(codes[largest], minlength=sizes[largest]).astype(np.float64)
+    inverse = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)
+    if across is None:
+        between = first @ others
+        explained = (between.T @ (scipy.sparse.diags_array(inverse) @ between)).toarray()
+    else:
+        explained = across.T @ (inverse[:, None] * across)
+    matrix = (others.T @ others).toarray() - explained
+    scale = np.sqrt((others.T @ np.ones(n)) + (others.T @ np.ones(n) == 0))
+    values = np.linalg.eigvalsh(matrix / scale[:, None] / scale)
+    return int((mass > 0).sum()) + int((values > SAME).sum())
+
+
+def certified(fit: Fit, source: AbsorbedSource) -> Fit:
+    """Return a fit to rows without effects with the digits that it has as one to all columns and dummies.
+
+    Its parameters are those of both.
+    """
+    removal, factor, d = source.removal, fit.factor, source.shape.features
+    proof = fit.solution.certificate
+    steps = "means" if len(source.rows.levels) == 1 else f"{removal.iterations} steps of conjugate gradients"
+    how = f"{proof.solver}; effects absorbed by {steps}"
+    found, status = proof.digits, proof.status
+    if factor is not None:
+        theta, alive = fit.solution.theta, factor.alive
+        reach = np.where(alive, np.ldexp(factor.inverse_lengths(), -factor.scaling.scale), 0.0)
+        size = np.abs(theta[0, 1:])
+        left, rounding = removal.left, removal.rounding
+        error = (reach @ left[:d]) * (left[d] + size @ left[:d])
+        error += rounding[d] + size @ rounding[:d] + np.sqrt(fit.rss[0]) * (reach @ rounding[:d])
+        bound = np.concatenate([[0.0], reach * error])
+        bound[0] = np.abs(removal.mean[:d]) @ bound[1:] + EPS * (size @ np.abs(removal.mean[:d]))
+        lengths = np.ldexp(factor.lengths, np.concatenate([[0], factor.scaling.scale]))
+        found = -np.log10(10.0**-proof.digits + 10.0 ** -digits(bound[None], theta, lengths))
+        if status in (Status.SOLVED, Status.FEW_DIGITS):
+            status = judge(factor, found)
+    advice = proof.advice if status is proof.status else status.advice
+    if not removal.converged:
+        status = Status.NOT_CONVERGED
+        advice = (
+            f"the effects are not separated after {STEPS:,} steps, their equations have condition "
+            f"{removal.condition:.1e}: absorb the column with most levels alone, or leave out levels that hang by few rows"
+        )
+    known = changed(proof, digits=float(max(found, 0.0)), solver=how, status=status, advice=advice)
+    return fit._replace(
+        solution=fit.solution._replace(certificate=known), trace=fit.trace + float(source.absorption.freedom)
+    )
+
+
+def _weight(rows: EffectRows) -> float:
+    return float(rows.n_rows if rows.weight is None else rows.weight.sum())

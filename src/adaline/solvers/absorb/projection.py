@@ -1,0 +1,198 @@
+"""The projection that takes the effects of levels out of a column: conjugate gradients on the effects' equations.
+
+    min over a of sum_n w_n (x_n - sum_q a_q[level of row n in column q])^2,     D'W D a = D'W x
+
+The column with the most levels is eliminated: its effects are means over its levels, whatever the others are. What is
+left, S v = D_2'W (I - P_1) x with S = D_2'W (I - P_1) D_2, is solved by conjugate gradients, preconditioned by the
+weights of the levels; with one column there is nothing left. A step costs one pass over the different combinations of
+levels. In the metric of these weights a residual rho leaves an error of the projection, a vector in the span of D, of
+
+    |D e| <= |rho| / sqrt(lambda),      |rho|^2 = sum over levels of rho^2 / weight
+
+lambda is the smallest eigenvalue of S in that metric, taken from the coefficients of the steps (Lanczos). Rounds of the
+whole, each on what the one before has left, go on until that is small against what remains of the column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from adaline.arrays import Array
+from adaline.solvers.absorb.levels import Codes, level_sums, number_cells, product, subtract
+from adaline.sources.absorbed import Removal
+from adaline.sources.tables.effects import Levels
+from adaline.sources.threads import one_blas_thread, run_tasks
+
+EPS = float(np.finfo(np.float64).eps)
+STEPS = 10_000  # of conjugate gradients for a column, at most
+REDUCTION = 1e-10  # of the residual, in one round
+ENOUGH = 1e-9  # of what remains of a column, that dummies may still explain
+ROUNDS = 4
+NOTHING = 1e-9  # of the length of a column: what remains of one that the dummies explain
+
+
+class Removed(NamedTuple):
+    """What was taken out of one column; see `Removal`."""
+
+    effects: Array
+    left: float
+    before: float
+    length: float
+    steps: int
+    smallest: float
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The different combinations of levels, sorted by those of the first column, and what belongs to each level.
+
+    Parameters
+    ----------
+    first : (1, N) codes of the column with the most levels, G; rest : (Q - 1, N) those of all others, L.
+    sizes : G and L. cell : (N,) of each row. starts : (G + 1,) first cell of each level. cells : (Q - 1, M) codes.
+    """
+
+    first: Codes
+    rest: Codes
+    sizes: tuple[int, int]
+    cell: Codes | None = None
+    starts: NDArray[np.int64] | None = None
+    cells: Codes | None = None
+
+    @classmethod
+    def of(cls, levels: tuple[Levels, ...]) -> Cells:
+        """Return the cells of rows with these levels."""
+        counts = [len(one.values) for one in levels]
+        ends = np.cumsum(counts)
+        first = levels[0].codes[None, :]
+        if len(levels) == 1:
+            return cls(first, np.empty((0, first.shape[1]), dtype=np.int32), (counts[0], 0))
+        codes = np.empty((len(levels), first.shape[1]), dtype=np.int32)
+        for out, one, end, count in zip(codes, levels, ends, counts, strict=True):
+            np.add(one.codes, end - count, out=out, casting="unsafe")
+        cell, order = np.empty((2, codes.shape[1]), dtype=np.int32)
+        found = number_cells(cell, order, codes, int(ends[-1]))
+        order = order[:found]
+        starts = np.searchsorted(codes[0][order], np.arange(counts[0] + 1))
+        codes[1:] -= counts[0]
+        return cls(codes[:1], codes[1:], (counts[0], int(ends[-1]) - counts[0]), cell, starts, codes[1:][:, order])
+
+
+class Projection:
+    """The projection off the dummies of all levels, in the metric of weights (N,), None for ones."""
+
+    def __init__(self, cells: Cells, weight: Array | None) -> None:
+        self.cells, self.weight = cells, weight
+        self._first = _inverse(level_sums(cells.first, cells.sizes[0], None, weight))
+        if cells.cell is not None and cells.cells is not None:
+            self._mass = level_sums(cells.cell[None, :], cells.cells.shape[1], None, weight)
+            self._rest = _inverse(level_sums(cells.rest, cells.sizes[1], None, weight))
+
+    def remove_from(self, columns: Array, centre: bool = True) -> Removal:
+        """Take the effects out of columns (M, N) of numbers, in place; with `centre` their means stay in.
+
+        Columns of which nothing but rounding remains become constant.
+        """
+        found: dict[int, tuple[Removed, float, float]] = {}
+
+        def work(i: int, x: Array) -> None:
+            mean = float(np.average(x, weights=self.weight)) if centre else 0.0
+            x -= mean
+            one = self._remove(x)
+            if one.length <= NOTHING * one.before:
+                x[:] = 0.0
+            x += mean
+            found[i] = one, mean, EPS * (4 * one.length + 2 * abs(mean) * self._root_weight())
+
+        with one_blas_thread():
+            run_tasks(columns, work)
+        each = [found[i][0] for i in range(len(found))]
+        smallest = min((one.smallest for one in each), default=1.0)
+        left = np.array([one.left for one in each]) / np.sqrt(smallest)
+        length = np.array([one.length for one in each])
+        nothing = length <= NOTHING * np.array([one.before for one in each])
+        return Removal(
+            np.array([one.effects for one in each]).reshape(len(each), -1),
+            np.array([found[i][1] for i in range(len(found))]),
+            np.where(nothing, 0.0, left),
+            np.array([found[i][2] for i in range(len(found))]),
+            length,
+            nothing,
+            max((one.steps for one in each), default=0),
+            1.0 / smallest,
+            bool((nothing | (left <= ENOUGH * length)).all()),
+        )
+
+    def _remove(self, x: Array) -> Removed:
+        """Take the effects out of a column (N,), in place."""
+        groups, others = self.cells.sizes
+        effects = np.zeros(groups + others)
+        before, steps, smallest = self._length(x), 0, 1.0
+        for turn in range(ROUNDS):
+            means = level_sums(self.cells.first, groups, x, self.weight) * self._first
+            subtract(x, self.cells.first, means)
+            effects[:groups] += means
+            length = self._length(x)
+            if not others:
+                return Removed(effects, 0.0, before, length, 0, 1.0)
+            rest = level_sums(self.cells.rest, others, x, self.weight)
+            left = float(np.sqrt(rest @ (rest * self._rest)))
+            done = left <= ENOUGH * length * np.sqrt(smallest) or length <= NOTHING * before
+            if done or turn == ROUNDS - 1 or steps >= STEPS:
+                break
+            found, taken, lowest = self._solve(rest, STEPS - steps)
+            steps, smallest = steps + taken, min(smallest, lowest)
+            subtract(x, self.cells.rest, found)
+            effects[groups:] += found
+        return Removed(effects, left, before, length, steps, smallest)
+
+    def _solve(self, b: Array, most: int) -> tuple[Array, int, float]:
+        """Return v of S v = b, (L,), by conjugate gradients, their number, and the smallest eigenvalue they met."""
+        apply = partial(product, starts=self.cells.starts, cells=self.cells.cells, mass=self._mass, inverse=self._first)
+        v, r, z = np.zeros_like(b), b.copy(), b * self._rest
+        p, q = z.copy(), np.empty_like(b)
+        size = float(r @ z)
+        goal = REDUCTION**2 * size
+        lengths, ratios = [], []
+        while size > goal and len(lengths) < most:
+            apply(q, p)
+            curvature = float(p @ q)
+            if not curvature > 0.0:
+                break
+            lengths.append(size / curvature)
+            v += lengths[-1] * p
+            r -= lengths[-1] * q
+            np.multiply(r, self._rest, out=z)
+            size, before = float(r @ z), size
+            ratios.append(size / before)
+            p *= ratios[-1]
+            p += z
+        return v, len(lengths), _smallest(np.array(lengths), np.array(ratios))
+
+    def _length(self, x: Array) -> float:
+        return float(np.sqrt(x @ x if self.weight is None else np.einsum("n,n,n->", self.weight, x, x)))
+
+    def _root_weight(self) -> float:
+        return float(np.sqrt(self.cells.first.shape[1] if self.weight is None else self.weight.sum()))
+
+
+def _smallest(lengths: Array, ratios: Array) -> float:
+    """Return the smallest eigenvalue of the tridiagonal matrix of steps of conjugate gradients; 1 of none."""
+    if not len(lengths):
+        return 1.0
+    diagonal = 1.0 / lengths
+    diagonal[1:] += ratios[:-1] / lengths[:-1]
+    beside = np.sqrt(ratios[:-1]) / lengths[:-1]
+    lowest = scipy.linalg.eigvalsh_tridiagonal(diagonal, beside, select="i", select_range=(0, 0))
+    return min(max(float(lowest[0]), EPS), 1.0)
+
+
+def _inverse(mass: Array) -> Array:
+    """Return 1 / mass, zero where it is zero."""
+    return np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)

@@ -1,0 +1,198 @@
+"""The rows of a table in memory with the levels of the columns whose effects are absorbed, read in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.arrays import Array, is_sparse
+from adaline.block import Block
+from adaline.errors import InvalidData, InvalidParameter, MissingValues
+from adaline.lazy import nw
+from adaline.sources.tables.source import TableSource
+from adaline.sources.tables.spec import check_column
+from adaline.sources.tables.sql import quoted
+from adaline.sources.tables.targets import ReadTargets
+
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The levels of one column: of each row its number among them.
+
+    Parameters
+    ----------
+    name : of the column.
+    codes : (N,) numbers of the levels 0, 1, ..., in the order in which the rows have them.
+    values : (L,) the levels: whole numbers, numbers, or texts; that of missing values, if there is one, is the last.
+    gaps : whether the last level is that of missing values.
+    """
+
+    name: str
+    codes: Codes
+    values: NDArray[Any]
+    gaps: bool = False
+
+    def take(self, rows: NDArray[np.intp]) -> Levels:
+        """Return the levels of some rows; those that none of them has are left out."""
+        found, codes = np.unique(self.codes[rows], return_inverse=True)
+        gaps = self.gaps and len(found) > 0 and found[-1] == len(self.values) - 1
+        return Levels(self.name, codes.astype(np.int32), self.values[found], gaps)
+
+
+@dataclass(frozen=True)
+class EffectRows:
+    """The rows of a table in memory, with the levels of the columns whose effects are absorbed.
+
+    Parameters
+    ----------
+    table : where they come from.
+    columns : (D + K, N) columns of X and targets, each contiguous; offsets, where there are some, are the last.
+    weight : (N,) or None.
+    levels : of each column to be absorbed, the one with the most levels first.
+    kept : indices of these rows among those of the table, where some were left out; else None.
+    """
+
+    table: TableSource
+    columns: Array
+    weight: Array | None
+    levels: tuple[Levels, ...]
+    kept: NDArray[np.intp] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.columns.shape[1]
+
+    def take(self, rows: NDArray[np.intp]) -> EffectRows:
+        """Return some of the rows, copied."""
+        weight = None if self.weight is None else self.weight[rows]
+        kept = rows if self.kept is None else self.kept[rows]
+        taken = tuple(one.take(rows) for one in self.levels)
+        return EffectRows(self.table, np.take(self.columns, rows, axis=1), weight, by_size(taken), kept)
+
+    def read_levels(self, name: str) -> Levels:
+        """Return the levels of any column of the table, such as groups of rows; one that is absorbed is known."""
+        known = next((one for one in self.levels if one.name == name), None)
+        if known is not None:
+            return known
+        check_column(self.table.relation, name, "groups")
+        encoded = [[encode(table.column(0))] for table in self.table._tables([name])]
+        found = merged(name, [part for parts in encoded for part in parts])
+        if found.gaps:
+            raise MissingValues(f"column {name!r} has no value in some rows: leave those out, or fill them in")
+        return found if self.kept is None else found.take(self.kept)
+
+
+class LevelReader:
+    """A reader of targets that also gathers the levels of columns, in the order of the rows; threads may call it."""
+
+    def __init__(self, read: ReadTargets, names: Sequence[str]) -> None:
+        self.read, self.names = read, names
+        self._parts: dict[int, list[Any]] = {}
+        self._lock = Lock()
+
+    def __call__(self, frame: nw.DataFrame[Any], first: int) -> Array:
+        """Return the targets of a frame whose first row has this index, (n, K)."""
+        table = frame.to_native()
+        found = [encode(table.column(name)) for name in self.names]
+        with self._lock:
+            self._parts[first] = found
+        return self.read(frame, first)
+
+    def levels(self) -> tuple[Levels, ...]:
+        """Return the levels of all rows read."""
+        parts = [self._parts[first] for first in sorted(self._parts)]
+        self._parts = {}
+        return tuple(merged(name, [part[q] for part in parts]) for q, name in enumerate(self.names))
+
+
+def read_effect_rows(source: TableSource) -> EffectRows:
+    """Return the rows of a table in memory with the levels of the columns that it absorbs; one read."""
+    names = list(dict.fromkeys(effect.name for effect in source.coding.effects))
+    if source.parts is not None:
+        raise InvalidParameter("effects are absorbed from rows in one memory: open the table without cluster=")
+    reader = LevelReader(source._read_targets, names)
+    shape = source.shape
+    if shape.targets - source.offset != 1:
+        raise InvalidParameter("effects are absorbed for one target at a time: open the table with one")
+    rows = source._read_by(reader, shape.targets)
+    parts = rows.each_block(_columns)
+    columns = np.empty((sum(shape), sum(len(part[0][0]) for part in parts)))
+    for j, out in enumerate(columns):
+        np.concatenate([part[0][j] for part in parts], out=out)
+        for part in parts:
+            part[0][j] = None
+    weight = None if source.spec.weight is None else np.concatenate([part[1] for part in parts])
+    levels = reader.levels()
+    for one in levels:
+        if one.gaps and source.spec.missing == "error":
+            source.refuse_nonfinite()
+    if not all(np.isfinite(column).all() for column in columns):
+        source.refuse_nonfinite()
+    return EffectRows(rows, columns, weight, by_size(levels))
+
+
+def by_size(levels: Sequence[Levels]) -> tuple[Levels, ...]:
+    """Return columns with the one of most levels first."""
+    return tuple(sorted(levels, key=lambda one: -len(one.values)))
+
+
+def _columns(block: Block) -> tuple[list[Any], Any]:
+    """Return copies of the columns of a block, those of X and of its targets, and its weights."""
+    if is_sparse(block.x):
+        raise InvalidParameter("effects are absorbed from columns of numbers, not from sparse rows: leave those out")
+    return [np.array(column) for column in (*block.x.T, *block.t.T)], block.weight
+
+
+def encode(column: Any) -> Any:
+    """Return an Arrow column as arrays of a dictionary: whole numbers, numbers or texts, null where missing."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+        kind = column.type
+    if pa.types.is_floating(kind):
+        column = column.cast(pa.float64())
+        column = compute.if_else(compute.is_nan(column), pa.scalar(None, pa.float64()), column)
+    elif pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+        column = column.cast(pa.int64())
+    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        column = column.cast(pa.string())
+    else:
+        raise InvalidData(f"levels are texts or numbers, not {kind}: turn the column into texts by a query")
+    return column.dictionary_encode()
+
+
+def merged(name: str, parts: Sequence[Any]) -> Levels:
+    """Return the levels of all rows from those of parts of them, Arrow columns as `encode` returns them."""
+    import pyarrow as pa
+
+    whole = pa.chunked_array([chunk for part in parts for chunk in part.chunks], type=parts[0].type).unify_dictionaries()
+    values = whole.chunk(0).dictionary if whole.num_chunks else pa.array([])
+    missing = whole.null_count > 0
+    codes = np.empty(len(whole), dtype=np.int32)
+    first = 0
+    for chunk in whole.chunks:
+        indices = chunk.indices.fill_null(len(values)) if chunk.null_count else chunk.indices
+        codes[first : first + len(chunk)] = np.from_dlpack(indices)
+        first += len(chunk)
+    if pa.types.is_string(values.type):
+        levels = np.array([*values.to_pylist(), *[None] * missing], dtype=object)
+    else:
+        kind = np.float64 if pa.types.is_floating(values.type) else np.int64
+        levels = np.append(np.from_dlpack(values), [0] * missing).astype(kind)
+    if levels.dtype != object and np.abs(levels).max(initial=0) >= 2.0**53:
+        raise InvalidData(
+            f"column {name!r} has levels of 2^53 or more, where float64 merges neighbours: give them as texts, by a query "
+            f"such as SELECT CAST({quoted(name)} AS VARCHAR) AS ..."
+        )
+    return Levels(name, codes, levels, missing)

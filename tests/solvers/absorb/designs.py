@@ -1,0 +1,57 @@
+"""Small tables with levels whose effects are absorbed: one, two and three columns, nested, in parts, with singletons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Design:
+    """Columns to absorb, whether rows have weights, and whether pyfixest counts degrees of freedom as we do."""
+
+    absorb: tuple[str, ...]
+    weighted: bool = False
+    peer: bool = True
+
+
+DESIGNS = {
+    "one": Design(("firm",)),
+    "two": Design(("firm", "year")),
+    "two weighted": Design(("firm", "year"), weighted=True),
+    "three": Design(("firm", "year", "town"), peer=False),  # town is the same for all rows of a firm
+    "three weighted": Design(("firm", "year", "kind"), weighted=True, peer=False),
+    "nested": Design(("firm", "town"), peer=False),
+    "parts": Design(("left", "right"), peer=False),
+    "singletons": Design(("rare", "year")),
+}
+
+
+def columns(name: str, rows: int = 240) -> dict[str, Any]:
+    """Return the columns of a design: y, count, a, b, weights w, and levels."""
+    rng = np.random.default_rng(sorted(DESIGNS).index(name))
+    firm = rng.integers(0, 30, rows)
+    year = rng.integers(2000, 2008, rows)
+    town = firm // 4
+    effect = rng.normal(size=30)[firm] + rng.normal(size=8)[year - 2000]
+    a = rng.normal(size=rows) + effect
+    b = rng.normal(size=rows) + 0.3 * a
+    rare = np.where(rng.random(rows) < 0.05, 100 + np.arange(rows), firm)
+    part = rng.integers(0, 3, rows)
+    y = 1.0 + 0.5 * a - 2.0 * b + effect + rng.normal(size=rows)
+    return {
+        "y": y,
+        "count": rng.poisson(np.exp(np.clip(0.2 * a - 0.1 * b + 0.3 * effect, -3, 3))).astype(np.float64),
+        "a": a,
+        "b": b,
+        "w": rng.integers(1, 4, rows).astype(np.float64),
+        "firm": np.array([f"f{i:02}" for i in firm]),
+        "year": year,
+        "town": town,
+        "kind": rng.integers(0, 3, rows),
+        "rare": rare,
+        "left": part * 10 + rng.integers(0, 5, rows),
+        "right": part * 10 + rng.integers(0, 4, rows),
+    }
