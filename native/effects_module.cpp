@@ -17,6 +17,7 @@ namespace effects {
 
 using Integers = nb::ndarray<std::int32_t, nb::c_contig, nb::device::cpu>;
 using Codes = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Longs = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Pointers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Code = std::int32_t;
 
@@ -26,8 +27,15 @@ using Code = std::int32_t;
 #define ADALINE_FAST
 #endif
 
+ADALINE_FAST bool all_within(const Code* codes, index size, index levels) {
+    bool all = true;
+    for (index k = 0; k < size; ++k) all &= std::uint32_t(codes[k]) < std::uint32_t(levels);
+    return all;
+}
+
 void check(const Codes& codes, index levels) {
-    require(within<Code>(codes.data(), 0, index(codes.size()), 0, levels), "a code lies outside of the levels");
+    require(levels < index(1) << 31 && all_within(codes.data(), index(codes.size()), levels),
+            "a code lies outside of the levels");
 }
 
 // out[l] = sum of weight x over the rows of level l.
@@ -53,28 +61,33 @@ ADALINE_FAST void subtract(double* x, const Code* codes, index Q, index N, const
         for (index n = 0; n < N; ++n) x[n] -= effects[codes[q * N + n]];
 }
 
-// Cells are the different rows of codes, sorted by their first level: those of level g are starts[g] .. starts[g + 1].
-// With r = the sum of the entries of v that a cell has, m = the mean of r over the cells of a level g:
-// out = sum over cells of mass (r - m), added to the entries that the cell has.
+// Rows are sorted by their level g of one column, those of g are starts[g] .. starts[g + 1]; cells are their other levels.
+// With r = the sum of the entries of v that a row has, m = the mean of r over the rows of a level g:
+// out = sum over rows of weight (r - m), added to the entries that the row has.
+template <bool single>
 ADALINE_FAST void product(double* out, const double* v, const std::int64_t* starts, index G, const Code* cells, index Q,
-                          index M, const double* mass, const double* inverse) {
+                          index N, const double* weight, const double* inverse) {
     std::vector<double> kept;
     for (index g = 0; g < G; ++g) {
         const index begin = starts[g], size = starts[g + 1] - begin;
         if (index(kept.size()) < size) kept.resize(size_t(size));
         double* const r = kept.data();
-        const double* const w = mass + begin;
+        const Code* const c = cells + begin;
+        const double* const w = weight ? weight + begin : nullptr;
         double total = 0.0;
         for (index k = 0; k < size; ++k) {
-            double sum = v[cells[begin + k]];
-            for (index q = 1; q < Q; ++q) sum += v[cells[q * M + begin + k]];
+            double sum = v[c[k]];
+            if (!single)
+                for (index q = 1; q < Q; ++q) sum += v[c[q * N + k]];
             r[k] = sum;
-            total += w[k] * sum;
+            total += w ? w[k] * sum : sum;
         }
         const double mean = total * inverse[g];
         for (index k = 0; k < size; ++k) {
-            const double part = w[k] * (r[k] - mean);
-            for (index q = 0; q < Q; ++q) out[cells[q * M + begin + k]] += part;
+            const double part = w ? w[k] * (r[k] - mean) : r[k] - mean;
+            out[c[k]] += part;
+            if (!single)
+                for (index q = 1; q < Q; ++q) out[c[q * N + k]] += part;
         }
     }
 }
@@ -95,49 +108,32 @@ void level_subtract(const Buffer& x, const Codes& codes, const Reals& effects) {
     subtract(x.data(), codes.data(), Q, N, effects.data());
 }
 
-// Sorts rows by their codes, those of the first effect first; cell[n] is the number of the different one of row n, and
-// first[m] the first row of cell m. Returns how many there are.
-index level_cells(const Integers& cell, const Integers& first, const Codes& codes, index levels) {
-    const index Q = index(codes.shape(0)), N = index(codes.shape(1));
-    require(index(cell.size()) == N && index(first.size()) == N, "cell and first must have N numbers");
+// Sets order to the rows sorted by their level, those of a level in their order, and starts to where each level begins.
+void level_order(const Integers& order, const Longs& starts, const Codes& codes) {
+    const index N = index(codes.shape(1)), G = index(starts.size()) - 1;
+    require(codes.shape(0) == 1 && index(order.size()) == N && G >= 0, "order must have N numbers, starts G + 1");
     const nb::gil_scoped_release unlocked;
-    check(codes, levels);
-    std::vector<Code> order(static_cast<size_t>(N)), other(static_cast<size_t>(N));
-    for (index n = 0; n < N; ++n) order[size_t(n)] = Code(n);
-    std::vector<index> place(size_t(levels) + 1);
-    for (index q = Q - 1; q >= 0; --q) {  // a stable counting sort by each effect, the last first
-        const Code* const c = codes.data() + q * N;
-        std::fill(place.begin(), place.end(), 0);
-        for (index n = 0; n < N; ++n) ++place[size_t(c[n]) + 1];
-        for (index l = 0; l < levels; ++l) place[size_t(l) + 1] += place[size_t(l)];
-        for (index n = 0; n < N; ++n) other[size_t(place[size_t(c[order[size_t(n)]])]++)] = order[size_t(n)];
-        order.swap(other);
-    }
-    index count = 0;
-    for (index n = 0; n < N; ++n) {
-        const Code row = order[size_t(n)];
-        bool same = n > 0;
-        for (index q = 0; q < Q && same; ++q) {
-            const Code* const c = codes.data() + q * N;
-            same = c[row] == c[order[size_t(n) - 1]];
-        }
-        if (!same) first.data()[count++] = row;
-        cell.data()[row] = Code(count - 1);
-    }
-    return count;
+    check(codes, G);
+    std::int64_t* const s = starts.data();
+    std::vector<Code> place(size_t(G) + 1);
+    for (index n = 0; n < N; ++n) ++place[size_t(codes.data()[n]) + 1];
+    for (index g = 0; g < G; ++g) place[size_t(g) + 1] += place[size_t(g)];
+    std::copy(place.begin(), place.end(), s);
+    for (index n = 0; n < N; ++n) order.data()[place[size_t(codes.data()[n])]++] = Code(n);
 }
 
-void level_product(const Buffer& out, const Reals& v, const Pointers& starts, const Codes& cells, const Reals& mass,
+void level_product(const Buffer& out, const Reals& v, const Pointers& starts, const Codes& cells, const Maybe& weight,
                    const Reals& inverse) {
-    const index G = index(starts.size()) - 1, Q = index(cells.shape(0)), M = index(cells.shape(1));
-    require(G >= 0 && index(inverse.size()) == G && index(mass.size()) == M && v.size() == out.size(),
-            "starts, inverse, mass and v do not fit");
+    const index G = index(starts.size()) - 1, Q = index(cells.shape(0)), N = index(cells.shape(1));
+    require(G >= 0 && index(inverse.size()) == G && (!weight || index(weight->size()) == N) && v.size() == out.size(),
+            "starts, inverse, weight and v do not fit");
     const nb::gil_scoped_release unlocked;
-    require(starts.data()[0] == 0 && starts.data()[G] == M && ascending<std::int64_t>(starts.data(), G + 1),
-            "starts must ascend to the cells");
+    require(starts.data()[0] == 0 && starts.data()[G] == N && ascending<std::int64_t>(starts.data(), G + 1),
+            "starts must ascend to the rows");
     check(cells, index(v.size()));
     std::memset(out.data(), 0, out.size() * sizeof(double));
-    product(out.data(), v.data(), starts.data(), G, cells.data(), Q, M, mass.data(), inverse.data());
+    (Q == 1 ? product<true> : product<false>)(out.data(), v.data(), starts.data(), G, cells.data(), Q, N,
+                                              weight ? weight->data() : nullptr, inverse.data());
 }
 
 // Returns the number of connected components of the graph whose nodes are levels and whose edges are rows.
@@ -169,9 +165,9 @@ void bind_effects(nb::module_& m) {
     const auto optional = [](const char* name) { return nb::arg(name).noconvert().none(); };
     m.def("level_sums", &level_sums, array("out"), array("codes"), optional("x"), optional("weight"));
     m.def("level_subtract", &level_subtract, array("x"), array("codes"), array("effects"));
-    m.def("level_cells", &level_cells, array("cell"), array("first"), array("codes"), "levels"_a);
-    m.def("level_product", &level_product, array("out"), array("v"), array("starts"), array("cells"), array("mass"),
-          array("inverse"));
+    m.def("level_order", &level_order, array("order"), array("starts"), array("codes"));
+    m.def("level_product", &level_product, array("out"), array("v"), array("starts"), array("cells"),
+          optional("weight"), array("inverse"));
     m.def("level_components", &level_components, array("codes"), "levels"_a);
 }
 

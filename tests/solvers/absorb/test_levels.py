@@ -30,23 +30,21 @@ def test_kernels_equal_their_references(columns: int) -> None:
     native.level_subtract(found, given, effects)
     levels.level_subtract_reference(expected, given, effects)
     assert np.allclose(found, expected, rtol=1e-14)
-    cell, first = np.empty((2, n), dtype=np.int32)
-    own, own_first = np.empty((2, n), dtype=np.int32)
-    count = native.level_cells(cell, first, given, size)
-    assert count == levels.level_cells_reference(own, own_first, given, size)
-    assert np.array_equal(cell, own)
-    assert np.array_equal(given[:, first[:count]], given[:, own_first[:count]])
+    order, own = np.empty((2, n), dtype=np.int32)
+    starts, own_starts = np.empty((2, 8), dtype=np.int64)
+    native.level_order(order, starts, given[:1])
+    levels.level_order_reference(own, own_starts, given[:1])
+    assert np.array_equal(order, own)
+    assert np.array_equal(starts, own_starts)
     if columns == 1:
         return
-    cells = np.ascontiguousarray(given[1:, first[:count]] - 7)
-    starts = np.searchsorted(given[0, first[:count]], np.arange(8))
-    mass = np.bincount(cell, weight)
-    inverse = 1 / np.bincount(given[0], weight)
-    v = rng.normal(size=size - 7)
-    found, expected = np.empty((2, size - 7))
-    native.level_product(found, v, starts, cells, mass, inverse)
-    levels.level_product_reference(expected, v, starts, cells, mass, inverse)
-    assert np.allclose(found, expected, rtol=1e-12, atol=1e-13)
+    cells, v = np.take(given[1:] - np.int32(7), order, axis=1), rng.normal(size=size - 7)
+    for own_weight in (weight[order], None):
+        inverse = 1 / np.bincount(given[0][order], own_weight)
+        found, expected = np.empty((2, size - 7))
+        native.level_product(found, v, starts, cells, own_weight, inverse)
+        levels.level_product_reference(expected, v, starts, cells, own_weight, inverse)
+        assert np.allclose(found, expected, rtol=1e-12, atol=1e-13)
 
 
 def test_parts_of_a_graph() -> None:

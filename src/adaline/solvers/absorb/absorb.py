@@ -23,7 +23,7 @@ import scipy
 from adaline.arrays import Array
 from adaline.results import Status, changed
 from adaline.solvers.absorb.levels import components
-from adaline.solvers.absorb.projection import EPS, STEPS, Cells, Projection
+from adaline.solvers.absorb.projection import EPS, STEPS, Projection, SortedRows
 from adaline.solvers.least_squares.fit import Fit, digits, judge
 from adaline.sources.absorbed import AbsorbedSource, Absorption
 from adaline.sources.tables.effects import EffectRows, Levels, read_effect_rows
@@ -40,7 +40,7 @@ def absorb(table: TableSource) -> AbsorbedSource:
     mean = np.average(target, weights=rows.weight)
     total = float(np.average((target - mean) ** 2, weights=rows.weight) * _weight(rows))
     columns = rows.columns[: table.shape.features + 1]
-    removal = Projection(Cells.of(rows.levels), rows.weight).remove_from(columns)
+    removal = Projection(SortedRows.of(rows.levels), rows.weight).remove_from(columns)
     absorption = describe(rows, total, singletons)
     return AbsorbedSource(rows, absorption, removal, columns[table.shape.features :].T)
 

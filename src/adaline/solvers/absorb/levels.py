@@ -28,29 +28,24 @@ def level_subtract_reference(x: Array, codes: Codes, effects: Array) -> None:
     x -= effects[codes].sum(axis=0)
 
 
-def level_cells_reference(cell: Codes, first: Codes, codes: Codes, levels: int) -> int:
-    """Set cell (N,) to the number of the different rows of codes, in their order, and first (M,) to a row of each.
-
-    Return how many there are, M.
-    """
-    _, rows, numbers = np.unique(codes, axis=1, return_index=True, return_inverse=True)
-    cell[:] = numbers.ravel()
-    first[: len(rows)] = rows
-    return len(rows)
+def level_order_reference(order: Codes, starts: NDArray[np.int64], codes: Codes) -> None:
+    """Set order (N,) to the rows sorted by their level in codes (1, N), and starts (G + 1,) to where each begins."""
+    order[:] = np.argsort(codes[0], kind="stable")
+    starts[:] = np.concatenate([[0], np.cumsum(np.bincount(codes[0], minlength=len(starts) - 1))])
 
 
 def level_product_reference(
-    out: Array, v: Array, starts: NDArray[np.int64], cells: Codes, mass: Array, inverse: Array
+    out: Array, v: Array, starts: NDArray[np.int64], cells: Codes, weight: Array | None, inverse: Array
 ) -> None:
-    """Set out (L,) to D'W (I - P) D v for the cells (Q, M), whose rows have weight mass (M,).
+    """Set out (L,) to D'W (I - P) D v for rows sorted by the level g of one column, whose others are cells (Q, N).
 
-    D v is the sum of the entries of v of a cell, P the mean over the cells starts[g] .. starts[g + 1] of a level g.
+    D v is the sum of the entries of v of a row, P the mean over the rows starts[g] .. starts[g + 1] of a level g.
     """
     values = v[cells].sum(axis=0)
     group = np.repeat(np.arange(len(inverse)), np.diff(starts))
-    mean = np.bincount(group, mass * values, len(inverse)) * inverse
+    mean = np.bincount(group, values if weight is None else weight * values, len(inverse)) * inverse
     out[:] = 0.0
-    level_sums_reference(out, cells, values - mean[group], mass)
+    level_sums_reference(out, cells, values - mean[group], weight)
 
 
 def level_components_reference(codes: Codes, levels: int) -> int:
@@ -66,7 +61,7 @@ def level_components_reference(codes: Codes, levels: int) -> int:
 
 add_sums: Any = level_sums_reference if native is None else native.level_sums
 subtract: Any = level_subtract_reference if native is None else native.level_subtract
-number_cells: Any = level_cells_reference if native is None else native.level_cells
+put_order: Any = level_order_reference if native is None else native.level_order
 product: Any = level_product_reference if native is None else native.level_product
 components: Any = level_components_reference if native is None else native.level_components
 

@@ -22,7 +22,7 @@ from adaline.arrays import Array
 from adaline.coding import Effect
 from adaline.errors import InvalidData
 from adaline.solvers.absorb.absorb import describe, opened
-from adaline.solvers.absorb.projection import Cells, Projection
+from adaline.solvers.absorb.projection import Projection, SortedRows
 from adaline.sources.absorbed import AbsorbedSource
 from adaline.sources.tables.effects import EffectRows, Levels
 from adaline.sources.tables.source import TableSource
@@ -50,15 +50,15 @@ def absorb_poisson(
     rows = rows.take(np.flatnonzero(kept)) if separated else rows
     x, y = rows.columns[:d], rows.columns[d]
     known = rows.columns[d + 1] if len(rows.columns) > d + 1 else np.zeros(rows.n_rows)
-    cells = Cells.of(rows.levels)
+    levels = SortedRows.of(rows.levels)
     if theta is None:
-        eta, slopes, converged = _newton(cells, x, y, rows.weight, known)
+        eta, slopes, converged = _newton(levels, x, y, rows.weight, known)
     else:
         eta, slopes, converged = theta[0] + theta[1:] @ x + known + _effects_of(rows, effects), theta[1:], True
     rest = eta - known - slopes @ x
-    own = Projection(cells, rows.weight).remove_from(rest[None])
+    own = Projection(levels, rows.weight).remove_from(rest[None])
     projected = x.copy()
-    removal = Projection(cells, _weights(rows.weight, np.exp(eta))).remove_from(projected)
+    removal = Projection(levels, _weights(rows.weight, np.exp(eta))).remove_from(projected)
     target = own.effects[0] + slopes @ removal.effects
     removal = replace(
         removal,
@@ -76,7 +76,7 @@ def absorb_poisson(
 
 
 def _newton(
-    cells: Cells, x: Array, y: Array, weight: Array | None, known: Array
+    levels: SortedRows, x: Array, y: Array, weight: Array | None, known: Array
 ) -> tuple[Array, Array, bool]:
     """Return eta (N,), the slopes (D,), and whether the steps have come to an end."""
     mean = float(np.average(y, weights=weight))
@@ -90,7 +90,7 @@ def _newton(
         u = (y - mu) / mu
         step = eta - known + u if turn == 0 else u
         left = step.copy()
-        projection = Projection(cells, omega)
+        projection = Projection(levels, omega)
         projection.remove_from(work, centre=False)
         projection.remove_from(left[None], centre=False)
         gram = (work * omega) @ work.T

@@ -4,8 +4,7 @@
 
 The column with the most levels is eliminated: its effects are means over its levels, whatever the others are. What is
 left, S v = D_2'W (I - P_1) x with S = D_2'W (I - P_1) D_2, is solved by conjugate gradients, preconditioned by the
-weights of the levels; with one column there is nothing left. A step costs one pass over the different combinations of
-levels. In the metric of these weights a residual rho leaves an error of the projection, a vector in the span of D, of
+weights of the levels; with one column there is nothing left. A step costs one pass over the levels of the rows. In the metric of these weights a residual rho leaves an error of the projection, a vector in the span of D, of
 
     |D e| <= |rho| / sqrt(lambda),      |rho|^2 = sum over levels of rho^2 / weight
 
@@ -16,7 +15,6 @@ whole, each on what the one before has left, go on until that is small against w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +22,7 @@ import scipy
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.solvers.absorb.levels import Codes, level_sums, number_cells, product, subtract
+from adaline.solvers.absorb.levels import Codes, level_sums, product, put_order, subtract
 from adaline.sources.absorbed import Removal
 from adaline.sources.tables.effects import Levels
 from adaline.sources.threads import one_blas_thread, run_tasks
@@ -49,50 +47,44 @@ class Removed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Cells:
-    """The different combinations of levels, sorted by those of the first column, and what belongs to each level.
+class SortedRows:
+    """The levels of rows, and those of all columns but the first in the order of the levels of that.
 
     Parameters
     ----------
-    first : (1, N) codes of the column with the most levels, G; rest : (Q - 1, N) those of all others, L.
-    sizes : G and L. cell : (N,) of each row. starts : (G + 1,) first cell of each level. cells : (Q - 1, M) codes.
+    first : (1, N) codes of the column with the most levels, G; rest : (Q - 1, N) those of all others, L in all.
+    sizes : G and L. order : (N,) rows sorted by their first level. starts : (G + 1,) where each level begins in it.
+    cells : (Q - 1, N) rest in that order.
     """
 
     first: Codes
     rest: Codes
     sizes: tuple[int, int]
-    cell: Codes | None = None
-    starts: NDArray[np.int64] | None = None
-    cells: Codes | None = None
+    order: Codes
+    starts: NDArray[np.int64]
+    cells: Codes
 
     @classmethod
-    def of(cls, levels: tuple[Levels, ...]) -> Cells:
-        """Return the cells of rows with these levels."""
-        counts = [len(one.values) for one in levels]
-        ends = np.cumsum(counts)
-        first = levels[0].codes[None, :]
-        if len(levels) == 1:
-            return cls(first, np.empty((0, first.shape[1]), dtype=np.int32), (counts[0], 0))
-        codes = np.empty((len(levels), first.shape[1]), dtype=np.int32)
-        for out, one, end, count in zip(codes, levels, ends, counts, strict=True):
+    def of(cls, levels: tuple[Levels, ...]) -> SortedRows:
+        """Return the rows with these levels."""
+        groups, *counts = (len(one.values) for one in levels)
+        first, rest = levels[0].codes[None, :], np.empty((len(counts), len(levels[0].codes)), dtype=np.int32)
+        for out, one, end, count in zip(rest, levels[1:], np.cumsum(counts), counts, strict=True):
             np.add(one.codes, end - count, out=out, casting="unsafe")
-        cell, order = np.empty((2, codes.shape[1]), dtype=np.int32)
-        found = number_cells(cell, order, codes, int(ends[-1]))
-        order = order[:found]
-        starts = np.searchsorted(codes[0][order], np.arange(counts[0] + 1))
-        codes[1:] -= counts[0]
-        return cls(codes[:1], codes[1:], (counts[0], int(ends[-1]) - counts[0]), cell, starts, codes[1:][:, order])
+        order, starts = np.empty(len(levels[0].codes), dtype=np.int32), np.zeros(groups + 1, dtype=np.int64)
+        if counts:
+            put_order(order, starts, first)
+        return cls(first, rest, (groups, sum(counts)), order, starts, np.take(rest, order, axis=1) if counts else rest)
 
 
 class Projection:
     """The projection off the dummies of all levels, in the metric of weights (N,), None for ones."""
 
-    def __init__(self, cells: Cells, weight: Array | None) -> None:
-        self.cells, self.weight = cells, weight
-        self._first = _inverse(level_sums(cells.first, cells.sizes[0], None, weight))
-        if cells.cell is not None and cells.cells is not None:
-            self._mass = level_sums(cells.cell[None, :], cells.cells.shape[1], None, weight)
-            self._rest = _inverse(level_sums(cells.rest, cells.sizes[1], None, weight))
+    def __init__(self, rows: SortedRows, weight: Array | None) -> None:
+        self.rows, self.weight = rows, weight
+        self._first = _inverse(level_sums(rows.first, rows.sizes[0], None, weight))
+        self._rest = _inverse(level_sums(rows.rest, rows.sizes[1], None, weight))
+        self._sorted = None if weight is None else weight[rows.order]
 
     def remove_from(self, columns: Array, centre: bool = True) -> Removal:
         """Take the effects out of columns (M, N) of numbers, in place; with `centre` their means stay in.
@@ -131,37 +123,37 @@ class Projection:
 
     def _remove(self, x: Array) -> Removed:
         """Take the effects out of a column (N,), in place."""
-        groups, others = self.cells.sizes
+        groups, others = self.rows.sizes
         effects = np.zeros(groups + others)
         before, steps, smallest = self._length(x), 0, 1.0
         for turn in range(ROUNDS):
-            means = level_sums(self.cells.first, groups, x, self.weight) * self._first
-            subtract(x, self.cells.first, means)
+            means = level_sums(self.rows.first, groups, x, self.weight) * self._first
+            subtract(x, self.rows.first, means)
             effects[:groups] += means
             length = self._length(x)
             if not others:
                 return Removed(effects, 0.0, before, length, 0, 1.0)
-            rest = level_sums(self.cells.rest, others, x, self.weight)
+            rest = level_sums(self.rows.rest, others, x, self.weight)
             left = float(np.sqrt(rest @ (rest * self._rest)))
             done = left <= ENOUGH * length * np.sqrt(smallest) or length <= NOTHING * before
             if done or turn == ROUNDS - 1 or steps >= STEPS:
                 break
             found, taken, lowest = self._solve(rest, STEPS - steps)
             steps, smallest = steps + taken, min(smallest, lowest)
-            subtract(x, self.cells.rest, found)
+            subtract(x, self.rows.rest, found)
             effects[groups:] += found
         return Removed(effects, left, before, length, steps, smallest)
 
     def _solve(self, b: Array, most: int) -> tuple[Array, int, float]:
         """Return v of S v = b, (L,), by conjugate gradients, their number, and the smallest eigenvalue they met."""
-        apply = partial(product, starts=self.cells.starts, cells=self.cells.cells, mass=self._mass, inverse=self._first)
+        rest = (self.rows.starts, self.rows.cells, self._sorted, self._first)
         v, r, z = np.zeros_like(b), b.copy(), b * self._rest
         p, q = z.copy(), np.empty_like(b)
         size = float(r @ z)
         goal = REDUCTION**2 * size
         lengths, ratios = [], []
         while size > goal and len(lengths) < most:
-            apply(q, p)
+            product(q, p, *rest)
             curvature = float(p @ q)
             if not curvature > 0.0:
                 break
@@ -179,7 +171,7 @@ class Projection:
         return float(np.sqrt(x @ x if self.weight is None else np.einsum("n,n,n->", self.weight, x, x)))
 
     def _root_weight(self) -> float:
-        return float(np.sqrt(self.cells.first.shape[1] if self.weight is None else self.weight.sum()))
+        return float(np.sqrt(self.rows.first.shape[1] if self.weight is None else self.weight.sum()))
 
 
 def _smallest(lengths: Array, ratios: Array) -> float:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, is_sparse
 from adaline.block import Block
+from adaline.coding import Column
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
 from adaline.sources.tables.source import TableSource
@@ -20,6 +21,7 @@ from adaline.sources.tables.sql import quoted
 from adaline.sources.tables.targets import ReadTargets
 
 Codes = NDArray[np.int32]
+TABLE = 2**20  # numbers that a table of levels may have beside two for each row
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,8 @@ class EffectRows:
         if known is not None:
             return known
         check_column(self.table.relation, name, "groups")
-        encoded = [[encode(table.column(0))] for table in self.table._tables([name])]
-        found = merged(name, [part for parts in encoded for part in parts])
+        tables = (nw.from_native(table, eager_only=True) for table in self.table._tables([name]))
+        found = merged(name, [encode(table, name) for table in tables])
         if found.gaps:
             raise MissingValues(f"column {name!r} has no value in some rows: leave those out, or fill them in")
         return found if self.kept is None else found.take(self.kept)
@@ -100,8 +102,7 @@ class LevelReader:
 
     def __call__(self, frame: nw.DataFrame[Any], first: int) -> Array:
         """Return the targets of a frame whose first row has this index, (n, K)."""
-        table = frame.to_native()
-        found = [encode(table.column(name)) for name in self.names]
+        found = [encode(frame, name) for name in self.names]
         with self._lock:
             self._parts[first] = found
         return self.read(frame, first)
@@ -151,48 +152,69 @@ def _columns(block: Block) -> tuple[list[Any], Any]:
     return [np.array(column) for column in (*block.x.T, *block.t.T)], block.weight
 
 
-def encode(column: Any) -> Any:
-    """Return an Arrow column as arrays of a dictionary: whole numbers, numbers or texts, null where missing."""
+def encode(frame: nw.DataFrame[Any], name: str) -> Any:
+    """Return a column of an Arrow frame: numbers (n,), NaN where missing, or texts as arrays of a dictionary."""
     import pyarrow as pa
-    from pyarrow import compute
 
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        column = column.cast(kind.value_type)
-        kind = column.type
-    if pa.types.is_floating(kind):
-        column = column.cast(pa.float64())
-        column = compute.if_else(compute.is_nan(column), pa.scalar(None, pa.float64()), column)
-    elif pa.types.is_integer(kind) or pa.types.is_boolean(kind):
-        column = column.cast(pa.int64())
-    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        column = column.cast(pa.string())
-    else:
-        raise InvalidData(f"levels are texts or numbers, not {kind}: turn the column into texts by a query")
-    return column.dictionary_encode()
+    column = frame.to_native().column(name)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        return column.cast(pa.string()).dictionary_encode()
+    if pa.types.is_temporal(column.type):
+        raise InvalidData(f"column {name!r} holds {column.type}, no levels: turn it into texts or numbers by a query")
+    return Column(name, "number").numbers(frame)
 
 
 def merged(name: str, parts: Sequence[Any]) -> Levels:
-    """Return the levels of all rows from those of parts of them, Arrow columns as `encode` returns them."""
+    """Return the levels of all rows from those of parts of them, as `encode` returns them."""
+    if isinstance(parts[0], np.ndarray):
+        return number_levels(name, np.concatenate(parts))
     import pyarrow as pa
 
-    whole = pa.chunked_array([chunk for part in parts for chunk in part.chunks], type=parts[0].type).unify_dictionaries()
-    values = whole.chunk(0).dictionary if whole.num_chunks else pa.array([])
-    missing = whole.null_count > 0
+    chunks = [chunk for part in parts for chunk in part.chunks]
+    whole = pa.chunked_array(chunks, type=parts[0].type).unify_dictionaries()
+    values, missing = whole.chunk(0).dictionary.to_pylist(), whole.null_count > 0
     codes = np.empty(len(whole), dtype=np.int32)
     first = 0
     for chunk in whole.chunks:
-        indices = chunk.indices.fill_null(len(values)) if chunk.null_count else chunk.indices
-        codes[first : first + len(chunk)] = np.from_dlpack(indices)
+        codes[first : first + len(chunk)] = np.from_dlpack(_indices(chunk, len(values)))
         first += len(chunk)
-    if pa.types.is_string(values.type):
-        levels = np.array([*values.to_pylist(), *[None] * missing], dtype=object)
-    else:
-        kind = np.float64 if pa.types.is_floating(values.type) else np.int64
-        levels = np.append(np.from_dlpack(values), [0] * missing).astype(kind)
-    if levels.dtype != object and np.abs(levels).max(initial=0) >= 2.0**53:
+    return Levels(name, codes, np.array([*values, *[None] * missing], dtype=object), missing)
+
+
+def number_levels(name: str, values: Array) -> Levels:
+    """Return the levels of a column of numbers (N,), NaN where missing.
+
+    Whole numbers of a range not much longer than the rows are many are numbered by a table, others by hashing.
+    """
+    gaps = np.isnan(values)
+    missing = bool(gaps.any())
+    present = values[~gaps] if missing else values
+    low, high = (float(end(present, initial=0.0 if not len(present) else present[0])) for end in (np.min, np.max))
+    if max(-low, high) >= 2.0**53:
         raise InvalidData(
             f"column {name!r} has levels of 2^53 or more, where float64 merges neighbours: give them as texts, by a query "
             f"such as SELECT CAST({quoted(name)} AS VARCHAR) AS ..."
         )
-    return Levels(name, codes, levels, missing)
+    above = present - low
+    if high - low < 2 * len(values) + TABLE and bool((above == np.floor(above)).all()):
+        steps = above.astype(np.int32)
+        met = np.zeros(int(high - low) + 1, dtype=bool)
+        met[steps] = True
+        levels, codes = np.flatnonzero(met) + low, (np.cumsum(met, dtype=np.int32) - np.int32(1))[steps]
+    else:
+        import pyarrow as pa
+
+        encoded = pa.array(present).dictionary_encode()
+        levels, codes = np.from_dlpack(encoded.dictionary), np.from_dlpack(encoded.indices)
+    if not missing:
+        return Levels(name, codes, levels)
+    whole = np.full(len(values), len(levels), dtype=np.int32)
+    whole[~gaps] = codes
+    return Levels(name, whole, np.append(levels, np.nan), True)
+
+
+def _indices(chunk: Any, absent: int) -> Any:
+    """Return the indices of an Arrow array of a dictionary; `absent` where it has no value."""
+    return chunk.indices.fill_null(absent) if chunk.null_count else chunk.indices
