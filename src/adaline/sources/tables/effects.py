@@ -11,14 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, is_sparse
-from adaline.block import Block
+from adaline.block import Block, Columns
 from adaline.coding import Column
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
+from adaline.sources.base import Reader
 from adaline.sources.tables.source import TableSource
 from adaline.sources.tables.spec import check_column
 from adaline.sources.tables.sql import quoted
 from adaline.sources.tables.targets import ReadTargets
+from adaline.sources.threads import run_tasks
 
 Codes = NDArray[np.int32]
 TABLE = 2**20  # numbers that a table of levels may have beside two for each row
@@ -123,33 +125,49 @@ def read_effect_rows(source: TableSource) -> EffectRows:
     shape = source.shape
     if shape.targets - source.offset != 1:
         raise InvalidParameter("effects are absorbed for one target at a time: open the table with one")
-    rows = source._read_by(reader, shape.targets)
-    parts = rows.each_block(_columns)
-    columns = np.empty((sum(shape), sum(len(part[0][0]) for part in parts)))
-    for j, out in enumerate(columns):
-        np.concatenate([part[0][j] for part in parts], out=out)
-        for part in parts:
-            part[0][j] = None
-    weight = None if source.spec.weight is None else np.concatenate([part[1] for part in parts])
-    levels = reader.levels()
-    for one in levels:
-        if one.gaps and source.spec.missing == "error":
-            source.refuse_nonfinite()
+    rows, weighted = source._read_by(reader, shape.targets), source.spec.weight is not None
+    held = HeldColumns(sum(shape) + weighted, source.relation.estimated_rows() or 0)
+
+    def work(_: int, read: Reader) -> None:
+        for block in read():
+            held.put(block)
+
+    run_tasks(rows.readers(), work)
+    columns, levels = held.values[:, : held.rows], reader.levels()
+    if source.spec.missing == "error" and any(one.gaps for one in levels):
+        source.refuse_nonfinite()
     if not all(np.isfinite(column).all() for column in columns):
         source.refuse_nonfinite()
-    return EffectRows(rows, columns, weight, by_size(levels))
+    return EffectRows(rows, columns[: sum(shape)], columns[-1] if weighted else None, by_size(levels))
+
+
+class HeldColumns:
+    """Columns of X, targets and weights, (M, N), put together from blocks that come in any order, from any thread."""
+
+    def __init__(self, columns: int, likely: int) -> None:
+        self.values = np.empty((columns, likely))
+        self.rows = 0
+        self._lock = Lock()
+
+    def put(self, block: Block) -> None:
+        """Take in the rows of a block."""
+        if is_sparse(block.x):
+            raise InvalidParameter("effects are absorbed from columns of numbers: leave out those that make rows sparse")
+        end = block.first_row + block.rows
+        with self._lock:
+            if end > self.values.shape[1]:
+                more = np.empty((len(self.values), 2 * end))
+                more[:, : self.rows] = self.values[:, : self.rows]
+                self.values = more
+            self.rows = max(self.rows, end)
+            x = block.x if isinstance(block.x, Columns) else block.x.T
+            for out, column in zip(self.values, (*x, *block.t.T, block.weight), strict=False):
+                out[block.first_row : end] = column
 
 
 def by_size(levels: Sequence[Levels]) -> tuple[Levels, ...]:
     """Return columns with the one of most levels first."""
     return tuple(sorted(levels, key=lambda one: -len(one.values)))
-
-
-def _columns(block: Block) -> tuple[list[Any], Any]:
-    """Return copies of the columns of a block, those of X and of its targets, and its weights."""
-    if is_sparse(block.x):
-        raise InvalidParameter("effects are absorbed from columns of numbers, not from sparse rows: leave those out")
-    return [np.array(column) for column in (*block.x.T, *block.t.T)], block.weight
 
 
 def encode(frame: nw.DataFrame[Any], name: str) -> Any:
@@ -197,9 +215,9 @@ def number_levels(name: str, values: Array) -> Levels:
             f"column {name!r} has levels of 2^53 or more, where float64 merges neighbours: give them as texts, by a query "
             f"such as SELECT CAST({quoted(name)} AS VARCHAR) AS ..."
         )
-    above = present - low
-    if high - low < 2 * len(values) + TABLE and bool((above == np.floor(above)).all()):
-        steps = above.astype(np.int32)
+    near = high - low < 2 * len(values) + TABLE
+    steps = (present - low).astype(np.int32) if near else np.empty(0, dtype=np.int32)
+    if near and bool((steps == present - low).all()):
         met = np.zeros(int(high - low) + 1, dtype=bool)
         met[steps] = True
         levels, codes = np.flatnonzero(met) + low, (np.cumsum(met, dtype=np.int32) - np.int32(1))[steps]
