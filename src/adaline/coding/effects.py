@@ -16,6 +16,7 @@ from adaline.errors import InvalidData, MissingValues
 from adaline.lazy import nw
 from adaline.locks import cached_property
 
+
 @dataclass(frozen=True, eq=False)
 class Effect:
     """The effect of a column: of each level the part of the output that rows of it have in common.
@@ -54,7 +55,9 @@ class Effect:
         series = frame[self.name]
         if self.texts:
             values = series.to_list()
-            known = {one: ABSENT if is_missing(one) else self._index.get(str(plain(one)), UNKNOWN) for one in set(values)}
+            known = {
+                one: ABSENT if is_missing(one) else self._index.get(str(plain(one)), UNKNOWN) for one in set(values)
+            }
             return np.array([known[one] for one in values], dtype=np.intp)
         if series.dtype == nw.Boolean:
             series = series.cast(nw.Int64)
@@ -76,14 +79,14 @@ class Effect:
         return np.where(self.levels[at] == levels, self.values[at], np.nan)
 
     def of(self, frame: nw.DataFrame[Any], unseen: str, first_row: int = 0) -> Array:
-        """Return the effect of each row of a frame, (n,); NaN where it is missing, zero for unseen levels if allowed."""
+        """Return the effect of each row of a frame, (n,); zero for unseen levels where they are allowed."""
         codes = self.codes(frame)
         if unseen == "error" and (codes == UNKNOWN).any():
             row = int((codes == UNKNOWN).argmax())
             raise InvalidData(
-                f"column {self.name!r} has the level {frame[self.name].to_list()[row]!r} at row {first_row + row}, which "
-                "was not among the rows fitted, so that it has no effect. Fit the model with unseen='other' to take such "
-                "a level for an average one"
+                f"column {self.name!r} has the level {frame[self.name].to_list()[row]!r} at row {first_row + row}, "
+                "which was not among the rows fitted, so that it has no effect. Fit the model with unseen='other' to "
+                "take such a level for an average one"
             )
         if math.isnan(self.missing) and (codes == ABSENT).any():
             row = first_row + int((codes == ABSENT).argmax())

@@ -81,7 +81,7 @@ def read_formula(
 
 
 def _without_effects(text: str, shown: str) -> tuple[str, tuple[str, ...]]:
-    """Return a formula up to its bar, as in "y ~ x | firm + year", and the columns after it, whose effects are absorbed."""
+    """Return a formula up to its bar, as in "y ~ x | firm + year", and the columns after it, which are absorbed."""
     parts = QUOTED.split(text)  # what is quoted has odd indices
     bars = [(i, k) for i in range(0, len(parts), 2) for k, letter in enumerate(parts[i]) if letter == "|"]
     if not bars:
@@ -141,7 +141,12 @@ def _check_names(formula: Formula, known: Collection[str]) -> None:
                 f"{_shown(one)!r} in the formula needs more than numbers of its row: make it a column"
             )
     of_targets = [name for one in targets for name in ([one] if one in known else names_in(one))]
-    for name in [*of_targets, *formula.columns(), *formula.absorb, *([] if formula.offset is None else names_in(formula.offset))]:
+    for name in [
+        *of_targets,
+        *formula.columns(),
+        *formula.absorb,
+        *([] if formula.offset is None else names_in(formula.offset)),
+    ]:
         lag = lag_of(name)
         if name not in known and (lag is None or lag[0] not in known or name in of_targets):
             raise InvalidParameter(f"the formula names {_shown(name)!r}, and there is no such column; {_offer(known)}")

@@ -9,7 +9,7 @@ Robust errors, which hold without equal variances (HC0 to HC4) or independent ro
     HC4: c = 1, power min(4, h N/p) of each row
     cluster: c = G/(G - 1) (N - 1)/(N - p), G groups; where effects were absorbed, p counts none of those whose levels
              lie within one group each, as in fixest (K.fixef = "nonnested")
-    cluster by two columns: G_1 + G_2 - G_12, that of groups which agree in both, with the smaller number of groups in c,
+    cluster by two columns: G_1 + G_2 - G_12, that of groups which agree in both; c has the smaller number of groups,
              as in fixest (G.df = "min"); A. C. Cameron, J. B. Gelbach and D. L. Miller, JBES 29 (2011), 238-249
     HAC: G = sum over rows i and j at most L apart of (1 - |i - j| / (L + 1)) s_i s_j'
 
@@ -468,7 +468,9 @@ def root_of_difference(meat: Array, scale: float) -> Array:
     root = np.zeros_like(meat)
     slopes = root_of(meat[1:, 1:], scale)
     lengths_squared = (slopes**2).sum(axis=0)
-    across = np.divide(scale * meat[0, 1:] @ slopes, lengths_squared, where=lengths_squared > 0, out=np.zeros(len(slopes)))
+    across = np.divide(
+        scale * meat[0, 1:] @ slopes, lengths_squared, where=lengths_squared > 0, out=np.zeros(len(slopes))
+    )
     root[0, 1:], root[1:, 1:] = across, slopes
     root[0, 0] = np.sqrt(max(scale * meat[0, 0] - across @ across, 0.0))
     return root

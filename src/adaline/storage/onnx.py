@@ -144,7 +144,9 @@ def _signals(model: Any) -> int:
 def _system(graph: Graph, model: Any) -> None:
     """Add a fitted system, and what it says."""
     if "absorbed_" in vars(model):
-        raise InvalidType("this model adds effects of levels to its outputs, and the graph takes columns only: use save")
+        raise InvalidType(
+            "this model adds effects of levels to its outputs, and the graph takes columns only: use save"
+        )
     if any(basis_of(machine) is not None for machine in (model, *vars(model).get("estimators_", ()))):
         raise InvalidType(
             f"the basis of {type(model).__name__} has no ONNX form yet: export the system fitted to the columns of "

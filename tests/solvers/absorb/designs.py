@@ -1,4 +1,4 @@
-"""Small tables with levels whose effects are absorbed: one, two and three columns, nested, in parts, with singletons."""
+"""Small tables with levels whose effects are absorbed: of one to three columns, nested, in parts, with singletons."""
 
 from __future__ import annotations
 

@@ -13,13 +13,18 @@ import pytest
 
 import adaline
 from adaline import GeneralizedLinear, LinearRegression, anova, load, open_table, save
-from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, MissingValues, SumsMissing
 from adaline.coding.columns import is_missing
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, MissingValues, SumsMissing
 from adaline.results import Status
 from tests.solvers.absorb.designs import DESIGNS, columns
 
 PEER: dict[str, Any] = json.loads((Path(__file__).parents[2] / "data" / "effects" / "pyfixest.json").read_text())
-CLUSTERS: dict[str, Any] = {"firm": "firm", "town": "town", "firm+town": ("firm", "town"), "firm+year": ("firm", "year")}
+CLUSTERS: dict[str, Any] = {
+    "firm": "firm",
+    "town": "town",
+    "firm+town": ("firm", "town"),
+    "firm+year": ("firm", "year"),
+}
 TINY = {"y": [1.0, 2.0, 4.0, 6.0, 3.0], "x": [0.0, 1.0, 0.0, 2.0, 1.0], "firm": ["a", "a", "b", "b", "b"]}
 
 
@@ -75,7 +80,9 @@ def test_errors_are_those_of_pyfixest(name: str) -> None:
         options = {} if kind == "iid" else {**options, "X": table}
         assert np.allclose(coefficients(model.summary(**options))[:, 1], errors, rtol=1e-7), kind
     summary = model.summary().to_dict()
-    assert (summary["r_squared"], summary["within_r_squared"]) == pytest.approx((known["r2"], known["within"]), rel=1e-8)
+    assert (summary["r_squared"], summary["within_r_squared"]) == pytest.approx(
+        (known["r2"], known["within"]), rel=1e-8
+    )
 
 
 @pytest.mark.parametrize("name", ["one", "two", "singletons"])
@@ -235,7 +242,7 @@ def test_a_chain_of_levels_is_solved_or_said_not_to_be(monkeypatch: pytest.Monke
     with pytest.warns(ConvergenceWarning, match="not separated"):
         few = LinearRegression().fit(open_table(data, target="y", absorb=["left", "right"]))
     assert few.certificate_.status is Status.NOT_CONVERGED
-    assert abs(few.coef_[0] / model.coef_[0] - 1) <= 10.0 ** -few.certificate_.digits
+    assert abs(few.coef_[0] / model.coef_[0] - 1) <= 10.0**-few.certificate_.digits
 
 
 def test_what_absorbed_effects_do_not_go_with() -> None:

@@ -89,9 +89,7 @@ def rank_of(levels: Sequence[Levels], weight: Array | None) -> tuple[int, bool]:
         return _exact_rank(codes, sizes), True
     rank = counts[0]
     for q in range(1, len(codes)):
-        parts = [
-            components(np.stack([codes[p], codes[q] + np.int32(sizes[p])]), sizes[p] + sizes[q]) for p in range(q)
-        ]
+        parts = [components(np.stack([codes[p], codes[q] + np.int32(sizes[p])]), sizes[p] + sizes[q]) for p in range(q)]
         rank += counts[q] - max(parts)
     return rank, len(levels) == 2
 
@@ -147,7 +145,8 @@ def certified(fit: Fit, source: AbsorbedSource) -> Fit:
         status = Status.NOT_CONVERGED
         advice = (
             f"the effects are not separated after {STEPS:,} steps, their equations have condition "
-            f"{removal.condition:.1e}: absorb the column with most levels alone, or leave out levels that hang by few rows"
+            f"{removal.condition:.1e}: absorb the column with most levels alone, or leave out levels that hang by few "
+            "rows"
         )
     known = changed(proof, digits=float(max(found, 0.0)), solver=how, status=status, advice=advice)
     return fit._replace(

@@ -33,9 +33,7 @@ ENOUGH = 1e-9  # of a step, in the root mean square of eta
 LEAST = 1e-300
 
 
-def absorb_poisson(
-    table: TableSource, theta: Array | None = None, effects: Sequence[Effect] = ()
-) -> AbsorbedSource:
+def absorb_poisson(table: TableSource, theta: Array | None = None, effects: Sequence[Effect] = ()) -> AbsorbedSource:
     """Return rows without the effects that a table absorbs, whose targets are counts and offsets, (N, 2).
 
     With theta (1 + D) and effects they are those of a model that was fitted to these rows.
@@ -75,9 +73,7 @@ def absorb_poisson(
     return source
 
 
-def _newton(
-    levels: SortedRows, x: Array, y: Array, weight: Array | None, known: Array
-) -> tuple[Array, Array, bool]:
+def _newton(levels: SortedRows, x: Array, y: Array, weight: Array | None, known: Array) -> tuple[Array, Array, bool]:
     """Return eta (N,), the slopes (D,), and whether the steps have come to an end."""
     mean = float(np.average(y, weights=weight))
     eta = np.log(0.5 * (y + mean))
@@ -96,7 +92,11 @@ def _newton(
         gram = (work * omega) @ work.T
         scale = np.sqrt(gram.diagonal())
         scale[scale == 0] = 1.0
-        moved = slopes if not len(x) else np.linalg.lstsq(gram / scale[:, None] / scale, (work * omega) @ left / scale)[0] / scale
+        moved = (
+            slopes
+            if not len(x)
+            else np.linalg.lstsq(gram / scale[:, None] / scale, (work * omega) @ left / scale)[0] / scale
+        )
         step -= left - moved @ work
         size = float(np.sqrt(np.average(step**2, weights=omega)))
         if turn == 0:

@@ -4,7 +4,8 @@
 
 The column with the most levels is eliminated: its effects are means over its levels, whatever the others are. What is
 left, S v = D_2'W (I - P_1) x with S = D_2'W (I - P_1) D_2, is solved by conjugate gradients, preconditioned by the
-weights of the levels; with one column there is nothing left. A step costs one pass over the levels of the rows. In the metric of these weights a residual rho leaves an error of the projection, a vector in the span of D, of
+weights of the levels; with one column there is nothing left. A step costs one pass over the levels of the rows. A
+residual rho leaves an error of the projection, a vector D e in the span of the dummies, of
 
     |D e| <= |rho| / sqrt(lambda),      |rho|^2 = sum over levels of rho^2 / weight
 
@@ -68,13 +69,16 @@ class SortedRows:
     def of(cls, levels: tuple[Levels, ...]) -> SortedRows:
         """Return the rows with these levels."""
         groups, *counts = (len(one.values) for one in levels)
-        first, rest = levels[0].codes[None, :], np.empty((len(counts), len(levels[0].codes)), dtype=np.int32)
-        for out, one, end, count in zip(rest, levels[1:], np.cumsum(counts), counts, strict=True):
-            np.add(one.codes, end - count, out=out, casting="unsafe")
+        first = levels[0].codes[None, :]
+        before = np.cumsum([0, *counts], dtype=np.int32)
+        others = [one.codes + count if count else one.codes for one, count in zip(levels[1:], before, strict=False)]
+        several = np.stack(others) if len(others) > 1 else np.empty((0, first.shape[1]), dtype=np.int32)
+        rest = others[0][None, :] if len(others) == 1 else several
         order, starts = np.empty(len(levels[0].codes), dtype=np.int32), np.zeros(groups + 1, dtype=np.int64)
         if counts:
             put_order(order, starts, first)
-        return cls(first, rest, (groups, sum(counts)), order, starts, np.take(rest, order, axis=1) if counts else rest)
+        cells = np.take(rest, order, axis=1) if counts else rest
+        return cls(first, rest, (groups, sum(counts)), order, starts, cells)
 
 
 class Projection:

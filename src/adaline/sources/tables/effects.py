@@ -152,7 +152,9 @@ class HeldColumns:
     def put(self, block: Block) -> None:
         """Take in the rows of a block."""
         if is_sparse(block.x):
-            raise InvalidParameter("effects are absorbed from columns of numbers: leave out those that make rows sparse")
+            raise InvalidParameter(
+                "effects are absorbed from columns of numbers: leave out those that make rows sparse"
+            )
         end = block.first_row + block.rows
         with self._lock:
             if end > self.values.shape[1]:
@@ -171,7 +173,7 @@ def by_size(levels: Sequence[Levels]) -> tuple[Levels, ...]:
 
 
 def encode(frame: nw.DataFrame[Any], name: str) -> Any:
-    """Return a column of an Arrow frame: numbers (n,), NaN where missing, or texts as arrays of a dictionary."""
+    """Return a column of an Arrow frame: numbers (n,), int32 where they are, or texts as arrays of a dictionary."""
     import pyarrow as pa
 
     column = frame.to_native().column(name)
@@ -181,7 +183,10 @@ def encode(frame: nw.DataFrame[Any], name: str) -> Any:
         return column.cast(pa.string()).dictionary_encode()
     if pa.types.is_temporal(column.type):
         raise InvalidData(f"column {name!r} holds {column.type}, no levels: turn it into texts or numbers by a query")
-    return Column(name, "number").numbers(frame)
+    numbers = Column(name, "number").numbers(frame)
+    with np.errstate(invalid="ignore"):
+        short = numbers.astype(np.int32)
+    return short if (short == numbers).all() else numbers.copy()
 
 
 def merged(name: str, parts: Sequence[Any]) -> Levels:
@@ -201,8 +206,8 @@ def merged(name: str, parts: Sequence[Any]) -> Levels:
     return Levels(name, codes, np.array([*values, *[None] * missing], dtype=object), missing)
 
 
-def number_levels(name: str, values: Array) -> Levels:
-    """Return the levels of a column of numbers (N,), NaN where missing.
+def number_levels(name: str, values: NDArray[Any]) -> Levels:
+    """Return the levels of a column of numbers (N,), int32 or float64, NaN where missing.
 
     Whole numbers of a range not much longer than the rows are many are numbered by a table, others by hashing.
     """
@@ -212,8 +217,8 @@ def number_levels(name: str, values: Array) -> Levels:
     low, high = (float(end(present, initial=0.0 if not len(present) else present[0])) for end in (np.min, np.max))
     if max(-low, high) >= 2.0**53:
         raise InvalidData(
-            f"column {name!r} has levels of 2^53 or more, where float64 merges neighbours: give them as texts, by a query "
-            f"such as SELECT CAST({quoted(name)} AS VARCHAR) AS ..."
+            f"column {name!r} has levels of 2^53 or more, where float64 merges neighbours: give them as texts, by a "
+            f"query such as SELECT CAST({quoted(name)} AS VARCHAR) AS ..."
         )
     near = high - low < 2 * len(values) + TABLE
     steps = (present - low).astype(np.int32) if near else np.empty(0, dtype=np.int32)
@@ -224,7 +229,7 @@ def number_levels(name: str, values: Array) -> Levels:
     else:
         import pyarrow as pa
 
-        encoded = pa.array(present).dictionary_encode()
+        encoded = pa.array(present.astype(np.float64)).dictionary_encode()
         levels, codes = np.from_dlpack(encoded.dictionary), np.from_dlpack(encoded.indices)
     if not missing:
         return Levels(name, codes, levels)

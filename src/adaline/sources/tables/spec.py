@@ -17,7 +17,6 @@ from adaline.sources.tables.failures import shorten
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sql import quoted
 
-
 SINGLETONS = ("keep", "drop")
 
 

@@ -43,7 +43,15 @@ if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit do
     from adaline.inference.regression import Summary
 
 INTERVAL = AnyOf(OneOf("confidence", "prediction"), NONE)
-STALE = ("absorbed_", "history_", "n_iter_", "path_", "penalty_", "noise_variance_", "prior_variance_")  # of an earlier fit
+STALE = (
+    "absorbed_",
+    "history_",
+    "n_iter_",
+    "path_",
+    "penalty_",
+    "noise_variance_",
+    "prior_variance_",
+)  # of an earlier fit
 
 
 class LinearSystem(LinearRegressor):
@@ -231,8 +239,8 @@ class LinearSystem(LinearRegressor):
         covariance, with N - p degrees of freedom in the denominator (cluster: G - 1). A weight of 2 is the row twice
         throughout; with weights="precision" the formulas are those of weighted least squares.
 
-        Where effects were absorbed, p counts the rank of their dummies; for "cluster" without those columns whose levels
-        lie within one group each, and with two columns of groups the smaller number of them counts as G: the defaults
+        Where effects were absorbed, p counts the rank of their dummies; for "cluster" without those columns whose
+        levels lie within one group each, and with two columns of groups the smaller number of them is G: the defaults
         of fixest. R^2 is that of columns and effects, the within R^2 that of the columns beside the effects.
 
         Where columns are linear combinations of others, the table is that of the model without those that depend on
