@@ -12,30 +12,29 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.kernels import native
+from adaline.sources.tables.effects import LevelCodes
 
-Codes = NDArray[np.int32]
 
-
-def level_sums_reference(out: Array, codes: Codes, x: Array | None, weight: Array | None) -> None:
+def level_sums_reference(out: Array, codes: LevelCodes, x: Array | None, weight: Array | None) -> None:
     """Add to out (L,) the sum of weight x over the rows of each level; x (N,) and weight (N,) are ones where None."""
     values = weight if x is None else x if weight is None else weight * x
     for column in codes:
         out += np.bincount(column, values, len(out))
 
 
-def level_subtract_reference(x: Array, codes: Codes, effects: Array) -> None:
+def level_subtract_reference(x: Array, codes: LevelCodes, effects: Array) -> None:
     """Subtract from x (N,) the effects (L,) of the levels of each row."""
     x -= effects[codes].sum(axis=0)
 
 
-def level_order_reference(order: Codes, starts: NDArray[np.int64], codes: Codes) -> None:
+def level_order_reference(order: LevelCodes, starts: NDArray[np.int64], codes: LevelCodes) -> None:
     """Set order (N,) to the rows sorted by their level in codes (1, N), and starts (G + 1,) to where each begins."""
     order[:] = np.argsort(codes[0], kind="stable")
     starts[:] = np.concatenate([[0], np.cumsum(np.bincount(codes[0], minlength=len(starts) - 1))])
 
 
 def level_product_reference(
-    out: Array, v: Array, starts: NDArray[np.int64], cells: Codes, weight: Array | None, inverse: Array
+    out: Array, v: Array, starts: NDArray[np.int64], cells: LevelCodes, weight: Array | None, inverse: Array
 ) -> None:
     """Set out (L,) to D'W (I - P) D v for rows sorted by the level g of one column, whose others are cells (Q, N).
 
@@ -48,7 +47,7 @@ def level_product_reference(
     level_sums_reference(out, cells, values - mean[group], weight)
 
 
-def level_components_reference(codes: Codes, levels: int) -> int:
+def level_components_reference(codes: LevelCodes, levels: int) -> int:
     """Return in how many parts the graph falls whose nodes are levels and whose edges are rows; codes are (2, N)."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -66,7 +65,7 @@ product: Any = level_product_reference if native is None else native.level_produ
 components: Any = level_components_reference if native is None else native.level_components
 
 
-def level_sums(codes: Codes, levels: int, x: Array | None, weight: Array | None) -> Array:
+def level_sums(codes: LevelCodes, levels: int, x: Array | None, weight: Array | None) -> Array:
     """Return the sum of weight x over the rows of each level, (L,); of weights alone where x is None."""
     out = np.zeros(levels)
     add_sums(out, codes, x, weight)

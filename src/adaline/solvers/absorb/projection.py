@@ -23,9 +23,9 @@ import scipy
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.solvers.absorb.levels import Codes, level_sums, product, put_order, subtract
+from adaline.solvers.absorb.levels import level_sums, product, put_order, subtract
 from adaline.sources.absorbed import Removal
-from adaline.sources.tables.effects import Levels
+from adaline.sources.tables.effects import LevelCodes, Levels
 from adaline.sources.threads import one_blas_thread, run_tasks
 
 EPS = float(np.finfo(np.float64).eps)
@@ -58,12 +58,12 @@ class SortedRows:
     cells : (Q - 1, N) rest in that order.
     """
 
-    first: Codes
-    rest: Codes
+    first: LevelCodes
+    rest: LevelCodes
     sizes: tuple[int, int]
-    order: Codes
+    order: LevelCodes
     starts: NDArray[np.int64]
-    cells: Codes
+    cells: LevelCodes
 
     @classmethod
     def of(cls, levels: tuple[Levels, ...]) -> SortedRows:

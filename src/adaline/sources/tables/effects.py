@@ -22,7 +22,7 @@ from adaline.sources.tables.sql import quoted
 from adaline.sources.tables.targets import ReadTargets
 from adaline.sources.threads import run_tasks
 
-Codes = NDArray[np.int32]
+LevelCodes = NDArray[np.int32]
 TABLE = 2**20  # numbers that a table of levels may have beside two for each row
 
 
@@ -39,7 +39,7 @@ class Levels:
     """
 
     name: str
-    codes: Codes
+    codes: LevelCodes
     values: NDArray[Any]
     gaps: bool = False
 
