@@ -10,7 +10,18 @@ import pytest
 
 from adaline.coding.texts import REFERENCES, Texts, hash_texts, xxh64
 
-VALUES = ["", "a", "abc", "Ab_9 x, the THE cat", "x" * 31, "y" * 32, "z" * 100, "Straße 5 naïve", "\0 nul", "日本語 テスト"]
+VALUES = [
+    "",
+    "a",
+    "abc",
+    "Ab_9 x, the THE cat",
+    "x" * 31,
+    "y" * 32,
+    "z" * 100,
+    "Straße 5 naïve",
+    "\0 nul",
+    "日本語 テスト",
+]
 SANITY = bytearray()
 generator = 2654435761
 for _ in range(222):

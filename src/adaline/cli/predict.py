@@ -131,7 +131,12 @@ class PipedTable(UnalteredTable):
         return table
 
 
-KIND_OF = {"number": pa.float64(), "boolean": pa.bool_(), "date": pa.timestamp("us"), **dict.fromkeys(("category", "hashed", "words"), pa.string())}
+KIND_OF = {
+    "number": pa.float64(),
+    "boolean": pa.bool_(),
+    "date": pa.timestamp("us"),
+    **dict.fromkeys(("category", "hashed", "words"), pa.string()),
+}
 
 
 def first_unlike(values: Any, kind: Any) -> int:

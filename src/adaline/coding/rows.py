@@ -43,8 +43,10 @@ class Part(NamedTuple):
 
     def rows(self) -> NDArray[Any]:
         """Return the row of each entry."""
-        return np.arange(len(self.codes)) if self.starts is None else np.repeat(
-            np.arange(len(self.starts) - 1), np.diff(self.starts)
+        return (
+            np.arange(len(self.codes))
+            if self.starts is None
+            else np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         )
 
 

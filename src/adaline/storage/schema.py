@@ -86,7 +86,7 @@ RECORDS: dict[type[Any], str] = {
     Certificate: "objective: float, gradient: float, gap: float, digits: float, condition: float, rank: count, "
     "passes: count, seconds: float, solver: str, status: Status, advice: str",
     ClassDensities: "hi: float(C, D), lo: float(C, D), factors: [Factor|None], log_determinants: float(C)",
-    Coding: "columns: (Column), terms: (Term), target: str|None, weight: str|None, "
+    Coding: "columns: (Column|HashedColumn|WordColumn), terms: (Term), target: str|None, weight: str|None, "
     "missing: 'error'|'drop'|'mean'|'indicator', unseen: 'error'|'other', intercept: bool, offset: str|None, "
     "learned: (Learned)",
     Column: f"{_COLUMN}, kind: 'number'|'boolean'|'date'|'category'",
@@ -562,7 +562,10 @@ def _column(made: Column, sizes: Sizes) -> None:
     if isinstance(made, HashedColumn | WordColumn):
         hashed, width = isinstance(made, HashedColumn), made.width
         _hold(2 <= width <= MOST_WIDTH and not width & (width - 1) or not (hashed or width), "a width of columns")
-        _hold(hashed or made.of_texts and len(made.share) == len(made.levels) and bool(made.levels) != bool(width), "words")
+        _hold(
+            hashed or made.of_texts and len(made.share) == len(made.levels) and bool(made.levels) != bool(width),
+            "words",
+        )
     if isinstance(made, WordColumn):
         _hold(1 <= made.ngrams <= 8 and not (width and made.weighting == "tfidf"), "words")
 

@@ -26,8 +26,8 @@ WORDS = ["red", "Green", "blue", "naïve", "x", "don't", "日本", "a_b", "42"]
 CODINGS: dict[str, dict[str, Any]] = {
     "many levels": {"features": ["user", "age"], "categories": ["user"]},
     "whole numbers": {"features": ["number", "age"], "categories": ["number"]},
-    "hashed": {"features": ["user", "number", "age"], "hashed": {"user": 2**10, "number": 2**4}},
-    "hashed product": {"formula": "y ~ age + user:city + age:user", "hashed": {"user": 2**9}},
+    "hashed": {"features": ["user", "number", "age"], "hashed": {"user": 2**6, "number": 2**4}},
+    "hashed product": {"formula": "y ~ age + user:city + age:user", "hashed": {"user": 2**5}},
     "words": {"features": ["title", "age"], "words": ["title"]},
     "binary": {"features": ["title"], "words": {"title": {"weighting": "binary", "ngrams": 2, "least": 3}}},
     "tfidf": {"features": ["title"], "words": {"title": {"weighting": "tfidf"}}},
@@ -43,7 +43,7 @@ def frame() -> pd.DataFrame:
     number = np.concatenate([np.arange(600), rng.integers(0, 600, n - 600)])
     out = pd.DataFrame({"user": [f"u{k}" for k in number], "number": number, "age": rng.normal(size=n)})
     out["city"] = rng.choice(["Bern", "Oslo", "Rome"], size=n)
-    out["title"] = [" ".join(rng.choice(WORDS, size=k)) for k in rng.integers(0, 6, n)]
+    out["title"] = [" ".join(rng.choice(WORDS, size=k)) for k in rng.integers(1, 6, n)]
     out["y"] = out["age"] + rng.normal(size=600)[number] + rng.normal(size=n)
     out["kind"] = np.where(out["y"] > 0, "dear", "cheap")
     out["times"] = rng.integers(1, 4, size=n).astype(float)
@@ -83,32 +83,35 @@ def test_streams_threads_files_and_weights(
     frame: pd.DataFrame, options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     frame.to_parquet(tmp_path / "t.parquet", row_group_size=400)
-    held = Ridge(1.0).fit(opened(frame, options))
+    held = Ridge(penalty=1.0).fit(opened(frame, options))
     monkeypatch.setattr(source_module, "KEPT", 10)
     found = []
     for threads in (1, 3):
         set_threads(threads)
-        found.append(Ridge(1.0).fit(opened(tmp_path / "t.parquet", options)))
+        found.append(Ridge(penalty=1.0).fit(opened(tmp_path / "t.parquet", options)))
     set_threads(None)
     np.testing.assert_array_equal(found[0].coef_, found[1].coef_)
     np.testing.assert_allclose(found[0].coef_, held.coef_, rtol=0, atol=1e-9 * np.abs(held.coef_).max())
     save(held, tmp_path / "m.adaline")
     again = load(tmp_path / "m.adaline")
-    assert again.coding_ == held.coding_
+    assert repr(again.coding_) == repr(held.coding_)
     np.testing.assert_array_equal(again.predict(frame), held.predict(frame))
     np.testing.assert_array_equal(again.predict(open_table(tmp_path / "t.parquet")), held.predict(frame))
-    with pytest.raises(InvalidType, match="ONNX|codes categories"):
-        export_onnx(held, tmp_path / "m.onnx")
+    if {"hashed", "words"} & options.keys():
+        with pytest.raises(InvalidType, match="has no ONNX form"):
+            export_onnx(held, tmp_path / "m.onnx")
+    if "tfidf" in str(options):  # rarities are learned from rows, whatever their weights
+        return
     times = frame["times"].astype(int)
-    weighted = Ridge(1.0).fit(opened(frame, options, weight="times"))
-    repeated = Ridge(1.0).fit(opened(frame.loc[frame.index.repeat(times)], options))
+    weighted = Ridge(penalty=1.0).fit(opened(frame, options, weight="times"))
+    repeated = Ridge(penalty=1.0).fit(opened(frame.loc[frame.index.repeat(times)], options))
     np.testing.assert_allclose(weighted.predict(frame), repeated.predict(frame), rtol=0, atol=1e-7)
 
 
 def test_a_classifier_learns_what_it_learns_from_sparse_arrays(frame: pd.DataFrame) -> None:
     options = CODINGS["many levels"]
     source = opened(frame, options, "kind")
-    x = rows(source)
+    x = rows(source.encoded(source.find_labels()))
     table = LogisticRegression(penalty=1.0).fit(source)
     array = LogisticRegression(penalty=1.0).fit(x, frame["kind"])
     np.testing.assert_allclose(table.coef_, array.coef_, atol=1e-7)
@@ -152,14 +155,14 @@ def test_whole_numbers_beyond_floats_stay_apart(tmp_path: Path) -> None:
 
 
 def test_coefficients_come_by_name(frame: pd.DataFrame) -> None:
-    model = Ridge(1.0).fit(opened(frame, {"features": ["user", "city"], "categories": ["user"]}))
+    model = Ridge(penalty=1.0).fit(opened(frame, {"features": ["user", "city"], "categories": ["user"]}))
     found = model.coefficients(5)
     sizes = [abs(row["coefficient"]) for row in found.rows]
     assert sizes == sorted(sizes, reverse=True)
     assert found.count == len(model.coef_) == 601
     names = model.feature_names_in_.tolist()
     assert all(model.coef_[names.index(row["name"])] == row["coefficient"] for row in found.rows)
-    model = Ridge(1.0).fit(opened(frame, {"features": ["user", "city"], "hashed": {"user": 2**6}}))
+    model = Ridge(penalty=1.0).fit(opened(frame, {"features": ["user", "city"], "hashed": {"user": 2**6}}))
     found = model.coefficients(3)
     first = found.rows[0]
     bucket = int(first["name"].removeprefix("user[#").removesuffix("]"))
@@ -173,10 +176,10 @@ def test_coefficients_come_by_name(frame: pd.DataFrame) -> None:
 def test_levels_and_words_that_are_new(frame: pd.DataFrame) -> None:
     new = frame.head(3).assign(user=["u1", "nobody", "u2"], title=["unheard of", "red", "red red"])
     for options in (CODINGS["hashed"], CODINGS["words"], CODINGS["hashed words"]):
-        assert np.isfinite(Ridge(1.0).fit(opened(frame, options)).predict(new)).all()
+        assert np.isfinite(Ridge(penalty=1.0).fit(opened(frame, options)).predict(new)).all()
     with pytest.raises(InvalidData, match="has the level 'nobody' at row 1"):
-        Ridge(1.0).fit(opened(frame, CODINGS["many levels"])).predict(new)
-    model = Ridge(1.0).fit(opened(frame, CODINGS["many levels"], unseen="other"))
+        Ridge(penalty=1.0).fit(opened(frame, CODINGS["many levels"])).predict(new)
+    model = Ridge(penalty=1.0).fit(opened(frame, CODINGS["many levels"], unseen="other"))
     (column,) = [one for one in model.coding_.columns if one.is_category]
     average = np.array(column.share[1:]) @ model.coef_[:-1]
     found = model.predict(new)[1] - model.intercept_ - model.coef_[-1] * new["age"].iloc[1]
@@ -184,7 +187,9 @@ def test_levels_and_words_that_are_new(frame: pd.DataFrame) -> None:
 
 
 def test_missing_ids_and_texts(frame: pd.DataFrame) -> None:
-    gaps = frame.assign(user=frame["user"].where(frame.index % 7 != 3), title=frame["title"].where(frame.index % 5 != 3))
+    gaps = frame.assign(
+        user=frame["user"].where(frame.index % 7 != 3), title=frame["title"].where(frame.index % 5 != 3)
+    )
     options = {"features": ["user", "title", "age"], "hashed": {"user": 2**9}, "words": ["title"]}
     with pytest.raises(MissingValues, match="missing values in column"):
         opened(gaps, options)
@@ -196,8 +201,8 @@ def test_missing_ids_and_texts(frame: pd.DataFrame) -> None:
 
 
 def test_hostile_texts_have_a_stated_outcome(frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
-    alike = ["é", "e\u0301", "E", "e", " e", "e ", "e\0", "x" * 100_000]
-    data = {"id": alike * 200, "y": np.arange(200.0 * len(alike)) % 7}
+    alike = ["é", "e\u0301", "E", "e", " e", "e ", "e\0", "x" * 10_000]
+    data = pa.table({"id": alike * 200, "y": np.arange(200.0 * len(alike)) % 7})
     assert len(open_table(data, target="y", categories=["id"]).names) == len(alike) - 1
     x = rows(open_table(data, target="y", hashed={"id": 2**20}))
     assert len(np.unique(x.indices)) == len(alike)

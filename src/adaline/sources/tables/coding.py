@@ -182,7 +182,9 @@ class Design:
                 f"words={{{name!r}: {{'width': 2**18}}}}"
             )
         if not kept:
-            raise InvalidData(f"column {name!r} has no words that occur in {options.least:,} rows or more; leave it out")
+            raise InvalidData(
+                f"column {name!r} has no words that occur in {options.least:,} rows or more; leave it out"
+            )
         shares = tuple(counts[word] / summary.rows for word in kept)
         return WordColumn(name, "words", tuple(kept), shares, rows=summary.rows, **known)
 
@@ -283,12 +285,16 @@ def refuse_whole(terms: Iterable[Term], whole: dict[str, str]) -> None:
         name = ":".join(factor.text for factor in term.factors)
         if kinds.count("words") + ("hashed" in kinds) > 1:
             raise InvalidParameter(f"{name!r} in the formula multiplies words by words, or by a column that is hashed")
-        several = [factor.text for factor in term.factors if factor.column is None and compiled(factor.text).kind == "columns"]
+        several = [
+            factor.text for factor in term.factors if factor.column is None and compiled(factor.text).kind == "columns"
+        ]
         if "hashed" in kinds and several:
             raise InvalidParameter(f"{name!r} in the formula is hashed, and {several[0]!r} has more than one column")
         for factor, kind in zip(term.factors, kinds, strict=True):
             if kind and factor.text != factor.column:
-                raise InvalidParameter(f"{factor.text!r} in the formula: column {factor.column!r} is {kind}, not coded by levels")
+                raise InvalidParameter(
+                    f"{factor.text!r} in the formula: column {factor.column!r} is {kind}, not coded by levels"
+                )
 
 
 def learn_coding(relation: Relation, spec: TableSpec, reduce: ReduceRows | None = None) -> Coding:

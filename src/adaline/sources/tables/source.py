@@ -271,8 +271,10 @@ class TableSource(Source):
             if not (np.isfinite(numbers).all() and np.isfinite(block.t).all()):
                 self.refuse_nonfinite()
             blocks.append(block)
-            size += 2 * numbers.size + block.rows * (block.shape.targets + 1) if self.sparse else (
-                block.rows * (sum(block.shape) + 1)
+            size += (
+                2 * numbers.size + block.rows * (block.shape.targets + 1)
+                if self.sparse
+                else (block.rows * (sum(block.shape) + 1))
             )
             if size > KEPT:
                 self._large = True

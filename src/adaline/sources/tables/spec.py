@@ -123,7 +123,9 @@ class TableSpec:
             features=None if features is None else names_of(features),
             categories=tuple((name, None if given is None else tuple(given)) for name, given in levels.items()),
             dates=names_of(dates),
-            hashed=tuple((hashed if isinstance(hashed, dict) else dict.fromkeys(names_of(hashed), DEFAULT_WIDTH)).items()),
+            hashed=tuple(
+                (hashed if isinstance(hashed, dict) else dict.fromkeys(names_of(hashed), DEFAULT_WIDTH)).items()
+            ),
             words=tuple(
                 (name, WordOptions.of(given))
                 for name, given in (words if isinstance(words, dict) else dict.fromkeys(names_of(words))).items()
@@ -205,7 +207,9 @@ def read_spec(relation: Relation, spec: TableSpec) -> TableSpec:
 
 def _set_options(options: Any) -> dict[str, Any]:
     """Return the options of a dataclass that differ from their defaults."""
-    return {one.name: getattr(options, one.name) for one in fields(options) if getattr(options, one.name) != one.default}
+    return {
+        one.name: getattr(options, one.name) for one in fields(options) if getattr(options, one.name) != one.default
+    }
 
 
 def names_of(given: Any) -> tuple[str, ...]:

@@ -49,16 +49,16 @@ class Wanted:
 
     means : columns of numbers, each with its kind ("number", "boolean" or "date").
     levels : columns whose different values are counted, each with the largest number of them that is kept.
-    words : columns whose words are counted, each with the number of neighbours up to which they make a word.
     gaps : columns whose missing values are counted; those above are anyway.
     required : columns that must have a value: other rows are left out.
+    words : columns whose words are counted, each with the number of neighbours up to which they make a word.
     """
 
     means: tuple[tuple[str, str], ...] = ()
     levels: tuple[tuple[str, int], ...] = ()
-    words: tuple[tuple[str, int], ...] = ()
     gaps: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
+    words: tuple[tuple[str, int], ...] = ()
 
     @property
     def columns(self) -> list[str]:
@@ -110,7 +110,7 @@ class LevelSummary:
     most: int
     missing: int = 0
     counts: dict[Any, int] | None = field(default_factory=dict)
-    length: int = 0
+    length: int = field(default=0, compare=False)
 
     def add(self, column: Any) -> None:
         """Take in an Arrow column."""
