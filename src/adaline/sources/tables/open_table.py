@@ -67,7 +67,7 @@ def open_table(
         are refused.
     hashed : list of names, or dictionary from names to widths
         Columns of ids, of any number of levels, none of which is learned: each value becomes 1 or -1 in one of `width`
-        columns (a power of two, 2^18 in a list), chosen by a hash of it. A product with one, in a formula, is hashed too.
+        columns (a power of two, 2^18 in a list), chosen by a hash of it. A product with one, in a formula, is hashed.
     words : list of names, or dictionary from names to options
         Columns of texts whose words are counted: two or more letters, digits or underscores, in lower case. Options:
         weighting ("counts", "binary", "tfidf"), ngrams (neighbours that make a word), least (rows that a word must be
