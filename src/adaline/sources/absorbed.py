@@ -100,9 +100,21 @@ class AbsorbedSource(ArraySource):
 
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets, (N, K)."""
-        other = ArraySource(self.x, t, self.weight, self.names)
-        other.reads = self.reads
-        return other
+        return self._arrays().with_targets(t)
+
+    def with_weight(self, weight: Array | None) -> Source:
+        """Return the same rows with other weights, (N,)."""
+        return self._arrays().with_weight(weight)
+
+    def take_rows(self, rows: NDArray[np.intp]) -> Source:
+        """Return the source of the rows with these indices, copied, in the order given."""
+        return self._arrays().take_rows(rows)
+
+    def _arrays(self) -> ArraySource:
+        """Return the same rows, without a word on what was absorbed from them."""
+        out = ArraySource(self.x, self.t, self.weight, self.names)
+        out.reads = self.reads
+        return out
 
     def chosen(self, values: NDArray[np.generic]) -> NDArray[np.generic]:
         """Return those of values of all rows of the table, (N,), that belong to the rows here."""

@@ -88,7 +88,7 @@ class Projection:
         self.rows, self.weight = rows, weight
         self._first = _inverse(level_sums(rows.first, rows.sizes[0], None, weight))
         self._rest = _inverse(level_sums(rows.rest, rows.sizes[1], None, weight))
-        self._sorted = None if weight is None else weight[rows.order]
+        self._sorted = None if weight is None or not rows.sizes[1] else weight[rows.order]
 
     def remove_from(self, columns: Array, centre: bool = True) -> Removal:
         """Take the effects out of columns (M, N) of numbers, in place; with `centre` their means stay in.
