@@ -118,7 +118,8 @@ class Coding:
     @cached_property
     def needed(self) -> tuple[str, ...]:
         """The raw columns that X, and the effects of rows, are computed from."""
-        return tuple(dict.fromkeys(one.name for one in (*self.columns, *self.effects)))
+        names = (*(column.name for column in self.columns), *(effect.name for effect in self.effects))
+        return tuple(dict.fromkeys(names))
 
     @cached_property
     def texts(self) -> tuple[str, ...]:

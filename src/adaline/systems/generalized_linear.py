@@ -284,7 +284,8 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         self.absorbed_: Absorption = source.absorption
         effects = source.fitted_effects(theta_of(self)[0])
         self.coding_ = replace(source.coding, effects=effects)
-        self._fits = [with_absorbed(fit, source) for fit in self._fits]
+        fits: list[LikelihoodFit] = self.__dict__["_fits"]
+        self._fits = [with_absorbed(fit, source) for fit in fits]
         steps = source.removal.iterations
         solver = f"{self.certificate_.solver}; effects absorbed, {steps} steps of conjugate gradients at most"
         self.certificate_ = changed(self.certificate_, solver=solver)

@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Design:
-    """Where rows are drawn from, columns to absorb, whether rows are weighted, and whether pyfixest counts them alike."""
+    """Seed of the rows, columns to absorb, whether rows are weighted, and whether pyfixest counts levels alike."""
 
     seed: int
     absorb: tuple[str, ...]

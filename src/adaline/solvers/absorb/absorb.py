@@ -16,9 +16,11 @@ to which rounding of the columns adds s_j (rho_y + sum_k |w_k| rho_k + |r| sum_k
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.results import Status, changed
@@ -54,7 +56,7 @@ def opened(table: TableSource) -> tuple[EffectRows, int]:
     return (rows, 0) if kept.all() else (rows.take(np.flatnonzero(kept)), int((~kept).sum()))
 
 
-def without_singletons(levels: Sequence[Levels]) -> np.typing.NDArray[np.bool_]:
+def without_singletons(levels: Sequence[Levels]) -> NDArray[np.bool_]:
     """Return which rows, (N,), are left when those that are the only ones of a level go, until there are none."""
     kept = np.ones(len(levels[0].codes), dtype=bool)
     while True:
@@ -94,25 +96,21 @@ def rank_of(levels: Sequence[Levels], weight: Array | None) -> tuple[int, bool]:
     return rank, len(levels) == 2
 
 
-def _exact_rank(codes: list[np.typing.NDArray[np.int32]], sizes: list[int]) -> int:
+def _exact_rank(codes: list[NDArray[np.int32]], sizes: list[int]) -> int:
     """Return the rank of the dummies of columns: the levels of the largest, and the rank of what is left of others."""
     largest = int(np.argmax(sizes))
-    n, ends = len(codes[0]), np.cumsum([0, *(size for q, size in enumerate(sizes) if q != largest)])
-    rest = [own for q, own in enumerate(codes) if q != largest]
-    columns = np.concatenate([own + end for own, end in zip(rest, ends[:-1], strict=True)])
-    ones = np.ones(len(columns))
-    others = scipy.sparse.csr_array((ones, (np.tile(np.arange(n), len(rest)), columns)), shape=(n, int(ends[-1])))
-    first = scipy.sparse.csr_array((np.ones(n), (codes[largest], np.arange(n))), shape=(sizes[largest], n))
-    across = (first @ others).toarray() if sizes[largest] * ends[-1] <= 2**24 else None
-    mass = np.bincount(codes[largest], minlength=sizes[largest]).astype(np.float64)
-    inverse = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)
-    if across is None:
-        between = first @ others
-        explained = (between.T @ (scipy.sparse.diags_array(inverse) @ between)).toarray()
-    else:
-        explained = across.T @ (inverse[:, None] * across)
-    matrix = (others.T @ others).toarray() - explained
-    scale = np.sqrt((others.T @ np.ones(n)) + (others.T @ np.ones(n) == 0))
+    first, rest = codes[largest], [q for q in range(len(codes)) if q != largest]
+    ends = np.cumsum([0, *(sizes[q] for q in rest)])
+    columns = np.concatenate([codes[q] + end for q, end in zip(rest, ends[:-1], strict=True)])
+    rows = np.tile(np.arange(len(first)), len(rest))
+    shape = len(first), int(ends[-1])
+    others: Any = scipy.sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+    mass = np.bincount(first, minlength=sizes[largest])
+    root = 1.0 / np.sqrt(np.maximum(mass, 1))[first]
+    means: Any = scipy.sparse.csr_array((root, (first, np.arange(len(first)))), shape=(sizes[largest], len(first)))
+    between = means @ others
+    matrix = (others.T @ others - between.T @ between).toarray()
+    scale = np.sqrt(np.maximum(np.bincount(columns, minlength=shape[1]), 1))
     values = np.linalg.eigvalsh(matrix / scale[:, None] / scale)
     return int((mass > 0).sum()) + int((values > SAME).sum())
 

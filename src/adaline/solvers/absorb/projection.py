@@ -155,7 +155,8 @@ class Projection:
         p, q = z.copy(), np.empty_like(b)
         size = float(r @ z)
         goal = REDUCTION**2 * size
-        lengths, ratios = [], []
+        lengths: list[float] = []
+        ratios: list[float] = []
         while size > goal and len(lengths) < most:
             product(q, p, *rest)
             curvature = float(p @ q)

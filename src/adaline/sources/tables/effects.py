@@ -72,7 +72,7 @@ class EffectRows:
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return self.columns.shape[1]
+        return int(self.columns.shape[1])
 
     def take(self, rows: NDArray[np.intp]) -> EffectRows:
         """Return some of the rows, copied."""
@@ -220,6 +220,7 @@ def number_levels(name: str, values: NDArray[Any]) -> Levels:
             f"column {name!r} has levels of 2^53 or more, where float64 merges neighbours: give them as texts, by a "
             f"query such as SELECT CAST({quoted(name)} AS VARCHAR) AS ..."
         )
+    levels: NDArray[Any]
     near = high - low < 2 * len(values) + TABLE
     steps = (present - low).astype(np.int32) if near else np.empty(0, dtype=np.int32)
     if near and bool((steps == present - low).all()):
