@@ -16,6 +16,7 @@ from adaline import GeneralizedLinear, LinearRegression, anova, load, open_table
 from adaline.coding.columns import is_missing
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, MissingValues, SumsMissing
 from adaline.results import Status
+from tests.cli.command_line import Shell
 from tests.solvers.absorb.designs import DESIGNS, columns
 
 PEER: dict[str, Any] = json.loads((Path(__file__).parents[2] / "data" / "effects" / "pyfixest.json").read_text())
@@ -264,3 +265,18 @@ def test_what_absorbed_effects_do_not_go_with() -> None:
         LinearRegression(fit_intercept=False).fit(table)
     with pytest.raises(InvalidParameter, match="under loss='poisson'"):
         GeneralizedLinear(loss="gamma").fit(table)
+
+
+def test_the_command_line_absorbs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows, model = str(tmp_path / "rows.parquet"), str(tmp_path / "m.adaline")
+    pq.write_table(pa.table(columns("two")), rows)
+    run = Shell(capsys)
+    fitted = run(
+        "fit", rows, "-t", "y", "--features", "a,b", "--absorb", "firm,year", "--cluster", "firm,year", "-o", model
+    )
+    assert fitted.code == 0
+    assert f"{PEER['two']['least_squares']['errors']['firm+year'][0]:.6g}" in fitted.out
+    table = absorbed("two")
+    expected = LinearRegression().fit(table).predict(table)
+    found = [float(row["prediction"]) for row in run("predict", model, rows).rows]
+    assert np.allclose(found, expected, rtol=0, atol=1e-9)
