@@ -142,19 +142,23 @@ class Projection:
             done = left <= ENOUGH * length * np.sqrt(smallest) or length <= NOTHING * before
             if done or turn == ROUNDS - 1 or steps >= STEPS:
                 break
-            found, taken, lowest = self._solve(rest, STEPS - steps)
+            enough = 0.1 * ENOUGH * length * np.sqrt(smallest)
+            found, taken, lowest = self._solve(rest, STEPS - steps, enough)
             steps, smallest = steps + taken, min(smallest, lowest)
             subtract(x, self.rows.rest, found)
             effects[groups:] += found
         return Removed(effects, left, before, length, steps, smallest)
 
-    def _solve(self, b: Array, most: int) -> tuple[Array, int, float]:
-        """Return v of S v = b, (L,), by conjugate gradients, their number, and the smallest eigenvalue they met."""
+    def _solve(self, b: Array, most: int, enough: float) -> tuple[Array, int, float]:
+        """Return v of S v = b, (L,), by conjugate gradients, their number, and the smallest eigenvalue they met.
+
+        They end when the residual has shrunk by REDUCTION, or to `enough`.
+        """
         rest = (self.rows.starts, self.rows.cells, self._sorted, self._first)
         v, r, z = np.zeros_like(b), b.copy(), b * self._rest
         p, q = z.copy(), np.empty_like(b)
         size = float(r @ z)
-        goal = REDUCTION**2 * size
+        goal = max(REDUCTION**2 * size, enough**2)
         lengths: list[float] = []
         ratios: list[float] = []
         while size > goal and len(lengths) < most:
