@@ -668,6 +668,7 @@ def _by_newton(source: Source, loss: Loss, options: NetOptions) -> FittedNet | N
     return _net(nets, options) if np.isfinite(nets.machines.lowest).all() else None
 
 
+@one_blas_thread()
 def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
     """Fit any smooth convex loss of one target, or of coupled outputs, by proximal Newton steps of one machine."""
     net = smooth_net(source, loss, options.intercept, options.standardize)

@@ -491,7 +491,8 @@ class _Minimising:
         curvature, problem = found.curvature, self.problem
         if not self.options.free or self.unbounded or self.separation is not None or curvature is None:
             return found
-        if curvature.condition <= NEARLY and not self._unbent(curvature).any():
+        unbent = self._unbent(curvature)
+        if curvature.condition <= NEARLY and not unbent.any():
             return found
         straight = turned(problem)
         if straight is None:
@@ -501,6 +502,7 @@ class _Minimising:
         if not again.converged or self.unbounded or self.separation is not None:
             self.problem = problem
             return found
+        self.nearly = bool(unbent.any())
         return again.after(found)
 
     def _in_original(self, found: DescentResult) -> DescentResult:

@@ -48,7 +48,7 @@ STRAIGHT = 1e-8  # share of the largest possible curvature below which a coeffic
 # the minimum of a quadratic model
 NATIVE = hasattr(native, "descend")
 EXACT = 1e-4  # share of the residual to which it is solved
-SWEEPS, ROUNDS = 4, 200
+SWEEPS, MORE_SWEEPS, ROUNDS = 4, 30, 200  # the second of up to WHOLE coefficients: as cheap as one solve
 LIFTS = 1e-11, 1e-9, 1e-7, 1e-5  # added to the unit diagonal of a matrix, which may be singular: the first that serves
 FIRM = 0.0, 1e-15, 1e-13, *LIFTS  # the same where steps are to end at the minimum
 FLOOR = 1e-14  # of the size of the residual at the start: nothing below it is met
@@ -438,9 +438,9 @@ def minimise_quadratic(hessian: Array, gradient: Array, start: Array, l1: Array,
         return float((least_subgradient(w, g, l1)[alive] ** 2 / diagonal[alive]).sum())
 
     wanted = max(share, FLOOR) ** 2 * size()
-    last = math.inf
+    last, sweeps = math.inf, SWEEPS if len(w) > WHOLE else MORE_SWEEPS
     for _ in range(ROUNDS):
-        coordinate_descent(hessian, g, w, l1, SWEEPS, wanted)
+        coordinate_descent(hessian, g, w, l1, sweeps, wanted)
         if size() <= wanted:
             break
         solve_support(hessian, g, w, l1)
@@ -541,7 +541,7 @@ def solve_definite(matrix: Array, right: Array, lifts: tuple[float, ...] = LIFTS
             break
     else:
         return np.asarray(unit * unit * right)  # of the diagonal alone
-    return np.asarray(unit * linalg.cho_solve((factor, True), unit * right, check_finite=False))
+    return np.asarray(unit * linalg.lapack.dpotrs(factor, unit * right, lower=True)[0])
 
 
 def least_subgradient(w: Array, g: Array, l1: Array) -> Array:
