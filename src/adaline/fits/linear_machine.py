@@ -397,13 +397,14 @@ def minimise_shape(
         near = options if fitted is None else replace(options, init=fitted.solution.theta)
         fitted = minimise(own, constants, near)
         assert fitted.found is not None
+        assert fitted.problem is not None
         unbounded = fitted.solution.certificate.status is Status.NO_MINIMUM
         before = shape
         for _ in range(SHAPE_STEPS):
             likelihood = with_family(problem.loss, NegativeBinomial(shape)).linked
             assert likelihood is not None
-            point = FamilyPoint(likelihood, fitted.found.theta, own.view, 0.0)
-            first, second, size = problem.source.sum(ShapeScore, point).sums.tolist()
+            point = FamilyPoint(likelihood, fitted.found.theta, fitted.problem.view, 0.0)
+            first, second, size = fitted.problem.source.sum(ShapeScore, point).sums.tolist()
             slope, bend = shape * first, shape**2 * second + shape * first  # by the logarithm of the shape
             step = -slope / bend if bend < 0 else math.copysign(1.0, slope)
             settled = abs(step) <= SHAPE_CLOSE or abs(first) <= SHAPE_ROUNDING * size

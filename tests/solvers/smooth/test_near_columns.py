@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mpmath import mp
+from sklearn.base import clone
 
 from adaline import GeneralizedLinear, LogisticRegression, Status
 from adaline.arrays import Array
@@ -51,4 +52,32 @@ def test_coefficients_and_errors_are_those_of_exact_arithmetic(loss: str, apart:
     np.testing.assert_allclose([row["std_error"] for row in table], errors, rtol=1e-8)
     assert model.certificate_.status is (Status.ILL_CONDITIONED if apart < 1e-8 else Status.SOLVED)
     assert model.certificate_.digits >= 8
+    assert model.certificate_.rank == 3
     assert model.certificate_.gap <= 1e-8
+
+
+@pytest.mark.parametrize(
+    "system",
+    [
+        LogisticRegression(),
+        LogisticRegression(fit_intercept=False),
+        GeneralizedLinear(loss="negative_binomial"),
+        GeneralizedLinear(loss="poisson", link="sqrt"),
+    ],
+    ids=str,
+)
+def test_they_are_what_the_columns_apart_give(system: Any) -> None:
+    """Two columns nearly depend on others, one of them on the other; coefficients of what they add are known."""
+    rng = np.random.default_rng(0)
+    added = np.ldexp(rng.integers(-(2**20), 2**20, (120, 4)), -18)  # sums of these are exact
+    X = added.copy()
+    X[:, 1] = X[:, 0] + 2.0**-30 * added[:, 1]
+    X[:, 3] = X[:, 1] - X[:, 2] + 2.0**-28 * added[:, 3]
+    assert (X[:, 3] - X[:, 1] + X[:, 2] == 2.0**-28 * added[:, 3]).all()
+    t = rng.negative_binomial(2, 0.4, 120) if isinstance(system, GeneralizedLinear) else np.arange(120) % 3
+    near, apart = (clone(system).fit(rows, t) for rows in (X, added))
+    w, v = np.atleast_2d(near.coef_), np.atleast_2d(apart.coef_)
+    gained = np.column_stack([w[:, 0] + w[:, 1] + w[:, 3], 2.0**-30 * (w[:, 1] + w[:, 3]), w[:, 2] - w[:, 3]])
+    np.testing.assert_allclose(2.0**-28 * w[:, 3], v[:, 3], rtol=1e-9)
+    np.testing.assert_allclose(gained, v[:, :3], atol=1e-6)
+    np.testing.assert_allclose(near.predict(X), apart.predict(added), rtol=1e-7)

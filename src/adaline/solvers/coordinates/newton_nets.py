@@ -84,7 +84,9 @@ class HeldRows(NamedTuple):
             return None
         blocks = [block for part in parts for block in part.blocks()]
         part = np.repeat(np.arange(len(parts)), [one.n_rows for one in parts])
-        rows, weights = (np.concatenate(each) for each in zip(*((rows_in_view(b, problem.view), b.weights()) for b in blocks)))
+        rows, weights = (
+            np.concatenate(each) for each in zip(*((rows_in_view(b, problem.view), b.weights()) for b in blocks))
+        )
         return cls(problem.loss, rows, np.concatenate([host(b.t) for b in blocks]), weights[:, None], part)
 
     def totals(self, theta: Array, takes: Array) -> tuple[Array, Array, Array]:

@@ -106,7 +106,9 @@ class QuantileLasso:
             return np.inf
         tilt, pull, v = lack * abs(float(self.theta[0])), self.pull(), self.theta[1:]
         over = np.maximum(np.abs(pull) - corners.c, 0.0)
-        if (over <= np.where(corners.c > 0, ROUNDING, 1.0) * self._steepest).all():  # costs about that times the weights
+        if (
+            over <= np.where(corners.c > 0, ROUNDING, 1.0) * self._steepest
+        ).all():  # costs about that times the weights
             r = self.t - self.theta[0] - self.z @ v
             above = self.objective(corners) - float((self.weight * self.e) @ r) - float(pull @ v)
             return max(above, 0.0) + float(over @ np.abs(v)) + tilt
