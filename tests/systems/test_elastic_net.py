@@ -529,3 +529,17 @@ def test_next_to_no_l1_of_absolute_errors_is_proven(loss: str, l1: float) -> Non
     assert model.certificate_.status is Status.SOLVED
     assert model.certificate_.gap <= 1e-9 * model.certificate_.objective
     np.testing.assert_allclose(model.coef_, none.coef_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "poisson", "huber"])
+def test_few_rows_that_are_held_give_what_sums_over_them_do(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = made(60, 4)
+    t = {"logistic": y > y.mean(), "poisson": np.round(np.exp((y - y.mean()) / 8))}.get(loss, y)
+    weight = np.arange(60) % 3
+    held = ElasticNet(loss=loss, points=10).fit(X, t, weight)
+    monkeypatch.setattr(newton_nets.HeldRows, "of", lambda *_: None)
+    sums = ElasticNet(loss=loss, points=10).fit(X, t, weight)
+    assert held.certificate_.status is sums.certificate_.status is Status.SOLVED
+    np.testing.assert_allclose(held.path_["coef"], sums.path_["coef"], rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(held.path_["values"], sums.path_["values"], rtol=1e-6)
+    np.testing.assert_allclose(held.coef_, sums.coef_, rtol=1e-9)

@@ -16,7 +16,7 @@ from adaline.arrays import Array
 def rows(apart: float, seed: int = 0) -> tuple[Array, Array]:
     """Three columns, the last of which is a combination of the others and a constant but for a share of it."""
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(30, 3)) + [1.0, 2.0, 0.0]
+    X = rng.normal(size=(30, 3)) + np.array([1.0, 2.0, 0.0])
     X[:, 2] = 0.5 * X[:, 0] - 1.5 * X[:, 1] + 3.0 + apart * X[:, 2]
     return X, 0.7 * X[:, 0] - 0.4 * X[:, 1] + rng.normal(size=30)
 

@@ -84,10 +84,9 @@ class HeldRows(NamedTuple):
             return None
         blocks = [block for part in parts for block in part.blocks()]
         part = np.repeat(np.arange(len(parts)), [one.n_rows for one in parts])
-        rows, weights = (
-            np.concatenate(each) for each in zip(*((rows_in_view(b, problem.view), b.weights()) for b in blocks))
-        )
-        return cls(problem.loss, rows, np.concatenate([host(b.t) for b in blocks]), weights[:, None], part)
+        rows = np.concatenate([rows_in_view(block, problem.view) for block in blocks])
+        t, weight = np.concatenate([host(b.t) for b in blocks]), np.concatenate([b.weights() for b in blocks])
+        return cls(problem.loss, rows, t, weight[:, None], part)
 
     def totals(self, theta: Array, takes: Array) -> tuple[Array, Array, Array]:
         """Return what `NewtonNets._totals` does, for weights theta (L, 1 + D)."""
