@@ -83,7 +83,7 @@ class TurnedProblem(Problem):
 
     def from_raw(self, theta: Array) -> Array:
         """Return coefficients in the view from those of the raw columns."""
-        return super().from_raw(np.linalg.solve(self.turn, theta.T).T)
+        return super().from_raw(np.asarray(np.linalg.solve(self.turn, theta.T).T, dtype=np.float64))
 
     def in_original(self, theta: Array) -> Array:
         """Return coefficients in the view of the original problem."""
