@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from adaline import storage
+from adaline.arrays import is_sparse
 from adaline.cli.app import Options
 from adaline.cli.exit import MODEL_START, check_output, note
 from adaline.cli.open import FOR_NUMBERS, chosen_system, open_with_notes
@@ -123,7 +124,8 @@ def _training_accuracy(model: Any, opened: OpenedData) -> dict[str, Any] | None:
     def count_right(block: Any) -> Any:
         index = block.t[:, 0].astype(np.intp)
         weight = np.ones(len(index)) if block.weight is None else block.weight
-        hit = model.predict(block.x.view(CodedRows)) == classes[index]
+        x = block.x if is_sparse(block.x) else block.x.view(CodedRows)
+        hit = model.predict(x) == classes[index]
         return np.column_stack([np.bincount(index, w, len(classes)) for w in (weight, weight * hit)])[None]
 
     total = opened.source.encoded(classes).map(count_right).sum(axis=0)

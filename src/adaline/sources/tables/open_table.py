@@ -9,8 +9,10 @@ from typing import Any
 from adaline.errors import InvalidParameter
 from adaline.sources.engines.base import Engine
 from adaline.sources.tables.parts import FileParts, TableParts
+from adaline.sources.tables.pipes import is_pipe, open_pipe
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.source import TableSource
+from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
 from adaline.sources.tables.spec import TableSpec, read_spec
 
 ENGINES = {"dask": "dask", "distributed": "dask", "pyspark": "spark"}
@@ -28,6 +30,7 @@ def open_table(
     weight: str | None = None,
     offset: str | None = None,
     categories: Any = None,
+    hashed: Any = None,
     dates: Any = None,
     missing: str = "error",
     unseen: str = "error",
@@ -49,7 +52,8 @@ def open_table(
         by its content, kept in a temporary file, as named pipes are), "SELECT ...", a pandas, polars or Arrow frame, or
         the name of a bundled data set. Text files have a line of column names; empty fields, NA, NaN, NULL, ? and the
         like are missing values. A query is one SELECT and reads the files that it names as tables, as in
-        "FROM 'rows.csv'", and no others; a query or a view of a database reads nothing but that database.
+        "FROM 'rows.csv'", and no others; a query or a view of a database reads nothing but that database. Files of
+        sparse rows, LIBSVM (.libsvm, .svm, .svmlight) and Vowpal Wabbit (.vw), bring their own target and weights.
     target : name, list of names, or None
         What to predict; numbers for regression (several for several targets), anything for classification. None to
         predict only.
@@ -97,6 +101,11 @@ def open_table(
     Lecture S1: attributes that are not numbers. One pass for levels and means where there are any, then as many as the
     system takes.
     """
+    data = open_pipe(data) if isinstance(data, str) and is_pipe(data) else data
+    if sparse_suffix(data) is not None:
+        refuse_options(target=target, features=features, weight=weight, offset=offset, categories=categories)
+        refuse_options(dates=dates, formula=formula, table=table, cluster=cluster)
+        return open_sparse(data, hashed=hashed, unseen=unseen, progress=progress)
     relation, parts, target = open_relation(data, table, cluster, target)
     spec = TableSpec.of(
         target=target,
