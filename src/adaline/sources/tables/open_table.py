@@ -31,6 +31,7 @@ def open_table(
     offset: str | None = None,
     categories: Any = None,
     hashed: Any = None,
+    words: Any = None,
     dates: Any = None,
     missing: str = "error",
     unseen: str = "error",
@@ -43,7 +44,8 @@ def open_table(
 
     Numbers are taken as they are, booleans as 0 and 1, texts with few different values and declared categories by
     reference coding: a column for each level but the first, named "carrier[T.UA]". The coding is stored with the model
-    and used again for prediction. Columns of prose, dates and other types are refused by name.
+    and used again for prediction. Columns of prose, dates and other types are refused by name. Where there are more
+    than 500 columns of X and at most an eighth of their numbers differ from zero, rows are sparse (CSR).
 
     Parameters
     ----------
@@ -64,7 +66,16 @@ def open_table(
     offset : name, expression, or None
         A known part of the output of each row, for GeneralizedLinear: a column, or an expression such as "log(days)".
     categories : list of names, or dictionary from names to levels
-        Columns to code by levels whatever they hold. Levels given, the first is the reference; other ones are refused.
+        Columns to code by levels whatever they hold, 2^20 at most. Levels given, the first is the reference; other ones
+        are refused.
+    hashed : list of names, or dictionary from names to widths
+        Columns of ids, of any number of levels, none of which is learned: each value becomes 1 or -1 in one of `width`
+        columns (a power of two, 2^18 in a list), chosen by a hash of it. A product with one, in a formula, is hashed
+        too. Of a VW file, the number of columns that all of its names are hashed to, 2^18 without it.
+    words : list of names, or dictionary from names to options
+        Columns of texts whose words are counted: two or more letters, digits or underscores, in lower case. Options:
+        weighting ("counts", "binary", "tfidf"), ngrams (neighbours that make a word), least (rows that a word must be
+        in), width (to hash words to; 0: a column for each).
     dates : list of names
         Date and time columns to use as numbers, days since 1970.
     missing : "error", "drop", "mean" or "indicator"
@@ -104,7 +115,7 @@ def open_table(
     data = open_pipe(data) if isinstance(data, str) and is_pipe(data) else data
     if sparse_suffix(data) is not None:
         refuse_options(target=target, features=features, weight=weight, offset=offset, categories=categories)
-        refuse_options(dates=dates, formula=formula, table=table, cluster=cluster)
+        refuse_options(words=words, dates=dates, formula=formula, table=table, cluster=cluster)
         return open_sparse(data, hashed=hashed, unseen=unseen, progress=progress)
     relation, parts, target = open_relation(data, table, cluster, target)
     spec = TableSpec.of(
@@ -113,11 +124,15 @@ def open_table(
         weight=weight,
         offset=offset,
         categories=categories,
+        hashed=hashed,
+        words=words,
         dates=dates,
         missing=missing,
         unseen=unseen,
         formula=formula,
     )
+    relation = relation.with_texts(spec.whole)  # as they are written in files of text
+    parts = None if parts is None else parts.of(relation)
     source = TableSource(relation, read_spec(relation, spec), progress=progress, parts=parts)
     if not spec.targets and formula is None:
         return source  # rows to predict, or to cluster: a fitted model has its own coding

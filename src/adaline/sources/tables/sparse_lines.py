@@ -21,13 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
+from adaline.coding.texts import xxh64
 from adaline.kernels import native
 
 HIGHEST = 2**28  # the largest index, as coefficients of so many columns take 2 GiB
 NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 WORD = re.compile(rb"[^ \t\r]+")
-_MASK = 2**64 - 1
-_PRIMES = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
 SHOWN = 40  # bytes of a word in a message
 
 Row = tuple[tuple[float, float, float], list[tuple[int, float]]]
@@ -168,54 +167,6 @@ def _named(word: bytes) -> tuple[bytes, float]:
     """Return the name, and the value or scale after it, 1 where there is none."""
     name, colon, value = word.partition(b":")
     return name, _number(value, f"the value in {_shown(word)},") if colon else 1.0
-
-
-def xxh64(data: bytes, seed: int) -> int:
-    """Return XXH64 of some bytes.
-
-    Examples
-    --------
-    >>> from adaline.sources.tables.sparse_lines import xxh64
-    >>> f"{xxh64(b'', 0):016x}", f"{xxh64(b'abc', 0):016x}"
-    ('ef46db3751d8e999', '44bc2cf5ad770999')
-    """
-    one, two, three, four, five = _PRIMES
-    size, at, out = len(data), 0, seed + five
-
-    def number(bytes_: int) -> int:
-        return int.from_bytes(data[at : at + bytes_], "little")
-
-    if size >= 32:
-        lanes = [seed + one + two, seed + two, seed, seed - one]
-        while size - at >= 32:
-            for k in range(4):
-                lanes[k] = _round(lanes[k], number(8))
-                at += 8
-        out = sum(_rotated(lane, bits) for lane, bits in zip(lanes, (1, 7, 12, 18), strict=True))
-        for lane in lanes:
-            out = (out & _MASK ^ _round(0, lane)) * one + four
-    out += size
-    while size - at >= 8:
-        out = _rotated(out & _MASK ^ _round(0, number(8)), 27) * one + four
-        at += 8
-    if size - at >= 4:
-        out = _rotated(out & _MASK ^ (number(4) * one & _MASK), 23) * two + three
-        at += 4
-    for byte in data[at:]:
-        out = _rotated(out & _MASK ^ (byte * five & _MASK), 11) * one
-    out &= _MASK
-    out = (out ^ out >> 33) * two & _MASK
-    out = (out ^ out >> 29) * three & _MASK
-    return out ^ out >> 32
-
-
-def _rotated(x: int, bits: int) -> int:
-    x &= _MASK
-    return (x << bits | x >> (64 - bits)) & _MASK
-
-
-def _round(lane: int, data: int) -> int:
-    return _rotated(lane + data * _PRIMES[1], 31) * _PRIMES[0] & _MASK
 
 
 def _number(word: bytes, what: str) -> float:
