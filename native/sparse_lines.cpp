@@ -59,6 +59,10 @@ bool round_digits(const char* at, const char* end, int power, double& out) {
 
 // Reads a finite number: digits with a sign, a point and an exponent where they are there; false for anything else.
 bool read_number(const char*& at, double& out) {
+    if (is_digit(at[0]) && at[1] <= ' ') {  // most often a one
+        out = *at++ - '0';
+        return true;
+    }
     const bool negative = *at == '-';
     if (negative || *at == '+') ++at;
     const char* const first = at;

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -217,6 +219,16 @@ def test_compressed_files_are_unpacked_and_damaged_ones_refused(tmp_path: Path, 
     assert (source.x != open_table(file).x).nnz == 0
     with pytest.raises(UnreadableTable, match="cut short"):
         open_table(written(tmp_path, packed[:-20], f"packed.libsvm{ending}"))
+
+
+@pytest.mark.parametrize(("text", "columns"), [("1 2:1\n-1 1:3\n", 2), ("1 |a x\n-1 'tag|b y\n", 2**18)])
+def test_what_comes_through_standard_input_is_told_by_its_content(
+    monkeypatch: pytest.MonkeyPatch, text: str, columns: int
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    source = open_table("-")
+    assert source.shape == (columns, 1)
+    assert source.read_targets()[:, 0].tolist() == [1, -1]
 
 
 def test_indices_begin_at_zero_where_one_is_zero_and_at_one_elsewhere(tmp_path: Path) -> None:

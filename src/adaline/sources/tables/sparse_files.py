@@ -171,7 +171,7 @@ class SparseFiles:
 
     def opened(self) -> HeldRows | StreamedRows:
         """Return the source of the rows, after one pass over them."""
-        found = Survey()
+        found = FirstRead()
         with watched(self.title, None, self.progress) as progress:
 
             def work(i: int, piece: Piece) -> None:
@@ -234,7 +234,7 @@ class SparseFiles:
         return known
 
 
-class Survey:
+class FirstRead:
     """What the first pass over files finds, piece by piece, from several threads.
 
     kept : the rows of each piece, while they are few; else None.
@@ -342,7 +342,7 @@ class StreamedRows(FileRows):
     sparse = streamed = costly = True
 
     def __init__(
-        self, t: Array, weight: Array | None, columns: int, names: tuple[str, ...] | None, found: Survey
+        self, t: Array, weight: Array | None, columns: int, names: tuple[str, ...] | None, found: FirstRead
     ) -> None:
         self.t, self.weight, self.names = t, weight, names
         self.n_rows, self.shape = len(t), Shape(columns, t.shape[1])
