@@ -124,7 +124,7 @@ class Coding:
         return tuple(c.name for c in columns if not c.has_levels or c.of_texts)
 
     def code(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Any:
-        """Return X, (n, D), column-major or CSR, for the rows of a frame; error messages count rows from `first_row`."""
+        """Return X, (n, D), column-major or CSR, for the rows of a frame; errors count rows from `first_row`."""
         columns = self.columns_of(frame, first_row)
         return columns.packed() if isinstance(columns, Columns) else columns
 

@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -100,12 +101,12 @@ class Texts:
     def to_list(self) -> list[str]:
         """Return the texts, (m,)."""
         raw, ends = self.data.tobytes(), self.offsets.tolist()
-        return [raw[a:b].decode("utf-8", "replace") for a, b in zip(ends, ends[1:], strict=False)]
+        return [raw[a:b].decode("utf-8", "replace") for a, b in pairwise(ends)]
 
     def words(self, longest: int) -> tuple[Texts, Starts]:
-        """Return the words of the text of each row, and up to `longest` neighbours; and where those of a row begin.
+        r"""Return the words of the text of each row, and up to `longest` neighbours; and where those of a row begin.
 
-        Words are what the pattern \\w\\w+ finds in the text in lower case: two or more letters, digits or underscores
+        Words are what the pattern \w\w+ finds in the text in lower case: two or more letters, digits or underscores
         of any alphabet.
         """
         plain = self._in_ascii()
@@ -128,7 +129,7 @@ class Texts:
 
 @dataclass(frozen=True)
 class TextIndex:
-    """Known texts, and a table that finds them: their indices by the last bits of their hashes, -1 where there is none."""
+    """Known texts, and a table that finds them: their indices by the last bits of their hashes, -1 elsewhere."""
 
     known: Texts
     table: Codes32
@@ -262,7 +263,7 @@ def _round(lane: int, data: int) -> int:
 
 def _each(data: Bytes, offsets: Offsets) -> list[bytes]:
     raw, ends = data.tobytes(), offsets.tolist()
-    return [raw[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+    return [raw[a:b] for a, b in pairwise(ends)]
 
 
 def hash_texts_reference(out: Hashes, data: Bytes, offsets: Offsets, seed: int) -> None:
@@ -277,7 +278,7 @@ def hash_pairs_reference(out: Hashes, first: Hashes, second: Hashes) -> None:
 
 
 def buckets_reference(codes: Codes32, signs: Array, hashes: Hashes, width: int) -> None:
-    """Write the last bits of hashes to `codes`, and 1 or -1 by the first bit to `signs`; the width is a power of two."""
+    """Write the last bits of hashes to `codes`, 1 or -1 by the first bit to `signs`; the width is a power of two."""
     codes[:] = hashes & np.uint64(width - 1)
     signs[:] = np.where(hashes >> np.uint64(63), -1.0, 1.0)
 
@@ -321,7 +322,7 @@ def words_reference(data: Bytes, offsets: Offsets, longest: int) -> tuple[Bytes,
 def join_entries_reference(starts: Starts, codes: Codes32, values: Array) -> int:
     """Sort the entries of each row by code, add those of equal codes, leave out negative ones; return how many stay."""
     ends, out = starts.tolist(), 0
-    for i, (begin, end) in enumerate(zip(ends, ends[1:], strict=False)):
+    for i, (begin, end) in enumerate(pairwise(ends)):
         row: dict[int, float] = {}
         for code, value in zip(codes[begin:end].tolist(), values[begin:end].tolist(), strict=True):
             if code >= 0:
@@ -370,5 +371,5 @@ REFERENCES: dict[str, Callable[..., Any]] = {
 """The kernels of native/text_module.cpp, by name."""
 
 hash_texts, hash_pairs, buckets, index_texts, find_texts, words, join_entries, join_parts = (
-    (reference if native is None else getattr(native, name)) for name, reference in REFERENCES.items()
+    getattr(native, name, reference) for name, reference in REFERENCES.items()
 )

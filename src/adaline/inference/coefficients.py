@@ -71,7 +71,7 @@ class Coefficients:
 
 
 def largest_coefficients(model: Any, most: int) -> Coefficients:
-    """Return the `most` largest coefficients of a fitted model by name, hashed ones with what fell into their bucket."""
+    """Return the `most` largest coefficients of a fitted model by name, hashed ones with what is in their bucket."""
     WholeNumber(1).check("most", most)
     if not hasattr(model, "coef_"):
         raise InvalidData(f"{type(model).__name__} has no coefficients of columns, fitted as it is")

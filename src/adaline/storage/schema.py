@@ -91,7 +91,8 @@ RECORDS: dict[type[Any], str] = {
     "learned: (Learned)",
     Column: f"{_COLUMN}, kind: 'number'|'boolean'|'date'|'category'",
     HashedColumn: f"{_COLUMN}, kind: 'hashed', width: count, distinct: count",
-    WordColumn: f"{_COLUMN}, kind: 'words', weighting: 'counts'|'binary'|'tfidf', ngrams: count, width: count, rows: count",
+    WordColumn: f"{_COLUMN}, kind: 'words', weighting: 'counts'|'binary'|'tfidf', ngrams: count, width: count, "
+    "rows: count",
     ColumnScaling: "features: #D, weight: number, intercept: bool, mean_hi: number(Z), mean_lo: number(Z), "
     "exponent: number(Z)",
     Components: "log_weights: float(M), means: number(M, D), factors: number(M, D, D)|number(M, D), view: View",
@@ -561,9 +562,9 @@ def _column(made: Column, sizes: Sizes) -> None:
     _hold(len(set(made.levels)) == len(made.levels) and len(made.share) in (0, len(made.levels)), "levels")
     if isinstance(made, HashedColumn | WordColumn):
         hashed, width = isinstance(made, HashedColumn), made.width
-        _hold(2 <= width <= MOST_WIDTH and not width & (width - 1) or not (hashed or width), "a width of columns")
+        _hold((2 <= width <= MOST_WIDTH and not width & (width - 1)) or not (hashed or width), "a width of columns")
         _hold(
-            hashed or made.of_texts and len(made.share) == len(made.levels) and bool(made.levels) != bool(width),
+            hashed or (made.of_texts and len(made.share) == len(made.levels) and bool(made.levels) != bool(width)),
             "words",
         )
     if isinstance(made, WordColumn):

@@ -220,7 +220,7 @@ def test_prose_is_refused_and_levels_that_recur_are_not() -> None:
     ids = [f"id{k}" for k in range(n)]
     y = np.arange(float(10 * n))
     assert open_table({"id": ids * 10, "y": y}, target="y").sparse
-    with pytest.raises(InvalidData, match="different texts: text, not a category.*in hashed=.*in words="):
+    with pytest.raises(InvalidData, match=r"different texts: text, not a category.*in hashed=.*in words="):
         open_table({"id": ids * 9 + [f"new{k}" for k in range(n)], "y": y}, target="y")
 
 
