@@ -119,7 +119,7 @@ class OpenedData:
     ----------
     request : what was asked for.
     spec : the options that the table was opened by, with the features and the policy for missing values settled.
-    source : the rows.
+    source : the rows: a TableSource, or those of a file of sparse rows.
     target : column or expression to be predicted.
     labels : whether that is a column of labels, so that a classifier is meant.
     order : of labels that are declared to have one, the lowest first; else None.
@@ -131,7 +131,7 @@ class OpenedData:
 
     request: DataRequest
     spec: TableSpec
-    source: TableSource
+    source: Any
     target: str
     labels: bool
     order: list[Any] | None

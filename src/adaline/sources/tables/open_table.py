@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from adaline.errors import InvalidParameter
+from adaline.sources.base import Source
 from adaline.sources.engines.base import Engine
 from adaline.sources.tables.parts import FileParts, TableParts
 from adaline.sources.tables.pipes import is_pipe, open_pipe
@@ -39,7 +40,7 @@ def open_table(
     table: str | None = None,
     progress: bool | None = None,
     cluster: Any = None,
-) -> TableSource:
+) -> Source:
     """Open a table of any size to fit systems to: rows are streamed, small tables held in memory.
 
     Numbers are taken as they are, booleans as 0 and 1, texts with few different values and declared categories by
