@@ -70,7 +70,7 @@ def open_sparse(data: Any, *, hashed: Any = None, unseen: str = "error", progres
     With unseen="other", entries of columns that a model does not know are left out, when it predicts these rows.
     """
     kind = sparse_suffix(data)
-    names = [data] if isinstance(data, str | os.PathLike | Pipe) else list(data)
+    names: list[Any] = [data] if isinstance(data, str | os.PathLike | Pipe) else list(data)
     if any(sparse_suffix(name) is None or (sparse_suffix(name) == ".vw") != (kind == ".vw") for name in names):
         raise UnreadableTable("files of different kinds; open one kind")
     if kind != ".vw" and hashed is not None:

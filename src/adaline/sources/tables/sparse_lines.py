@@ -60,7 +60,7 @@ def parse_lines(text: bytes, width: int | None = None) -> Lines:
     Examples
     --------
     >>> from adaline.sources.tables.sparse_lines import parse_lines
-    >>> found = parse_lines(b"+1 3:0.5 7:2 # good\\n-1 1:1\\n")
+    >>> found = parse_lines(b"+1 3:0.5 7:2 # good\n-1 1:1\n")
     >>> found.labels[:, 0].tolist(), found.indices.tolist(), found.data.tolist(), found.starts.tolist()
     ([1.0, -1.0], [3, 7, 1], [0.5, 2.0, 1.0], [0, 2, 3])
     """
