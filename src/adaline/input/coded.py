@@ -22,15 +22,6 @@ from adaline.sources.tables.source import coded_by
 class CodedRows(np.ndarray[Any, np.dtype[np.float64]]):
     """Rows (n, D) of numbers that the coding of a model has made already, so that their columns are not checked."""
 
-    offset: Array | None = None
-
-    @classmethod
-    def beside(cls, x: Array, offset: Array) -> CodedRows:
-        """Return rows x (n, D) with their offsets (n, 1)."""
-        rows = x.view(cls)
-        rows.offset = offset[:, 0]
-        return rows
-
 
 def coded(system: Any, source: Source, targets: bool = True) -> Source:
     """Return the rows of a source in the columns (D,) of a fitted system; tables are coded, others must have D columns.
@@ -53,8 +44,6 @@ def coded(system: Any, source: Source, targets: bool = True) -> Source:
 
 def offset_of(system: Any, x: Any) -> Array | None:
     """Return the offset that rows X bring with them, (n,) or (n, K): a source, or a frame for a table's model."""
-    if isinstance(x, CodedRows):
-        return x.offset
     if isinstance(x, TableSource):
         found = coded(system, x, targets=False)
         assert isinstance(found, TableSource)
@@ -98,12 +87,12 @@ def scored(system: Any, score: Any, X: Any, y: Any, sample_weight: Any, by_rows:
             return streamed_score(system, source)
         t = source.target_values() if isinstance(source, TableSource) else source.read_targets()
         y, sample_weight = (t[:, 0] if source.flat and t.ndim == 2 else t), source.read_weights()
-    return _judged(system, score.__func__, system.predict(X), X, y, sample_weight)
+    return _judged(system, score.__func__, brought(system.predict(X)), X, y, sample_weight)
 
 
 def brought(values: Any) -> Any:
     """Return values of rows as an array, where they are a column of an engine."""
-    return values.compute().to_numpy() if hasattr(values, "compute") else values
+    return np.asarray(values) if hasattr(values, "compute") else values
 
 
 def score_predictions(system: Any, found: Any, X: Any, y: Any, sample_weight: Any) -> float:
