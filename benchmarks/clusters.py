@@ -588,7 +588,9 @@ def _pass_tables(rows: int, spent: dict[str, dict[str, list[float]]], threads: i
     columns = ["", "processors", "wall", "Dask, processors", "Dask, wall", "overhead, processors", "overhead, wall"]
     return [
         Table(f"A pass over {rows:.0e} rows x {COLUMNS} that are held", columns, lines),
-        Table(f"The model at {rows:.0e} rows x {COLUMNS}, a pass", ["", "measured", "model", "measured / model"], expected),
+        Table(
+            f"The model at {rows:.0e} rows x {COLUMNS}, a pass", ["", "measured", "model", "measured / model"], expected
+        ),
     ]
 
 

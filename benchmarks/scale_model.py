@@ -292,7 +292,11 @@ def check(measured: Mapping[str, float], rows: float, columns: int, cluster: Clu
 
 def guide_table() -> Table:
     """Return the table of the guide: passes, rates, and the time of a fit on clusters of three sizes."""
-    sizes = [("10 machines, 10 Gb/s", 1e9, 20), ("100 machines, 25 Gb/s", 1e12, 100), ("1000 machines, 25 Gb/s", 1e12, 100)]
+    sizes = [
+        ("10 machines, 10 Gb/s", 1e9, 20),
+        ("100 machines, 25 Gb/s", 1e12, 100),
+        ("1000 machines, 25 Gb/s", 1e12, 100),
+    ]
     narrow, wide = (measured_work(columns) for columns in WIDTHS)
     lines = []
     for name, work in narrow.items():
@@ -303,7 +307,9 @@ def guide_table() -> Table:
             for title, rows, columns in sizes
         ]
         lines.append([name, f"{low}" if low == high else f"{low} to {high}", rates, *times])
-    heads = [f"{rows:.0e} x {columns}, {title}".replace("e+0", "e").replace("e+", "e") for title, rows, columns in sizes]
+    heads = [
+        f"{rows:.0e} x {columns}, {title}".replace("e+0", "e").replace("e+", "e") for title, rows, columns in sizes
+    ]
     return Table("", ["", "passes", f"rows/s, a core and pass ({WIDTHS[0]}, {WIDTHS[1]} columns)", *heads], lines)
 
 

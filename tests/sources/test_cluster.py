@@ -141,7 +141,9 @@ def test_mixed_perceptrons_separate_classes_that_can_be(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=(400, 2))
     x = x[np.abs(x.sum(axis=1)) > 0.5]
-    pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": x.sum(axis=1) > 0}).to_parquet(tmp_path / "t.parquet", row_group_size=40)
+    pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": x.sum(axis=1) > 0}).to_parquet(
+        tmp_path / "t.parquet", row_group_size=40
+    )
     model = Perceptron(mixing=50).fit(open_table(tmp_path / "t.parquet", target="y", cluster=Here(2)))
     assert model.certificate_.status.name == "SOLVED"
     assert model.certificate_.gap == 0.0 == model.history_[-1]
@@ -281,7 +283,7 @@ def test_columns_of_a_table_are_offsets_by_their_names(tmp_path: Path) -> None:
 def test_what_needs_a_number_a_row_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adaline.sources.totals.MOST_ROWS", 500)
     table = open_table(files(tmp_path), target="amount", features=FEATURES, cluster=Here(2))
-    with pytest.raises(InvalidData, match="'absolute' is a linear program.* limited to 500 rows"):
+    with pytest.raises(InvalidData, match=r"'absolute' is a linear program.* limited to 500 rows"):
         RobustRegression(loss="absolute").fit(table)
     assert RobustRegression(loss="huber").fit(table).coef_.shape == (3,)
 
@@ -329,18 +331,17 @@ def test_values_of_rows_are_columns_of_dask_whatever_their_number(
     X, y = frame[FEATURES], frame["text"].to_numpy().astype(str)
     array = da.from_array(X.to_numpy(), chunks=(70, 2))
     linear, logistic = LinearRegression().fit(X, frame["amount"]), LogisticRegression().fit(X, y)
-    tables = {
-        "Series": open_table(names, target="amount", features=FEATURES, cluster=client),
-        "Series ": open_table(dd.from_pandas(frame, npartitions=3), target="amount", features=FEATURES),
-    }
-    for kind, table in tables.items():
+    for data, cluster in ((names, client), (dd.from_pandas(frame, npartitions=3), None)):
+        table = open_table(data, target="amount", features=FEATURES, cluster=cluster)
         assert table.parts is None  # held here, too
-        assert type(found := linear.predict(table)).__name__ == kind.strip()
+        found = linear.predict(table)
+        assert isinstance(found, dd.Series)
         np.testing.assert_allclose(found.compute(), linear.predict(X), rtol=1e-12)
         band = linear.predict(table, interval="confidence")
         assert list(band.columns) == ["prediction", "lower", "upper"]
         np.testing.assert_allclose(band.compute(), np.column_stack(linear.predict(X, interval="confidence")), rtol=1e-9)
-        assert type(shares := logistic.predict_proba(table)).__name__ == "DataFrame"
+        shares = logistic.predict_proba(table)
+        assert isinstance(shares, dd.DataFrame)
         np.testing.assert_allclose(shares.compute(), logistic.predict_proba(X), rtol=1e-9)
         assert logistic.predict(table).compute().tolist() == logistic.predict(X).tolist()
     for labels in (y, frame["number"].to_numpy() > 0, frame["three"].to_numpy()):

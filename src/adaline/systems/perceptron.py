@@ -65,7 +65,7 @@ class Perceptron(OnlineClassifier):
     mixing : int or None
         Rounds of parameter mixing, for tables on clusters, in place of epochs of mode="online": every part of the rows
         is scanned at once from common weights, which are then averaged. It is not the rule in order, and the
-        certificate says so, with the criterion that is left, 0 where no row is wrong. None refuses rows that lie in parts.
+        certificate says so, with the criterion that is left. None refuses rows that lie in parts.
 
     Attributes
     ----------

@@ -138,7 +138,9 @@ class SigmoidPerceptron(OnlineClassifier):
 
     def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
         if options.mixing is not None:
-            return run_mixed(source, scan, options, options.mixing, measure_loss(LOSSES[self.activation]), "LogisticRegression")
+            return run_mixed(
+                source, scan, options, options.mixing, measure_loss(LOSSES[self.activation]), "LogisticRegression"
+            )
         if self.mode == "online":
             return run_epochs(source, scan, options)
         errors = self._errors(source)

@@ -175,7 +175,9 @@ def as_column(values: Any, index: Any) -> Any:
 
     if isinstance(values, tuple):
         named = zip(getattr(values, "_fields", range(len(values))), values, strict=True)
-        each = [(name, one) if one.ndim == 1 else (f"{name}_{k}", one[:, k]) for name, one in named for k in _outputs(one)]
+        each = [
+            (name, one) if one.ndim == 1 else (f"{name}_{k}", one[:, k]) for name, one in named for k in _outputs(one)
+        ]
         return pd.DataFrame(dict(each), index=index)
     return pd.Series(values, index=index) if values.ndim == 1 else pd.DataFrame(values, index=index)
 

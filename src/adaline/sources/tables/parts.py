@@ -182,8 +182,8 @@ class TableParts(ABC):
         """Return the same rows with more columns, values on the engine; refuse what is not."""
         name = next(iter(columns)).removeprefix("given_")
         raise InvalidParameter(
-            f"{name} of rows on a cluster is the name of a column of their table, or an expression such as 'log(days)'; "
-            "for a data frame or an array of Dask it may be a series or an array of Dask too"
+            f"{name} of rows on a cluster is the name of a column of the table, or an expression such as 'log(days)'; "
+            "for data of Dask it may be a series or an array of Dask too"
         )
 
     def blocks(self, source: Source) -> Iterator[Block]:
