@@ -114,14 +114,11 @@ class Bench:
         for problem, name, ready in contenders:
             if problem not in self.problems or name in self.runs(problem):
                 continue
-            found: list[Array] = []
             with ready() as run:
-                first = _spent(lambda run=run: found.append(run()))
-                long = first[1] > LONG
-                spent = [first] if long else [_spent(lambda run=run: found.append(run())) for _ in range(self.turns)]
-            theta = found[-1]
-            medians = [statistics.median(one) for one in zip(*spent, strict=True)]
-            self.keep("runs", problem, name, value=[*medians, np.asarray(theta).tolist()])
+                first = _spent(run)
+                spent = [first] if first.wall > LONG else [_spent(run) for _ in range(self.turns)]
+            medians = _medians(spent)
+            self.keep("runs", problem, name, value=[*medians, np.asarray(spent[-1].theta).tolist()])
             say(f"{problem}, {name}: {medians[0]:.3g} s of processors, {medians[1]:.3g} s")
 
 
@@ -212,8 +209,7 @@ def run_passes(bench: Bench) -> None:
             for name, run in passes(table).items():
                 run()
                 found = [_spent(run) for _ in range(bench.turns)]
-                medians = [statistics.median(one) for one in zip(*found, strict=True)]
-                spent.setdefault(name, {})[label] = medians
+                medians = spent.setdefault(name, {})[label] = _medians(found)
                 say(f"a pass, {name}, {label}: {medians[0]:.3g} s of processors, {medians[1]:.3g} s")
     bench.keep("passes", value=[bench.long, spent])
 
@@ -224,11 +220,16 @@ def here() -> Iterator[Any]:
     yield Here(1)
 
 
-def _spent(run: Callable[[], Any]) -> tuple[float, float]:
-    """Return processor and wall seconds of a run."""
+def _spent(run: Callable[[], Any]) -> Run:
+    """Return processor and wall seconds of a run, and what it returns."""
     before, start = processor_seconds(), time.perf_counter()
-    run()
-    return processor_seconds() - before, time.perf_counter() - start
+    found = run()
+    return Run(processor_seconds() - before, time.perf_counter() - start, found)
+
+
+def _medians(runs: Sequence[Run]) -> list[float]:
+    """Return the medians of processor and wall seconds."""
+    return [statistics.median(one) for one in ([run.processor for run in runs], [run.wall for run in runs])]
 
 
 def passes(table: Any) -> dict[str, Callable[[], Any]]:

@@ -157,9 +157,9 @@ class LabelWeights(Sum):
         self.weights, self.labels, self.lightest, self.book = weights, labels, lightest, book
 
     @classmethod
-    def zero(cls, shape: Shape, *, book: Any, **config: Any) -> Self:
+    def zero(cls, shape: Shape, **config: Any) -> Self:
         """Return the weights of no rows; `book` is the codebook of the rows."""
-        return cls({}, {}, math.inf, book)
+        return cls({}, {}, math.inf, config["book"])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.weights, self.labels, self.lightest, None)
