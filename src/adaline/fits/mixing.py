@@ -29,7 +29,7 @@ from adaline.sums.objective import Point, View
 from adaline.wording import counted
 
 ADVICE = "parts were averaged, which is not the rule in order: {} reaches the optimum in few passes"
-Measure = Callable[[Source, Scan], tuple[float, float]]
+MeasureGap = Callable[[Source, Scan], tuple[float, float]]
 """Returns the objective at the weights of a scan, and how far above its least it is; a pass."""
 
 
@@ -89,7 +89,7 @@ def first_tally() -> Array:
 
 
 def run_mixed(
-    source: Source, scan: Scan, options: EpochOptions, rounds: int, measure: Measure, better: str
+    source: Source, scan: Scan, options: EpochOptions, rounds: int, measure: MeasureGap, better: str
 ) -> OnlineResult:
     """Run rounds of mixing, changing the scan in place; the history is the mean loss, or the mistakes, of each round.
 
@@ -125,7 +125,7 @@ def run_mixed(
     return OnlineResult(history, proof, corrections=corrections - float(scan.numbers[UPDATES]))
 
 
-def measure_loss(loss: Loss) -> Measure:
+def measure_loss(loss: Loss) -> MeasureGap:
     """Return how the sum of a loss is measured: the gap is what a Newton step would gain, exact for squared errors."""
     return partial(_measure_loss, loss)
 
