@@ -14,7 +14,7 @@ from adaline.arrays import host, is_device, is_sparse
 from adaline.block import Block
 from adaline.errors import InvalidData, with_row
 from adaline.input.basis import basis_of, width_of
-from adaline.input.coded import CodedRows, coded
+from adaline.input.coded import as_coded, coded, is_coded
 from adaline.input.drafts import snapshot
 from adaline.input.open import array_source, read_rows, refuse_nonfinite
 from adaline.sources import Source, TableSource
@@ -62,7 +62,7 @@ def _values(
     """Return method(rows) of the pieces of a block, whose targets are the arguments `by_row`; rows count from it."""
     out = []
     for piece in _pieces(system, block):
-        rows = piece.x.view(CodedRows) if isinstance(piece.x, np.ndarray) else piece.x
+        rows = piece.x if is_device(piece.x) else as_coded(piece.x)
         own = {name: piece.t[:, k] for k, name in enumerate(by_row)}
         try:
             out.append(method(system, rows, *args, **kwargs, **own))
@@ -126,7 +126,7 @@ def _source(system: Any, X: Any) -> Source | None:
         return None
     if isinstance(X, Source):
         return coded(system, X, targets=False)
-    if isinstance(X, CodedRows):
+    if is_coded(X):
         return None
     if basis_of(system) is None and (not isinstance(X, np.ndarray) or X.size <= LARGE):
         return None

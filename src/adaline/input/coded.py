@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import Array, is_sparse
 from adaline.block import Block
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
@@ -21,6 +21,20 @@ from adaline.sources.tables.source import coded_by
 
 class CodedRows(np.ndarray[Any, np.dtype[np.float64]]):
     """Rows (n, D) of numbers that the coding of a model has made already, so that their columns are not checked."""
+
+
+def as_coded(x: Any) -> Any:
+    """Return rows x (n, D), dense or CSR, marked as coded already."""
+    if is_sparse(x):  # which may be the caller's own
+        x = type(x)((x.data, x.indices, x.indptr), shape=x.shape, copy=False)
+        x.coded = True
+        return x
+    return np.asarray(x).view(CodedRows)
+
+
+def is_coded(x: Any) -> bool:
+    """Whether rows were coded already."""
+    return isinstance(x, CodedRows) or (is_sparse(x) and getattr(x, "coded", False))
 
 
 def coded(system: Any, source: Source, targets: bool = True) -> Source:
@@ -49,8 +63,8 @@ def offset_of(system: Any, x: Any) -> Array | None:
         assert isinstance(found, TableSource)
         return found.read_offset()
     if isinstance(x, Source):
-        known = x.read_targets()[:, x.shape.targets - x.offset :]
-        return (known[:, 0] if x.offset == 1 else known) if x.offset else None
+        given = x.read_targets()[:, x.shape.targets - x.offset :]
+        return (given[:, 0] if x.offset == 1 else given) if x.offset else None
     coding: Coding | None = system.__dict__.get("coding_")
     frame = nw.from_native(x, pass_through=True, eager_only=True)
     return coding.read_offset(frame) if coding is not None and isinstance(frame, nw.DataFrame) else None
@@ -136,7 +150,7 @@ def _accuracy(system: Any, source: Source, labels: NDArray[Any]) -> float:
 def _right(system: Any, labels: NDArray[Any], block: Block) -> Array:
     """Return the weight of the rows of a block, and of those whose label is predicted, (1, 2)."""
     weight = block.weights()
-    hit = system.predict(np.asarray(block.x).view(CodedRows)) == labels[block.t[:, 0].astype(np.intp)]
+    hit = system.predict(as_coded(block.x)) == labels[block.t[:, 0].astype(np.intp)]
     return np.array([[weight.sum(), weight @ hit]])
 
 
@@ -157,6 +171,6 @@ def _squares(system: Any, targets: int, block: Block) -> Array:
     if not weight.any():
         return np.zeros((1, 1 + 3 * targets))
     with np.errstate(all="ignore"):
-        found = np.asarray(system.predict(np.asarray(block.x).view(CodedRows))).reshape(t.shape)
+        found = np.asarray(system.predict(as_coded(block.x))).reshape(t.shape)
         mean = weight @ t / weight.sum()
         return np.concatenate([[weight.sum()], mean, weight @ (t - mean) ** 2, weight @ (t - found) ** 2])[None]
