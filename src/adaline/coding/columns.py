@@ -109,7 +109,7 @@ class Column:
         if not self.is_category:
             return np.isnan(self.numbers(frame))
         if self.has_levels:
-            return self.codes(frame) == ABSENT
+            return np.asarray(self.codes(frame) == ABSENT)
         found = self.texts(frame).absent
         return np.zeros(len(frame), dtype=bool) if found is None else found
 

@@ -253,7 +253,9 @@ def _repeats_texts(meta: Any, group: int, name: str) -> bool:
     if place is None or str(meta.schema.column(place).physical_type) != "BYTE_ARRAY":
         return False
     column = meta.row_group(group).column(place)
-    return column.has_dictionary_page and column.data_page_offset - column.dictionary_page_offset <= DICTIONARY_BYTES
+    if not column.has_dictionary_page:
+        return False
+    return bool(column.data_page_offset - column.dictionary_page_offset <= DICTIONARY_BYTES)
 
 
 def without_missing(batch: Any, required: Iterable[str]) -> Any:
