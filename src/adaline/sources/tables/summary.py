@@ -6,7 +6,7 @@ into tables, in whatever order these are merged, and on however many threads or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -177,12 +177,7 @@ class LevelSummary:
                 self.missing += _gaps(chunk)
                 self.counts = None
                 continue
-            for value, count in zip(values.to_pylist(), counts.tolist(), strict=True):
-                if is_missing(value):
-                    self.missing += count
-                else:
-                    self._count(plain(value), count)
-            self._forget()
+            self._take(zip(values.to_pylist(), counts.tolist(), strict=True), values.nbytes)
 
     def merge(self, other: Self) -> None:
         """Take in another summary."""
@@ -190,19 +185,24 @@ class LevelSummary:
         if self.counts is None or other.counts is None:
             self.counts = None
             return
-        for value, count in other.counts.items():
-            self._count(value, count)
-        self._forget()
+        self._take(other.counts.items(), other.length)
 
-    def _count(self, value: Any, count: int) -> None:
+    def _take(self, found: Iterable[tuple[Any, int]], length: int) -> None:
+        """Take in values and their counts, of at most so many bytes; forget all where they are too many."""
         assert self.counts is not None
-        known = self.counts.get(value)
-        if known is None:
-            self.length += len(value) if isinstance(value, str) else 1
-        self.counts[value] = (known or 0) + count
-
-    def _forget(self) -> None:
-        if self.counts is not None and (len(self.counts) > self.most or self.length > LONGEST_KEPT):
+        counts, get = self.counts, self.counts.get
+        for value, count in found:
+            if type(value) is str:
+                counts[value] = get(value, 0) + count
+            elif is_missing(value):
+                self.missing += count
+            else:
+                level = plain(value)
+                counts[level] = get(level, 0) + count
+        self.length += length
+        if self.length > LONGEST_KEPT:  # a bound, as a value may have been counted twice
+            self.length = sum(len(value) if isinstance(value, str) else 1 for value in counts)
+        if len(counts) > self.most or self.length > LONGEST_KEPT:
             self.counts = None
 
 
@@ -228,9 +228,8 @@ class WordSummary(LevelSummary):
         rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         pairs = np.unique(rows * max(len(encoded.dictionary), 1) + codes)
         counts = np.bincount(pairs % max(len(encoded.dictionary), 1), minlength=len(encoded.dictionary))
-        for value, count in zip(encoded.dictionary.to_pylist(), counts.tolist(), strict=True):
-            self._count(value, count)
-        self._forget()
+        known = encoded.dictionary
+        self._take(zip(known.to_pylist(), counts.tolist(), strict=True), known.nbytes)
 
 
 @dataclass
