@@ -6,6 +6,7 @@ are those of all processes that the benchmark started, the JVM and workers that 
 
 from __future__ import annotations
 
+import os
 import statistics
 import sys
 import tempfile
@@ -137,12 +138,12 @@ def counted_bytes() -> Iterator[Sent]:
 # Contenders: (problem, name, run).
 
 
-def ours(folder: str, label: str, cluster: Any) -> Iterator[tuple[str, str, Contender]]:
-    """Return fits of ours to the files, opening included."""
+def ours(data: Any, label: str, cluster: Any) -> Iterator[tuple[str, str, Contender]]:
+    """Return fits of ours to files or a data frame, opening included."""
     for name, make in scale_model.systems().items():
 
         def run(name: str = name, make: Callable[[], Any] = make) -> Array:
-            table = adaline.open_table(folder, target=TARGETS[name], features=NAMES, progress=False, cluster=cluster)
+            table = adaline.open_table(data, target=TARGETS[name], features=NAMES, progress=False, cluster=cluster)
             model = make().fit(table)
             return model.cluster_centers_ if name == KMEANS else theta_of(model.intercept_, model.coef_)
 
@@ -204,6 +205,7 @@ def spark_session(cores: int) -> Iterator[Any]:
     """Start Spark in one JVM."""
     from pyspark.sql import SparkSession
 
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(f"local[{cores}]").config("spark.ui.enabled", "false")
     spark = builder.config("spark.driver.memory", "6g").config("spark.driver.maxResultSize", "2g").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
@@ -228,6 +230,7 @@ def spark_contenders(folder: str, spark: Any) -> Iterator[tuple[str, str, Conten
         held.unpersist(blocking=True)
     if find_spec("adaline.sources.engines.spark") is not None:
         yield from ours(folder, "adaline, Spark", spark)
+        yield from ours(spark.read.parquet(folder), "adaline, Spark, data frame", None)
 
 
 def mllib() -> Iterator[tuple[str, str, Callable[[Any], Array]]]:
