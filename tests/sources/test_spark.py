@@ -42,24 +42,32 @@ from tests.sources.test_cluster import FEATURES, files, state
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 
 
-@pytest.fixture(scope="module")
-def session() -> Iterator[Any]:
-    """Two workers; a task may fail three times."""
+def started(master: str, **settings: str) -> Iterator[Any]:
+    """Start Spark for small tables, whose code is not worth compiling; stop it at the end."""
     sql = pytest.importorskip("pyspark.sql")
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java")
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    settings = {
+    few = {
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "512m",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.sql.codegen.wholeStage": "false",
         "spark.sql.shuffle.partitions": "3",
     }
-    found = sql.SparkSession.builder.master("local[2,4]").config(map=settings).getOrCreate()
+    found = sql.SparkSession.builder.master(master).config(map={**few, **settings}).getOrCreate()
     found.sparkContext.setLogLevel("OFF")
     yield found
     found.stop()
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Any]:
+    """Two workers; a task may fail three times."""
+    yield from started("local[2,4]")
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ import pytest
 from adaline import LogisticRegression, open_table
 from adaline.sources.tables import source as table_module
 from tests.sources.test_cluster import state
-from tests.sources.test_spark import held_of
+from tests.sources.test_spark import held_of, started
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 
@@ -24,20 +24,8 @@ pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 @pytest.fixture(scope="module")
 def session() -> Iterator[Any]:
     """Two executors of one core each."""
-    sql = pytest.importorskip("pyspark.sql")
-    if shutil.which("java") is None:
-        pytest.skip("Spark needs Java")
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.executorEnv.PYTHONPATH": os.pathsep.join(sys.path),
-    }
-    found = sql.SparkSession.builder.master("local-cluster[2,1,512]").config(map=settings).getOrCreate()
-    found.sparkContext.setLogLevel("OFF")
-    yield found
-    found.stop()
+    path = os.pathsep.join(filter(None, sys.path))
+    yield from started("local-cluster[2,1,512]", **{"spark.executorEnv.PYTHONPATH": path})
 
 
 def executor(_: int) -> tuple[int, str]:

@@ -154,7 +154,6 @@ class SparkHeld(Held):
 
     def __init__(self, engine: SparkEngine, parts: Sequence[MakePart], rows: list[list[int]] | None = None) -> None:
         self.engine, self.name = engine, uuid4().hex
-        finalize(self, _gone.append, self.name)
         self.take(parts)
         if rows is None:
             counts = self._spread([[self.packed[i] for i in run] for run in self.runs])
@@ -252,6 +251,7 @@ class FrameHeld(SparkHeld):
         from pyspark.sql.functions import spark_partition_id
 
         super().__init__(engine, (), [])
+        finalize(self, _gone.append, self.name)
         self.columns, self.required, self.level = list(columns), list(required), StorageLevel.MEMORY_AND_DISK
         names = [f"`{name.replace('`', '``')}`" for name in dict.fromkeys([*columns, *required])]
         self.frame = frame.select(*names, spark_partition_id().alias(PARTITION))
@@ -313,7 +313,7 @@ class FrameHeld(SparkHeld):
         return merge_forests(self.engine.run(merged, None, done, sum(map(sum, self.rows))))
 
     def _tried(self, job: Callable[[], T]) -> T:
-        """Return what a job returns; where it finds that files are lost they are written again, and it is tried again."""
+        """Return what a job returns; where it finds that files are lost they are written, and it is tried again."""
         for _ in range(TRIES):
             try:
                 return job()
@@ -326,7 +326,7 @@ class FrameHeld(SparkHeld):
                     before.check_same(now)
                 self.take(found)
         raise UnreadableTable(
-            f"files of the data frame's partitions were lost {TRIES} times: write the data frame to files, and open these"
+            f"files of a data frame's partitions were lost {TRIES} times: write the frame to files, and open these"
         )
 
 
@@ -369,11 +369,11 @@ _kept: dict[str, Kept] = {}
 """What this process keeps of parts, by their names."""
 
 _gone: list[str] = []
-"""Names of each `SparkHeld` of this process that is no more, which no worker knows yet."""
+"""Names of each `FrameHeld` of this process that is no more, which no worker knows yet."""
 
 
 def forget(names: Sequence[str]) -> None:
-    """Remove what this worker, and the disks of its executor, keep for each `SparkHeld` of some names."""
+    """Remove what this worker, and the disks of its executor, keep for each `FrameHeld` of some names."""
     for key in [key for key, one in _kept.items() if one.owner in names]:
         del _kept[key]
     for name in names:
