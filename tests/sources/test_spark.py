@@ -156,7 +156,7 @@ def test_missing_values_of_data_frames(session: Any) -> None:
 
 @pytest.fixture
 def counted(session: Any, tmp_path: Path) -> tuple[Any, Path]:
-    """Nine partitions of 100 rows, and a folder with a file for each time that one is computed.
+    """Five partitions of 100 rows, and a folder with a file for each time that one is computed.
 
     With a file `fewer` in it they have a row less, with a file `others` other values.
     """
@@ -173,7 +173,7 @@ def counted(session: Any, tmp_path: Path) -> tuple[Any, Path]:
                 batch = pa.record_batch([batch[1], batch[0], batch[2]], names=batch.schema.names)
             yield batch
 
-    frame = session.range(0, 900, 1, 9).selectExpr("rand(1) a", "rand(2) b", "rand(3) y")
+    frame = session.range(0, 500, 1, 5).selectExpr("rand(1) a", "rand(2) b", "rand(3) y")
     return frame.mapInArrow(computed, frame.schema), folder
 
 

@@ -455,7 +455,8 @@ def _plain(columns: list[str], required: list[str], batch: Any) -> Any:
 
 def _files(partition: int, written: Iterable[Any]) -> Iterator[ArrowFile]:
     """Return the file of a partition, from what `_write` returned."""
-    yield ArrowFile(partition, *next(iter(written), ()))
+    (file,) = list(written) or [()]  # read to its end: Spark ends workers that leave something
+    yield ArrowFile(partition, *file)
 
 
 def _open_file(owner: str, numbers: list[PartNumbers], known: Sequence[ArrowFile], file: ArrowFile) -> OpenedRun:
