@@ -218,4 +218,5 @@ NB_MODULE(_native, m) {
     bind_scans(m);
     bind_objectives(m);
     bind_refinement(m);
+    bind_texts(m);
 }
