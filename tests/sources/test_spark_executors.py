@@ -25,7 +25,8 @@ pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 def session() -> Iterator[Any]:
     """Two executors of one core each."""
     path = os.pathsep.join(filter(None, sys.path))
-    yield from started("local-cluster[2,1,512]", **{"spark.executorEnv.PYTHONPATH": path})
+    settings = {"spark.executor.memory": "512m", "spark.executorEnv.PYTHONPATH": path}
+    yield from started("local-cluster[2,1,512]", **settings)
 
 
 def executor(_: int) -> tuple[int, str]:

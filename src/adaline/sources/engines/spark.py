@@ -392,7 +392,7 @@ def _made(owner: str, key: str, packed: bytes) -> list[Any]:
     There is if all that is kept takes at most its share of the free memory; what others use no more makes room.
     """
     if key not in _kept:
-        tables = pickle.loads(packed)()
+        tables: list[Any] = pickle.loads(packed)()
         _kept[key] = Kept(owner, tables, sum(table.nbytes for table in tables))
         room = SHARE * free_memory() - (1 - SHARE) * sum(one.bytes for one in _kept.values())
         for name in [*(name for name, one in _kept.items() if one.owner != owner), key]:
