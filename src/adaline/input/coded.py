@@ -52,6 +52,8 @@ def coded(system: Any, source: Source, targets: bool = True) -> Source:
             classes = system.__dict__.get("classes_")
             return coded_by(source, coding, targets, classes is not None and classes.dtype.kind in "UO")
     source.learn_coding()
+    names = system.__dict__.get("feature_names_in_")
+    source = source.in_columns(system.n_features_in_, None if names is None else tuple(names))
     if source.shape.features != system.n_features_in_:
         raise InvalidData(
             f"X has {source.shape.features} features, but {type(system).__name__} is expecting "

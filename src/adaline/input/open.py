@@ -344,8 +344,8 @@ def _open_source(
         raise InvalidParameter(
             f"{type(system).__name__} takes no offset, and the table was opened with one: use GeneralizedLinear"
         )
-    if targets and source.shape.targets == 0:
-        raise InvalidData(f"{type(system).__name__} requires y: open the table with target='column'")
+    if targets and source.shape.targets == source.offset:
+        raise InvalidData(f"{type(system).__name__} requires y: {source.target_advice}")
     if coding is not None:
         _refuse_constant_levels(coding)
         check_intercept(system, coding)
