@@ -275,7 +275,7 @@ class Relation:
             cursor.register("frame", self.frame)
         return cursor
 
-    def _stream(self, columns: Sequence[str], where: str, size: int, indexed: Sequence[str]) -> Runs:
+    def _stream(self, columns: Sequence[str], where: str, size: int, indexed: Sequence[str] = ()) -> Runs:
         for sql in self.queries_of(columns, where, indexed=indexed):
             with Reporting(self.place, self._explain):
                 reader = self._cursor().sql(sql).to_arrow_reader(4 * size)
