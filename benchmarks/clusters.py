@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import pickle
 import statistics
 import sys
@@ -183,6 +184,7 @@ def run_spark(bench: Bench) -> None:
     """Measure our fits on Spark."""
     with spark_session(bench.threads) as spark:
         bench.measure(ours(bench.files, "adaline, Spark", spark))
+        bench.measure(ours(spark.read.parquet(bench.files), "adaline, Spark, data frame", None))
 
 
 def run_mllib(bench: Bench) -> None:
@@ -365,12 +367,12 @@ def counted_bytes() -> Iterator[Sent]:
 # Contenders.
 
 
-def ours(folder: str, label: str, cluster: Any) -> Contenders:
-    """Return fits of ours to the files, opening included."""
+def ours(data: Any, label: str, cluster: Any) -> Contenders:
+    """Return fits of ours to files or a data frame, opening included."""
     for name, make in scale_model.systems().items():
 
         def run(name: str = name, make: Callable[[], Any] = make) -> Array:
-            table = adaline.open_table(folder, target=TARGETS[name], features=NAMES, progress=False, cluster=cluster)
+            table = adaline.open_table(data, target=TARGETS[name], features=NAMES, progress=False, cluster=cluster)
             model = make().fit(table)
             return model.cluster_centers_ if name == KMEANS else theta_of(model.intercept_, model.coef_)
 
@@ -437,6 +439,7 @@ def spark_session(cores: int) -> Iterator[Any]:
     """Start Spark in one JVM."""
     from pyspark.sql import SparkSession
 
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(f"local[{cores}]").config("spark.ui.enabled", "false")
     spark = builder.config("spark.driver.memory", "6g").config("spark.driver.maxResultSize", "2g").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")

@@ -35,7 +35,7 @@ from adaline.sources import Source, TableSource
 from adaline.sources.tables.batches import Runs, as_table
 from adaline.sources.tables.failures import Reporting
 from adaline.sources.tables.open_table import engine_of
-from adaline.sources.tables.parts import FileParts
+from adaline.sources.tables.parts import FileParts, over_tables
 from adaline.sources.tables.pipes import is_pipe, open_pipe, tables_in
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.source import coded_by
@@ -266,7 +266,8 @@ def predict_on_cluster(
     output.mkdir(exist_ok=True)
     names = [(name, output.absolute() / f"{i:05d}-{Path(name).stem}.parquet") for i, name in enumerate(relation.files)]
     files = [PredictedFile(path.read_bytes(), os.path.abspath(one), str(out), options) for one, out in names]
-    told = pa.concat_tables(table for tables in parts.engine.hold(files).tables() for table in tables).to_pydict()
+    held = parts.engine.hold(files, [[1]] * len(files))
+    told = pa.concat_tables(table for tables in over_tables(held, list) for table in tables).to_pydict()
     _tell_saved(output, sum(told["rows"]), sum(told["missing"]), told["columns"][0], as_json)
 
 
