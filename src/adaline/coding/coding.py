@@ -351,6 +351,10 @@ class _Rows:
 
     def _hashed(self, factors: tuple[TermFactor, ...], width: int) -> Part:
         """Return the part of a term that is hashed: its categories by their texts, times its numbers."""
+        if len(factors) == 1 and factors[0].column is not None:
+            texts = self.coding.column(factors[0].column, True).texts(self.frame)
+            if texts.absent is None:  # the common case
+                return Part(*texts.buckets(seed_of(factors[0].column), width))
         hashes, absent = [], np.zeros(len(self.frame), dtype=bool)
         for factor in (factor for factor in factors if factor.category):
             name = factor.column or factor.text
