@@ -110,7 +110,7 @@ class OnlineSystem(BaseEstimator):
         if once or self.mixing is None:
             source.refuse_parts()
         rows = self._scanned_rows(source, goes_on)
-        with self._scan.continued() if goes_on else nullcontext(self._start(rows.shape)) as scan:
+        with self._scan.continued() if goes_on else nullcontext(self._start(rows.shape, rows.sparse)) as scan:
             before = replace(self._result, rows=self.rows_seen_) if goes_on else self._first_result(scan)
             result = self._run(rows, scan, self._epoch_options(once), before)
             if self.fit_intercept and not goes_on and not once:
@@ -161,12 +161,14 @@ class OnlineSystem(BaseEstimator):
             )
         return standardized(source, standard)
 
-    def _start(self, shape: Shape) -> Scan:
+    def _start(self, shape: Shape, sparse: bool = False) -> Scan:
         """Return the scan before its first row."""
         options = self._rule_options()
         init = self._first_weights(options.get("classes", shape.targets), 1 + shape.features)
         intercept = bool(self.fit_intercept)
-        return start_scan(self._rule, shape, self.rate, self.schedule, intercept=intercept, init=init, **options)
+        return start_scan(
+            self._rule, shape, self.rate, self.schedule, sparse, intercept=intercept, init=init, **options
+        )
 
     def _first_weights(self, machines: int, size: int) -> Any:
         """Return the first weights (machines, size), intercept first: as given, or drawn; None for zero."""
