@@ -75,7 +75,7 @@ def test_it_learns_and_an_exact_fit_can_start_from_it() -> None:
     model = online(warm_start=True).fit(x, y)
     exact = LogisticRegression().fit(x, y)
     assert model.score(x, y) > exact.score(x, y) - 0.02
-    assert model.progressive_loss_ < 1.1 * exact.certificate_.objective / len(y)
+    assert model.progressive_loss_ < 1.2 * exact.certificate_.objective / len(y)
     assert not hasattr(model, "summary")
     with pytest.raises(InvalidParameter, match="use another solver"):
         model.influence(x, y)

@@ -131,7 +131,11 @@ PARTS: dict[type[Any], str] = {
     SpectralFactor: f"{_FACTOR}, v: number(D, R), s: positive(R), raw: positive(D), reach: number(D), "
     "null: number(D, .), size: float",
     **{
-        cls: ", ".join(f"{name}: {_SCAN[name]}" for name in vars(cls.start(Shape(1, 1))) if name != "_native")
+        cls: ", ".join(
+            f"{name}: {'number(., .)' if name == 'good' and not value.size else _SCAN[name]}"
+            for name, value in vars(cls.start(Shape(1, 1))).items()
+            if name != "_native"
+        )
         for cls in SCANS.values()
     },
 }
@@ -503,6 +507,7 @@ def _scan(made: Scan, sizes: Sizes) -> None:
     """The arrays fit together, and the rule is that of the class: native code reads them."""
     if isinstance(made, CoordinateRule):
         _hold(1 + made.outputs * made.pace <= made.root.shape[2] and made.root.shape[1] == 1 + made.features, "a state")
+        _same(made.good.shape, (0, 0), "weights saved")
         _same(made.features, sizes.setdefault("D", made.features), "columns of a scan")
     n, given = made.theta.shape[1], vars(made)
     names = ("variant", "activation", "wide", "eps", "leak", "forget", "loss", "penalty", "l1")

@@ -33,7 +33,7 @@ from adaline.lazy import nw
 from adaline.locks import lock_of
 from adaline.parameters import AUTO, COUNT, FIRST_WEIGHTS, FLAG, NONE, POSITIVE, SEED, ZERO_OR_MORE, AnyOf, OneOf
 from adaline.results import Certificate, Status, say_constant, with_note, without_constants
-from adaline.scans import Scan
+from adaline.scans import CoordinateRule, Scan
 from adaline.scans.schedules import SCHEDULE
 from adaline.scans.tally import LOSS, RUNNING, STATUS, STEPS
 from adaline.solvers.epochs.sweep import EpochOptions
@@ -122,13 +122,15 @@ class OnlineSystem(BaseEstimator):
 
         With rate="auto" their weights are moved onto the intercept, which changes no prediction.
         """
-        spread = None if source.costly else _spread_of_constants(source)
+        of_each = isinstance(scan, CoordinateRule)  # of millions of columns, many of them without a number in these rows
+        spread = None if source.costly or of_each else _spread_of_constants(source)
         if spread is None:
             return result
         constant = ~varying(spread)
         if isinstance(self.rate, str):
             scan.fold(constant, spread.mean)
-        names = [columns_of(self)[j] for j in np.flatnonzero(constant)]
+        known = columns_of(self)
+        names = [known[j] for j in np.flatnonzero(constant)]
         if isinstance(self.rate, str) or self._standard is not None:
             return replace(result, certificate=without_constants(result.certificate, names))
         note = say_constant(names).replace("and left out", "beside the intercept: leave out")
