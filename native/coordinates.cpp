@@ -14,7 +14,7 @@ constexpr double rate = 0.5;         // eta
 constexpr double least = 0x1p-900;   // of s: one over it has to be finite, times weights
 constexpr double small_step = 1e-9;  // of eta q, below which a step is that of the gradient
 constexpr double silent = 0x1p-48;    // of g^2: such a row has nothing to say, and may not widen the units of others
-constexpr index ahead = 3;           // rows whose coordinates are asked for before they come
+constexpr index ahead = 8;           // rows whose coordinates are asked for before they come
 
 // A coordinate of a row.
 struct Entry {
@@ -45,13 +45,14 @@ double logistic(double z) {
     return (z >= 0 ? 1 : small) / (1 + small);
 }
 
-// How far the log loss moves m = y z by a step of size h: d + E (e^d - 1) = h, E = e^m. Two steps of Halley from above.
-double log_step(double m, double h) {
-    const double E = std::exp(m < 700 ? m : 700);
-    double d = h / (1 + E);
+// How far the log loss moves m = y z by a step of size h: d + E (e^d - 1) = h, E = e^m. Steps of Halley from above: from
+// the root without the cubic and higher terms of e^d, or from that without the linear one.
+double log_step(double E, double h) {
+    const double straight = 1 + E;
+    double d = 2 * h / (straight + std::sqrt(straight * straight + 2 * E * h));
     if (h > E) d = std::fmin(d, std::log1p(h / E));
-    for (int i = 0; i < 2; ++i) {
-        const double more = std::expm1(d), f = d + E * more - h, slope = 1 + E * (more + 1), bend = E * (more + 1);
+    for (int i = h > 1 ? 3 : 1; i; --i) {
+        const double more = std::expm1(d), bend = E * (more + 1), slope = 1 + bend, f = d + E * more - h;
         d -= 2 * f * slope / (2 * slope * slope - f * bend);
     }
     return d > 0 ? d : 0;
@@ -91,12 +92,12 @@ double look(const Coordinates& c, const double* t, Room& r) {
 }
 
 // u_k: by how much the step of size h along q moves the weights of an output; z moves by q u.
-double step(const Coordinates& c, double z, double g, double t, double h, double q) {
-    if (h * q < small_step) return -h * g;
+double step(const Coordinates& c, double z, double g, double h, double q) {
+    if (g == 0 || h * q < small_step) return -h * g;
     switch (c.loss) {
         case Loss::logistic: {
-            const double y = t > 0 ? 1 : -1;
-            return y * log_step(y * z, h * q) / q;
+            const double p = std::fabs(g);  // of the other class: e^m = (1 - p) / p
+            return -std::copysign(log_step((1 - p) / p, h * q) / q, g);
         }
         case Loss::softmax: {
             const double p = g < 0 ? 1 + g : g;  // g is p, or p - 1 for the class of the row
@@ -154,7 +155,7 @@ double gather(const Coordinates& c, double weight, Room& r) {
         const double size = std::fabs(x);
         if (size > *at) [[unlikely]]
             widen(c, at, size > least ? size : least);
-        const double s = *at, part = x / s, part2 = part * part;
+        const double s = *at, part = s == 1 ? x : x / s, part2 = part * part;  // divisions are most of the time
         norm += part2;
         for (index k = 0; k < K; ++k) {
             double& G = at[2 + k * pace];
@@ -220,7 +221,7 @@ void spread(const Coordinates& c, double m, const Room& r) {
     for (index k = 0; k < c.K; ++k) slopes += r.g[k] * r.g[k];
     if (slopes > (numbers ? 0 : silent)) {
         const double m = c.K == 1 ? gather<true>(c, weight, r) : gather<false>(c, weight, r);
-        for (index k = 0; k < c.K; ++k) r.u[k] = step(c, r.z[k], r.g[k], c.T == c.K ? t[k] : 0, eta, r.q[k]);
+        for (index k = 0; k < c.K; ++k) r.u[k] = step(c, r.z[k], r.g[k], eta, r.q[k]);
         c.K == 1 ? spread<true>(c, m, r) : spread<false>(c, m, r);
     }
     tally.steps += 1;

@@ -183,13 +183,13 @@ class CoordinateRule(Scan):
 
     def _steps(self, z: Array, g: Array, t: Array, h: float, q: Array) -> Array:
         """Return u of each output, (K,)."""
-        small = h * q < SMALL
+        small = (g == 0) | (h * q < SMALL)
         q = np.where(small, 1.0, q)
         if self.loss == "squared":
             u = g * np.expm1(-h * q) / q
         elif self.loss == "logistic":
-            y = np.where(t > 0, 1.0, -1.0)
-            u = y * log_steps(y * z, h * q) / q
+            p = np.abs(g)
+            u = -np.copysign(log_steps((1 - p) / p, h * q) / q, g)
         else:
             p = np.where(g < 0, 1 + g, g)
             c = p * (1 - p) if self.loss == "softmax" else sigmoid(self._activation, z, t)[1] ** 2
@@ -219,13 +219,13 @@ class CoordinateRule(Scan):
         return {**super().__getstate__(), "root": self.root[:, : 1 + self.features]}
 
 
-def log_steps(m: Array, h: Array) -> Array:
-    """Return the root d of d + e^m (e^d - 1) = h, (K,): two steps of Halley from above."""
-    E = np.exp(np.minimum(m, 700.0))
-    d = h / (1 + E)
+def log_steps(E: Array, h: Array) -> Array:
+    """Return d, (K,), that solves d + E (e^d - 1) = h: a step of Halley from above, three of them for a large h."""
+    d = 2 * h / (1 + E + np.sqrt((1 + E) ** 2 + 2 * E * h))
     d = np.where(h > E, np.minimum(d, np.log1p(h / E)), d)
-    for _ in range(2):
+    for more_than in (0.0, 1.0, 1.0):
         more = np.expm1(d)
-        f, slope, bend = d + E * more - h, 1 + E * (more + 1), E * (more + 1)
-        d = d - 2 * f * slope / (2 * slope * slope - f * bend)
+        bend = E * (more + 1)
+        slope, f = 1 + bend, d + E * more - h
+        d = np.where(h > more_than, d - 2 * f * slope / (2 * slope * slope - f * bend), d)
     return np.maximum(d, 0.0)
