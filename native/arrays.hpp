@@ -132,4 +132,7 @@ void bind_objectives(nb::module_& m);
 // Adds what iterative refinement does between its passes to the module.
 void bind_refinement(nb::module_& m);
 
+// Adds what makes sparse rows from texts to the module.
+void bind_texts(nb::module_& m);
+
 }  // namespace adaline

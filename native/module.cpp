@@ -219,4 +219,5 @@ NB_MODULE(_native, m) {
     bind_coordinates(m);
     bind_objectives(m);
     bind_refinement(m);
+    bind_texts(m);
 }

@@ -101,6 +101,45 @@ def leveled(text: str | None) -> dict[str, tuple[str, ...] | None] | None:
     return {name: tuple(level.strip() for level in levels.split("<")) if levels else None for name, _, levels in parts}
 
 
+def widths(text: str | None) -> dict[str, int] | None:
+    """Return the names in "user, item=2^20" with the number of columns that each is hashed to; None for None.
+
+    Examples
+    --------
+    >>> from adaline.cli.app import widths
+    >>> widths("user, item=2^20")
+    {'user': 262144, 'item': 1048576}
+    """
+    if text is None:
+        return None
+    parts = [name.partition("=") for name in listed(text) or ()]
+    return {name.strip(): _power(width) for name, _, width in parts}
+
+
+def _power(text: str) -> int:
+    """Return a number of columns, "1048576", "2^20" or "2**20"; that of a list of names for no text."""
+    base, _, power = text.replace("**", "^").partition("^")
+    try:
+        return 2**18 if not text.strip() else int(base) ** min(int(power), 64) if power else int(base)
+    except ValueError:
+        raise typer.BadParameter(f"a number of columns is 1048576 or 2^20, not {text!r}") from None
+
+
+def weighted(text: str | None) -> dict[str, dict[str, str]] | None:
+    """Return the names in "title, body=tfidf" with the weighting of their words, where it is given; None for None.
+
+    Examples
+    --------
+    >>> from adaline.cli.app import weighted
+    >>> weighted("title, body=tfidf")
+    {'title': {}, 'body': {'weighting': 'tfidf'}}
+    """
+    if text is None:
+        return None
+    parts = [name.partition("=") for name in listed(text) or ()]
+    return {name.strip(): {"weighting": how.strip()} if how else {} for name, _, how in parts}
+
+
 def complete_data(incomplete: str) -> Iterator[str]:
     """Complete files, folders and bundled data sets."""
     from glob import escape, glob
@@ -185,6 +224,24 @@ def table_options(
             metavar="A,B",
             callback=leveled,
             help="Columns to code by levels, whatever they hold; levels that have an order as 'size=low<mid<high'.",
+        ),
+    ] = None,
+    hashed: Annotated[
+        str | None,
+        option(
+            "--hash",
+            metavar="A,B=2^20",
+            callback=widths,
+            help="Columns of ids, hashed to 2^18 columns each, or to as many as are given: any number of levels.",
+        ),
+    ] = None,
+    words: Annotated[
+        str | None,
+        option(
+            "--words",
+            metavar="A,B=tfidf",
+            callback=weighted,
+            help="Columns of texts whose words are counted: counts, binary or tfidf.",
         ),
     ] = None,
     dates: Annotated[

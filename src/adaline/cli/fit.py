@@ -21,7 +21,7 @@ from adaline.comparison.open_data import OpenedData
 from adaline.comparison.table import MOST_CLASSES
 from adaline.errors import InvalidParameter, MissingValues
 from adaline.inference.summary import CoefficientTable
-from adaline.input.coded import CodedRows
+from adaline.input.coded import as_coded
 from adaline.scans import Tally
 from adaline.solvers.epochs.progressive import reported
 from adaline.sources import TableSource
@@ -147,7 +147,7 @@ def _training_accuracy(model: Any, opened: OpenedData) -> dict[str, Any] | None:
     def count_right(block: Any) -> Any:
         index = block.t[:, 0].astype(np.intp)
         weight = np.ones(len(index)) if block.weight is None else block.weight
-        hit = model.predict(block.x.view(CodedRows)) == classes[index]
+        hit = model.predict(as_coded(block.x)) == classes[index]
         return np.column_stack([np.bincount(index, w, len(classes)) for w in (weight, weight * hit)])[None]
 
     total = opened.source.encoded(classes).map(count_right).sum(axis=0)

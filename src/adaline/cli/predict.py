@@ -28,7 +28,7 @@ from adaline.cli.output import json_text, print_json, say
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.input.coded import CodedRows, coding_of
+from adaline.input.coded import as_coded, coding_of
 from adaline.lazy import nw
 from adaline.sources import TableSource
 from adaline.sources.tables.batches import Runs, as_table
@@ -113,7 +113,7 @@ class PipedTable(UnalteredTable):
         for column in self.columns:
             if column.name not in table.column_names:
                 continue
-            numbers = column.is_category and not any(isinstance(level, str | bool) for level in column.levels)
+            numbers = column.has_levels and not any(isinstance(level, str | bool) for level in column.levels)
             kind = pa.float64() if numbers else KIND_OF[column.kind]
             i = table.column_names.index(column.name)
             values = table.column(i)
@@ -131,7 +131,12 @@ class PipedTable(UnalteredTable):
         return table
 
 
-KIND_OF = {"number": pa.float64(), "boolean": pa.bool_(), "date": pa.timestamp("us"), "category": pa.string()}
+KIND_OF = {
+    "number": pa.float64(),
+    "boolean": pa.bool_(),
+    "date": pa.timestamp("us"),
+    **dict.fromkeys(("category", "hashed", "words"), pa.string()),
+}
 
 
 def first_unlike(values: Any, kind: Any) -> int:
@@ -275,7 +280,7 @@ def predictions(
                 found = _named("prediction", whole[first : first + len(frame)])
             else:
                 known = None if offset is None else offset[complete]
-                found = _answers(model, coded(coding, frame, complete, first).view(CodedRows), options, known)
+                found = _answers(model, as_coded(coded(coding, frame, complete, first)), options, known)
             yield batch, complete, found
             first += len(frame)
 
@@ -339,12 +344,12 @@ def _check_count(expected: int, found: int, relation: Relation) -> None:
         )
 
 
-def coded(coding: Coding, frame: nw.DataFrame[Any], complete: Mask, first_row: int) -> NDArray[np.float64]:
+def coded(coding: Coding, frame: nw.DataFrame[Any], complete: Mask, first_row: int) -> Any:
     """Return X of the complete rows; errors name rows as the table counts them."""
     if complete.all():
         return coding.code(frame, first_row)
     if not complete.any():
-        return np.empty((0, len(coding.names)))
+        return np.empty((0, coding.count))
     try:
         return coding.code(frame.filter(complete.tolist()), first_row)
     except InvalidData:
@@ -407,9 +412,9 @@ def unique(names: Any, taken: list[str]) -> dict[str, str]:
 def _answers(model: Any, x: Any, options: PredictOptions, offset: Any = None) -> NamedColumns:
     """Return what the model says about rows, with their offsets where it has any, column by column."""
     given = {} if offset is None else {"offset": offset}
-    if len(x) == 0:
+    if x.shape[0] == 0:
         none = None if offset is None else np.zeros(1)
-        found = _answers(model, np.zeros((1, x.shape[1])).view(CodedRows), options, none)
+        found = _answers(model, as_coded(np.zeros((1, x.shape[1]))), options, none)
         return {name: values[:0] for name, values in found.items()}
     if options.interval is not None:
         bands = model.predict(x, interval=options.interval, level=options.level, **given)

@@ -34,7 +34,7 @@ from adaline.sources.tables.sql import quoted
 from adaline.wording import counted
 
 LABELS = ("text", "category", "boolean")
-OPTION = re.compile(r"in (dates|categories)\b")
+OPTION = re.compile(r"in (dates|categories|hash(?=ed)|words)(ed)?\b")
 FEW = 10  # whole numbers with no more different values than this may be classes
 
 
@@ -162,7 +162,7 @@ def open_data(request: DataRequest, trusting: bool = False) -> OpenedData:
         raise InvalidParameter(f"say what to predict: {column}, or {formula}")
     if isinstance(spec.target, tuple):
         raise InvalidParameter(f"target must be one column, got {list(spec.target)}: open_table takes several")
-    relation = Relation(request.data, request.table)
+    relation = Relation(request.data, request.table).with_texts(spec.whole)
     parts = None if request.cluster is None else FileParts(engine_of(request.cluster), relation)
     spec = read_spec(relation, spec)
     left_out: dict[str, str] = {}
@@ -235,7 +235,7 @@ def _with_features(
     reasons = {name: reason for name, reason in reasons.items() if name not in drop}
     refuse_mistyped(relation, [name for name in reasons if relation.kind(name) == "text"])
     features = [name for name in features if name not in drop]
-    named = [name for name, _ in spec.categories]
+    named = [*spec.whole, *(name for name, _ in spec.categories)]
     identifiers, doubtful = find_identifiers(relation, [name for name in features if name not in named])
     reasons |= {name: f"{why}; name it in {request.option('features')} to use it" for name, why in identifiers.items()}
     features = [name for name in features if name not in identifiers]

@@ -12,7 +12,7 @@ import numpy as np
 from adaline.arrays import host, is_device, is_sparse
 from adaline.block import Block
 from adaline.input.basis import basis_of, width_of
-from adaline.input.coded import CodedRows, coded
+from adaline.input.coded import as_coded, coded, is_coded
 from adaline.input.drafts import snapshot
 from adaline.input.open import array_source, read_rows, refuse_nonfinite
 from adaline.sources import Source, TableSource
@@ -56,7 +56,7 @@ def by_blocks(method: Method) -> Method:
 def _values(system: Any, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any], block: Block) -> list[Any]:
     """Return method(rows) of the pieces of a block."""
     return [
-        method(system, piece.x.view(CodedRows) if isinstance(piece.x, np.ndarray) else piece.x, *args, **kwargs)
+        method(system, piece.x if is_device(piece.x) else as_coded(piece.x), *args, **kwargs)
         for piece in _pieces(system, block)
     ]
 
@@ -64,7 +64,7 @@ def _values(system: Any, method: Any, args: tuple[Any, ...], kwargs: dict[str, A
 def _values_beside(system: Any, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any], block: Block) -> list[Any]:
     """Return method(rows) of the pieces of a block whose targets are the offsets of its rows."""
     pieces = _pieces(system, block)
-    return [method(system, CodedRows.beside(piece.x, piece.t), *args, **kwargs) for piece in pieces]
+    return [method(system, as_coded(piece.x, piece.t), *args, **kwargs) for piece in pieces]
 
 
 def _named(name: str, system: Any, *args: Any, **kwargs: Any) -> Any:
@@ -110,7 +110,7 @@ def _source(system: Any, X: Any) -> Source | None:
         return None
     if isinstance(X, Source):
         return coded(system, X, targets=False)
-    if isinstance(X, CodedRows):
+    if is_coded(X):
         return None
     if basis_of(system) is None and (not isinstance(X, np.ndarray) or X.size <= LARGE):
         return None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import Array, is_sparse
 from adaline.block import Block
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
@@ -24,12 +24,21 @@ class CodedRows(np.ndarray[Any, np.dtype[np.float64]]):
 
     offset: Array | None = None
 
-    @classmethod
-    def beside(cls, x: Array, offset: Array) -> CodedRows:
-        """Return rows x (n, D) with their offsets (n, 1)."""
-        rows = x.view(cls)
-        rows.offset = offset[:, 0]
-        return rows
+
+def as_coded(x: Any, offset: Array | None = None) -> Any:
+    """Return rows x (n, D), dense or CSR, marked as coded already, with their offsets (n, 1) where they have some."""
+    if is_sparse(x):  # which may be the caller's own
+        x = type(x)((x.data, x.indices, x.indptr), shape=x.shape, copy=False)
+        x.coded = True
+    else:
+        x = np.asarray(x).view(CodedRows)
+    x.offset = None if offset is None else offset[:, 0]
+    return x
+
+
+def is_coded(x: Any) -> bool:
+    """Whether rows were coded already."""
+    return isinstance(x, CodedRows) or (is_sparse(x) and getattr(x, "coded", False))
 
 
 def coded(system: Any, source: Source, targets: bool = True) -> Source:
@@ -53,15 +62,16 @@ def coded(system: Any, source: Source, targets: bool = True) -> Source:
 
 def offset_of(system: Any, x: Any) -> Array | None:
     """Return the offset that rows X bring with them, (n,) or (n, K): a source, or a frame for a table's model."""
-    if isinstance(x, CodedRows):
-        return x.offset
+    if is_coded(x):
+        known: Array | None = x.offset
+        return known
     if isinstance(x, TableSource):
         found = coded(system, x, targets=False)
         assert isinstance(found, TableSource)
         return found.read_offset()
     if isinstance(x, Source):
-        known = x.read_targets()[:, x.shape.targets - x.offset :]
-        return (known[:, 0] if x.offset == 1 else known) if x.offset else None
+        given = x.read_targets()[:, x.shape.targets - x.offset :]
+        return (given[:, 0] if x.offset == 1 else given) if x.offset else None
     coding: Coding | None = system.__dict__.get("coding_")
     frame = nw.from_native(x, pass_through=True, eager_only=True)
     return coding.read_offset(frame) if coding is not None and isinstance(frame, nw.DataFrame) else None
@@ -147,7 +157,7 @@ def _accuracy(system: Any, source: Source, labels: NDArray[Any]) -> float:
 def _right(system: Any, labels: NDArray[Any], block: Block) -> Array:
     """Return the weight of the rows of a block, and of those whose label is predicted, (1, 2)."""
     weight = block.weights()
-    hit = system.predict(np.asarray(block.x).view(CodedRows)) == labels[block.t[:, 0].astype(np.intp)]
+    hit = system.predict(as_coded(block.x)) == labels[block.t[:, 0].astype(np.intp)]
     return np.array([[weight.sum(), weight @ hit]])
 
 
@@ -168,6 +178,6 @@ def _squares(system: Any, targets: int, block: Block) -> Array:
     if not weight.any():
         return np.zeros((1, 1 + 3 * targets))
     with np.errstate(all="ignore"):
-        found = np.asarray(system.predict(np.asarray(block.x).view(CodedRows))).reshape(t.shape)
+        found = np.asarray(system.predict(as_coded(block.x))).reshape(t.shape)
         mean = weight @ t / weight.sum()
         return np.concatenate([[weight.sum()], mean, weight @ (t - mean) ** 2, weight @ (t - found) ** 2])[None]

@@ -5,13 +5,15 @@ What opens rows (`input.open`) returns this record beside the source; `set_colum
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from adaline.basis.base import Basis
 from adaline.coding import Coding
+from adaline.coding.coding import ColumnNames
 from adaline.errors import InvalidData
 from adaline.sources import Source
 from adaline.sources.expanded import expanded
@@ -43,6 +45,8 @@ class InputColumns(NamedTuple):
 
     def given_names(self) -> list[str]:
         """Return the names of the columns as given, (D,): x0, x1, ... where they have none."""
+        if self.names is None and self.coding is not None:
+            return cast(list[str], self.coding.names)  # very many: each is made when it is asked for
         names = SHOWN_NAMES.get() if self.names is None else self.names
         return list(names) if names and len(names) == self.count else [f"x{j}" for j in range(self.count)]
 
@@ -53,6 +57,11 @@ class InputColumns(NamedTuple):
     def expand(self, source: Source) -> Source:
         """Return the rows of a source, D columns, as the system works on them: phi(x) with a basis."""
         return source if self.basis is None else expanded(source, self.basis)
+
+
+def kept_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Return names that are kept with a model; None where columns are so many that their coding makes them."""
+    return None if names is None or isinstance(names, ColumnNames) else tuple(names)
 
 
 def columns_on(system: Any) -> InputColumns:

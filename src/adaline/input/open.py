@@ -22,8 +22,8 @@ from adaline.coding import Coding
 from adaline.coding.frames import collected, learn_from_frame
 from adaline.errors import InvalidData, InvalidParameter, InvalidType, UnknownLabel, warn
 from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wanted_basis
-from adaline.input.coded import CodedRows, check_intercept, coded
-from adaline.input.columns import InputColumns, columns_on
+from adaline.input.coded import check_intercept, coded, is_coded
+from adaline.input.columns import InputColumns, columns_on, kept_names
 from adaline.input.labels import Labels, category_order, encode, read_labels, refuse_masked
 from adaline.lazy import nw
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, TableSource
@@ -176,8 +176,8 @@ def read_given(system: Any, x: Any, sample_weight: Any, *, reset: bool) -> Given
 
 def read_rows(system: Any, x: Any) -> Any:
     """Return rows X for a fitted system, (n, D), numbers or CSR, floats not copied; frames are coded as in the fit."""
-    if isinstance(x, CodedRows):
-        return np.asarray(x)
+    if is_coded(x):
+        return x if is_sparse(x) else np.asarray(x)
     if _is_plain(x) and not hasattr(system, "feature_names_in_") and x.shape[1] == system.n_features_in_:
         return x
     x, frame = _frame_of(x)
@@ -350,7 +350,7 @@ def _open_source(
         _refuse_constant_levels(coding)
         check_intercept(system, coding)
     rows = source if targets else source.unlabelled()
-    columns = InputColumns(source.shape.features, source.names, coding, learn_basis(system, rows))
+    columns = InputColumns(source.shape.features, kept_names(source.names), coding, learn_basis(system, rows))
     return OpenedRows(rows, columns)
 
 
@@ -362,7 +362,7 @@ def _read_new(system: Any, x: Any) -> tuple[Any, InputColumns]:
     coding = None if frame is None else learn_from_frame(frame)
     if frame is not None and coding is not None:
         _refuse_constant_levels(coding)
-        return coding.code(frame), InputColumns(len(coding.names), coding.names, coding)
+        return coding.code(frame), InputColumns(coding.count, kept_names(coding.names), coding)
     rows = _numbers(system, x)
     return rows, InputColumns(rows.shape[1], _names_of(frame))
 

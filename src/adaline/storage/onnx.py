@@ -102,11 +102,23 @@ def export_onnx(model: Any, path: str | os.PathLike[str], dtype: str = "float64"
     if is_pipeline(model):
         _pipeline(graph, model)
     else:
+        _refuse_texts(model)
         graph.take("X", _signals(model))
         _system(graph, model)
     content = graph.model(model).SerializeToString()
     with replacing(path) as temporary, open(temporary, "wb") as file:
         file.write(content)
+
+
+def _refuse_texts(model: Any) -> None:
+    """Refuse a model of hashed columns or words; the columns of other tables are given to ONNX coded."""
+    coding = vars(model).get("coding_")
+    for column in () if coding is None else coding.columns:
+        if column.is_category and not column.has_levels:
+            raise InvalidType(
+                f"column {column.name!r} of the model is {column.kind}, which has no ONNX form: predict from the model "
+                "file, or fit it to columns of numbers"
+            )
 
 
 def _pipeline(graph: Graph, pipeline: Any) -> None:

@@ -30,7 +30,8 @@ import numpy as np
 
 from adaline.basis import After, Basis, Beside, Fourier, Polynomial, Spline
 from adaline.block import Shape
-from adaline.coding import Coding, Column, Learned, Term, TermFactor
+from adaline.coding import Coding, Column, HashedColumn, Learned, Term, TermFactor, WordColumn
+from adaline.coding.columns import MOST_WIDTH
 from adaline.coding.contrasts import contrast_of
 from adaline.coding.expressions import compiled
 from adaline.coding.learned import Learner
@@ -70,6 +71,7 @@ _FACTOR = (
     "scaling: ColumnScaling, length: positive(D), alive: bool(D), condition: float, rank: count, contraction: float, "
     "decided: bool"
 )
+_COLUMN = "name: str, levels: (level), share: (number), mean: float, gaps: bool"
 _PATH = "float(.)|float(., .)|float(., ., .)"
 _SCAN = {
     **{"theta": "number(K, 1+D)", "good": "number(K, 1+D)", "schedule": "Schedule", "intercept": "bool"},
@@ -86,11 +88,13 @@ RECORDS: dict[type[Any], str] = {
     Certificate: "objective: float, gradient: float, gap: float, digits: float, condition: float, rank: count, "
     "passes: count, seconds: float, solver: str, status: Status, advice: str",
     ClassDensities: "hi: float(C, D), lo: float(C, D), factors: [Factor|None], log_determinants: float(C)",
-    Coding: "columns: (Column), terms: (Term), target: str|None, weight: str|None, "
+    Coding: "columns: (Column|HashedColumn|WordColumn), terms: (Term), target: str|None, weight: str|None, "
     "missing: 'error'|'drop'|'mean'|'indicator', unseen: 'error'|'other', intercept: bool, offset: str|None, "
     "learned: (Learned)",
-    Column: "name: str, kind: 'number'|'boolean'|'date'|'category', levels: (level), share: (number), mean: float, "
-    "gaps: bool",
+    Column: f"{_COLUMN}, kind: 'number'|'boolean'|'date'|'category'",
+    HashedColumn: f"{_COLUMN}, kind: 'hashed', width: count, distinct: count",
+    WordColumn: f"{_COLUMN}, kind: 'words', weighting: 'counts'|'binary'|'tfidf', ngrams: count, width: count, "
+    "rows: count",
     ColumnScaling: "features: #D, weight: number, intercept: bool, mean_hi: number(Z), mean_lo: number(Z), "
     "exponent: number(Z)",
     Components: "log_weights: float(M), means: number(M, D), factors: number(M, D, D)|number(M, D), view: View",
@@ -316,11 +320,6 @@ def basis_size(basis: Any) -> int:
     if isinstance(basis, Beside):
         return sum(map(basis_size, basis.bases_))
     return basis_size(basis.outer_) if isinstance(basis, After) else len(basis.centres_)
-
-
-def coded_columns(coding: Coding) -> int:
-    """Return how many columns a coding makes, without making their names."""
-    return sum(math.prod(map(coding.width, term)) for term in coding._all_terms)
 
 
 @cache
@@ -572,11 +571,20 @@ def _coding(made: Coding, sizes: Sizes) -> None:
     _hold(plain or "(" not in str(made.offset) or compiled(str(made.offset)).plain, "an offset of numbers")
     _hold(len(made.facts) == len(made.learned) and made.facts.keys() == calls.keys(), "what functions have learned")
     _hold(all(learner.fits(made.facts[text]) for text, learner in calls.items()), "what functions have learned")
-    _same(coded_columns(made), sizes["F"], "columns of the coding")
+    _same(made.count, sizes["F"], "columns of the coding")
 
 
 def _column(made: Column, sizes: Sizes) -> None:
     _hold(len(set(made.levels)) == len(made.levels) and len(made.share) in (0, len(made.levels)), "levels")
+    if isinstance(made, HashedColumn | WordColumn):
+        hashed, width = isinstance(made, HashedColumn), made.width
+        _hold((2 <= width <= MOST_WIDTH and not width & (width - 1)) or not (hashed or width), "a width of columns")
+        _hold(
+            hashed or (made.of_texts and len(made.share) == len(made.levels) and bool(made.levels) != bool(width)),
+            "words",
+        )
+    if isinstance(made, WordColumn):
+        _hold(1 <= made.ngrams <= 8 and not (width and made.weighting == "tfidf"), "words")
 
 
 def _labels(model: Any, sizes: Sizes) -> None:

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
+from adaline.coding.coding import ColumnNames
 from adaline.results import some
 
 Mask = NDArray[np.bool_]
@@ -114,10 +115,12 @@ class Named(NamedTuple):
 
 def named(found: Sequence[Dependence], names: Sequence[str]) -> Named:
     """Return by name the dependences that fits found among the same columns; constant are those that are so in all."""
-    constant = [name for j, name in enumerate(names) if found and all(one.constant[j] for one in found)]
-    left_out = {j for one in found for j in one.left_out}
-    aliased = [name for j, name in enumerate(names) if name in constant or j in left_out]
-    return Named(aliased, list(dict.fromkeys(text for one in found for text in one.texts(names))), constant)
+    constant = set[int]()
+    if found and not isinstance(names, ColumnNames):  # of very many columns, those without entries are not named
+        constant = {*np.flatnonzero(np.logical_and.reduce([one.constant for one in found])).tolist()}
+    aliased = sorted(constant | {int(j) for one in found for j in one.left_out})
+    texts = list(dict.fromkeys(text for one in found for text in one.texts(names)))
+    return Named([names[j] for j in aliased], texts, [names[j] for j in sorted(constant)])
 
 
 def say_dependent(texts: Sequence[str]) -> str:

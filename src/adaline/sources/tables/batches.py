@@ -148,9 +148,7 @@ class DecodedGroups:
         self, groups: Sequence[RowGroup], columns: Sequence[str], required: Sequence[str], indexed: Sequence[str] = ()
     ) -> Read:
         """Begin a pass: return what reads a row group, from memory or from its file."""
-        if indexed:
-            return partial(read_row_group, columns=columns, required=required, indexed=indexed)
-        of = tuple(columns), tuple(required)
+        of = tuple(columns), tuple(required), tuple(indexed)
         if of != self._of:
             self._of, self._passes, self._held = of, 0, HeldGroups(0.0)
         self._passes += 1
@@ -158,7 +156,7 @@ class DecodedGroups:
             room = SHARE * free_memory()
             if 8 * sum(one.rows for one in groups) * len(columns) <= room:  # texts are longer: see `HeldGroups.read`
                 self._held = HeldGroups(room)
-        return partial(self._held.read, columns, required)
+        return partial(self._held.read, columns, required, indexed)
 
 
 class HeldGroups:
@@ -167,12 +165,14 @@ class HeldGroups:
     def __init__(self, room: float) -> None:
         self.room, self.tables, self._lock = room, dict[RowGroup, Any](), Lock()
 
-    def read(self, columns: Sequence[str], required: Sequence[str], one: RowGroup, size: int) -> Iterator[Any]:
+    def read(
+        self, columns: Sequence[str], required: Sequence[str], indexed: Sequence[str], one: RowGroup, size: int
+    ) -> Iterator[Any]:
         """Return the batches of a row group, from memory or from its file; hold it if there is room."""
         if one in self.tables:
             check_stamp(one.name, one.stamp)
             return iter([self.tables[one]])
-        batches, taken = read_row_group(one, size, columns, required), list[Any]()
+        batches, taken = read_row_group(one, size, columns, required, indexed), list[Any]()
         if self.room <= 0:
             return batches
         for batch in batches:
@@ -225,7 +225,7 @@ def read_row_group(
 ) -> Iterator[Any]:
     """Decode one row group, in pieces of `size` rows where it is large; the file is mapped only meanwhile.
 
-    Columns of texts that are `indexed` are read as indices into a dictionary, as they mostly lie in the file.
+    Columns that are `indexed` are read as they are: texts as indices into a dictionary, as they mostly lie in the file.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -235,13 +235,20 @@ def read_row_group(
         check_stamp(one.name, one.stamp)
         meta = _metadata(one.name, one.stamp)
         with pa.memory_map(one.name) as mapped:
-            file = parquet.ParquetFile(mapped, metadata=meta, pre_buffer=False, read_dictionary=list(indexed))
+            texts = [name for name in indexed if _holds_texts(meta, name)]
+            file = parquet.ParquetFile(mapped, metadata=meta, pre_buffer=False, read_dictionary=texts)
             if 8 * meta.row_group(one.group).num_rows * len(names) > ROW_GROUP_BYTES:
                 batches = file.iter_batches(size, row_groups=[one.group], columns=names, use_threads=False)
             else:
                 batches = iter([file.read_row_group(one.group, columns=names, use_threads=False)])
             for batch in batches:
                 yield plain_batch(without_missing(batch, required).select(list(columns)), indexed)
+
+
+def _holds_texts(meta: Any, name: str) -> bool:
+    """Whether a column of a Parquet file holds texts."""
+    place = meta.schema.names.index(name) if name in meta.schema.names else None
+    return place is not None and str(meta.schema.column(place).physical_type) == "BYTE_ARRAY"
 
 
 def without_missing(batch: Any, required: Iterable[str]) -> Any:
@@ -259,7 +266,7 @@ def without_missing(batch: Any, required: Iterable[str]) -> Any:
 def plain_batch(batch: Any, indexed: Sequence[str] = ()) -> Any:
     """Return a batch with dictionaries as their values, and decimals, half floats and 64-bit integers as float64.
 
-    Dictionaries of the `indexed` columns stay as they are.
+    The `indexed` columns stay as they are.
     """
     import pyarrow as pa
 

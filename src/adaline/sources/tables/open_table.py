@@ -28,6 +28,8 @@ def open_table(
     weight: str | None = None,
     offset: str | None = None,
     categories: Any = None,
+    hashed: Any = None,
+    words: Any = None,
     dates: Any = None,
     missing: str = "error",
     unseen: str = "error",
@@ -40,7 +42,8 @@ def open_table(
 
     Numbers are taken as they are, booleans as 0 and 1, texts with few different values and declared categories by
     reference coding: a column for each level but the first, named "carrier[T.UA]". The coding is stored with the model
-    and used again for prediction. Columns of prose, dates and other types are refused by name.
+    and used again for prediction. Columns of prose, dates and other types are refused by name. Where there are more
+    than 500 columns of X and at most an eighth of their numbers differ from zero, rows are sparse (CSR).
 
     Parameters
     ----------
@@ -60,7 +63,15 @@ def open_table(
     offset : name, expression, or None
         A known part of the output of each row, for GeneralizedLinear: a column, or an expression such as "log(days)".
     categories : list of names, or dictionary from names to levels
-        Columns to code by levels whatever they hold. Levels given, the first is the reference; other ones are refused.
+        Columns to code by levels whatever they hold, 2^20 at most. Levels given, the first is the reference; other ones
+        are refused.
+    hashed : list of names, or dictionary from names to widths
+        Columns of ids, of any number of levels, none of which is learned: each value becomes 1 or -1 in one of `width`
+        columns (a power of two, 2^18 in a list), chosen by a hash of it. A product with one, in a formula, is hashed.
+    words : list of names, or dictionary from names to options
+        Columns of texts whose words are counted: two or more letters, digits or underscores, in lower case. Options:
+        weighting ("counts", "binary", "tfidf"), ngrams (neighbours that make a word), least (rows that a word must be
+        in), width (to hash words to; 0: a column for each).
     dates : list of names
         Date and time columns to use as numbers, days since 1970.
     missing : "error", "drop", "mean" or "indicator"
@@ -104,11 +115,15 @@ def open_table(
         weight=weight,
         offset=offset,
         categories=categories,
+        hashed=hashed,
+        words=words,
         dates=dates,
         missing=missing,
         unseen=unseen,
         formula=formula,
     )
+    relation = relation.with_texts(spec.whole)  # as they are written in files of text
+    parts = None if parts is None else parts.of(relation)
     source = TableSource(relation, read_spec(relation, spec), progress=progress, parts=parts)
     if not spec.targets and formula is None:
         return source  # rows to predict, or to cluster: a fitted model has its own coding

@@ -61,7 +61,7 @@ class PartRows(Source):
 
     def __init__(self, table: TableSource, reader: BlockReader, cutting: Cutting) -> None:
         self.shape, self.names, self.coding = table.shape, table.names, table.coding
-        self.flat, self.offset, self.reads = table.flat, table.offset, [0]
+        self.flat, self.offset, self.sparse, self.reads = table.flat, table.offset, table.sparse, [0]
         self.reader, self.cutting = reader, cutting
         self.stretches: Sequence[Stretch] = ()
 

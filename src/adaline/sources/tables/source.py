@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from adaline.coding.formula import targets_of
 from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnreadableTable
 from adaline.lazy import nw
 from adaline.locks import cached_property
-from adaline.sources.array import ArraySource
+from adaline.sources.array import ArraySource, SparseSource, source_of
 from adaline.sources.base import Reader, Source, block_rows
 from adaline.sources.engines.base import Held
 from adaline.sources.progress import ReadingProgress, watched
@@ -134,14 +134,24 @@ class TableSource(Source):
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Names of the columns of X."""
-        return self.coding.names
+        """Names of the columns of X; where they are very many, each is made when it is asked for."""
+        return cast(tuple[str, ...], self.coding.names)
+
+    @property
+    def sparse(self) -> bool:  # type: ignore[override]
+        """Whether blocks are CSR, known after `learn_coding`."""
+        return self._coding is not None and self._coding.sparse
+
+    @property
+    def density(self) -> float:
+        """The fraction of the numbers of X that are stored, about, where rows are sparse."""
+        return self.coding.entries / max(self.coding.count, 1) if self.sparse else 1.0
 
     @property
     def shape(self) -> Shape:  # type: ignore[override]
         """Columns of X, and targets."""
         own = len(self.targets) + self.offset if self._n_targets is None else self._n_targets
-        return Shape(len(self.names), own)
+        return Shape(self.coding.count, own)
 
     @property
     def offset(self) -> int:
@@ -196,7 +206,7 @@ class TableSource(Source):
         assert parts is not None
         held = parts.found(columns, self.where)  # unknown to who asks for single rows alone
         few = held is not None and sum(n > 0 for part in held.rows for n in part) <= FEW_GROUPS
-        cutting = Cutting(block_rows(len(self.names)), len(columns), parts.text or few, parts.text)
+        cutting = Cutting(block_rows(self.coding.count), len(columns), parts.text or few, parts.text)
         return PartRows(self, self._reader, cutting)
 
     def count_rows(self) -> int:
@@ -257,10 +267,15 @@ class TableSource(Source):
         blocks: list[Block] = []
         size = 0
         for block in self.blocks():
-            if not (np.isfinite(block.x).all() and np.isfinite(block.t).all()):
+            numbers = block.x.data if self.sparse else block.x
+            if not (np.isfinite(numbers).all() and np.isfinite(block.t).all()):
                 self.refuse_nonfinite()
             blocks.append(block)
-            size += block.rows * (sum(block.shape) + 1)
+            size += (
+                2 * numbers.size + block.rows * (block.shape.targets + 1)
+                if self.sparse
+                else (block.rows * (sum(block.shape) + 1))
+            )
             if size > KEPT:
                 self._large = True
                 return self
@@ -278,7 +293,7 @@ class TableSource(Source):
         columns = self.columns_read()
         self._refuse_change()
         before = self.relation.queries
-        runs = self.relation.runs(columns, self.where, block_rows(len(self.names)))
+        runs = self.relation.runs(columns, self.where, block_rows(self.coding.count), self.coding.raw_texts)
         self.reads[0] += self.relation.queries - before  # where rows without gaps are counted first
         first = 0
         likely = self.relation.counted.get(self.where) or self.relation.estimated_rows()
@@ -406,11 +421,9 @@ class TableSource(Source):
         return self._dense
 
     @cached_property
-    def _dense(self) -> ArraySource:
+    def _dense(self) -> ArraySource | SparseSource:
         """All rows in memory, for solvers of wide data, which has few rows."""
-        blocks = list(self.blocks())
-        t = np.concatenate([block.t for block in blocks])
-        out = ArraySource(np.concatenate([block.x for block in blocks]), t, self.read_weights(), self.names)
+        out = source_of(list(self.blocks()), self.names)
         if not self.streamed:  # else only reads of the table itself are counted
             out.reads = self.reads
         return out

@@ -10,11 +10,57 @@ from typing import Any, Self
 
 from adaline.coding import Coding
 from adaline.coding.coding import check_policies
+from adaline.coding.columns import DEFAULT_WIDTH, MOST_WIDTH
 from adaline.coding.expressions import compiled, lag_of, names_in
 from adaline.errors import InvalidData, InvalidParameter, UnknownParameter
+from adaline.parameters import OneOf
 from adaline.sources.tables.failures import shorten
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sql import quoted
+
+
+@dataclass(frozen=True)
+class WordOptions:
+    """How the words of a column are counted.
+
+    Parameters
+    ----------
+    weighting : "counts", "binary" (1 for a word that is there), or "tfidf": counts times the rarity of the word among
+        the rows, each row of length one.
+    ngrams : up to how many neighbouring words are a word too, joined by a blank.
+    least : the least number of rows that a word must be in.
+    width : the number of columns that words are hashed to, a power of two; 0 where each word has its own.
+    """
+
+    weighting: str = "counts"
+    ngrams: int = 1
+    least: int = 1
+    width: int = 0
+
+    @classmethod
+    def of(cls, given: dict[str, Any] | None) -> Self:
+        """Return the options of a dictionary; refuse unknown ones."""
+        known = [one.name for one in fields(cls)]
+        if given is not None and (not isinstance(given, dict) or not given.keys() <= {*known}):
+            raise InvalidParameter(f"words: the options of a column are {', '.join(known)}, got {given!r:.80}")
+        return cls(**(given or {}))
+
+    def __post_init__(self) -> None:
+        OneOf("counts", "binary", "tfidf").check("words: weighting", self.weighting)
+        for name, most in (("ngrams", 8), ("least", 2**53)):
+            value = getattr(self, name)
+            if type(value) is not int or not 1 <= value <= most:
+                raise InvalidParameter(f"words: {name} is a whole number of 1 to {most:,}, got {value!r:.40}")
+        if self.width:
+            check_width("words: width", self.width)
+            if self.weighting == "tfidf" or self.least > 1:
+                raise InvalidParameter("words: hashed words have neither a least count nor weighting='tfidf'")
+
+
+def check_width(name: str, width: Any) -> None:
+    """Refuse a number of columns to hash to that is no power of two."""
+    if type(width) is not int or not 2 <= width <= MOST_WIDTH or width & (width - 1):
+        raise InvalidParameter(f"{name} must be a power of two from 2 to 2^30, as 2**20, got {width!r:.40}")
 
 
 @dataclass(frozen=True)
@@ -30,6 +76,13 @@ class TableSpec:
     unseen: str = "error"
     formula: str | None = None
     offset: str | None = None
+    hashed: tuple[tuple[str, int], ...] = ()
+    words: tuple[tuple[str, WordOptions], ...] = ()
+
+    @property
+    def whole(self) -> dict[str, str]:
+        """The columns that are hashed, or whose words are counted, with "hashed" or "words"."""
+        return {name: "hashed" for name, _ in self.hashed} | {name: "words" for name, _ in self.words}
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -40,7 +93,15 @@ class TableSpec:
 
     @classmethod
     def of(
-        cls, *, target: Any = None, features: Any = None, categories: Any = None, dates: Any = None, **others: Any
+        cls,
+        *,
+        target: Any = None,
+        features: Any = None,
+        categories: Any = None,
+        dates: Any = None,
+        hashed: Any = None,
+        words: Any = None,
+        **others: Any,
     ) -> Self:
         """Return the options of `open_table`, names one by one or in lists, as a spec.
 
@@ -62,6 +123,13 @@ class TableSpec:
             features=None if features is None else names_of(features),
             categories=tuple((name, None if given is None else tuple(given)) for name, given in levels.items()),
             dates=names_of(dates),
+            hashed=tuple(
+                (hashed if isinstance(hashed, dict) else dict.fromkeys(names_of(hashed), DEFAULT_WIDTH)).items()
+            ),
+            words=tuple(
+                (name, WordOptions.of(given))
+                for name, given in (words if isinstance(words, dict) else dict.fromkeys(names_of(words))).items()
+            ),
             **others,
         )
 
@@ -77,10 +145,16 @@ class TableSpec:
 
     def options(self) -> dict[str, Any]:
         """Return the options that differ from their defaults, as `open_table` takes them."""
-        given = {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) != one.default}
+        given = _set_options(self)
         if self.categories:
             named = dict(self.categories)
             given["categories"] = list(named) if not any(named.values()) else named
+        if self.hashed:
+            widths = dict(self.hashed)
+            given["hashed"] = list(widths) if {*widths.values()} == {DEFAULT_WIDTH} else widths
+        if self.words:
+            each = {name: _set_options(one) for name, one in self.words}
+            given["words"] = each if any(each.values()) else list(each)
         return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
 
 
@@ -96,10 +170,22 @@ def read_spec(relation: Relation, spec: TableSpec) -> TableSpec:
         ("offset", spec.offset_columns(relation.schema)),
         ("categories", [name for name, _ in spec.categories]),
         ("dates", spec.dates),
+        ("hashed", [name for name, _ in spec.hashed]),
+        ("words", [name for name, _ in spec.words]),
     ]
     for argument, names in listed:
         for name in names:
             check_column(relation, name, argument)
+    for name, width in spec.hashed:
+        check_width(f"hashed: the width of {name!r}", width)
+        if relation.kind(name) == "other":
+            raise InvalidParameter(f"hashed: column {name!r} holds {relation.schema[name]}, neither texts nor numbers")
+    named = [name for name, _ in (*spec.hashed, *spec.words, *spec.categories)]
+    if repeated := {name for name in named if named.count(name) > 1}:
+        raise InvalidParameter(f"column {min(repeated)!r} is named in two of categories=, hashed= and words=")
+    for name, _ in spec.words:
+        if relation.kind(name) not in ("text", "category"):
+            raise InvalidParameter(f"words: column {name!r} holds {relation.schema[name]}, no texts")
     for name in spec.dates:
         if relation.kind(name) != "date":
             raise InvalidParameter(f"dates: column {name!r} holds {relation.schema[name]}, not dates or times")
@@ -117,6 +203,13 @@ def read_spec(relation: Relation, spec: TableSpec) -> TableSpec:
         if twice or len(set(spec.features)) < len(spec.features):
             raise InvalidParameter(f"features= names {sorted(map(str, twice)) or 'a column'} twice")
     return spec
+
+
+def _set_options(options: Any) -> dict[str, Any]:
+    """Return the options of a dataclass that differ from their defaults."""
+    return {
+        one.name: getattr(options, one.name) for one in fields(options) if getattr(options, one.name) != one.default
+    }
 
 
 def names_of(given: Any) -> tuple[str, ...]:

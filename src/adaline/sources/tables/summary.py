@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.coding.columns import Column, is_missing, plain
+from adaline.coding.texts import Texts
 from adaline.lazy import nw
 from adaline.sources.base import block_rows
 from adaline.sources.tables.batches import Run, as_table, without_missing
@@ -27,6 +28,8 @@ from adaline.values import exact_mean, exact_sum
 T = TypeVar("T")
 
 MOST_KEPT = 2**20  # levels of a category; of more, a summary knows only that they are too many
+LONGEST_KEPT = 2**28  # characters of them, likewise
+MOST_WORDS = 2**22  # different words of a column, likewise
 
 
 class ReduceRows(Protocol):
@@ -48,17 +51,19 @@ class Wanted:
     levels : columns whose different values are counted, each with the largest number of them that is kept.
     gaps : columns whose missing values are counted; those above are anyway.
     required : columns that must have a value: other rows are left out.
+    words : columns whose words are counted, each with the number of neighbours up to which they make a word.
     """
 
     means: tuple[tuple[str, str], ...] = ()
     levels: tuple[tuple[str, int], ...] = ()
     gaps: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
+    words: tuple[tuple[str, int], ...] = ()
 
     @property
     def columns(self) -> list[str]:
         """The columns to read, each once."""
-        counted = [name for name, _ in (*self.means, *self.levels)]
+        counted = [name for name, _ in (*self.means, *self.levels, *self.words)]
         return list(dict.fromkeys([*counted, *self.gaps, *self.required]))
 
 
@@ -105,6 +110,7 @@ class LevelSummary:
     most: int
     missing: int = 0
     counts: dict[Any, int] | None = field(default_factory=dict)
+    length: int = field(default=0, compare=False)
 
     def add(self, column: Any) -> None:
         """Take in an Arrow column."""
@@ -121,7 +127,7 @@ class LevelSummary:
                 if is_missing(value):
                     self.missing += count
                 else:
-                    self.counts[plain(value)] = self.counts.get(plain(value), 0) + count
+                    self._count(plain(value), count)
             self._forget()
 
     def merge(self, other: Self) -> None:
@@ -131,12 +137,46 @@ class LevelSummary:
             self.counts = None
             return
         for value, count in other.counts.items():
-            self.counts[value] = self.counts.get(value, 0) + count
+            self._count(value, count)
         self._forget()
 
+    def _count(self, value: Any, count: int) -> None:
+        assert self.counts is not None
+        known = self.counts.get(value)
+        if known is None:
+            self.length += len(value) if isinstance(value, str) else 1
+        self.counts[value] = (known or 0) + count
+
     def _forget(self) -> None:
-        if self.counts is not None and len(self.counts) > self.most:
+        if self.counts is not None and (len(self.counts) > self.most or self.length > LONGEST_KEPT):
             self.counts = None
+
+
+@dataclass
+class WordSummary(LevelSummary):
+    """Of a column of texts: in how many of them each word occurs; None where words are too many."""
+
+    ngrams: int = 1
+
+    def add(self, column: Any) -> None:
+        """Take in an Arrow column."""
+        import pyarrow as pa
+
+        texts = Texts.of_column(column)
+        self.missing += 0 if texts.absent is None else int(np.count_nonzero(texts.absent))
+        if self.counts is None:
+            return
+        words, starts = texts.words(self.ngrams)
+        size = len(words.offsets) - 1
+        found = pa.LargeStringArray.from_buffers(size, pa.py_buffer(words.offsets), pa.py_buffer(words.data))
+        encoded = found.dictionary_encode()
+        codes = words.spread(np.asarray(np.from_dlpack(encoded.indices), dtype=np.int64))
+        rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        pairs = np.unique(rows * max(len(encoded.dictionary), 1) + codes)
+        counts = np.bincount(pairs % max(len(encoded.dictionary), 1), minlength=len(encoded.dictionary))
+        for value, count in zip(encoded.dictionary.to_pylist(), counts.tolist(), strict=True):
+            self._count(value, count)
+        self._forget()
 
 
 @dataclass
@@ -156,7 +196,10 @@ class TableSummary:
             wanted,
             0,
             {name: NumberSummary() for name, _ in wanted.means},
-            {name: LevelSummary(most) for name, most in wanted.levels},
+            {
+                **{name: LevelSummary(most) for name, most in wanted.levels},
+                **{name: WordSummary(MOST_WORDS, ngrams=ngrams) for name, ngrams in wanted.words},
+            },
             dict.fromkeys(wanted.gaps, 0),
         )
 

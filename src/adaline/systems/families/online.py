@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from adaline.arrays import Array, copy_at_once, host, is_device, is_sparse
+from adaline.arrays import Array, as_dense, copy_at_once, host, is_device, is_sparse
 from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters
@@ -429,7 +429,7 @@ def _row_of_dict(x: Mapping[Any, Any], names: tuple[Any, ...], coding: Any) -> A
     if coding is not None:
         backend: Any = next(name for name in ("pyarrow", "pandas", "polars") if find_spec(name))
         frame = nw.from_dict({name: [value] for name, value in x.items()}, backend=backend)
-        return np.ascontiguousarray(coding.code(frame)[0])
+        return np.ascontiguousarray(as_dense(coding.code(frame))[0])
     missing = [name for name in names if name not in x]
     if missing:
         raise InvalidData(f"the row has no column {missing[0]!r}; the model needs: {', '.join(map(str, names))}")
