@@ -54,28 +54,40 @@ def fit_online(
         check_basis(model)
     given = open_labelled(model, X, y, sample_weight, reset=not goes_on)
     set_columns(model, given.columns)
-    if not goes_on:
-        _take_classes(model, given.all_classes() if classes is None else all_classes(np.asarray(classes)))
+    if goes_on:
+        if classes is not None and not np.array_equal(all_classes(np.asarray(classes)), model.classes_):
+            raise InvalidData(f"classes={list(classes)} are not the classes of the model, {model.classes_.tolist()}")
+    else:
         plain = given.columns.names if given.columns.coding is None and given.columns.basis is None else None
         model._names = None if plain is None else {name: j for j, name in enumerate(plain)}
-    elif classes is not None and not np.array_equal(all_classes(np.asarray(classes)), model.classes_):
-        raise InvalidData(f"classes={list(classes)} are not the classes of the model, {model.classes_.tolist()}")
-    source = in_memory(given.encoded(model.classes_))
-    rows = recoded(source, class_targets(model), _class_weights(model, source, once))
-    rows.refuse_parts()
-    with model._scan.continued() if goes_on else nullcontext(_start(model, rows.shape)) as scan:
-        before = replace(model._result, rows=model.rows_seen_) if goes_on else None
-        result = run_epochs(rows, scan, EpochOptions(1 if once else int(model.epochs), title=type(model).__name__))
-        _keep(model, scan, result, before, rows, meter)
+    epochs = 1 if once else int(model.epochs)
+
+    def learn(labels: Labels) -> None:
+        if not goes_on:
+            _take_classes(model, labels)
+        source = given.encoded(model.classes_)
+        if epochs > 1 or isinstance(model.class_weight, str):
+            source = in_memory(source)
+        rows = recoded(source, class_targets(model), _class_weights(model, source, once))
+        rows.refuse_parts()
+        with model._scan.continued() if goes_on else nullcontext(_start(model, rows.shape)) as scan:
+            before = replace(model._result, rows=model.rows_seen_) if goes_on else None
+            result = run_epochs(rows, scan, EpochOptions(epochs, title=type(model).__name__))
+            _keep(model, scan, result, before, rows, meter)
+
+    if goes_on or classes is not None:
+        learn(model.classes_ if goes_on else all_classes(np.asarray(classes)))
+    else:
+        given.using_classes(learn)
 
 
 def learn_row(model: Any, x: Any, y: Any, classes: Any) -> None:
     """Learn from one row, an array (D,) or a dict, whose keys may be new."""
     state = model.__dict__
     core: Any = state["_scan"]._native if "_scan" in state else None
-    if core is not None and "basis_" not in state and model.class_weight is None:
-        if core.take(x, target_of(model, y), state["_names"]):
-            return
+    plain = core is not None and "basis_" not in state and model.class_weight is None
+    if plain and core.take(x, target_of(model, y), state["_names"]):
+        return
     with lock_of(model):
         if "_scan" not in model.__dict__:
             _begin(model, x, y, classes)
