@@ -55,13 +55,11 @@ class OnlineResult:
     pocket: BestWeights | None = None
 
 
-def start_scan(
-    rule: type[Scan], shape: Shape, rate: Any, schedule: Any, sparse: bool = False, **config: Any
-) -> Scan:
+def start_scan(rule: type[Scan], shape: Shape, rate: Any, schedule: Any, sparse: bool = False, **config: Any) -> Scan:
     """Return the scan of a rule before its first row; the rate "auto" is that of the adaptive rule.
 
-    Sparse rows of more columns than it has a matrix for, and rows of more than it has scales for, learn by steps of each
-    coordinate; a dense LMS of so many columns by its length.
+    Sparse rows of more columns than it has a matrix for, and rows of more than it has scales for, learn by steps of
+    each coordinate; a dense LMS of so many columns by its length.
     """
     if not isinstance(rate, str):
         return rule.start(shape, rate=Schedule(rate, schedule), **config)

@@ -5,8 +5,8 @@
     w_jk += m u_k x'_j / (s_j sqrt(G_jk)),   which moves z_k by q_k u_k,   q_k = m sum_j x'_j^2 / sqrt(G_jk)
 
 AdaGrad in normalised units: columns that are rare, or small, take large steps. Where s_j grows, w_j shrinks as 1 / s_j,
-and G_j as its square. (A class that is certain, g below 2^-24, has nothing to say, and does not change even s: such rows
-are often the ones of the largest numbers.) No number depends on the units of the columns: a column times a power of two
+and G_j as its square. (A class that is certain, g below 2^-24, has nothing to say, and does not change even s: rows of
+the largest numbers are often such ones.) No number depends on the units of the columns: a column times a power of two
 changes the predictions by no bit.
 
 u_k is what the flow dz/dh = -q_k g(z) has moved, in time h = eta weight, eta = 1/2, so that no step passes its target
@@ -16,11 +16,12 @@ and a weight of 2 is the row twice in one place:
     logistic           y z + exp(y z) grows by h q,   y = 1 where t > 0, else -1
     softmax, and the squared errors of sigmoids:   u = -h g / (1 + h q c), one implicit step; c = p (1 - p), or phi'^2
 
-With `penalty` or `l1` (of the weights in the units of the columns, not of the intercept) the weights after a row minimise
-the sum of all gradients so far, of quadratics about earlier weights, and of penalty/2 ||w||^2 + l1 |w|, once for all
-rows (FTRL-proximal). They are zero, exactly, where l1 outweighs what the rows say. d is what the penalties hold back:
+With `penalty` or `l1` (of the weights in the units of the columns, not of the intercept) the weights after a row
+minimise the sum of all gradients so far, of quadratics about earlier weights, and of penalty/2 ||w||^2 + l1 |w|, once
+for all rows (FTRL-proximal). They are exactly zero where l1 outweighs the rows. d is what the penalties hold back:
 
-    H = sqrt(G) / (eta m),   a = d + (u / eta) x' + H s w,   s w = soft(a, l1 / s) / (H + penalty / s^2),   d = a - H s w
+    H = sqrt(G) / (eta m),   a = d + (u / eta) x' + H s w,   s w = soft(a, l1 / s) / (H + penalty / s^2)
+    d = a - H s w
 
 Only the coordinates of a row that are not zero are visited: a row costs as many steps as it has numbers, whatever the
 number of columns. The state of a coordinate lies together: s, then w, G (and d) of each output.

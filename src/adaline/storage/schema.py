@@ -77,7 +77,14 @@ _SCAN = {
     **{"theta": "number(K, 1+D)", "good": "number(K, 1+D)", "schedule": "Schedule", "intercept": "bool"},
     **{"numbers": f"float({SIZE})", "lag": "number(., .)", "root": "number(., ., .)"},
     **{"wide": "bool", "activation": "str", "classes": "bool", "variant": "str", "eps": "number", "leak": "number"},
-    **{"forget": "positive", "loss": "str", "penalty": "number", "l1": "number", "features": "count", "outputs": "count"},
+    **{
+        "forget": "positive",
+        "loss": "str",
+        "penalty": "number",
+        "l1": "number",
+        "features": "count",
+        "outputs": "count",
+    },
 }
 
 RECORDS: dict[type[Any], str] = {
@@ -171,7 +178,13 @@ STATE: dict[str, str] = {
         "weights_": "float(.)|float(., .)",
     },
     **{"_fits": "(Fit)|(RobustFit)|[LikelihoodFit]", "_sums": "Moments|ClassMoments|None", "_counted": "Counted|None"},
-    **{"_flat": "bool", "_like": "None", "_typical": "number(D)|None", "_names": "{str: count}|(str)|None", "_scan": "Scan"},
+    **{
+        "_flat": "bool",
+        "_like": "None",
+        "_typical": "number(D)|None",
+        "_names": "{str: count}|(str)|None",
+        "_scan": "Scan",
+    },
     **{"_result": "OnlineResult", "_standard": "Standard|None", "_targets": "{level: number|number(.)}"},
     **{"_recording": "Recording", "_state": "Adaptation", "_recorded": "[number(., D)]", "coding_": "Coding"},
     **{"output_": "float|float(K)", "deviance_": "float|float(K)", "dispersion_": "float|float(K)"},

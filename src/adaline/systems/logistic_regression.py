@@ -114,10 +114,11 @@ class LogisticRegression(NearFits, LinearClassifier):
     rows or columns, by L-BFGS in a metric learned on a sample; nothing is regularised unless asked for. Where a plane
     separates the classes there is no maximum: `separation_` says so, and the weights under a tiny penalty are returned.
 
-    solver="online" takes the rows once, in their order, each by a step whose size every column has of its own, in its own
-    units: for streams, and for millions of sparse columns. It goes on by `partial_fit` and, row by row, `learn_one`, where
-    a row may be a dict: keys left out are zero, new ones are new columns. It is no maximum of the likelihood, and has no
-    standard errors; `certificate_` says so, and `progressive_loss_` is what rows lost that had not been learned from yet.
+    solver="online" takes the rows once, in their order, each by a step of a size that every column has of its own, in
+    its own units: for streams, and for millions of sparse columns. It goes on by `partial_fit` and, row by row, by
+    `learn_one`, where a row may be a dict: keys left out are zero, new ones are new columns. It is no maximum of the
+    likelihood, and has no standard errors: `certificate_` says so. `progressive_loss_` is what rows lost that had not
+    been learned from yet.
 
     Parameters
     ----------
@@ -206,7 +207,7 @@ class LogisticRegression(NearFits, LinearClassifier):
 
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies, online the size of a step."""
+        """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies, online sizes of steps."""
         self._fit(X, y, sample_weight, None)
         return self
 
@@ -757,7 +758,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         check_is_fitted(self, "classes_")
         if "_scan" in self.__dict__:
             raise InvalidParameter(
-                f"{what} needs a maximum of the likelihood, and solver='online' has taken each row once: use another solver"
+                f"{what} needs a maximum of the likelihood, and solver='online' takes each row once: use another solver"
             )
         if len(self._fits) > 1:
             raise InvalidParameter(

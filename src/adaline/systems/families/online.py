@@ -122,7 +122,9 @@ class OnlineSystem(BaseEstimator):
 
         With rate="auto" their weights are moved onto the intercept, which changes no prediction.
         """
-        of_each = isinstance(scan, CoordinateRule)  # of millions of columns, many of them without a number in these rows
+        of_each = isinstance(
+            scan, CoordinateRule
+        )  # of millions of columns, many of them without a number in these rows
         spread = None if source.costly or of_each else _spread_of_constants(source)
         if spread is None:
             return result

@@ -1,8 +1,8 @@
 """`LogisticRegression(solver="online")`: one pass over the rows, continued by more of them, or by one at a time.
 
 The state is a scan of `CoordinateRule`. What the model shows of it (`coef_`, `certificate_`, ...) is made when it is
-asked for, as a row may change it at any time. Rows that are dicts need not have all columns: those that are left out are
-zero, and a key that is new is a new column, whose weights begin at zero.
+asked for, as a row may change it at any time. Rows that are dicts need not have all columns: those that are left out
+are zero, and a key that is new is a new column, whose weights begin at zero.
 """
 
 from __future__ import annotations
@@ -152,7 +152,9 @@ def _array(model: Any, x: Any) -> Array:
 def _finite(at: NDArray[np.int64], values: Array) -> tuple[NDArray[np.int64], Array]:
     with np.errstate(all="ignore"):
         if not values @ values < np.inf:
-            raise InvalidData("Input X contains NaN, infinity or numbers too large to be squared: drop or fill such rows")
+            raise InvalidData(
+                "Input X contains NaN, infinity or numbers too large to be squared: drop or fill such rows"
+            )
     return at, values
 
 
