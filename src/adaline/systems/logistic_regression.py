@@ -342,7 +342,8 @@ class LogisticRegression(NearFits, LinearClassifier):
             return shown(self, name)
         if name == "feature_names_in_" and state.get("_names"):
             return np.array(list(state["_names"]), dtype=object)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        online = ": it needs solver='online'" if name in ("partial_fit", "learn_one", "predict_one") else ""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{online}")
 
     def __getstate__(self) -> dict[str, Any]:
         if self.__dict__.get("solver") != SOLVER:
