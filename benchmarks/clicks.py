@@ -125,7 +125,7 @@ def fit(path: str, solver: str) -> float:
     from adaline import LogisticRegression, open_table
 
     settings: dict[str, Any] = {} if solver == ONLINE else {"penalty": 1.0, "tol": 1e-4}
-    source = open_table(path, target="click", hashed=dict.fromkeys(IDS, 2 ** BITS), progress=False)
+    source = open_table(path, target="click", hashed=dict.fromkeys(IDS, 2**BITS), progress=False)
     proof = LogisticRegression(solver=solver, **settings).fit(source).certificate_
     return float(proof.objective / source.count_rows())
 

@@ -135,4 +135,7 @@ void bind_refinement(nb::module_& m);
 // Adds what makes sparse rows from texts to the module.
 void bind_texts(nb::module_& m);
 
+// Adds the parsers of text of sparse rows to the module.
+void bind_sparse_lines(nb::module_& m);
+
 }  // namespace adaline

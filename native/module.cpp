@@ -220,4 +220,5 @@ NB_MODULE(_native, m) {
     bind_objectives(m);
     bind_refinement(m);
     bind_texts(m);
+    bind_sparse_lines(m);
 }

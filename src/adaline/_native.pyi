@@ -301,3 +301,20 @@ class CoordinateScan:
     def learn(self, x: Reals, t: float | Reals) -> float: ...
     def take(self, x: object, t: object, names: object | None) -> bool: ...
     def last(self) -> list[float]: ...
+
+def parse_libsvm(
+    text: bytes,
+    highest: int,
+    data: Reals,
+    indices: npt.NDArray[np.int32],
+    starts: Indices,
+    labels: Reals,
+) -> tuple[int, int, int]: ...
+def parse_vw(
+    text: bytes,
+    width: int,
+    data: Reals,
+    indices: npt.NDArray[np.int32],
+    starts: Indices,
+    labels: Reals,
+) -> tuple[int, int, int]: ...

@@ -28,6 +28,7 @@ from adaline.solvers.least_squares.factor import equilibrate_reference, put_row_
 from adaline.solvers.least_squares.fit import digits_reference, raw_solution_reference
 from adaline.solvers.least_squares.refine import find_gradient_reference, put_intercept_reference, take_step_reference
 from adaline.solvers.smooth.proximal_newton import coordinate_descent, coordinate_descent_reference
+from adaline.sources.tables.sparse_lines import Lines, parse_lines, parse_reference
 from adaline.sums import (
     Centres,
     Clusters,
@@ -127,6 +128,8 @@ def checks() -> Iterator[Agreement]:
             yield _scan(layout, blocks[kind], start)
     yield _descent(dense, score[:, 0])
     yield from _refinement(Block(dense, score, weight, None), rng)
+    for width in (None, 64):
+        yield _lines(dense, width)
 
 
 def _moments(name: str, block: Block, centred: bool) -> Agreement:
@@ -165,6 +168,20 @@ def _residual(name: str, block: Block, theta: Theta) -> Agreement:
         return [hi + lo]
 
     return Agreement("residual", name, 1e-25, run, lambda: [np.zeros((OUTPUTS, 2 + FEATURES))])
+
+
+def _lines(x: Array, width: int | None) -> Agreement:
+    """Rows as text of LIBSVM, or of VW with names hashed to `width` columns."""
+    bar = "" if width is None else "|"
+    rows = [" ".join(f"{j}:{v!r}" for j, v in enumerate(row) if v) for row in x.tolist()]
+    text = "".join(f"{i} {bar} {row}\n" for i, row in enumerate(rows)).encode()
+    name = "libsvm" if width is None else "vw"
+
+    def run(parse: Callable[[bytes, int | None], Lines]) -> list[Array]:
+        found = parse(text, width)
+        return [found.data, found.indices * 1.0, found.starts * 1.0, found.labels[:, 0]]
+
+    return Agreement("lines", name, 0.0, lambda: run(parse_lines), lambda: run(parse_reference))
 
 
 def _spread(name: str, block: Block) -> Agreement:

@@ -11,10 +11,11 @@ from adaline import peers
 from adaline.basis import Basis, Fourier, Polynomial, Radial
 from adaline.cli.app import Options, listed
 from adaline.cli.exit import note
-from adaline.comparison.open_data import DataRequest, OpenedData, open_data
+from adaline.comparison.open_data import DataRequest, OpenedData, open_data, open_sparse_data
 from adaline.errors import InvalidParameter
 from adaline.sources import TableSource
 from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.sparse_files import sparse_suffix
 from adaline.sources.tables.spec import TableSpec, read_spec
 from adaline.systems import SYSTEMS, system_name
 
@@ -23,7 +24,10 @@ FOR_NUMBERS, FOR_LABELS = "LinearRegression", "GaussianClassifier"
 
 def open_with_notes(options: Options, trusting: bool = False) -> OpenedData:
     """Open a table with a target, as `open_data` does, and say on stderr what is left out."""
-    opened = open_data(DataRequest.of(**options, shell=True), trusting)
+    request = DataRequest.of(**options, shell=True)
+    if sparse_suffix(request.data) is not None:
+        return open_sparse_data(request)
+    opened = open_data(request, trusting)
     for text in opened.notes:
         note(text)
     return opened

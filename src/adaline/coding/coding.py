@@ -269,16 +269,16 @@ class Coding:
             return (self.term_name(term, k) for k in range(width))
         return map(":".join, _product([self._labels(factor) for factor in term]))
 
-    def _labels(self, factor: TermFactor) -> Sequence[str]:
+    def _labels(self, factor: TermFactor) -> list[str]:
         if factor not in self._known_labels:
             self._known_labels[factor] = self._make_labels(factor)
         return self._known_labels[factor]
 
     @cached_property
-    def _known_labels(self) -> dict[TermFactor, Sequence[str]]:
+    def _known_labels(self) -> dict[TermFactor, list[str]]:
         return {}
 
-    def _make_labels(self, factor: TermFactor) -> Sequence[str]:
+    def _make_labels(self, factor: TermFactor) -> list[str]:
         column = self.column(factor.column, True) if factor.category and factor.column is not None else None
         if isinstance(column, WordColumn):
             names = map("#{}".format, range(column.width)) if column.width else map(str, column.levels)
@@ -329,8 +329,8 @@ class _Rows:
         if isinstance(column, WordColumn):
             texts = column.texts(self.frame)
             self._absent(column.name, texts)
-            starts, codes, values = column.entries(texts)
-            return [Part(codes, values, starts)]
+            starts, words, values = column.entries(texts)
+            return [Part(words, values, starts)]
         if not factor.category or not (factor.full or _contrast(factor).kind == "Treatment"):
             return [Part.of_column(column, j) for j, column in enumerate(self._factor(factor))]
         codes, width = self._codes(factor), self.coding.width(factor)

@@ -109,7 +109,7 @@ class Column:
         if not self.is_category:
             return np.isnan(self.numbers(frame))
         if self.has_levels:
-            return self.codes(frame) == ABSENT
+            return np.asarray(self.codes(frame) == ABSENT)
         found = self.texts(frame).absent
         return np.zeros(len(frame), dtype=bool) if found is None else found
 
@@ -257,8 +257,9 @@ def plain(value: Any) -> Any:
 
 def learn_category(name: str, counts: dict[Any, int], order: list[Any] | None = None) -> Column:
     """Return a category from the number of times that each value occurred; levels sorted unless an order is given."""
-    by_level = {plain(value): count for value, count in counts.items() if not is_missing(value)}
-    present = [plain(level) for level in order] if order is not None else sorted(by_level, key=_rank)
+    texts = all(type(value) is str for value in counts)
+    by_level = counts if texts else {plain(value): count for value, count in counts.items() if not is_missing(value)}
+    present = [plain(level) for level in order] if order is not None else sorted(by_level, key=None if texts else _rank)
     total = sum(by_level.values()) or 1
     return Column(name, "category", tuple(present), tuple(by_level.get(level, 0) / total for level in present))
 

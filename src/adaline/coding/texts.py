@@ -350,11 +350,11 @@ def join_parts_reference(
         kept = one >= 0
         worth = np.ones(len(one)) if value is None else value
         entries.append((row[kept], np.full(kept.sum(), part), one[kept] + base, worth[kept]))
-    row, part, column, worth = (np.concatenate(each) for each in zip(*entries, strict=True))
-    order = np.lexsort((part, row))
+    of, parts, columns_of, worths = (np.concatenate(each) for each in zip(*entries, strict=True))
+    order = np.lexsort((parts, of))
     count = len(order)
-    indices[:count], data[:count] = column[order], worth[order]
-    indptr[:] = np.searchsorted(row[order], np.arange(rows + 1))
+    indices[:count], data[:count] = columns_of[order], worths[order]
+    indptr[:] = np.searchsorted(of[order], np.arange(rows + 1))
     return count
 
 

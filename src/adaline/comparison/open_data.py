@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
 from adaline.coding.formula import read_formula
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.sources import TableSource
@@ -29,6 +31,7 @@ from adaline.sources.tables.parts import FileParts, TableParts
 from adaline.sources.tables.pipes import is_pipe, pipe_title
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.source import GUESS, KEPT
+from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
 from adaline.sources.tables.spec import TableSpec, check_column, names_of, read_spec
 from adaline.sources.tables.sql import quoted
 from adaline.wording import counted
@@ -116,7 +119,7 @@ class OpenedData:
     ----------
     request : what was asked for.
     spec : the options that the table was opened by, with the features and the policy for missing values settled.
-    source : the rows.
+    source : the rows: a TableSource, or those of a file of sparse rows.
     target : column or expression to be predicted.
     labels : whether that is a column of labels, so that a classifier is meant.
     order : of labels that are declared to have one, the lowest first; else None.
@@ -128,7 +131,7 @@ class OpenedData:
 
     request: DataRequest
     spec: TableSpec
-    source: TableSource
+    source: Any
     target: str
     labels: bool
     order: list[Any] | None
@@ -157,6 +160,11 @@ def open_data(request: DataRequest, trusting: bool = False) -> OpenedData:
     then refuses the first missing value.
     """
     spec = request.spec
+    if sparse_suffix(request.data) is not None:
+        raise InvalidParameter(
+            f"{request.title} holds sparse rows, without names of columns to describe: fit a system to them, as in "
+            f"adaline fit {request.title} --system LogisticRegression"
+        )
     if spec.target is None and spec.formula is None:
         column, formula = request.option("target", "COLUMN"), request.option("formula", "target ~ columns")
         raise InvalidParameter(f"say what to predict: {column}, or {formula}")
@@ -202,6 +210,21 @@ def open_data(request: DataRequest, trusting: bool = False) -> OpenedData:
     order = source.label_order() if labels and (named.get(target) or relation.is_ordered(target)) else None
     few = 0 if labels else few
     return OpenedData(request, spec, source, target, labels, order, few, missing.rows, left_out, tuple(notes))
+
+
+def open_sparse_data(request: DataRequest) -> OpenedData:
+    """Open a file of sparse rows, which has neither gaps nor columns that cannot be used."""
+    options = {**request.spec.options(), **({"drop": request.drop} if request.drop else {})}
+    unseen, hashed = options.pop("unseen", "error"), options.pop("hashed", None)
+    options.pop("missing", None)
+    refuse_options(**options, table=request.table, cluster=request.cluster)
+    width = int(hashed[0]) if isinstance(hashed, list) and len(hashed) == 1 and hashed[0].isdecimal() else hashed
+    source = open_sparse(request.data, hashed=width, unseen=unseen)
+    labels = np.unique(source.read_targets()[:, 0]) if source.shape.targets > source.offset else np.zeros(0)
+    few = len(labels) if len(labels) <= FEW and (labels == np.floor(labels)).all() else 0
+    two = few == 2  # two numbers are two classes
+    rows = source.count_rows()
+    return OpenedData(request, request.spec, source, "label", two, None, 0 if two else few, rows, {}, ())
 
 
 def _check_target(relation: Relation, target: str) -> None:

@@ -19,10 +19,11 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.locks import cached_property
 from adaline.selection.folds import check_classes
 from adaline.solvers.least_squares.factor import ROUNDED
-from adaline.sources import Source
+from adaline.sources import Source, TableSource
 from adaline.sources.tables.coding import gap_counts, gaps_of, target_columns
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sql import quoted
+from adaline.sources.tables.summary import MOST_KEPT, RangeSummary, Wanted, summarize
 from adaline.sources.threads import run_blocks
 from adaline.sources.views import assign_folds
 from adaline.wording import counted
@@ -406,7 +407,10 @@ def _rows_drawn(drawn: NDArray[np.intp], source: Source) -> tuple[Array, Array, 
 
 
 def describe_columns(opened: OpenedData) -> list[dict[str, Any]]:
-    """Return what the raw columns hold, by one scan of those that are used; those left out have their reason."""
+    """Return what the raw columns hold, by one scan of those that are used; those left out have their reason.
+
+    On an engine their summaries are made where the rows are.
+    """
     relation = opened.source.relation
     weight = opened.spec.weight
     used = {
@@ -416,13 +420,35 @@ def describe_columns(opened: OpenedData) -> list[dict[str, Any]]:
         **dict.fromkeys(opened.spec.offset_columns(relation.schema), "offset"),
     }
     categories = {column.name for column in opened.source.coding.columns if column.is_category}
-    exact = opened.source.count_rows() <= COUNTED
-    found = _query(relation, {name: _column_sql(relation, name, name in categories, exact) for name in used})
-    hidden = [name for name in used if found[name][3:] and found[name][3] != found[name][3]]  # by NaN, which is no NULL
-    found |= _query(relation, {name: _column_sql(relation, name, False, exact, gaps=True) for name in hidden})
+    if opened.source.on_engine:
+        found = _summarized(opened.source, {name: _has_levels(relation, name, name in categories) for name in used})
+    else:
+        exact = opened.source.count_rows() <= COUNTED
+        found = _query(relation, {name: _column_sql(relation, name, name in categories, exact) for name in used})
+        hidden = [name for name in used if found[name][3:] and found[name][3] != found[name][3]]  # by NaN, no NULL
+        found |= _query(relation, {name: _column_sql(relation, name, False, exact, gaps=True) for name in hidden})
     out = [_queried(relation, name, role, name in categories, found[name]) for name, role in used.items()]
     for name, reason in opened.left_out.items():
         out.append(_description(name, "left out", relation.kind(name), note=reason))
+    return out
+
+
+def _has_levels(relation: Relation, name: str, category: bool) -> bool:
+    return category or relation.kind(name) in ("text", "category", "boolean")
+
+
+def _summarized(source: TableSource, levels: dict[str, bool]) -> dict[str, list[Any]]:
+    """Return what `_query` does, by summaries of the parts of a table."""
+    means = tuple((name, source.relation.kind(name)) for name in levels if not levels[name])
+    wanted = Wanted(means, tuple((name, MOST_KEPT) for name in levels if levels[name]), ranges=True)
+    found, out = summarize(source.reduce_rows(), wanted), dict[str, list[Any]]()
+    for name, one in found.levels.items():
+        counts = dict(sorted((one.counts or {}).items()))
+        out[name] = [one.missing, len(counts), counts]
+    for name, numbers in found.means.items():
+        assert isinstance(numbers, RangeSummary)
+        ends = (numbers.low, numbers.mean, numbers.high) if numbers.present else (None, None, None)
+        out[name] = [numbers.missing, numbers.different.count, *ends]
     return out
 
 
@@ -443,7 +469,7 @@ def _column_sql(relation: Relation, name: str, category: bool, exact: bool, gaps
     """
     column = quoted(name)
     distinct = f"count(DISTINCT {column})" if exact else f"approx_count_distinct({column})"
-    if category or relation.kind(name) in ("text", "category", "boolean"):
+    if _has_levels(relation, name, category):
         return [distinct, f"histogram({relation.value(name)})"]
     here = f" FILTER (NOT {relation.absent(name)})" if gaps else ""
     number = f"epoch({column}) / 86400" if relation.kind(name) == "date" else f"CAST({column} AS DOUBLE)"

@@ -22,18 +22,14 @@ from adaline.sources.tables.source import coded_by
 class CodedRows(np.ndarray[Any, np.dtype[np.float64]]):
     """Rows (n, D) of numbers that the coding of a model has made already, so that their columns are not checked."""
 
-    offset: Array | None = None
 
-
-def as_coded(x: Any, offset: Array | None = None) -> Any:
-    """Return rows x (n, D), dense or CSR, marked as coded already, with their offsets (n, 1) where they have some."""
+def as_coded(x: Any) -> Any:
+    """Return rows x (n, D), dense or CSR, marked as coded already."""
     if is_sparse(x):  # which may be the caller's own
         x = type(x)((x.data, x.indices, x.indptr), shape=x.shape, copy=False)
         x.coded = True
-    else:
-        x = np.asarray(x).view(CodedRows)
-    x.offset = None if offset is None else offset[:, 0]
-    return x
+        return x
+    return np.asarray(x).view(CodedRows)
 
 
 def is_coded(x: Any) -> bool:
@@ -52,6 +48,8 @@ def coded(system: Any, source: Source, targets: bool = True) -> Source:
             classes = system.__dict__.get("classes_")
             return coded_by(source, coding, targets, classes is not None and classes.dtype.kind in "UO")
     source.learn_coding()
+    names = system.__dict__.get("feature_names_in_")
+    source = source.in_columns(system.n_features_in_, None if names is None else tuple(names))
     if source.shape.features != system.n_features_in_:
         raise InvalidData(
             f"X has {source.shape.features} features, but {type(system).__name__} is expecting "
@@ -62,9 +60,6 @@ def coded(system: Any, source: Source, targets: bool = True) -> Source:
 
 def offset_of(system: Any, x: Any) -> Array | None:
     """Return the offset that rows X bring with them, (n,) or (n, K): a source, or a frame for a table's model."""
-    if is_coded(x):
-        known: Array | None = x.offset
-        return known
     if isinstance(x, TableSource):
         found = coded(system, x, targets=False)
         assert isinstance(found, TableSource)
@@ -108,12 +103,12 @@ def scored(system: Any, score: Any, X: Any, y: Any, sample_weight: Any, by_rows:
             return streamed_score(system, source)
         t = source.target_values() if isinstance(source, TableSource) else source.read_targets()
         y, sample_weight = (t[:, 0] if source.flat and t.ndim == 2 else t), source.read_weights()
-    return _judged(system, score.__func__, system.predict(X), X, y, sample_weight)
+    return _judged(system, score.__func__, brought(system.predict(X)), X, y, sample_weight)
 
 
 def brought(values: Any) -> Any:
     """Return values of rows as an array, where they are a column of an engine."""
-    return values.compute().to_numpy() if hasattr(values, "compute") else values
+    return np.asarray(values) if hasattr(values, "compute") else values
 
 
 def score_predictions(system: Any, found: Any, X: Any, y: Any, sample_weight: Any) -> float:

@@ -54,7 +54,7 @@ class LabelledRows(NamedTuple):
     guess : returns the classes, sorted; those of some rows where finding all of them is a read of all rows.
     all_classes : returns the classes, sorted.
     encoded : from classes to the source of the rows, through the basis, with the class index of each as target.
-    numbered : returns the source of rows whose labels are numbered as they are met, and the book that one read fills;
+    numbered : returns the source of rows with the codes of their labels as targets, and the book that has read them;
         None where the classes are known without a read.
     order : returns the labels in the order of their categories, those without rows too, or None.
     """
@@ -124,7 +124,7 @@ def open_labelled(system: Any, x: Any, y: Any, sample_weight: Any, *, reset: boo
             rows, book = source.numbered()
             return columns.expand(rows), book
 
-        unknown = isinstance(source, TableSource) and source.parts is None and source.costly and not source.knows_labels
+        unknown = isinstance(source, TableSource) and source.costly and not source.knows_labels
         return LabelledRows(
             columns,
             lambda: source.find_labels(guess=True),
@@ -344,8 +344,8 @@ def _open_source(
         raise InvalidParameter(
             f"{type(system).__name__} takes no offset, and the table was opened with one: use GeneralizedLinear"
         )
-    if targets and source.shape.targets == 0:
-        raise InvalidData(f"{type(system).__name__} requires y: open the table with target='column'")
+    if targets and source.shape.targets == source.offset:
+        raise InvalidData(f"{type(system).__name__} requires y: {source.target_advice}")
     if coding is not None:
         _refuse_constant_levels(coding)
         check_intercept(system, coding)

@@ -65,6 +65,13 @@ class Source(ABC):
     offset: int = 0
     """How many of the last targets are offsets, known parts of the outputs of a row: none, one for all, or one each."""
 
+    target_advice: str = "open the table with target='column'"
+    """What to do, or what is wrong, where rows have no targets and a system needs them."""
+
+    def in_columns(self, count: int, names: tuple[str, ...] | None) -> Source:
+        """Return the same rows in the D columns of a model, with their (D,) names, where a file leaves that open."""
+        return self
+
     def readers(self) -> Iterator[Reader]:
         """Count one read; return functions that each read the next few blocks, in order."""
         self.reads[0] += 1

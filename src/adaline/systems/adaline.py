@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
+from adaline.fits.mixing import measure_loss, run_mixed
 from adaline.fits.online import OnlineResult, run_lms
-from adaline.parameters import MODE, POSITIVE, OneOf, UsedWith
+from adaline.losses import Squared
+from adaline.parameters import MODE, NONE, POSITIVE, OneOf, UsedWith
 from adaline.results import Status
 from adaline.scans import LMSRule, Scan
 from adaline.scans.tally import STEPS
@@ -55,6 +57,10 @@ class Adaline(OnlineClassifier):
         Weights of the classes, times those of the rows; "balanced" makes classes weigh the same.
     basis : a basis of `adaline.basis`, or None
         phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
+    mixing : int or None
+        Rounds of parameter mixing, for tables on clusters, in place of epochs of mode="online": every part of the rows
+        is scanned at once from common weights, which are then averaged. It is not the rule in order, and the
+        certificate says so, with the gap to the optimum. None refuses rows that lie in parts.
 
     Attributes
     ----------
@@ -78,7 +84,8 @@ class Adaline(OnlineClassifier):
     _rule = LMSRule
     used_with: ClassVar[UsedWith] = {
         "schedule": {"rate": POSITIVE},
-        "shuffle": {"mode": OneOf("online")},
+        "shuffle": {"mode": OneOf("online"), "mixing": NONE},
+        "mixing": {"mode": OneOf("online")},
     }
     mode: Annotated[str, MODE] = "online"
     rate: float | str = "auto"
@@ -92,6 +99,7 @@ class Adaline(OnlineClassifier):
     warm_start: bool = False
     class_weight: Any = None
     basis: Any = None
+    mixing: int | None = None
 
     @property
     def rate_bound_(self) -> float:
@@ -99,6 +107,8 @@ class Adaline(OnlineClassifier):
         return self._scan.tally.bound
 
     def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
+        if options.mixing is not None:
+            return run_mixed(source, scan, options, options.mixing, measure_loss(Squared()), "LeastSquaresClassifier")
         if self.mode == "online":
             return run_lms(source, scan, options, self.rate, self.schedule)
         return self._descend(source, scan, options.epochs)

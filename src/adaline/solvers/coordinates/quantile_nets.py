@@ -11,6 +11,7 @@ dual solution is feasible once it is shrunken towards e = 0, and its value then 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from adaline.solvers.robust.quantile import solve_program
 ROUNDS = 50
 FIRST = 32  # columns that join at once, at least
 SURE = 1e-9  # by which share a dual solution may exceed a penalty by rounding
+FELT = 1e-10  # share of the largest derivative by a coefficient: a penalty below it is no part of the program
+ROUNDING = 1e-13  # the same: by which derivatives may exceed a penalty by rounding
 
 
 @dataclass
@@ -67,21 +70,23 @@ class QuantileLasso:
 
     def _program(self, columns: Indices, c: Array) -> None:
         """Solve for the intercept and some columns, all others zero."""
-        free, count = int(self.intercept), len(columns)
-        rows = np.zeros((len(self.t) + 2 * count, free + count))
+        free = int(self.intercept)
+        felt = np.flatnonzero(c[columns] > FELT * self._steepest[columns])
+        count = len(felt)
+        rows = np.zeros((len(self.t) + 2 * count, free + len(columns)))
         rows[: len(self.t), :free] = self.weight[:, None]
         rows[: len(self.t), free:] = self.z[:, columns] * self.weight[:, None]
         where = np.arange(count)
-        rows[len(self.t) + where, free + where] = c[columns]
-        rows[len(self.t) + count + where, free + where] = -c[columns]
+        rows[len(self.t) + where, free + felt] = c[columns[felt]]
+        rows[len(self.t) + count + where, free + felt] = -c[columns[felt]]
         target = np.concatenate([self.weight * self.t, np.zeros(2 * count)])
         start = np.concatenate([self.theta[:free], self.theta[1:][columns]])
         self.theta = np.zeros_like(self.theta)
-        if free + count:
+        if free + len(columns):
             vertex = solve_program(rows, target, self.level, start)
-            zero = vertex.on_plane[len(self.t) :].reshape(2, count).all(axis=0) & (c[columns] > 0)
             self.theta[:free] = vertex.theta[:free]
-            self.theta[1 + columns] = np.where(zero, 0.0, vertex.theta[free:])
+            self.theta[1 + columns] = vertex.theta[free:]
+            self.theta[1 + columns[felt[vertex.on_plane[len(self.t) :].reshape(2, count).all(axis=0)]]] = 0.0
             d = np.clip(vertex.d[: len(self.t)], 0.0, 1.0)
         else:
             d = np.where(self.t == 0, 1.0 - self.level, self.t > 0)
@@ -99,10 +104,18 @@ class QuantileLasso:
         lack = abs(float(self.weight @ self.e)) * self.intercept
         if lack > SURE * float(self.weight.sum()):
             return np.inf
-        tilt = lack * abs(float(self.theta[0]))
-        if not corners.c.any():  # the plane of e is level up to rounding, which costs about that times the weights
-            r = self.t - self.theta[0] - self.z @ self.theta[1:]
-            above = self.objective(corners) - float((self.weight * self.e) @ r)
-            return max(above, 0.0) + float(np.abs(self.pull()) @ np.abs(self.theta[1:])) + tilt
-        share = min(corners.room(self.pull()), 1.0)
+        tilt, pull, v = lack * abs(float(self.theta[0])), self.pull(), self.theta[1:]
+        over = np.maximum(np.abs(pull) - corners.c, 0.0)
+        if (
+            over <= np.where(corners.c > 0, ROUNDING, 1.0) * self._steepest
+        ).all():  # costs about that times the weights
+            r = self.t - self.theta[0] - self.z @ v
+            above = self.objective(corners) - float((self.weight * self.e) @ r) - float(pull @ v)
+            return max(above, 0.0) + float(over @ np.abs(v)) + tilt
+        share = min(corners.room(pull), 1.0)
         return max(self.objective(corners) - share * float((self.weight * self.e) @ self.t), 0.0) + tilt
+
+    @cached_property
+    def _steepest(self) -> Array:
+        """The largest derivative of the loss by each coefficient, at most, (D,)."""
+        return np.asarray(self.weight @ np.abs(self.z))

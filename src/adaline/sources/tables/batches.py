@@ -24,6 +24,7 @@ from adaline.sources.threads import run_tasks
 
 PIECE = 2**16  # rows that are decoded at a time of a large row group
 ROW_GROUP_BYTES = 2**25  # size of a row group above which it is decoded in pieces
+DICTIONARY_BYTES = 2**18  # size of a dictionary above which texts are read one by one, which is then faster
 FEW_GROUPS = 4  # row groups, of all files, that do not keep all threads busy by themselves
 
 SHARE = 0.25  # share of the free memory that decoded row groups are held in
@@ -225,7 +226,8 @@ def read_row_group(
 ) -> Iterator[Any]:
     """Decode one row group, in pieces of `size` rows where it is large; the file is mapped only meanwhile.
 
-    Columns that are `indexed` are read as they are: texts as indices into a dictionary, as they mostly lie in the file.
+    Columns that are `indexed` are read as they are: texts as indices into a dictionary, where they lie so in the file
+    and it is short.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -235,7 +237,7 @@ def read_row_group(
         check_stamp(one.name, one.stamp)
         meta = _metadata(one.name, one.stamp)
         with pa.memory_map(one.name) as mapped:
-            texts = [name for name in indexed if _holds_texts(meta, name)]
+            texts = [name for name in indexed if _repeats_texts(meta, one.group, name)]
             file = parquet.ParquetFile(mapped, metadata=meta, pre_buffer=False, read_dictionary=texts)
             if 8 * meta.row_group(one.group).num_rows * len(names) > ROW_GROUP_BYTES:
                 batches = file.iter_batches(size, row_groups=[one.group], columns=names, use_threads=False)
@@ -245,10 +247,15 @@ def read_row_group(
                 yield plain_batch(without_missing(batch, required).select(list(columns)), indexed)
 
 
-def _holds_texts(meta: Any, name: str) -> bool:
-    """Whether a column of a Parquet file holds texts."""
+def _repeats_texts(meta: Any, group: int, name: str) -> bool:
+    """Whether a column of a row group holds texts, few of them different, as a short dictionary."""
     place = meta.schema.names.index(name) if name in meta.schema.names else None
-    return place is not None and str(meta.schema.column(place).physical_type) == "BYTE_ARRAY"
+    if place is None or str(meta.schema.column(place).physical_type) != "BYTE_ARRAY":
+        return False
+    column = meta.row_group(group).column(place)
+    if not column.has_dictionary_page:
+        return False
+    return bool(column.data_page_offset - column.dictionary_page_offset <= DICTIONARY_BYTES)
 
 
 def without_missing(batch: Any, required: Iterable[str]) -> Any:

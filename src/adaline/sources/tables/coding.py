@@ -16,6 +16,7 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.coding import Coding, Column, Learned, Term
+from adaline.coding.coding import NAMED
 from adaline.coding.columns import (
     FEW_LEVELS,
     HashedColumn,
@@ -417,8 +418,9 @@ def _join(left: list[list[Array]] | None, right: list[list[Array]] | None) -> li
 def _refuse_collisions(coding: Coding) -> None:
     """Refuse codings in which two columns of X have the same name, as by a level called (missing)."""
     known: set[str] = set()
-    references = [f"{column.name}[T.{column.shown_levels()[0]}]" for column in coding.columns if column.has_levels]
-    terms = (coding.term_names(term) for term in coding._all_terms if not coding.hashed_width(term))
+    references = [f"{column.name}[T.{column.levels[0]}]" for column in coding.columns if column.has_levels]
+    few = (term for term in coding._all_terms if coding.term_width(term) <= NAMED)  # the names of more are not kept
+    terms = (coding.term_names(term) for term in few if not coding.hashed_width(term))
     for name in chain(*terms, references):
         if name in known:
             raise InvalidData(f"two columns would be called {name!r}: rename a column or a level of the table")

@@ -7,10 +7,13 @@ from importlib import import_module
 from typing import Any
 
 from adaline.errors import InvalidParameter
+from adaline.sources.base import Source
 from adaline.sources.engines.base import Engine
 from adaline.sources.tables.parts import FileParts, TableParts
+from adaline.sources.tables.pipes import is_pipe, open_pipe
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.source import TableSource
+from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
 from adaline.sources.tables.spec import TableSpec, read_spec
 
 ENGINES = {"dask": "dask", "distributed": "dask", "pyspark": "spark"}
@@ -37,7 +40,7 @@ def open_table(
     table: str | None = None,
     progress: bool | None = None,
     cluster: Any = None,
-) -> TableSource:
+) -> Source:
     """Open a table of any size to fit systems to: rows are streamed, small tables held in memory.
 
     Numbers are taken as they are, booleans as 0 and 1, texts with few different values and declared categories by
@@ -52,7 +55,8 @@ def open_table(
         by its content, kept in a temporary file, as named pipes are), "SELECT ...", a pandas, polars or Arrow frame, or
         the name of a bundled data set. Text files have a line of column names; empty fields, NA, NaN, NULL, ? and the
         like are missing values. A query is one SELECT and reads the files that it names as tables, as in
-        "FROM 'rows.csv'", and no others; a query or a view of a database reads nothing but that database.
+        "FROM 'rows.csv'", and no others; a query or a view of a database reads nothing but that database. Files of
+        sparse rows, LIBSVM (.libsvm, .svm, .svmlight) and Vowpal Wabbit (.vw), bring their own target and weights.
     target : name, list of names, or None
         What to predict; numbers for regression (several for several targets), anything for classification. None to
         predict only.
@@ -67,7 +71,8 @@ def open_table(
         are refused.
     hashed : list of names, or dictionary from names to widths
         Columns of ids, of any number of levels, none of which is learned: each value becomes 1 or -1 in one of `width`
-        columns (a power of two, 2^18 in a list), chosen by a hash of it. A product with one, in a formula, is hashed.
+        columns (a power of two, 2^18 in a list), chosen by a hash of it. A product with one, in a formula, is hashed
+        too. Of a VW file, the number of columns that all of its names are hashed to, 2^18 without it.
     words : list of names, or dictionary from names to options
         Columns of texts whose words are counted: two or more letters, digits or underscores, in lower case. Options:
         weighting ("counts", "binary", "tfidf"), ngrams (neighbours that make a word), least (rows that a word must be
@@ -108,6 +113,11 @@ def open_table(
     Lecture S1: attributes that are not numbers. One pass for levels and means where there are any, then as many as the
     system takes.
     """
+    data = open_pipe(data) if isinstance(data, str) and is_pipe(data) else data
+    if sparse_suffix(data) is not None:
+        refuse_options(target=target, features=features, weight=weight, offset=offset, categories=categories)
+        refuse_options(words=words, dates=dates, formula=formula, table=table, cluster=cluster)
+        return open_sparse(data, hashed=hashed, unseen=unseen, progress=progress)
     relation, parts, target = open_relation(data, table, cluster, target)
     spec = TableSpec.of(
         target=target,

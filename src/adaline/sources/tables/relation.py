@@ -41,6 +41,7 @@ from adaline.sources.tables.files import (
     query_files,
 )
 from adaline.sources.tables.pipes import Pipe, arrow_as_parquet, is_pipe, open_pipe, pipe_title, private_folder, spool
+from adaline.sources.tables.sparse_files import sparse_suffix
 from adaline.sources.tables.sql import QUERY, chosen_table, names_used, quoted, subquery, text
 from adaline.sources.tables.text import (
     SAMPLE,
@@ -274,7 +275,7 @@ class Relation:
             cursor.register("frame", self.frame)
         return cursor
 
-    def _stream(self, columns: Sequence[str], where: str, size: int, indexed: Sequence[str]) -> Runs:
+    def _stream(self, columns: Sequence[str], where: str, size: int, indexed: Sequence[str] = ()) -> Runs:
         for sql in self.queries_of(columns, where, indexed=indexed):
             with Reporting(self.place, self._explain):
                 reader = self._cursor().sql(sql).to_arrow_reader(4 * size)
@@ -322,6 +323,11 @@ class Relation:
             self._folder = self._folder or private_folder()
             self.files.append(spool(open_pipe(name) if isinstance(name, str) else name, self._folder.name))
         self.watched = self.files
+        if sparse := [name for name in self.files if sparse_suffix(name)]:
+            raise UnreadableTable(
+                f"{sparse[0]} holds sparse rows, without names of columns: open_table reads it, and adaline fit, "
+                "select and predict; use one of these"
+            )
         kinds = {file_format(name) for name in self.files}
         if len(kinds) > 1:
             raise UnreadableTable(f"{self.title}: files of different kinds ({', '.join(sorted(kinds))}); open one kind")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -45,12 +45,14 @@ from adaline.sources.tables.parts import (
 )
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec, check_column, check_needed
+from adaline.sources.tables.summary import ReduceRows, reduce_rows
 from adaline.sources.tables.targets import (
     Codebook,
     ReadTargets,
     beside_offset,
     check_labels,
     chosen_targets,
+    columns_as_targets,
     derived_targets,
     distinct_labels,
     given_targets,
@@ -104,8 +106,8 @@ class TableSource(Source):
         """Return the coding of the columns; where it is unknown it is learned, in up to three reads."""
         if self._coding is None:
             self._refuse_change()
-            parts, before = self._parts, self._passes_for_coding()
-            self._coding = learn_coding(self.relation, self.spec, None if parts is None else parts.reduce)
+            before = self._passes_for_coding()
+            self._coding = learn_coding(self.relation, self.spec, self.reduce_rows())
             self.reads[0] += self._passes_for_coding() - before
         return self._coding
 
@@ -186,6 +188,11 @@ class TableSource(Source):
     def parts(self) -> TableParts | None:
         """The parts of the table on an engine; None where it is read, or held, by this process."""
         return None if self._blocks is not None else self._parts
+
+    @property
+    def on_engine(self) -> bool:
+        """Whether the table is on an engine, even where this process holds its rows too."""
+        return self._parts is not None
 
     def placed(self) -> Held:
         """Return the parts of the table as the engine holds them, with the columns that are read here."""
@@ -390,7 +397,7 @@ class TableSource(Source):
         return self._encoded is not None
 
     def numbered(self) -> tuple[TableSource, Codebook]:
-        """Return the same rows with their labels numbered as they are met, and the codebook that one read fills."""
+        """Return the same rows with the codes of their labels as targets, and the codebook that reads them."""
         book = Codebook(self._label_column())
         return self._read_by(book, 1), book
 
@@ -407,6 +414,10 @@ class TableSource(Source):
         if self.spec.missing == "error" and any((found := self.count_gaps()).values()):
             raise MissingValues(describe_gaps(self.relation.title, found))
         super().refuse_nonfinite()
+
+    def reduce_rows(self) -> ReduceRows:
+        """Return how all rows of the table are reduced: in this process, or where its parts are."""
+        return partial(reduce_rows, self.relation) if self._parts is None else self._parts.reduce
 
     def count_gaps(self) -> dict[str, int]:
         """Return the number of missing values of each column that is read, of all rows."""
@@ -439,11 +450,23 @@ class TableSource(Source):
         """Return the offset of each row, (N,), whatever the targets; None where there is none."""
         if self.learn_coding().offset is None:
             return None
-        return self.offsets().read_targets()[:, 0]
+        return self.beside({"offset": self.coding.offset}).read_targets()[:, 0]
 
-    def offsets(self) -> TableSource:
-        """Return the same rows with their offset as the one target."""
-        return self._read_by(beside_offset(no_targets, self.coding), 1)
+    def beside(self, columns: Mapping[str, Any]) -> TableSource:
+        """Return the same rows, as they are read, with some columns as their targets, by the names of arguments.
+
+        Each is a column of the table, or an expression of such, or values beside the table on its engine.
+        """
+        own = {name: f"given_{name}" for name, column in columns.items() if not isinstance(column, str)}
+        texts = tuple(own.get(name, column) for name, column in columns.items())
+        for name, column in columns.items():
+            for needed in () if name in own else target_columns(self.relation, column):
+                check_column(self.relation, needed, name)
+        out = self._read_by(columns_as_targets(texts), len(texts))
+        out.spec = replace(out.spec, target=texts, formula=None)
+        if own and self._parts is not None:
+            out._parts = self._parts.beside({own[name]: columns[name] for name in own})
+        return out
 
     def read_frame(self) -> nw.DataFrame[Any]:
         """Return the raw columns that X is made from, of all rows, as a frame of Arrow in memory."""

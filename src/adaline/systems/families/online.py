@@ -74,7 +74,7 @@ class OnlineSystem(BaseEstimator):
     random_state: Annotated[Any, SEED]
     warm_start: Annotated[bool, FLAG]
     standardize: Annotated[bool, FLAG] = False  # an argument only of systems that work in the units of the columns
-    mixing: Annotated[int | None, AnyOf(NONE, COUNT)] = None  # an argument only of LMS
+    mixing: Annotated[int | None, AnyOf(NONE, COUNT)] = None  # an argument only of systems whose parts can be averaged
     n_features_in_: int
 
     _rule: ClassVar[type[Scan]]

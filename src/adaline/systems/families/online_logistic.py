@@ -116,6 +116,7 @@ def row_entries(model: Any, x: Any) -> tuple[NDArray[np.int64], Array]:
     Keys of a dict that are no columns are left out.
     """
     names, state = model._names, model.__dict__
+    row: Any
     if not isinstance(x, Mapping):
         row = _array(model, x)
     elif names is not None:
@@ -235,7 +236,8 @@ def _begin(model: Any, x: Any, y: Any, classes: Any) -> None:
             "classes=, or labels True and False"
         )
     names: dict[str, int] | None = {} if isinstance(x, Mapping) else None
-    draft = type(model).__new__(type(model))
+    kind: Any = type(model)
+    draft = kind.__new__(kind)
     draft.__dict__ = {**model.__dict__, "_names": names}
     _take_classes(draft, np.array([False, True]) if classes is None else all_classes(np.asarray(classes)))
     set_columns(draft, InputColumns(0 if names is not None else int(np.size(x))))
