@@ -67,7 +67,13 @@ class CoordinateRule(Scan):
     default_rate: ClassVar[float] = RATE
 
     def __init__(
-        self, theta: Array, intercept: bool = True, loss: str = "logistic", penalty: float = 0.0, l1: float = 0.0
+        self,
+        features: int,
+        outputs: int,
+        intercept: bool = True,
+        loss: str = "logistic",
+        penalty: float = 0.0,
+        l1: float = 0.0,
     ) -> None:
         OneOf(*LOSSES).check("loss", loss)
         ZERO_OR_MORE.check("penalty", penalty)
@@ -75,9 +81,8 @@ class CoordinateRule(Scan):
         self.loss, self.penalty, self.l1 = loss, float(penalty), float(l1)
         self.classes = loss == "softmax"  # type: ignore[misc]
         self.schedule, self.intercept = Schedule(RATE), intercept
-        self.features, self.outputs = theta.shape[1] - 1, len(theta)
+        self.features, self.outputs = features, outputs
         self.root = aligned_zeros((1, 1 + self.features, -(-(1 + self.outputs * self.pace) // 4) * 4))
-        self.theta[:] = theta
         self.numbers = np.zeros(SIZE)
         self.good, self.lag = np.zeros((0, 0)), np.zeros((0, 0))
         self._native = None
@@ -95,8 +100,11 @@ class CoordinateRule(Scan):
         **config: Any,
     ) -> Self:
         """Return the scan before its first row; `classes` is that of softmax."""
-        theta = first_theta(shape, init, classes if loss == "softmax" else None)
-        return cls(theta, intercept, loss, **config)
+        outputs = classes if loss == "softmax" and classes is not None else shape.targets
+        scan = cls(shape.features, outputs, intercept, loss, **config)
+        if init is not None:  # zeros are not written: memory is taken by the coordinates that come
+            scan.theta[:] = first_theta(Shape(shape.features, outputs), init)
+        return scan
 
     @property
     def theta(self) -> Array:  # type: ignore[override]
