@@ -61,7 +61,7 @@ class CoordinateRule(Scan):
     >>> for x, t in (([1.0, 0.0], 1.0), ([0.0, 1e9], 0.0), ([1.0, 0.0], 1.0)):
     ...     z = scan.learn(np.array(x), t)
     >>> (scan.theta * [1, 1, 1e9]).round(3)
-    array([[ 0.281,  0.653, -0.538]])
+    array([[ 0.215,  0.499, -0.31 ]])
     """
 
     default_rate: ClassVar[float] = RATE
