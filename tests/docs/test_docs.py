@@ -66,6 +66,15 @@ def test_every_page_of_the_navigation_is_there_and_every_page_is_in_it() -> None
     assert listed == written
 
 
+def test_a_formula_stays_in_its_cell_of_the_reference() -> None:
+    reference = making("reference")
+    rows = [line for line in reference.index(reference.chapters()).splitlines() if line.startswith("| [")]
+    assert rows
+    for row in rows:
+        assert len(re.split(r"(?<!\\)\|", row)) == 4, row
+        assert "\\\\|" not in row
+
+
 def leaves(nav: Any) -> Iterator[str]:
     """The pages of a navigation."""
     if isinstance(nav, str):
