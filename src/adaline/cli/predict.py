@@ -71,7 +71,7 @@ class UnalteredTable(Relation):
 
     def runs(self, columns: Sequence[str], where: str, size: int, indexed: Sequence[str] = ()) -> Runs:
         """Return all rows in order, by a query: Parquet files too keep their whole numbers and decimals that way."""
-        return self._stream(columns, where, size)
+        return self._stream(columns, where, size, indexed)
 
     def value(self, column: str) -> str:
         """Return a column as SQL; only what Arrow cannot hold becomes text."""
