@@ -123,6 +123,9 @@ extern const Kernels* active;
 // Adds the scans to the module.
 void bind_scans(nb::module_& m);
 
+// Adds the scans with a step size for every coordinate.
+void bind_coordinates(nb::module_& m);
+
 // Adds the kernels of likelihoods to the module.
 void bind_objectives(nb::module_& m);
 

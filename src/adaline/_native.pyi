@@ -270,6 +270,45 @@ class Scan:
     def take(self, x: object, t: object, names: object | None) -> bool: ...
     def last(self) -> list[float]: ...
 
+class CoordinateScan:
+    def __init__(
+        self,
+        loss: Loss,
+        state: Reals,
+        tally: Reals,
+        D: int,
+        K: int,
+        held: bool,
+        intercept: bool,
+        penalty: float,
+        l1: float,
+    ) -> None: ...
+    def run_dense(
+        self,
+        x: Rows,
+        t: Reals,
+        weight: Reals | None,
+        chosen: Indices | None,
+        order: Indices | None,
+        rates: Reals | None,
+        outputs: Reals | None,
+    ) -> None: ...
+    def run_csr(
+        self,
+        data: Floats,
+        indices: Integers,
+        indptr: Integers,
+        t: Reals,
+        weight: Reals | None,
+        chosen: Indices | None,
+        order: Indices | None,
+        rates: Reals | None,
+        outputs: Reals | None,
+    ) -> None: ...
+    def learn(self, x: Reals, t: float | Reals) -> float: ...
+    def take(self, x: object, t: object, names: object | None) -> bool: ...
+    def last(self) -> list[float]: ...
+
 def parse_libsvm(
     text: bytes,
     highest: int,

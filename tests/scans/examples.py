@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from adaline.block import Block, Shape
 from adaline.scans import (
     AdaptiveRule,
+    CoordinateRule,
     KeslerRule,
     LMSRule,
     PerceptronRule,
@@ -47,7 +48,7 @@ class Example:
         rate = self.config.get("rate")
         if isinstance(rate, Schedule):
             said.append("callable" if callable(rate.kind) else rate.kind.replace("/", "_"))
-        said += [k for k in ("init", "wide") if self.config.get(k) is not None]
+        said += [k for k in ("init", "wide", "l1") if self.config.get(k) is not None]
         said += ["no-intercept"] if not self.config.get("intercept", True) else []
         return "-".join([self.kind.__name__, *said])
 
@@ -108,4 +109,11 @@ EXAMPLES = [
     Example(AdaptiveRule, {"activation": "softmax", "classes": CLASSES, "wide": True, "intercept": False}, "classes"),
     Example(AdaptiveRule, {"activation": "logistic"}, "bits", 1e-8),
     Example(AdaptiveRule, {"activation": "softmax", "classes": CLASSES}, "classes", 1e-8),
+    Example(CoordinateRule, {}, "bits"),
+    Example(CoordinateRule, {"loss": "squared", "intercept": False}, "numbers"),
+    Example(CoordinateRule, {"loss": "squared", "init": INIT}, "numbers"),
+    Example(CoordinateRule, {"penalty": 2.0, "l1": 3.0}, "bits"),
+    Example(CoordinateRule, {"loss": "tanh_squared"}, "signs"),
+    Example(CoordinateRule, {"loss": "sigmoid_squared"}, "bits"),
+    Example(CoordinateRule, {"loss": "softmax", "classes": CLASSES, "l1": 1.0}, "classes"),
 ]

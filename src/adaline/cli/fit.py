@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +22,12 @@ from adaline.comparison.table import MOST_CLASSES
 from adaline.errors import InvalidParameter, MissingValues
 from adaline.inference.summary import CoefficientTable
 from adaline.input.coded import as_coded
+from adaline.scans import Tally
+from adaline.solvers.epochs.progressive import reported
 from adaline.sources import TableSource
 from adaline.sources.tables.open_table import is_address
 from adaline.systems import SYSTEMS
-from adaline.wording import counted, percentage
+from adaline.wording import counted, number, percentage
 
 
 def run_fit(
@@ -45,16 +49,17 @@ def run_fit(
     opened = open_with_notes(options, trusting=True)
     model = chosen_system(opened, system, settings)
     check_errors(model, errors, cluster)
-    try:
-        model.fit(opened.source)
-    except MissingValues:
-        if opened.rows:
-            raise
-        opened = open_with_notes(options)  # with a pass that counts them
-        model.fit(opened.source)
+    with nullcontext() if as_json else reported(ProgressiveTable()):
+        try:
+            model.fit(opened.source)
+        except MissingValues:
+            if opened.rows:
+                raise
+            opened = open_with_notes(options)  # with a pass that counts them
+            model.fit(opened.source)
     summary = summary_with(model, opened.source, errors, cluster)
     _note_amounts(model, opened)
-    training = _training_accuracy(model, opened)
+    training = None if hasattr(model, "progressive_loss_") else _training_accuracy(model, opened)
     if output is not None:
         storage.save(model, output)
     if as_json:
@@ -67,6 +72,9 @@ def run_fit(
     if training is not None:
         _show_training(training)
         say()
+    elif hasattr(model, "progressive_loss_"):
+        say(f"progressive loss: {number(model.progressive_loss_)}, the mean of rows before each was learned from")
+        say()
     explain(model, MOST, f": adaline summary {output}" if output is not None else "", summary)
     say()
     say("not saved: add -o model.adaline to keep it" if output is None else f"saved: {output}")
@@ -74,6 +82,22 @@ def run_fit(
         kind, own = (found.to_dict()["errors"] for found in (summary, model.summary()))
         if kind != own:
             say(f"{kind} errors are not kept in the file: adaline summary shows {own} ones")
+
+
+class ProgressiveTable:
+    """Prints on stderr what rows lost before they were learned from: on average, and since the line before."""
+
+    def __init__(self) -> None:
+        self.weight, self.loss = 0.0, 0.0
+
+    def __call__(self, rows: int, tally: Tally) -> None:
+        """Print a line, below a heading if it is the first."""
+        if rows == 1:
+            self.weight, self.loss = 0.0, 0.0
+            print(f"{'rows':>14}  {'average loss':>12}  {'since last':>12}", file=sys.stderr)
+        since = (tally.loss - self.loss) / max(tally.weight - self.weight, sys.float_info.min)
+        print(f"{rows:>14,}  {tally.mean_loss:>12.6f}  {since:>12.6f}", file=sys.stderr, flush=True)
+        self.weight, self.loss = tally.weight, tally.loss
 
 
 def check_errors(model: Any, errors: str | None, cluster: str | None) -> None:

@@ -140,13 +140,14 @@ def _show_discriminants(model: Any, most: int | None, rest: str) -> None:
         sides = model.questions()
     inner = None if machines[0] is model else basis_of(machines[0])
     names = ["intercept", *(columns_of(model) if inner is None else inner.names(columns_of(model)))]
-    table = [[name, *(number(float(v)) for v in row)] for name, row in zip(names, [constant, *coef.T], strict=True)]
+    shown = zip(names[:most], [constant, *coef.T[:most]], strict=False)
+    table = [[name, *(number(float(v)) for v in row)] for name, row in shown]
     for first in range(0, len(sides), MOST_CLASSES):
         if first:
             say()
         chosen = slice(first, first + MOST_CLASSES)
         show(["", *sides[chosen]], [[row[0], *row[1:][chosen]] for row in table[:most]])
-    _more(len(table), most, rest)
+    _more(len(names), most, rest)
 
 
 def _show_centres(model: Any, most: int | None, rest: str) -> None:

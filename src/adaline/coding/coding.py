@@ -18,7 +18,7 @@ from adaline.coding.contrasts import Contrast, contrast_of
 from adaline.coding.effects import Effect
 from adaline.coding.expressions import compiled, evaluate, lag_of, names_in
 from adaline.coding.learned import Cut, Facts
-from adaline.coding.rows import Part, as_csr, product_of
+from adaline.coding.rows import Entries, as_csr, product_of
 from adaline.coding.terms import Term, TermFactor
 from adaline.coding.texts import Texts, joined_hashes, seed_of, signed_buckets
 from adaline.errors import InvalidData, MissingValues
@@ -336,7 +336,7 @@ class _Rows:
         self.first_row = first_row
         self.read: dict[tuple[str, bool], Any] = {}
 
-    def parts(self, factors: tuple[TermFactor, ...]) -> list[Part]:
+    def parts(self, factors: tuple[TermFactor, ...]) -> list[Entries]:
         """Return the columns of a term as parts of sparse rows."""
         width = self.coding.hashed_width(factors)
         if width:
@@ -344,21 +344,21 @@ class _Rows:
         each = [(self._factor_parts(factor), self.coding.width(factor)) for factor in factors]
         return reduce(product_of, each)[0]
 
-    def _factor_parts(self, factor: TermFactor) -> list[Part]:
+    def _factor_parts(self, factor: TermFactor) -> list[Entries]:
         column = self.coding.column(factor.column, True) if factor.category and factor.column is not None else None
         if isinstance(column, WordColumn):
             texts = column.texts(self.frame)
             self._absent(column.name, texts)
             starts, words, values = column.entries(texts)
-            return [Part(words, values, starts)]
+            return [Entries(words, values, starts)]
         if not factor.category or not (factor.full or _contrast(factor).kind == "Treatment"):
-            return [Part.of_column(column, j) for j, column in enumerate(self._factor(factor))]
+            return [Entries.of_column(column, j) for j, column in enumerate(self._factor(factor))]
         codes, width = self._codes(factor), self.coding.width(factor)
         base = self.coding.base(factor)
         without_level = codes < 0
         one = np.where(codes == base, -1, codes - (codes > base)).astype(np.int32)
         if not without_level.any():
-            return [Part(one)]
+            return [Entries(one)]
         share = self.coding.levels(factor)[1]
         others = np.array(share) if factor.full else np.delete(share, base)
         if int(without_level.sum()) * width > AVERAGED:
@@ -367,10 +367,14 @@ class _Rows:
                 f"or was not there in the fit: the average of its levels, {width:,} numbers, is too long for so many "
                 f"rows. Leave such rows out, or open the table with hashed=['{factor.column}']"
             )
-        return [Part(one).with_average(without_level, others)]
+        return [Entries(one).with_average(without_level, others)]
 
-    def _hashed(self, factors: tuple[TermFactor, ...], width: int) -> Part:
+    def _hashed(self, factors: tuple[TermFactor, ...], width: int) -> Entries:
         """Return the part of a term that is hashed: its categories by their texts, times its numbers."""
+        if len(factors) == 1 and factors[0].column is not None:
+            texts = self.coding.column(factors[0].column, True).texts(self.frame)
+            if texts.absent is None:  # the common case
+                return Entries(*texts.buckets(seed_of(factors[0].column), width))
         hashes, absent = [], np.zeros(len(self.frame), dtype=bool)
         for factor in (factor for factor in factors if factor.category):
             name = factor.column or factor.text
@@ -389,7 +393,7 @@ class _Rows:
         for factor in (factor for factor in factors if not factor.category):
             (column,) = self._factor(factor)
             values *= column
-        return Part(np.where(absent, -1, codes).astype(np.int32) if absent.any() else codes, values)
+        return Entries(np.where(absent, -1, codes).astype(np.int32) if absent.any() else codes, values)
 
     def _absent(self, name: str, texts: Texts) -> NDArray[np.bool_] | None:
         """Return which rows have no text, or None; refuse them where missing values are not filled."""

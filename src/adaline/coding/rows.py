@@ -14,7 +14,7 @@ from adaline.errors import InvalidData, InvalidParameter
 MOST_COLUMNS = 2**30
 
 
-class Part(NamedTuple):
+class Entries(NamedTuple):
     """Columns of X that have one entry for a row, or codes[starts[i] : starts[i + 1]] for row i.
 
     codes : the columns of the entries, from zero, below it where there is no entry.
@@ -27,11 +27,11 @@ class Part(NamedTuple):
     starts: Starts | None = None
 
     @classmethod
-    def of_column(cls, column: Array, j: int) -> Part:
+    def of_column(cls, column: Array, j: int) -> Entries:
         """Return a column of numbers, (n,), as column j; zeros are no entries."""
         return cls(np.where(column != 0, np.int32(j), np.int32(-1)), np.ascontiguousarray(column, dtype=np.float64))
 
-    def with_average(self, which: NDArray[np.bool_], average: Array) -> Part:
+    def with_average(self, which: NDArray[np.bool_], average: Array) -> Entries:
         """Return a part of one entry a row in which some rows have all the numbers of an average, (m,), instead."""
         counts = np.where(which, len(average), 1)
         starts = np.concatenate([[0], np.cumsum(counts)])
@@ -39,7 +39,7 @@ class Part(NamedTuple):
         inside = np.repeat(which, counts)
         codes[inside] = np.tile(np.arange(len(average), dtype=np.int32), int(which.sum()))
         values[inside] = np.tile(average, int(which.sum()))
-        return Part(codes, values, starts)
+        return Entries(codes, values, starts)
 
     def rows(self) -> NDArray[Any]:
         """Return the row of each entry."""
@@ -50,16 +50,16 @@ class Part(NamedTuple):
         )
 
 
-Parts = tuple[list[Part], int]
+FactorEntries = tuple[list[Entries], int]
 """The parts of a factor, and the number of its columns."""
 
 
-def product_of(left: Parts, right: Parts) -> Parts:
+def product_of(left: FactorEntries, right: FactorEntries) -> FactorEntries:
     """Return the parts of a product of two factors; the columns of the first vary slowest."""
     return [_product(one, other, right[1]) for one in left[0] for other in right[0]], left[1] * right[1]
 
 
-def _product(left: Part, right: Part, width: int) -> Part:
+def _product(left: Entries, right: Entries, width: int) -> Entries:
     if left.starts is not None and right.starts is not None:
         raise InvalidParameter("words are not multiplied with words, nor with categories of missing or new levels")
     starts = left.starts if right.starts is None else right.starts
@@ -72,16 +72,16 @@ def _product(left: Part, right: Part, width: int) -> Part:
         if part.values is not None:
             own = part.values if part.starts is not None or starts is None else part.values[rows]
             values = own if values is None else values * own
-    return Part(codes, values, starts)
+    return Entries(codes, values, starts)
 
 
-def as_csr(rows: int, terms: list[tuple[int, list[Part]]]) -> Any:
+def as_csr(rows: int, terms: list[tuple[int, list[Entries]]]) -> Any:
     """Return the rows of terms, each its number of columns and its parts, side by side, in CSR with sorted columns."""
     import scipy
 
     columns = sum(width for width, _ in terms)
     check_columns(columns)
-    placed: list[tuple[int, Part]] = []
+    placed: list[tuple[int, Entries]] = []
     base = 0
     for width, parts in terms:
         placed += [(base, part) for part in parts]

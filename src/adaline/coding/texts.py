@@ -94,9 +94,17 @@ class Texts:
 
     def hashes(self, seed: int) -> Hashes:
         """Return the hash of the text of each row, (n,)."""
+        return self.spread(self._hashes(seed))
+
+    def buckets(self, seed: int, width: int) -> tuple[Codes32, Array]:
+        """Return the bucket of the text of each row, (n,), and its sign; of equal texts found once."""
+        codes, signs = signed_buckets(self._hashes(seed), width)
+        return self.spread(codes), self.spread(signs)
+
+    def _hashes(self, seed: int) -> Hashes:
         out = np.empty(len(self.offsets) - 1, dtype=np.uint64)
         hash_texts(out, self.data, self.offsets, seed)
-        return self.spread(out)
+        return out
 
     def to_list(self) -> list[str]:
         """Return the texts, (m,)."""

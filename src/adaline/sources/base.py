@@ -7,8 +7,8 @@ the rows were read.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import count
@@ -22,7 +22,7 @@ from adaline.block import Block, Shape
 from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.scans import Scan, State
-from adaline.sources.threads import Forest, one_blas_thread, run_tasks
+from adaline.sources.threads import Forest, done_ahead, one_blas_thread, run_tasks
 from adaline.sums import Sum, WeightTotals
 
 S = TypeVar("S", bound=Sum)
@@ -188,12 +188,18 @@ class Source(ABC):
         self.refuse_parts()
         if order is not None:
             raise InvalidParameter("these rows are read one after the other and cannot be shuffled: set shuffle=False")
-        for read in self.readers():
-            for block in read():
+        with closing(self._blocks_ahead()) as blocks:
+            for block in blocks:
                 rows = slice(block.first_row, block.first_row + block.rows)
                 scan.run(block, outputs=None if outputs is None else outputs[rows])
                 if scan.status is not State.RUNNING:
                     return
+
+    def _blocks_ahead(self) -> Generator[Block, None, None]:
+        """Return the blocks in order; other threads read and parse the next ones meanwhile, where that is costly."""
+        reads = (partial(_as_list, read) for read in self.readers())
+        for lot in done_ahead(reads) if self.costly else (read() for read in reads):
+            yield from lot
 
     def refuse_parts(self) -> None:
         """Refuse rows that lie in parts, for rules that take them one after the other."""
@@ -403,6 +409,10 @@ def block_rows(features: int) -> int:
     """Return the number of rows of a dense block, a power of two: some megabytes, and at least 8 D rows if possible."""
     rows = max(BLOCK_ELEMENTS // max(features, 1), 8 * features, 1)
     return min(max(1 << (rows.bit_length() - 1), MIN_BLOCK_ROWS), MAX_BLOCK_ROWS)
+
+
+def _as_list(read: Reader) -> list[Block]:
+    return list(read())
 
 
 def _each_block(function: Callable[[Block], T], source: Source) -> list[T]:

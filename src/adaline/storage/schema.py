@@ -42,7 +42,7 @@ from adaline.inference.robust import RobustFit, StandardErrors
 from adaline.inference.sample import Counted
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
-from adaline.scans import SCANS, Scan, Schedule
+from adaline.scans import SCANS, CoordinateRule, Scan, Schedule
 from adaline.scans.tally import MISTAKES, SIZE, STATUS, STEPS, UPDATES, WEIGHT, State
 from adaline.solvers.epochs.pocket import BestWeights
 from adaline.solvers.least_squares.dependence import Dependence
@@ -56,9 +56,11 @@ from adaline.systems import SYSTEMS, UNSUPERVISED
 from adaline.systems.families.adaptation import VARIANTS, Adaptation
 from adaline.systems.families.closed_form import ClosedFormClassifier
 from adaline.systems.families.online_classifier import OnlineClassifier
+from adaline.systems.families.online_logistic import class_targets
 from adaline.systems.families.scheme import Scheme
 from adaline.systems.gaussian_classifier import ClassDensities, GaussianClassifier
 from adaline.systems.generalized_linear import GeneralizedLinear
+from adaline.systems.logistic_regression import LogisticRegression
 from adaline.systems.ordinal_regression import OrdinalRegression
 from adaline.systems.wiener_filter import Recording
 
@@ -76,7 +78,14 @@ _SCAN = {
     **{"theta": "number(K, 1+D)", "good": "number(K, 1+D)", "schedule": "Schedule", "intercept": "bool"},
     **{"numbers": f"float({SIZE})", "lag": "number(., .)", "root": "number(., ., .)"},
     **{"wide": "bool", "activation": "str", "classes": "bool", "variant": "str", "eps": "number", "leak": "number"},
-    "forget": "positive",
+    **{
+        "forget": "positive",
+        "loss": "str",
+        "penalty": "number",
+        "l1": "number",
+        "features": "count",
+        "outputs": "count",
+    },
 }
 
 RECORDS: dict[type[Any], str] = {
@@ -137,7 +146,11 @@ PARTS: dict[type[Any], str] = {
     SpectralFactor: f"{_FACTOR}, v: number(D, R), s: positive(R), raw: positive(D), reach: number(D), "
     "null: number(D, .), size: float",
     **{
-        cls: ", ".join(f"{name}: {_SCAN[name]}" for name in vars(cls.start(Shape(1, 1))) if name != "_native")
+        cls: ", ".join(
+            f"{name}: {'number(., .)' if name == 'good' and not value.size else _SCAN[name]}"
+            for name, value in vars(cls.start(Shape(1, 1))).items()
+            if name != "_native"
+        )
         for cls in SCANS.values()
     },
 }
@@ -169,7 +182,13 @@ STATE: dict[str, str] = {
         "weights_": "float(.)|float(., .)",
     },
     **{"_fits": "(Fit)|(RobustFit)|[LikelihoodFit]", "_sums": "Moments|ClassMoments|None", "_counted": "Counted|None"},
-    **{"_flat": "bool", "_like": "None", "_typical": "number(D)|None", "_names": "(str)|None", "_scan": "Scan"},
+    **{
+        "_flat": "bool",
+        "_like": "None",
+        "_typical": "number(D)|None",
+        "_names": "{str: count}|(str)|None",
+        "_scan": "Scan",
+    },
     **{"_result": "OnlineResult", "_standard": "Standard|None", "_targets": "{level: number|number(.)}"},
     **{"_recording": "Recording", "_state": "Adaptation", "_recorded": "[number(., D)]", "coding_": "Coding"},
     **{"output_": "float|float(K)", "deviance_": "float|float(K)", "dispersion_": "float|float(K)"},
@@ -206,6 +225,7 @@ REQUIRED: dict[str, str] = {
     "GeneralizedLinear": "coef_ intercept_ certificate_ history_ n_iter_ rows_seen_ _flat _typical",
     "LogisticRegression": "classes_ coef_ intercept_ certificate_ history_ n_iter_ rows_seen_ penalty_ separation_ "
     "aliased_ dependencies_ _fits _typical",
+    "LogisticRegression online": "classes_ _scan _result _names _targets",
     "OrdinalRegression": "classes_ coef_ thresholds_ certificate_ history_ n_iter_ rows_seen_ separation_ aliased_ "
     "dependencies_ _fits _typical",
     "WienerFilter": "coef_ intercept_ rank_ aliased_ dependencies_ certificate_ _recording _flat",
@@ -344,7 +364,9 @@ def _parsed(form: str) -> tuple[Any, ...]:
 
 def _complete(model: Any, names: dict[str, str]) -> None:
     """Refuse a model that lacks what its classes have."""
-    for name in (name for base in type(model).__mro__ for name in names.get(base.__name__, "").split()):
+    online = " online" if isinstance(model, LogisticRegression) and "_scan" in vars(model) else ""
+    wanted = [names.get(base.__name__ + online, names.get(base.__name__, "")) for base in type(model).__mro__]
+    for name in " ".join(wanted).split():
         _hold(name in vars(model), f"{type(model).__name__} lacks {name}")
 
 
@@ -499,18 +521,25 @@ def _dependence(made: Dependence, sizes: Sizes) -> None:
 
 def _scan(made: Scan, sizes: Sizes) -> None:
     """The arrays fit together, and the rule is that of the class: native code reads them."""
+    if isinstance(made, CoordinateRule):
+        _hold(1 + made.outputs * made.pace <= made.root.shape[2] and made.root.shape[1] == 1 + made.features, "a state")
+        _same(made.good.shape, (0, 0), "weights saved")
+        _same(made.features, sizes.setdefault("D", made.features), "columns of a scan")
     n, given = made.theta.shape[1], vars(made)
-    names = ("variant", "activation", "wide", "eps", "leak", "forget")
+    names = ("variant", "activation", "wide", "eps", "leak", "forget", "loss", "penalty", "l1")
     options: dict[str, Any] = {name: given[name] for name in names if name in given}
     if made.classes:
         options["classes"] = len(made.theta)
     plain = type(made).start(Shape(1, len(made.theta)), **options)
     _hold(made.rule == plain.rule and made.classes == plain.classes, "the rule of a scan")
     root = (made.roots, 1 if given.get("wide") else n, -(-n // 8) * 8) if made.roots else (0, 0, 0)
+    if isinstance(made, CoordinateRule):
+        root = (1, 1 + made.features, plain.root.shape[2])
+        _hold((made.root[0, :, [0, *range(2, 1 + made.outputs * made.pace, made.pace)]] >= 0).all(), "sums of squares")
     _same(made.root.shape, root, "root of a scan")
     _same(made.lag.shape, made.theta.shape if plain.lag.size else (0, 0), "lag of a scan")
-    for name in ("theta", "good", "numbers", "lag", "root"):
-        _hold(getattr(made, name).flags.c_contiguous, f"{name} in the order of C")
+    for name in FIELDS[type(made)].keys() & {"theta", "good", "numbers", "lag", "root"}:
+        _hold(given[name].flags.c_contiguous, f"{name} in the order of C")
     _tallies(made.numbers)
 
 
@@ -592,6 +621,8 @@ def _labels(model: Any, sizes: Sizes) -> None:
         _hold(np.array_equal(np.unique(classes), arranged), "classes that are sorted, each once")
         whole = classes.dtype.kind != "f" or ((np.abs(classes) < 2**53) & (classes == np.floor(classes))).all()
         _hold(whole, "classes that are whole numbers, text or booleans")
+        if isinstance(model, LogisticRegression):
+            _logistic(model)
         if isinstance(model, OrdinalRegression):
             _ordinal(model, sizes)
         elif "K" in sizes:
@@ -605,6 +636,21 @@ def _online_classifier(model: OnlineClassifier, sizes: Sizes) -> None:
     _same(model._scan.classes, model._rule.classes or vars(model._scan).get("activation") == "softmax", "targets")
     outputs = len(model.classes_) if model._scan.classes else model._class_targets(len(model.classes_)).shape[1]
     _same(len(model._scan.theta), outputs, "outputs")
+
+
+def _logistic(model: LogisticRegression) -> None:
+    if "_scan" not in vars(model):
+        return
+    targets = class_targets(model)
+    each = targets[:, 0].tolist() if targets.shape[1] == 1 else list(targets)
+    expected = dict(zip(model.classes_.tolist(), each, strict=True))
+    _hold(isinstance(model._scan, CoordinateRule), "the scan of the log loss")
+    _hold(repr(expected) == repr(model._targets), "targets of the classes")
+    softmax = len(model.classes_) > 2 and model.scheme == "softmax"
+    _same(model._scan.loss, "softmax" if softmax else "logistic", "loss")
+    _same(model._scan.outputs, len(model.classes_) if softmax else targets.shape[1], "outputs")
+    names = model._names
+    _hold(names is None or list(names.values()) == list(range(model.n_features_in_)), "columns by name")
 
 
 def _closed_form(model: ClosedFormClassifier, sizes: Sizes) -> None:

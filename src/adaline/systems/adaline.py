@@ -34,7 +34,8 @@ class Adaline(OnlineClassifier):
     mode : "online" or "batch"
         A step a row, or a step an epoch.
     rate : "auto" or number
-        eta; "auto" is safe in any units. Batch: of the sum over rows.
+        eta; "auto" is safe in any units; of sparse rows with more than 128 columns each column has a rate of its own.
+        Batch: of the sum over rows.
     schedule : "constant", "1/t", "power" or function
         How a number falls with the steps t = 1, 2, ...: eta, eta/t, eta/(1 + t)^(3/4), or eta f(t).
     fit_intercept : bool

@@ -41,7 +41,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     Parameters
     ----------
     rate : "auto" or number
-        eta; "auto" is safe in any units.
+        eta; "auto" is safe in any units; of sparse rows with more than 128 columns each column has a rate of its own.
     schedule : "constant", "1/t", "power" or function
         How a number falls with the steps t = 1, 2, ...: eta, eta/t, eta/(1 + t)^(3/4), or eta f(t).
     fit_intercept : bool

@@ -45,7 +45,7 @@ class SigmoidPerceptron(OnlineClassifier):
         A step an epoch, or a step a row.
     rate : "auto" or number
         eta; batch: of the sum over rows. "auto" is safe in any units; batch: steps that never raise the error, from the
-        second moments of the columns.
+        second moments of the columns; online, of sparse rows with more than 128 columns, each has a rate of its own.
     schedule : "constant", "1/t", "power" or function
         How a number falls with the steps t = 1, 2, ...: eta, eta/t, eta/(1 + t)^(3/4), or eta f(t).
     fit_intercept : bool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.preprocessing import OneHotEncoder
 
 from adaline import LogisticRegression, Ridge, export_onnx, load, open_table, save, set_threads
+from adaline.cli import main
 from adaline.coding import columns as columns_module
 from adaline.coding.texts import expected_collisions, xxh64
 from adaline.errors import InvalidData, InvalidParameter, InvalidType, MissingValues
@@ -148,10 +150,22 @@ def test_a_value_is_hashed_as_documented(frame: pd.DataFrame) -> None:
     assert product[0, found % 2**10] == (-1 if found >> 63 else 1)
 
 
-def test_whole_numbers_beyond_floats_stay_apart(tmp_path: Path) -> None:
-    data = pa.table({"id": [2**60, 2**60 + 1] * 3, "y": [0.0, 1.0] * 3})
-    x = rows(open_table(data, target="y", hashed={"id": 2**20}))
-    assert len(np.unique(x.indices)) == 2
+def test_whole_numbers_beyond_floats_stay_apart() -> None:
+    data = pa.table({"id": [2**60, 2**60 + 1] * 3, "kind": ["a", "b", "a"] * 2, "y": [0.0, 1.0] * 3})
+    source = open_table(data, target="y", hashed={"id": 2**20})
+    assert len(np.unique(rows(source).indices)) == 3
+    assert source.coding.columns[0].levels == ()
+
+
+def test_the_command_line_hashes_and_counts_words(frame: pd.DataFrame, tmp_path: Path, capsys: Any) -> None:
+    data, model = tmp_path / "t.parquet", tmp_path / "m.adaline"
+    frame.assign(number=frame["number"] + 2**60).to_parquet(data)
+    options = ["--hash", "user=2^6,number=2^5", "--words", "title=tfidf", "-s", "Ridge", "--set", "penalty=1.0"]
+    assert main(["fit", str(data), "-t", "y", "--features", "user,number,title", *options, "-o", str(model)]) == 0
+    capsys.readouterr()
+    assert main(["predict", str(model), str(data)]) == 0
+    shown = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    np.testing.assert_array_equal(shown["prediction"], load(model).predict(open_table(data)))
 
 
 def test_coefficients_come_by_name(frame: pd.DataFrame) -> None:

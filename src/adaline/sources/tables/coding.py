@@ -163,7 +163,7 @@ class Design:
         """Return a column that is hashed, with its most frequent levels where they were counted."""
         width = dict(self.spec.hashed)[name]
         counts = summary.levels[name].counts if name in summary.levels else None
-        if not counts:
+        if not counts or any(type(level) is int and abs(level) >= 2**53 for level in counts):  # counted as floats
             return HashedColumn(name, "hashed", width=width)
         levels = sorted(counts, key=lambda level: (-counts[level], str(level)))[:SHOWN]
         total = sum(counts.values())

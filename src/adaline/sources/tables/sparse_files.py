@@ -169,7 +169,7 @@ class SparseFiles:
             if tuple(map(file_stamp, self.names)) != self.stamps:
                 raise UnreadableTable(f"{self.title} has changed since it was opened: open it again")
 
-    def opened(self) -> HeldRows | StreamedRows:
+    def opened(self) -> HeldFileRows | StreamedRows:
         """Return the source of the rows, after one pass over them."""
         found = FirstRead()
         with watched(self.title, None, self.progress) as progress:
@@ -188,9 +188,9 @@ class SparseFiles:
         columns = self.width or max(found.highest + 1 - first, 1)
         names = None if self.width or columns > NAMED else tuple(f"x{j}" for j in range(first, first + columns))
         t, weight, offset = self._targets(labels)
-        out: HeldRows | StreamedRows
+        out: HeldFileRows | StreamedRows
         if found.kept is not None:
-            out = HeldRows(_matrix(found.lines(), first, columns), t, weight, names)
+            out = HeldFileRows(_matrix(found.lines(), first, columns), t, weight, names)
         else:
             out = StreamedRows(t, weight, columns, names, found)
         out.files, out.first, out.span = self, first, (found.lowest, found.highest)
@@ -323,7 +323,7 @@ class FileRows(Source):
         raise NotImplementedError
 
 
-class HeldRows(SparseSource, FileRows):
+class HeldFileRows(SparseSource, FileRows):
     """Rows of a file in memory."""
 
     def _in(self, first: int, count: int, drops: bool) -> Source:
