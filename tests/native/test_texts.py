@@ -1,14 +1,13 @@
-"""Hashes, words and sparse rows of texts: the published hash, and the kernels against their references."""
+"""Hashes and words of texts: the published hash, and the pattern of words; the selftest has the kernels."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
 import pytest
 
-from adaline.coding.texts import REFERENCES, Texts, hash_texts, xxh64
+from adaline.coding.texts import Texts, hash_texts, xxh64
 
 VALUES = [
     "",
@@ -48,42 +47,6 @@ def test_the_hash_is_xxh64(size: int, seed: int, expected: int) -> None:
     out = np.empty(1, dtype=np.uint64)
     hash_texts(out, np.frombuffer(data, dtype=np.uint8), np.array([0, size]), seed)
     assert out[0] == expected
-
-
-def _after(function: Any, given: tuple[Any, ...]) -> list[Any]:
-    own = [one.copy() if isinstance(one, np.ndarray) else one for one in given]
-    found = function(*own)
-    return [*(one for one in own if isinstance(one, np.ndarray)), found]
-
-
-def test_the_kernels_agree_with_their_references() -> None:
-    native = pytest.importorskip("adaline._native")
-    texts, rng = Texts.of(VALUES), np.random.default_rng(0)
-    each = texts.data, texts.offsets
-    hashes, room = rng.integers(0, 2**64, len(VALUES), dtype=np.uint64), np.zeros(len(VALUES), dtype=np.uint64)
-    codes, known = np.zeros(len(VALUES), dtype=np.int32), Texts.of(VALUES[::2])
-    table = np.zeros(16, dtype=np.int32)
-    REFERENCES["index_texts"](table, known.data, known.offsets)
-    starts = np.array([0, 3, 3, 10])
-    entries, values = rng.integers(-1, 4, 10).astype(np.int32), rng.normal(size=10)
-    plain, indices = rng.integers(-1, 5, 3).astype(np.int32), np.zeros(13, dtype=np.int32)
-    parts = [None, starts], [plain, entries], [None, values], [0, 5], 9
-    given: dict[str, tuple[Any, ...]] = {
-        "hash_texts": (room, *each, 17),
-        "hash_pairs": (room, hashes, hashes[::-1].copy()),
-        "buckets": (codes, np.zeros(len(VALUES)), hashes, 64),
-        "index_texts": (table, known.data, known.offsets.astype(np.int32)),
-        "find_texts": (codes, *each, known.data, known.offsets, table),
-        "words": (texts._in_ascii().data, texts._in_ascii().offsets, 3),
-        "join_entries": (starts, entries, values),
-        "join_parts": (np.zeros(4, dtype=np.int32), indices, np.zeros(13), *parts),
-    }
-    assert given.keys() == REFERENCES.keys()
-    for name, arguments in given.items():
-        for one, other in zip(
-            _after(getattr(native, name), arguments), _after(REFERENCES[name], arguments), strict=True
-        ):
-            np.testing.assert_equal(one, other, err_msg=name)
 
 
 def test_words_are_those_of_the_pattern() -> None:

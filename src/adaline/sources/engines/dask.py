@@ -324,7 +324,7 @@ class FrameParts(TableParts):
         found = found.to_dask_array(lengths=None if unknown else self.chunks)
         return found if isinstance(values, tuple) else found.astype(values.dtype)
 
-    def beside(self, columns: Mapping[str, Any]) -> FrameParts:
+    def beside(self, columns: Mapping[str, Any]) -> TableParts:
         """Return the same rows with more columns, series of the same partitions or arrays of the same chunks."""
         import dask.dataframe as dd
 

@@ -123,7 +123,7 @@ def columns_as_targets(texts: Sequence[str]) -> ReadTargets:
 
 
 def _columns(codings: list[Coding], frame: nw.DataFrame[Any], first: int) -> Array:
-    columns = [coding.read_offset(frame) for coding in codings]
+    columns: list[Any] = [coding.read_offset(frame) for coding in codings]
     return np.column_stack(columns) if columns else no_targets(frame, first)
 
 
