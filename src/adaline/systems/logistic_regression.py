@@ -133,7 +133,7 @@ class LogisticRegression(NearFits, LinearClassifier):
     solver : "auto", "newton", "lbfgs", "newton-cg" or "online"
         "auto" chooses and says so in `certificate_.solver`. The result does not depend on it beyond `tol`, but for
         "online": its penalties count once for all rows so far, not once a row, and once more with every further epoch.
-        After one pass the weights are near those of the objective at best; many epochs approach it.
+        One pass shrinks weights less than the stated objective asks for; many epochs approach its minimum.
     tol : float
         Bounds the distance to the optimum, as a share of the objective of the best constants.
     standardize : bool or None
