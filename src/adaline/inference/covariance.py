@@ -368,8 +368,8 @@ def group_sources(source: Source, groups: Any) -> list[Source]:
     Groups are the name of a column of their table, which is read with the rows, or one label for each row. Of two such
     that is done for each, and for those that agree in both.
     """
-    two = isinstance(groups, list | tuple) and len(groups) == 2 and all(isinstance(one, str) for one in groups)
-    if two:
+    two = isinstance(groups, list | tuple) and len(groups) == 2
+    if two and all(isinstance(one, str) or np.ndim(one) == 1 for one in groups):
         pair = list(groups)
     elif not isinstance(groups, str) and np.ndim(groups) == 2 and np.shape(groups)[1] == 2:
         pair = list(np.asarray(groups).T)
