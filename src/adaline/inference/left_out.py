@@ -13,7 +13,7 @@ from adaline.solvers.least_squares.dependence import Dependence
 def left_out(dependence: Dependence, names: Sequence[str], constant: str = CONSTANT) -> dict[str, str]:
     """Return the names of columns left out, each with its combination of other columns, or that it is `constant`."""
     reasons = {names[j]: constant for j in map(int, np.flatnonzero(dependence.constant))}
-    texts = dependence.texts(names)
+    texts = dependence.texts(names, constant == EXPLAINED)
     return reasons | {names[a]: text for a, text in zip(dependence.left_out, texts, strict=True)}
 
 

@@ -651,7 +651,11 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         self.coef_, self.intercept_ = split_theta(theta, self._flat, source.empty_on_device())
         self.history_ = [value for one in found for value in one.history]
         self.n_iter_ = max(len(one.history) for one in found)
-        columns = named([one.dependence for one in found if one.dependence is not None], columns_of(self))
+        columns = named(
+            [one.dependence for one in found if one.dependence is not None],
+            columns_of(self),
+            source.absorption is not None,
+        )
         self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
         self._fits = fits
         parts = [fit.family for fit in fits if fit.family is not None]

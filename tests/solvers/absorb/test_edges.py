@@ -10,7 +10,7 @@ import pytest
 
 import adaline
 from adaline import GeneralizedLinear, LinearRegression, open_table
-from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, SumsMissing
 from adaline.solvers.absorb import projection
 
 RNG = np.random.default_rng(3)
@@ -102,7 +102,7 @@ def test_frequencies_are_rows_repeated(system: Any, target: str, singletons: str
     weight = RNG.integers(0, 4, N)
     rows = {**ROWS, "f": np.where(np.arange(N) < 9, 100 + np.arange(N), F)}
     weight[:9] = [0, 1, 2, 0, 1, 2, 0, 1, 2]
-    how = {"formula": f"{target} ~ a + b | f + h", "singletons": singletons}
+    how: dict[str, Any] = {"formula": f"{target} ~ a + b | f + h", "singletons": singletons}
     one = system().fit(open_table({**rows, "w": weight}, weight="w", **how))
     many = system().fit(open_table(repeated(rows, weight), **how))
     assert one.absorbed_.levels == many.absorbed_.levels
@@ -123,3 +123,10 @@ def test_a_column_of_gaps_alone_predicts(kind: Any) -> None:
     rows = pa.table({"y": Y, "a": A, "f": pa.array([None] * N, kind)})
     model = LinearRegression().fit(open_table(rows, formula="y ~ a | f", missing="indicator"))
     assert np.isclose(model.predict(open_table(rows, formula="y ~ a | f", missing="indicator")).mean(), Y.mean())
+
+
+@pytest.mark.parametrize("system", [LinearRegression, poisson])
+def test_a_dependency_names_the_effects(system: Any) -> None:
+    with pytest.warns(AdalineWarning, match="e = 2 a \\+ effects"):
+        model = system().fit(open_table(ROWS, formula="k ~ a + e | f"))
+    assert "e = 2 a + effects" in str(model.summary())

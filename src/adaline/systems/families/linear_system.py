@@ -603,8 +603,9 @@ class LinearSystem(LinearRegressor):
         self._fits = fits
         self.coef_, self.intercept_ = split_theta(theta, self._flat, self._like)
         proof = combine_certificates([fit.solution.certificate for fit in fits])
-        notes = column_notes(fits[0], lambda: columns_of(self))
+        absorbed = source is not None and source.absorption is not None
+        notes = column_notes(fits[0], lambda: columns_of(self), absorbed)
         self.aliased_, self.dependencies_, self.estimable_, constant = notes
-        what = CONSTANT if source is None or source.absorption is None else EXPLAINED
+        what = EXPLAINED if absorbed else CONSTANT
         self.certificate_ = without_constants(meter.on(proof, source), constant, what)
         self.rank_ = proof.rank
