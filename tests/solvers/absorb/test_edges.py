@@ -130,3 +130,11 @@ def test_a_dependency_names_the_effects(system: Any) -> None:
     with pytest.warns(AdalineWarning, match="e = 2 a \\+ effects"):
         model = system().fit(open_table(ROWS, formula="k ~ a + e | f"))
     assert "e = 2 a + effects" in str(model.summary())
+
+
+@pytest.mark.parametrize(("system", "target"), [(LinearRegression, "y"), (poisson, "k")])
+def test_negative_variances_of_two_kinds_of_groups_are_told(system: Any, target: str) -> None:
+    table = open_table(ROWS, formula=f"{target} ~ a + b | f + h")
+    groups = np.random.default_rng(1).integers(0, 2, (N, 2))
+    with pytest.warns(AdalineWarning, match="which count as zero"):
+        system().fit(table).summary(errors="cluster", X=table, groups=groups)
