@@ -61,7 +61,7 @@ def test_a_system_fits_predicts_goes_on_and_merges(system: str, shell: Shell, da
     for name, rows in (("one", data), ("other", more), ("all", both)):
         shell.good("fit", rows, "-t", target, "-s", system.lower(), *COLUMNS, "-o", f"{name}.adaline")
     assert read_header("one.adaline")["system"] == system
-    goes_on, merges = (hasattr(SYSTEMS[system], name) for name in ("partial_fit", "merge"))
+    goes_on, merges = (hasattr(SYSTEMS[system](), name) for name in ("partial_fit", "merge"))
     if goes_on:
         values = shell.good("update", "one.adaline", more, "-o", "updated.adaline", "--json").json
         assert (values["rows_before"], values["rows_after"]) == (90, 150)

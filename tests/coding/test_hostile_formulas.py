@@ -95,7 +95,6 @@ REFUSED = [
     "y ~ C(g, os.system)",
     "y ~ Q(a)",
     "y ~ Q('nothing')",
-    "y ~ a | b",
     "y ~ (1 | g)",
     "y ~ a | b | c0",
     "y | a ~ b",

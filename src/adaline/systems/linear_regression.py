@@ -29,13 +29,14 @@ from adaline.sources.absorbed import AbsorbedSource
 from adaline.sums import Moments
 from adaline.systems.families.linear_system import LinearSystem
 from adaline.systems.families.named import named_system
+from adaline.systems.families.supervised import AbsorbedEffects
 
 RANKS = ("minimum-norm", "drop")
 
 
 @named_system
 @dataclass(kw_only=True, eq=False, repr=False)
-class LinearRegression(LinearSystem):
+class LinearRegression(AbsorbedEffects, LinearSystem):
     """Least squares: minimises 1/2 sum_n weight_n (y_n - w0 - w'x_n)^2, exactly, in any units.
 
     The solution is unique where the columns are independent, and the one of minimum norm (the pseudo-inverse) where

@@ -11,12 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyfixest
-from pyfixest.demeaners import MapDemeaner
 
 from tests.solvers.absorb.designs import DESIGNS, columns
 
-PRECISE = MapDemeaner(fixef_tol=1e-13, fixef_maxiter=100_000)
 ERRORS: dict[str, Any] = {
     "iid": "iid",
     "HC1": "hetero",
@@ -35,7 +32,11 @@ def figures(fit: Any) -> dict[str, Any]:
 
 def main() -> None:
     """Fit every design that pyfixest takes, and write what it finds."""
+    import pyfixest  # which no test needs
+    from pyfixest.demeaners import MapDemeaner
+
     warnings.simplefilter("ignore")
+    precise = MapDemeaner(fixef_tol=1e-13, fixef_maxiter=100_000)
     found: dict[str, Any] = {"version": pyfixest.__version__}
     for name, design in DESIGNS.items():
         if not design.peer:
@@ -43,11 +44,11 @@ def main() -> None:
         frame = pd.DataFrame(columns(name))
         bar = " + ".join(design.absorb)
         options: dict[str, Any] = {"weights": "w"} if design.weighted else {}
-        fit = pyfixest.feols(f"y ~ a + b | {bar}", frame, demeaner=PRECISE, fixef_rm="none", **options)
+        fit = pyfixest.feols(f"y ~ a + b | {bar}", frame, demeaner=precise, fixef_rm="none", **options)
         found[name] = {"least_squares": figures(fit), "r2": fit._r2, "within": fit._r2_within}
         if not design.weighted:
             counts = pyfixest.fepois(
-                f"count ~ a + b | {bar}", frame, demeaner=PRECISE, fixef_rm="none", iwls_tol=1e-13, iwls_maxiter=100
+                f"count ~ a + b | {bar}", frame, demeaner=precise, fixef_rm="none", iwls_tol=1e-13, iwls_maxiter=100
             )
             found[name]["poisson"] = {**figures(counts), "rows": int(counts._N)}
     path = Path(__file__).with_name("pyfixest.json")

@@ -46,12 +46,8 @@ class ColumnWeights(BaseEstimator):
         return tags
 
 
-class LinearRegressor(MultiOutputMixin, RegressorMixin, ColumnWeights):
-    """A regression that takes sparse rows too, and sources to be scored on."""
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return R^2 for rows X (n, D) and y, or for a source."""
-        return scored(self, super().score, X, y, sample_weight)
+class AbsorbedEffects:
+    """What a regression has that can absorb the effects of levels."""
 
     @property
     def effects_(self) -> dict[str, Any]:
@@ -82,6 +78,14 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, ColumnWeights):
             )
             for one in coding.effects
         }
+
+
+class LinearRegressor(MultiOutputMixin, RegressorMixin, ColumnWeights):
+    """A regression that takes sparse rows too, and sources to be scored on."""
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R^2 for rows X (n, D) and y, or for a source."""
+        return scored(self, super().score, X, y, sample_weight)
 
 
 class LinearClassifier(ClassifierMixin, ColumnWeights):
