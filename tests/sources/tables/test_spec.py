@@ -1,0 +1,49 @@
+"""Options of a table that contradict each other are refused, by name; words may be given by their weighting alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from adaline import LinearRegression, open_table
+from adaline.errors import InvalidParameter
+from adaline.sources.tables.spec import TableSpec
+
+ROWS = {
+    "y": [1.0, 2.0, 4.0, 6.0, 5.0, 3.0],
+    "x": [0.0, 1.0, 0.0, 2.0, 5.0, 1.0],
+    "w": [1.0, 1.0, 2.0, 1.0, 1.0, 1.0],
+    "g": ["a", "a", "b", "b", "c", "c"],
+    "t": ["one two", "two", "three", "one", "two two", "one three"],
+}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"absorb": ["g", "g"]}, "twice"),
+        ({"target": None, "formula": "y ~ x | g + g"}, "twice"),
+        ({"absorb": "y"}, "'y' is the target too"),
+        ({"absorb": "w", "weight": "w"}, "'w' is the weight too"),
+        ({"absorb": "g", "categories": ["g"]}, "'g' is in categories= too"),
+        ({"absorb": "g", "hashed": ["g"]}, "'g' is in hashed= too"),
+        ({"absorb": "t", "words": ["t"]}, "'t' is in words= too"),
+        ({"hashed": ["y"]}, "'y' is the target"),
+        ({"hashed": ["g"], "features": ["x"]}, "'g' is not among features="),
+        ({"words": ["t"], "features": ["x"]}, "'t' is not among features="),
+    ],
+)
+def test_contradictions_are_refused(options, words):
+    with pytest.raises(InvalidParameter, match=words):
+        open_table(ROWS, **{"target": "y", **options}).learn_coding()
+
+
+def test_functions_that_learn_beside_absorbed_effects():
+    rows = {name: ROWS[name] for name in ("y", "x", "g")}
+    scaled = LinearRegression().fit(open_table(rows, formula="y ~ scale(x) | g"))
+    plain = LinearRegression().fit(open_table(rows, formula="y ~ x | g"))
+    np.testing.assert_allclose(scaled.predict(open_table(rows)), plain.predict(open_table(rows)), rtol=1e-12)
+
+
+def test_words_by_their_weighting():
+    assert TableSpec.of(words={"t": "tfidf"}) == TableSpec.of(words={"t": {"weighting": "tfidf"}})
