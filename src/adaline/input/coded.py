@@ -14,6 +14,7 @@ from adaline.block import Block
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
+from adaline.fitted import check_is_fitted
 from adaline.lazy import nw
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.source import coded_by
@@ -51,6 +52,7 @@ def coded(system: Any, source: Source, targets: bool = True) -> Source:
         if coding is not None:
             classes = system.__dict__.get("classes_")
             return coded_by(source, coding, targets, classes is not None and classes.dtype.kind in "UO")
+    check_is_fitted(system, "n_features_in_")
     source.learn_coding()
     names = system.__dict__.get("feature_names_in_")
     source = source.in_columns(system.n_features_in_, None if names is None else tuple(names))
