@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from adaline import LinearRegression, open_table
-from adaline.errors import InvalidParameter
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources.tables.spec import TableSpec
 
 ROWS = {
@@ -47,3 +50,22 @@ def test_functions_that_learn_beside_absorbed_effects():
 
 def test_words_by_their_weighting():
     assert TableSpec.of(words={"t": "tfidf"}) == TableSpec.of(words={"t": {"weighting": "tfidf"}})
+
+
+def test_levels_of_all_types_are_found_again_in_frames():
+    codes = np.array([0, 0, 1, 1, 2, 2])
+    frame = pd.DataFrame({"y": ROWS["y"], "x": ROWS["x"]})
+    columns = {
+        "whole": pd.Categorical(codes),
+        "halves": pd.Categorical(codes / 2),
+        "truth": pd.Categorical(codes > 0),
+        "decimal": [Decimal(int(code)) / 2 for code in codes],
+        "objects": pd.Series(codes.tolist(), dtype=object),
+    }
+    for column in columns.values():
+        rows = frame.assign(g=column)
+        model = LinearRegression().fit(open_table(rows, target="y", absorb="g", unseen="other"))
+        assert np.array_equal(model.predict(rows), model.predict(open_table(rows)))
+    for column in ([b"u", b"u", b"v", b"v", b"w", b"w"], pd.to_timedelta(codes, unit="h")):
+        with pytest.raises(InvalidData, match="no levels"):
+            LinearRegression().fit(open_table(frame.assign(g=column), target="y", absorb="g"))
