@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from adaline import LinearRegression, open_table
+from adaline import KMeans, LinearRegression, open_table, separability
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources.tables.spec import TableSpec
 
@@ -69,3 +69,19 @@ def test_levels_of_all_types_are_found_again_in_frames():
     for column in ([b"u", b"u", b"v", b"v", b"w", b"w"], pd.to_timedelta(codes, unit="h")):
         with pytest.raises(InvalidData, match="no levels"):
             LinearRegression().fit(open_table(frame.assign(g=column), target="y", absorb="g"))
+
+
+def test_messages_say_what_to_change():
+    rows = {name: ROWS[name] for name in ("y", "x", "g")}
+    table = open_table(rows, target="y", absorb="g")
+    with pytest.raises(InvalidParameter, match="KMeans does not absorb effects"):
+        KMeans(n_clusters=2).fit(table)
+    with pytest.raises(InvalidParameter, match=r"^separability does not absorb effects"):
+        separability(open_table({**rows, "y": [0, 1, 0, 1, 0, 1]}, target="y", absorb="g"))
+    with pytest.raises(InvalidParameter, match="hold a constant: take"):
+        LinearRegression().fit(open_table(rows, formula="y ~ x - 1 | g"))
+    model = LinearRegression().fit(table)
+    with pytest.raises(InvalidData, match="score needs y, or a table with its target"):
+        model.score(pd.DataFrame(rows))
+    with pytest.raises(InvalidData, match="or two names"):
+        model.summary(errors="cluster", X=table, groups=["g", "x", "y"])
