@@ -38,7 +38,7 @@ class Effect:
     @property
     def fitted(self) -> bool:
         """Whether the effects are known."""
-        return len(self.values) > 0
+        return len(self.values) > 0 or not math.isnan(self.missing)
 
     @property
     def texts(self) -> bool:
@@ -70,8 +70,8 @@ class Effect:
     def _number_codes(self, given: NDArray[Any]) -> Codes:
         """Return the index of each number among the levels, (n,); ABSENT where it is NaN."""
         levels = self.levels if given.dtype.kind in "iu" else self.levels.astype(np.float64)
-        at = np.minimum(np.searchsorted(levels, given), len(levels) - 1)
-        return np.where(np.isnan(given), ABSENT, np.where(levels[at] == given, at, UNKNOWN))
+        among, at = _found(levels, given)
+        return np.where(np.isnan(given), ABSENT, np.where(among, at, UNKNOWN))
 
     def _numbers(self, series: nw.Series[Any]) -> Array:
         """Return numbers that a frame holds as objects, or as categories, (n,), NaN where missing."""
@@ -85,8 +85,10 @@ class Effect:
         if self.texts:
             found = [self._index.get(level, -1) for level in levels.tolist()]
             return np.array([self.values[i] if i >= 0 else np.nan for i in found])
-        at = np.minimum(np.searchsorted(self.levels, levels), len(self.levels) - 1)
-        return np.where(self.levels[at] == levels, self.values[at], np.nan)
+        known, at = _found(self.levels, levels)
+        out = np.full(len(levels), np.nan)
+        out[known] = self.values[at[known]]
+        return out
 
     def of(self, frame: nw.DataFrame[Any], unseen: str, first_row: int = 0) -> Array:
         """Return the effect of each row of a frame, (n,); zero for unseen levels where they are allowed."""
@@ -110,3 +112,11 @@ class Effect:
 def _text(value: Any) -> str:
     """Return a value as a table writes it as text."""
     return str(value).lower() if isinstance(value, bool | np.bool_) else str(plain(value))
+
+
+def _found(levels: NDArray[Any], given: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    """Return which values, (m,), are among sorted levels, and where."""
+    if not len(levels):
+        return np.zeros(len(given), dtype=bool), np.zeros(len(given), dtype=np.intp)
+    at = np.minimum(np.searchsorted(levels, given), len(levels) - 1)
+    return levels[at] == given, at
