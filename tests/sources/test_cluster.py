@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from adaline import (
     LMS,
@@ -524,6 +525,25 @@ def test_what_frames_and_arrays_of_dask_may_hold() -> None:
     ):
         with pytest.raises(InvalidData, match=message):
             open_table(data, target=target)
+
+
+def test_data_of_dask_are_predicted_as_tables_of_them_are() -> None:
+    dd, da = pytest.importorskip("dask.dataframe"), pytest.importorskip("dask.array")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=60), "g": rng.choice(["u", "v", "w"], 60), "y": rng.normal(size=60)})
+    parts, x = dd.from_pandas(frame, npartitions=3), frame[["x", "y"]].to_numpy()
+    for options in ({}, {"absorb": "g"}):
+        model = LinearRegression().fit(open_table(frame, target="y", **options))
+        for rows in (parts, open_table(parts)):
+            found = model.predict(rows)
+            assert isinstance(found, dd.Series)
+            np.testing.assert_allclose(found.compute(), model.predict(frame), rtol=1e-12, atol=1e-12)
+    centres = KMeans(n_clusters=2, random_state=0).fit(x)
+    found = centres.predict(da.from_array(x, chunks=(20, 2)))
+    assert isinstance(found, da.Array)
+    assert np.array_equal(found.compute(), centres.predict(x))
+    with pytest.raises(NotFittedError):
+        LinearRegression().predict(parts)
 
 
 def test_an_interrupt_cancels_the_work(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -55,20 +56,29 @@ class Effect:
         series = frame[self.name]
         if self.texts:
             values = series.to_list()
-            known = {
-                one: ABSENT if is_missing(one) else self._index.get(str(plain(one)), UNKNOWN) for one in set(values)
-            }
+            known = {one: ABSENT if is_missing(one) else self._index.get(_text(one), UNKNOWN) for one in set(values)}
             return np.array([known[one] for one in values], dtype=np.intp)
         if series.dtype == nw.Boolean:
             series = series.cast(nw.Int64)
         if not series.dtype.is_numeric():
-            raise InvalidData(f"column {self.name!r} holds {series.dtype}, the model was fitted to numbers there")
+            return self._number_codes(self._numbers(series))
         gaps = series.is_null().to_numpy()
         whole = series.dtype.is_integer() and self.levels.dtype.kind == "i" and not gaps.any()
         given = series.to_numpy() if whole else np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
-        levels = self.levels if whole else self.levels.astype(np.float64)
+        return self._number_codes(given)
+
+    def _number_codes(self, given: NDArray[Any]) -> Codes:
+        """Return the index of each number among the levels, (n,); ABSENT where it is NaN."""
+        levels = self.levels if given.dtype.kind in "iu" else self.levels.astype(np.float64)
         among, at = _found(levels, given)
-        return np.where(np.isnan(given) if not whole else gaps, ABSENT, np.where(among, at, UNKNOWN))
+        return np.where(np.isnan(given), ABSENT, np.where(among, at, UNKNOWN))
+
+    def _numbers(self, series: nw.Series[Any]) -> Array:
+        """Return numbers that a frame holds as objects, or as categories, (n,), NaN where missing."""
+        values = series.to_list()
+        if not all(is_missing(one) or isinstance(one, numbers.Number) for one in values):
+            raise InvalidData(f"column {self.name!r} holds {series.dtype}, the model was fitted to numbers there")
+        return np.array([np.nan if is_missing(one) else float(one) for one in values])
 
     def at(self, levels: NDArray[Any]) -> Array:
         """Return the effects of some levels, (m,), as they are stored; NaN of those that are not known."""
@@ -97,6 +107,11 @@ class Effect:
         known = codes >= 0
         out[known] = self.values[codes[known]]
         return out
+
+
+def _text(value: Any) -> str:
+    """Return a value as a table writes it as text."""
+    return str(value).lower() if isinstance(value, bool | np.bool_) else str(plain(value))
 
 
 def _found(levels: NDArray[Any], given: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:

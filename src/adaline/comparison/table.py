@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import Array, as_dense, is_sparse
 from adaline.block import Block
 from adaline.coding.columns import plain
 from adaline.comparison.open_data import DataRequest, OpenedData, open_data
@@ -290,6 +290,11 @@ def sample_table(opened: OpenedData, task: str, seed: int, folds: int) -> Table:
         classes = opened.source.find_labels()
         source = opened.source.encoded(classes)
     rows, most = source.count_rows(), MOST_NUMBERS // max(len(opened.source.names), 1)
+    if source.sparse and len(opened.source.names) ** 2 > MOST_NUMBERS:
+        raise InvalidParameter(
+            f"{opened.request.title} has {len(opened.source.names):,} columns, most of them zero: too many for "
+            "compare, which writes zeros out. Hash them to fewer, or fit a system to them"
+        )
     drawn = None if rows <= most else np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
     indices = _used_rows(opened)
     indices = indices if drawn is None else drawn if indices is None else indices[drawn]
@@ -376,7 +381,7 @@ def _read_rows(
             low, high = np.searchsorted(drawn, [low, high])
             indices = drawn[low:high] - block.first_row
         where = place[low:high]
-        x[where], t[where] = block.x[indices], block.t[indices]
+        x[where], t[where] = as_dense(block.x[indices]), block.t[indices]
         if weight is not None:
             weight[where] = block.weights()[indices]
         return np.empty(0)
@@ -403,7 +408,8 @@ def _rows_drawn(drawn: NDArray[np.intp], source: Source) -> tuple[Array, Array, 
     for block in source.blocks():
         low, high = np.searchsorted(drawn, [block.first_row, block.first_row + block.rows])
         indices = drawn[low:high] - block.first_row
-        found.append((np.asarray(block.x)[indices], block.t[indices], block.weights()[indices]))
+        x = block.x if is_sparse(block.x) else np.asarray(block.x)
+        found.append((as_dense(x[indices]), block.t[indices], block.weights()[indices]))
     x, t, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return x, t, weight
 

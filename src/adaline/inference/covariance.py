@@ -349,7 +349,10 @@ def read_groups(groups: Any, rows: int) -> Array:
         raise InvalidParameter("errors='cluster' needs groups: one label for each row")
     labels = np.asarray(groups)
     if labels.shape != (rows,):
-        raise InvalidData(f"groups has shape {labels.shape}; it must be one label for each of the {rows} rows")
+        raise InvalidData(
+            f"groups has shape {labels.shape}; it must be one label for each of the {rows} rows, or two; or, of "
+            "a table, the name of a column, or two names"
+        )
     if labels.dtype == object:
         known: dict[Any, int] = {}
         missing = [i for i, label in enumerate(labels) if label is None or label != label]

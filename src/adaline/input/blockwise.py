@@ -84,10 +84,10 @@ def _named(name: str, system: Any, *args: Any, **kwargs: Any) -> Any:
 def column_of(system: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return a method's values for the rows of a table on an engine as a column of that; None for other rows.
 
-    The rows are the first argument, or X. An offset and an exposure may be columns of the table, by their names; then
-    the rows may be those of any table.
+    The rows are the first argument, or X: data of Dask, or a table. An offset and an exposure may be columns of the
+    table, by their names; then the rows may be those of any table.
     """
-    X = args[0] if args else kwargs.get("X")
+    X = as_table(system, args[0] if args else kwargs.get("X"))
     if not isinstance(X, TableSource):
         return None
     given = dict(signature(getattr(type(system), name)).bind(system, *args, **kwargs).arguments)
@@ -99,11 +99,26 @@ def column_of(system: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, A
     assert isinstance(source, TableSource)
     offset = source.coding.offset
     known = any(one.get(key) is not None for one in (given, by_row) for key in BY_ROW)
-    if system.__dict__.get("_with_offset") and offset is not None and not known:
+    if system.__dict__.get("_with_offset") and offset is not None and not known and not source.coding.effects:
         by_row = {"offset": offset}
-    source, function = source.beside(by_row), partial(_column, system, name, tuple(by_row), given)
+    if source.coding.effects and not by_row:
+        source, function = source.known_parts(), partial(_column, system, name, KNOWN, given)
+    else:
+        source, function = source.beside(by_row), partial(_column, system, name, tuple(by_row), given)
     column = None if source.parts is None else source.parts.column(source, function)
     return function(source) if column is None and by_row else column
+
+
+def as_table(system: Any, X: Any) -> Any:
+    """Return data of Dask as a table; an array where the names of the model are those of arrays; others as they are."""
+    if type(X).__module__.partition(".")[0] != "dask" or getattr(X, "ndim", 2) != 2:
+        return X
+    names = system.__dict__.get("feature_names_in_")
+    if hasattr(X, "chunks") and names is not None and [*names] != [f"x{j}" for j in range(len(names))]:
+        return X
+    from adaline.sources.tables.open_table import open_table  # tables are slow to import
+
+    return open_table(X)
 
 
 def _is_by_row(given: Any, on_engine: bool) -> bool:

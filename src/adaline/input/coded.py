@@ -14,6 +14,7 @@ from adaline.block import Block
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
+from adaline.fitted import check_is_fitted
 from adaline.lazy import nw
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.source import coded_by
@@ -51,6 +52,7 @@ def coded(system: Any, source: Source, targets: bool = True) -> Source:
         if coding is not None:
             classes = system.__dict__.get("classes_")
             return coded_by(source, coding, targets, classes is not None and classes.dtype.kind in "UO")
+    check_is_fitted(system, "n_features_in_")
     source.learn_coding()
     names = system.__dict__.get("feature_names_in_")
     source = source.in_columns(system.n_features_in_, None if names is None else tuple(names))
@@ -102,6 +104,8 @@ def coding_of(system: Any) -> Coding | None:
 
 def check_intercept(system: Any, coding: Coding) -> None:
     """Refuse a formula without a constant where the system fits one."""
+    if not coding.intercept and coding.effects:
+        raise InvalidParameter("absorbed effects hold a constant: take '0 +' or '- 1' out of the formula")
     if not coding.intercept and system.get_params().get("fit_intercept", True):
         raise InvalidParameter(
             "the formula has no constant, and this system fits one: use fit_intercept=False, or take '0 +' or '- 1' "
@@ -121,6 +125,8 @@ def scored(system: Any, score: Any, X: Any, y: Any, sample_weight: Any, by_rows:
             return streamed_score(system, source)
         t = source.target_values() if isinstance(source, TableSource) else source.read_targets()
         y, sample_weight = (t[:, 0] if source.flat and t.ndim == 2 else t), source.read_weights()
+    elif y is None:
+        raise InvalidData("score needs y, or a table with its target: score(open_table(rows, target=...))")
     return _judged(system, score.__func__, brought(system.predict(X)), X, y, sample_weight)
 
 

@@ -355,7 +355,9 @@ def _open_source(
     if coding is not None:
         _refuse_constant_levels(coding)
         check_intercept(system, coding)
-    if coding is not None and coding.effects and (not targets or wanted_basis(system) is not None):
+    if coding is not None and coding.effects and not targets:
+        raise _absorbs_nothing(system)
+    if coding is not None and coding.effects and wanted_basis(system) is not None:
         raise InvalidParameter("absorb= is for a regression on the columns themselves: leave out basis, or absorb=")
     rows = _absorbed(system, source) if targets else source.unlabelled()
     columns = InputColumns(source.shape.features, kept_names(source.names), coding, learn_basis(system, rows))
@@ -368,10 +370,7 @@ def _absorbed(system: Any, source: Source) -> Source:
     if coding is None or not coding.effects:
         return source
     if not hasattr(system, "_absorb"):
-        raise InvalidParameter(
-            f"{type(system).__name__} does not absorb effects: use LinearRegression, or GeneralizedLinear with "
-            "loss='poisson', or open the table without absorb="
-        )
+        raise _absorbs_nothing(system)
     if not isinstance(source, TableSource):
         raise InvalidParameter(
             "effects are absorbed from a whole table, and not from some of its rows, as for folds: open those by "
@@ -379,6 +378,13 @@ def _absorbed(system: Any, source: Source) -> Source:
         )
     found: Source = system._absorb(source)
     return found
+
+
+def _absorbs_nothing(system: Any) -> InvalidParameter:
+    return InvalidParameter(
+        f"{type(system).__name__} does not absorb effects: use LinearRegression, or GeneralizedLinear with "
+        "loss='poisson', or open the table without absorb="
+    )
 
 
 def _read_new(system: Any, x: Any) -> tuple[Any, InputColumns]:

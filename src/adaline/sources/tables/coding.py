@@ -36,7 +36,7 @@ from adaline.lazy import nw
 from adaline.sources.tables.batches import without_missing
 from adaline.sources.tables.failures import shorten
 from adaline.sources.tables.relation import Relation
-from adaline.sources.tables.spec import TableSpec
+from adaline.sources.tables.spec import TableSpec, refuse_absorbed
 from adaline.sources.tables.sql import quoted
 from adaline.sources.tables.summary import (
     LONGEST_KEPT,
@@ -245,6 +245,7 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
         if formula.absorb and spec.absorb:
             raise InvalidParameter("the formula absorbs effects after its bar: give none by absorb=")
         spec = replace(spec, offset=formula.offset or spec.offset, absorb=formula.absorb or spec.absorb)
+        refuse_absorbed(spec, targets)
         features = formula.columns()
         relation.add_lags(features)
         kinds |= {name: relation.kind(name) for name in features if name not in kinds}
@@ -380,7 +381,7 @@ class Expressions:
         """Return the values of each, (n,); refuse missing ones, and those that are not finite."""
         names, frame = self.names, nw.from_native(without_missing(table, self.required), eager_only=True)
         read = (column for column in self.coding.columns if column.name in names and not column.is_category)
-        known = replace(self.coding, columns=tuple(read))
+        known = replace(self.coding, columns=tuple(read), effects=())
         values = [known.value(text, frame) for text in self.texts]
         if not all(np.isfinite(one).all() for one in values):
             if any(np.isnan(known.value(f"(`{name}`)", frame)).any() for name in names):

@@ -76,9 +76,9 @@ def open_table(
         columns (a power of two, 2^18 in a list), chosen by a hash of it. A product with one, in a formula, is hashed
         too. Of a VW file, the number of columns that all of its names are hashed to, 2^18 without it.
     words : list of names, or dictionary from names to options
-        Columns of texts whose words are counted: two or more letters, digits or underscores, in lower case. Options:
-        weighting ("counts", "binary", "tfidf"), ngrams (neighbours that make a word), least (rows that a word must be
-        in), width (to hash words to; 0: a column for each).
+        Columns of texts whose words are counted: two or more letters, digits or underscores, in lower case. Options, a
+        dictionary or the weighting alone: weighting ("counts", "binary", "tfidf"), ngrams (neighbours that make a
+        word), least (rows that a word must be in), width (to hash words to; 0: a column for each).
     dates : list of names
         Date and time columns to use as numbers, days since 1970.
     missing : "error", "drop", "mean" or "indicator"

@@ -40,9 +40,10 @@ class WordOptions:
     width: int = 0
 
     @classmethod
-    def of(cls, given: dict[str, Any] | None) -> Self:
-        """Return the options of a dictionary; refuse unknown ones."""
+    def of(cls, given: dict[str, Any] | str | None) -> Self:
+        """Return the options of a dictionary, or of a weighting alone; refuse unknown ones."""
         known = [one.name for one in fields(cls)]
+        given = {"weighting": given} if isinstance(given, str) else given
         if given is not None and (not isinstance(given, dict) or not given.keys() <= {*known}):
             raise InvalidParameter(f"words: the options of a column are {', '.join(known)}, got {given!r:.80}")
         return cls(**(given or {}))
@@ -185,6 +186,10 @@ def read_spec(relation: Relation, spec: TableSpec) -> TableSpec:
     named = [name for name, _ in (*spec.hashed, *spec.words, *spec.categories)]
     if repeated := {name for name in named if named.count(name) > 1}:
         raise InvalidParameter(f"column {min(repeated)!r} is named in two of categories=, hashed= and words=")
+    refuse_absorbed(spec, spec.targets)
+    if taken := {*spec.whole} & {*spec.targets, spec.weight}:
+        name = min(map(str, taken))
+        raise InvalidParameter(f"{spec.whole[name]}: column {name!r} is the target or the weight, no column of X")
     for name, _ in spec.words:
         if relation.kind(name) not in ("text", "category"):
             raise InvalidParameter(f"words: column {name!r} holds {relation.schema[name]}, no texts")
@@ -204,7 +209,21 @@ def read_spec(relation: Relation, spec: TableSpec) -> TableSpec:
         twice = {*spec.targets, spec.weight, spec.offset, *spec.absorb} & {*spec.features}
         if twice or len(set(spec.features)) < len(spec.features):
             raise InvalidParameter(f"features= names {sorted(map(str, twice)) or 'a column'} twice")
+        if beside := {*spec.whole} - {*spec.features}:
+            name = min(beside)
+            raise InvalidParameter(f"{spec.whole[name]}: column {name!r} is not among features=: name it there too")
     return spec
+
+
+def refuse_absorbed(spec: TableSpec, targets: Collection[str]) -> None:
+    """Refuse columns to be absorbed that are named twice, or that are something else as well."""
+    if len({*spec.absorb}) < len(spec.absorb):
+        raise InvalidParameter(f"absorb names a column twice: {', '.join(spec.absorb)}")
+    others = dict.fromkeys(targets, "the target") | {spec.weight: "the weight"}
+    others |= {name: "in categories=" for name, _ in spec.categories}
+    others |= {name: f"in {option}=" for name, option in spec.whole.items()}
+    if both := [name for name in spec.absorb if name in others]:
+        raise InvalidParameter(f"absorb: column {both[0]!r} is {others[both[0]]} too: leave it out of one of the two")
 
 
 def _set_options(options: Any) -> dict[str, Any]:
