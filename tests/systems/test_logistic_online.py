@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
 from adaline import LogisticRegression, SigmoidPerceptron, open_table
 from adaline.arrays import Array
-from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
+from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, NotFittedError
 from adaline.results import Status
 from adaline.scans import AdaptiveRule, CoordinateRule
 from adaline.storage import load, save
@@ -84,6 +86,51 @@ def test_it_learns_and_an_exact_fit_can_start_from_it() -> None:
     np.testing.assert_allclose(model.coef_, exact.coef_, rtol=1e-4)
     assert not hasattr(model, "partial_fit")
     assert not hasattr(model, "progressive_loss_")
+
+
+def test_a_model_of_dicts_knows_the_columns_of_a_frame_by_their_names(tmp_path: Path) -> None:
+    x, y = rows()
+    x, y = x[:, :3], y > 0
+    model, same = online(), online()
+    for row, label in zip(x, y.tolist(), strict=True):
+        model.learn_one(dict(zip("cab", row, strict=True)), label)
+        same.learn_one(row, label)
+    save(model, tmp_path / "model")
+    frame = pd.DataFrame(x, columns=list("cab"))
+    expected, again = same.predict_proba(x), same.partial_fit(x, y).predict_proba(x)
+    for one in (model, load(tmp_path / "model")):
+        assert "x0" not in str(one.coefficients())
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for given in (frame[list("abc")], open_table(frame[list("bca")])):
+                np.testing.assert_allclose(one.predict_proba(given), expected, rtol=1e-12)
+            one.partial_fit(frame[list("bca")], y)
+            np.testing.assert_allclose(one.predict_proba(frame[list("abc")]), again, rtol=1e-12)
+
+
+@pytest.mark.parametrize("way", ["fit", "partial_fit", "learn_one"])
+def test_a_scan_begins_anew_after_an_exact_fit(way: str) -> None:
+    x, y = rows()
+    model, new = LogisticRegression().fit(x, y).set_params(solver="online"), online()
+    with pytest.raises(NotFittedError):
+        model.predict_one(x[0])
+    for one in (model, new):
+        if way == "learn_one":
+            one.learn_one(x[0], y[0], classes=[0, 1])
+        else:
+            getattr(one, way)(x, y)
+    assert bits(model) == bits(new)
+    assert model.rows_seen_ == new.rows_seen_
+    assert model.certificate_.solver == new.certificate_.solver
+    assert not hasattr(model, "penalty_")
+
+
+def test_the_progressive_loss_of_parts_is_that_of_all_rows() -> None:
+    x, y = rows()
+    whole, parts = online().fit(x, y), online()
+    for part in np.array_split(np.arange(len(y)), 5):
+        parts.partial_fit(x[part], y[part], classes=[0, 1])
+    assert parts.progressive_loss_ == pytest.approx(whole.progressive_loss_, rel=1e-12)
 
 
 def test_l1_sets_weights_to_zero_and_all_of_it_to_the_constant() -> None:

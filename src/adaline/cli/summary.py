@@ -12,6 +12,7 @@ from adaline import storage
 from adaline.cli.output import console, facts, print_json, say, show
 from adaline.inference.summary import CoefficientTable, cell
 from adaline.input.basis import basis_of, columns_of
+from adaline.input.columns import names_on
 from adaline.results import Status
 from adaline.storage.pipelines import last_step
 from adaline.wording import counted, number, plain
@@ -71,7 +72,7 @@ def described(model: Any, summary: CoefficientTable | None = None) -> dict[str, 
         "rows": rows_of(model),
         "target": None if coding is None else coding.target,
         "columns": list(coding.needed) if coding is not None else None,
-        "features": columns_of(model) if {"feature_names_in_", "basis_"} & vars(model).keys() else None,
+        "features": columns_of(model) if names_on(model) is not None or "basis_" in vars(model) else None,
         "classes": vars(model).get("classes_"),
         "intercept": getattr(model, "intercept_", None),
         "coef": getattr(model, "coef_", None),

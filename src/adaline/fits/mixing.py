@@ -141,7 +141,8 @@ def _measure_loss(loss: Loss, source: Source, scan: Scan) -> tuple[float, float]
         size = np.abs(curvature)  # of a loss that is not convex some are negative
         kept = size > len(size) * np.finfo(float).eps * size.max(initial=0.0)
         gap += 0.5 * float(((axes.T @ gradient)[kept] ** 2 / size[kept]).sum())
-    return float(sums.value.sum()), gap
+    value = float(sums.value.sum())
+    return value, min(gap, value)  # no loss is below zero
 
 
 def measure_mistakes(source: Source, scan: Scan) -> tuple[float, float]:

@@ -15,6 +15,7 @@ from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
 from adaline.fitted import check_is_fitted
+from adaline.input.columns import names_on
 from adaline.lazy import nw
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.source import coded_by
@@ -54,8 +55,9 @@ def coded(system: Any, source: Source, targets: bool = True) -> Source:
             return coded_by(source, coding, targets, classes is not None and classes.dtype.kind in "UO")
     check_is_fitted(system, "n_features_in_")
     source.learn_coding()
-    names = system.__dict__.get("feature_names_in_")
-    source = source.in_columns(system.n_features_in_, None if names is None else tuple(names))
+    names = names_on(system)
+    hashed = "_hashed" in system.__dict__
+    source = source.in_columns(system.n_features_in_, None if names is None else tuple(names), hashed)
     if source.shape.features != system.n_features_in_:
         raise InvalidData(
             f"X has {source.shape.features} features, but {type(system).__name__} is expecting "
@@ -94,7 +96,7 @@ def effects_on(system: Any, x: Any) -> Array | None:
 
 def coding_of(system: Any) -> Coding | None:
     """Return the coding of a fitted system; by names alone where it was fitted to numbers, None without names."""
-    names = system.__dict__.get("feature_names_in_")
+    names = names_on(system)
     coding: Coding | None = system.__dict__.get("coding_")
     if coding is not None or names is None:
         return coding

@@ -24,7 +24,7 @@ from adaline.coding.frames import collected, learn_from_frame
 from adaline.errors import InvalidData, InvalidParameter, InvalidType, UnknownLabel, warn
 from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wanted_basis
 from adaline.input.coded import check_intercept, coded, is_coded
-from adaline.input.columns import InputColumns, columns_on, kept_names
+from adaline.input.columns import InputColumns, columns_on, kept_names, names_on
 from adaline.input.labels import Labels, category_order, encode, read_labels, refuse_masked
 from adaline.lazy import nw
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, TableSource
@@ -186,7 +186,7 @@ def read_rows(system: Any, x: Any) -> Any:
     coding = system.__dict__.get("coding_")
     if frame is not None and coding is not None:
         return coding.code(frame)
-    names = system.__dict__.get("feature_names_in_")
+    names = names_on(system)
     if frame is not None and names is not None and set(frame.columns) == set(names):
         frame = frame.select(names.tolist())  # the columns of the fit, in its order
         x = frame.to_native()
@@ -360,7 +360,8 @@ def _open_source(
     if coding is not None and coding.effects and wanted_basis(system) is not None:
         raise InvalidParameter("absorb= is for a regression on the columns themselves: leave out basis, or absorb=")
     rows = _absorbed(system, source) if targets else source.unlabelled()
-    columns = InputColumns(source.shape.features, kept_names(source.names), coding, learn_basis(system, rows))
+    basis = learn_basis(system, rows)
+    columns = InputColumns(source.shape.features, kept_names(source.names), coding, basis, source.hashed)
     return OpenedRows(rows, columns)
 
 
@@ -499,7 +500,7 @@ def _check_names(system: Any, fitted: Any, given: tuple[str, ...] | None) -> Non
 
 
 def _refuse_no_rows(x: Any) -> None:
-    """Refuse what people give for rows at first: the name of a file, nothing, and a dictionary of columns."""
+    """Refuse what people give for rows at first: the name of a file, nothing, dictionaries."""
     if isinstance(x, str | PathLike):
         name = str(x)
         raise InvalidData(
@@ -508,6 +509,11 @@ def _refuse_no_rows(x: Any) -> None:
         )
     if x is None:
         raise InvalidData("X is None. Expected 2D array (rows, columns), or a frame, or a table: open_table(...)")
+    if isinstance(x, list) and x and isinstance(x[0], Mapping):
+        raise InvalidType(
+            "X is a list of dicts: use pandas.DataFrame(X); systems that learn online take dicts one by one, by "
+            "learn_one and predict_one"
+        )
     if isinstance(x, Mapping):
         raise InvalidType("X is a dict, not rows: use pandas.DataFrame(X), or open_table(X, target=...)")
 

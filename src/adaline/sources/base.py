@@ -72,7 +72,10 @@ class Source(ABC):
     target_advice: str = "open the table with target='column'"
     """What to do, or what is wrong, where rows have no targets and a system needs them."""
 
-    def in_columns(self, count: int, names: tuple[str, ...] | None) -> Source:
+    hashed: bool = False
+    """Whether the columns are those that all names of a file are hashed to."""
+
+    def in_columns(self, count: int, names: tuple[str, ...] | None, hashed: bool) -> Source:
         """Return the same rows in the D columns of a model, with their (D,) names, where a file leaves that open."""
         return self
 

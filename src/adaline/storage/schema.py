@@ -192,7 +192,7 @@ STATE: dict[str, str] = {
     **{"_result": "OnlineResult", "_standard": "Standard|None", "_targets": "{level: number|number(.)}"},
     **{"_recording": "Recording", "_state": "Adaptation", "_recorded": "[number(., D)]", "coding_": "Coding"},
     **{"output_": "float|float(K)", "deviance_": "float|float(K)", "dispersion_": "float|float(K)"},
-    **{"shape_": "positive|positive(K)", "_with_offset": "bool", "absorbed_": "Absorption"},
+    **{"shape_": "positive|positive(K)", "_with_offset": "bool", "_hashed": "bool", "absorbed_": "Absorption"},
     **{"_densities": "ClassDensities", "_mixtures": "[Components]", "priors_": "number(C)", "gamma_": "number"},
     **{
         "covariance_": "float|float(.)|float(., .)|float(., ., .)|float(., ., ., .)",
@@ -272,7 +272,7 @@ def check_model(model: Any) -> None:
     if not sizes["F"]:  # a constant alone, which no array can be given to
         return
     trial = copy.copy(model)
-    for name in ("feature_names_in_", "_with_offset", "coding_"):  # the row has neither names nor an offset nor levels
+    for name in ("feature_names_in_", "_names", "_with_offset", "coding_"):  # the row has no names, offset or levels
         vars(trial).pop(name, None)
     bounded = isinstance(trial, GeneralizedLinear) and trial._loss().linked is not None  # the row may have no mean
     with np.errstate(all="ignore"):

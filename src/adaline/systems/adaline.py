@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 from adaline.fits.mixing import measure_loss, run_mixed
 from adaline.fits.online import OnlineResult, run_lms
 from adaline.losses import Squared
-from adaline.parameters import MODE, NONE, POSITIVE, OneOf, UsedWith
+from adaline.parameters import MODE, POSITIVE, OneOf, UsedWith
 from adaline.results import Status
 from adaline.scans import LMSRule, Scan
 from adaline.scans.tally import STEPS
@@ -84,8 +84,7 @@ class Adaline(OnlineClassifier):
     _rule = LMSRule
     used_with: ClassVar[UsedWith] = {
         "schedule": {"rate": POSITIVE},
-        "shuffle": {"mode": OneOf("online"), "mixing": NONE},
-        "mixing": {"mode": OneOf("online")},
+        "shuffle": {"mode": OneOf("online")},
     }
     mode: Annotated[str, MODE] = "online"
     rate: float | str = "auto"

@@ -93,11 +93,6 @@ from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs, split_theta, theta_of
 
 SCHEMES = ("softmax", "one-vs-rest", "one-vs-one")
-OF_A_MAXIMUM = (
-    *("coef_", "intercept_", "certificate_", "history_", "n_iter_", "rows_seen_", "penalty_", "path_"),
-    *("separation_", "aliased_", "dependencies_", "_fits", "_typical"),
-)
-"""What a fit by another solver than "online" sets."""
 
 
 def _is_online(model: Any) -> bool:
@@ -110,9 +105,10 @@ class LogisticRegression(NearFits, LinearClassifier):
     """Logistic regression: minimises minus the log-likelihood of the labels + penalty/2 ||w||^2 + l1 |w|, w0 free.
 
     Two classes: P(classes_[1]) = 1 / (1 + exp(-w'x - w0)). K > 2 classes: P(class k) is the softmax of K outputs, whose
-    weights add up to zero over the classes. Exact maximum likelihood in any units, by Newton steps (IRLS) or, for many
-    rows or columns, by L-BFGS in a metric learned on a sample; nothing is regularised unless asked for. Where a plane
-    separates the classes there is no maximum: `separation_` says so, and the weights under a tiny penalty are returned.
+    weights add up to zero over the classes (online they need not). Exact maximum likelihood in any units, by Newton
+    steps (IRLS) or, for many rows or columns, by L-BFGS in a metric learned on a sample; nothing is regularised unless
+    asked for. Where a plane separates the classes there is no maximum: `separation_` says so, and the weights under a
+    tiny penalty are returned.
 
     solver="online" takes the rows once, in their order, each by a step of a size that every column has of its own, in
     its own units: for streams, and for millions of sparse columns. It goes on by `partial_fit` and, row by row, by
@@ -165,7 +161,7 @@ class LogisticRegression(NearFits, LinearClassifier):
     certificate_ : how good the solution is; its objective is NaN online, where no pass is made to compute it.
     n_iter_, history_ : steps, and the objective after each; online epochs, and the mean progressive loss of each.
     rows_seen_ : number of rows.
-    progressive_loss_ : online, the mean loss of a row before its own step, in the last epoch and since.
+    progressive_loss_ : online, the mean loss of a row before its own step, in the last epoch of fit and since.
     aliased_ : names of the columns that are constant or depend on those before them. dependencies_ : how, as text.
     separation_ : None, or `kind` ("complete", "quasi", or "suspected" where that is too large to be decided) and
         `direction` of a plane that separates the classes.
@@ -218,7 +214,8 @@ class LogisticRegression(NearFits, LinearClassifier):
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Online: go over more rows once, in their order; rows in chunks give the same bits as all at once.
 
-        The first call must know all classes: from its rows, or from `classes`.
+        The first call must know all classes: from its rows, or from `classes`. A model that another solver has fitted
+        begins anew, without its weights: these do not say how large a step to take; `init` can be given them.
         """
         goes_on = "_scan" in self.__dict__
         fit_online(self, X, y, sample_weight, classes=classes, once=True, goes_on=goes_on)
@@ -228,7 +225,8 @@ class LogisticRegression(NearFits, LinearClassifier):
     def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
         """Online: learn from one row, an array (D,) or a dict by column names, whose new keys are new columns.
 
-        A new model must know its classes: from `classes`, or because the label is True or False.
+        A new model, or one that another solver has fitted, begins here, at zero or `init`, and must know its classes:
+        from `classes`, or because the label is True or False.
 
         Examples
         --------
@@ -245,7 +243,7 @@ class LogisticRegression(NearFits, LinearClassifier):
     @available_if(_is_online)
     def predict_one(self, x: Any) -> Any:
         """Online: return the label of one row, an array (D,) or a dict; keys that are new count nothing."""
-        check_is_fitted(self, "classes_")
+        check_is_fitted(self, "_scan")
         still = snapshot(self)
         z = row_outputs(still, x)
         return still.classes_[int(z[0] > 0) if len(z) == 1 else int(z.argmax())]
@@ -317,8 +315,6 @@ class LogisticRegression(NearFits, LinearClassifier):
     ) -> Self | None:
         """Fit; None where the model to start from is of all classes, and one of them has no weight here."""
         if self.solver == SOLVER:
-            for name in OF_A_MAXIMUM:
-                self.__dict__.pop(name, None)
             fit_online(self, X, y, sample_weight, goes_on=bool(self.warm_start) and "_scan" in self.__dict__)
             return self
         meter = Meter(X)

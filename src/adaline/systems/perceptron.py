@@ -10,7 +10,7 @@ import numpy as np
 
 from adaline.fits.mixing import measure_mistakes, run_mixed
 from adaline.fits.online import OnlineResult, explain_mistakes, run_corrections, scan_certificate
-from adaline.parameters import MODE, NONE, POSITIVE, OneOf, UsedWith
+from adaline.parameters import MODE, POSITIVE, OneOf, UsedWith
 from adaline.results import Status
 from adaline.scans import PerceptronRule, Scan
 from adaline.scans.tally import STEPS
@@ -95,8 +95,7 @@ class Perceptron(OnlineClassifier):
     _ends_clean = True
 
     used_with: ClassVar[UsedWith] = {
-        "shuffle": {"mode": OneOf("online"), "mixing": NONE},
-        "mixing": {"mode": OneOf("online")},
+        "shuffle": {"mode": OneOf("online")},
     }
     mode: Annotated[str, MODE] = "online"
     rate: Annotated[float, POSITIVE] = 1.0

@@ -102,8 +102,7 @@ class SigmoidPerceptron(OnlineClassifier):
     _rule = SigmoidRule
     used_with: ClassVar[UsedWith] = {
         "schedule": {"rate": POSITIVE},
-        "shuffle": {"mode": OneOf("online"), "mixing": NONE},
-        "mixing": {"mode": OneOf("online")},
+        "shuffle": {"mode": OneOf("online")},
         "stop_error": {"mode": OneOf("batch")},
     }
     activation: Annotated[str, OneOf(*LOSSES)] = "tanh"

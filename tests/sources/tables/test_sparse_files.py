@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from adaline import cli, compare, open_table, storage
-from adaline.errors import AdalineError, InvalidData, InvalidParameter, UnreadableTable
+from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidType, UnreadableTable
 from adaline.sources import set_threads
 from adaline.sources.tables import sparse_files
 from adaline.sources.tables.sparse_lines import MalformedLine, parse_lines, parse_reference
@@ -329,6 +329,10 @@ def test_vw_importance_is_the_weight_and_base_the_offset(
     np.testing.assert_allclose(model.predict_proba(source), expected.predict_proba(x), rtol=1e-7)
     unlabelled = open_table(written(tmp_path, "|user ann |price x:0.5\n", "new.vw"))  # by the model's own width
     np.testing.assert_allclose(model.predict_proba(unlabelled), expected.predict_proba(x[:1]), rtol=1e-7)
+    storage.save(model, tmp_path / "model.adaline")
+    for one in (model, storage.load(tmp_path / "model.adaline")):
+        with pytest.raises(InvalidData, match="has indices for columns, and the model was fitted to hashed names"):
+            one.predict(open_table(written(tmp_path, "1 1:1 16:1\n")))
     with pytest.raises(InvalidData, match=r"requires y: row 0 of .*new.vw has no label"):
         SYSTEMS["LogisticRegression"]().fit(unlabelled)
     based = open_table(written(tmp_path, "3 1 0.5 |a x:1\n5 1 1 |a x:2\n6 1 |a x:3\n", "based.vw"), hashed=2)
@@ -338,6 +342,15 @@ def test_vw_importance_is_the_weight_and_base_the_offset(
     x, t = sparse.vstack([block.x for block in based.blocks()]).tocsr(), based.read_targets()
     offset = poisson.fit(x, t[:, 0], offset=t[:, 1]).predict(x, offset=t[:, 1])
     np.testing.assert_allclose(poisson.fit(based).predict(based), offset, rtol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["WienerFilter", "AdaptiveFilter"])
+def test_filters_refuse_sparse_files(tmp_path: Path, name: str) -> None:
+    source, x = open_table(written(tmp_path, "1 1:1 3:2\n2 2:1\n" * 9)), np.random.default_rng(0).normal(size=(20, 3))
+    fitted = SYSTEMS[name]().fit(x, x[:, 0])
+    for act in (SYSTEMS[name]().fit, SYSTEMS[name]().partial_fit, fitted.predict, fitted.score):
+        with pytest.raises(InvalidType, match=f"sparse rows: {name} takes signals"):
+            act(source)
 
 
 @pytest.mark.parametrize("width", [3, 1, 2**40, "user", 2.0])

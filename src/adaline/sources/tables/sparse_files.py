@@ -188,7 +188,7 @@ class SparseFiles:
         else:
             out = StreamedRows(t, weight, columns, names, found)
         out.files, out.first, out.span = self, first, (found.lowest, found.highest)
-        out.offset, out.reads, out.flat = offset, [1], True
+        out.offset, out.reads, out.flat, out.hashed = offset, [1], True, self.width is not None
         if t.shape[1] == offset:
             out.target_advice = f"row {int(np.isnan(labels[:, 0]).argmax())} of {self.title} has no label"
         return out
@@ -282,11 +282,15 @@ class FileRows(Source):
     first: int = 0
     span: tuple[int, int] = (0, -1)
 
-    def in_columns(self, count: int, names: tuple[str, ...] | None) -> Source:
-        """Return the same rows in the columns of a model: their number D, and (D,) names or None."""
+    def in_columns(self, count: int, names: tuple[str, ...] | None, hashed: bool) -> Source:
+        """Return the same rows in the columns of a model: their number D, (D,) names or None; hashed or not."""
         files = self.files
         if files is None:
             return self
+        if hashed and files.width is None:
+            raise InvalidData(
+                f"{files.title} has indices for columns, and the model was fitted to hashed names: predict a .vw file"
+            )
         first = files.first_index(count, names, self.first)
         if (first, count) == (self.first, self.shape.features):
             return self

@@ -85,6 +85,14 @@ class OnlineSystem(BaseEstimator):
     _names: tuple[Any, ...] | None  # the columns of a row that is a dict; None where rows were arrays
     _typical: Array | None  # a row about which outputs can be computed without cancellation
 
+    def _check_together(self) -> None:
+        mode = getattr(self, "mode", "online")
+        if self.mixing is not None and mode != "online":
+            raise InvalidParameter(
+                f"mixing={self.mixing} takes the place of epochs of mode='online', and mode is {mode!r}: give one of "
+                "the two"
+            )
+
     # -- what a learner says -------------------------------------------------------------------------------------
 
     def _rule_options(self) -> dict[str, Any]:

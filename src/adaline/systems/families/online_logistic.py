@@ -40,8 +40,15 @@ from adaline.sources.views import in_memory, recoded
 from adaline.systems.families.online_classifier import signed
 
 SOLVER = "online"
+TALLIED = [LOSS, WEIGHT]
+"""The numbers of a scan that `progressive_loss_` is made of."""
 SHOWN = ("coef_", "intercept_", "certificate_", "history_", "n_iter_", "rows_seen_", "progressive_loss_")
 """What a model shows of its scan."""
+OF_A_MAXIMUM = (
+    *("coef_", "intercept_", "certificate_", "history_", "n_iter_", "rows_seen_", "penalty_", "path_"),
+    *("separation_", "aliased_", "dependencies_", "_fits", "_typical"),
+)
+"""What a fit by another solver sets, which would hide what a scan shows."""
 
 
 def fit_online(
@@ -58,6 +65,8 @@ def fit_online(
         if classes is not None and not np.array_equal(all_classes(np.asarray(classes)), model.classes_):
             raise InvalidData(f"classes={list(classes)} are not the classes of the model, {model.classes_.tolist()}")
     else:
+        for name in OF_A_MAXIMUM:
+            model.__dict__.pop(name, None)
         plain = given.columns.names if given.columns.coding is None and given.columns.basis is None else None
         model._names = None if plain is None else {name: j for j, name in enumerate(plain)}
     epochs = 1 if once else int(model.epochs)
@@ -74,7 +83,9 @@ def fit_online(
             if goes_on and not once:
                 scan.begin(again=True)
             before = replace(model._result, rows=model.rows_seen_) if goes_on else None
+            seen = scan.numbers[TALLIED] if goes_on and once else 0.0
             result = run_epochs(rows, scan, EpochOptions(epochs, title=type(model).__name__))
+            scan.numbers[TALLIED] += seen
             _keep(model, scan, result, before, rows, meter)
 
     if goes_on or classes is not None:
@@ -240,7 +251,7 @@ def _begin(model: Any, x: Any, y: Any, classes: Any) -> None:
     names: dict[str, int] | None = {} if isinstance(x, Mapping) else None
     kind: Any = type(model)
     draft = kind.__new__(kind)
-    draft.__dict__ = {**model.__dict__, "_names": names}
+    draft.__dict__ = {k: v for k, v in model.__dict__.items() if k not in OF_A_MAXIMUM} | {"_names": names}
     _take_classes(draft, np.array([False, True]) if classes is None else all_classes(np.asarray(classes)))
     set_columns(draft, InputColumns(0 if names is not None else int(np.size(x))))
     draft._scan = _start(draft, Shape(draft.n_features_in_, 1))
