@@ -1,6 +1,8 @@
 // adaline._native, continued: scans with a step size for every coordinate.
 
+#include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "coordinates.hpp"
@@ -17,6 +19,7 @@ class CoordinateScan {
     Coordinates c;
     std::vector<double> row, outputs;
     std::vector<index> columns;
+    std::vector<std::pair<index, double>> pairs;
 
     using Outputs = std::optional<nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>>;
 
@@ -57,13 +60,12 @@ class CoordinateScan {
         columns[k] = column;
     }
 
-    // Keeps n + 1 entries in the order of their columns, as an array has them.
-    void insert(index n, index column, double value) {
-        put(n, column, value);
-        for (; n && columns[n - 1] > columns[n]; --n) {
-            std::swap(columns[n - 1], columns[n]);
-            std::swap(row[n - 1], row[n]);
-        }
+    // Puts n entries into the order of their columns, as an array has them.
+    void sort(index n) {
+        pairs.clear();
+        for (index k = 0; k < n; ++k) pairs.emplace_back(columns[k], row[k]);
+        std::sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+        for (index k = 0; k < n; ++k) std::tie(columns[k], row[k]) = pairs[k];
     }
 
     bool finish(index n, const double* t) {
@@ -86,14 +88,17 @@ class CoordinateScan {
         PyObject *key, *value;
         index n = 0;
         double number;
+        bool ordered = true;
         for (; PyDict_Next(x.ptr(), &place, &key, &value); ++n) {
             PyObject* const column = PyDict_GetItemWithError(names.ptr(), key);
             if (!column) PyErr_Clear();
             if (!column || !as_double(value, number)) return false;
             const index j = index(PyLong_AsLongLong(column));
             if (j < 0 || j >= c.D) return false;
-            insert(n, j, number);
+            put(n, j, number);
+            ordered &= n == 0 || columns[n - 1] < j;
         }
+        if (!ordered) sort(n);
         return finish(n, t);
     }
 
@@ -136,7 +141,8 @@ class CoordinateScan {
         Visits v;
         const Targets y = checked(t, weight, chosen, order, outputs, chosen ? index(chosen->size()) : x.rows, v);
         {
-            const nb::gil_scoped_release unlocked;
+            std::optional<nb::gil_scoped_release> unlocked;
+            if (v.count > 1) unlocked.emplace();  // one row is taken while no other thread can take one
             scan_coordinates(c, x, chosen ? chosen->data() : v.order, y, v);
         }
         if (c.tally->status == double(ScanState::stray_index)) {

@@ -156,11 +156,12 @@ double gather(const Coordinates& c, double weight, Room& r) {
         if (size > *at) [[unlikely]]
             widen(c, at, size > least ? size : least);
         const double s = *at, part = s == 1 ? x : x / s, part2 = part * part;  // divisions are most of the time
+        const double pull = s == 1 ? part : part / s;  // first, as s sqrt(G) may be too small for a number
         norm += part2;
         for (index k = 0; k < K; ++k) {
             double& G = at[2 + k * pace];
             G += (alone ? square : r.u[k]) * part2;
-            const double factor = G > 0 ? part / (std::sqrt(G) * s) : 0;
+            const double factor = G > 0 ? pull / std::sqrt(G) : 0;
             r.factors[i * K + k] = factor;
             (alone ? first : r.q[k]) += x * factor;
         }
@@ -176,7 +177,8 @@ double gather(const Coordinates& c, double weight, Room& r) {
 // The weights of a coordinate that is penalised.
 void settle(const Coordinates& c, double* own, double s, double part, double u, double m) {
     const double H = std::sqrt(own[1]) / (rate * m), a = own[2] + u / rate * part + H * (own[0] * s);
-    const double size = std::fabs(a) - c.l1 / s, w = size > 0 ? std::copysign(size, a) / (H + c.penalty / s / s) : 0;
+    const double times = 1 + c.tally->hold, size = std::fabs(a) - times * c.l1 / s;
+    const double w = size > 0 ? std::copysign(size, a) / (H + times * c.penalty / s / s) : 0;
     own[0] = w / s;
     own[2] = a - H * w;
 }

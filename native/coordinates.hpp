@@ -9,7 +9,8 @@
 // With a penalty or l1 the weights are those that minimise the sum of the gradients so far, of the quadratics about
 // earlier weights and of the penalties; d_jk is what the penalties hold back (FTRL-proximal):
 //
-//   H = sqrt(G) / (eta m),   a = d + (u / eta) x' + H s w,   s w = soft(a, l1 / s) / (H + penalty / s^2),   d = a - H s w
+//   H = sqrt(G) / (eta m),   a = d + (u / eta) x' + H s w,   s w = soft(a, e l1 / s) / (H + e penalty / s^2)
+//   d = a - H s w,   e = 1 + tally.hold, how often the penalties count
 //
 // Only the coordinates of a row are visited. All that belongs to one lies together: s, then w, G (and d) of each output.
 #pragma once

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from adaline.wording import counted, visible
 
 MOST_NAMES = 8  # of columns in one line
+CONSTANT, EXPLAINED = "constant", "explained by the absorbed effects"  # columns that are left out
 
 
 class Status(Enum):
@@ -191,7 +192,7 @@ def after_one_go(proof: Certificate) -> Certificate:
     return proof if advice == proof.advice else changed(proof, advice=advice)
 
 
-def without_constants(proof: Certificate, names: Sequence[str], what: str = "constant") -> Certificate:
+def without_constants(proof: Certificate, names: Sequence[str], what: str = CONSTANT) -> Certificate:
     """Return the certificate; its advice names the columns that are constant, or `what`, and were left out, if any."""
     return with_note(proof, say_constant(names, what)) if names else proof
 
@@ -201,7 +202,7 @@ def with_note(proof: Certificate, note: str) -> Certificate:
     return changed(proof, advice=note if proof.advice == Status.SOLVED.advice else f"{proof.advice}; {note}")
 
 
-def say_constant(names: Sequence[str], what: str = "constant") -> str:
+def say_constant(names: Sequence[str], what: str = CONSTANT) -> str:
     """Return a note on columns that are constant, or what else they are."""
     return f"column{'s' * (len(names) > 1)} {some(names)} {'are' if len(names) > 1 else 'is'} {what} and left out"
 

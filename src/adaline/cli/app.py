@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from adaline import __version__
+from adaline.errors import InvalidParameter
 from adaline.systems import SYSTEMS
 
 EXAMPLES = """
@@ -113,16 +114,21 @@ def widths(text: str | None) -> dict[str, int] | None:
     if text is None:
         return None
     parts = [name.partition("=") for name in listed(text) or ()]
-    return {name.strip(): _power(width) for name, _, width in parts}
+    from adaline.coding.columns import DEFAULT_WIDTH
 
-
-def _power(text: str) -> int:
-    """Return a number of columns, "1048576", "2^20" or "2**20"; that of a list of names for no text."""
-    base, _, power = text.replace("**", "^").partition("^")
     try:
-        return 2**18 if not text.strip() else int(base) ** min(int(power), 64) if power else int(base)
+        return {name.strip(): power(width) if width.strip() else DEFAULT_WIDTH for name, _, width in parts}
+    except InvalidParameter as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def power(text: str) -> int:
+    """Return a number of columns, "1048576", "2^20" or "2**20"."""
+    base, _, exponent = text.replace("**", "^").partition("^")
+    try:
+        return int(base) ** min(int(exponent), 64) if exponent else int(base)
     except ValueError:
-        raise typer.BadParameter(f"a number of columns is 1048576 or 2^20, not {text!r}") from None
+        raise InvalidParameter(f"a number of columns is 1048576 or 2^20, not {text!r}") from None
 
 
 def weighted(text: str | None) -> dict[str, dict[str, str]] | None:
@@ -232,7 +238,8 @@ def table_options(
             "--hash",
             metavar="A,B=2^20",
             callback=widths,
-            help="Columns of ids, hashed to 2^18 columns each, or to as many as are given: any number of levels.",
+            help="Columns of ids, hashed to 2^18 columns each, or to as many as are given: any number of levels. Of a "
+            "VW file, how many columns all names are hashed to, as 2^20.",
         ),
     ] = None,
     words: Annotated[

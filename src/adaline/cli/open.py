@@ -9,7 +9,7 @@ from typing import Any
 
 from adaline import peers
 from adaline.basis import Basis, Fourier, Polynomial, Radial
-from adaline.cli.app import Options, listed
+from adaline.cli.app import Options, listed, power
 from adaline.cli.exit import note
 from adaline.comparison.open_data import DataRequest, OpenedData, open_data, open_sparse_data
 from adaline.errors import InvalidParameter
@@ -24,9 +24,10 @@ FOR_NUMBERS, FOR_LABELS = "LinearRegression", "GaussianClassifier"
 
 def open_with_notes(options: Options, trusting: bool = False) -> OpenedData:
     """Open a table with a target, as `open_data` does, and say on stderr what is left out."""
+    if sparse_suffix(options["data"]) is not None:
+        width, others = options["hashed"], {**options, "hashed": None}
+        return open_sparse_data(DataRequest.of(**others, shell=True), None if width is None else power(",".join(width)))
     request = DataRequest.of(**options, shell=True)
-    if sparse_suffix(request.data) is not None:
-        return open_sparse_data(request)
     opened = open_data(request, trusting)
     for text in opened.notes:
         note(text)

@@ -18,7 +18,7 @@ from adaline.coding.contrasts import Contrast, contrast_of
 from adaline.coding.effects import Effect
 from adaline.coding.expressions import compiled, evaluate, lag_of, names_in
 from adaline.coding.learned import Cut, Facts
-from adaline.coding.rows import Entries, as_csr, product_of
+from adaline.coding.rows import AVERAGED, Entries, as_csr, product_of
 from adaline.coding.terms import Term, TermFactor
 from adaline.coding.texts import Texts, joined_hashes, seed_of, signed_buckets
 from adaline.errors import InvalidData, MissingValues
@@ -30,7 +30,6 @@ MISSING = ("error", "drop", "mean", "indicator")
 UNSEEN = ("error", "other")
 MANY, FILLED = 500, 0.125  # columns from which X is sparse, and the share of its numbers up to which it is
 NAMED = 2**16  # columns of X up to which their names are kept; those of more are made when they are asked for
-AVERAGED = 2**25  # numbers that rows of average levels take in a block at most
 TYPICAL_WORDS = 64.0  # of a text, where they were not counted
 
 

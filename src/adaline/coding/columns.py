@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.coding.texts import TextIndex, Texts, expected_collisions, join_entries, seed_of, signed_buckets
-from adaline.errors import InvalidData
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.lazy import nw
 from adaline.locks import cached_property
 
@@ -214,6 +214,14 @@ class WordColumn(Column):
     def rarity(self) -> Array:
         """The weight of each word of the vocabulary: 1 + ln((1 + n) / (1 + m)) where m of n texts have it."""
         return 1.0 + np.log((1 + self.rows) / (1 + np.array(self.share) * self.rows))
+
+
+def check_width(name: str, width: Any, most: int = MOST_WIDTH, where: str = "") -> None:
+    """Refuse a number of columns to hash to that is no power of two, or more than `most`, one itself."""
+    if type(width) is not int or not 2 <= width <= most or width & (width - 1):
+        raise InvalidParameter(
+            f"{name} must be a power of two from 2 to 2^{most.bit_length() - 1}, as 2**20{where}, got {width!r:.40}"
+        )
 
 
 def days(series: nw.Series[Any]) -> Array:

@@ -37,7 +37,7 @@ class Effect:
     @property
     def fitted(self) -> bool:
         """Whether the effects are known."""
-        return len(self.values) > 0
+        return len(self.values) > 0 or not math.isnan(self.missing)
 
     @property
     def texts(self) -> bool:
@@ -67,16 +67,18 @@ class Effect:
         whole = series.dtype.is_integer() and self.levels.dtype.kind == "i" and not gaps.any()
         given = series.to_numpy() if whole else np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
         levels = self.levels if whole else self.levels.astype(np.float64)
-        at = np.minimum(np.searchsorted(levels, given), len(levels) - 1)
-        return np.where(np.isnan(given) if not whole else gaps, ABSENT, np.where(levels[at] == given, at, UNKNOWN))
+        among, at = _found(levels, given)
+        return np.where(np.isnan(given) if not whole else gaps, ABSENT, np.where(among, at, UNKNOWN))
 
     def at(self, levels: NDArray[Any]) -> Array:
         """Return the effects of some levels, (m,), as they are stored; NaN of those that are not known."""
         if self.texts:
             found = [self._index.get(level, -1) for level in levels.tolist()]
             return np.array([self.values[i] if i >= 0 else np.nan for i in found])
-        at = np.minimum(np.searchsorted(self.levels, levels), len(self.levels) - 1)
-        return np.where(self.levels[at] == levels, self.values[at], np.nan)
+        known, at = _found(self.levels, levels)
+        out = np.full(len(levels), np.nan)
+        out[known] = self.values[at[known]]
+        return out
 
     def of(self, frame: nw.DataFrame[Any], unseen: str, first_row: int = 0) -> Array:
         """Return the effect of each row of a frame, (n,); zero for unseen levels where they are allowed."""
@@ -95,3 +97,11 @@ class Effect:
         known = codes >= 0
         out[known] = self.values[codes[known]]
         return out
+
+
+def _found(levels: NDArray[Any], given: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    """Return which values, (m,), are among sorted levels, and where."""
+    if not len(levels):
+        return np.zeros(len(given), dtype=bool), np.zeros(len(given), dtype=np.intp)
+    at = np.minimum(np.searchsorted(levels, given), len(levels) - 1)
+    return levels[at] == given, at

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.coding.texts import Codes32, Starts, join_parts
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import InvalidData
 
 MOST_COLUMNS = 2**30
+AVERAGED = 2**25  # numbers that rows of average levels take in a block at most
 
 
 class Entries(NamedTuple):
@@ -60,19 +61,37 @@ def product_of(left: FactorEntries, right: FactorEntries) -> FactorEntries:
 
 
 def _product(left: Entries, right: Entries, width: int) -> Entries:
-    if left.starts is not None and right.starts is not None:
-        raise InvalidParameter("words are not multiplied with words, nor with categories of missing or new levels")
     starts = left.starts if right.starts is None else right.starts
-    rows = (left if right.starts is None else right).rows()
-    a = left.codes if left.starts is not None or starts is None else left.codes[rows]
-    b = right.codes if right.starts is not None or starts is None else right.codes[rows]
+    of_left: Any = slice(None)  # which entry of each side makes one of the product
+    of_right: Any = slice(None)
+    if left.starts is not None and right.starts is not None:
+        starts, of_left, of_right = _each_with_each(left.starts, right.starts)
+    elif left.starts is not None:
+        of_right = left.rows()
+    elif right.starts is not None:
+        of_left = right.rows()
+    a, b = left.codes[of_left], right.codes[of_right]
     codes = np.where((a < 0) | (b < 0), np.int32(-1), a * np.int32(width) + b)
     values = None
-    for part in (left, right):
+    for part, of in ((left, of_left), (right, of_right)):
         if part.values is not None:
-            own = part.values if part.starts is not None or starts is None else part.values[rows]
-            values = own if values is None else values * own
+            values = part.values[of] if values is None else values * part.values[of]
     return Entries(codes, values, starts)
+
+
+def _each_with_each(left: Starts, right: Starts) -> tuple[Starts, NDArray[Any], NDArray[Any]]:
+    """Return where the pairs of entries of each row begin, (n + 1,), and the left and the right entry of each pair."""
+    across = np.diff(right)
+    counts = np.diff(left) * across
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    if starts[-1] > AVERAGED:
+        raise InvalidData(
+            f"a product with average levels takes {starts[-1]:,} numbers in {len(counts):,} rows, "
+            "too many for one block: leave out rows of missing or new levels, or hash one of the columns (hashed=)"
+        )
+    rows = np.repeat(np.arange(len(counts)), counts)
+    above, beside = np.divmod(np.arange(starts[-1]) - starts[rows], across[rows])
+    return starts, left[rows] + above, right[rows] + beside
 
 
 def as_csr(rows: int, terms: list[tuple[int, list[Entries]]]) -> Any:
@@ -100,7 +119,10 @@ def as_csr(rows: int, terms: list[tuple[int, list[Entries]]]) -> Any:
         [base for base, _ in placed],
         columns,
     )
-    return scipy.sparse.csr_array((data[:used], indices[:used], indptr), shape=(rows, columns), copy=False)
+    out = scipy.sparse.csr_array((data[:used], indices[:used], indptr), shape=(rows, columns), copy=False)
+    if any(len(parts) > 1 and any(part.starts is not None for part in parts) for _, parts in terms):
+        out.sort_indices()  # the columns of a part that has several entries a row lie between those of the next part
+    return out
 
 
 def check_columns(columns: int) -> None:

@@ -64,7 +64,6 @@ class Texts:
         import pyarrow as pa
 
         array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-        array = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
         absent = _absent(array)
         if pa.types.is_dictionary(array.type) and 2 * len(array.dictionary) > len(array):  # as of a slice of many rows
             array = array.dictionary_decode()
@@ -108,8 +107,12 @@ class Texts:
 
     def to_list(self) -> list[str]:
         """Return the texts, (m,)."""
-        raw, ends = self.data.tobytes(), self.offsets.tolist()
+        raw, ends = self._own_bytes().tobytes(), (self.offsets - self.offsets[0]).tolist()
         return [raw[a:b].decode("utf-8", "replace") for a, b in pairwise(ends)]
+
+    def _own_bytes(self) -> Bytes:
+        """Return the bytes of these texts alone, where they are some of those of a buffer."""
+        return self.data[self.offsets[0] : self.offsets[-1]]
 
     def words(self, longest: int) -> tuple[Texts, Starts]:
         r"""Return the words of the text of each row, and up to `longest` neighbours; and where those of a row begin.
@@ -129,7 +132,8 @@ class Texts:
 
     def _in_ascii(self) -> Texts:
         """Return the texts such that bytes of other alphabets are letters, in lower case, as the kernel takes them."""
-        if not len(self.data) or self.data.max() < 128:
+        own = self._own_bytes()
+        if not len(own) or own.max() < 128:
             return self
         lowered = (one if one.isascii() else NO_WORD.sub(" ", one.lower()) for one in self.to_list())
         return Texts.of(lowered)

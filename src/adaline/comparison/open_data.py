@@ -212,13 +212,15 @@ def open_data(request: DataRequest, trusting: bool = False) -> OpenedData:
     return OpenedData(request, spec, source, target, labels, order, few, missing.rows, left_out, tuple(notes))
 
 
-def open_sparse_data(request: DataRequest) -> OpenedData:
-    """Open a file of sparse rows, which has neither gaps nor columns that cannot be used."""
+def open_sparse_data(request: DataRequest, width: int | None) -> OpenedData:
+    """Open a file of sparse rows, which has neither gaps nor columns that cannot be used.
+
+    The names of a VW file are hashed to `width` columns, 2^18 for None.
+    """
     options = {**request.spec.options(), **({"drop": request.drop} if request.drop else {})}
-    unseen, hashed = options.pop("unseen", "error"), options.pop("hashed", None)
+    unseen = options.pop("unseen", "error")
     options.pop("missing", None)
     refuse_options(**options, table=request.table, cluster=request.cluster)
-    width = int(hashed[0]) if isinstance(hashed, list) and len(hashed) == 1 and hashed[0].isdecimal() else hashed
     source = open_sparse(request.data, hashed=width, unseen=unseen)
     labels = np.unique(source.read_targets()[:, 0]) if source.shape.targets > source.offset else np.zeros(0)
     few = len(labels) if len(labels) <= FEW and (labels == np.floor(labels)).all() else 0

@@ -17,6 +17,7 @@ from adaline.coding.columns import plain
 from adaline.comparison.open_data import DataRequest, OpenedData, open_data
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.locks import cached_property
+from adaline.selection.cross_validation import refuse_absorbing
 from adaline.selection.folds import check_classes
 from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.sources import Source, TableSource
@@ -338,8 +339,7 @@ class ReadData(NamedTuple):
 def read_data(request: DataRequest, task_of: Callable[[OpenedData], str], seed: int, folds: int) -> ReadData:
     """Open data and read their rows for the task that `task_of` says."""
     opened = open_data(request)
-    if opened.source.absorb:
-        raise InvalidParameter("compare judges systems by folds, whose levels differ: leave out absorb=, and use fit")
+    refuse_absorbing(opened.source, "compare")
     return ReadData(opened, sample_table(opened, task_of(opened), seed, folds))
 
 

@@ -92,6 +92,8 @@ def infer(
     if robust is not None:
         f, f_freedom = (np.nan if fit.penalty.any() else robust.model_f()), robust.freedom
     within = math.nan
+    if absorbed is not None and not total > 0:
+        error = np.full_like(error, math.nan)
     if absorbed is not None:
         within, r_squared = r_squared, 1.0 - float(fit.rss[k]) / absorbed.total if absorbed.total > 0 else math.nan
     likely = freedom > 0.5 and squares > 0  # otherwise sigma goes to zero, and the likelihood beyond all bounds

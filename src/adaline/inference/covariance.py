@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, host
 from adaline.block import Block
-from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.inference.sample import Sample
 from adaline.parameters import NONE, AnyOf, OneOf, WholeNumber
 from adaline.solvers.least_squares.factor import EPS, Factor
@@ -368,8 +368,8 @@ def group_sources(source: Source, groups: Any) -> list[Source]:
     Groups are the name of a column of their table, which is read with the rows, or one label for each row. Of two such
     that is done for each, and for those that agree in both.
     """
-    two = isinstance(groups, list | tuple) and len(groups) == 2 and all(isinstance(one, str) for one in groups)
-    if two:
+    two = isinstance(groups, list | tuple) and len(groups) == 2
+    if two and all(isinstance(one, str) or np.ndim(one) == 1 for one in groups):
         pair = list(groups)
     elif not isinstance(groups, str) and np.ndim(groups) == 2 and np.shape(groups)[1] == 2:
         pair = list(np.asarray(groups).T)
@@ -459,6 +459,9 @@ def root_of(meat: Array, scale: float) -> Array:
     return np.asarray(vectors * np.sqrt(scale * np.where(values > 8 * len(values) * EPS * values[-1], values, 0.0)))
 
 
+NEGATIVE = 1e-9  # of the largest eigenvalue, beyond which a negative one is no rounding
+
+
 def root_of_difference(meat: Array, scale: float) -> Array:
     """Return a root (m, m) of scale times a meat that is a difference, so that some eigenvalues may be negative.
 
@@ -467,6 +470,13 @@ def root_of_difference(meat: Array, scale: float) -> Array:
     """
     root = np.zeros_like(meat)
     slopes = root_of(meat[1:, 1:], scale)
+    values = np.linalg.eigvalsh(meat[1:, 1:])
+    if len(values) and values[0] < -NEGATIVE * np.abs(values).max():
+        warn(
+            "groups of two kinds leave a covariance with negative variances in some directions, which count as zero: "
+            "standard errors may be too small; use groups of one kind, or of more groups",
+            AdalineWarning,
+        )
     lengths_squared = (slopes**2).sum(axis=0)
     across = np.divide(
         scale * meat[0, 1:] @ slopes, lengths_squared, where=lengths_squared > 0, out=np.zeros(len(slopes))

@@ -214,8 +214,8 @@ class Scan(ABC):
         if outputs is not None and self.ended():
             outputs[self.stopped :] = 0.0
 
-    def begin(self) -> None:
-        """Reset the tallies for a new epoch; steps, weights and status are kept."""
+    def begin(self, again: bool = False) -> None:
+        """Reset the tallies for a new epoch, of rows taken `again`; steps, weights and status are kept."""
         for name in FIELDS:
             if name != "steps":
                 self.numbers[INDEX[name]] = math.inf if name == "margin" else 0.0

@@ -10,7 +10,8 @@ the largest numbers are often such ones.) No number depends on the units of the 
 changes the predictions by no bit.
 
 u_k is what the flow dz/dh = -q_k g(z) has moved, in time h = eta weight, eta = 1/2, so that no step passes its target
-and a weight of 2 is the row twice in one place:
+and a weight of 2 is nearly the row twice in one place (z moves by 0.83 of that at the first row, by 0.98 to 1 of it
+after a hundred rows, as G has both at once):
 
     squared            u = (t - z) (1 - exp(-h q)) / q,   where eta is times the largest |t| so far
     logistic           y z + exp(y z) grows by h q,   y = 1 where t > 0, else -1
@@ -18,9 +19,11 @@ and a weight of 2 is the row twice in one place:
 
 With `penalty` or `l1` (of the weights in the units of the columns, not of the intercept) the weights after a row
 minimise the sum of all gradients so far, of quadratics about earlier weights, and of penalty/2 ||w||^2 + l1 |w|, once
-for all rows (FTRL-proximal). They are exactly zero where l1 outweighs the rows. d is what the penalties hold back:
+for all rows, e times where they are taken for the e-th time (FTRL-proximal): the sums of e epochs are those of e
+objectives, and many epochs come near to its minimum. Weights are exactly zero where l1 outweighs the rows. d is what
+the penalties hold back:
 
-    H = sqrt(G) / (eta m),   a = d + (u / eta) x' + H s w,   s w = soft(a, l1 / s) / (H + penalty / s^2)
+    H = sqrt(G) / (eta m),   a = d + (u / eta) x' + H s w,   s w = soft(a, e l1 / s) / (H + e penalty / s^2)
     d = a - H s w
 
 Only the coordinates of a row that are not zero are visited: a row costs as many steps as it has numbers, whatever the
@@ -37,7 +40,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import Array, copy_at_once
 from adaline.block import Shape
 from adaline.kernels import native
 from adaline.parameters import ZERO_OR_MORE, OneOf
@@ -45,7 +48,7 @@ from adaline.scans.base import Scan, aligned_zeros, first_theta
 from adaline.scans.schedules import Schedule
 from adaline.scans.sigmoid import sigmoid
 from adaline.scans.softmax import softmax_outcome
-from adaline.scans.tally import CURVES, REACH, REPLACED, SIZE, SPARE, STATUS, RowOutcome
+from adaline.scans.tally import CURVES, HOLD, REACH, REPLACED, SIZE, SPARE, STATUS, RowOutcome
 
 LOSSES = ("logistic", "squared", "softmax", "sigmoid_squared", "tanh_squared")
 RATE, LEAST, SMALL, SILENT = 0.5, 2.0**-900, 1e-9, 2.0**-48
@@ -111,6 +114,11 @@ class CoordinateRule(Scan):
         """The weights, (K, 1 + D): a view of the state."""
         return self.root[0, : 1 + self.features, 1 : 1 + self.outputs * self.pace : self.pace].T
 
+    def weights(self, first: int, last: int | None) -> Array:
+        """Return a copy of columns of theta, made while no other thread can take a row."""
+        still = copy_at_once(self.root[:, : 1 + self.features][:, first:last])
+        return still[0, :, 1 : 1 + self.outputs * self.pace : self.pace].T.copy()
+
     @property
     def pace(self) -> int:
         """Numbers that a coordinate has for each output."""
@@ -121,6 +129,11 @@ class CoordinateRule(Scan):
         """The loss."""
         return f"coordinate_{self.loss}"
 
+    def begin(self, again: bool = False) -> None:
+        """Reset the tallies for a new epoch; where its rows are taken `again`, penalties count once more."""
+        super().begin()
+        self.numbers[HOLD] += again
+
     def grown(self, columns: int) -> Self:
         """Return the scan with `columns` columns, at least as many as so far; it goes on in place of this one.
 
@@ -129,8 +142,10 @@ class CoordinateRule(Scan):
         other = type(self).__new__(type(self))
         vars(other).update(vars(self))
         if 1 + columns > self.root.shape[1]:
+            status = self.numbers[STATUS]
+            self.numbers[STATUS] += REPLACED  # first: a row that comes now waits for the other one
             other.numbers = self.numbers.copy()
-            self.numbers[STATUS] += REPLACED
+            other.numbers[STATUS] = status
             other.root = aligned_zeros((1, 1 + 2 * columns, self.root.shape[2]))
             other.root[:, : 1 + self.features] = self.root[:, : 1 + self.features]
         other.features, other._native = columns, None
@@ -166,8 +181,9 @@ class CoordinateRule(Scan):
             d = self.root[0, at, 3::3][:, : self.outputs] * ratio
             H = root / (RATE * m)
             a = d + np.outer(part, u / RATE) + H * w * s[:, None]
-            soft = np.copysign(np.maximum(np.abs(a) - self.l1 / s[:, None], 0.0), a)
-            held = soft / (H + (self.penalty / s / s)[:, None])
+            times = 1 + self.numbers[HOLD]
+            soft = np.copysign(np.maximum(np.abs(a) - times * self.l1 / s[:, None], 0.0), a)
+            held = soft / (H + (times * self.penalty / s / s)[:, None])
             new = np.where(free[:, None], new, held / s[:, None])
             self.root[0, at, 3 : 1 + 3 * self.outputs : 3] = np.where(free[:, None], d, a - H * held)
         self.root[0, at, 0] = s

@@ -386,6 +386,12 @@ class StreamedFolds:
         return fit_folds(system, rows._replace(columns=InputColumns(rows.columns.count), classes=codes))
 
 
+def refuse_absorbing(source: Source, what: str) -> None:
+    """Refuse rows whose effects are absorbed where some of them are left out."""
+    if source.absorb:
+        raise InvalidParameter(f"{what} judges systems by folds, whose levels differ: leave out absorb=, and use fit")
+
+
 def split_rows(
     system: Any, x: Any, y: Any, sample_weight: Any, folds: Any, seed: int, offset: Any = None
 ) -> ArrayRows | SourceRows:

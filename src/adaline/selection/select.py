@@ -24,6 +24,7 @@ from adaline.selection.cross_validation import (
     Progress,
     by_folds,
     fit,
+    refuse_absorbing,
     refuse_offset,
     reporting,
     split_rows,
@@ -132,6 +133,8 @@ def select(
             refuse_no_targets(one.system, y)
             refuse_offset(one.system, offset)
     measure = one_measure([one.system for one in candidates], scoring)
+    if isinstance(X, Source) and not isinstance(measure, InformationCriterion):
+        refuse_absorbing(X, "select")
     if rule != "best" and (method == "gcv" or isinstance(measure, InformationCriterion)):
         raise InvalidParameter("rule='one-standard-error' needs a standard error: use method='loo' or 'folds'")
     chosen = _method(method, candidates, X, measure)

@@ -168,13 +168,18 @@ class Source(ABC):
 
         limited = one_blas_thread() if kind.uses_blas and self.parallel else nullcontext()
         with limited:
-            run_tasks(zip(self.leaf.leaf_numbers(), self.readers(), strict=False), work, self._max_threads())
+            lots = self.leaf.lots(self.readers(), partial(kind.zero, self.shape, **config))
+            run_tasks(zip(self.leaf.leaf_numbers(), lots, strict=False), work, self._max_threads())
         return forest
 
     @property
     def leaf(self) -> Any:
         """The source that the rows come from; of a view that of its base."""
         return self
+
+    def lots(self, readers: Iterator[Reader], zero: Callable[[], Sum]) -> Iterator[Reader]:
+        """Return readers of the rows that share one sum each, of which `zero` makes an empty one."""
+        return readers
 
     def leaf_numbers(self) -> Iterator[int]:
         """Return the index in the tree of sums of what each reader reads."""

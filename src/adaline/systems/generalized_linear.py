@@ -60,7 +60,7 @@ from adaline.parameters import (
     UsedWith,
 )
 from adaline.penalties import RidgePenalty
-from adaline.results import Certificate, Status, changed, combine_certificates, without_constants
+from adaline.results import CONSTANT, EXPLAINED, Certificate, Status, changed, combine_certificates, without_constants
 from adaline.scans.schedules import SCHEDULE
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares.dependence import named, say_dependent
@@ -434,6 +434,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         LEVEL.check("level", level)
         OneOf(*INTERVALS).check("interval", interval)
         fits, options = self._likelihoods(), ErrorOptions(errors, groups, lags, distribution)
+        absorbed: Absorption | None = self.__dict__.get("absorbed_")
         profile, rows = interval == "profile", (X, y, sample_weight, offset, exposure)
         if profile:
             check_profile(options, X)
@@ -453,7 +454,11 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             intercept=bool(self.fit_intercept),
             certificate=self.certificate_,
             level=level,
-            notes=[options.describe(observations(fits[0]), freedom)] if errors != "classical" else [],
+            notes=[
+                *([] if absorbed is None else [absorbed.describe()]),
+                *([options.describe(observations(fits[0]), freedom)] if errors != "classical" else []),
+            ],
+            constant=CONSTANT if absorbed is None else EXPLAINED,
             errors=errors,
             freedom=freedom,
             ends=ends,
@@ -646,7 +651,11 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         self.coef_, self.intercept_ = split_theta(theta, self._flat, source.empty_on_device())
         self.history_ = [value for one in found for value in one.history]
         self.n_iter_ = max(len(one.history) for one in found)
-        columns = named([one.dependence for one in found if one.dependence is not None], columns_of(self))
+        columns = named(
+            [one.dependence for one in found if one.dependence is not None],
+            columns_of(self),
+            source.absorption is not None,
+        )
         self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
         self._fits = fits
         parts = [fit.family for fit in fits if fit.family is not None]
@@ -657,7 +666,9 @@ class GeneralizedLinear(NearFits, LinearRegressor):
                 one = self._flat or _shape_of(self._loss()) != "auto"
                 self.shape_ = float(of[2][0]) if one else of[2]
         self.certificate_ = without_constants(
-            combine_certificates([one.solution.certificate for one in found]), columns.constant
+            combine_certificates([one.solution.certificate for one in found]),
+            columns.constant,
+            CONSTANT if source.absorption is None else EXPLAINED,
         )
 
     def _options(self, outputs: int, features: int, before: Any) -> MachineOptions:

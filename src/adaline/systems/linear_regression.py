@@ -143,7 +143,7 @@ class LinearRegression(LinearSystem):
                 "absorbed effects hold a constant, and their coefficients are solved for: leave fit_intercept=True, "
                 "positive=False, and solver as it is"
             )
-        return absorb(table)
+        return absorb(table, self.weights == "frequency")
 
     def _sums_suffice(self) -> bool:
         return self.solver == "auto" and super()._sums_suffice()

@@ -132,7 +132,8 @@ class LogisticRegression(NearFits, LinearClassifier):
         What is done with K > 2 classes: one likelihood, K machines, or one for each pair, which vote.
     solver : "auto", "newton", "lbfgs", "newton-cg" or "online"
         "auto" chooses and says so in `certificate_.solver`. The result does not depend on it beyond `tol`, but for
-        "online": its penalties are those of all rows so far, and l1 sets weights to zero that rows do not ask for.
+        "online": its penalties count once for all rows so far, not once a row, and once more with every further epoch.
+        One pass shrinks weights less than the stated objective asks for; many epochs approach its minimum.
     tol : float
         Bounds the distance to the optimum, as a share of the objective of the best constants.
     standardize : bool or None
@@ -161,7 +162,8 @@ class LogisticRegression(NearFits, LinearClassifier):
     ----------
     classes_ : labels; with two, classes_[1] is the one whose probability rises with w'x.
     coef_, intercept_ : (1, D) and (1,), or (K, D) and (K,), or one row for each pair of classes.
-    certificate_ : how good the solution is. n_iter_, history_ : steps, and the objective after each.
+    certificate_ : how good the solution is; its objective is NaN online, where no pass is made to compute it.
+    n_iter_, history_ : steps, and the objective after each; online epochs, and the mean progressive loss of each.
     rows_seen_ : number of rows.
     progressive_loss_ : online, the mean loss of a row before its own step, in the last epoch and since.
     aliased_ : names of the columns that are constant or depend on those before them. dependencies_ : how, as text.

@@ -19,6 +19,7 @@ from adaline.errors import AdalineError, InvalidData, InvalidParameter, Unreadab
 from adaline.sources import set_threads
 from adaline.sources.tables import sparse_files
 from adaline.sources.tables.sparse_lines import MalformedLine, parse_lines, parse_reference
+from adaline.sums import Spread
 from adaline.systems import SYSTEMS
 
 SPARSE = [
@@ -267,7 +268,44 @@ def test_a_changed_file_is_refused(tmp_path: Path, streamed: None) -> None:
         SYSTEMS["LinearRegression"]().fit(source)
 
 
-@pytest.mark.parametrize("option", [{"target": "y"}, {"formula": "y ~ x"}, {"weight": "w"}, {"table": "t"}])
+def test_a_file_that_is_cut_short_while_it_is_opened_is_refused(
+    file: Path, monkeypatch: pytest.MonkeyPatch, streamed: None
+) -> None:
+    monkeypatch.setattr(sparse_files, "_bytes", lambda path, start, stop: b"")
+    with pytest.raises(UnreadableTable, match="has changed while it was read"):
+        open_table(file)
+
+
+def test_wide_files_are_read_piece_by_piece_and_summed_by_many_readers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, streamed: None
+) -> None:
+    source = open_table(written(tmp_path, "".join(f"{i % 2} |a n{i}:0.5 m\n" for i in range(400)), "wide.vw"))
+    assert source.files is not None
+    pieces, parsed, zeros = len(source.files.pieces), [], []
+    parse, zero = sparse_files.parse_lines, Spread.zero
+    monkeypatch.setattr(sparse_files, "parse_lines", lambda *given: parsed.append(1) or parse(*given))
+    monkeypatch.setattr(Spread, "zero", lambda *given, **config: zeros.append(1) or zero(*given, **config))
+    set_threads(2)
+    blocks = source._blocks_ahead()
+    next(blocks)
+    assert len(parsed) <= 3 < pieces  # one at hand, two ahead
+    blocks.close()
+    source.sum(Spread)
+    assert len(zeros) > min(pieces, 8)
+    set_threads(None)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"target": "y"},
+        {"formula": "y ~ x"},
+        {"weight": "w"},
+        {"table": "t"},
+        {"absorb": ["g"]},
+        {"singletons": "drop"},
+    ],
+)
 def test_options_that_a_file_answers_itself_are_refused(file: Path, option: dict[str, Any]) -> None:
     with pytest.raises(InvalidParameter, match=f"leave {next(iter(option))}= out"):
         open_table(file, **option)
@@ -306,6 +344,19 @@ def test_vw_importance_is_the_weight_and_base_the_offset(
 def test_names_are_hashed_to_a_power_of_two(tmp_path: Path, width: Any) -> None:
     with pytest.raises(InvalidParameter, match="hashed must be a power of two"):
         open_table(written(tmp_path, VW_ROWS, "clicks.vw"), hashed=width)
+
+
+@pytest.mark.parametrize(("given", "columns"), [("2^4", 16), ("32", 32), ("user", 0), ("user=2^4", 0)])
+def test_the_command_line_takes_the_number_of_columns_of_a_vw_file(
+    tmp_path: Path, given: str, columns: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, saved = written(tmp_path, VW_ROWS, "clicks.vw"), tmp_path / "model.adaline"
+    fit = ["fit", str(data), "--hash", given, "--system", "LogisticRegression", "--set", "penalty=1", "-o", str(saved)]
+    assert cli.main(fit) == (0 if columns else 2)
+    if columns:
+        assert storage.load(saved).n_features_in_ == columns
+    else:
+        assert "a number of columns is 1048576 or 2^20, not 'user'" in capsys.readouterr().err
 
 
 def test_the_command_line_fits_and_predicts_sparse_files(

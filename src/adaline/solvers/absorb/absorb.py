@@ -23,6 +23,7 @@ import scipy
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
+from adaline.errors import InvalidData
 from adaline.results import Status, changed
 from adaline.solvers.absorb.levels import components
 from adaline.solvers.absorb.projection import EPS, STEPS, Projection, SortedRows
@@ -35,36 +36,52 @@ FEW = 1000  # levels beside those of the largest column, up to which the rank of
 SAME = 1e-9  # eigenvalue of scaled equations that is zero
 
 
-def absorb(table: TableSource) -> AbsorbedSource:
-    """Return the rows of a table without the effects of the columns that it absorbs, in memory; one read."""
-    rows, singletons = opened(table)
+def absorb(table: TableSource, frequencies: bool = True) -> AbsorbedSource:
+    """Return the rows of a table without the effects of the columns that it absorbs, in memory; one read.
+
+    `frequencies` : whether weights say how many rows a row stands for.
+    """
+    rows, singletons = opened(table, frequencies)
     target = rows.columns[table.shape.features]
     mean = np.average(target, weights=rows.weight)
     total = float(np.average((target - mean) ** 2, weights=rows.weight) * _weight(rows))
     columns = rows.columns[: table.shape.features + 1]
-    removal = Projection(SortedRows.of(rows.levels), rows.weight).remove_from(columns)
+    removal = Projection(SortedRows.of(rows.levels), rows.weight).remove_from(columns, targets=1)
     absorption = describe(rows, total, singletons)
     return AbsorbedSource(rows, absorption, removal, columns[table.shape.features :].T)
 
 
-def opened(table: TableSource) -> tuple[EffectRows, int]:
-    """Return the rows of a table in memory, and how many were left out as the only ones of their level."""
+def opened(table: TableSource, frequencies: bool = True) -> tuple[EffectRows, int]:
+    """Return the rows of a table in memory, and how many were left out as the only ones of their level.
+
+    Those of weight zero are none of them.
+    """
     rows = read_effect_rows(table)
+    if rows.weight is not None and not rows.weight.all():
+        if not rows.weight.any():
+            raise InvalidData("all weights are zero: there is nothing to fit")
+        rows = rows.take(np.flatnonzero(rows.weight))
     if table.spec.singletons == "keep":
         return rows, 0
-    kept = without_singletons(rows.levels)
+    kept = without_singletons(rows.levels, rows.weight if frequencies else None)
+    if not kept.any():
+        raise InvalidData("every row is the only one of a level: open the table with singletons='keep', or absorb less")
     return (rows, 0) if kept.all() else (rows.take(np.flatnonzero(kept)), int((~kept).sum()))
 
 
-def without_singletons(levels: Sequence[Levels]) -> NDArray[np.bool_]:
-    """Return which rows, (N,), are left when those that are the only ones of a level go, until there are none."""
+def without_singletons(levels: Sequence[Levels], frequency: Array | None = None) -> NDArray[np.bool_]:
+    """Return which rows, (N,), are left when those that are the only ones of a level go, until there are none.
+
+    One that stands for more than one, by its frequency (N,), is not the only one.
+    """
     kept = np.ones(len(levels[0].codes), dtype=bool)
+    once = kept if frequency is None else frequency <= 1.0
     while True:
         single = np.zeros_like(kept)
         for one in levels:
             counts = np.bincount(one.codes[kept], minlength=len(one.values))
             single |= counts[one.codes] == 1
-        single &= kept
+        single &= kept & once
         if not single.any():
             return kept
         kept &= ~single

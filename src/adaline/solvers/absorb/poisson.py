@@ -57,10 +57,15 @@ def absorb_poisson(table: TableSource, theta: Array | None = None, effects: Sequ
     own = Projection(levels, rows.weight).remove_from(rest[None])
     projected = x.copy()
     removal = Projection(levels, _weights(rows.weight, np.exp(eta))).remove_from(projected)
-    target = own.effects[0] + slopes @ removal.effects
+    shift = np.array(
+        [np.average(before - after, weights=rows.weight) for before, after in zip(x, projected, strict=True)]
+    )
+    projected += shift[:, None]  # effects have means of zero over the rows, whatever the means of these
+    taken = removal.effects - np.pad(np.ones(levels.sizes[0]), (0, levels.sizes[1])) * shift[:, None]
+    target = own.effects[0] + slopes @ taken
     removal = replace(
         removal,
-        effects=np.vstack([removal.effects, target]),
+        effects=np.vstack([taken, target]),
         converged=removal.converged and converged,
         iterations=max(removal.iterations, own.iterations),
     )
@@ -78,7 +83,7 @@ def _newton(levels: SortedRows, x: Array, y: Array, weight: Array | None, known:
     mean = float(np.average(y, weights=weight))
     eta = np.log(0.5 * (y + mean))
     slopes = np.zeros(len(x))
-    work = x - np.average(x, axis=1, weights=weight)[:, None]
+    work = np.array([column - np.average(column, weights=weight) for column in x]).reshape(x.shape)
     mu = np.exp(eta)
     deviance = np.inf
     for turn in range(STEPS):

@@ -23,6 +23,7 @@ import scipy
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
+from adaline.errors import InvalidData
 from adaline.solvers.absorb.levels import level_sums, product, put_order, subtract
 from adaline.sources.absorbed import Removal
 from adaline.sources.tables.effects import LevelCodes, Levels
@@ -34,6 +35,8 @@ REDUCTION = 1e-10  # of the residual, in one round
 ENOUGH = 1e-9  # of what remains of a column, that dummies may still explain
 ROUNDS = 4
 NOTHING = 1e-9  # of the length of a column: what remains of one that the dummies explain
+ROUNDING = 1e-14  # the same of a target, whose residuals may be that much smaller than its effects
+MOST_ROWS = 2**31 - 1  # that are sorted, by numbers of 32 bits
 
 
 class Removed(NamedTuple):
@@ -41,7 +44,6 @@ class Removed(NamedTuple):
 
     effects: Array
     left: float
-    before: float
     length: float
     steps: int
     smallest: float
@@ -75,6 +77,8 @@ class SortedRows:
         several = np.stack(others) if len(others) > 1 else np.empty((0, first.shape[1]), dtype=np.int32)
         rest = others[0][None, :] if len(others) == 1 else several
         order, starts = np.empty(len(levels[0].codes), dtype=np.int32), np.zeros(groups + 1, dtype=np.int64)
+        if counts and first.shape[1] > MOST_ROWS:
+            raise InvalidData(f"effects of several columns are absorbed from at most {MOST_ROWS:,} rows: absorb one")
         if counts:
             put_order(order, starts, first)
         cells = np.take(rest, order, axis=1) if counts else rest
@@ -90,21 +94,26 @@ class Projection:
         self._rest = _inverse(level_sums(rows.rest, rows.sizes[1], None, weight))
         self._sorted = None if weight is None or not rows.sizes[1] else weight[rows.order]
 
-    def remove_from(self, columns: Array, centre: bool = True) -> Removal:
+    def remove_from(self, columns: Array, centre: bool = True, targets: int = 0) -> Removal:
         """Take the effects out of columns (M, N) of numbers, in place; with `centre` their means stay in.
 
-        Columns of which nothing but rounding remains become constant.
+        Columns of which nothing but rounding remains become constant; the last ones are `targets`.
         """
         found: dict[int, tuple[Removed, float, float]] = {}
+        nothing = np.zeros(len(columns), dtype=bool)
 
         def work(i: int, x: Array) -> None:
             mean = float(np.average(x, weights=self.weight)) if centre else 0.0
             x -= mean
-            one = self._remove(x)
-            if one.length <= NOTHING * one.before:
+            constant = abs(mean) * self._root_weight()
+            before = self._length(x)
+            least = ROUNDING * (before + constant) if i >= len(columns) - targets else NOTHING * before
+            one = self._remove(x, least)
+            nothing[i] = one.length <= least
+            if nothing[i]:
                 x[:] = 0.0
             x += mean
-            found[i] = one, mean, EPS * (4 * one.length + 2 * abs(mean) * self._root_weight())
+            found[i] = one, mean, EPS * (4 * one.length + before + 2 * constant)
 
         with one_blas_thread():
             run_tasks(columns, work)
@@ -112,9 +121,8 @@ class Projection:
         smallest = min((one.smallest for one in each), default=1.0)
         left = np.array([one.left for one in each]) / np.sqrt(smallest)
         length = np.array([one.length for one in each])
-        nothing = length <= NOTHING * np.array([one.before for one in each])
         return Removal(
-            np.array([one.effects for one in each]).reshape(len(each), -1),
+            np.array([one.effects for one in each]).reshape(len(each), sum(self.rows.sizes)),
             np.array([found[i][1] for i in range(len(found))]),
             np.where(nothing, 0.0, left),
             np.array([found[i][2] for i in range(len(found))]),
@@ -125,21 +133,21 @@ class Projection:
             bool((nothing | (left <= ENOUGH * length)).all()),
         )
 
-    def _remove(self, x: Array) -> Removed:
-        """Take the effects out of a column (N,), in place."""
+    def _remove(self, x: Array, least: float) -> Removed:
+        """Take the effects out of a column (N,), in place, until no more than a length of `least` remains of it."""
         groups, others = self.rows.sizes
         effects = np.zeros(groups + others)
-        before, steps, smallest = self._length(x), 0, 1.0
+        steps, smallest = 0, 1.0
         for turn in range(ROUNDS):
             means = level_sums(self.rows.first, groups, x, self.weight) * self._first
             subtract(x, self.rows.first, means)
             effects[:groups] += means
             length = self._length(x)
             if not others:
-                return Removed(effects, 0.0, before, length, 0, 1.0)
+                return Removed(effects, 0.0, length, 0, 1.0)
             rest = level_sums(self.rows.rest, others, x, self.weight)
             left = float(np.sqrt(rest @ (rest * self._rest)))
-            done = left <= ENOUGH * length * np.sqrt(smallest) or length <= NOTHING * before
+            done = left <= ENOUGH * length * np.sqrt(smallest) or length <= least
             if done or turn == ROUNDS - 1 or steps >= STEPS:
                 break
             enough = 0.1 * ENOUGH * length * np.sqrt(smallest)
@@ -147,7 +155,7 @@ class Projection:
             steps, smallest = steps + taken, min(smallest, lowest)
             subtract(x, self.rows.rest, found)
             effects[groups:] += found
-        return Removed(effects, left, before, length, steps, smallest)
+        return Removed(effects, left, length, steps, smallest)
 
     def _solve(self, b: Array, most: int, enough: float) -> tuple[Array, int, float]:
         """Return v of S v = b, (L,), by conjugate gradients, their number, and the smallest eigenvalue they met.

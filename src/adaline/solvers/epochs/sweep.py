@@ -60,7 +60,7 @@ def sweep(source: Source, scan: Scan, options: EpochOptions) -> SweepResult:
     reporting = None if report is None else ReportedScan(scan, report)
     with watched(options.title, rows * options.epochs, False if source.streamed else None) as progress:
         for _ in range(options.epochs):
-            scan.begin()
+            scan.begin(again=bool(tallies))
             _run_once(source, scan if reporting is None else cast(Scan, reporting), options.draw)
             if reporting is not None:
                 reporting.finish()

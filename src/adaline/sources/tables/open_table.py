@@ -125,7 +125,8 @@ def open_table(
     data = open_pipe(data) if isinstance(data, str) and is_pipe(data) else data
     if sparse_suffix(data) is not None:
         refuse_options(target=target, features=features, weight=weight, offset=offset, categories=categories)
-        refuse_options(words=words, dates=dates, formula=formula, table=table, cluster=cluster)
+        refuse_options(words=words, dates=dates, formula=formula, absorb=absorb, table=table, cluster=cluster)
+        refuse_options(singletons=None if singletons == "keep" else singletons)
         return open_sparse(data, hashed=hashed, unseen=unseen, progress=progress)
     relation, parts, target = open_relation(data, table, cluster, target)
     spec = TableSpec.of(

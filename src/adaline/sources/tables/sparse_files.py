@@ -12,10 +12,11 @@ import shutil
 import threading
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice, pairwise
 from tempfile import TemporaryDirectory
 from typing import Any, Self
 
@@ -24,6 +25,7 @@ import scipy
 
 from adaline.arrays import Array
 from adaline.block import Block, Shape
+from adaline.coding.columns import DEFAULT_WIDTH, check_width
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.locks import cached_property
 from adaline.sources.array import SparseSource
@@ -36,14 +38,14 @@ from adaline.sources.tables.pipes import Pipe, pipe_title, private_folder, spool
 from adaline.sources.tables.sparse_lines import HIGHEST, Lines, MalformedLine, parse_lines
 from adaline.sources.tables.sql import QUERY
 from adaline.sources.threads import run_tasks
-from adaline.sums import Spread
+from adaline.sums import Spread, Sum
 
 SUFFIXES = (".libsvm", ".svm", ".svmlight", ".vw")
-WIDTH = 2**18  # columns that names of a VW file are hashed to, as VW has it
 KEPT = 2**23  # entries up to which a file is held in memory
 PIECE = 2**22  # bytes of a piece, about
 LONGEST = 2**26  # bytes of a line
 WINDOW = 2**16  # bytes that are searched at a time for the end of a line
+LOTS = 64  # parts of a file that are summed by threads at a time
 NAMED = 2**20  # columns up to which each has a name
 
 
@@ -75,9 +77,9 @@ def open_sparse(data: Any, *, hashed: Any = None, unseen: str = "error", progres
         raise UnreadableTable("files of different kinds; open one kind")
     if kind != ".vw" and hashed is not None:
         raise InvalidParameter("the columns of a LIBSVM file have indices: hashed= is for names, as in VW files")
-    width = None if kind != ".vw" else WIDTH if hashed is None else hashed
+    width = None if kind != ".vw" else DEFAULT_WIDTH if hashed is None else hashed
     if width is not None:
-        check_width(width, pipe_title(names[0]))
+        check_width("hashed", width, HIGHEST, f", for the names of {pipe_title(names[0])}")
     folder = private_folder()
     with Reporting("the file"):
         found = [path for name in names for path in _files_of(name, folder.name)]
@@ -89,14 +91,6 @@ def open_sparse(data: Any, *, hashed: Any = None, unseen: str = "error", progres
 def _files_of(name: Any, folder: str) -> list[str]:
     """Return the files that a name stands for; what comes through a pipe is kept in a folder."""
     return [spool(name, folder)] if isinstance(name, Pipe) else expand_glob(os.fsdecode(name))
-
-
-def check_width(width: Any, title: str) -> None:
-    """Refuse a number of columns that the names of a VW file cannot be hashed to."""
-    if type(width) is not int or not 2 <= width <= HIGHEST or width & (width - 1):
-        raise InvalidParameter(
-            f"hashed must be a power of two from 2 to 2^28, as 2**20, for the names of {title}, got {width!r:.40}"
-        )
 
 
 def refuse_options(**given: Any) -> None:
@@ -297,7 +291,7 @@ class FileRows(Source):
         if (first, count) == (self.first, self.shape.features):
             return self
         if files.width is not None:
-            check_width(count, files.title)
+            check_width("hashed", count, HIGHEST, f", for the names of {files.title}")
             return replace(files, width=count).opened()
         drops = self.span[0] < first or self.span[1] >= first + count
         if drops and files.unseen == "error":
@@ -384,26 +378,34 @@ class StreamedRows(FileRows):
         return out
 
     def _readers(self) -> Iterator[Reader]:
-        """Return readers of a few pieces each: as many as `SparseSource` has blocks, as sums carry D x D matrices."""
+        """Return a reader for each piece, so that few pieces are in memory at a time."""
         assert self.files is not None
         self.files.refuse_change()
-        pieces, work = len(self.counts), self.counts[:, 2].sum() / (64.0 * self.shape.features**2)
-        readers = int(min(max(work, 1), pieces))
+        ends = np.concatenate([[0], np.cumsum(self.counts[:, 0])]).astype(np.intp).tolist()
         with watched(self.files.title, self.n_rows, self.files.progress) as progress:
-            for i in range(readers):
-                yield partial(self._read, range(pieces * i // readers, pieces * (i + 1) // readers), progress)
+            for piece, (start, stop) in zip(self.files.pieces, pairwise(ends), strict=True):
+                yield partial(self._read, piece, slice(start, stop), progress)
         self.files.refuse_change()
 
-    def _read(self, pieces: range, progress: ReadingProgress) -> Iterator[Block]:
+    def _read(self, piece: Piece, rows: slice, progress: ReadingProgress) -> Iterator[Block]:
         assert self.files is not None
-        ends = np.concatenate([[0], np.cumsum(self.counts[:, 0])]).astype(np.intp)
-        for i in pieces:
-            x = _matrix([self.files.parse(self.files.pieces[i])], self.first, self.shape.features, self.drops)
-            rows = slice(int(ends[i]), int(ends[i + 1]))
-            weight = None if self.weight is None else self.weight[rows]
-            progress.add(x.shape[0])
-            if x.shape[0]:
-                yield Block(x, self.t[rows], weight, first_row=rows.start)
+        x = _matrix([self.files.parse(piece)], self.first, self.shape.features, self.drops)
+        weight = None if self.weight is None else self.weight[rows]
+        progress.add(x.shape[0])
+        if x.shape[0]:
+            yield Block(x, self.t[rows], weight, first_row=rows.start)
+
+    def lots(self, readers: Iterator[Reader], zero: Callable[[], Sum]) -> Iterator[Reader]:
+        """Return readers of some pieces each: `LOTS` or more; of sums with a D x D matrix, as `SparseSource` has it.
+
+        Their number does not depend on that of the threads, so that results do not.
+        """
+        pieces, square = len(self.counts), float(self.shape.features) ** 2
+        work = self.counts[:, 2].sum() / (64.0 * square)
+        lots = int(min(max(work, 1 if _numbers(zero()) >= square / 2 else LOTS), pieces))
+        for i in range(lots):
+            yield partial(_read_each, list(islice(readers, pieces * (i + 1) // lots - pieces * i // lots)))
+        yield from readers  # none is left: this ends the pass
 
     def matvec(self, v: Array) -> Array:
         """Return X v, block by block."""
@@ -447,6 +449,18 @@ def _matrix(parts: Sequence[Lines], first: int, columns: int, drops: bool = Fals
     return out
 
 
+def _read_each(readers: list[Reader]) -> Iterator[Block]:
+    for read in readers:
+        yield from read()
+
+
+def _numbers(found: Any) -> int:
+    """Return how many numbers the arrays of a sum hold, or those of its parts."""
+    if isinstance(found, list):
+        return sum(map(_numbers, found))
+    return found.size if isinstance(found, np.ndarray) else sum(map(_numbers, getattr(found, "__dict__", {}).values()))
+
+
 def _unpacked(name: str, folder: str, number: int) -> str:
     """Write the text of a compressed file into a folder, and return its path; refuse one that is cut short."""
     path = os.path.join(folder, f"unpacked{number}.txt")
@@ -472,6 +486,8 @@ def _pieces(number: int, path: str, name: str) -> Iterator[Piece]:
         stop = start + PIECE
         while stop < size:
             window = _bytes(path, stop - 1, stop - 1 + WINDOW)
+            if not window:
+                raise UnreadableTable(f"{name} has changed while it was read: open it again")
             end = window.find(b"\n")
             if end >= 0:
                 stop += end

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from adaline.coding import Coding
 from adaline.coding.coding import check_policies
-from adaline.coding.columns import DEFAULT_WIDTH, MOST_WIDTH
+from adaline.coding.columns import DEFAULT_WIDTH, check_width
 from adaline.coding.expressions import compiled, lag_of, names_in
 from adaline.errors import InvalidData, InvalidParameter, UnknownParameter
 from adaline.parameters import OneOf
@@ -57,12 +57,6 @@ class WordOptions:
             check_width("words: width", self.width)
             if self.weighting == "tfidf" or self.least > 1:
                 raise InvalidParameter("words: hashed words have neither a least count nor weighting='tfidf'")
-
-
-def check_width(name: str, width: Any) -> None:
-    """Refuse a number of columns to hash to that is no power of two."""
-    if type(width) is not int or not 2 <= width <= MOST_WIDTH or width & (width - 1):
-        raise InvalidParameter(f"{name} must be a power of two from 2 to 2^30, as 2**20, got {width!r:.40}")
 
 
 @dataclass(frozen=True)

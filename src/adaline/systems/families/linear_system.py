@@ -23,7 +23,15 @@ from adaline.input.columns import check_same_columns
 from adaline.input.drafts import snapshot
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
 from adaline.parameters import FLAG, LEVEL, NONE, AnyOf, OneOf
-from adaline.results import Certificate, Status, after_one_go, combine_certificates, without_constants
+from adaline.results import (
+    CONSTANT,
+    EXPLAINED,
+    Certificate,
+    Status,
+    after_one_go,
+    combine_certificates,
+    without_constants,
+)
 from adaline.solvers.least_squares.choose import is_wide, sums
 from adaline.solvers.least_squares.direct import output_digits
 from adaline.solvers.least_squares.fit import Fit
@@ -116,6 +124,8 @@ class LinearSystem(LinearRegressor):
         """Take in more rows: the result equals one fit on all rows, to the digits that the certificate states."""
         meter = Meter(X)
         check_parameters(self)
+        if isinstance(X, Source) and X.absorb and "absorbed_" not in self.__dict__:
+            raise SumsMissing("effects are absorbed from all rows at once: use fit")
         if not hasattr(self, "_fits"):
             source, columns = open_rows(self, X, y, sample_weight, reset=True)
             set_columns(self, columns)
@@ -593,8 +603,9 @@ class LinearSystem(LinearRegressor):
         self._fits = fits
         self.coef_, self.intercept_ = split_theta(theta, self._flat, self._like)
         proof = combine_certificates([fit.solution.certificate for fit in fits])
-        notes = column_notes(fits[0], lambda: columns_of(self))
+        absorbed = source is not None and source.absorption is not None
+        notes = column_notes(fits[0], lambda: columns_of(self), absorbed)
         self.aliased_, self.dependencies_, self.estimable_, constant = notes
-        what = "constant" if source is None or source.absorption is None else "explained by the effects absorbed"
+        what = EXPLAINED if absorbed else CONSTANT
         self.certificate_ = without_constants(meter.on(proof, source), constant, what)
         self.rank_ = proof.rank

@@ -71,6 +71,8 @@ def fit_online(
         rows = recoded(source, class_targets(model), _class_weights(model, source, once))
         rows.refuse_parts()
         with model._scan.continued() if goes_on else nullcontext(_start(model, rows.shape)) as scan:
+            if goes_on and not once:
+                scan.begin(again=True)
             before = replace(model._result, rows=model.rows_seen_) if goes_on else None
             result = run_epochs(rows, scan, EpochOptions(epochs, title=type(model).__name__))
             _keep(model, scan, result, before, rows, meter)
@@ -166,7 +168,7 @@ def _take_names(model: Any, x: Mapping[Any, Any]) -> None:
     for name in new:
         if not isinstance(name, str):
             raise InvalidData(f"the columns of a row are named by text, got {name!r}")
-        _number(name, x[name])
+    _finite(np.empty(0, np.int64), np.array([_number(name, value) for name, value in x.items()]))
     if new:
         names.update({name: len(names) + k for k, name in enumerate(new)})
         grown = model._scan.grown(len(names))
@@ -180,9 +182,9 @@ def shown(model: Any, name: str) -> Any:
     scan, result = model.__dict__["_scan"], model.__dict__["_result"]
     match name:
         case "coef_":
-            return scan.theta[:, 1:].copy()
+            return scan.weights(1, None)
         case "intercept_":
-            return scan.theta[:, 0].copy()
+            return scan.weights(0, 1)[:, 0]
         case "history_":
             return result.history
         case "n_iter_":
@@ -241,9 +243,14 @@ def _begin(model: Any, x: Any, y: Any, classes: Any) -> None:
     draft.__dict__ = {**model.__dict__, "_names": names}
     _take_classes(draft, np.array([False, True]) if classes is None else all_classes(np.asarray(classes)))
     set_columns(draft, InputColumns(0 if names is not None else int(np.size(x))))
-    row_entries(draft, x)  # refuses what is no row
     draft._scan = _start(draft, Shape(draft.n_features_in_, 1))
-    draft._result = OnlineResult([], scan_certificate(Status.ONGOING, 0.0, SOLVER))
+    if isinstance(x, Mapping):
+        _take_names(draft, x)
+    else:
+        row_entries(draft, x)  # refuses what is no row
+    target_of(draft, y)
+    _class_weights(draft, None, True)
+    draft._result = OnlineResult([], scan_certificate(Status.ONGOING, np.nan, SOLVER))
     model.__dict__ = draft.__dict__
 
 
@@ -286,10 +293,12 @@ def _keep(
     rows = (before.rows if before else 0) + source.count_rows()
     passes = len(result.history)
     said = f"{SOLVER}, {'one pass' if passes == 1 else f'{passes} passes'}, each row's loss before its own step"
-    proof = replace(result.certificate, solver=said, status=Status.ONGOING, advice=Status.ONGOING.advice)
+    diverged = result.certificate.status is Status.DIVERGED
+    status = Status.DIVERGED if diverged else Status.ONGOING
+    proof = scan_certificate(status, np.nan, said)
     model._scan = scan
     model._result = replace(result, history=history, certificate=meter.on(proof, source), rows=rows, steps=scan.steps)
-    if result.certificate.status is Status.DIVERGED:
+    if diverged:
         warn(f"{type(model).__name__}: a row's loss is not finite, and no row was learned after it", AdalineWarning)
 
 
@@ -299,7 +308,7 @@ def _certificate(scan: CoordinateRule, result: OnlineResult) -> Certificate:
     if numbers[STEPS] == result.steps:
         return result.certificate
     status = Status.ONGOING if int(numbers[STATUS]) == RUNNING else Status.DIVERGED
-    return replace(result.certificate, objective=float(numbers[LOSS]), status=status, advice=status.advice)
+    return replace(result.certificate, status=status, advice=status.advice)
 
 
 def _number(name: Any, value: Any) -> float:

@@ -16,7 +16,37 @@ if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit do
     from adaline.inference.coefficients import Coefficients
 
 
-class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class ColumnWeights(BaseEstimator):
+    """A system that has a weight for each column, and takes sparse rows too."""
+
+    def coefficients(self, most: int = 100) -> Coefficients:
+        """Return the coefficients of largest magnitude by the names of their columns, the largest first.
+
+        Those of hashed columns come with the most frequent values that fell into their bucket, where they were counted.
+
+        Parameters
+        ----------
+        most : int
+            How many.
+
+        Examples
+        --------
+        >>> from adaline import LinearRegression, open_table
+        >>> model = LinearRegression().fit(open_table("penguins", target="body_mass_g"))
+        >>> [row["name"] for row in model.coefficients(2).rows]
+        ['species[T.Gentoo]', 'sex[T.male]']
+        """
+        from adaline.inference.coefficients import largest_coefficients
+
+        return largest_coefficients(self, most)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class LinearRegressor(MultiOutputMixin, RegressorMixin, ColumnWeights):
     """A regression that takes sparse rows too, and sources to be scored on."""
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -53,22 +83,8 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             for one in coding.effects
         }
 
-    def coefficients(self, most: int = 100) -> Coefficients:
-        """Return the `most` coefficients of largest magnitude by the names of their columns, as `Coefficients`.
 
-        Those of hashed columns come with the most frequent values that fell into their bucket, where they were counted.
-        """
-        from adaline.inference.coefficients import largest_coefficients
-
-        return largest_coefficients(self, most)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-
-class LinearClassifier(ClassifierMixin, BaseEstimator):
+class LinearClassifier(ClassifierMixin, ColumnWeights):
     """A classifier by the largest discriminant, which takes sparse rows too, and sources to be scored on."""
 
     classes_: Labels
@@ -84,17 +100,3 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
         return scored(self, super().score, X, y, sample_weight)
-
-    def coefficients(self, most: int = 100) -> Coefficients:
-        """Return the `most` coefficients of largest magnitude by the names of their columns, as `Coefficients`.
-
-        Those of hashed columns come with the most frequent values that fell into their bucket, where they were counted.
-        """
-        from adaline.inference.coefficients import largest_coefficients
-
-        return largest_coefficients(self, most)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
