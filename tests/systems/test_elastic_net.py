@@ -543,3 +543,16 @@ def test_few_rows_that_are_held_give_what_sums_over_them_do(loss: str, monkeypat
     np.testing.assert_allclose(held.path_["coef"], sums.path_["coef"], rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(held.path_["values"], sums.path_["values"], rtol=1e-6)
     np.testing.assert_allclose(held.coef_, sums.coef_, rtol=1e-9)
+
+
+def test_absolute_errors_of_more_columns_than_rows_are_proven() -> None:
+    """Any small l1 leaves the shortest plane through all rows, with a column fewer than rows."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(20, 30))
+    y = X[:, :3].sum(axis=1) + rng.standard_t(2, size=20)
+    first, *others = (ElasticNet(loss="absolute", l1=l1).fit(X, y) for l1 in (1.0, 1e-3, 1e-8, 0.0))
+    assert np.count_nonzero(first.coef_) == 19
+    for model in (first, *others):
+        assert model.certificate_.status is Status.SOLVED
+        np.testing.assert_allclose(model.coef_, first.coef_, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(model.predict(X), y, atol=1e-12)

@@ -49,7 +49,7 @@ from adaline.solvers.smooth.firth import firth, firth_ratios
 from adaline.solvers.smooth.gradient import Stop, gradient_descent
 from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, FamilyFit, LikelihoodFit, raw_root
 from adaline.solvers.smooth.near_columns import TurnedProblem, turned
-from adaline.solvers.smooth.newton import CUT, FLAT, Curvature, DescentResult, factor_hessian, newton
+from adaline.solvers.smooth.newton import CUT, FLAT, Curvature, DescentResult, curvature_gap, factor_hessian, newton
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import proximal
 from adaline.sources import Source
@@ -476,8 +476,10 @@ class _Minimising:
                 self._settle(found)
             found = self._judge_flat_directions(found)
             if self.unbounded or self.separation is not None:
-                theta, problem = self._in_original(found).theta, with_tiny_penalty(problem)
-                found = minimise_smooth(problem, theta * 0.5, self.wanted, options.solver).after(found)
+                theta, tiny = self._in_original(found).theta, with_tiny_penalty(problem)
+                found = minimise_smooth(tiny, theta * 0.5, self.wanted, options.solver).after(found)
+                near = self._minimum_near(problem, problem.from_raw(tiny.to_raw(found.theta)))
+                problem, found = (tiny, found) if near is None else (problem, near.after(found))
                 name = found.solver
             else:
                 problem = self.problem
@@ -486,6 +488,22 @@ class _Minimising:
         raw, depends = self._outside(problem, found)
         proof = self._certificate(problem, found, raw, depends, status, name)
         return FittedMachine(Solution(raw, proof), found.history, self.separation, problem, found, depends)
+
+    def _minimum_near(self, problem: Problem, theta: Array) -> DescentResult | None:
+        """Return the minimum of what seemed to have none, from weights where the curvature proves one; None without.
+
+        Offsets that vary much make steps as slow as they are where a loss falls for ever.
+        """
+        if self.separation is not None or not math.isfinite(self.loss.concordance) or problem.size > MATRIX:
+            return None
+        here = problem.evaluate(theta, second=True)
+        if here.hessian is None:
+            return None
+        curvature = factor_hessian(here.hessian)
+        if curvature.null.any() or not math.isfinite(curvature_gap(problem, curvature, here)):
+            return None
+        self.unbounded, self.problem = False, problem
+        return self._solve(theta)
 
     def _straightened(self, found: DescentResult) -> DescentResult:
         """Return the minimum over rows without the columns that nearly depend on others, where there are such."""
