@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from adaline.arrays import host
 from adaline.coding import Coding, HashedColumn
 from adaline.errors import InvalidData
-from adaline.inference.summary import frame_of, html_row, html_table, text_table
+from adaline.inference.summary import frame_of, frame_of_columns, html_row, html_table, text_table
 from adaline.input.basis import columns_of
 from adaline.parameters import WholeNumber
 from adaline.wording import visible
@@ -108,4 +109,20 @@ def _buckets(coding: Coding) -> dict[str, list[str]]:
         for column in coding.columns
         if isinstance(column, HashedColumn)
         for bucket, levels in column.bucket_levels().items()
+    }
+
+
+def absorbed_effects(model: Any) -> dict[str, Any]:
+    """Return the effects that a fit has absorbed: for each column a frame of its levels and their values."""
+    coding = model.__dict__.get("coding_")
+    if coding is None or not coding.effects:
+        raise AttributeError(f"this {type(model).__name__} has absorbed no effects: open_table(..., absorb=...)")
+    return {
+        one.name: frame_of_columns(
+            {
+                "level": [*one.levels.tolist(), *([] if math.isnan(one.missing) else [None])],
+                "value": [*one.values.tolist(), *([] if math.isnan(one.missing) else [one.missing])],
+            }
+        )
+        for one in coding.effects
     }

@@ -75,7 +75,7 @@ from adaline.sums.machine import dense
 from adaline.sums.wrong_rows import outputs
 from adaline.systems.families.named import named_system
 from adaline.systems.families.near import NearFits
-from adaline.systems.families.supervised import AbsorbedEffects, LinearRegressor
+from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import split_theta, theta_of
 from adaline.wording import counted
 
@@ -92,7 +92,7 @@ SEPARATED = (
 
 @named_system
 @dataclass(kw_only=True, eq=False, repr=False)
-class GeneralizedLinear(AbsorbedEffects, NearFits, LinearRegressor):
+class GeneralizedLinear(NearFits, LinearRegressor):
     """Generalized linear machine: minimises sum of weight x loss(z, t) + penalty/2 ||w||^2 + l1 |w|, w0 free.
 
     z = w'x + w0, and a known offset where one is given. Families of distributions are losses: minus the log-likelihood
@@ -262,6 +262,13 @@ class GeneralizedLinear(AbsorbedEffects, NearFits, LinearRegressor):
         self.certificate_: Certificate = meter.on(self.certificate_, source)
         self._warn()
         return self
+
+    @property
+    def effects_(self) -> dict[str, Any]:
+        """The effects that a fit has absorbed: for each column a frame of its levels and their values, of mean zero."""
+        from adaline.inference.coefficients import absorbed_effects
+
+        return absorbed_effects(self)
 
     def _absorb(self, table: TableSource) -> AbsorbedSource:
         """Return the rows of a table without the effects that it absorbs."""

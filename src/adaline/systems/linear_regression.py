@@ -29,14 +29,13 @@ from adaline.sources.absorbed import AbsorbedSource
 from adaline.sums import Moments
 from adaline.systems.families.linear_system import LinearSystem
 from adaline.systems.families.named import named_system
-from adaline.systems.families.supervised import AbsorbedEffects
 
 RANKS = ("minimum-norm", "drop")
 
 
 @named_system
 @dataclass(kw_only=True, eq=False, repr=False)
-class LinearRegression(AbsorbedEffects, LinearSystem):
+class LinearRegression(LinearSystem):
     """Least squares: minimises 1/2 sum_n weight_n (y_n - w0 - w'x_n)^2, exactly, in any units.
 
     The solution is unique where the columns are independent, and the one of minimum norm (the pseudo-inverse) where
@@ -134,6 +133,25 @@ class LinearRegression(AbsorbedEffects, LinearSystem):
             assert isinstance(source, AbsorbedSource)
             fit = certified(fit, source)
         return (fit,)
+
+    @property
+    def effects_(self) -> dict[str, Any]:
+        """The effects that a fit has absorbed: for each column a frame of its levels and their values.
+
+        They are what is left of the outputs beside columns and intercept. The values of a column have a mean of zero
+        over the rows fitted; the level of rows without a value, where there are such, is None.
+
+        Examples
+        --------
+        >>> from adaline import LinearRegression, open_table
+        >>> rows = {"y": [1.0, 2.0, 4.0, 6.0], "x": [0.0, 1.0, 0.0, 2.0], "firm": ["a", "a", "b", "b"]}
+        >>> model = LinearRegression().fit(open_table(rows, target="y", absorb="firm"))
+        >>> model.effects_["firm"]["value"].round(6).tolist()
+        [-1.5, 1.5]
+        """
+        from adaline.inference.coefficients import absorbed_effects
+
+        return absorbed_effects(self)
 
     def _absorb(self, table: TableSource) -> AbsorbedSource:
         """Return the rows of a table without the effects that it absorbs."""

@@ -170,6 +170,8 @@ class TableSource(Source):
     @property
     def absorb(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of the columns whose effects are to be absorbed: those of the coding that are not known yet."""
+        if self._coding is None and self.spec.formula is None:
+            return self.spec.absorb
         return tuple(effect.name for effect in self.learn_coding().effects if not effect.fitted)
 
     @property

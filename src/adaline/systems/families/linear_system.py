@@ -124,7 +124,7 @@ class LinearSystem(LinearRegressor):
         """Take in more rows: the result equals one fit on all rows, to the digits that the certificate states."""
         meter = Meter(X)
         check_parameters(self)
-        if isinstance(X, Source) and X.absorb and "absorbed_" not in self.__dict__:
+        if isinstance(X, Source) and "absorbed_" not in self.__dict__ and X.absorb:
             raise SumsMissing("effects are absorbed from all rows at once: use fit")
         if not hasattr(self, "_fits"):
             source, columns = open_rows(self, X, y, sample_weight, reset=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +15,14 @@ if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit do
     from adaline.inference.coefficients import Coefficients
 
 
-class ColumnWeights(BaseEstimator):
-    """A system that has a weight for each column, and takes sparse rows too."""
+class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """A regression that takes sparse rows too, and sources to be scored on."""
 
-    def coefficients(self, most: int = 100) -> Coefficients:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R^2 for rows X (n, D) and y, or for a source."""
+        return scored(self, super().score, X, y, sample_weight)
+
+    def coefficients(self: Any, most: int = 100) -> Coefficients:
         """Return the coefficients of largest magnitude by the names of their columns, the largest first.
 
         Those of hashed columns come with the most frequent values that fell into their bucket, where they were counted.
@@ -46,49 +49,7 @@ class ColumnWeights(BaseEstimator):
         return tags
 
 
-class AbsorbedEffects:
-    """What a regression has that can absorb the effects of levels."""
-
-    @property
-    def effects_(self) -> dict[str, Any]:
-        """The effects that a fit has absorbed: for each column a frame of its levels and their values.
-
-        They are what is left of the outputs beside columns and intercept. The values of a column have a mean of zero
-        over the rows fitted; the level of rows without a value, where there are such, is None.
-
-        Examples
-        --------
-        >>> from adaline import LinearRegression, open_table
-        >>> rows = {"y": [1.0, 2.0, 4.0, 6.0], "x": [0.0, 1.0, 0.0, 2.0], "firm": ["a", "a", "b", "b"]}
-        >>> model = LinearRegression().fit(open_table(rows, target="y", absorb="firm"))
-        >>> model.effects_["firm"]["value"].round(6).tolist()
-        [-1.5, 1.5]
-        """
-        coding = self.__dict__.get("coding_")
-        if coding is None or not coding.effects:
-            raise AttributeError(f"this {type(self).__name__} has absorbed no effects: open_table(..., absorb=...)")
-        from adaline.inference.summary import frame_of_columns  # which no fit needs
-
-        return {
-            one.name: frame_of_columns(
-                {
-                    "level": [*one.levels.tolist(), *([] if math.isnan(one.missing) else [None])],
-                    "value": [*one.values.tolist(), *([] if math.isnan(one.missing) else [one.missing])],
-                }
-            )
-            for one in coding.effects
-        }
-
-
-class LinearRegressor(MultiOutputMixin, RegressorMixin, ColumnWeights):
-    """A regression that takes sparse rows too, and sources to be scored on."""
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return R^2 for rows X (n, D) and y, or for a source."""
-        return scored(self, super().score, X, y, sample_weight)
-
-
-class LinearClassifier(ClassifierMixin, ColumnWeights):
+class LinearClassifier(ClassifierMixin, BaseEstimator):
     """A classifier by the largest discriminant, which takes sparse rows too, and sources to be scored on."""
 
     classes_: Labels
@@ -104,3 +65,10 @@ class LinearClassifier(ClassifierMixin, ColumnWeights):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
         return scored(self, super().score, X, y, sample_weight)
+
+    coefficients = LinearRegressor.coefficients
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
