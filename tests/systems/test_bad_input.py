@@ -193,7 +193,7 @@ def test_weights_that_mean_nothing(system: type[Any], weight: Any, message: str)
         (np.array([["2020-01-01"], ["2020-01-02"], ["2020-01-03"]], dtype="datetime64[D]"), "datetime|DType|convert"),
         (sparse.csr_array(np.ones((3, 2), dtype=complex)), "Complex data not supported"),
         (sparse.csr_array((0, 3)), r"0 sample\(s\)"),
-        ([{"a": 1}, {"a": 2}, {"a": 3}], "float|2D"),
+        ([{"a": 1}, {"a": 2}, {"a": 3}], "list of dicts"),
     ],
     ids=lambda value: "" if isinstance(value, str) and " " in value else None,
 )
