@@ -1,18 +1,35 @@
 """Fits on clusters: ours on Dask and Spark, Spark's own MLlib, and dask-ml, from the same Parquet files.
 
 Each engine is started, warmed by a run of each contender, measured and stopped before the next one. Processor seconds
-are those of all processes that the benchmark started, the JVM and workers that ended included.
+are those of all processes that the benchmark started, the JVM and workers that ended included. `make bench` runs all
+sections; one at a time they take some minutes each and less than 20 GB, and go on where they were interrupted, as what
+was measured is kept beside the files:
+
+    python -m benchmarks.clusters write --folder ROWS              1e7 rows x 20, 8 files, 2.2 GB
+    python -m benchmarks.clusters here dask dask-ml --folder ROWS  ours in this process and on Dask; dask-ml, newton
+    python -m benchmarks.clusters spark --folder ROWS              ours on Spark
+    python -m benchmarks.clusters mllib --problem linear --folder ROWS    and logistic, softmax, poisson, k-means
+    python -m benchmarks.clusters exact --folder ROWS              Newton's method in NumPy, for the errors
+    python -m benchmarks.clusters passes --folder ROWS             1e8 rows x 20 of zeros and ones: the cost of a pass
+    python -m benchmarks.clusters report --folder ROWS             the tables; --output FILE writes them into a report
+
+With --quick there are a twentieth of the rows and fewer turns; --rows and --turns set them.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
+import os
+import pickle
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,14 +38,20 @@ import numpy as np
 import psutil
 
 import adaline
+from adaline.losses import Logistic
+from adaline.sources.engines.base import Here
+from adaline.sums import Moments, Objective, Point, View
 from benchmarks import scale_model
 from benchmarks.registry import Settings, benchmark
-from benchmarks.report import Section, Table, ratio, seconds
+from benchmarks.report import Section, Table, ratio, seconds, write
 
 COLUMNS, FILES, GROUP = 20, 8, 2**17
 NAMES = [f"x{j}" for j in range(COLUMNS)]
 LINEAR, LOGISTIC, SOFTMAX, POISSON, KMEANS = scale_model.systems()
 TARGETS = {LINEAR: "y", LOGISTIC: "b", SOFTMAX: "c", POISSON: "n", KMEANS: None}
+PROBLEMS = {name.partition(",")[0]: name for name in TARGETS}
+DASK = "adaline, Dask"
+LONG = 180.0  # seconds from which one run is enough
 Array = np.ndarray[Any, Any]
 
 
@@ -42,54 +65,263 @@ class Run(NamedTuple):
 
 Contender = Callable[[], Array]
 """Fits, and returns coefficients or centres."""
+Contenders = Iterable[tuple[str, str, Callable[[], Any]]]
+"""Problem, name, and what makes a contender ready to run, which is called only where it is to be measured."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A folder with rows, what has been measured on them, and how much is to be.
+
+    rows, long : of the fits, and of the table of zeros and ones whose passes are measured.
+    problems : which ones are measured.
+    """
+
+    folder: Path
+    rows: int
+    long: int
+    turns: int
+    threads: int
+    problems: Sequence[str] = tuple(TARGETS)
+
+    @property
+    def files(self) -> str:
+        """The folder of the rows."""
+        return str(self.folder / "rows")
+
+    def measured(self) -> dict[str, Any]:
+        """Return what has been measured: runs by problem and contender, and tables of passes."""
+        path = self.folder / "measured.json"
+        return json.loads(path.read_text()) if path.exists() else {}
+
+    def keep(self, *names: str, value: Any) -> None:
+        """Keep a value under some names."""
+        found = at = self.measured()
+        for name in names[:-1]:
+            at = at.setdefault(name, {})
+        at[names[-1]] = value
+        (self.folder / "measured.json").write_text(json.dumps(found))
+
+    def runs(self, problem: str) -> dict[str, Run]:
+        """Return the runs of a problem, by contender."""
+        found = self.measured().get("runs", {}).get(problem, {})
+        return {name: Run(processor, wall, np.array(theta)) for name, (processor, wall, theta) in found.items()}
+
+    def measure(self, contenders: Contenders) -> None:
+        """Run contenders that were not measured before, once to warm up and then in so many turns; keep medians.
+
+        What takes more than LONG seconds is run once.
+        """
+        for problem, name, ready in contenders:
+            if problem not in self.problems or name in self.runs(problem):
+                continue
+            with ready() as run:
+                first = _spent(run)
+                spent = [first] if first.wall > LONG else [_spent(run) for _ in range(self.turns)]
+            medians = _medians(spent)
+            self.keep("runs", problem, name, value=[*medians, np.asarray(spent[-1].theta).tolist()])
+            say(f"{problem}, {name}: {medians[0]:.3g} s of processors, {medians[1]:.3g} s")
+
+
+def say(text: str) -> None:
+    """Tell how far it is."""
+    print(f"  {text}", file=sys.stderr, flush=True)
 
 
 @benchmark("clusters")
 def clusters(settings: Settings) -> Section:
     """Linear machines and k-means on clusters."""
-    rows, turns = settings.rows(10_000_000), 2 if settings.quick else 5
-    runs: dict[str, dict[str, Run]] = {name: {} for name in TARGETS}
     with tempfile.TemporaryDirectory() as folder:
-        write(Path(folder), rows)
-        measure(runs, local_contenders(folder), turns)
-        with dask_client(settings.threads) as client, counted_bytes() as sent:
-            measure(runs, dask_contenders(folder, client), turns)
-        if find_spec("pyspark") is not None:
-            with spark_session(settings.threads) as spark:
-                measure(runs, spark_contenders(folder, spark), turns)
-        tables = [_table(name, found, folder) for name, found in runs.items()]
-    ours = {name: found["adaline, Dask"].wall for name, found in runs.items()}
-    machine = scale_model.Cluster(1, settings.threads, 8e9, 2e9, 1e9)
-    text = f"{_TEXT}\nTo the driver came {sent.bytes / max(sent.passes, 1):,.0f} bytes a pass, {sent.passes} passes."
-    return Section(
-        f"Clusters: {rows} rows x {COLUMNS}", text, [*tables, scale_model.check(ours, rows, COLUMNS, machine)]
-    )
+        turns = 2 if settings.quick else 5
+        rows = settings.rows(10_000_000), settings.rows(100_000_000)
+        bench = Bench(Path(folder), *rows, turns, settings.threads)
+        for name, section in SECTIONS.items():
+            if name == "write" or find_spec({"spark": "pyspark", "mllib": "pyspark"}.get(name, "distributed")):
+                section(bench)
+        return report(bench)
 
 
-def write(folder: Path, rows: int) -> None:
+# Sections, each of which can be run alone.
+
+
+def write_rows(bench: Bench) -> None:
     """Write the rows, and a target for each problem, as several Parquet files."""
     import pyarrow as pa
     from pyarrow import parquet
 
+    Path(bench.files).mkdir(parents=True, exist_ok=True)
     for i in range(FILES):
-        x, targets = scale_model.made(rows // FILES, COLUMNS, seed=i)
+        path = Path(bench.files, f"part-{i}.parquet")
+        if path.exists():
+            continue
+        x, targets = scale_model.made(bench.rows // FILES, COLUMNS, seed=i)
         columns = dict(zip(NAMES, x.T, strict=True))
         columns |= {str(TARGETS[name]): t for name, t in targets.items() if TARGETS[name] is not None}
-        parquet.write_table(pa.table(columns), folder / f"part-{i}.parquet", row_group_size=GROUP)
+        parquet.write_table(pa.table(columns), path, row_group_size=GROUP)
 
 
-def measure(runs: dict[str, dict[str, Run]], contenders: Iterator[tuple[str, str, Contender]], turns: int) -> None:
-    """Run contenders as they come, once to warm up and then in so many turns; medians go into `runs`."""
-    for problem, name, run in contenders:
-        run()
-        spent = []
-        for _ in range(turns):
-            before, start = processor_seconds(), time.perf_counter()
-            theta = run()
-            spent.append((processor_seconds() - before, time.perf_counter() - start))
-        medians = [statistics.median(one) for one in zip(*spent, strict=True)]
-        runs[problem][name] = Run(medians[0], medians[1], theta)
-        print(f"  {problem}, {name}: {medians[0]:.3g} s of processors, {medians[1]:.3g} s", file=sys.stderr, flush=True)
+def run_here(bench: Bench) -> None:
+    """Measure our fits in this process."""
+    bench.measure(ours(bench.files, "adaline, one process", None))
+
+
+def run_dask(bench: Bench) -> None:
+    """Measure our fits on Dask, and count the bytes that come to this process."""
+    with dask_client(bench.threads) as client, counted_bytes() as sent:
+        bench.measure(ours(bench.files, DASK, client))
+    if sent.passes:
+        bench.keep("bytes", value=[sent.bytes / sent.passes, sent.passes])
+
+
+def run_dask_ml(bench: Bench) -> None:
+    """Measure dask-ml, where it is installed."""
+    if find_spec("dask_ml") is not None:
+        with dask_client(bench.threads):
+            bench.measure(dask_contenders(bench.files))
+
+
+def run_spark(bench: Bench) -> None:
+    """Measure our fits on Spark."""
+    with spark_session(bench.threads) as spark:
+        bench.measure(ours(bench.files, "adaline, Spark", spark))
+        bench.measure(ours(spark.read.parquet(bench.files), "adaline, Spark, data frame", None))
+
+
+def run_mllib(bench: Bench) -> None:
+    """Measure MLlib, from files and from rows that Spark holds."""
+    with spark_session(bench.threads) as spark:
+        bench.measure(spark_contenders(bench.files, spark))
+
+
+def run_exact(bench: Bench) -> None:
+    """Solve the problems by Newton's method in NumPy."""
+    for problem in bench.problems:
+        if problem != KMEANS and problem not in bench.measured().get("exact", {}):
+            bench.keep("exact", problem, value=exact(problem, bench.files).tolist())
+            say(f"{problem}: solved")
+
+
+def run_passes(bench: Bench) -> None:
+    """Measure passes over rows of zeros and ones, held in this process and by the workers of Dask."""
+    folder = write_bits(bench)
+    spent: dict[str, dict[str, list[float]]] = {}
+    for label in ("one process", "Dask"):
+        with dask_client(bench.threads) if label == "Dask" else here() as cluster:
+            table = adaline.open_table(folder, target="y", features=NAMES, progress=False, cluster=cluster)
+            for name, run in passes(table).items():
+                run()
+                found = [_spent(run) for _ in range(bench.turns)]
+                medians = spent.setdefault(name, {})[label] = _medians(found)
+                say(f"a pass, {name}, {label}: {medians[0]:.3g} s of processors, {medians[1]:.3g} s")
+    bench.keep("passes", value=[bench.long, spent])
+
+
+@contextmanager
+def here() -> Iterator[Any]:
+    """Return an engine that is this process."""
+    yield Here(1)
+
+
+def _spent(run: Callable[[], Any]) -> Run:
+    """Return processor and wall seconds of a run, and what it returns."""
+    before, start = processor_seconds(), time.perf_counter()
+    found = run()
+    return Run(processor_seconds() - before, time.perf_counter() - start, found)
+
+
+def _medians(runs: Sequence[Run]) -> list[float]:
+    """Return the medians of processor and wall seconds."""
+    return [statistics.median(one) for one in ([run.processor for run in runs], [run.wall for run in runs])]
+
+
+def passes(table: Any) -> dict[str, Callable[[], Any]]:
+    """Return passes over a table by what they sum: a matrix of squares, or a gradient."""
+    point = Point(Logistic(), np.zeros((1, 1 + COLUMNS)), View(np.ones(COLUMNS), np.zeros(COLUMNS)))
+    return {
+        LINEAR: lambda: table.sum(Moments),
+        LOGISTIC: lambda: table.sum(Objective, point, outputs=1, second="none"),
+    }
+
+
+def write_bits(bench: Bench) -> str:
+    """Write zeros and ones, a byte each in memory, as Parquet files; return their folder."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    folder = bench.folder / "bits"
+    folder.mkdir(parents=True, exist_ok=True)
+    step = min(2**20, -(-bench.long // FILES))
+    for i in range(FILES):
+        path = folder / f"part-{i}.parquet"
+        if path.exists():
+            continue
+        rng, writer = np.random.default_rng(i), None
+        for _ in range(max(bench.long // FILES // step, 1)):
+            bits = np.unpackbits(rng.integers(256, size=(COLUMNS + 1, -(-step // 8)), dtype=np.uint8), axis=1)[:, :step]
+            table = pa.table(dict(zip([*NAMES, "y"], bits, strict=True)))
+            writer = writer or parquet.ParquetWriter(path, table.schema)
+            writer.write_table(table)
+        assert writer is not None
+        writer.close()
+    return str(folder)
+
+
+def report(bench: Bench) -> Section:
+    """Return what was measured, as tables."""
+    known, tables = bench.measured(), []
+    for problem in TARGETS:
+        if DASK in bench.runs(problem):
+            tables.append(_table(problem, bench.runs(problem), bench))
+    machine = scale_model.Cluster(1, bench.threads, 8e9, 2e9, 1e9)
+    walls = {problem: bench.runs(problem)[DASK].wall for problem in TARGETS if DASK in bench.runs(problem)}
+    if walls:
+        tables.append(scale_model.check(walls, bench.rows, COLUMNS, machine))
+    if "passes" in known:
+        tables += _pass_tables(*known["passes"], bench.threads)
+    text = _TEXT
+    if "bytes" in known:
+        text += "\nTo the driver came {:,.0f} bytes a pass, {} passes.".format(*known["bytes"])
+    return Section(f"Clusters: {bench.rows} rows x {COLUMNS}", text, tables)
+
+
+SECTIONS: dict[str, Callable[[Bench], None]] = {
+    "write": write_rows,
+    "here": run_here,
+    "dask": run_dask,
+    "dask-ml": run_dask_ml,
+    "spark": run_spark,
+    "mllib": run_mllib,
+    "exact": run_exact,
+    "passes": run_passes,
+}
+
+
+def main() -> None:
+    """Read the command line and run the sections it names."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.clusters", description=__doc__.partition("\n")[0])
+    parser.add_argument("sections", nargs="+", choices=[*SECTIONS, "report"])
+    parser.add_argument("--folder", type=Path, required=True, help="where the rows and what is measured are kept")
+    parser.add_argument("--problem", action="append", choices=list(PROBLEMS), help="measure this one, not all")
+    parser.add_argument("--quick", action="store_true", help="a twentieth of the rows, two turns")
+    parser.add_argument("--rows", type=int, help="of the fits (1e7)")
+    parser.add_argument("--turns", type=int, help="of which the median counts (5)")
+    parser.add_argument("--threads", type=int, default=2, help="workers, or threads, of every contender (2)")
+    parser.add_argument("--output", type=Path, help="a report to write the section into, such as docs/benchmarks.md")
+    given = parser.parse_args()
+    settings = Settings(given.quick, given.threads)
+    adaline.set_threads(given.threads)
+    rows = given.rows or settings.rows(10_000_000)
+    turns = given.turns or (2 if given.quick else 5)
+    bench = Bench(given.folder, rows, 10 * rows, turns, given.threads)
+    bench = replace(bench, problems=[PROBLEMS[name] for name in given.problem or PROBLEMS])
+    given.folder.mkdir(parents=True, exist_ok=True)
+    for name in given.sections:
+        if name != "report":
+            SECTIONS[name](bench)
+            continue
+        print(found := report(bench), flush=True)
+        if given.output is not None:
+            write(given.output, [found], given.threads, whole=False)
 
 
 def processor_seconds() -> float:
@@ -116,8 +348,6 @@ class Sent:
 @contextmanager
 def counted_bytes() -> Iterator[Sent]:
     """Count what comes back from passes over Dask."""
-    import pickle
-
     from adaline.sources.engines.dask import DaskHeld
 
     sent, totals = Sent(), DaskHeld.totals
@@ -134,19 +364,19 @@ def counted_bytes() -> Iterator[Sent]:
         DaskHeld.totals = totals  # type: ignore[method-assign]
 
 
-# Contenders: (problem, name, run).
+# Contenders.
 
 
-def ours(folder: str, label: str, cluster: Any) -> Iterator[tuple[str, str, Contender]]:
-    """Return fits of ours to the files, opening included."""
+def ours(data: Any, label: str, cluster: Any) -> Contenders:
+    """Return fits of ours to files or a data frame, opening included."""
     for name, make in scale_model.systems().items():
 
         def run(name: str = name, make: Callable[[], Any] = make) -> Array:
-            table = adaline.open_table(folder, target=TARGETS[name], features=NAMES, progress=False, cluster=cluster)
+            table = adaline.open_table(data, target=TARGETS[name], features=NAMES, progress=False, cluster=cluster)
             model = make().fit(table)
             return model.cluster_centers_ if name == KMEANS else theta_of(model.intercept_, model.coef_)
 
-        yield name, label, run
+        yield name, label, lambda run=run: nullcontext(run)
 
 
 def theta_of(intercept: Any, coef: Any) -> Array:
@@ -156,47 +386,52 @@ def theta_of(intercept: Any, coef: Any) -> Array:
     return theta - theta.mean(axis=0) if len(theta) > 1 else theta
 
 
-def local_contenders(folder: str) -> Iterator[tuple[str, str, Contender]]:
-    """Return our fits in this process."""
-    return ours(folder, "adaline, one process", None)
-
-
 @contextmanager
 def dask_client(workers: int) -> Iterator[Any]:
     """Start a cluster of Dask, of one process a worker."""
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(workers, processes=True, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=workers, processes=True, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster) as client,
     ):
         yield client
 
 
-def dask_contenders(folder: str, client: Any) -> Iterator[tuple[str, str, Contender]]:
-    """Return our fits on Dask, and those of dask-ml where it is installed."""
-    yield from ours(folder, "adaline, Dask", client)
-    if find_spec("dask_ml") is None:
-        return
+def dask_contenders(folder: str) -> Contenders:
+    """Return the fits of dask-ml to rows that the workers hold."""
     import dask.dataframe as dd
     from dask_ml import cluster, linear_model
+    from distributed import wait
 
-    frame = dd.read_parquet(folder)
-    x = frame[NAMES].to_dask_array(lengths=True).persist()
     made = {
         LINEAR: linear_model.LinearRegression,
         LOGISTIC: linear_model.LogisticRegression,
         POISSON: linear_model.PoissonRegression,
     }
-    for name, cls in made.items():
-        y = frame[TARGETS[name]].to_dask_array(lengths=True).persist()
 
-        def run(cls: Any = cls, y: Any = y) -> Array:
-            model = cls(solver="newton").fit(x, y)
+    @contextmanager
+    def held(name: str) -> Iterator[Contender]:
+        frame = dd.read_parquet(folder).persist()  # after which partitions stay as they are
+        x = frame[NAMES].to_dask_array(lengths=True).persist()
+        if name == KMEANS:
+            wait(x)
+            del frame
+            yield lambda: np.asarray(cluster.KMeans(8, random_state=0, max_iter=50).fit(x).cluster_centers_)
+            return
+        y = frame[TARGETS[name]].to_dask_array(lengths=True).persist()
+        wait([x, y])
+        del frame
+
+        def run() -> Array:
+            model = made[name](solver="newton").fit(x, y)
             return theta_of(model.intercept_, model.coef_)
 
-        yield name, "dask-ml, newton, held", run
-    yield KMEANS, "dask-ml, held", lambda: np.asarray(cluster.KMeans(8, random_state=0).fit(x).cluster_centers_)
+        yield run
+
+    for name in made:
+        yield name, "dask-ml, newton, held", lambda name=name: held(name)
+    yield KMEANS, "dask-ml, at most 50 steps, held", lambda: held(KMEANS)
 
 
 @contextmanager
@@ -204,6 +439,7 @@ def spark_session(cores: int) -> Iterator[Any]:
     """Start Spark in one JVM."""
     from pyspark.sql import SparkSession
 
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(f"local[{cores}]").config("spark.ui.enabled", "false")
     spark = builder.config("spark.driver.memory", "6g").config("spark.driver.maxResultSize", "2g").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
@@ -213,21 +449,27 @@ def spark_session(cores: int) -> Iterator[Any]:
         spark.stop()
 
 
-def spark_contenders(folder: str, spark: Any) -> Iterator[tuple[str, str, Contender]]:
-    """Return MLlib's fits from files and from rows that Spark holds, and ours where the engine is there."""
+def spark_contenders(folder: str, spark: Any) -> Contenders:
+    """Return MLlib's fits from files and from rows that Spark holds."""
     from pyspark.ml.feature import VectorAssembler
 
     frame = VectorAssembler(inputCols=NAMES, outputCol="features").transform(spark.read.parquet(folder))
-    for problem, label, fit in mllib():
+
+    @contextmanager
+    def ready(problem: str, fit: Callable[[Any], Array], cached: bool) -> Iterator[Contender]:
         target = TARGETS[problem]
         rows = frame.select("features", *([frame[target].alias("label")] if target else []))
-        yield problem, f"MLlib{label}, from files", lambda fit=fit, rows=rows: fit(rows)
-        held = rows.cache()
-        held.count()
-        yield problem, f"MLlib{label}, cached", lambda fit=fit, held=held: fit(held)
-        held.unpersist(blocking=True)
-    if find_spec("adaline.sources.engines.spark") is not None:
-        yield from ours(folder, "adaline, Spark", spark)
+        if cached:
+            rows = rows.cache()
+            rows.count()
+        yield lambda: fit(rows)
+        if cached:
+            rows.unpersist(blocking=True)
+
+    for problem, label, fit in mllib():
+        for cached, how in ((False, "from files"), (True, "cached")):
+            made = partial(ready, problem, fit, cached)
+            yield problem, f"MLlib{label}, {how}", made
 
 
 def mllib() -> Iterator[tuple[str, str, Callable[[Any], Array]]]:
@@ -322,15 +564,16 @@ def distances(folder: str, centres: Array) -> float:
     return total
 
 
-def _table(problem: str, runs: dict[str, Run], folder: str) -> Table:
+def _table(problem: str, runs: dict[str, Run], bench: Bench) -> Table:
+    solved = bench.measured().get("exact", {})
     if problem == KMEANS:
-        cost = {name: distances(folder, run.theta) for name, run in runs.items()}
-        least = min(cost.values())
-        errors = {name: value / least - 1 for name, value in cost.items()}
+        cost = {name: distances(bench.files, run.theta) for name, run in runs.items()}
+        errors = {name: value / min(cost.values()) - 1 for name, value in cost.items()}
+    elif problem in solved:
+        errors = {name: float(np.abs(run.theta / np.array(solved[problem]) - 1).max()) for name, run in runs.items()}
     else:
-        truth = exact(problem, folder)
-        errors = {name: float(np.abs(run.theta / truth - 1).max()) for name, run in runs.items()}
-    base = runs["adaline, Dask"]
+        errors = dict.fromkeys(runs, np.nan)
+    base = runs[DASK]
     lines = [
         [
             name,
@@ -347,7 +590,29 @@ def _table(problem: str, runs: dict[str, Run], folder: str) -> Table:
     return Table(problem, heading, lines)
 
 
+def _pass_tables(rows: int, spent: dict[str, dict[str, list[float]]], threads: int) -> list[Table]:
+    lines, expected = [], []
+    for name, found in spent.items():
+        (processor, wall), (there, wall_there) = found["one process"], found["Dask"]
+        shown = [seconds(one) for one in (processor, wall, there, wall_there)]
+        lines.append([name, *shown, f"{there / processor - 1:+.0%}", f"{wall_there / wall - 1:+.0%}"])
+        model = rows * scale_model.measured_work(COLUMNS)[name].row / threads
+        expected.append([name, seconds(wall_there), seconds(model), ratio(wall_there / model)])
+    columns = ["", "processors", "wall", "Dask, processors", "Dask, wall", "overhead, processors", "overhead, wall"]
+    return [
+        Table(f"A pass over {rows:.0e} rows x {COLUMNS} that are held", columns, lines),
+        Table(
+            f"The model at {rows:.0e} rows x {COLUMNS}, a pass", ["", "measured", "model", "measured / model"], expected
+        ),
+    ]
+
+
 _TEXT = """
 Parquet files of eight groups of rows; opening is included, but for what is cached or held before. Medians, after a run
-that warms the JVM. Errors are against Newton's method in NumPy on the same rows, run until a step changes nothing.
+that warms the JVM; of what takes minutes, a single run. Errors are against Newton's method in NumPy on the same rows,
+run until a step changes nothing.
+Passes are over zeros and ones, a byte each, that this process holds in threads, or workers of Dask.
 """
+
+if __name__ == "__main__":
+    main()

@@ -2,12 +2,14 @@
 
 `python -m benchmarks.scale_model` measures, in about a minute, on one core: to decode Parquet, to take rows into the
 sums of each system, to merge their states, to schedule a task of Dask; and counts passes and bytes of states. It prints
-them, and what a fit takes on clusters of several sizes, and which of its terms decides. `check` holds the model
-against runs that were measured; the benchmark "clusters" does so with its own.
+them, and what a fit takes on clusters of several sizes, and which of its terms decides. With
+`--guide docs/guide/clusters.md` it writes the table of that page anew. `check` holds the model against runs that were
+measured; `python -m benchmarks.clusters report` does so with its own, of 1e7 and 1e8 rows.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 import pickle
 import tempfile
@@ -171,7 +173,7 @@ def _seconds_of_a_task(tasks: int) -> float:
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(2, processes=True, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, processes=True, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster) as client,
     ):
         client.gather(client.map(_nothing, range(tasks), pure=False))
@@ -288,10 +290,46 @@ def check(measured: Mapping[str, float], rows: float, columns: int, cluster: Clu
     return Table(f"The model at {rows:.0e} rows x {columns}", ["", "measured", "model", "measured / model"], lines)
 
 
+def guide_table() -> Table:
+    """Return the table of the guide: passes, rates, and the time of a fit on clusters of three sizes."""
+    sizes = [
+        ("10 machines, 10 Gb/s", 1e9, 20),
+        ("100 machines, 25 Gb/s", 1e12, 100),
+        ("1000 machines, 25 Gb/s", 1e12, 100),
+    ]
+    narrow, wide = (measured_work(columns) for columns in WIDTHS)
+    lines = []
+    for name, work in narrow.items():
+        low, high = sorted((work.passes, wide[name].passes))
+        rates = ", ".join(f"{1e-6 / one.row:.2g} M" for one in (work, wide[name]))
+        times = [
+            duration(cost(rows, columns, measured_work(columns)[name], CLUSTERS[title], measured_rates()).total)
+            for title, rows, columns in sizes
+        ]
+        lines.append([name, f"{low}" if low == high else f"{low} to {high}", rates, *times])
+    heads = [
+        f"{rows:.0e} x {columns}, {title}".replace("e+0", "e").replace("e+", "e") for title, rows, columns in sizes
+    ]
+    return Table("", ["", "passes", f"rows/s, a core and pass ({WIDTHS[0]}, {WIDTHS[1]} columns)", *heads], lines)
+
+
+def write_guide(path: Path) -> None:
+    """Write the table of the guide anew, in the place of the one that begins with passes."""
+    lines = path.read_text().splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("|") and " passes " in line)
+    last = next(i for i in range(first, len(lines)) if not lines[i].startswith("|"))
+    path.write_text("\n".join([*lines[:first], str(guide_table()), *lines[last:]]) + "\n")
+
+
 def main() -> None:
-    """Measure, and print the tables."""
+    """Measure, and print the tables; with --guide write that of the guide."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.scale_model", description=__doc__.partition("\n")[0])
+    parser.add_argument("--guide", type=Path, help="the page whose table is written anew")
+    path = parser.parse_args().guide
     for table in [*inputs(), forecasts(1e9, 20), forecasts(1e12, 100)]:
         print(table, end="\n\n", flush=True)
+    if path is not None:
+        write_guide(path)
 
 
 if __name__ == "__main__":

@@ -123,10 +123,22 @@ extern const Kernels* active;
 // Adds the scans to the module.
 void bind_scans(nb::module_& m);
 
+// Adds the scans with a step size for every coordinate.
+void bind_coordinates(nb::module_& m);
+
 // Adds the kernels of likelihoods to the module.
 void bind_objectives(nb::module_& m);
 
 // Adds what iterative refinement does between its passes to the module.
 void bind_refinement(nb::module_& m);
+
+// Adds sums and products over the levels of effects to the module.
+void bind_effects(nb::module_& m);
+
+// Adds what makes sparse rows from texts to the module.
+void bind_texts(nb::module_& m);
+
+// Adds the parsers of text of sparse rows to the module.
+void bind_sparse_lines(nb::module_& m);
 
 }  // namespace adaline

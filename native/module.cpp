@@ -216,6 +216,10 @@ NB_MODULE(_native, m) {
     m.def("descend", &descend, array("H"), array("g"), array("w"), array("l1"), "sweeps"_a, "enough"_a);
 
     bind_scans(m);
+    bind_coordinates(m);
     bind_objectives(m);
     bind_refinement(m);
+    bind_effects(m);
+    bind_texts(m);
+    bind_sparse_lines(m);
 }

@@ -51,13 +51,18 @@ void row_outputs(const R& x, index first, index rows, const double* theta, index
     }
 }
 
-// g += slopes of rows times their entries.
+// g += slopes of rows times their entries, total += the slopes.
 template <int P, class R>
-void row_gather(const R& x, index first, index rows, const double* slope, index wide, double* g) {
-    for (index i = 0, m = x.indptr[first]; i < rows; ++i) {
-        vec s[P];
+void row_gather(const R& x, index first, index rows, const double* slope, index wide, double* g, double* total) {
+    vec sum[P], s[P];
 #pragma GCC unroll 4
-        for (int p = 0; p < P; ++p) s[p] = load(slope + i * wide + p * lanes);
+    for (int p = 0; p < P; ++p) sum[p] = load(total + p * lanes);
+    for (index i = 0, m = x.indptr[first]; i < rows; ++i) {
+#pragma GCC unroll 4
+        for (int p = 0; p < P; ++p) {
+            s[p] = load(slope + i * wide + p * lanes);
+            sum[p] += s[p];
+        }
         for (const index end = x.indptr[first + i + 1]; m < end; ++m) {
             const vec a = broadcast(double(x.data[m]));
             double* const at = g + index(x.indices[m]) * wide;
@@ -65,6 +70,8 @@ void row_gather(const R& x, index first, index rows, const double* slope, index 
             for (int p = 0; p < P; ++p) store(at + p * lanes, multiply_add(a, s[p], load(at + p * lanes)));
         }
     }
+#pragma GCC unroll 4
+    for (int p = 0; p < P; ++p) store(total + p * lanes, sum[p]);
 }
 
 // The arrays of one call over sparse rows; `wide` is K in whole vectors, or 1.
@@ -79,7 +86,7 @@ struct SparseDesk {
         : m(m), D(D), K(m.K), wide(K == 1 ? 1 : (K + lanes - 1) / lanes * lanes), second(second) {
         const index H = lot_rows, side = 1 + D, rated = rates(second, K), squares = rated ? matrices(second, K) + 1 : 0;
         const index theta = (outputs / K) * (D * wide + K);
-        scratch.reserve(theta + D * wide + (outputs + K + rated + T + 1 + wide) * H + K * (lanes + 1) +
+        scratch.reserve(theta + D * wide + (outputs + K + rated + T + 1 + wide) * H + K * lanes + wide +
                             squares * side * side + 2 * side, 16);
         g = scratch.zeros(D * wide);
         lines = scratch.zeros(wide * H);
@@ -89,7 +96,7 @@ struct SparseDesk {
         t = scratch.zeros(T * H);
         weight = scratch.zeros(H);
         value = scratch.zeros(K * lanes);
-        total = scratch.zeros(K);
+        total = scratch.zeros(wide);
         A = scratch.zeros(squares * side * side);
         row = {reinterpret_cast<index*>(scratch.array(side)), scratch.array(side)};
     }
@@ -142,23 +149,37 @@ struct SparseDesk {
         }
     }
 
-    [[gnu::noinline]] void gather(const Sparse& x, index first, index rows) const {
-        for (index k = 0; k < K; ++k)
-            for (index i = 0; i < rows; ++i) total[k] += slope[k * lot_rows + i];
+    void gather(const Sparse& x, index first, index rows) const {
         if (K > 1) turn_squares(lines, wide, slope, lot_rows, K, rows, as_it_is);
+        gather_lines(x, first, rows);
+    }
+
+    // Slopes (rows, K) as they are gathered: of one output in `slope`, of several in `lines`.
+    void put_lines(const double* from, index rows) const {
+        if (K == 1) return turn(slope, from, rows, 1);
+        for (index i = 0; i < rows; ++i)
+            for (index k = 0; k < wide; k += lanes) store(lines + i * wide + k, up_to(from + i * K + k, K - k));
+    }
+
+    [[gnu::noinline]] void gather_lines(const Sparse& x, index first, index rows) const {
         typed(x, [&](const auto& r) {
             if (K == 1) return gather_one(r, first, rows);
-            parts_of_outputs([&]<int P>(index k) { row_gather<P>(r, first, rows, lines + k, wide, g + k); });
+            parts_of_outputs([&]<int P>(index k) { row_gather<P>(r, first, rows, lines + k, wide, g + k, total + k); });
         });
     }
 
     template <class R>
     void gather_one(const R& x, index first, index rows) const {
-        for (index i = 0, k = x.indptr[first]; i < rows; ++i)
+        double all = total[0];
+        for (index i = 0, k = x.indptr[first]; i < rows; ++i) {
+            const double s = slope[i];
+            all += s;
             for (const index end = x.indptr[first + i + 1]; k < end; ++k) {
                 double& sum = g[x.indices[k]];
-                sum = multiply_add(double(x.data[k]), slope[i], sum);
+                sum = multiply_add(double(x.data[k]), s, sum);
             }
+        }
+        total[0] = all;
     }
 
     void add_hessian(const Sparse& x, index first, index rows) {
@@ -273,8 +294,8 @@ inline void gather_csr(double* sums, const Sparse& x, const Machines& m, const d
     const index K = m.K;
     SparseDesk desk(x.columns, m, K, 0, curvature ? Second::alone : Second::none);
     each_lot(x.rows, [&](index first, index rows) {
-        turn(desk.slope, slope + first * K, rows, K);
-        desk.gather(x, first, rows);
+        desk.put_lines(slope + first * K, rows);
+        desk.gather_lines(x, first, rows);
         if (!curvature) return;
         turn(desk.curvature, curvature + first * K, rows, K);
         desk.add_hessian(x, first, rows);

@@ -6,6 +6,7 @@ still held against some of its registry: one case of a law with 2 to 15, two of 
 evenly over the list from a place that a hash of the test's name chooses, so that different laws keep different cases.
 """
 
+import gc
 import math
 import os
 from collections import defaultdict
@@ -59,6 +60,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for number, item in enumerate(one):
             if number not in kept:
                 item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected out of every search for garbage: it is more than all that a test makes, and stays."""
+    gc.collect()
+    gc.freeze()
 
 
 def kept_cases(name: str, cases: int) -> set[int]:

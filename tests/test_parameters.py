@@ -107,7 +107,7 @@ IGNORED = [
 OTHERWISE: dict[str, Any] = {
     "df": 7,
     **{"quantile": 0.9, "threshold": 9.0, "scale": 7.0, "init": [1.0, 2.0, 3.0], "standardize": True, "folds": 9},
-    **{"rate": 0.1, "tol": 0.5, "stop_error": 1e9, "epochs": 1, "schedule": "1/t", "shuffle": True},
+    **{"rate": 0.1, "tol": 0.5, "stop_error": 1e9, "epochs": 3, "schedule": "1/t", "shuffle": True},
     **{"criterion": "folds", "eps": 0.5, "forgetting": 0.5, "regularization": 9.0, "shrinkage": 0.5},
     **{"rule": "one-standard-error", "points": 7, "ratio": 0.5, "scoring": "r2"},
 }
@@ -149,6 +149,12 @@ def test_a_parameter_that_has_no_effect_is_named(cls: Any, name: str) -> None:
     assert [one for one in caught if f"{cls.__name__} ignores {name}=" in str(one.message)]
     act = "transform" if isinstance(plain, Basis) else "predict"
     np.testing.assert_array_equal(getattr(told, act)(X), getattr(plain, act)(X))
+
+
+@pytest.mark.parametrize("name", ["Adaline", "Perceptron", "SigmoidPerceptron"])
+def test_mixing_is_of_the_rule_in_order(name: str) -> None:
+    with pytest.raises(InvalidParameter, match="mixing=2 takes the place of epochs of mode='online'"):
+        SYSTEMS[name](mode="batch", mixing=2).fit(np.arange(4.0)[:, None], [0, 1, 0, 1])
 
 
 def test_a_parameter_that_has_an_effect_is_not_named() -> None:

@@ -67,9 +67,15 @@ class Example:
         printed = f"## Printed\n\n```text\n{self.printed}\n```\n\n" if self.is_task else ""
         hidden = "navigation, toc" if self.is_task else "toc"
         return (
-            f"---\nhide: [{hidden}]\n---\n\n# {self.title}\n\n{answer}![]({self.name}.png){{ .figure }}\n\n"
+            f"---\nhide: [{hidden}]\n---\n\n# {self.title}\n\n{answer}![]({self.name}.png){{ .figure{self.shape} }}\n\n"
             f'{self.prose}\n\n{printed}## Code\n\n```python title="examples/{self.name}.py"\n{self.code}\n```\n'
         )
+
+    @cached_property
+    def shape(self) -> str:
+        """The class of figures of several panels side by side, which scroll where the page is narrow."""
+        width, height = self.made[0].get_size_inches()
+        return " .wide" if width > 1.8 * height else ""
 
     @property
     def card(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -91,8 +92,10 @@ def index(found: dict[str, tuple[str, Names]]) -> str:
 
 
 def _summary(value: Any) -> str:
-    """What the first paragraph says before its colon."""
-    return marked(_first(value).split(": ")[0].rstrip(".")).replace("|", "\\|")
+    """What the first paragraph says before its colon, for a cell of a table: a bar would end it, in formulas too."""
+    said = marked(_first(value).split(": ")[0].rstrip("."))
+    said = re.sub(r"\\\(.*?\\\)", lambda found: found[0].replace(r"\|", r"\Vert ").replace("|", r"\vert "), said)
+    return said.replace("|", r"\|")
 
 
 def on_config(config: Any) -> Any:

@@ -10,6 +10,9 @@ Floats = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 Indices = npt.NDArray[np.int64]
 Rows = Floats | Columns
+Bytes = npt.NDArray[np.uint8]
+Hashes = npt.NDArray[np.uint64]
+Codes = npt.NDArray[np.int32]
 
 # enums, whose members are those of native/codes.hpp
 class Loss: ...
@@ -61,6 +64,25 @@ def residual_csr(
     theta_lo: Reals,
     exponent: Reals,
 ) -> None: ...
+def hash_texts(out: Hashes, data: Bytes, offsets: Integers, seed: int) -> None: ...
+def hash_pairs(out: Hashes, first: Hashes, second: Hashes) -> None: ...
+def buckets(codes: Codes, signs: Reals, hashes: Hashes, width: int) -> None: ...
+def index_texts(table: Codes, data: Bytes, offsets: Integers) -> None: ...
+def find_texts(
+    codes: Codes, data: Bytes, offsets: Integers, known_data: Bytes, known_offsets: Integers, table: Codes
+) -> None: ...
+def words(data: Bytes, offsets: Integers, longest: int) -> tuple[Bytes, Indices, Indices]: ...
+def join_entries(starts: Indices, codes: Codes, values: Reals) -> int: ...
+def join_parts(
+    indptr: Codes,
+    indices: Codes,
+    data: Reals,
+    starts: list[Indices | None],
+    codes: list[Codes],
+    values: list[Reals | None],
+    bases: list[int],
+    D: int,
+) -> int: ...
 def refine_start(
     hi: Reals, lo: Reals, size: Reals, mean_hi: Reals, mean_lo: Reals, length: Reals, u: Reals, intercept: bool
 ) -> None: ...
@@ -196,6 +218,13 @@ def gather_csr(
     offset: Reals,
 ) -> None: ...
 def descend(H: Reals, g: Reals, w: Reals, l1: Reals, sweeps: int, enough: float) -> float: ...
+def level_sums(out: Reals, codes: Integers, x: Reals | None, weight: Reals | None) -> None: ...
+def level_subtract(x: Reals, codes: Integers, effects: Reals) -> None: ...
+def level_order(order: Integers, starts: Indices, codes: Integers) -> None: ...
+def level_product(
+    out: Reals, v: Reals, starts: Indices, cells: Integers, weight: Reals | None, inverse: Reals
+) -> None: ...
+def level_components(codes: Integers, levels: int) -> int: ...
 
 class Scan:
     def __init__(
@@ -240,3 +269,59 @@ class Scan:
     def learn(self, x: Reals, t: float | Reals) -> float: ...
     def take(self, x: object, t: object, names: object | None) -> bool: ...
     def last(self) -> list[float]: ...
+
+class CoordinateScan:
+    def __init__(
+        self,
+        loss: Loss,
+        state: Reals,
+        tally: Reals,
+        D: int,
+        K: int,
+        held: bool,
+        intercept: bool,
+        penalty: float,
+        l1: float,
+    ) -> None: ...
+    def run_dense(
+        self,
+        x: Rows,
+        t: Reals,
+        weight: Reals | None,
+        chosen: Indices | None,
+        order: Indices | None,
+        rates: Reals | None,
+        outputs: Reals | None,
+    ) -> None: ...
+    def run_csr(
+        self,
+        data: Floats,
+        indices: Integers,
+        indptr: Integers,
+        t: Reals,
+        weight: Reals | None,
+        chosen: Indices | None,
+        order: Indices | None,
+        rates: Reals | None,
+        outputs: Reals | None,
+    ) -> None: ...
+    def learn(self, x: Reals, t: float | Reals) -> float: ...
+    def take(self, x: object, t: object, names: object | None) -> bool: ...
+    def last(self) -> list[float]: ...
+
+def parse_libsvm(
+    text: bytes,
+    highest: int,
+    data: Reals,
+    indices: npt.NDArray[np.int32],
+    starts: Indices,
+    labels: Reals,
+) -> tuple[int, int, int]: ...
+def parse_vw(
+    text: bytes,
+    width: int,
+    data: Reals,
+    indices: npt.NDArray[np.int32],
+    starts: Indices,
+    labels: Reals,
+) -> tuple[int, int, int]: ...

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from os.path import dirname, sep
@@ -40,6 +41,18 @@ class MissingValues(InvalidData):
 
 class UnknownLabel(InvalidData):
     """A row has a label that is not among the classes."""
+
+
+def with_row(error: InvalidData, say: Callable[[int], str]) -> InvalidData:
+    """Return an error about some of the rows with "row 3" in its message replaced by say(3), which all rows know.
+
+    Examples
+    --------
+    >>> from adaline.errors import InvalidData, with_row
+    >>> print(with_row(InvalidData("NaN at row 3, column 'a'"), lambda row: f"row {1000 + row}"))
+    NaN at row 1003, column 'a'
+    """
+    return type(error)(re.sub(r"\brow (\d+)", lambda found: say(int(found[1])), str(error), count=1))
 
 
 class UnreadableTable(AdalineError, OSError):

@@ -184,6 +184,8 @@ def _translated(owner: str, name: str, value: Any, known: list[str]) -> str:
         return f"C is 1/{strength} here" + (f": {strength}={1 / float(value)!r}" if POSITIVE.accepts(value) else "")
     if path and name in PATH_NOTES:
         return f"{name} {PATH_NOTES[name].format(name=name)}"
+    if owner == "LogisticRegression" and name in LIMITS:
+        return f"{name} {NOTES[name]}; epochs is for solver='online'"
     ours = next((one for one in OUR_NAMES.get(name, ()) if one in known), None)
     if ours is not None:
         return f"{name} is called {ours} here"

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from adaline.wording import counted, visible
 
 MOST_NAMES = 8  # of columns in one line
+CONSTANT, EXPLAINED = "constant", "explained by the absorbed effects"  # columns that are left out
 
 
 class Status(Enum):
@@ -191,9 +192,9 @@ def after_one_go(proof: Certificate) -> Certificate:
     return proof if advice == proof.advice else changed(proof, advice=advice)
 
 
-def without_constants(proof: Certificate, names: Sequence[str]) -> Certificate:
-    """Return the certificate; its advice names the constant columns, which were left out, if there are any."""
-    return with_note(proof, say_constant(names)) if names else proof
+def without_constants(proof: Certificate, names: Sequence[str], what: str = CONSTANT) -> Certificate:
+    """Return the certificate; its advice names the columns that are constant, or `what`, and were left out, if any."""
+    return with_note(proof, say_constant(names, what)) if names else proof
 
 
 def with_note(proof: Certificate, note: str) -> Certificate:
@@ -201,9 +202,9 @@ def with_note(proof: Certificate, note: str) -> Certificate:
     return changed(proof, advice=note if proof.advice == Status.SOLVED.advice else f"{proof.advice}; {note}")
 
 
-def say_constant(names: Sequence[str]) -> str:
-    """Return a note on constant columns."""
-    return f"column{'s' * (len(names) > 1)} {some(names)} {'are' if len(names) > 1 else 'is'} constant and left out"
+def say_constant(names: Sequence[str], what: str = CONSTANT) -> str:
+    """Return a note on columns that are constant, or what else they are."""
+    return f"column{'s' * (len(names) > 1)} {some(names)} {'are' if len(names) > 1 else 'is'} {what} and left out"
 
 
 def some(names: Sequence[str], between: str = ", ", most: int = MOST_NAMES) -> str:

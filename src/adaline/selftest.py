@@ -21,13 +21,17 @@ from scipy import sparse
 from adaline import __version__, datasets
 from adaline.arrays import Array
 from adaline.block import Block, Shape
+from adaline.coding import texts as coding_texts
+from adaline.coding.texts import Texts
 from adaline.kernels import native
 from adaline.losses import LOSSES, CustomLoss, Huber, Loss
 from adaline.scans import SCANS, Scan, adaptive, lms, sigmoid
+from adaline.solvers.absorb import levels
 from adaline.solvers.least_squares.factor import equilibrate_reference, put_row_lengths_reference
 from adaline.solvers.least_squares.fit import digits_reference, raw_solution_reference
 from adaline.solvers.least_squares.refine import find_gradient_reference, put_intercept_reference, take_step_reference
 from adaline.solvers.smooth.proximal_newton import coordinate_descent, coordinate_descent_reference
+from adaline.sources.tables.sparse_lines import Lines, parse_lines, parse_reference
 from adaline.sums import (
     Centres,
     Clusters,
@@ -52,6 +56,9 @@ from adaline.systems import LinearRegression
 
 ROWS, FEATURES, OUTPUTS = 131, 11, 3  # no multiples of the kernels' tiles
 PACKAGES = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "narwhals", "safetensors")
+
+TEXTS = ("", "a", "Ab_9 x, the THE cat", "y" * 32, "z" * 100, "\0 nul", "two words")
+"""Values of a column, in ASCII, as the kernel of words takes them."""
 
 CERTIFIED = {
     "longley": (
@@ -127,6 +134,10 @@ def checks() -> Iterator[Agreement]:
             yield _scan(layout, blocks[kind], start)
     yield _descent(dense, score[:, 0])
     yield from _refinement(Block(dense, score, weight, None), rng)
+    for width in (None, 64):
+        yield _lines(dense, width)
+    yield from _texts(rng)
+    yield from _levels(rng)
 
 
 def _moments(name: str, block: Block, centred: bool) -> Agreement:
@@ -165,6 +176,20 @@ def _residual(name: str, block: Block, theta: Theta) -> Agreement:
         return [hi + lo]
 
     return Agreement("residual", name, 1e-25, run, lambda: [np.zeros((OUTPUTS, 2 + FEATURES))])
+
+
+def _lines(x: Array, width: int | None) -> Agreement:
+    """Rows as text of LIBSVM, or of VW with names hashed to `width` columns."""
+    bar = "" if width is None else "|"
+    rows = [" ".join(f"{j}:{v!r}" for j, v in enumerate(row) if v) for row in x.tolist()]
+    text = "".join(f"{i} {bar} {row}\n" for i, row in enumerate(rows)).encode()
+    name = "libsvm" if width is None else "vw"
+
+    def run(parse: Callable[[bytes, int | None], Lines]) -> list[Array]:
+        found = parse(text, width)
+        return [np.asarray(one, np.float64) for one in (found.data, found.indices, found.starts, found.labels[:, 0])]
+
+    return Agreement("lines", name, 0.0, lambda: run(parse_lines), lambda: run(parse_reference))
 
 
 def _spread(name: str, block: Block) -> Agreement:
@@ -322,19 +347,73 @@ def _refinement(block: Block, rng: np.random.Generator) -> Iterator[Agreement]:
         ),
         "digits": (digits_reference, (error, theta, columns)),
     }
+    yield from _calls("least squares", 1e-12, given)
+
+
+def _texts(rng: np.random.Generator) -> Iterator[Agreement]:
+    """Yield the checks of hashes, texts found among others, words, and rows put together from their entries."""
+    texts, known = Texts.of(TEXTS), Texts.of(TEXTS[::2])
+    each, n = (texts.data, texts.offsets), len(TEXTS)
+    hashes, codes, table = rng.integers(0, 2**64, n, dtype=np.uint64), np.zeros(n, np.int32), np.zeros(16, np.int32)
+    coding_texts.REFERENCES["index_texts"](table, known.data, known.offsets)
+    starts, indices = np.array([0, 3, 3, 10]), np.zeros(13, np.int32)
+    entries, values = rng.integers(-1, 4, 10).astype(np.int32), rng.normal(size=10)
+    parts = [None, starts], [rng.integers(-1, 5, 3).astype(np.int32), entries], [None, values], [0, 5], 9
+    given: dict[str, tuple[Any, ...]] = {
+        "hash_texts": (np.zeros_like(hashes), *each, 17),
+        "hash_pairs": (np.zeros_like(hashes), hashes, hashes[::-1].copy()),
+        "buckets": (codes, np.zeros(n), hashes, 64),
+        "index_texts": (table, known.data, known.offsets.astype(np.int32)),
+        "find_texts": (codes, *each, known.data, known.offsets, table),
+        "words": (*each, 3),
+        "join_entries": (starts, entries, values),
+        "join_parts": (np.zeros(4, np.int32), indices, np.zeros(13), *parts),
+    }
+    yield from _calls(
+        "texts", 0.0, {name: (coding_texts.REFERENCES[name], arguments) for name, arguments in given.items()}
+    )
+
+
+def _levels(rng: np.random.Generator) -> Iterator[Agreement]:
+    """Yield the checks of sums over the rows of levels, three columns of five levels each."""
+    codes = (rng.integers(0, 5, (3, ROWS)) + 5 * np.arange(3)[:, None]).astype(np.int32)
+    x, weight, effects = rng.normal(size=ROWS), rng.uniform(0.5, 2.0, ROWS), rng.normal(size=15)
+    order, starts = np.zeros(ROWS, np.int32), np.zeros(6, np.int64)
+    levels.level_order_reference(order, starts, codes[:1])
+    cells, ordered = np.take(codes[1:] - np.int32(5), order, axis=1), weight[order]
+    inverse = 1 / np.bincount(codes[0], weight)
+    given: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+        "level_sums": (levels.level_sums_reference, (np.zeros(15), codes, x, weight)),
+        "level_subtract": (levels.level_subtract_reference, (x, codes, effects)),
+        "level_order": (levels.level_order_reference, (order * 0, starts * 0, codes[:1])),
+        "level_product": (
+            levels.level_product_reference,
+            (np.zeros(10), effects[:10].copy(), starts, cells, ordered, inverse),
+        ),
+        "level_components": (levels.level_components_reference, (codes[:2], 15)),
+    }
+    yield from _calls("levels", 1e-12, given)
+
+
+def _calls(
+    family: str, allowed: float, given: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]
+) -> Iterator[Agreement]:
+    """Yield the checks of kernels that set the arrays they are given, by name, with reference and arguments."""
     for name, (reference, arguments) in given.items():
         yield Agreement(
-            *("least squares", name, 1e-12),
+            *(family, name, allowed),
             lambda name=name, arguments=arguments: _after(getattr(native, name), arguments),  # type: ignore[misc]
             lambda reference=reference, arguments=arguments: _after(reference, arguments),  # type: ignore[misc]
         )
 
 
 def _after(function: Callable[..., Any], given: tuple[Any, ...]) -> list[Array]:
-    """Return what copies of the arguments hold after a call, and what it returned."""
+    """Return what copies of the arrays among the arguments hold after a call, and what it returned."""
     own = [one.copy("K") if isinstance(one, np.ndarray) else one for one in given]
     told = function(*own)
-    return [np.asarray(one, dtype=np.float64) for one in (*own, 0.0 if told is None else told)]
+    found = [*(one for one in own if isinstance(one, np.ndarray)), *(told if isinstance(told, tuple) else [told or 0])]
+    halves = [one.view(np.uint32) if getattr(one, "dtype", None) == np.uint64 else one for one in found]
+    return [np.asarray(one, dtype=np.float64) for one in halves]
 
 
 def check_kernels() -> list[Outcome]:

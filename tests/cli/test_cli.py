@@ -61,7 +61,7 @@ def test_a_system_fits_predicts_goes_on_and_merges(system: str, shell: Shell, da
     for name, rows in (("one", data), ("other", more), ("all", both)):
         shell.good("fit", rows, "-t", target, "-s", system.lower(), *COLUMNS, "-o", f"{name}.adaline")
     assert read_header("one.adaline")["system"] == system
-    goes_on, merges = (hasattr(SYSTEMS[system], name) for name in ("partial_fit", "merge"))
+    goes_on, merges = (hasattr(SYSTEMS[system](), name) for name in ("partial_fit", "merge"))
     if goes_on:
         values = shell.good("update", "one.adaline", more, "-o", "updated.adaline", "--json").json
         assert (values["rows_before"], values["rows_after"]) == (90, 150)
@@ -219,7 +219,8 @@ def test_compare_recommends_reports_and_saves(shell: Shell) -> None:
     ).json
     assert {one["system"] for one in values["results"]} == {"Ridge", "LinearRegression"}
     assert values["report"] is None
-    as_classes = shell.good("compare", "wine", "-t", "quality", "--task", "classification", "--folds", "2", "--json")
+    marks = ("compare", "wine", "-t", "quality", "--task", "classification", "--folds", "2", "--json")
+    as_classes = shell.good(*marks, "--systems", "GaussianClassifier,LeastSquaresClassifier")
     assert as_classes.json["task"] == "classification"
 
 
@@ -341,3 +342,12 @@ def test_formulas_with_offsets_and_lags_predict(shell: Shell, data: Path) -> Non
     assert found[0] == ""  # there is no row before
     rows = open_table(data, formula=fit[1], missing="drop")
     np.testing.assert_allclose(np.array(found[1:], dtype=float), load("m.adaline").predict(rows), rtol=1e-9)
+
+
+def test_one_pass_tells_what_rows_lost_before_they_were_learned_from(shell: Shell, tmp_path: Path) -> None:
+    path = tmp_path / "clicks.csv"
+    path.write_text("user,click\n" + "".join(f"u{k % 7},{int(k % 7 < 3)}\n" for k in range(100)))
+    done = shell.good("fit", str(path), "-t", "click", "-s", 'LogisticRegression(solver="online")', "--passes", "1")
+    told = [line.split()[0] for line in done.err.splitlines() if line.strip()[:1].isdigit()]
+    assert told == [*("1", "2", "4", "8", "16", "32", "64"), "100"]
+    assert "progressive loss" in done.out

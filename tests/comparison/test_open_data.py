@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from adaline import compare
 from adaline.comparison import open_data as opening
 from adaline.comparison.open_data import DataRequest, open_data
-from adaline.errors import InvalidData
+from adaline.errors import InvalidData, InvalidParameter
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -90,3 +91,12 @@ def test_a_typo_among_numbers_is_refused_and_does_not_cost_the_column() -> None:
     assert opened("a", column, drop=["a"]).spec.features == ("x",)
     column[::4] = [f"ticket {i}" for i in range(N // 4)]  # names, some of which are numbers
     assert "'a' is left out" in opened("a", column).notes[0]
+
+
+def test_hashed_columns_are_compared_where_they_are_few() -> None:
+    rows = {"y": np.arange(60.0) % 7, "x": np.arange(60.0) % 5, "g": [f"l{i % 4}" for i in range(60)]}
+    found = compare(rows, target="y", hashed={"g": 16}, systems=["LinearRegression"])
+    assert len(found.results) == 1
+    assert not found.results[0].failure
+    with pytest.raises(InvalidParameter, match="too many for compare"):
+        compare(rows, target="y", hashed=["g"])

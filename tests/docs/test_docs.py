@@ -66,6 +66,15 @@ def test_every_page_of_the_navigation_is_there_and_every_page_is_in_it() -> None
     assert listed == written
 
 
+def test_a_formula_stays_in_its_cell_of_the_reference() -> None:
+    reference = making("reference")
+    rows = [line for line in reference.index(reference.chapters()).splitlines() if line.startswith("| [")]
+    assert rows
+    for row in rows:
+        assert len(re.split(r"(?<!\\)\|", row)) == 4, row
+        assert "\\\\|" not in row
+
+
 def leaves(nav: Any) -> Iterator[str]:
     """The pages of a navigation."""
     if isinstance(nav, str):
@@ -124,3 +133,22 @@ def test_the_design_names_every_sum_and_layer() -> None:
     own = {path.stem for path in (ROOT / "src" / "adaline").iterdir() if path.suffix in ("", ".py")}
     apart = {"__init__", "__main__", "__pycache__", "plots"}  # the front doors
     assert {name for name in own - apart if not re.search(rf"\b{name}\b", chain)} == set()
+
+
+def test_every_function_of_other_packages_is_spelled_or_refused() -> None:
+    import sklearn.linear_model
+    import statsmodels.api
+
+    models = [name for name in statsmodels.api.__all__ if callable(getattr(statsmodels.api, name))]
+    exported = (ROOT / "tests" / "data" / "functions" / "functions.txt").read_text(encoding="utf-8").splitlines()[1:]
+    wanted = {
+        "R": [name.split()[1] for name in exported],
+        "scikit-learn": sklearn.linear_model.__all__,
+        "statsmodels": sorted(set(models) - {"show_versions", "test", "webdoc"}),
+    }
+    text = (DOCS / "coming-from.md").read_text(encoding="utf-8").replace("sm.", "")
+    for package, names in wanted.items():
+        section = text.partition(f"\n## {package}\n")[2].partition("\n## ")[0]
+        spelled = set(re.findall(r"[\w.]*\w", " ".join(re.findall(r"`([^`]+)`", section))))
+        missing = [name for name in names if name not in spelled and not (name[0] in "dpqr" and name[1:] in spelled)]
+        assert not missing, f"{package}: {missing}"

@@ -12,7 +12,8 @@ import pytest
 import adaline
 from adaline import kernels
 from adaline.losses import LOSSES
-from adaline.scans import tally
+from adaline.scans import CoordinateRule, tally
+from adaline.scans.coordinate import LOSSES as LOSSES_OF_COORDINATES
 from adaline.scans.schedules import KINDS, Schedule
 from adaline.sums import moments
 from tests.scans.examples import EXAMPLES
@@ -31,7 +32,11 @@ def test_every_loss_has_a_kernel_and_every_kernel_a_loss() -> None:
 
 
 def test_every_rule_of_the_kernels_is_one_of_a_scan() -> None:
-    assert {example.start().rule for example in EXAMPLES} == {one.name for one in native.Rule}
+    scans = [example.start() for example in EXAMPLES]
+    rules = {scan.rule for scan in scans if not isinstance(scan, CoordinateRule)}
+    assert rules == {one.name for one in native.Rule}
+    losses = {scan.loss for scan in scans if isinstance(scan, CoordinateRule)}
+    assert losses == set(LOSSES_OF_COORDINATES) <= {one.name for one in native.Loss}
 
 
 def test_every_schedule_of_the_kernels_is_one_of_python() -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from adaline.block import Block, Shape
 from adaline.scans import (
     AdaptiveRule,
+    CoordinateRule,
     KeslerRule,
     LMSRule,
     PerceptronRule,
@@ -32,7 +33,7 @@ SPARSE = ("csr", "csr32")
 
 @dataclass(frozen=True)
 class Example:
-    """A scan, its configuration, the kind of its targets, and the relative tolerance between two forms of it.
+    """A scan, its configuration, the kind of its targets, the relative tolerance between two forms, and two first rows.
 
     Adaptive scans are told apart by more: before the rows determine the weights, its tiny prior magnifies rounding.
     """
@@ -41,13 +42,14 @@ class Example:
     config: Mapping[str, Any] = field(default_factory=dict)
     targets: str = "numbers"
     tolerance: float = 1e-12
+    first: Any = ((1.0,), (-1.0,))
 
     def __str__(self) -> str:
         said = [v for v in self.config.values() if isinstance(v, str)]
         rate = self.config.get("rate")
         if isinstance(rate, Schedule):
             said.append("callable" if callable(rate.kind) else rate.kind.replace("/", "_"))
-        said += [k for k in ("init", "wide") if self.config.get(k) is not None]
+        said += [k for k in ("init", "wide", "l1") if self.config.get(k) is not None]
         said += ["no-intercept"] if not self.config.get("intercept", True) else []
         return "-".join([self.kind.__name__, *said])
 
@@ -78,6 +80,7 @@ def slowing(t: int) -> float:
     return 0.1 / (1 + t)
 
 
+SUBNORMAL = ((5e-324,), (2.0**-1060,))  # one over them is not finite
 INIT = np.linspace(-1.0, 1.0, 2 * (1 + FEATURES)).reshape(2, -1)
 
 EXAMPLES = [
@@ -108,4 +111,11 @@ EXAMPLES = [
     Example(AdaptiveRule, {"activation": "softmax", "classes": CLASSES, "wide": True, "intercept": False}, "classes"),
     Example(AdaptiveRule, {"activation": "logistic"}, "bits", 1e-8),
     Example(AdaptiveRule, {"activation": "softmax", "classes": CLASSES}, "classes", 1e-8),
+    Example(CoordinateRule, {}, "bits", first=SUBNORMAL),
+    Example(CoordinateRule, {"loss": "squared", "intercept": False}, "numbers", first=SUBNORMAL),
+    Example(CoordinateRule, {"loss": "squared", "init": INIT}, "numbers", first=SUBNORMAL),
+    Example(CoordinateRule, {"penalty": 2.0, "l1": 3.0}, "bits", first=SUBNORMAL),
+    Example(CoordinateRule, {"loss": "tanh_squared"}, "signs", first=SUBNORMAL),
+    Example(CoordinateRule, {"loss": "sigmoid_squared"}, "bits", first=SUBNORMAL),
+    Example(CoordinateRule, {"loss": "softmax", "classes": CLASSES, "l1": 1.0}, "classes", first=SUBNORMAL),
 ]

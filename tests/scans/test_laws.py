@@ -15,7 +15,7 @@ from scipy import sparse
 
 from adaline.block import Block, Shape
 from adaline.kernels import native
-from adaline.scans import SCANS, Scan, State, base
+from adaline.scans import SCANS, CoordinateRule, Scan, State, base
 from adaline.sources import ArraySource, SparseSource
 from tests.layouts import lay
 from tests.scans.examples import DENSE, EXAMPLES, SPARSE, Example
@@ -67,6 +67,7 @@ def test_chunks_change_no_bit(example: Example, cuts: list[int]) -> None:
 @every_example
 def test_native_equals_the_textbook_after_every_row(example: Example) -> None:
     block = example.rows(1000)
+    block.x[:2] = example.first
     core, textbook = example.start(), example.start()
     for i in range(1000):
         row = part(block, slice(i, i + 1))
@@ -266,3 +267,29 @@ def test_the_quick_loop_gives_the_bits_of_the_general_one(rule: str, columns: in
         general.run(Block(x, t), order, np.empty((1000, 1)))  # outputs are asked for: the general loop
         np.testing.assert_array_equal(quick.theta, general.theta)
         np.testing.assert_array_equal(quick.numbers, general.numbers)
+
+
+@pytest.mark.parametrize("example", [e for e in EXAMPLES if e.kind is CoordinateRule], ids=str)
+def test_steps_of_coordinates_know_no_units_and_no_zeros(example: Example) -> None:
+    block = example.rows(ROWS)
+    outputs = [np.empty((ROWS, len(example.start().theta))) for _ in range(3)]
+    over(example, block, outputs=outputs[0])
+    sparse_scan = over(example, replace(block, x=lay(block.x, "csr")), outputs=outputs[1])
+    np.testing.assert_array_equal(outputs[1], outputs[0])
+    if "l1" not in example.config and "init" not in example.config:  # which are in the units of the columns
+        units = 2.0 ** np.array([-200, 3, 0, 77, 150])
+        scaled = over(example, replace(block, x=block.x * units), outputs=outputs[2])
+        np.testing.assert_array_equal(outputs[2], outputs[0])
+        np.testing.assert_array_equal(scaled.theta[:, 1:] * units, sparse_scan.theta[:, 1:])
+
+
+def test_a_scan_that_grows_is_one_that_had_all_columns() -> None:
+    rng = np.random.default_rng(0)
+    x, t = np.tril(rng.normal(size=(40, 40))), (rng.random((40, 1)) < 0.5).astype(float)
+    whole, grown = CoordinateRule.start(Shape(40, 1), l1=0.5), CoordinateRule.start(Shape(1, 1), l1=0.5)
+    whole.run(Block(x, t))
+    for i in range(40):
+        grown = grown.grown(i + 1)
+        grown.run(Block(np.ascontiguousarray(x[i : i + 1, : i + 1]), t[i : i + 1]))
+    np.testing.assert_array_equal(grown.theta, whole.theta)
+    assert (whole.theta == 0).any()

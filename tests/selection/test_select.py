@@ -22,6 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 from adaline import (
     GaussianClassifier,
     GaussianMixture,
+    GeneralizedLinear,
     KMeans,
     LeastSquaresClassifier,
     LinearRegression,
@@ -576,3 +577,16 @@ def test_a_source_brings_its_own_targets(tmp_path: Any) -> None:
         select(Ridge(), source, penalty=[1.0], method="folds", folds=12)
     with pytest.raises(InvalidParameter, match="minus r2 of a source"):
         select(Ridge(), source, penalty=[1.0], scoring="r2", folds=2)
+
+
+def test_an_offset_is_a_known_part_of_the_outputs() -> None:
+    rng = np.random.default_rng(0)
+    X, y, offset = rng.normal(size=(60, 3)), rng.normal(size=60), 10.0 * np.arange(60)
+    given: dict[str, Any] = {"penalty": [0.1, 10.0, 100.0], "folds": 3}
+    plain = select(GeneralizedLinear(), X, y, **given)
+    found = select(GeneralizedLinear(), X, y + offset, offset=offset, **given)
+    np.testing.assert_allclose([one[:3] for one in found.tried], [one[:3] for one in plain.tried], rtol=1e-9)
+    assert found.parameters == plain.parameters
+    np.testing.assert_allclose(found.best.coef_, plain.best.coef_, rtol=1e-9)
+    with pytest.raises(InvalidParameter, match="Ridge takes no offset"):
+        select(Ridge(), X, y, offset=offset, **given)

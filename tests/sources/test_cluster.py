@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import pickle
 import re
 import signal
 import sys
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from adaline import (
     LMS,
@@ -24,18 +26,20 @@ from adaline import (
     LinearRegression,
     LogisticRegression,
     OneVsRest,
+    Perceptron,
+    RobustRegression,
     open_table,
 )
 from adaline.basis import Custom, Polynomial
 from adaline.cli import main
 from adaline.coding import Coding
-from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnreadableTable
+from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, MissingValues, UnreadableTable
 from adaline.sources import Source
 from adaline.sources.engines.base import Here
 from adaline.sources.tables import batches
 from adaline.sources.tables import source as table_module
 from adaline.sums import JointSum, Moments, RowSample, Spread
-from adaline.systems import AdaptiveFilter, OnlineSystem
+from adaline.systems import SYSTEMS, AdaptiveFilter, OnlineSystem
 from tests.systems.test_reads import cases, made, written
 
 FEATURES = ["a", "b", "c"]
@@ -63,7 +67,7 @@ def files(folder: Path, kind: str = "parquet", rows: int = 700) -> list[str]:
 def state(given: Any, seen: tuple[int, ...] = ()) -> Any:
     """Return what an object consists of, numbers by their bits, so that it can be compared.
 
-    Passes are not: on a cluster labels take one of their own, and rows without gaps are counted as they are placed.
+    Passes are not: on a cluster rows without gaps are counted as they are placed.
     """
     if isinstance(given, np.ndarray) and given.dtype.kind != "O":
         return given.shape, given.dtype.str, given.tobytes()
@@ -112,6 +116,40 @@ def test_fits_have_the_same_bits(cls: type[Any], settings: dict[str, Any], targe
         return
     here, there = (fitted(cls, settings, names, one, target=target, weight="times") for one in (None, Here(3)))
     assert state(here) == state(there)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("cls", [one for one in SYSTEMS.values() if "mixing" in one().get_params() and one is not LMS])
+def test_scans_of_classes_are_mixed_over_parts(cls: type[Any], tmp_path: Path) -> None:
+    names = files(tmp_path)
+    here, there = (
+        fitted(cls, {"mode": "online", "mixing": 3, "rate": 0.01}, names, one, target="text", weight="times")
+        for one in (None, Here(3))
+    )
+    assert state(here) == state(there)
+    proof = there.certificate_
+    assert "mixed over 16 parts, 3 rounds, not the rule in order" in proof.solver
+    assert 0.0 < proof.gap <= proof.objective < np.inf
+    alone = pd.read_parquet(names[0]).iloc[:40]
+    one, other = (
+        cls(mode="online", rate=0.01, **own).fit(alone[FEATURES], alone["text"])
+        for own in ({"epochs": 1}, {"mixing": 1})
+    )
+    np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-12)
+
+
+def test_mixed_perceptrons_separate_classes_that_can_be(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(400, 2))
+    x = x[np.abs(x.sum(axis=1)) > 0.5]
+    pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": x.sum(axis=1) > 0}).to_parquet(
+        tmp_path / "t.parquet", row_group_size=40
+    )
+    model = Perceptron(mixing=50).fit(open_table(tmp_path / "t.parquet", target="y", cluster=Here(2)))
+    assert model.certificate_.status.name == "SOLVED"
+    assert model.certificate_.gap == 0.0 == model.history_[-1]
+    assert (model.predict(x) == (x.sum(axis=1) > 0)).all()
+    assert 0 < model.mistakes_
 
 
 @pytest.mark.parametrize("settings", [{}, {"rate": 0.01, "schedule": "power", "fit_intercept": False}])
@@ -204,6 +242,53 @@ def test_passes_are_counted(tmp_path: Path) -> None:
     assert passes[0] == passes[1]
 
 
+@pytest.mark.parametrize("target", ["text", "three"])
+def test_labels_take_no_pass_of_their_own(target: str, tmp_path: Path) -> None:
+    names = files(tmp_path)
+    for name in names:
+        frame = pd.read_parquet(name)
+        frame.assign(place=[f"place {i % 4}" for i in range(len(frame))]).to_parquet(name, row_group_size=41)
+    tables = [open_table(names, target=target, features=[*FEATURES, "place"], cluster=one) for one in (None, Here(3))]
+    models = [LogisticRegression(tol=1e-4).fit(table) for table in tables]
+    assert state(models[0]) == state(models[1])
+    assert models[0].certificate_.passes == models[1].certificate_.passes
+
+
+def test_rows_are_named_as_the_whole_table_counts_them(tmp_path: Path) -> None:
+    names = files(tmp_path)
+    tables = [open_table(names, target="amount", features=FEATURES, cluster=one) for one in (None, Here(2))]
+    model = LinearRegression().fit(tables[0])
+    frame = pd.read_parquet(names[1])
+    frame.loc[frame.index[100], "b"] = np.inf
+    frame.to_parquet(names[1], row_group_size=57)
+    row = len(pd.read_parquet(names[0])) + 100
+    for cluster in (None, Here(2)):
+        table = open_table(names, target="amount", features=FEATURES, cluster=cluster)
+        for call in (LinearRegression().fit, model.predict):
+            with pytest.raises(InvalidData, match=f"row {row}, column 'b'"):
+                call(table)
+
+
+def test_columns_of_a_table_are_offsets_by_their_names(tmp_path: Path) -> None:
+    names = files(tmp_path)
+    frame = pd.concat([pd.read_parquet(name) for name in names], ignore_index=True)
+    model = GeneralizedLinear(loss="poisson").fit(frame[FEATURES], frame["three"])
+    expected = model.predict(frame[FEATURES], offset=frame["a"], exposure=frame["times"])
+    for cluster in (None, Here(2)):
+        table = open_table(names, cluster=cluster)
+        np.testing.assert_allclose(model.predict(table, "a", exposure="times"), expected, rtol=1e-12)
+        with pytest.raises(InvalidParameter, match="has no column 'tims'"):
+            model.predict(table, exposure="tims")
+
+
+def test_what_needs_a_number_a_row_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adaline.sources.totals.MOST_ROWS", 500)
+    table = open_table(files(tmp_path), target="amount", features=FEATURES, cluster=Here(2))
+    with pytest.raises(InvalidData, match=r"'absolute' is a linear program.* limited to 500 rows"):
+        RobustRegression(loss="absolute").fit(table)
+    assert RobustRegression(loss="huber").fit(table).coef_.shape == (3,)
+
+
 def test_placements_within_a_new_one_are_dropped(tmp_path: Path) -> None:
     parts = open_table(files(tmp_path), target="amount", features=FEATURES, cluster=Here(2)).parts
     assert parts is not None
@@ -217,7 +302,7 @@ def client() -> Iterator[Any]:
     """A cluster of two processes."""
     distributed = pytest.importorskip("distributed")
     with (
-        distributed.LocalCluster(2, processes=True, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, processes=True, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as found,
     ):
         yield found
@@ -234,6 +319,101 @@ def test_a_cluster_of_dask(client: Any, tmp_path: Path) -> None:
         assert type(found).__module__.startswith("dask")
         np.testing.assert_array_equal(found.compute().to_numpy(), models[0].predict(here))
         assert models[1].score(there) == pytest.approx(models[0].score(here), rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_values_of_rows_are_columns_of_dask_whatever_their_number(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dd, da = pytest.importorskip("dask.dataframe"), pytest.importorskip("dask.array")
+    monkeypatch.setattr(table_module, "KEPT", 2**23)
+    names = files(tmp_path, rows=240)
+    frame = pd.concat([pd.read_parquet(name) for name in names], ignore_index=True)
+    X, y = frame[FEATURES], frame["text"].to_numpy().astype(str)
+    array = da.from_array(X.to_numpy(), chunks=(70, 2))
+    linear, logistic = LinearRegression().fit(X, frame["amount"]), LogisticRegression().fit(X, y)
+    for data, cluster in ((names, client), (dd.from_pandas(frame, npartitions=3), None)):
+        table = open_table(data, target="amount", features=FEATURES, cluster=cluster)
+        assert table.parts is None  # held here, too
+        found = linear.predict(table)
+        assert isinstance(found, dd.Series)
+        np.testing.assert_allclose(found.compute(), linear.predict(X), rtol=1e-12)
+        band = linear.predict(table, interval="confidence")
+        assert list(band.columns) == ["prediction", "lower", "upper"]
+        np.testing.assert_allclose(band.compute(), np.column_stack(linear.predict(X, interval="confidence")), rtol=1e-9)
+        shares = logistic.predict_proba(table)
+        assert isinstance(shares, dd.DataFrame)
+        np.testing.assert_allclose(shares.compute(), logistic.predict_proba(X), rtol=1e-9)
+        assert logistic.predict(table).compute().tolist() == logistic.predict(X).tolist()
+    for labels in (y, frame["number"].to_numpy() > 0, frame["three"].to_numpy()):
+        table = open_table(array, target=da.from_array(labels, chunks=100))
+        model = LogisticRegression().fit(table)
+        assert model.classes_.dtype.kind == labels.dtype.kind
+        found = model.predict(table)
+        assert isinstance(found, da.Array)
+        assert (found.shape, found.dtype.kind) == (labels.shape, labels.dtype.kind)
+        assert set(found.compute()) <= set(labels)
+        assert model.predict_proba(table).shape == (240, len(model.classes_))
+        assert model.score(table) > 0.5
+    plain = X.to_numpy()
+    counts = GeneralizedLinear(loss="poisson").fit(plain, frame["three"].to_numpy())
+    given = da.from_array(frame["times"].to_numpy(), chunks=100)
+    found = counts.predict(open_table(array), exposure=given)
+    np.testing.assert_allclose(found.compute(), counts.predict(plain, exposure=frame["times"].to_numpy()), rtol=1e-12)
+    parts = dd.from_pandas(frame.rename(columns=dict(zip(FEATURES, ["x0", "x1", "x2"], strict=True))), npartitions=3)
+    found = counts.predict(open_table(parts, features=["x0", "x1", "x2"]), offset=parts["times"])
+    np.testing.assert_allclose(found.compute(), counts.predict(plain, offset=frame["times"].to_numpy()), rtol=1e-12)
+    with pytest.raises(InvalidParameter, match="offset of rows on a cluster is the name of a column"):
+        counts.predict(open_table(array), offset=np.ones(240))
+    bad = frame.assign(b=frame["b"].where(frame.index != 200, np.inf))
+    with pytest.raises(InvalidData, match=r"row 40 of its partition \(index 200\), column 'b'"):
+        linear.predict(open_table(dd.from_pandas(bad, npartitions=3), features=FEATURES)).compute()
+
+
+def test_a_pass_brings_one_state_to_the_driver(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+    from adaline.sources.engines.dask import DaskHeld
+
+    submit, result, totals = distributed.Client.submit, distributed.Future.result, DaskHeld.totals
+    tasks, brought, states = list[str](), list[int](), list[int]()
+
+    def submitting(self: Any, *args: Any, **kwargs: Any) -> Any:
+        tasks.append(str(kwargs["key"]).rpartition("-")[0])
+        return submit(self, *args, **kwargs)
+
+    def counting(self: Any, *args: Any) -> Any:
+        out = result(self, *args)
+        brought.append(len(pickle.dumps(out)))
+        return out
+
+    def summing(*args: Any) -> Any:
+        out = totals(*args)
+        states.append(len(pickle.dumps(out.total())))
+        return out
+
+    table = open_table(files(tmp_path), target="three", features=FEATURES, cluster=client)
+    table.count_rows()
+    monkeypatch.setattr(distributed.Client, "submit", submitting)
+    monkeypatch.setattr(distributed.Future, "result", counting)
+    monkeypatch.setattr(DaskHeld, "totals", summing)
+    passes = LogisticRegression().fit(table).certificate_.passes
+    assert len(states) == passes
+    assert sum(brought) <= 2 * 2 * sum(states)  # workers x 2
+    assert len(brought) == passes
+    assert tasks.count("adaline-pass") == 2 * passes  # a task a worker
+    assert len(tasks) == 3 * passes
+
+
+def test_a_cluster_without_workers_is_waited_for_and_then_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr("adaline.sources.engines.dask.WAIT", 0.1)
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+        pytest.warns(AdalineWarning, match=r"no workers: waiting 0\.1 seconds"),
+        pytest.raises(UnreadableTable, match="start some, as by `dask worker"),
+    ):
+        open_table("penguins", target="body_mass_g", cluster=client)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -254,7 +434,10 @@ def test_the_command_line_takes_a_cluster(
         out = []
         for place in ([], ["--cluster", client.scheduler.address]):
             capsys.readouterr()
-            assert main([*words, *place, "--json"]) == 0, capsys.readouterr().err
+            with monkeypatch.context() as patched:
+                if place:  # then no column is read here
+                    patched.setattr("adaline.comparison.table._query", None)
+                assert main([*words, *place, "--json"]) == 0, capsys.readouterr().err
             text = re.sub(r'("(seconds|command|passes|saved)": )("[^"]*"|[0-9.e-]+)', r"\1 0", capsys.readouterr().out)
             out.append(text)
         return out
@@ -344,6 +527,25 @@ def test_what_frames_and_arrays_of_dask_may_hold() -> None:
             open_table(data, target=target)
 
 
+def test_data_of_dask_are_predicted_as_tables_of_them_are() -> None:
+    dd, da = pytest.importorskip("dask.dataframe"), pytest.importorskip("dask.array")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=60), "g": rng.choice(["u", "v", "w"], 60), "y": rng.normal(size=60)})
+    parts, x = dd.from_pandas(frame, npartitions=3), frame[["x", "y"]].to_numpy()
+    for options in ({}, {"absorb": "g"}):
+        model = LinearRegression().fit(open_table(frame, target="y", **options))
+        for rows in (parts, open_table(parts)):
+            found = model.predict(rows)
+            assert isinstance(found, dd.Series)
+            np.testing.assert_allclose(found.compute(), model.predict(frame), rtol=1e-12, atol=1e-12)
+    centres = KMeans(n_clusters=2, random_state=0).fit(x)
+    found = centres.predict(da.from_array(x, chunks=(20, 2)))
+    assert isinstance(found, da.Array)
+    assert np.array_equal(found.compute(), centres.predict(x))
+    with pytest.raises(NotFittedError):
+        LinearRegression().predict(parts)
+
+
 def test_an_interrupt_cancels_the_work(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from adaline.sources.engines.dask import DaskHeld
 
@@ -366,7 +568,7 @@ def test_workers_are_killed_in_passes_and_others_added(tmp_path: Path, monkeypat
     names, seen = files(tmp_path), []
     here = LogisticRegression().fit(open_table(names, target="three", features=FEATURES))
     with (
-        distributed.LocalCluster(3, processes=True, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=3, processes=True, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
     ):
         table = open_table(names, target="three", features=FEATURES, cluster=client)
@@ -376,7 +578,7 @@ def test_workers_are_killed_in_passes_and_others_added(tmp_path: Path, monkeypat
         def killing(self: DaskHeld, work: bytes, numbers: Any) -> Iterator[Any]:
             with tasks(self, work, numbers) as found:
                 seen.append(None)
-                if len(seen) in (1, 2, 5):  # the pass for the labels, the first one, and one of the search
+                if len(seen) in (1, 2, 5):  # the opening pass, and two of the search
                     client.wait_for_workers(2)
                     os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
                 if len(seen) == 3:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
+import re
 import shutil
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from adaline import (
     GaussianClassifier,
@@ -25,6 +30,7 @@ from adaline import (
     open_table,
 )
 from adaline.basis import Polynomial
+from adaline.cli import main
 from adaline.errors import InvalidParameter, MissingValues, UnreadableTable
 from adaline.sources.engines import spark
 from adaline.sources.engines.base import merge_forests
@@ -36,24 +42,32 @@ from tests.sources.test_cluster import FEATURES, files, state
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 
 
-@pytest.fixture(scope="module")
-def session() -> Iterator[Any]:
-    """Two workers; a task may fail three times."""
+def started(master: str, **settings: str) -> Iterator[Any]:
+    """Start Spark for small tables, whose code is not worth compiling; stop it at the end."""
     sql = pytest.importorskip("pyspark.sql")
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java")
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    settings = {
+    few = {
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "512m",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.sql.codegen.wholeStage": "false",
         "spark.sql.shuffle.partitions": "3",
     }
-    found = sql.SparkSession.builder.master("local[2,4]").config(map=settings).getOrCreate()
+    found = sql.SparkSession.builder.master(master).config(map={**few, **settings}).getOrCreate()
     found.sparkContext.setLogLevel("OFF")
     yield found
     found.stop()
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Any]:
+    """Two workers; a task may fail three times."""
+    yield from started("local[2,4]")
 
 
 @pytest.fixture(autouse=True)
@@ -101,23 +115,36 @@ def test_files_of_text_and_predictions(session: Any, tmp_path: Path) -> None:
     assert models[1].score(there) == pytest.approx(models[0].score(here), rel=1e-12)
 
 
-@pytest.mark.parametrize("partitions", [2, 9])
-def test_data_frames(partitions: int, session: Any, tmp_path: Path) -> None:
-    frame = pd.read_parquet(files(tmp_path))
-    parts = session.createDataFrame(frame.to_dict("records")).repartitionByRange(partitions, "a")
-    parts = parts.where("a < -0.2 or a > 0.2 or a = 0").cache()
-    frame = parts.toPandas()
-    table = open_table(parts, target="amount", features=FEATURES, weight="times")
-    expected = LinearRegression().fit(frame[FEATURES], frame["amount"], sample_weight=frame["times"])
-    model = LinearRegression().fit(table)
-    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-12)
-    found = model.predict(table).toPandas()
-    assert found["row"].tolist() == list(range(len(frame)))
-    np.testing.assert_allclose(found["prediction"], expected.predict(frame[FEATURES]), rtol=1e-12)
-    three = LogisticRegression().fit(open_table(parts, target="three", features=FEATURES))
-    np.testing.assert_allclose(
-        three.coef_, LogisticRegression().fit(frame[FEATURES], frame["three"]).coef_, rtol=1e-6, atol=1e-9
-    )
+def grouped(frame: Any, path: Path) -> str:
+    """Write a data frame as a Parquet file with a row group for each partition; return its path."""
+    from pyspark.sql.functions import spark_partition_id
+
+    rows = pa.Table.from_pandas(frame.withColumn("partition", spark_partition_id()).toPandas())
+    with parquet.ParquetWriter(path, rows.schema) as out:
+        for partition in sorted(set(rows["partition"].to_pylist())):
+            out.write_table(rows.filter(pa.compute.equal(rows["partition"], partition)))
+    return str(path)
+
+
+def held_of(table: Any) -> Any:
+    """Return what holds a table, once its partitions are written and before they are mapped."""
+    table.count_rows()
+    return next(iter(table.parts._held.values()))
+
+
+@pytest.mark.parametrize("partitions", [3, 9])
+def test_data_frames_have_the_bits_of_files(partitions: int, session: Any, tmp_path: Path) -> None:
+    given = pd.read_parquet(files(tmp_path)).to_dict("records")
+    frame = session.createDataFrame(given).repartitionByRange(partitions, "a").where("a < -0.2 or a > 0.2 or a = 0")
+    name = grouped(frame, tmp_path / "groups.parquet")
+    for case in ("weights", "three classes"):
+        make, options = CASES[case]
+        here, there = (open_table(one, features=FEATURES, **options) for one in (name, frame))
+        models = [make().fit(here), make().fit(there)]
+        assert state(models[0]) == state(models[1])
+        found = models[1].predict(there).coalesce(1).toPandas()
+        assert found["row"].tolist() == list(range(len(found)))
+        np.testing.assert_array_equal(found["prediction"], models[0].predict(here))
 
 
 def test_missing_values_of_data_frames(session: Any) -> None:
@@ -127,27 +154,71 @@ def test_missing_values_of_data_frames(session: Any) -> None:
     assert open_table(frame, target="y", missing="drop").count_rows() == 89
 
 
-def test_partitions_that_change_are_refused(session: Any, tmp_path: Path) -> None:
-    marker = tmp_path / "again"
+@pytest.fixture
+def counted(session: Any, tmp_path: Path) -> tuple[Any, Path]:
+    """Five partitions of 100 rows, and a folder with a file for each time that one is computed.
 
-    def fewer(batches: Iterator[Any]) -> Iterator[Any]:
+    With a file `fewer` in it they have a row less, with a file `others` other values.
+    """
+    folder = tmp_path / "computed"
+    folder.mkdir()
+
+    def computed(batches: Iterator[Any]) -> Iterator[Any]:
+        from uuid import uuid4
+
         for batch in batches:
-            yield batch.slice(1) if marker.exists() else batch
+            (folder / uuid4().hex).touch()
+            batch = batch.slice(1) if (folder / "fewer").exists() else batch
+            if (folder / "others").exists():
+                batch = pa.record_batch([batch[1], batch[0], batch[2]], names=batch.schema.names)
+            yield batch
 
-    frame = session.range(0, 300, 1, 3).selectExpr("cast(id as double) a", "cast(id % 7 as double) b", "rand(1) y")
-    table = open_table(frame.mapInArrow(fewer, frame.schema), target="y")
-    LinearRegression().fit(table)
-    marker.touch()
-    for held in table.parts._held.values():
-        held.written.unpersist(blocking=True)
-    with pytest.raises(UnreadableTable, match="has 99 rows when it is computed again, where it had 100"):
-        LinearRegression().fit(table)
+    frame = session.range(0, 500, 1, 5).selectExpr("rand(1) a", "rand(2) b", "rand(3) y")
+    return frame.mapInArrow(computed, frame.schema), folder
+
+
+def test_a_data_frame_is_computed_once(counted: tuple[Any, Path]) -> None:
+    frame, computed = counted
+    table = open_table(frame, target="y")
+    first = len(list(computed.iterdir()))
+    models = [GeneralizedLinear(loss="poisson").fit(table) for _ in range(2)]
+    assert models[0].certificate_.passes > 2
+    assert len(list(computed.iterdir())) == first
+    held, here = held_of(table), state(models[0])
+    folders = {os.path.dirname(file.path) for file in held.files}
+    assert all(map(os.path.isdir, folders))
+    held.take([replace(file, host=str(i)) for i, file in enumerate(held.files)])  # as if on several machines
+    assert state(GeneralizedLinear(loss="poisson").fit(table)) == here
+    assert len(list(computed.iterdir())) == first
+    del table, models, held
+    gc.collect()
+    open_table(frame, target="y")
+    assert not any(map(os.path.isdir, folders))
+
+
+def test_lost_files_are_written_again(counted: tuple[Any, Path]) -> None:
+    frame, computed = counted
+    tables = [open_table(frame, target="y") for _ in range(4)]
+    here = state(LinearRegression().fit(tables[0]))
+    for table in tables[1:]:
+        for file in held_of(table).files[3:5]:
+            os.remove(file.path)
+    assert state(LinearRegression().fit(tables[1])) == here
+    assert all(os.path.exists(file.path) for file in held_of(tables[1]).files)
+    for table, change, told in zip(tables[2:], ("fewer", "others"), ("99 rows", "other values"), strict=True):
+        (computed / change).touch()
+        with pytest.raises(UnreadableTable, match=f"has {told} when it is computed again, where it had 100 rows"):
+            LinearRegression().fit(table)
+        (computed / change).unlink()
 
 
 def test_a_pass_sends_two_states_a_worker(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = open_table(files(tmp_path), target="amount", features=FEATURES, cluster=session)
     frame = session.range(0, 900, 1, 9).selectExpr(*(f"rand({i}) {name}" for i, name in enumerate("abcy")))
     run, sent = spark.SparkEngine.run, []
+    frames = [open_table(frame, target="y") for _ in range(2)]
+    held = held_of(frames[1])
+    held.take([replace(file, host=str(i)) for i, file in enumerate(held.files)])
     monkeypatch.setattr(spark.FrameHeld, "tables", None)  # its rows stay where they are
 
     def counted(self: Any, *args: Any) -> Any:
@@ -156,7 +227,7 @@ def test_a_pass_sends_two_states_a_worker(session: Any, tmp_path: Path, monkeypa
         return found
 
     monkeypatch.setattr(spark.SparkEngine, "run", counted)
-    for one in (table, open_table(frame, target="y")):
+    for one in (table, *frames):
         one.count_rows()
         sent.clear()
         total = one.sum(Moments)
@@ -226,6 +297,36 @@ def test_errors_of_workers(session: Any, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("adaline.__version__", "0.0")
     with pytest.raises(InvalidParameter, match=r"and this process adaline 0\.0: install the same on all"):
         open_table(names, target="amount", cluster=session)
+
+
+def test_the_command_line_takes_a_session(
+    session: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "rows").mkdir()
+    files(tmp_path / "rows")
+    Path(tmp_path, "rows", "rows.parquet").unlink()
+    monkeypatch.chdir(tmp_path)
+
+    def told(*words: str) -> list[str]:
+        """Return what is printed without a cluster and with it, but for times and names of files."""
+        out = []
+        for place in ([], ["--cluster", "local[2]"]):
+            assert main([*words, *place, "--json"]) == 0, capsys.readouterr().err
+            shown = capsys.readouterr().out
+            out.append(re.sub(r'("(seconds|command|passes|saved)": )("[^"]*"|[0-9.e-]+)', r"\1 0", shown))
+        return out
+
+    here, there = told("fit", "rows", "-t", "amount", "--features", "a,b,c", "-o", "amount.adaline")
+    assert here == there
+    here, there = told("compare", "rows", "-t", "number", "--features", "a,b", "--systems", "Ridge")
+    assert here == there
+    words = ["predict", "amount.adaline", "rows", "--json", "-o"]
+    assert main([*words, "here.parquet"]) == 0
+    monkeypatch.setattr("adaline.cli.predict.write_predictions", None)  # workers do it
+    assert main([*words, "there", "--cluster", "local[2]"]) == 0
+    pd.testing.assert_frame_equal(
+        pd.read_parquet("here.parquet"), pd.read_parquet("there").sort_index(ignore_index=True)
+    )
 
 
 class Text:

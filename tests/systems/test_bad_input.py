@@ -193,7 +193,7 @@ def test_weights_that_mean_nothing(system: type[Any], weight: Any, message: str)
         (np.array([["2020-01-01"], ["2020-01-02"], ["2020-01-03"]], dtype="datetime64[D]"), "datetime|DType|convert"),
         (sparse.csr_array(np.ones((3, 2), dtype=complex)), "Complex data not supported"),
         (sparse.csr_array((0, 3)), r"0 sample\(s\)"),
-        ([{"a": 1}, {"a": 2}, {"a": 3}], "float|2D"),
+        ([{"a": 1}, {"a": 2}, {"a": 3}], "list of dicts"),
     ],
     ids=lambda value: "" if isinstance(value, str) and " " in value else None,
 )
@@ -527,6 +527,7 @@ WHEN = [date(2020, 1, day + 1) for day in range(6)]
         (lambda: LinearRegression().fit(ROWS, TARGETS).predict("new.csv"), r"open_table\('new.csv'"),
         (lambda: LinearRegression().fit(None), r"X is None.*Expected 2D array"),
         (lambda: LinearRegression().fit({"a": [1.0, 2.0]}, [1.0, 2.0]), r"X is a dict.*pandas.DataFrame\(X\)"),
+        (lambda: LinearRegression().fit([{"a": 1.0}, {"a": 2.0}], [1.0, 2.0]), "list of dicts.*learn_one"),
         (lambda: LinearRegression().fit(ROWS), r"requires y.*fit\(X, y\)"),
         (lambda: LogisticRegression().fit(ROWS), r"requires y.*fit\(X, y\)"),
         (lambda: LinearRegression().fit([["a"], ["b"]], [1, 2]), r"string to float: 'a'\. .*frame.*categories"),

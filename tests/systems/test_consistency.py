@@ -99,7 +99,6 @@ LINE = np.arange(12.0)[:, None]
 MIXED = np.array([0, 1] * 6)
 APART = np.repeat([0, 1], 6)
 NOISE = np.random.default_rng(0).normal(size=(60, 2))
-POWERS = (np.arange(60.0)[:, None] / 60) ** np.arange(1, 12)
 
 WARNING: dict[str, Callable[[], tuple[Any, tuple[Any, ...]]]] = {
     "LinearRegression": lambda: (adaline.LinearRegression(solver="gradient", epochs=2), data(n=30, d=2)),
@@ -108,7 +107,6 @@ WARNING: dict[str, Callable[[], tuple[Any, tuple[Any, ...]]]] = {
     "GeneralizedLinear": lambda: (adaline.GeneralizedLinear(solver="gradient", epochs=1), data(n=30, d=2)),
     "LogisticRegression": lambda: (adaline.LogisticRegression(), (LINE, APART)),
     "OrdinalRegression": lambda: (adaline.OrdinalRegression(), (LINE, APART)),
-    "ElasticNet": lambda: (adaline.ElasticNet(l1=0.0), (POWERS, NOISE[:, 0])),
     "LMS": lambda: (adaline.LMS(rate=10.0), data(n=30, d=2)),
     "Adaline": lambda: (adaline.Adaline(rate=10.0), (LINE, MIXED)),
     "Perceptron": lambda: (adaline.Perceptron(epochs=2), (LINE, MIXED)),

@@ -500,3 +500,59 @@ def test_groups_of_more_columns_than_rows_end(monkeypatch: pytest.MonkeyPatch) -
     assert model.certificate_.status is Status.NOT_CONVERGED
     assert sweeps <= 10 * newton_nets.FEW * newton_nets.SWEEPS
     assert model.certificate_.objective < ElasticNet(loss="huber", l1=1e3).fit(X, y).certificate_.objective
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(30, 60), (100, 100)])
+def test_columns_that_are_random_walks_are_solved(rows: int, columns: int) -> None:
+    rng = np.random.default_rng(0)
+    X, y = np.cumsum(rng.normal(size=(rows, columns)), axis=0), np.cumsum(rng.normal(size=rows))
+    for l1 in (1.0, 1e-2, 1e-4, 1e-8):
+        model = ElasticNet(l1=l1).fit(X, y)
+        assert model.certificate_.status is Status.SOLVED
+        assert model.certificate_.gap <= 1e-3 * model.certificate_.objective
+
+
+def test_what_all_classes_share_is_the_median() -> None:
+    X, y = made(60, 4)
+    labels = np.digitize(y, np.quantile(y, [0.3, 0.6]))
+    free = LogisticRegression().fit(X, labels)
+    model = ElasticNet(loss="softmax", l1=1e-15).fit(X, labels)
+    np.testing.assert_array_equal(np.median(model.coef_, axis=0), 0.0)
+    np.testing.assert_allclose(model.coef_ - model.coef_.mean(axis=0), free.coef_ - free.coef_.mean(axis=0), rtol=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["absolute", "quantile"])
+@pytest.mark.parametrize("l1", [1e-9, 1e-12, 1e-15])
+def test_next_to_no_l1_of_absolute_errors_is_proven(loss: str, l1: float) -> None:
+    X, y = made(60, 4)
+    model, none = (ElasticNet(loss=loss, l1=one).fit(X, y) for one in (l1, 0.0))
+    assert model.certificate_.status is Status.SOLVED
+    assert model.certificate_.gap <= 1e-9 * model.certificate_.objective
+    np.testing.assert_allclose(model.coef_, none.coef_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "poisson", "huber"])
+def test_few_rows_that_are_held_give_what_sums_over_them_do(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = made(60, 4)
+    t = {"logistic": y > y.mean(), "poisson": np.round(np.exp((y - y.mean()) / 8))}.get(loss, y)
+    weight = np.arange(60) % 3
+    held = ElasticNet(loss=loss, points=10).fit(X, t, weight)
+    monkeypatch.setattr(newton_nets.HeldRows, "of", lambda *_: None)
+    sums = ElasticNet(loss=loss, points=10).fit(X, t, weight)
+    assert held.certificate_.status is sums.certificate_.status is Status.SOLVED
+    np.testing.assert_allclose(held.path_["coef"], sums.path_["coef"], rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(held.path_["values"], sums.path_["values"], rtol=1e-6)
+    np.testing.assert_allclose(held.coef_, sums.coef_, rtol=1e-9)
+
+
+def test_absolute_errors_of_more_columns_than_rows_are_proven() -> None:
+    """Any small l1 leaves the shortest plane through all rows, with a column fewer than rows."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(20, 30))
+    y = X[:, :3].sum(axis=1) + rng.standard_t(2, size=20)
+    first, *others = (ElasticNet(loss="absolute", l1=l1).fit(X, y) for l1 in (1.0, 1e-3, 1e-8, 0.0))
+    assert np.count_nonzero(first.coef_) == 19
+    for model in (first, *others):
+        assert model.certificate_.status is Status.SOLVED
+        np.testing.assert_allclose(model.coef_, first.coef_, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(model.predict(X), y, atol=1e-12)

@@ -201,6 +201,18 @@ def test_counts_that_are_all_zero_on_one_side_end_finite() -> None:
         GeneralizedLinear(loss="poisson").fit(x, [1, 2, 3, 0, 0, 1])
 
 
+def test_slow_steps_under_wide_offsets_are_not_taken_for_counts_without_a_minimum() -> None:
+    """The coefficients are those of R's glm; a column that is one only where counts are zero still has none."""
+    rng = np.random.default_rng(1)
+    X, offset = rng.normal(size=(300, 2)) * [1, 3], rng.normal(size=300) * 4
+    y = np.floor(np.exp(X @ [1.5, -1.0] + offset + rng.normal(size=300)))
+    model = GeneralizedLinear(loss="poisson").fit(X, y, offset=offset)
+    assert model.certificate_.status is Status.SOLVED
+    np.testing.assert_allclose(model.coef_, [2.427757, -1.416024], atol=1e-6)
+    with pytest.warns(AdalineWarning, match="no minimum"):
+        GeneralizedLinear(loss="poisson").fit(np.c_[X, y == 0], y, offset=offset)
+
+
 @pytest.mark.parametrize(("loss", "value"), [("poisson", 0.0), ("logistic", 0.0), ("logistic", 1.0)])
 def test_targets_that_are_all_at_an_end_have_no_minimum(loss: str, value: float) -> None:
     X, _, _ = rows(30)

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from adaline import __version__
+from adaline.errors import InvalidParameter
 from adaline.systems import SYSTEMS
 
 EXAMPLES = """
@@ -101,6 +102,50 @@ def leveled(text: str | None) -> dict[str, tuple[str, ...] | None] | None:
     return {name: tuple(level.strip() for level in levels.split("<")) if levels else None for name, _, levels in parts}
 
 
+def widths(text: str | None) -> dict[str, int] | None:
+    """Return the names in "user, item=2^20" with the number of columns that each is hashed to; None for None.
+
+    Examples
+    --------
+    >>> from adaline.cli.app import widths
+    >>> widths("user, item=2^20")
+    {'user': 262144, 'item': 1048576}
+    """
+    if text is None:
+        return None
+    parts = [name.partition("=") for name in listed(text) or ()]
+    from adaline.coding.columns import DEFAULT_WIDTH
+
+    try:
+        return {name.strip(): power(width) if width.strip() else DEFAULT_WIDTH for name, _, width in parts}
+    except InvalidParameter as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def power(text: str) -> int:
+    """Return a number of columns, "1048576", "2^20" or "2**20"."""
+    base, _, exponent = text.replace("**", "^").partition("^")
+    try:
+        return int(base) ** min(int(exponent), 64) if exponent else int(base)
+    except ValueError:
+        raise InvalidParameter(f"a number of columns is 1048576 or 2^20, not {text!r}") from None
+
+
+def weighted(text: str | None) -> dict[str, dict[str, str]] | None:
+    """Return the names in "title, body=tfidf" with the weighting of their words, where it is given; None for None.
+
+    Examples
+    --------
+    >>> from adaline.cli.app import weighted
+    >>> weighted("title, body=tfidf")
+    {'title': {}, 'body': {'weighting': 'tfidf'}}
+    """
+    if text is None:
+        return None
+    parts = [name.partition("=") for name in listed(text) or ()]
+    return {name.strip(): {"weighting": how.strip()} if how else {} for name, _, how in parts}
+
+
 def complete_data(incomplete: str) -> Iterator[str]:
     """Complete files, folders and bundled data sets."""
     from glob import escape, glob
@@ -141,7 +186,7 @@ Cluster = Annotated[
         "--cluster",
         metavar="ADDRESS",
         help="Where the files are read and summed: tcp://host:8786 of Dask, spark://host:7077 or local[2] of Spark. "
-        "Of fit also a COLUMN: rows of one value belong together, standard errors are by cluster.",
+        "Of fit also a COLUMN, or two as A,B: rows of one value belong together, standard errors are by cluster.",
     ),
 ]
 SystemName = Annotated[
@@ -187,6 +232,25 @@ def table_options(
             help="Columns to code by levels, whatever they hold; levels that have an order as 'size=low<mid<high'.",
         ),
     ] = None,
+    hashed: Annotated[
+        str | None,
+        option(
+            "--hash",
+            metavar="A,B=2^20",
+            callback=widths,
+            help="Columns of ids, hashed to 2^18 columns each, or to as many as are given: any number of levels. Of a "
+            "VW file, how many columns all names are hashed to, as 2^20.",
+        ),
+    ] = None,
+    words: Annotated[
+        str | None,
+        option(
+            "--words",
+            metavar="A,B=tfidf",
+            callback=weighted,
+            help="Columns of texts whose words are counted: counts, binary or tfidf.",
+        ),
+    ] = None,
     dates: Annotated[
         str | None,
         option("--dates", metavar="A,B", callback=listed, help="Date columns to use, as days since 1970."),
@@ -212,6 +276,23 @@ def table_options(
         str | None,
         option("--formula", metavar="TEXT", help='In place of target and features: "y ~ x1 + C(x2) + x1:x3".'),
     ] = None,
+    absorb: Annotated[
+        str | None,
+        option(
+            "--absorb",
+            metavar="A,B",
+            callback=listed,
+            help="Columns of any number of levels whose effects are absorbed, as firm,year.",
+        ),
+    ] = None,
+    singletons: Annotated[
+        Literal["keep", "drop"],
+        option(
+            "--singletons",
+            metavar="POLICY",
+            help="Rows that are the only one of an absorbed level: keep (default) or drop.",
+        ),
+    ] = "keep",
     table: TableName = None,
     cluster: Cluster = None,
 ) -> None:

@@ -34,7 +34,9 @@ from adaline.cli.app import (
     "adaline fit penguins -t species --system FisherDiscriminant --json",
     'adaline fit data.csv --formula "log(y) ~ x1 * x2 + C(x3)" -s Ridge --set penalty=1',
     "adaline fit wages.csv -t wage --errors HC3",
+    "adaline fit flights.parquet -t arr_delay --features dep_delay,distance --absorb carrier,tailnum --cluster carrier",
     "adaline fit claims.csv -t claims -s GeneralizedLinear --set loss=poisson --offset 'log(years)'",
+    "adaline fit clicks.csv -t click -s LogisticRegression --set solver=online --passes 1 -o clicks.adaline",
 )
 def fit(
     options: Options,
@@ -51,6 +53,10 @@ def fit(
         str | None,
         option("--link", metavar="NAME", help="Link of a GeneralizedLinear or OrdinalRegression: log, probit, ..."),
     ] = None,
+    passes: Annotated[
+        int | None,
+        option("--passes", metavar="N", help="Systems that learn row by row: how often to go over the rows (epochs)."),
+    ] = None,
     errors: Annotated[
         str | None,
         option("--errors", metavar="KIND", help="Standard errors that are robust: HC0 to HC4, HAC; see the summary."),
@@ -61,7 +67,8 @@ def fit(
     """Fit a system to a table, show it with its certificate, and save it."""
     from adaline.cli.fit import run_fit
 
-    given = [*(settings or []), *([] if link is None else [f"link={link}"])]
+    named = {"link": link, "epochs": passes}
+    given = [*(settings or []), *(f"{key}={value}" for key, value in named.items() if value is not None)]
     run_fit(options, system, given, output, json, errors=errors)
 
 

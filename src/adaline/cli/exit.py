@@ -69,6 +69,7 @@ def one_line(text: str) -> str:
     text = " ".join(text.split()).replace(" (open_table)", "")
     text = re.sub(rf"\b({OPTIONS})='(\w+)'", r"--\1 \2", text)
     text = re.sub(rf"(?<![\w-])({OPTIONS})=(?![\w'\"\[])", r"--\1", text)
+    text = text.replace("--hashed", "--hash")
     return re.sub(r"(?<![\w-])(fit_intercept|solver)=(?=['\w])", r"--set \1=", text)
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from adaline import storage
-from adaline.cli.app import Options
+from adaline.cli.app import Options, listed
 from adaline.cli.exit import MODEL_START, check_output, note
 from adaline.cli.open import FOR_NUMBERS, chosen_system, open_with_notes
 from adaline.cli.output import print_json, say, show
@@ -19,11 +21,13 @@ from adaline.comparison.open_data import OpenedData
 from adaline.comparison.table import MOST_CLASSES
 from adaline.errors import InvalidParameter, MissingValues
 from adaline.inference.summary import CoefficientTable
-from adaline.input.coded import CodedRows
+from adaline.input.coded import as_coded
+from adaline.scans import Tally
+from adaline.solvers.epochs.progressive import reported
 from adaline.sources import TableSource
 from adaline.sources.tables.open_table import is_address
 from adaline.systems import SYSTEMS
-from adaline.wording import counted, percentage
+from adaline.wording import counted, number, percentage
 
 
 def run_fit(
@@ -41,20 +45,21 @@ def run_fit(
     if cluster is not None:
         options = {**options, "cluster": None}
     if cluster is not None and options["features"] is None and options["formula"] is None:
-        options = {**options, "drop": (*(options["drop"] or ()), cluster)}
+        options = {**options, "drop": (*(options["drop"] or ()), *(listed(cluster) or ()))}
     opened = open_with_notes(options, trusting=True)
     model = chosen_system(opened, system, settings)
     check_errors(model, errors, cluster)
-    try:
-        model.fit(opened.source)
-    except MissingValues:
-        if opened.rows:
-            raise
-        opened = open_with_notes(options)  # with a pass that counts them
-        model.fit(opened.source)
+    with nullcontext() if as_json else reported(ProgressiveTable()):
+        try:
+            model.fit(opened.source)
+        except MissingValues:
+            if opened.rows:
+                raise
+            opened = open_with_notes(options)  # with a pass that counts them
+            model.fit(opened.source)
     summary = summary_with(model, opened.source, errors, cluster)
     _note_amounts(model, opened)
-    training = _training_accuracy(model, opened)
+    training = None if hasattr(model, "progressive_loss_") else _training_accuracy(model, opened)
     if output is not None:
         storage.save(model, output)
     if as_json:
@@ -67,6 +72,9 @@ def run_fit(
     if training is not None:
         _show_training(training)
         say()
+    elif hasattr(model, "progressive_loss_"):
+        say(f"progressive loss: {number(model.progressive_loss_)}, the mean of rows before each was learned from")
+        say()
     explain(model, MOST, f": adaline summary {output}" if output is not None else "", summary)
     say()
     say("not saved: add -o model.adaline to keep it" if output is None else f"saved: {output}")
@@ -74,6 +82,22 @@ def run_fit(
         kind, own = (found.to_dict()["errors"] for found in (summary, model.summary()))
         if kind != own:
             say(f"{kind} errors are not kept in the file: adaline summary shows {own} ones")
+
+
+class ProgressiveTable:
+    """Prints on stderr what rows lost before they were learned from: on average, and since the line before."""
+
+    def __init__(self) -> None:
+        self.weight, self.loss = 0.0, 0.0
+
+    def __call__(self, rows: int, tally: Tally) -> None:
+        """Print a line, below a heading if it is the first."""
+        if rows == 1:
+            self.weight, self.loss = 0.0, 0.0
+            print(f"{'rows':>14}  {'average loss':>12}  {'since last':>12}", file=sys.stderr)
+        since = (tally.loss - self.loss) / max(tally.weight - self.weight, sys.float_info.min)
+        print(f"{rows:>14,}  {tally.mean_loss:>12.6f}  {since:>12.6f}", file=sys.stderr, flush=True)
+        self.weight, self.loss = tally.weight, tally.loss
 
 
 def check_errors(model: Any, errors: str | None, cluster: str | None) -> None:
@@ -97,7 +121,8 @@ def summary_with(model: Any, source: TableSource, errors: str | None, cluster: s
     """Return the summary of a model with errors of a kind; None where none was asked for."""
     found: CoefficientTable | None = None
     if cluster is not None:
-        found = model.summary(errors="cluster", X=source, groups=cluster)
+        names = listed(cluster) or ()
+        found = model.summary(errors="cluster", X=source, groups=names if len(names) == 2 else cluster)
     elif errors is not None:
         takes_rows = errors != "classical" and "X" in inspect.signature(model.summary).parameters
         found = model.summary(errors=errors, **({"X": source} if takes_rows else {}))
@@ -123,7 +148,7 @@ def _training_accuracy(model: Any, opened: OpenedData) -> dict[str, Any] | None:
     def count_right(block: Any) -> Any:
         index = block.t[:, 0].astype(np.intp)
         weight = np.ones(len(index)) if block.weight is None else block.weight
-        hit = model.predict(block.x.view(CodedRows)) == classes[index]
+        hit = model.predict(as_coded(block.x)) == classes[index]
         return np.column_stack([np.bincount(index, w, len(classes)) for w in (weight, weight * hit)])[None]
 
     total = opened.source.encoded(classes).map(count_right).sum(axis=0)

@@ -9,12 +9,13 @@ from typing import Any
 
 from adaline import peers
 from adaline.basis import Basis, Fourier, Polynomial, Radial
-from adaline.cli.app import Options, listed
+from adaline.cli.app import Options, listed, power
 from adaline.cli.exit import note
-from adaline.comparison.open_data import DataRequest, OpenedData, open_data
+from adaline.comparison.open_data import DataRequest, OpenedData, open_data, open_sparse_data
 from adaline.errors import InvalidParameter
 from adaline.sources import TableSource
 from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.sparse_files import sparse_suffix
 from adaline.sources.tables.spec import TableSpec, read_spec
 from adaline.systems import SYSTEMS, system_name
 
@@ -23,7 +24,11 @@ FOR_NUMBERS, FOR_LABELS = "LinearRegression", "GaussianClassifier"
 
 def open_with_notes(options: Options, trusting: bool = False) -> OpenedData:
     """Open a table with a target, as `open_data` does, and say on stderr what is left out."""
-    opened = open_data(DataRequest.of(**options, shell=True), trusting)
+    if sparse_suffix(options["data"]) is not None:
+        width, others = options["hashed"], {**options, "hashed": None}
+        return open_sparse_data(DataRequest.of(**others, shell=True), None if width is None else power(",".join(width)))
+    request = DataRequest.of(**options, shell=True)
+    opened = open_data(request, trusting)
     for text in opened.notes:
         note(text)
     return opened
@@ -38,8 +43,9 @@ def chosen_system(opened: OpenedData, named: str | None, settings: Iterable[str]
                 f"{opened.target} has only {opened.few} different whole numbers and is fitted as an amount; if they "
                 f"are classes, name a classifier, as in --system {FOR_LABELS}"
             )
+    named, own = split_call(named)
     name = system_name(named)
-    given = read_settings(name, settings)
+    given = read_settings(name, [*own, *settings])
     if "standardize" not in given and any("standardize" in one for one in SYSTEMS[name].compared):
         given["standardize"] = True
         note(f"{name} sees standardised columns; --set standardize=False is the rule on columns in their own units")
@@ -84,6 +90,27 @@ def read_settings(system: str, settings: Iterable[str]) -> dict[str, Any]:
     if of_basis:
         _set_basis(out.get("basis"), of_basis)
     return out
+
+
+def split_call(named: str) -> tuple[str, list[str]]:
+    """Return the name of a system and its settings, key=value each, where it is written as a call.
+
+    Examples
+    --------
+    >>> from adaline.cli.open import split_call
+    >>> split_call('LogisticRegression(solver="online", l1=2)')
+    ('LogisticRegression', ["solver='online'", 'l1=2'])
+    """
+    name, bracket, _ = named.partition("(")
+    if not bracket:
+        return named, []
+    try:
+        call = ast.parse(named.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        call = None
+    if not isinstance(call, ast.Call) or call.args or any(one.arg is None for one in call.keywords):
+        raise InvalidParameter(f"--system wants a name, or Name(key=value, ...), got {named!r}")
+    return name.strip(), [f"{one.arg}={ast.unparse(one.value)}" for one in call.keywords]
 
 
 def read_grid(parameters: Iterable[str]) -> dict[str, list[Any]]:

@@ -28,16 +28,18 @@ from adaline.cli.output import json_text, print_json, say
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.input.coded import CodedRows, coding_of
+from adaline.input.coded import as_coded, coding_of
+from adaline.input.coded import coded as coded_rows
 from adaline.lazy import nw
-from adaline.sources import TableSource
+from adaline.sources import Source, TableSource
 from adaline.sources.tables.batches import Runs, as_table
 from adaline.sources.tables.failures import Reporting
 from adaline.sources.tables.open_table import engine_of
-from adaline.sources.tables.parts import FileParts
+from adaline.sources.tables.parts import FileParts, over_tables
 from adaline.sources.tables.pipes import is_pipe, open_pipe, tables_in
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.source import coded_by
+from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
 from adaline.sources.tables.spec import TableSpec, check_column, check_needed
 from adaline.sources.tables.sql import quoted
 from adaline.storage.container import replacing
@@ -69,7 +71,7 @@ class UnalteredTable(Relation):
 
     def runs(self, columns: Sequence[str], where: str, size: int, indexed: Sequence[str] = ()) -> Runs:
         """Return all rows in order, by a query: Parquet files too keep their whole numbers and decimals that way."""
-        return self._stream(columns, where, size)
+        return self._stream(columns, where, size, indexed)
 
     def value(self, column: str) -> str:
         """Return a column as SQL; only what Arrow cannot hold becomes text."""
@@ -113,7 +115,7 @@ class PipedTable(UnalteredTable):
         for column in self.columns:
             if column.name not in table.column_names:
                 continue
-            numbers = column.is_category and not any(isinstance(level, str | bool) for level in column.levels)
+            numbers = column.has_levels and not any(isinstance(level, str | bool) for level in column.levels)
             kind = pa.float64() if numbers else KIND_OF[column.kind]
             i = table.column_names.index(column.name)
             values = table.column(i)
@@ -131,7 +133,12 @@ class PipedTable(UnalteredTable):
         return table
 
 
-KIND_OF = {"number": pa.float64(), "boolean": pa.bool_(), "date": pa.timestamp("us"), "category": pa.string()}
+KIND_OF = {
+    "number": pa.float64(),
+    "boolean": pa.bool_(),
+    "date": pa.timestamp("us"),
+    **dict.fromkeys(("category", "hashed", "words"), pa.string()),
+}
 
 
 def first_unlike(values: Any, kind: Any) -> int:
@@ -154,10 +161,18 @@ def run_predict(
     check_output(output, KINDS)
     model = storage.load(path)
     check_options(model, options)
-    relation = table_to_predict(data, table, model, one_type=output is not None and _is_parquet(output))
-    if output is not None and output.exists() and any(map(output.samefile, relation.watched)):
-        raise InvalidParameter(f"{output} is the table to predict: write the predictions to another file")
-    rows, missing, columns = write_predictions(model, relation, options, output, as_json)
+    if sparse_suffix(data) is not None:
+        refuse_options(table=table)
+        source = coded_rows(model, open_sparse(data), targets=False)
+        kept = [] if options.keep == "none" else list(_labels_of(source))
+        rows, missing, columns = _write(
+            model, data, kept, sparse_predictions(model, source, options), options, output, as_json
+        )
+    else:
+        relation = table_to_predict(data, table, model, one_type=output is not None and _is_parquet(output))
+        if output is not None and output.exists() and any(map(output.samefile, relation.watched)):
+            raise InvalidParameter(f"{output} is the table to predict: write the predictions to another file")
+        rows, missing, columns = write_predictions(model, relation, options, output, as_json)
     if output is not None:
         _tell_saved(output, rows, missing, columns, as_json)
 
@@ -175,6 +190,19 @@ def write_predictions(
         relation = relation.with_texts(coding.texts)
         relation.add_lags(coding.needed)
         batches = predictions(model, relation, coding, options)
+    return _write(model, relation.title, kept, batches, options, output, as_json)
+
+
+def _write(
+    model: Any,
+    title: str,
+    kept: list[str],
+    batches: Iterator[tuple[Any, Mask, NamedColumns]],
+    options: PredictOptions,
+    output: Path | None,
+    as_json: bool,
+) -> tuple[int, int, list[str]]:
+    """Write predictions next to the columns that are kept; return the rows, how many have none, and the new columns."""
     rows = missing = 0
     with writing(output, as_json) as write:
         for batch, complete, found in batches:
@@ -189,7 +217,7 @@ def write_predictions(
             rows += len(complete)
             missing += len(complete) - int(complete.sum())
         if rows == 0:
-            raise InvalidData(f"{relation.title} has no rows")
+            raise InvalidData(f"{title} has no rows")
     if missing:
         note(f"{part_of(missing, rows, 'have')} no prediction: a value that the model needs is missing there")
     return rows, missing, list(new.values())
@@ -238,7 +266,8 @@ def predict_on_cluster(
     output.mkdir(exist_ok=True)
     names = [(name, output.absolute() / f"{i:05d}-{Path(name).stem}.parquet") for i, name in enumerate(relation.files)]
     files = [PredictedFile(path.read_bytes(), os.path.abspath(one), str(out), options) for one, out in names]
-    told = pa.concat_tables(table for tables in parts.engine.hold(files).tables() for table in tables).to_pydict()
+    held = parts.engine.hold(files, [[1]] * len(files))
+    told = pa.concat_tables(table for tables in over_tables(held, list) for table in tables).to_pydict()
     _tell_saved(output, sum(told["rows"]), sum(told["missing"]), told["columns"][0], as_json)
 
 
@@ -268,16 +297,30 @@ def predictions(
             batch = as_table(batch)
             frame = nw.from_native(batch, eager_only=True)
             complete = np.ones(len(frame), dtype=bool) if whole is not None else coding.complete(frame)
-            offset = coding.read_offset(frame)
-            if offset is not None:
-                complete &= ~np.isnan(offset)
             if whole is not None:
                 found = _named("prediction", whole[first : first + len(frame)])
             else:
-                known = None if offset is None else offset[complete]
-                found = _answers(model, coded(coding, frame, complete, first).view(CodedRows), options, known)
+                known = coding.read_offset(frame if complete.all() else frame.filter(complete.tolist()), first)
+                absorbed = known[:, None] if coding.effects and known is not None else None
+                rows = as_coded(coded(coding, frame, complete, first), absorbed)
+                found = _answers(model, rows, options, known if absorbed is None else None)
             yield batch, complete, found
             first += len(frame)
+
+
+def sparse_predictions(model: Any, source: Source, options: PredictOptions) -> Iterator[tuple[Any, Mask, NamedColumns]]:
+    """Return the labels of blocks of sparse rows as tables, that all rows are predicted, and what is predicted."""
+    for block in source.blocks():
+        known = block.t[:, -1] if source.offset else None
+        rows = {name: values[block.first_row :][: block.rows] for name, values in _labels_of(source).items()}
+        yield pa.table(rows), np.ones(block.rows, dtype=bool), _answers(model, as_coded(block.x), options, known)
+
+
+def _labels_of(source: Source) -> NamedColumns:
+    """Return the labels of sparse rows as a column; their indices where they have no labels."""
+    if source.shape.targets > source.offset:
+        return {"label": source.read_targets()[:, 0]}
+    return {"row": np.arange(source.count_rows())}
 
 
 def pipeline_columns(pipeline: Any, relation: UnalteredTable) -> tuple[UnalteredTable, list[str]]:
@@ -339,12 +382,12 @@ def _check_count(expected: int, found: int, relation: Relation) -> None:
         )
 
 
-def coded(coding: Coding, frame: nw.DataFrame[Any], complete: Mask, first_row: int) -> NDArray[np.float64]:
+def coded(coding: Coding, frame: nw.DataFrame[Any], complete: Mask, first_row: int) -> Any:
     """Return X of the complete rows; errors name rows as the table counts them."""
     if complete.all():
         return coding.code(frame, first_row)
     if not complete.any():
-        return np.empty((0, len(coding.names)))
+        return np.empty((0, coding.count))
     try:
         return coding.code(frame.filter(complete.tolist()), first_row)
     except InvalidData:
@@ -407,9 +450,9 @@ def unique(names: Any, taken: list[str]) -> dict[str, str]:
 def _answers(model: Any, x: Any, options: PredictOptions, offset: Any = None) -> NamedColumns:
     """Return what the model says about rows, with their offsets where it has any, column by column."""
     given = {} if offset is None else {"offset": offset}
-    if len(x) == 0:
+    if x.shape[0] == 0:
         none = None if offset is None else np.zeros(1)
-        found = _answers(model, np.zeros((1, x.shape[1])).view(CodedRows), options, none)
+        found = _answers(model, as_coded(np.zeros((1, x.shape[1]))), options, none)
         return {name: values[:0] for name, values in found.items()}
     if options.interval is not None:
         bands = model.predict(x, interval=options.interval, level=options.level, **given)

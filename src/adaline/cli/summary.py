@@ -12,6 +12,7 @@ from adaline import storage
 from adaline.cli.output import console, facts, print_json, say, show
 from adaline.inference.summary import CoefficientTable, cell
 from adaline.input.basis import basis_of, columns_of
+from adaline.input.columns import names_on
 from adaline.results import Status
 from adaline.storage.pipelines import last_step
 from adaline.wording import counted, number, plain
@@ -71,7 +72,7 @@ def described(model: Any, summary: CoefficientTable | None = None) -> dict[str, 
         "rows": rows_of(model),
         "target": None if coding is None else coding.target,
         "columns": list(coding.needed) if coding is not None else None,
-        "features": columns_of(model) if {"feature_names_in_", "basis_"} & vars(model).keys() else None,
+        "features": columns_of(model) if names_on(model) is not None or "basis_" in vars(model) else None,
         "classes": vars(model).get("classes_"),
         "intercept": getattr(model, "intercept_", None),
         "coef": getattr(model, "coef_", None),
@@ -140,13 +141,14 @@ def _show_discriminants(model: Any, most: int | None, rest: str) -> None:
         sides = model.questions()
     inner = None if machines[0] is model else basis_of(machines[0])
     names = ["intercept", *(columns_of(model) if inner is None else inner.names(columns_of(model)))]
-    table = [[name, *(number(float(v)) for v in row)] for name, row in zip(names, [constant, *coef.T], strict=True)]
+    shown = zip(names[:most], [constant, *coef.T[:most]], strict=False)
+    table = [[name, *(number(float(v)) for v in row)] for name, row in shown]
     for first in range(0, len(sides), MOST_CLASSES):
         if first:
             say()
         chosen = slice(first, first + MOST_CLASSES)
         show(["", *sides[chosen]], [[row[0], *row[1:][chosen]] for row in table[:most]])
-    _more(len(table), most, rest)
+    _more(len(names), most, rest)
 
 
 def _show_centres(model: Any, most: int | None, rest: str) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -11,11 +13,14 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.block import Columns
-from adaline.coding.columns import ABSENT, UNKNOWN, Codes, Column
+from adaline.coding.columns import ABSENT, MISSING_LEVEL, UNKNOWN, Codes, Column, HashedColumn, WordColumn
 from adaline.coding.contrasts import Contrast, contrast_of
+from adaline.coding.effects import Effect
 from adaline.coding.expressions import compiled, evaluate, lag_of, names_in
 from adaline.coding.learned import Cut, Facts
+from adaline.coding.rows import AVERAGED, Entries, as_csr, product_of
 from adaline.coding.terms import Term, TermFactor
+from adaline.coding.texts import Texts, joined_hashes, seed_of, signed_buckets
 from adaline.errors import InvalidData, MissingValues
 from adaline.lazy import nw
 from adaline.locks import cached_property
@@ -23,6 +28,9 @@ from adaline.parameters import OneOf
 
 MISSING = ("error", "drop", "mean", "indicator")
 UNSEEN = ("error", "other")
+MANY, FILLED = 500, 0.125  # columns from which X is sparse, and the share of its numbers up to which it is
+NAMED = 2**16  # columns of X up to which their names are kept; those of more are made when they are asked for
+TYPICAL_WORDS = 64.0  # of a text, where they were not counted
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,7 @@ class Coding:
     intercept : whether the design has a constant; False for formulas that say so.
     offset : the column or expression of a known part of the output of each row, where the table had one.
     learned : what functions in the terms have learned: means, knots, breaks.
+    effects : the columns whose effects are absorbed, with those effects once they are fitted.
     """
 
     columns: tuple[Column, ...]
@@ -64,40 +73,67 @@ class Coding:
     intercept: bool = True
     offset: str | None = None
     learned: tuple[Learned, ...] = ()
+    effects: tuple[Effect, ...] = ()
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns of X, as in "distance", "carrier[T.UA]", "log(x):C(y)[T.b]"."""
-        return tuple(":".join(parts) for term in self._all_terms for parts in _product([self._labels(f) for f in term]))
+    def names(self) -> Sequence[str]:
+        """Names of the columns of X, as in "distance", "carrier[T.UA]", "log(x):C(y)[T.b]", "user[#17]" (hashed)."""
+        names = ColumnNames(self)
+        return tuple(names) if len(names) <= NAMED else names
+
+    @cached_property
+    def count(self) -> int:
+        """Number of columns of X."""
+        return sum(map(self.term_width, self._all_terms))
+
+    @cached_property
+    def sparse(self) -> bool:
+        """Whether X is sparse: where columns are hashed or words, and where they are many that are mostly zero."""
+        if any(column.is_category and not column.has_levels for column in self.columns):
+            return True
+        return self.count > MANY and self.entries <= FILLED * self.count
+
+    @cached_property
+    def entries(self) -> float:
+        """About how many numbers of a row of X are not zero."""
+        hashed = self.hashed_width
+        return sum(1.0 if hashed(term) else prod(map(self._entries, term)) for term in self._all_terms)
+
+    @cached_property
+    def raw_texts(self) -> tuple[str, ...]:
+        """The columns that are read as they are, whole numbers and texts that are repeated too: X is sparse."""
+        return tuple(column.name for column in self.columns if column.is_category) if self.sparse else ()
 
     @cached_property
     def origin(self) -> tuple[str, ...]:
         """The raw column (columns, for products) that each column of X comes from."""
         out: list[str] = []
         for term in self._all_terms:
-            width = int(np.prod([self.width(factor) for factor in term]))
+            width = self.term_width(term)
             raw = dict.fromkeys(name for factor in term for name in (*factor.numbers(), *factor.categories()))
             out += [":".join(raw)] * width
         return tuple(out)
 
     @cached_property
     def needed(self) -> tuple[str, ...]:
-        """The raw columns that X is computed from."""
-        return tuple(dict.fromkeys(column.name for column in self.columns))
+        """The raw columns that X, and the effects of rows, are computed from."""
+        names = (*(column.name for column in self.columns), *(effect.name for effect in self.effects))
+        return tuple(dict.fromkeys(names))
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
-        """The categories whose levels are texts."""
+        """The categories and effects whose levels are texts."""
         columns = (column for column in self.columns if column.is_category)
-        return tuple(c.name for c in columns if all(isinstance(level, str) for level in c.levels))
+        found = [c.name for c in columns if not c.has_levels or c.of_texts]
+        return (*found, *(effect.name for effect in self.effects if effect.texts))
 
-    def code(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Array:
-        """Return X, (n, D), column-major, for the rows of a frame; error messages count rows from `first_row`."""
+    def code(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Any:
+        """Return X, (n, D), column-major or CSR, for the rows of a frame; errors count rows from `first_row`."""
         columns = self.columns_of(frame, first_row)
         return columns.packed() if isinstance(columns, Columns) else columns
 
-    def columns_of(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Columns | Array:
-        """Return the columns of X; numbers of the frame are not copied.
+    def columns_of(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Any:
+        """Return the columns of X, or X in CSR where it is sparse; numbers of the frame are not copied.
 
         A missing number that is not filled stays NaN, which sums and predictions show.
         """
@@ -105,6 +141,8 @@ class Coding:
         if not self.terms:
             return np.empty((len(frame), 0))
         with np.errstate(all="ignore"):  # sums refuse what is not finite
+            if self.sparse:
+                return as_csr(len(frame), [(self.term_width(term), read.parts(term)) for term in self._all_terms])
             return Columns(np.ascontiguousarray(column) for term in self._all_terms for column in read.term(term))
 
     def value(self, text: str, frame: nw.DataFrame[Any], first_row: int = 0) -> Array:
@@ -131,12 +169,13 @@ class Coding:
 
         Rows without an offset cannot, where there is one.
         """
-        offset = self.read_offset(frame)
-        out = np.ones(len(frame), dtype=bool) if offset is None else np.isfinite(offset)
+        out = np.ones(len(frame), dtype=bool) if self.offset is None else np.isfinite(self._read_expression(frame))
+        for effect in self.effects:
+            out &= (effect.codes(frame) != ABSENT) | ~np.isnan(effect.missing)
         if self.missing in ("mean", "indicator"):
             return out
         for column in self.columns:
-            out &= (column.codes(frame) != ABSENT) if column.is_category else ~np.isnan(column.numbers(frame))
+            out &= ~column.absent(frame)
         return out
 
     @cached_property
@@ -155,12 +194,59 @@ class Coding:
         if not factor.category:
             return 1
         column = self.column(factor.column, True)
+        if isinstance(column, HashedColumn):
+            return column.width
+        if isinstance(column, WordColumn):
+            return column.count
         return len(column.levels) + column.gaps - (not factor.full)
 
-    def read_offset(self, frame: nw.DataFrame[Any]) -> Array | None:
-        """Return the offset of each row of a frame, (n,), NaN where it is missing; None where the coding has none."""
+    def term_width(self, term: tuple[TermFactor, ...]) -> int:
+        """Return the number of columns of a term: the product of those of its factors, or what it is hashed to."""
+        return self.hashed_width(term) or prod(map(self.width, term))
+
+    def hashed_width(self, term: tuple[TermFactor, ...]) -> int:
+        """Return the number of columns that a term is hashed to, the largest of its hashed factors; 0 if it is not."""
+        if not self._hashed:
+            return 0
+        return max((self._hashed.get(f.column or "", 0) for f in term if f.category), default=0)
+
+    @cached_property
+    def _hashed(self) -> dict[str, int]:
+        return {column.name: column.width for column in self.columns if isinstance(column, HashedColumn)}
+
+    def base(self, factor: TermFactor) -> int:
+        """Return the index of the reference level of a category; beyond the last one where it has none."""
+        if factor.full:
+            return self.width(factor)
+        contrast = _contrast(factor)
+        return 0 if contrast.reference is None else contrast.base(self.levels(factor)[0])
+
+    def _entries(self, factor: TermFactor) -> float:
+        """Return how many columns of a factor are not zero in a row: at most, of words on average."""
+        column = self.column(factor.column, True) if factor.category and factor.column is not None else None
+        if isinstance(column, WordColumn):
+            return sum(column.share) or TYPICAL_WORDS
+        one = factor.category and (factor.full or _contrast(factor).kind == "Treatment")
+        return 1 if one else self.width(factor)
+
+    @property
+    def known_part(self) -> bool:
+        """Whether a part of the output of each row is known: an offset, or effects that were fitted."""
+        return self.offset is not None or any(effect.fitted for effect in self.effects)
+
+    def read_offset(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Array | None:
+        """Return the known part of the output of each row of a frame, (n,): its offset and fitted effects.
+
+        It is NaN where the offset is missing, and None where the coding has neither.
+        """
+        effects = [one.of(frame, self.unseen, first_row) for one in self.effects if one.fitted]
         if self.offset is None:
-            return None
+            return sum(effects[1:], effects[0]) if effects else None
+        return sum(effects, self._read_expression(frame))
+
+    def _read_expression(self, frame: nw.DataFrame[Any]) -> Array:
+        """Return the offset of each row of a frame, (n,), NaN where it is missing."""
+        assert self.offset is not None
         names = [self.offset] if self.offset in frame.columns else names_in(self.offset)
         for name in names:
             if name not in frame.columns:
@@ -186,7 +272,36 @@ class Coding:
                     out.append((TermFactor(f"{name}[missing]", name, full=True),))
         return out
 
+    def term_name(self, term: tuple[TermFactor, ...], k: int) -> str:
+        """Return the name of column k of a term."""
+        if self.hashed_width(term):
+            return f"{':'.join(factor.text for factor in term)}[#{k}]"
+        parts = []
+        for factor in reversed(term):
+            k, i = divmod(k, self.width(factor))
+            parts.append(self._labels(factor)[i])
+        return ":".join(reversed(parts))
+
+    def term_names(self, term: tuple[TermFactor, ...]) -> Iterator[str]:
+        """Return the names of the columns of a term."""
+        if width := self.hashed_width(term):
+            return (self.term_name(term, k) for k in range(width))
+        return map(":".join, _product([self._labels(factor) for factor in term]))
+
     def _labels(self, factor: TermFactor) -> list[str]:
+        if factor not in self._known_labels:
+            self._known_labels[factor] = self._make_labels(factor)
+        return self._known_labels[factor]
+
+    @cached_property
+    def _known_labels(self) -> dict[TermFactor, list[str]]:
+        return {}
+
+    def _make_labels(self, factor: TermFactor) -> list[str]:
+        column = self.column(factor.column, True) if factor.category and factor.column is not None else None
+        if isinstance(column, WordColumn):
+            names = map("#{}".format, range(column.width)) if column.width else map(str, column.levels)
+            return [f"{factor.text}[{name}]" for name in names]
         if factor.category:
             levels, _ = self.levels(factor)
             return (
@@ -219,6 +334,71 @@ class _Rows:
         self.frame = frame
         self.first_row = first_row
         self.read: dict[tuple[str, bool], Any] = {}
+
+    def parts(self, factors: tuple[TermFactor, ...]) -> list[Entries]:
+        """Return the columns of a term as parts of sparse rows."""
+        width = self.coding.hashed_width(factors)
+        if width:
+            return [self._hashed(factors, width)]
+        each = [(self._factor_parts(factor), self.coding.width(factor)) for factor in factors]
+        return reduce(product_of, each)[0]
+
+    def _factor_parts(self, factor: TermFactor) -> list[Entries]:
+        column = self.coding.column(factor.column, True) if factor.category and factor.column is not None else None
+        if isinstance(column, WordColumn):
+            texts = column.texts(self.frame)
+            self._absent(column.name, texts)
+            starts, words, values = column.entries(texts)
+            return [Entries(words, values, starts)]
+        if not factor.category or not (factor.full or _contrast(factor).kind == "Treatment"):
+            return [Entries.of_column(column, j) for j, column in enumerate(self._factor(factor))]
+        codes, width = self._codes(factor), self.coding.width(factor)
+        base = self.coding.base(factor)
+        without_level = codes < 0
+        one = np.where(codes == base, -1, codes - (codes > base)).astype(np.int32)
+        if not without_level.any():
+            return [Entries(one)]
+        share = self.coding.levels(factor)[1]
+        others = np.array(share) if factor.full else np.delete(share, base)
+        if int(without_level.sum()) * width > AVERAGED:
+            raise InvalidData(
+                f"{int(without_level.sum()):,} of {len(codes):,} rows have a level of {factor.text!r} that is missing, "
+                f"or was not there in the fit: the average of its levels, {width:,} numbers, is too long for so many "
+                f"rows. Leave such rows out, or open the table with hashed=['{factor.column}']"
+            )
+        return [Entries(one).with_average(without_level, others)]
+
+    def _hashed(self, factors: tuple[TermFactor, ...], width: int) -> Entries:
+        """Return the part of a term that is hashed: its categories by their texts, times its numbers."""
+        if len(factors) == 1 and factors[0].column is not None:
+            texts = self.coding.column(factors[0].column, True).texts(self.frame)
+            if texts.absent is None:  # the common case
+                return Entries(*texts.buckets(seed_of(factors[0].column), width))
+        hashes, absent = [], np.zeros(len(self.frame), dtype=bool)
+        for factor in (factor for factor in factors if factor.category):
+            name = factor.column or factor.text
+            if factor.column is None:
+                texts = Texts.of(self.coding.levels(factor)[0])
+                texts = Texts(texts.data, texts.offsets, np.maximum(self._codes(factor), 0))
+            else:
+                texts = self.coding.column(name, True).texts(self.frame)
+            missing, found = self._absent(name, texts), texts.hashes(seed_of(name))
+            if missing is not None and self.coding.missing == "indicator":
+                found = np.where(missing, Texts.of([MISSING_LEVEL]).hashes(seed_of(name)), found)
+            elif missing is not None:
+                absent |= missing
+            hashes.append(found)
+        codes, values = signed_buckets(np.ascontiguousarray(joined_hashes(hashes)), width)
+        for factor in (factor for factor in factors if not factor.category):
+            (column,) = self._factor(factor)
+            values *= column
+        return Entries(np.where(absent, -1, codes).astype(np.int32) if absent.any() else codes, values)
+
+    def _absent(self, name: str, texts: Texts) -> NDArray[np.bool_] | None:
+        """Return which rows have no text, or None; refuse them where missing values are not filled."""
+        if texts.absent is not None and self.coding.missing not in ("mean", "indicator"):
+            self._refuse_missing(name, texts.absent)
+        return texts.absent
 
     def term(self, factors: tuple[TermFactor, ...]) -> Iterator[Array]:
         """Yield the columns of a term."""
@@ -342,6 +522,33 @@ class _Rows:
             f"column {name!r} has {int(gaps.sum()):,} missing value(s) (NaN or none), first at row {row}. Fill them, "
             "leave such rows out, or open the table with missing='drop', 'mean' or 'indicator'"
         )
+
+
+class ColumnNames(Sequence[str]):
+    """The names of the columns of a coding, each made when it is asked for."""
+
+    def __init__(self, coding: Coding) -> None:
+        self.coding = coding
+        self.ends = np.cumsum([coding.term_width(term) for term in coding._all_terms], dtype=np.int64)
+
+    def __len__(self) -> int:
+        return int(self.ends[-1]) if len(self.ends) else 0
+
+    def __getitem__(self, k: Any) -> Any:
+        if isinstance(k, slice):
+            return tuple(self[i] for i in range(*k.indices(len(self))))
+        k = range(len(self))[k]
+        term = int(np.searchsorted(self.ends, k, side="right"))
+        return self.coding.term_name(self.coding._all_terms[term], k - (int(self.ends[term - 1]) if term else 0))
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for term in self.coding._all_terms for name in self.coding.term_names(term))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ColumnNames) and self.coding == other.coding
+
+    def __hash__(self) -> int:
+        return hash(len(self))
 
 
 def _contrast(factor: TermFactor) -> Contrast:

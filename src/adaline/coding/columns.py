@@ -1,4 +1,8 @@
-"""One raw column of a table: its kind, and what was learned from its values."""
+"""One raw column of a table: its kind, and what was learned from its values.
+
+Texts are categories, coded by their levels; or they are hashed, so that no level need be known; or their words are
+counted.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.errors import InvalidData
+from adaline.coding.texts import TextIndex, Texts, expected_collisions, join_entries, seed_of, signed_buckets
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.lazy import nw
+from adaline.locks import cached_property
 
 Codes = NDArray[np.intp]
 Level = str | int | float | bool
 
-MOST_LEVELS = 1000  # a text column with more distinct values is prose, not a category, unless it is named as one
-FEW_LEVELS = 20  # so is one with more distinct values than this, most of which occur once
+MOST_LEVELS = 1000  # a text column with more distinct values is a category if they occur OFTEN times on average
+OFTEN = 10
+FEW_LEVELS = 20  # one with more distinct values than this, most of which occur once, is prose
+SEARCHED = 64  # levels from which texts are found among them by an index
+DEFAULT_WIDTH, MOST_WIDTH = 2**18, 2**30  # columns that the texts of a column are hashed to
 ABSENT, UNKNOWN = -1, -2  # codes of a missing value, and of a level that was not there when levels were learned
 MISSING_LEVEL = "(missing)"
 DAY = 86400.0
@@ -47,8 +56,8 @@ class Column:
 
     @property
     def is_category(self) -> bool:
-        """Whether the column is coded by levels."""
-        return self.kind == "category"
+        """Whether the column is coded by its different values, not as numbers."""
+        return self.kind in ("category", "hashed", "words")
 
     def shown_levels(self) -> list[str]:
         """Return the levels as text, that of missing values last."""
@@ -69,11 +78,55 @@ class Column:
                 f"column {self.name!r} holds {series.dtype}, the model was fitted to numbers there"
             ) from None
 
+    @property
+    def has_levels(self) -> bool:
+        """Whether each level has a column of its own, but for a reference."""
+        return self.kind == "category"
+
+    @cached_property
+    def of_texts(self) -> bool:
+        """Whether the levels are texts."""
+        return all(isinstance(level, str) for level in self.levels)
+
+    @cached_property
+    def index(self) -> TextIndex:
+        """The levels, which are texts, as they are found."""
+        return TextIndex.of([str(level) for level in self.levels])
+
+    @cached_property
+    def _sorted_numbers(self) -> tuple[Array, Codes]:
+        """The levels, which are numbers, and the indices that sort them."""
+        known = np.asarray(self.levels, dtype=np.float64)
+        return known, np.argsort(known, kind="stable")
+
+    def texts(self, frame: nw.DataFrame[Any]) -> Texts:
+        """Return the values in a frame as texts."""
+        series = frame[self.name]
+        return Texts.of_column(series.to_native() if series.implementation.is_pyarrow() else series.to_arrow())
+
+    def absent(self, frame: nw.DataFrame[Any]) -> NDArray[np.bool_]:
+        """Return which values in a frame are missing, (n,)."""
+        if not self.is_category:
+            return np.isnan(self.numbers(frame))
+        if self.has_levels:
+            return np.asarray(self.codes(frame) == ABSENT)
+        found = self.texts(frame).absent
+        return np.zeros(len(frame), dtype=bool) if found is None else found
+
     def codes(self, frame: nw.DataFrame[Any]) -> Codes:
         """Return the index of each value among the levels, (n,): ABSENT where missing, UNKNOWN for other levels."""
         series = frame[self.name]
+        if (
+            len(self.levels) >= SEARCHED
+            and series.implementation.is_pyarrow()
+            and series.dtype in (nw.String, nw.Categorical)
+            and self.of_texts
+        ):
+            texts = self.texts(frame)
+            found = self.index.find(texts).astype(np.intp)
+            return found if texts.absent is None else np.where(texts.absent, ABSENT, found)
         if series.dtype.is_numeric() and all(isinstance(level, int | float) for level in self.levels):
-            return _number_codes(self.numbers(frame), self.levels)
+            return _number_codes(self.numbers(frame), *self._sorted_numbers)
         if series.dtype.is_numeric():  # numbers where the levels are texts
             return _text_codes(series.to_list(), self.levels)
         known = {level: i for i, level in enumerate(self.levels)}
@@ -85,6 +138,90 @@ class Column:
             return _arrow_codes(series.to_native(), code)
         index = {value: code(value) for value in series.unique().to_list()}
         return np.array([index.get(value, ABSENT) for value in series.to_list()], dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class HashedColumn(Column):
+    """A column whose different values are hashed to columns, 1 or -1 each, so that none need be known beforehand.
+
+    `levels` and `share` are the most frequent values, where they were counted, and `distinct` how many there are, or 0.
+
+    Parameters
+    ----------
+    width : the number of columns, a power of two.
+    """
+
+    width: int = DEFAULT_WIDTH
+    distinct: int = 0
+
+    @property
+    def collisions(self) -> float | None:
+        """How many of the different values are expected to share a column with another one; None if unknown."""
+        return expected_collisions(self.distinct, self.width) if self.distinct else None
+
+    def bucket_levels(self) -> dict[int, list[str]]:
+        """Return the most frequent values that fell into each bucket, the more frequent first."""
+        out: dict[int, list[str]] = {}
+        hashes = Texts.of(map(str, self.levels)).hashes(seed_of(self.name))
+        for level, bucket in zip(self.levels, signed_buckets(hashes, self.width)[0].tolist(), strict=True):
+            out.setdefault(bucket, []).append(str(level))
+        return out
+
+
+@dataclass(frozen=True)
+class WordColumn(Column):
+    """A column of texts whose words are counted; `levels` is the vocabulary, `share` the share of texts with each word.
+
+    Parameters
+    ----------
+    weighting : "counts", "binary", or "tfidf": counts times 1 + ln((1 + n) / (1 + m)), m of n texts having the word,
+        in rows of length one.
+    ngrams : up to how many neighbours are words too, joined by a blank.
+    width : the number of columns that words are hashed to, a power of two; 0 where each has a column of its own.
+    rows : the number of texts that the vocabulary is of.
+    """
+
+    weighting: str = "counts"
+    ngrams: int = 1
+    width: int = 0
+    rows: int = 0
+
+    @property
+    def count(self) -> int:
+        """Number of columns."""
+        return self.width or len(self.levels)
+
+    def entries(self, rows: Texts) -> tuple[NDArray[np.int64], NDArray[np.int32], Array]:
+        """Return where the words of each row begin, (n + 1,), the column of each and its value, sorted by column."""
+        texts, starts = rows.words(self.ngrams)
+        if self.width:
+            codes, values = signed_buckets(texts.hashes(seed_of(self.name)), self.width)
+        else:
+            codes = self.index.find(texts)
+            values = np.ones(len(codes))
+        starts, codes = starts.copy(), np.ascontiguousarray(codes, dtype=np.int32)
+        size = join_entries(starts, codes, values)
+        codes, values = codes[:size], values[:size]
+        if self.weighting == "binary":
+            values = np.sign(values)
+        elif self.weighting == "tfidf":
+            values = values * self.rarity[codes]
+            row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+            values = values / np.sqrt(np.bincount(row, values**2, len(starts) - 1))[row]
+        return starts, codes, values
+
+    @cached_property
+    def rarity(self) -> Array:
+        """The weight of each word of the vocabulary: 1 + ln((1 + n) / (1 + m)) where m of n texts have it."""
+        return 1.0 + np.log((1 + self.rows) / (1 + np.array(self.share) * self.rows))
+
+
+def check_width(name: str, width: Any, most: int = MOST_WIDTH, where: str = "") -> None:
+    """Refuse a number of columns to hash to that is no power of two, or more than `most`, one itself."""
+    if type(width) is not int or not 2 <= width <= most or width & (width - 1):
+        raise InvalidParameter(
+            f"{name} must be a power of two from 2 to 2^{most.bit_length() - 1}, as 2**20{where}, got {width!r:.40}"
+        )
 
 
 def days(series: nw.Series[Any]) -> Array:
@@ -110,7 +247,7 @@ def kind_of(dtype: Any) -> str:
 
 def is_text(distinct: int, rows: int) -> bool:
     """Whether a column with so many distinct texts in so many rows is prose or names, rather than a category."""
-    return distinct > MOST_LEVELS or (distinct > FEW_LEVELS and distinct > rows / 2)
+    return distinct > FEW_LEVELS and distinct * (OFTEN if distinct > MOST_LEVELS else 2) > rows
 
 
 def is_missing(value: Any) -> bool:
@@ -128,8 +265,9 @@ def plain(value: Any) -> Any:
 
 def learn_category(name: str, counts: dict[Any, int], order: list[Any] | None = None) -> Column:
     """Return a category from the number of times that each value occurred; levels sorted unless an order is given."""
-    by_level = {plain(value): count for value, count in counts.items() if not is_missing(value)}
-    present = [plain(level) for level in order] if order is not None else sorted(by_level, key=_rank)
+    texts = all(type(value) is str for value in counts)
+    by_level = counts if texts else {plain(value): count for value, count in counts.items() if not is_missing(value)}
+    present = [plain(level) for level in order] if order is not None else sorted(by_level, key=None if texts else _rank)
     total = sum(by_level.values()) or 1
     return Column(name, "category", tuple(present), tuple(by_level.get(level, 0) / total for level in present))
 
@@ -145,16 +283,14 @@ def _text_codes(values: list[Any], levels: tuple[Any, ...]) -> Codes:
     return np.array(codes, dtype=np.intp)
 
 
-def _number_codes(values: Array, levels: tuple[Any, ...]) -> Codes:
-    """Return the indices of numbers among levels that are numbers, in any order."""
-    known = np.asarray(levels, dtype=np.float64)
+def _number_codes(values: Array, known: Array, order: Codes) -> Codes:
+    """Return the indices of numbers among levels that are numbers, `order` sorting them."""
     if len(values) and np.array_equal(known, known[0] + np.arange(len(known))):  # levels 0, 1, 2, ...
         steps = values - known[0]
         if steps.min() >= 0 and steps.max() < len(known):
             whole: Codes = steps.astype(np.intp)
             if (whole == steps).all():
                 return whole
-    order = np.argsort(known, kind="stable")
     at = np.minimum(np.searchsorted(known[order], values), len(known) - 1)
     codes: Codes = order[at]
     other = known[codes] != values

@@ -21,12 +21,16 @@ QUOTE = re.compile(r"""\bQ\(\s*("[^"`]*"|'[^'`]*')\s*\)""")
 
 @dataclass(frozen=True)
 class Formula:
-    """A parsed formula: the target's expression, the terms, whether there is a constant, and the sum of the offsets."""
+    """A parsed formula: the target's expression, the terms, whether there is a constant, and the sum of the offsets.
+
+    absorb : the columns after a bar, whose effects are absorbed.
+    """
 
     target: str
     terms: tuple[Term, ...]
     intercept: bool
     offset: str | None = None
+    absorb: tuple[str, ...] = ()
 
     def columns(self) -> list[str]:
         """Return the raw columns of the terms, each once."""
@@ -51,12 +55,9 @@ def read_formula(
     if len(text) > LONGEST:
         raise InvalidParameter(f"the formula {shown!r} has {len(text):,} characters; at most {LONGEST:,} are read")
     text = QUOTE.sub(lambda found: f"`{found[1][1:-1]}`", text)
+    text, absorb = _without_effects(text, shown)
     bare = "".join(QUOTED.split(text)[::2])
-    if "|" in bare:
-        raise InvalidParameter(
-            f"the '|' in the formula {shown!r} would set apart groups with effects of their own, which is not "
-            "supported: it is reserved for fixed effects. Add the groups as a category, '+ C(group)'"
-        )
+    everything = [name for name in everything if name not in absorb]
     left, right = _sides(text, bare, shown, everything)
     caret = "^" in bare and "**" not in bare
     target = _text(left, caret)
@@ -71,11 +72,29 @@ def read_formula(
         tuple(term for term in terms if term.factors),
         any(str(term) == "1" for term in right),
         _sum([_offset(_text(one.factors[0], caret), categories) for one in offsets]),
+        absorb,
     )
     if not formula.terms and not (formula.intercept and re.search(r"[\w.]", bare.rpartition("~")[2])):
         raise InvalidParameter(f"the formula {shown!r} leaves nothing to fit: neither a column nor a constant")
     _check_names(formula, known)
     return formula
+
+
+def _without_effects(text: str, shown: str) -> tuple[str, tuple[str, ...]]:
+    """Return a formula up to its bar, as in "y ~ x | firm + year", and the columns after it, which are absorbed."""
+    parts = QUOTED.split(text)  # what is quoted has odd indices
+    bars = [(i, k) for i in range(0, len(parts), 2) for k, letter in enumerate(parts[i]) if letter == "|"]
+    if not bars:
+        return text, ()
+    i, k = bars[0]
+    rest = "".join([parts[i][k + 1 :], *parts[i + 1 :]])
+    names = tuple(name.strip().strip("`") for name in rest.split("+"))
+    if len(bars) > 1 or "~" not in "".join([*parts[:i], parts[i][:k]]) or not all(names) or re.search(r"[*:^~]", rest):
+        raise InvalidParameter(
+            f"the '|' in the formula {shown!r} sets apart columns whose effects are absorbed: write them after it, "
+            "joined by '+', as in 'y ~ x | firm + year'"
+        )
+    return "".join([*parts[:i], parts[i][:k]]), names
 
 
 def _sides(text: str, bare: str, shown: str, everything: Collection[str]) -> tuple[Any, list[Any]]:
@@ -122,7 +141,12 @@ def _check_names(formula: Formula, known: Collection[str]) -> None:
                 f"{_shown(one)!r} in the formula needs more than numbers of its row: make it a column"
             )
     of_targets = [name for one in targets for name in ([one] if one in known else names_in(one))]
-    for name in [*of_targets, *formula.columns(), *([] if formula.offset is None else names_in(formula.offset))]:
+    for name in [
+        *of_targets,
+        *formula.columns(),
+        *formula.absorb,
+        *([] if formula.offset is None else names_in(formula.offset)),
+    ]:
         lag = lag_of(name)
         if name not in known and (lag is None or lag[0] not in known or name in of_targets):
             raise InvalidParameter(f"the formula names {_shown(name)!r}, and there is no such column; {_offer(known)}")

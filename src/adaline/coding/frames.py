@@ -19,8 +19,9 @@ from adaline.lazy import nw
 
 def plain_terms(columns: Iterable[Column]) -> tuple[Term, ...]:
     """Return the terms of a design without a formula: every column once."""
+    columns = list(columns)
     terms = [Term((TermFactor(column.name, column.name, column.is_category),)) for column in columns]
-    return without_repetition(terms, True)
+    return without_repetition(terms, True, [c.name for c in columns if c.is_category and not c.has_levels])
 
 
 def collected(data: Any) -> Any:
@@ -99,7 +100,7 @@ def refusal(name: str, kind: str, what: str) -> str:
     if kind == "text":
         return (
             f"column {name!r} holds {what}: text, not a category. Leave it out (features=), or name it in categories= "
-            "to code every one of them"
+            "to code every one of them, in hashed= (open_table) if they are ids, or in words= to count its words"
         )
     return (
         f"could not convert column {name!r} of type {what} to float: it is neither a column of numbers nor of "

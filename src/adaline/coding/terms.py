@@ -7,7 +7,7 @@ full.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -55,15 +55,18 @@ class Term:
     factors: tuple[TermFactor, ...]
 
 
-def without_repetition(terms: Iterable[Term], intercept: bool) -> tuple[Term, ...]:
-    """Return the terms, with categories reduced where a constant or an earlier term has their subspace already."""
+def without_repetition(terms: Iterable[Term], intercept: bool, whole: Collection[str] = ()) -> tuple[Term, ...]:
+    """Return the terms, with categories reduced where a constant or an earlier term has their subspace already.
+
+    Columns that are `whole`, hashed or words, have no levels to leave out.
+    """
     taken: set[tuple[frozenset[str], frozenset[str]]] = set()
     if intercept:
         taken.add((frozenset(), frozenset()))
     out: list[Term] = []
     for term in terms:
-        numbers = frozenset(factor.text for factor in term.factors if not factor.category)
-        categories = [factor for factor in term.factors if factor.category]
+        categories = [factor for factor in term.factors if factor.category and factor.column not in whole]
+        numbers = frozenset(factor.text for factor in term.factors if factor not in categories)
         if len(categories) > MOST_CATEGORIES:
             raise InvalidParameter(
                 f"the formula has a product of {len(categories)} categories: at most {MOST_CATEGORIES} categories are "
@@ -80,9 +83,9 @@ def without_repetition(terms: Iterable[Term], intercept: bool) -> tuple[Term, ..
             out.append(
                 Term(
                     tuple(
-                        replace(factor, full=coding.get(factor.text, False))
+                        replace(factor, full=coding.get(factor.text, factor.category and factor.column in whole))
                         for factor in term.factors
-                        if not factor.category or factor.text in coding
+                        if factor not in categories or factor.text in coding
                     )
                 )
             )

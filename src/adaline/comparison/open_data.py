@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
 from adaline.coding.formula import read_formula
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.sources import TableSource
@@ -29,12 +31,13 @@ from adaline.sources.tables.parts import FileParts, TableParts
 from adaline.sources.tables.pipes import is_pipe, pipe_title
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.source import GUESS, KEPT
+from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
 from adaline.sources.tables.spec import TableSpec, check_column, names_of, read_spec
 from adaline.sources.tables.sql import quoted
 from adaline.wording import counted
 
 LABELS = ("text", "category", "boolean")
-OPTION = re.compile(r"in (dates|categories)\b")
+OPTION = re.compile(r"in (dates|categories|hash(?=ed)|words)(ed)?\b")
 FEW = 10  # whole numbers with no more different values than this may be classes
 
 
@@ -116,7 +119,7 @@ class OpenedData:
     ----------
     request : what was asked for.
     spec : the options that the table was opened by, with the features and the policy for missing values settled.
-    source : the rows.
+    source : the rows: a TableSource, or those of a file of sparse rows.
     target : column or expression to be predicted.
     labels : whether that is a column of labels, so that a classifier is meant.
     order : of labels that are declared to have one, the lowest first; else None.
@@ -128,7 +131,7 @@ class OpenedData:
 
     request: DataRequest
     spec: TableSpec
-    source: TableSource
+    source: Any
     target: str
     labels: bool
     order: list[Any] | None
@@ -157,12 +160,17 @@ def open_data(request: DataRequest, trusting: bool = False) -> OpenedData:
     then refuses the first missing value.
     """
     spec = request.spec
+    if sparse_suffix(request.data) is not None:
+        raise InvalidParameter(
+            f"{request.title} holds sparse rows, without names of columns to describe: fit a system to them, as in "
+            f"adaline fit {request.title} --system LogisticRegression"
+        )
     if spec.target is None and spec.formula is None:
         column, formula = request.option("target", "COLUMN"), request.option("formula", "target ~ columns")
         raise InvalidParameter(f"say what to predict: {column}, or {formula}")
     if isinstance(spec.target, tuple):
         raise InvalidParameter(f"target must be one column, got {list(spec.target)}: open_table takes several")
-    relation = Relation(request.data, request.table)
+    relation = Relation(request.data, request.table).with_texts(spec.whole)
     parts = None if request.cluster is None else FileParts(engine_of(request.cluster), relation)
     spec = read_spec(relation, spec)
     left_out: dict[str, str] = {}
@@ -204,6 +212,23 @@ def open_data(request: DataRequest, trusting: bool = False) -> OpenedData:
     return OpenedData(request, spec, source, target, labels, order, few, missing.rows, left_out, tuple(notes))
 
 
+def open_sparse_data(request: DataRequest, width: int | None) -> OpenedData:
+    """Open a file of sparse rows, which has neither gaps nor columns that cannot be used.
+
+    The names of a VW file are hashed to `width` columns, 2^18 for None.
+    """
+    options = {**request.spec.options(), **({"drop": request.drop} if request.drop else {})}
+    unseen = options.pop("unseen", "error")
+    options.pop("missing", None)
+    refuse_options(**options, table=request.table, cluster=request.cluster)
+    source = open_sparse(request.data, hashed=width, unseen=unseen)
+    labels = np.unique(source.read_targets()[:, 0]) if source.shape.targets > source.offset else np.zeros(0)
+    few = len(labels) if len(labels) <= FEW and (labels == np.floor(labels)).all() else 0
+    two = few == 2  # two numbers are two classes
+    rows = source.count_rows()
+    return OpenedData(request, request.spec, source, "label", two, None, 0 if two else few, rows, {}, ())
+
+
 def _check_target(relation: Relation, target: str) -> None:
     """Refuse a target that is neither a number nor a label, before more is read than its first rows."""
     kind = relation.kind(target)
@@ -235,7 +260,7 @@ def _with_features(
     reasons = {name: reason for name, reason in reasons.items() if name not in drop}
     refuse_mistyped(relation, [name for name in reasons if relation.kind(name) == "text"])
     features = [name for name in features if name not in drop]
-    named = [name for name, _ in spec.categories]
+    named = [*spec.whole, *(name for name, _ in spec.categories)]
     identifiers, doubtful = find_identifiers(relation, [name for name in features if name not in named])
     reasons |= {name: f"{why}; name it in {request.option('features')} to use it" for name, why in identifiers.items()}
     features = [name for name in features if name not in identifiers]
@@ -252,12 +277,12 @@ def _with_features(
 def _columns(relation: Relation, spec: TableSpec) -> tuple[str, list[str]]:
     """Return the target, a column or an expression, and the raw columns that X is made of."""
     if spec.formula is None:
-        return str(spec.target), list(spec.features or ())
+        return str(spec.target), [*(spec.features or ()), *spec.absorb]
     texts = [name for name in relation.schema if relation.kind(name) in ("text", "category")]
     everything = [name for name in relation.schema if name != spec.weight]
     formula = read_formula(spec.formula, texts, list(relation.schema), everything=everything)
     relation.add_lags(formula.columns())
-    return formula.target, formula.columns()
+    return formula.target, [*formula.columns(), *formula.absorb, *spec.absorb]
 
 
 def _count_missing(

@@ -11,18 +11,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import Array, as_dense, is_sparse
 from adaline.block import Block
 from adaline.coding.columns import plain
 from adaline.comparison.open_data import DataRequest, OpenedData, open_data
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.locks import cached_property
+from adaline.selection.cross_validation import refuse_absorbing
 from adaline.selection.folds import check_classes
 from adaline.solvers.least_squares.factor import ROUNDED
-from adaline.sources import Source
+from adaline.sources import Source, TableSource
 from adaline.sources.tables.coding import gap_counts, gaps_of, target_columns
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sql import quoted
+from adaline.sources.tables.summary import MOST_KEPT, RangeSummary, Wanted, summarize
 from adaline.sources.threads import run_blocks
 from adaline.sources.views import assign_folds
 from adaline.wording import counted
@@ -288,6 +290,11 @@ def sample_table(opened: OpenedData, task: str, seed: int, folds: int) -> Table:
         classes = opened.source.find_labels()
         source = opened.source.encoded(classes)
     rows, most = source.count_rows(), MOST_NUMBERS // max(len(opened.source.names), 1)
+    if source.sparse and len(opened.source.names) ** 2 > MOST_NUMBERS:
+        raise InvalidParameter(
+            f"{opened.request.title} has {len(opened.source.names):,} columns, most of them zero: too many for "
+            "compare, which writes zeros out. Hash them to fewer, or fit a system to them"
+        )
     drawn = None if rows <= most else np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
     indices = _used_rows(opened)
     indices = indices if drawn is None else drawn if indices is None else indices[drawn]
@@ -337,6 +344,7 @@ class ReadData(NamedTuple):
 def read_data(request: DataRequest, task_of: Callable[[OpenedData], str], seed: int, folds: int) -> ReadData:
     """Open data and read their rows for the task that `task_of` says."""
     opened = open_data(request)
+    refuse_absorbing(opened.source, "compare")
     return ReadData(opened, sample_table(opened, task_of(opened), seed, folds))
 
 
@@ -373,7 +381,7 @@ def _read_rows(
             low, high = np.searchsorted(drawn, [low, high])
             indices = drawn[low:high] - block.first_row
         where = place[low:high]
-        x[where], t[where] = block.x[indices], block.t[indices]
+        x[where], t[where] = as_dense(block.x[indices]), block.t[indices]
         if weight is not None:
             weight[where] = block.weights()[indices]
         return np.empty(0)
@@ -400,13 +408,17 @@ def _rows_drawn(drawn: NDArray[np.intp], source: Source) -> tuple[Array, Array, 
     for block in source.blocks():
         low, high = np.searchsorted(drawn, [block.first_row, block.first_row + block.rows])
         indices = drawn[low:high] - block.first_row
-        found.append((np.asarray(block.x)[indices], block.t[indices], block.weights()[indices]))
+        x = block.x if is_sparse(block.x) else np.asarray(block.x)
+        found.append((as_dense(x[indices]), block.t[indices], block.weights()[indices]))
     x, t, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return x, t, weight
 
 
 def describe_columns(opened: OpenedData) -> list[dict[str, Any]]:
-    """Return what the raw columns hold, by one scan of those that are used; those left out have their reason."""
+    """Return what the raw columns hold, by one scan of those that are used; those left out have their reason.
+
+    On an engine their summaries are made where the rows are.
+    """
     relation = opened.source.relation
     weight = opened.spec.weight
     used = {
@@ -416,13 +428,35 @@ def describe_columns(opened: OpenedData) -> list[dict[str, Any]]:
         **dict.fromkeys(opened.spec.offset_columns(relation.schema), "offset"),
     }
     categories = {column.name for column in opened.source.coding.columns if column.is_category}
-    exact = opened.source.count_rows() <= COUNTED
-    found = _query(relation, {name: _column_sql(relation, name, name in categories, exact) for name in used})
-    hidden = [name for name in used if found[name][3:] and found[name][3] != found[name][3]]  # by NaN, which is no NULL
-    found |= _query(relation, {name: _column_sql(relation, name, False, exact, gaps=True) for name in hidden})
+    if opened.source.on_engine:
+        found = _summarized(opened.source, {name: _has_levels(relation, name, name in categories) for name in used})
+    else:
+        exact = opened.source.count_rows() <= COUNTED
+        found = _query(relation, {name: _column_sql(relation, name, name in categories, exact) for name in used})
+        hidden = [name for name in used if found[name][3:] and found[name][3] != found[name][3]]  # by NaN, no NULL
+        found |= _query(relation, {name: _column_sql(relation, name, False, exact, gaps=True) for name in hidden})
     out = [_queried(relation, name, role, name in categories, found[name]) for name, role in used.items()]
     for name, reason in opened.left_out.items():
         out.append(_description(name, "left out", relation.kind(name), note=reason))
+    return out
+
+
+def _has_levels(relation: Relation, name: str, category: bool) -> bool:
+    return category or relation.kind(name) in ("text", "category", "boolean")
+
+
+def _summarized(source: TableSource, levels: dict[str, bool]) -> dict[str, list[Any]]:
+    """Return what `_query` does, by summaries of the parts of a table."""
+    means = tuple((name, source.relation.kind(name)) for name in levels if not levels[name])
+    wanted = Wanted(means, tuple((name, MOST_KEPT) for name in levels if levels[name]), ranges=True)
+    found, out = summarize(source.reduce_rows(), wanted), dict[str, list[Any]]()
+    for name, one in found.levels.items():
+        counts = dict(sorted((one.counts or {}).items()))
+        out[name] = [one.missing, len(counts), counts]
+    for name, numbers in found.means.items():
+        assert isinstance(numbers, RangeSummary)
+        ends = (numbers.low, numbers.mean, numbers.high) if numbers.present else (None, None, None)
+        out[name] = [numbers.missing, numbers.different.count, *ends]
     return out
 
 
@@ -443,7 +477,7 @@ def _column_sql(relation: Relation, name: str, category: bool, exact: bool, gaps
     """
     column = quoted(name)
     distinct = f"count(DISTINCT {column})" if exact else f"approx_count_distinct({column})"
-    if category or relation.kind(name) in ("text", "category", "boolean"):
+    if _has_levels(relation, name, category):
         return [distinct, f"histogram({relation.value(name)})"]
     here = f" FILTER (NOT {relation.absent(name)})" if gaps else ""
     number = f"epoch({column}) / 86400" if relation.kind(name) == "date" else f"CAST({column} AS DOUBLE)"

@@ -668,6 +668,7 @@ def _by_newton(source: Source, loss: Loss, options: NetOptions) -> FittedNet | N
     return _net(nets, options) if np.isfinite(nets.machines.lowest).all() else None
 
 
+@one_blas_thread()
 def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
     """Fit any smooth convex loss of one target, or of coupled outputs, by proximal Newton steps of one machine."""
     net = smooth_net(source, loss, options.intercept, options.standardize)
@@ -701,7 +702,7 @@ def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
         solver="proximal Newton" if path is None else "proximal Newton along a path",
         advice=None if solved else short_of(found.gap, found.evaluation.value - lowest),
     )
-    return FittedNet(raw_weights(problem, found.theta), l1, path, proof, ~problem.constant, problem.spread.mean)
+    return FittedNet(raw_weights(under, found.theta), l1, path, proof, ~problem.constant, problem.spread.mean)
 
 
 def _unpenalised(net: SmoothNet, options: NetOptions) -> FittedNet:
@@ -749,9 +750,16 @@ def smooth_net(source: Source, loss: Loss, intercept: bool, standardize: bool) -
 
 
 def raw_weights(problem: Problem, theta: Array) -> Array:
-    """Return weights in raw units; the intercepts of coupled outputs add up to zero."""
+    """Return weights in raw units; of coupled outputs, the intercepts add up to zero.
+
+    What all outputs gain by a column decides nothing: without a ridge penalty it is what leaves the least absolute
+    values, a median, and of several the one nearest to zero.
+    """
     out = problem.to_raw(theta)
-    out[:, 0] -= out[:, 0].mean() * problem.loss.coupled
+    if problem.loss.coupled:
+        out[:, 0] -= out[:, 0].mean()
+        k, order = len(out), np.sort(out[:, 1:], axis=0)
+        out[:, 1:] -= np.where(problem.ridge == 0, np.clip(0.0, order[(k - 1) // 2], order[k // 2]), 0.0)
     return out
 
 
@@ -781,7 +789,7 @@ def _validated(
     losses = Losses(np.array(weights))
     for values in np.array(each).T:
         losses.add(values)
-    thetas = np.array([raw_weights(problem, point.found.theta) for point in points])
+    thetas = np.array([raw_weights(replace(problem, ridge=ridge(l1)), found.theta) for l1, found in points])
     gaps = np.array([point.found.gap for point in points])
     return ElasticPath(l1s, thetas, gaps, np.array(losses.values), np.array(losses.errors))
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData
@@ -47,7 +48,8 @@ from adaline.solvers.smooth.choose import MATRIX, diagonal_metric, minimise_near
 from adaline.solvers.smooth.firth import firth, firth_ratios
 from adaline.solvers.smooth.gradient import Stop, gradient_descent
 from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, FamilyFit, LikelihoodFit, raw_root
-from adaline.solvers.smooth.newton import CUT, FLAT, Curvature, DescentResult, factor_hessian, newton
+from adaline.solvers.smooth.near_columns import TurnedProblem, turned
+from adaline.solvers.smooth.newton import CUT, FLAT, Curvature, DescentResult, curvature_gap, factor_hessian, newton
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import proximal
 from adaline.sources import Source
@@ -75,6 +77,7 @@ SHAPE_STEPS, SHAPE_CLOSE = 50, 1e-11  # most steps to the shape of a negative bi
 SHAPE_ROUNDING = 2.0**-48  # share of the terms of its slope that is rounding
 REACH, SAME = 1e5, 1e-10  # a move, in roots of the objective's size, along columns that depend, and what it may change
 BENDS = 1e-9  # share of the curvature of single columns that columns which nearly depend do not have
+NEARLY = 1e4  # condition from which columns that nearly depend on others are replaced
 FAR = 15.0  # output of a single column from which its coefficient may be on the way to infinity
 
 
@@ -394,13 +397,14 @@ def minimise_shape(
         near = options if fitted is None else replace(options, init=fitted.solution.theta)
         fitted = minimise(own, constants, near)
         assert fitted.found is not None
+        assert fitted.problem is not None
         unbounded = fitted.solution.certificate.status is Status.NO_MINIMUM
         before = shape
         for _ in range(SHAPE_STEPS):
             likelihood = with_family(problem.loss, NegativeBinomial(shape)).linked
             assert likelihood is not None
-            point = FamilyPoint(likelihood, fitted.found.theta, own.view, 0.0)
-            first, second, size = problem.source.sum(ShapeScore, point).sums.tolist()
+            point = FamilyPoint(likelihood, fitted.found.theta, fitted.problem.view, 0.0)
+            first, second, size = fitted.problem.source.sum(ShapeScore, point).sums.tolist()
             slope, bend = shape * first, shape**2 * second + shape * first  # by the logarithm of the shape
             step = -slope / bend if bend < 0 else math.copysign(1.0, slope)
             settled = abs(step) <= SHAPE_CLOSE or abs(first) <= SHAPE_ROUNDING * size
@@ -467,24 +471,75 @@ class _Minimising:
             near = self._near()
             found = self._solve(self._start()) if near is None else near
             name = found.solver
+            found = self._straightened(found)
             if self.check is not None and near is None and math.isinf(found.gap):
                 self._settle(found)
             found = self._judge_flat_directions(found)
             if self.unbounded or self.separation is not None:
-                problem = with_tiny_penalty(problem)
-                found = minimise_smooth(problem, found.theta * 0.5, self.wanted, options.solver).after(found)
+                theta, tiny = self._in_original(found).theta, with_tiny_penalty(problem)
+                found = minimise_smooth(tiny, theta * 0.5, self.wanted, options.solver).after(found)
+                near = self._minimum_near(problem, problem.from_raw(tiny.to_raw(found.theta)))
+                problem, found = (tiny, found) if near is None else (problem, near.after(found))
                 name = found.solver
+            else:
+                problem = self.problem
         if status is Status.SOLVED and not found.converged:
             status = Status.NOT_CONVERGED
         raw, depends = self._outside(problem, found)
         proof = self._certificate(problem, found, raw, depends, status, name)
         return FittedMachine(Solution(raw, proof), found.history, self.separation, problem, found, depends)
 
+    def _minimum_near(self, problem: Problem, theta: Array) -> DescentResult | None:
+        """Return the minimum of what seemed to have none, from weights where the curvature proves one; None without.
+
+        Offsets that vary much make steps as slow as they are where a loss falls for ever.
+        """
+        if self.separation is not None or not math.isfinite(self.loss.concordance) or problem.size > MATRIX:
+            return None
+        here = problem.evaluate(theta, second=True)
+        if here.hessian is None:
+            return None
+        curvature = factor_hessian(here.hessian)
+        if curvature.null.any() or not math.isfinite(curvature_gap(problem, curvature, here)):
+            return None
+        self.unbounded, self.problem = False, problem
+        return self._solve(theta)
+
+    def _straightened(self, found: DescentResult) -> DescentResult:
+        """Return the minimum over rows without the columns that nearly depend on others, where there are such."""
+        curvature, problem = found.curvature, self.problem
+        if not self.options.free or self.unbounded or self.separation is not None or curvature is None:
+            return found
+        unbent = self._unbent(curvature)
+        if curvature.condition <= NEARLY and not unbent.any():
+            return found
+        straight = turned(problem)
+        if straight is None:
+            return found
+        self.problem = straight
+        again = self._solve(straight.from_raw(problem.to_raw(found.theta)))
+        if not again.converged or self.unbounded or self.separation is not None:
+            self.problem = problem
+            return found
+        self.nearly = bool(unbent.any())
+        return again.after(found)
+
+    def _in_original(self, found: DescentResult) -> DescentResult:
+        """Return a point with its weights in the view of the raw columns."""
+        if isinstance(self.problem, TurnedProblem):
+            return found._replace(theta=self.problem.in_original(found.theta))
+        return found
+
+    def _unbent(self, curvature: Curvature) -> NDArray[np.bool_]:
+        """Return which directions without curvature are those of columns that vary."""
+        varying = np.concatenate([[self.problem.intercept], ~self.problem.constant])
+        return np.asarray((curvature.null[np.tile(varying, self.problem.outputs)] != 0).any(axis=0))
+
     def _settle(self, found: DescentResult) -> None:
         """Decide whether a plane separates the classes; few rows in general position are separable (S4)."""
         assert self.check is not None
         likely = self.problem.features >= self.problem.source.n_rows or self._falls_further(found)
-        self.check.settle(found.theta, likely=likely)
+        self.check.settle(self._in_original(found).theta, likely=likely)
 
     def _judge_flat_directions(self, found: DescentResult) -> DescentResult:
         """Return what was found, with curvature along directions where it only seems to be zero.
@@ -500,8 +555,7 @@ class _Minimising:
             self.unbounded = self.check is None and self._falls_further(found)
             return found
         theta, depends = _shortest(problem, found)
-        varying = np.tile(np.concatenate([[problem.intercept], ~problem.constant]), problem.outputs)
-        live = (curvature.null[varying] != 0).any(axis=0)
+        live = self._unbent(curvature)
         if theta is found.theta or not (live.any() or depends.constant.sum() > problem.constant.sum()):
             return found
         here = problem.evaluate(found.theta).value
@@ -519,7 +573,7 @@ class _Minimising:
         if sum(problem.evaluate(found.theta + way * move).value for way in (-1, 1)) - 2 * here <= SAME * scale:
             return found
         self.nearly = True
-        least = CUT * curvature.largest * len(varying)  # eigenvalues along these directions are below
+        least = CUT * curvature.largest * problem.size  # eigenvalues along these directions are below
         root = np.concatenate([curvature.root, null / math.sqrt(least)], axis=1)
         return found._replace(curvature=Curvature(root, least, curvature.largest, curvature.null[:, ~live]))
 
@@ -606,7 +660,7 @@ class _Minimising:
     def _give_up(self, here: DescentResult) -> bool:
         """Whether steps show that there is nothing to converge to."""
         if self.check is not None:
-            return self.check.give_up(here)
+            return self.check.give_up(self._in_original(here))
         if here.slow < PATIENCE or not self.options.free or here.curvature is None:
             return False
         if here.curvature.length(here.evaluation.gradient) ** 2 > LITTLE_LEFT * self.constants.scale:
@@ -656,6 +710,8 @@ class _Minimising:
         self, problem: Problem, found: DescentResult, raw: Array, depends: Dependence, status: Status, solver: str
     ) -> Certificate:
         condition = math.nan if found.curvature is None else found.curvature.condition
+        if isinstance(problem, TurnedProblem):
+            condition *= problem.condition
         if self.unbounded or self._is_at_an_end(problem, found):
             status = Status.NO_MINIMUM
         elif status is Status.SOLVED:
@@ -703,11 +759,8 @@ def _digits(problem: Problem, found: DescentResult, raw: Array, slope: float) ->
     error = np.abs(found.curvature.solve(found.evaluation.gradient))
     spread = np.sqrt((found.curvature.root**2).sum(axis=1)).reshape(error.shape)
     error += ROUNDING * slope * math.sqrt(problem.spread.weight) * spread
-    outside = error * np.concatenate([[1.0], problem.view.scale])
-    outside[:, 0] += np.abs(error[:, 1:]) @ np.abs(problem.view.offset)
-    outside[:, 0] *= problem.intercept
-    length = np.concatenate([[1.0], np.maximum(problem.spread.root, np.finfo(float).tiny)])
-    return digits(outside, raw, length)
+    length = np.concatenate([[1.0], np.maximum(problem.lengths, np.finfo(float).tiny)])
+    return digits(problem.errors_to_raw(error), raw, length)
 
 
 def _shortest(problem: Problem, found: DescentResult) -> tuple[Array, Dependence]:

@@ -3,11 +3,14 @@
 It is not the rule in order: it learns less of rows that come sorted, and more rounds do not mend that. So the
 certificate names it, and tells how far from the optimum it ended, by a pass of its own. With rate="auto" each part
 ends at its own least squares, and rounds beyond the first gain nothing; with a rate the schedule goes on over rounds.
+Perceptrons that are mixed end without a mistake where classes can be separated (McDonald, Hall and Mann, 2010).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,18 +18,19 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.block import Block, Shape
 from adaline.fits.online import OnlineResult, scan_certificate
-from adaline.losses import Squared
+from adaline.losses import Loss
 from adaline.results import Status, changed
 from adaline.scans import Scan, State
-from adaline.scans.tally import LOSS, SQUARES, STEPS, WEIGHT
+from adaline.scans.tally import FIELDS, LARGEST, LOSS, MARGIN, MISTAKES, STEPS, UPDATES, WEIGHT
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
-from adaline.sums import Objective, Sum
+from adaline.sums import Objective, Sum, WrongRows
 from adaline.sums.objective import Point, View
 from adaline.wording import counted
 
-TALLIED = [WEIGHT, LOSS, SQUARES, STEPS]
-ADVICE = "parts were averaged, which is not the rule in order: LinearRegression takes one pass and reaches the optimum"
+ADVICE = "parts were averaged, which is not the rule in order: {} reaches the optimum in few passes"
+MeasureGap = Callable[[Source, Scan], tuple[float, float]]
+"""Returns the objective at the weights of a scan, and how far above its least it is; a pass."""
 
 
 class MixedScans(Sum):
@@ -35,20 +39,20 @@ class MixedScans(Sum):
     Parameters
     ----------
     theta : (K, 1 + D), the sum over finished scans of weight of rows x weights.
-    tallied : (4,), the sums of their tallies, see TALLIED.
+    tally : those of finished scans: sums, but for the largest row and the smallest margin.
     parts : number of scans that have finished.
     worst : the State of a scan that ended early.
     scan : that over the rows of this run, which has not finished; None where there is none.
     """
 
-    def __init__(self, theta: Array, tallied: Array, parts: int, worst: State, scan: Scan | None) -> None:
-        self.theta, self.tallied, self.parts, self.worst, self.scan = theta, tallied, parts, worst, scan
+    def __init__(self, theta: Array, tally: Array, parts: int, worst: State, scan: Scan | None) -> None:
+        self.theta, self.tally, self.parts, self.worst, self.scan = theta, tally, parts, worst, scan
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
         """Return the sum over no rows."""
         theta = np.zeros((shape.targets, 1 + shape.features))
-        return cls(theta, np.zeros(len(TALLIED)), 0, State.RUNNING, None)
+        return cls(theta, first_tally(), 0, State.RUNNING, None)
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Go on with the scan of this run, in the order of the rows."""
@@ -61,60 +65,88 @@ class MixedScans(Sum):
         """Add what has finished; both runs end."""
         for one in (self, other):
             one.finish()
-        self.theta += other.theta
-        self.tallied += other.tallied
-        self.parts += other.parts
-        self.worst = max(self.worst, other.worst, key=lambda state: state.value)
+        self._take(other.theta, other.tally, other.parts, other.worst)
 
     def finish(self) -> None:
         """End the scan of this run."""
-        if self.scan is not None:
-            found = self.scan.numbers[TALLIED]
-            self.theta += found[0] * self.scan.theta
-            self.tallied += found
-            self.parts += 1
-            self.worst = max(self.worst, self.scan.status, key=lambda state: state.value)
-            self.scan = None
+        scan, self.scan = self.scan, None
+        if scan is not None:
+            tally = scan.numbers[: len(FIELDS)].copy()
+            self._take(tally[WEIGHT] * scan.theta, tally, 1, scan.status)
+
+    def _take(self, theta: Array, tally: Array, parts: int, worst: State) -> None:
+        largest, margin = max(self.tally[LARGEST], tally[LARGEST]), min(self.tally[MARGIN], tally[MARGIN])
+        self.theta, self.tally, self.parts = self.theta + theta, self.tally + tally, self.parts + parts
+        self.tally[LARGEST], self.tally[MARGIN] = largest, margin
+        self.worst = max(self.worst, worst, key=lambda state: state.value)
 
 
-def run_mixed(source: Source, scan: Scan, options: EpochOptions, rounds: int) -> OnlineResult:
-    """Run rounds of mixing, changing the scan in place; the history is the mean loss of each round.
+def first_tally() -> Array:
+    """Return the tally of no rows."""
+    out = np.zeros(len(FIELDS))
+    out[MARGIN] = np.inf
+    return out
 
-    The steps of the scan are those of a part, so that a schedule falls as it does there.
+
+def run_mixed(
+    source: Source, scan: Scan, options: EpochOptions, rounds: int, measure: MeasureGap, better: str
+) -> OnlineResult:
+    """Run rounds of mixing, changing the scan in place; the history is the mean loss, or the mistakes, of each round.
+
+    The steps of the scan are those of a part, so that a schedule falls as it does there. `better` is the system that
+    the certificate advises.
     """
     history: list[float] = []
-    worst, parts = State.RUNNING, 0
+    worst, parts, corrections = State.RUNNING, 0, 0.0
     for _ in range(rounds):
         found = source.sum(MixedScans, scan)
         found.finish()
         if found.worst is State.NOT_FINITE:
             source.refuse_nonfinite()
-        weight, loss, squares, steps = found.tallied.tolist()
-        scan.theta[:] = found.theta / weight if weight else scan.theta
+        weight, mistakes = float(found.tally[WEIGHT]), float(found.tally[MISTAKES])
+        corrections += float(found.tally[UPDATES])
+        if weight and (mistakes or not options.clean):
+            scan.theta[:] = found.theta / weight
         for other in (scan.good, scan.lag):
             if other.size:
                 other[:] = scan.theta
-        scan.numbers[TALLIED] = weight, loss, squares, round(steps / max(found.parts, 1))
-        history.append(loss / weight if weight else 0.0)
+        found.tally[STEPS] = round(found.tally[STEPS] / max(found.parts, 1))
+        scan.numbers[: len(FIELDS)] = found.tally
+        history.append(mistakes if options.clean else float(found.tally[LOSS]) / weight if weight else 0.0)
         worst, parts = found.worst, found.parts
-        if worst is not State.RUNNING:
+        if worst is not State.RUNNING or (options.clean and not mistakes):
             break
-    objective, gap = measure_gap(source, scan)
-    status = Status.SOLVED if gap <= options.tol * objective else Status.NOT_CONVERGED
+    objective, gap = measure(source, scan)
+    status = Status.SOLVED if gap <= max(options.tol, 0.0) * objective else Status.NOT_CONVERGED
     solver = f"scan, mixed over {counted(parts, 'part')}, {counted(len(history), 'round')}, not the rule in order"
     proof = scan_certificate(Status.DIVERGED if worst is not State.RUNNING else status, objective, solver, gap)
     if proof.status is Status.NOT_CONVERGED:
-        proof = changed(proof, advice=ADVICE)
-    return OnlineResult(history, proof)
+        proof = changed(proof, advice=ADVICE.format(better))
+    return OnlineResult(history, proof, corrections=corrections - float(scan.numbers[UPDATES]))
 
 
-def measure_gap(source: Source, scan: Scan) -> tuple[float, float]:
-    """Return the sum of half squared errors, and how far above its least it is; a pass."""
+def measure_loss(loss: Loss) -> MeasureGap:
+    """Return how the sum of a loss is measured: the gap is what a Newton step would gain, exact for squared errors."""
+    return partial(_measure_loss, loss)
+
+
+def _measure_loss(loss: Loss, source: Source, scan: Scan) -> tuple[float, float]:
     width = source.shape.features
     view = View(np.ones(width), np.zeros(width))
-    sums = source.sum(Objective, Point(Squared(), scan.theta, view), outputs=len(scan.theta), second="alone")
+    sums = source.sum(Objective, Point(loss, scan.theta, view), outputs=len(scan.theta), second="alone")
     free = slice(0 if scan.intercept else 1, None)
     gap = 0.0
     for gradient, hessian in zip(sums.gradient[:, free], sums.hessian[:, free, free], strict=True):
-        gap += 0.5 * float(gradient @ np.linalg.lstsq(hessian, gradient, rcond=None)[0])
-    return float(sums.value.sum()), gap
+        curvature, axes = np.linalg.eigh(hessian)
+        size = np.abs(curvature)  # of a loss that is not convex some are negative
+        kept = size > len(size) * np.finfo(float).eps * size.max(initial=0.0)
+        gap += 0.5 * float(((axes.T @ gradient)[kept] ** 2 / size[kept]).sum())
+    value = float(sums.value.sum())
+    return value, min(gap, value)  # no loss is below zero
+
+
+def measure_mistakes(source: Source, scan: Scan) -> tuple[float, float]:
+    """Return the perceptron's criterion, whose least is 0; it is its own gap, unless rows lie on the plane itself."""
+    wrong = source.sum(WrongRows, scan.theta)
+    criterion = float(wrong.criterion.sum())
+    return criterion, criterion if criterion or not wrong.count.any() else np.inf

@@ -13,17 +13,23 @@ from typing import Any
 from numpy.typing import NDArray
 
 from adaline.block import Shape
-from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
+from adaline.errors import AdalineWarning, ConvergenceWarning, warn
 from adaline.fits.separation import convergence_outlook
 from adaline.results import Certificate, Status
-from adaline.scans import AdaptiveRule, LMSRule, Scan, Schedule
+from adaline.scans import AdaptiveRule, CoordinateRule, LMSRule, Scan, Schedule, SigmoidRule
+from adaline.scans.adaptive import WIDE as MATRIX
 from adaline.solvers.epochs.pocket import BestWeights
 from adaline.solvers.epochs.sweep import EpochOptions, SweepResult, sweep
 from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
 
 WIDE = 2**14
-"""Columns beyond which "auto" touches only the entries of a sparse row, and not scales of all columns with each row."""
+"""Columns beyond which "auto" keeps scales of each column alone, and a dense LMS none."""
+COORDINATES: dict[type[Scan], dict[str | None, str]] = {
+    LMSRule: {None: "squared"},
+    SigmoidRule: {"tanh": "tanh_squared", "logistic": "sigmoid_squared"},
+}
+"""The losses of rules, by their activation, that sparse rows of many columns learn by steps of each coordinate."""
 
 
 @dataclass(frozen=True)
@@ -49,18 +55,20 @@ class OnlineResult:
     pocket: BestWeights | None = None
 
 
-def start_scan(rule: type[Scan], shape: Shape, rate: Any, schedule: Any, **config: Any) -> Scan:
-    """Return the scan of a rule before its first row; the rate "auto" is that of the adaptive rule."""
+def start_scan(rule: type[Scan], shape: Shape, rate: Any, schedule: Any, sparse: bool = False, **config: Any) -> Scan:
+    """Return the scan of a rule before its first row; the rate "auto" is that of the adaptive rule.
+
+    Sparse rows of more columns than it has a matrix for, and rows of more than it has scales for, learn by steps of
+    each coordinate; a dense LMS of so many columns by its length.
+    """
     if not isinstance(rate, str):
         return rule.start(shape, rate=Schedule(rate, schedule), **config)
-    if shape.features <= WIDE:
-        return AdaptiveRule.start(shape, **config)
-    if rule is LMSRule:
+    loss = COORDINATES.get(rule, {}).get(config.get("activation"))
+    if loss is not None and shape.features > (MATRIX if sparse else WIDE) and (sparse or rule is not LMSRule):
+        return CoordinateRule.start(shape, loss=loss, **{k: v for k, v in config.items() if k != "activation"})
+    if shape.features > WIDE:
         return LMSRule.start(shape, rate=Schedule(1.0, "power", tau=1e4), variant="normalized", **config)
-    raise InvalidParameter(
-        f"rate='auto' goes over the scales of all columns with each row, too slow for {shape.features} of them: give a "
-        "number as rate, or use mode='batch'"
-    )
+    return AdaptiveRule.start(shape, **config)
 
 
 def scan_certificate(status: Status, objective: float, solver: str = "scan", gap: float = math.inf) -> Certificate:

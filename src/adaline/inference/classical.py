@@ -53,6 +53,7 @@ class Inference(CoefficientStatistics):
     """Statistics of one target: of its coefficients, and of the fit."""
 
     r_squared: float
+    within_r_squared: float
     adjusted_r_squared: float
     sigma: float
     freedom: float
@@ -84,11 +85,17 @@ def infer(
     sigma = math.sqrt(variance) * float(fit.unit[k])
     error = sigma * unit_errors(fit, intercept) if robust is None else robust.std_errors()
     r_squared = 1.0 - squares / total if total > 0 else math.nan
-    model = p - intercept
+    absorbed = sample.absorbed
+    model = p - intercept - (0 if absorbed is None else absorbed.freedom)
     explained = (total - squares) / model if model > 0 else math.nan
     f, f_freedom = explained / variance if variance else explained * math.inf, freedom
     if robust is not None:
         f, f_freedom = (np.nan if fit.penalty.any() else robust.model_f()), robust.freedom
+    within = math.nan
+    if absorbed is not None and not total > 0:
+        error = np.full_like(error, math.nan)
+    if absorbed is not None:
+        within, r_squared = r_squared, 1.0 - float(fit.rss[k]) / absorbed.total if absorbed.total > 0 else math.nan
     likely = freedom > 0.5 and squares > 0  # otherwise sigma goes to zero, and the likelihood beyond all bounds
     spread = np.log(squares / n) + 2 * np.log(fit.unit[k]) if likely else np.nan
     likelihood = -0.5 * n * (LOG_2PI + spread + 1.0)
@@ -99,6 +106,7 @@ def infer(
         freedom=freedom,
         model_freedom=model,
         r_squared=r_squared,
+        within_r_squared=within,
         adjusted_r_squared=1.0 - (1.0 - r_squared) * (n - intercept) / freedom if freedom > 0.5 else np.nan,
         f_statistic=float(f),
         f_freedom=float(f_freedom),

@@ -7,7 +7,10 @@ Robust errors, which hold without equal variances (HC0 to HC4) or independent ro
 
     HC0: c = 1, power 0      HC1: c = N/(N - p), power 0      HC2: c = 1, power 1      HC3: c = 1, power 2
     HC4: c = 1, power min(4, h N/p) of each row
-    cluster: c = G/(G - 1) (N - 1)/(N - p), G groups
+    cluster: c = G/(G - 1) (N - 1)/(N - p), G groups; where effects were absorbed, p counts none of those whose levels
+             lie within one group each, as in fixest (K.fixef = "nonnested")
+    cluster by two columns: G_1 + G_2 - G_12, that of groups which agree in both; c has the smaller number of groups,
+             as in fixest (G.df = "min"); A. C. Cameron, J. B. Gelbach and D. L. Miller, JBES 29 (2011), 238-249
     HAC: G = sum over rows i and j at most L apart of (1 - |i - j| / (L + 1)) s_i s_j'
 
 The model keeps only sums, so the rows have to be given again; they are recognised by their weight and their residuals.
@@ -18,20 +21,23 @@ Econometrica 55 (1987), 703-708 (HAC).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.arrays import Array, host
 from adaline.block import Block
-from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.inference.sample import Sample
 from adaline.parameters import NONE, AnyOf, OneOf, WholeNumber
 from adaline.solvers.least_squares.factor import EPS, Factor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
+from adaline.sources.absorbed import AbsorbedSource
 from adaline.sources.totals import check_held, weight_totals
 from adaline.sums import FittedDesign, FittedLikelihood, GroupScores, Scores
 from adaline.sums.scores import runs
@@ -165,7 +171,7 @@ class ErrorOptions:
     Parameters
     ----------
     errors : one of `ERRORS`.
-    groups : labels of the rows, (n,), for "cluster".
+    groups : labels of the rows, (n,), or two of them, (n, 2), or names of columns of a table, for "cluster".
     lags : how far apart rows may be related, for "HAC"; None for 4 (N/100)^(2/9), rounded down.
     distribution : "normal" or "t", which judges single coefficients; None is "t" where the variance of the rows is
         estimated and the errors are classical, else "normal".
@@ -237,9 +243,14 @@ def covariances(fit: Fit, source: Source | None, sample: Sample, options: ErrorO
         raise InvalidData(
             f"no robust errors: {sample.n:g} observations leave no residuals to {fit.trace[0]:g} parameters"
         )
+    if sample.absorbed is not None and POWERS.get(errors, 0.0):
+        raise InvalidParameter(
+            f"no {errors} errors where effects are absorbed: leverages of their levels are not known. Use 'HC1' or "
+            "'cluster'"
+        )
     check_weight(source, fit, sample)
     if errors == "cluster":
-        return _clustered(fit, source, sample, with_groups(source, options.groups))
+        return _clustered(fit, source, sample, options.groups)
     through = options.tempered(lens(fit, sample.precision), float(fit.trace[0]) / sample.n)
     if errors == "HAC":
         meat, squares = lagged(source, through, options.lags_of(source.count_rows()), targets)
@@ -338,7 +349,10 @@ def read_groups(groups: Any, rows: int) -> Array:
         raise InvalidParameter("errors='cluster' needs groups: one label for each row")
     labels = np.asarray(groups)
     if labels.shape != (rows,):
-        raise InvalidData(f"groups has shape {labels.shape}; it must be one label for each of the {rows} rows")
+        raise InvalidData(
+            f"groups has shape {labels.shape}; it must be one label for each of the {rows} rows, or two; or, of "
+            "a table, the name of a column, or two names"
+        )
     if labels.dtype == object:
         known: dict[Any, int] = {}
         missing = [i for i, label in enumerate(labels) if label is None or label != label]
@@ -351,11 +365,33 @@ def read_groups(groups: Any, rows: int) -> Array:
     return codes.astype(np.float64)
 
 
-def with_groups(source: Source, groups: Any) -> Source:
+def group_sources(source: Source, groups: Any) -> list[Source]:
     """Return the same rows with the number of the group of each as one more target.
 
-    Groups are the name of a column of their table, which is read with the rows, or one label for each row.
+    Groups are the name of a column of their table, which is read with the rows, or one label for each row. Of two such
+    that is done for each, and for those that agree in both.
     """
+    two = isinstance(groups, list | tuple) and len(groups) == 2
+    if two and all(isinstance(one, str) or np.ndim(one) == 1 for one in groups):
+        pair = list(groups)
+    elif not isinstance(groups, str) and np.ndim(groups) == 2 and np.shape(groups)[1] == 2:
+        pair = list(np.asarray(groups).T)
+    else:
+        return [with_groups(source, groups)]
+    each = [with_groups(source, one) for one in pair]
+    numbers = np.column_stack([one.read_targets()[:, -1] for one in each])
+    both = np.unique(numbers, axis=0, return_inverse=True)[1].ravel().astype(np.float64)
+    return [*each, source.with_targets(np.column_stack([source.read_targets(), both]))]
+
+
+def with_groups(source: Source, groups: Any) -> Source:
+    """Return the same rows with the number of the group of each as one more target; see `group_sources`."""
+    if isinstance(source, AbsorbedSource):
+        if isinstance(groups, str):
+            codes = source.rows.read_levels(groups).codes.astype(np.float64)
+        else:
+            codes = read_groups(source.chosen(np.asarray(groups)), source.n_rows)
+        return source.with_targets(np.column_stack([source.read_targets(), codes]))
     if isinstance(groups, str):
         from adaline.sources.tables.groups import with_group  # tables are slow to import
 
@@ -371,19 +407,46 @@ def group_scale(groups: int, rows: float, parameters: float) -> float:
     return groups / (groups - 1.0) * (rows - 1.0) / (rows - parameters)
 
 
-def _clustered(fit: Fit, source: Source, sample: Sample, joined: Source) -> list[Covariance]:
-    scores = joined.sum(GroupScores, lens(fit, sample.precision), size=1 + factor_of(fit).rank)
+def _clustered(fit: Fit, source: Source, sample: Sample, groups: Any) -> list[Covariance]:
+    joined = group_sources(source, groups)
+    each = [rows.sum(GroupScores, lens(fit, sample.precision), size=1 + factor_of(fit).rank) for rows in joined]
+    scores = each[0]
     check_squares(source, fit, scores.squares)
-    count = len(scores.groups)
+    count = min(len(one.groups) for one in each[:2])
+    nested = nested_freedom(source, joined[:2])
     out = []
     for k in range(len(fit.squares)):
-        scale = group_scale(count, sample.n, float(fit.trace[k]))
-        if count <= FEW_GROUPS * scores.scores.shape[2]:  # the scores are a root themselves, and show its rank
+        scale = group_scale(count, sample.n, float(fit.trace[k]) - nested)
+        if len(each) > 1:
+            root = root_of_difference(each[0].meat(k) + each[1].meat(k) - each[2].meat(k), scale)
+            root = np.ldexp(root, factor_of(fit).scaling.target_scale[k])
+        elif count <= FEW_GROUPS * scores.scores.shape[2]:  # the scores are a root themselves, and show its rank
             root = np.ldexp(np.sqrt(scale) * scores.scores[:, k].T, factor_of(fit).scaling.target_scale[k])
         else:
             root = _root(fit, k, scores.meat(k), scale)
         out.append(Covariance(fit, k, root, count - 1.0, "cluster"))
     return out
+
+
+def nested_freedom(source: Source, joined: Sequence[Source]) -> float:
+    """Return the degrees of freedom of absorbed effects all of whose levels lie within a group each, by some column."""
+    if not isinstance(source, AbsorbedSource):
+        return 0.0
+    from adaline.solvers.absorb.absorb import rank_of
+
+    free = list(source.rows.levels)
+    for rows in joined:
+        groups = rows.read_targets()[:, -1]
+        free = [one for one in free if not within_groups(one.codes, groups, len(one.values))]
+    rank = rank_of(free, source.weight)[0] - 1 if free else 0
+    return float(source.absorption.freedom - rank)
+
+
+def within_groups(codes: NDArray[np.int32], groups: Array, levels: int) -> bool:
+    """Whether all rows of each level, (N,) codes of so many, are of one group."""
+    own = np.zeros(levels)
+    own[codes] = groups
+    return bool((own[codes] == groups).all())
 
 
 def _root(fit: Fit, k: int, meat: Array, scale: float) -> Array:
@@ -397,6 +460,33 @@ def root_of(meat: Array, scale: float) -> Array:
         raise InvalidData("no robust errors: sums over the rows overflow float64. Rescale columns that are very large.")
     values, vectors = np.linalg.eigh(meat)
     return np.asarray(vectors * np.sqrt(scale * np.where(values > 8 * len(values) * EPS * values[-1], values, 0.0)))
+
+
+NEGATIVE = 1e-9  # of the largest eigenvalue, beyond which a negative one is no rounding
+
+
+def root_of_difference(meat: Array, scale: float) -> Array:
+    """Return a root (m, m) of scale times a meat that is a difference, so that some eigenvalues may be negative.
+
+    These count as zero: of the slopes, and then of the constant, the first coordinate, beside them. The dummies of
+    absorbed effects take all of it out of the groups of either column, but not of those of both.
+    """
+    root = np.zeros_like(meat)
+    slopes = root_of(meat[1:, 1:], scale)
+    values = np.linalg.eigvalsh(meat[1:, 1:])
+    if len(values) and values[0] < -NEGATIVE * np.abs(values).max():
+        warn(
+            "groups of two kinds leave a covariance with negative variances in some directions, which count as zero: "
+            "standard errors may be too small; use groups of one kind, or of more groups",
+            AdalineWarning,
+        )
+    lengths_squared = (slopes**2).sum(axis=0)
+    across = np.divide(
+        scale * meat[0, 1:] @ slopes, lengths_squared, where=lengths_squared > 0, out=np.zeros(len(slopes))
+    )
+    root[0, 1:], root[1:, 1:] = across, slopes
+    root[0, 0] = np.sqrt(max(scale * meat[0, 0] - across @ across, 0.0))
+    return root
 
 
 def refuse_full_leverage(source: Source, design: Design, scores: Scores, errors: str) -> None:

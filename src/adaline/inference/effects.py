@@ -370,6 +370,8 @@ class _Designs:
     def __init__(self, model: Any, X: Any) -> None:
         self.model = model
         self.coding = model.__dict__.get("coding_")
+        if "absorbed_" in model.__dict__:
+            raise InvalidParameter("effects on the mean are not computed where effects were absorbed: read coef_")
         if isinstance(X, Source):
             X = _read_source(coded(model, X, targets=False), self.coding is not None)
         frame = nw.from_native(collected(X), pass_through=True, eager_only=True) if self.coding is not None else None
@@ -409,6 +411,8 @@ class _Designs:
                 else:
                     yield _Change(name, SLOPE, self._slope_of_column(kinds[0], held), None)
                 continue
+            if levels[0].is_category and not levels[0].has_levels:
+                raise InvalidParameter(f"column {name!r} is {levels[0].kind}: it has no levels to be compared")
             first, *others = (False, True) if levels[0].kind == "boolean" else levels[0].levels
             designs = {level: self._coded(self._with(name, level)) for level in (first, *others)}
             pairs = combinations(designs, 2) if pairwise else ((first, level) for level in others)
@@ -435,7 +439,7 @@ class _Designs:
             own = [factor for factor in term if name in (*factor.numbers(), *factor.categories())]
             steps = bool(own) and all(factor.category for factor in own)
             enters |= bool(own) and not steps
-            held += [steps] * int(np.prod([self.coding.width(factor) for factor in term]))
+            held += [steps] * self.coding.term_width(term)
         return np.array(held, dtype=bool) if enters or not any(held) else None
 
     def _slope_of_column(self, column: Any, held: Any) -> Array:
@@ -459,9 +463,9 @@ class _Designs:
         return changed
 
     def _coded(self, frame: Any, held: Any = None) -> Array:
-        x = np.asarray(self.coding.code(frame), dtype=np.float64)
+        x = np.asarray(as_dense(self.coding.code(frame)), dtype=np.float64)
         if held is not None and held.any():
-            x[:, held] = np.asarray(self.coding.code(self.frame), dtype=np.float64)[:, held]
+            x[:, held] = np.asarray(as_dense(self.coding.code(self.frame)), dtype=np.float64)[:, held]
         return self._expanded(x)
 
     def _expanded(self, x: Any) -> Array:

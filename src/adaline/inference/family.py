@@ -26,7 +26,7 @@ from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.likelihood import AT_BORDER, NO_MAXIMUM, PENALISED, TOO_LARGE, check_maximum, with_ends
 from adaline.inference.summary import TargetsTable
 from adaline.parameters import LEVEL
-from adaline.results import Certificate
+from adaline.results import CONSTANT, Certificate
 from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, LikelihoodFit
 from adaline.wording import degrees, number, p_value
 
@@ -157,6 +157,7 @@ def summarise_families(
     errors: str = "classical",
     freedom: float | None = None,
     ends: Sequence[Array] | None = None,
+    constant: str = CONSTANT,
 ) -> FamilySummary:
     """Return the table of the fits of one or more targets.
 
@@ -170,10 +171,11 @@ def summarise_families(
     errors, freedom : which standard errors the fits have; degrees of freedom of t, infinity for the normal
         distribution, None for those of the fit.
     ends : of the intervals of each target, (2, 1 + D), where they are not Wald's.
+    constant : what columns are that do not vary.
     """
     LEVEL.check("level", level)
     freedom = fits[0].freedom if freedom is None else freedom
-    missing = left_out(fits[0].dependence, names)
+    missing = left_out(fits[0].dependence, names, constant)
     plain = [infer_family(fit.without_dependent(), intercept, level, freedom) for fit in fits]
     parts, profiled = with_ends(plain, ends)
     quasi = parts[0].estimated and parts[0].family in ("poisson", "binomial", "negative_binomial")

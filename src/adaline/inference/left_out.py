@@ -6,24 +6,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from adaline.results import say_constant, some
+from adaline.results import CONSTANT, EXPLAINED, say_constant, some
 from adaline.solvers.least_squares.dependence import Dependence
 
-CONSTANT = "constant"
 
-
-def left_out(dependence: Dependence, names: Sequence[str]) -> dict[str, str]:
-    """Return the names of columns left out, each with its combination of other columns, or "constant"."""
-    reasons = {names[j]: CONSTANT for j in map(int, np.flatnonzero(dependence.constant))}
-    texts = dependence.texts(names)
+def left_out(dependence: Dependence, names: Sequence[str], constant: str = CONSTANT) -> dict[str, str]:
+    """Return the names of columns left out, each with its combination of other columns, or that it is `constant`."""
+    reasons = {names[j]: constant for j in map(int, np.flatnonzero(dependence.constant))}
+    texts = dependence.texts(names, constant == EXPLAINED)
     return reasons | {names[a]: text for a, text in zip(dependence.left_out, texts, strict=True)}
 
 
 def left_out_notes(reasons: dict[str, str]) -> list[str]:
     """Return the lines that a table says about columns left out."""
-    constant = [name for name, why in reasons.items() if why == CONSTANT]
-    dependent = [why for why in reasons.values() if why != CONSTANT]
-    out = [say_constant(constant)] if constant else []
+    alone = {what: [name for name, why in reasons.items() if why == what] for what in (CONSTANT, EXPLAINED)}
+    dependent = [why for why in reasons.values() if why not in alone]
+    out = [say_constant(found, what) for what, found in alone.items() if found]
     if dependent:
         out.append(
             f"left out as combinations of columns before them, as in R: {some(dependent, '; ')}. The other "

@@ -22,7 +22,7 @@ from adaline.inference.sample import Sample
 from adaline.inference.summary import TargetsTable
 from adaline.parameters import LEVEL
 from adaline.penalties import no_penalty
-from adaline.results import Certificate
+from adaline.results import CONSTANT, EXPLAINED, Certificate
 from adaline.solvers.least_squares.factor import gram_factor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
@@ -36,9 +36,16 @@ class Summary(TargetsTable):
 
     parts: list[Inference]
 
+    def _quality(self, part: Inference) -> dict[str, Any]:
+        found = super()._quality(part)
+        if math.isnan(part.within_r_squared):
+            found.pop("within_r_squared")
+        return found
+
     def _lines(self, part: Inference) -> list[str]:
+        within = "" if math.isnan(part.within_r_squared) else f", within {number(part.within_r_squared)}"
         return [
-            f"R² {number(part.r_squared)}, adjusted {number(part.adjusted_r_squared)};  residual sd "
+            f"R² {number(part.r_squared)}, adjusted {number(part.adjusted_r_squared)}{within};  residual sd "
             f"{number(part.sigma)} on {degrees(part.freedom)} degrees of freedom",
             f"F {number(part.f_statistic)} on {degrees(part.model_freedom)} and {degrees(part.f_freedom)} "
             f"(p {p_value(part.f_p_value)})",
@@ -80,7 +87,8 @@ def summarise_regression(
         robust = _covariances(kept, sample, sources, options)
     freedom = options.freedom(sample.n - float(fits[0].trace[0]) if robust[0] is None else robust[0].freedom, True)
     factor = fits[0].factor
-    missing = {} if factor is None or factor.rank == len(names) else left_out(factor.dependence, names)
+    constant = CONSTANT if sample.absorbed is None else EXPLAINED
+    missing = {} if factor is None or factor.rank == len(names) else left_out(factor.dependence, names, constant)
     found = [] if options.errors == "classical" else [options.describe(sample.n, freedom)]
     if sample.precision:
         found.append(f"weights are precisions: every row is one observation, {sample.n:.0f} in all")
@@ -90,6 +98,8 @@ def summarise_regression(
         found.append("no standard errors: the solver for wide data keeps no D x D matrix")
     elif any(sample.n - float(fit.trace[k]) <= 0.5 for fit, k in targets):
         found.append("no standard errors: there are no more rows than parameters")
+    elif sample.absorbed is not None and not fits[0].total.any():
+        found.append("no standard errors: the absorbed effects explain the target, up to rounding")
     return Summary(
         title=title,
         names=list(names),

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from adaline.sources import Source
+from adaline.sources.absorbed import Absorption
 from adaline.sources.totals import weight_totals
 
 WEIGHTS = ("frequency", "precision")
@@ -20,11 +21,13 @@ class Sample(NamedTuple):
     """n observations: the sum of the weights if they are frequencies, the number of positive ones if precisions.
 
     log_weight: the sum of the logarithms of precisions, zero for frequencies.
+    absorbed: the effects that were absorbed from the rows; their degrees of freedom are part of `Fit.trace`.
     """
 
     n: float
     log_weight: float = 0.0
     precision: bool = False
+    absorbed: Absorption | None = None
 
 
 class Counted(NamedTuple):

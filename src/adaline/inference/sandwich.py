@@ -23,10 +23,13 @@ from adaline.inference.covariance import (
     WEIGHT_TOLERANCE,
     ErrorOptions,
     group_scale,
+    group_sources,
     lagged,
+    lengths,
+    nested_freedom,
     refuse_full_leverage,
     root_of,
-    with_groups,
+    root_of_difference,
 )
 from adaline.inference.likelihood import check_maximum
 from adaline.losses import Loss
@@ -76,10 +79,17 @@ def with_errors(
         raise InvalidData(f"no robust errors: {n:g} observations leave nothing to {p:g} parameters")
     m = design.root.shape[2]
     if options.errors == "cluster":
-        groups = with_groups(source, options.groups).sum(GroupScores, design, size=m, targets=1)
-        check_rows_cost(fit, source, groups.squares)
-        half = root_of(groups.meat(0), group_scale(len(groups.groups), n, p))
-        return _with_root(fit, design, half, len(groups.groups) - 1.0)
+        joined = group_sources(source, options.groups)
+        each = [rows.sum(GroupScores, design, size=m, targets=1) for rows in joined]
+        check_rows_cost(fit, source, each[0].squares)
+        count = min(len(one.groups) for one in each[:2])
+        scale = group_scale(count, n, p - nested_freedom(source, joined[:2]))
+        if len(each) == 1:
+            return _with_root(fit, design, root_of(each[0].meat(0), scale), count - 1.0)
+        kept, raw = fit.without_dependent(), design.root[0]
+        long = np.maximum(lengths(raw), np.finfo(np.float64).tiny)[:, None]
+        meat = raw / long @ (each[0].meat(0) + each[1].meat(0) - each[2].meat(0)) @ (raw / long).T
+        return replace(kept, root=(long * root_of_difference(meat, scale))[None]), count - 1.0
     design = options.tempered(design, p / n)
     if options.errors == "HAC":
         meat, cost = lagged(source, design, options.lags_of(n), 1)

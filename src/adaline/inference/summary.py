@@ -234,10 +234,15 @@ class ModelTable:
 
 def frame_of(rows: Sequence[dict[str, Any]], backend: str | None = None) -> Any:
     """Return rows as a frame: of pandas where it is installed, else of polars or Arrow, or of the one named."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return frame_of_columns({name: [row.get(name) for row in rows] for name in names}, backend)
+
+
+def frame_of_columns(columns: dict[str, Any], backend: str | None = None) -> Any:
+    """Return columns as a frame, of the kind that `frame_of` chooses."""
     AnyOf(NONE, OneOf(*FRAMES)).check("backend", backend)
     kind: Any = backend or next(name for name in FRAMES if find_spec(name))
-    names = dict.fromkeys(name for row in rows for name in row)
-    return nw.from_dict({name: [row.get(name) for row in rows] for name in names}, backend=kind).to_native()
+    return nw.from_dict(columns, backend=kind).to_native()
 
 
 def text_table(headings: Sequence[str], body: Sequence[Sequence[str]], left: int = 1, ends: int = 0) -> list[str]:

@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial, wraps
+from inspect import signature
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from adaline.arrays import host, is_device, is_sparse
 from adaline.block import Block
+from adaline.errors import InvalidData, with_row
 from adaline.input.basis import basis_of, width_of
-from adaline.input.coded import CodedRows, coded
+from adaline.input.coded import as_coded, coded, is_coded
 from adaline.input.drafts import snapshot
 from adaline.input.open import array_source, read_rows, refuse_nonfinite
 from adaline.sources import Source, TableSource
 from adaline.sources.expanded import PIECE, piece_rows
 
+BY_ROW = ("offset", "exposure")  # arguments that have a value for each row
 LARGE = 2**20  # numbers of X beyond which blocks on all threads are faster than all rows at once
+
+KNOWN = ("",)  # stands for targets that are the known part of outputs, effects that were absorbed
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -38,7 +43,8 @@ def by_blocks(method: Method) -> Method:
         if source is None:
             return quietly(self, X, *args, **kwargs)
         own = quietly if source.parts is None else partial(_named, method.__qualname__)  # functions of rows may travel
-        values = partial(_values, self, own, args, kwargs)
+        known = KNOWN if isinstance(source, TableSource) and source.offset else ()
+        values = partial(_values, self, own, known, args, kwargs)
         try:
             found = [value for values in source.each_block(values) for value in values]
         except ValueError:
@@ -53,18 +59,20 @@ def by_blocks(method: Method) -> Method:
     return cast(Method, reading)
 
 
-def _values(system: Any, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any], block: Block) -> list[Any]:
-    """Return method(rows) of the pieces of a block."""
-    return [
-        method(system, piece.x.view(CodedRows) if isinstance(piece.x, np.ndarray) else piece.x, *args, **kwargs)
-        for piece in _pieces(system, block)
-    ]
-
-
-def _values_beside(system: Any, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any], block: Block) -> list[Any]:
-    """Return method(rows) of the pieces of a block whose targets are the offsets of its rows."""
-    pieces = _pieces(system, block)
-    return [method(system, CodedRows.beside(piece.x, piece.t), *args, **kwargs) for piece in pieces]
+def _values(
+    system: Any, method: Any, by_row: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any], block: Block
+) -> list[Any]:
+    """Return method(rows) of the pieces of a block, whose targets are the arguments `by_row`; rows count from it."""
+    out = []
+    for piece in _pieces(system, block):
+        known = piece.t if by_row == KNOWN else None
+        rows = piece.x if is_device(piece.x) else as_coded(piece.x, known)
+        own = {name: piece.t[:, k] for k, name in enumerate(by_row) if known is None}
+        try:
+            out.append(method(system, rows, *args, **kwargs, **own))
+        except InvalidData as error:
+            raise with_row(error, lambda row, first=piece.first_row: f"row {first + row}") from None  # type: ignore[misc]
+    return out
 
 
 def _named(name: str, system: Any, *args: Any, **kwargs: Any) -> Any:
@@ -76,24 +84,51 @@ def _named(name: str, system: Any, *args: Any, **kwargs: Any) -> Any:
 def column_of(system: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return a method's values for the rows of a table on an engine as a column of that; None for other rows.
 
-    The rows are the first argument, or X.
+    The rows are the first argument, or X: data of Dask, or a table. An offset and an exposure may be columns of the
+    table, by their names; then the rows may be those of any table.
     """
-    X = args[0] if args else kwargs.get("X")
-    if not isinstance(X, TableSource) or X.parts is None:
+    X = as_table(system, args[0] if args else kwargs.get("X"))
+    if not isinstance(X, TableSource):
+        return None
+    given = dict(signature(getattr(type(system), name)).bind(system, *args, **kwargs).arguments)
+    del given[next(iter(given))], given["X"]
+    by_row = {key: given.pop(key) for key in BY_ROW if key in given and _is_by_row(given[key], X.on_engine)}
+    if not X.on_engine and not by_row:
         return None
     source = coded(system, X, targets=False)
     assert isinstance(source, TableSource)
-    if system.__dict__.get("_with_offset") and source.coding.offset is not None:
-        source = source.offsets()
-    others = {key: value for key, value in kwargs.items() if key != "X"}
-    assert source.parts is not None
-    return source.parts.column(source, partial(_column, system, name, args[1:], others))
+    offset = source.coding.offset
+    known = any(one.get(key) is not None for one in (given, by_row) for key in BY_ROW)
+    if system.__dict__.get("_with_offset") and offset is not None and not known and not source.coding.effects:
+        by_row = {"offset": offset}
+    if source.coding.effects and not by_row:
+        source, function = source.known_parts(), partial(_column, system, name, KNOWN, given)
+    else:
+        source, function = source.beside(by_row), partial(_column, system, name, tuple(by_row), given)
+    column = None if source.parts is None else source.parts.column(source, function)
+    return function(source) if column is None and by_row else column
 
 
-def _column(system: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], source: Source) -> Any:
+def as_table(system: Any, X: Any) -> Any:
+    """Return data of Dask as a table; an array where the names of the model are those of arrays; others as they are."""
+    if type(X).__module__.partition(".")[0] != "dask" or getattr(X, "ndim", 2) != 2:
+        return X
+    names = system.__dict__.get("feature_names_in_")
+    if hasattr(X, "chunks") and names is not None and [*names] != [f"x{j}" for j in range(len(names))]:
+        return X
+    from adaline.sources.tables.open_table import open_table  # tables are slow to import
+
+    return open_table(X)
+
+
+def _is_by_row(given: Any, on_engine: bool) -> bool:
+    """Whether an argument is a column of a table, or one beside a table on an engine, and no number for all rows."""
+    return isinstance(given, str) or (on_engine and given is not None and np.ndim(given) > 0)
+
+
+def _column(system: Any, name: str, by_row: tuple[str, ...], given: dict[str, Any], source: Source) -> Any:
     """Return a method's values for all rows of a source, those of some parts of a table."""
-    each = _values_beside if source.shape.targets else _values
-    values = partial(each, system, getattr(type(system), name), args, kwargs)
+    values = partial(_values, system, getattr(type(system), name), by_row, (), given)
     return joined([value for some in source.each_block(values) for value in some])
 
 
@@ -109,8 +144,10 @@ def _source(system: Any, X: Any) -> Source | None:
     if type(X) is np.ndarray and X.size <= LARGE and basis_of(system) is None:
         return None
     if isinstance(X, Source):
-        return coded(system, X, targets=False)
-    if isinstance(X, CodedRows):
+        source = coded(system, X, targets=False)
+        absorbed = isinstance(source, TableSource) and source.coding.effects
+        return source.known_parts() if isinstance(source, TableSource) and absorbed else source
+    if is_coded(X):
         return None
     if basis_of(system) is None and (not isinstance(X, np.ndarray) or X.size <= LARGE):
         return None

@@ -16,7 +16,7 @@ from adaline.input.open import LabelledRows
 from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
 from adaline.sources.views import recoded
-from adaline.sums import ClassWeights, Spread
+from adaline.sums import ClassWeights, LabelWeights, Spread
 
 
 def class_weights(given: Any, classes: Labels, counts: Array | None) -> Array:
@@ -92,12 +92,12 @@ def open_classes(given: LabelledRows, class_weight: Any, system: str = "Logistic
     sample: Source | None
     if given.numbered is not None:
         rows, book = given.numbered()
-        weights, spread, sample = read_first_pass(rows, ClassWeights)
-        classes, index = book.sorted()
-        counts = np.zeros(len(classes))
-        counts[index] = weights.of(len(classes))
+        weights, spread, sample = read_first_pass(rows, LabelWeights, book=book)
+        classes, counts, codes = weights.sorted()
         if sample is not None and len(classes):
-            sample = sample.recoded(index.astype(np.float64)[:, None])
+            order = np.argsort(codes)
+            found = order[np.searchsorted(codes, sample.read_targets(), sorter=order)]
+            sample = sample.with_targets(found.astype(np.float64))
         source = given.encoded(classes)
     else:
         classes = given.all_classes()

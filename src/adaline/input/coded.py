@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import Array, is_sparse
 from adaline.block import Block
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
+from adaline.fitted import check_is_fitted
+from adaline.input.columns import names_on
 from adaline.lazy import nw
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.source import coded_by
@@ -22,14 +24,23 @@ from adaline.sources.tables.source import coded_by
 class CodedRows(np.ndarray[Any, np.dtype[np.float64]]):
     """Rows (n, D) of numbers that the coding of a model has made already, so that their columns are not checked."""
 
-    offset: Array | None = None
+    known: Array | None = None
 
-    @classmethod
-    def beside(cls, x: Array, offset: Array) -> CodedRows:
-        """Return rows x (n, D) with their offsets (n, 1)."""
-        rows = x.view(cls)
-        rows.offset = offset[:, 0]
-        return rows
+
+def as_coded(x: Any, known: Array | None = None) -> Any:
+    """Return rows x (n, D), dense or CSR, marked as coded already, with the known part of their outputs, (n, 1)."""
+    if is_sparse(x):  # which may be the caller's own
+        x = type(x)((x.data, x.indices, x.indptr), shape=x.shape, copy=False)
+        x.coded = True
+        return x
+    rows = np.asarray(x).view(CodedRows)
+    rows.known = None if known is None else known[:, 0]
+    return rows
+
+
+def is_coded(x: Any) -> bool:
+    """Whether rows were coded already."""
+    return isinstance(x, CodedRows) or (is_sparse(x) and getattr(x, "coded", False))
 
 
 def coded(system: Any, source: Source, targets: bool = True) -> Source:
@@ -42,7 +53,11 @@ def coded(system: Any, source: Source, targets: bool = True) -> Source:
         if coding is not None:
             classes = system.__dict__.get("classes_")
             return coded_by(source, coding, targets, classes is not None and classes.dtype.kind in "UO")
+    check_is_fitted(system, "n_features_in_")
     source.learn_coding()
+    names = names_on(system)
+    hashed = "_hashed" in system.__dict__
+    source = source.in_columns(system.n_features_in_, None if names is None else tuple(names), hashed)
     if source.shape.features != system.n_features_in_:
         raise InvalidData(
             f"X has {source.shape.features} features, but {type(system).__name__} is expecting "
@@ -54,22 +69,34 @@ def coded(system: Any, source: Source, targets: bool = True) -> Source:
 def offset_of(system: Any, x: Any) -> Array | None:
     """Return the offset that rows X bring with them, (n,) or (n, K): a source, or a frame for a table's model."""
     if isinstance(x, CodedRows):
-        return x.offset
+        return x.known
     if isinstance(x, TableSource):
         found = coded(system, x, targets=False)
         assert isinstance(found, TableSource)
         return found.read_offset()
     if isinstance(x, Source):
-        known = x.read_targets()[:, x.shape.targets - x.offset :]
-        return (known[:, 0] if x.offset == 1 else known) if x.offset else None
+        given = x.read_targets()[:, x.shape.targets - x.offset :]
+        return (given[:, 0] if x.offset == 1 else given) if x.offset else None
     coding: Coding | None = system.__dict__.get("coding_")
     frame = nw.from_native(x, pass_through=True, eager_only=True)
     return coding.read_offset(frame) if coding is not None and isinstance(frame, nw.DataFrame) else None
 
 
+def effects_on(system: Any, x: Any) -> Array | None:
+    """Return the sum of the effects of each row, (n,), that a model has absorbed; None where it has none."""
+    coding: Coding | None = system.__dict__.get("coding_")
+    if coding is None or not coding.effects:
+        return None
+    found = offset_of(system, x)
+    if found is None:
+        names = ", ".join(effect.name for effect in coding.effects)
+        raise InvalidData(f"the model has absorbed effects of {names}: give a frame or a table with these columns")
+    return found
+
+
 def coding_of(system: Any) -> Coding | None:
     """Return the coding of a fitted system; by names alone where it was fitted to numbers, None without names."""
-    names = system.__dict__.get("feature_names_in_")
+    names = names_on(system)
     coding: Coding | None = system.__dict__.get("coding_")
     if coding is not None or names is None:
         return coding
@@ -79,6 +106,8 @@ def coding_of(system: Any) -> Coding | None:
 
 def check_intercept(system: Any, coding: Coding) -> None:
     """Refuse a formula without a constant where the system fits one."""
+    if not coding.intercept and coding.effects:
+        raise InvalidParameter("absorbed effects hold a constant: take '0 +' or '- 1' out of the formula")
     if not coding.intercept and system.get_params().get("fit_intercept", True):
         raise InvalidParameter(
             "the formula has no constant, and this system fits one: use fit_intercept=False, or take '0 +' or '- 1' "
@@ -98,12 +127,14 @@ def scored(system: Any, score: Any, X: Any, y: Any, sample_weight: Any, by_rows:
             return streamed_score(system, source)
         t = source.target_values() if isinstance(source, TableSource) else source.read_targets()
         y, sample_weight = (t[:, 0] if source.flat and t.ndim == 2 else t), source.read_weights()
-    return _judged(system, score.__func__, system.predict(X), X, y, sample_weight)
+    elif y is None:
+        raise InvalidData("score needs y, or a table with its target: score(open_table(rows, target=...))")
+    return _judged(system, score.__func__, brought(system.predict(X)), X, y, sample_weight)
 
 
 def brought(values: Any) -> Any:
     """Return values of rows as an array, where they are a column of an engine."""
-    return values.compute().to_numpy() if hasattr(values, "compute") else values
+    return np.asarray(values) if hasattr(values, "compute") else values
 
 
 def score_predictions(system: Any, found: Any, X: Any, y: Any, sample_weight: Any) -> float:
@@ -147,7 +178,7 @@ def _accuracy(system: Any, source: Source, labels: NDArray[Any]) -> float:
 def _right(system: Any, labels: NDArray[Any], block: Block) -> Array:
     """Return the weight of the rows of a block, and of those whose label is predicted, (1, 2)."""
     weight = block.weights()
-    hit = system.predict(np.asarray(block.x).view(CodedRows)) == labels[block.t[:, 0].astype(np.intp)]
+    hit = system.predict(as_coded(block.x)) == labels[block.t[:, 0].astype(np.intp)]
     return np.array([[weight.sum(), weight @ hit]])
 
 
@@ -168,6 +199,8 @@ def _squares(system: Any, targets: int, block: Block) -> Array:
     if not weight.any():
         return np.zeros((1, 1 + 3 * targets))
     with np.errstate(all="ignore"):
-        found = np.asarray(system.predict(np.asarray(block.x).view(CodedRows))).reshape(t.shape)
+        known = block.t[:, targets:]
+        rows = as_coded(block.x, known if known.size else None)
+        found = np.asarray(system.predict(rows)).reshape(t.shape)
         mean = weight @ t / weight.sum()
         return np.concatenate([[weight.sum()], mean, weight @ (t - mean) ** 2, weight @ (t - found) ** 2])[None]

@@ -5,13 +5,15 @@ What opens rows (`input.open`) returns this record beside the source; `set_colum
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from adaline.basis.base import Basis
 from adaline.coding import Coding
+from adaline.coding.coding import ColumnNames
 from adaline.errors import InvalidData
 from adaline.sources import Source
 from adaline.sources.expanded import expanded
@@ -29,12 +31,14 @@ class InputColumns(NamedTuple):
     names : (D,) names of these columns; None where they have none.
     coding : how they are made from the raw columns of a table or frame; None where they are numbers as given.
     basis : phi, as learned, with M columns; None where the system works on the columns as given.
+    hashed : whether the columns are those that all names of a file are hashed to.
     """
 
     count: int  # type: ignore[assignment]  # not the method of tuples
     names: tuple[str, ...] | None = None
     coding: Coding | None = None
     basis: Basis | None = None
+    hashed: bool = False
 
     @property
     def width(self) -> int:
@@ -43,6 +47,8 @@ class InputColumns(NamedTuple):
 
     def given_names(self) -> list[str]:
         """Return the names of the columns as given, (D,): x0, x1, ... where they have none."""
+        if self.names is None and self.coding is not None:
+            return cast(list[str], self.coding.names)  # very many: each is made when it is asked for
         names = SHOWN_NAMES.get() if self.names is None else self.names
         return list(names) if names and len(names) == self.count else [f"x{j}" for j in range(self.count)]
 
@@ -55,23 +61,38 @@ class InputColumns(NamedTuple):
         return source if self.basis is None else expanded(source, self.basis)
 
 
+def kept_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Return names that are kept with a model; None where columns are so many that their coding makes them."""
+    return None if names is None or isinstance(names, ColumnNames) else tuple(names)
+
+
+def names_on(system: Any) -> Any:
+    """Return the names of a fitted system's columns, (D,), or None.
+
+    A system that learns from dicts makes them when they are asked for: they are not among its attributes.
+    """
+    return getattr(system, "feature_names_in_", None)
+
+
 def columns_on(system: Any) -> InputColumns:
     """Return the columns that `set_columns` has put on a system."""
     known = system.__dict__
-    names = known.get("feature_names_in_")
+    names = names_on(system)
     return InputColumns(
         int(system.n_features_in_),
         None if names is None else tuple(map(str, names)),
         known.get("coding_"),
         known.get("basis_"),
+        known.get("_hashed", False),
     )
 
 
 def set_columns(system: Any, columns: InputColumns) -> None:
-    """Set `n_features_in_`, `feature_names_in_`, `coding_` and `basis_` on a system; remove those that are None."""
+    """Set `n_features_in_`, and `feature_names_in_`, `coding_`, `basis_` and `_hashed` where there are such."""
     system.n_features_in_ = columns.count
     names = None if columns.names is None else np.asarray(columns.names, dtype=object)
-    for attribute, value in (("feature_names_in_", names), ("coding_", columns.coding), ("basis_", columns.basis)):
+    found = {"feature_names_in_": names, "coding_": columns.coding, "basis_": columns.basis}
+    for attribute, value in (*found.items(), ("_hashed", columns.hashed or None)):
         if value is None:
             system.__dict__.pop(attribute, None)
         else:

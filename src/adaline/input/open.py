@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from os import PathLike
 from typing import Any, NamedTuple, TypeVar
 
@@ -18,17 +19,18 @@ import numpy as np
 import scipy
 
 from adaline.arrays import Array, all_finite, host, is_device, is_sparse, namespace, to_device_of
-from adaline.coding import Coding
+from adaline.coding import Coding, Effect
 from adaline.coding.frames import collected, learn_from_frame
 from adaline.errors import InvalidData, InvalidParameter, InvalidType, UnknownLabel, warn
 from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wanted_basis
-from adaline.input.coded import CodedRows, check_intercept, coded
-from adaline.input.columns import InputColumns, columns_on
+from adaline.input.coded import check_intercept, coded, is_coded
+from adaline.input.columns import InputColumns, columns_on, kept_names, names_on
 from adaline.input.labels import Labels, category_order, encode, read_labels, refuse_masked
 from adaline.lazy import nw
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, TableSource
 from adaline.sources.array import FLOATS
 from adaline.sources.base import IndexedSource
+from adaline.sources.tables.source import coded_by
 from adaline.sources.tables.targets import Codebook
 
 ADVICE = {
@@ -54,7 +56,7 @@ class LabelledRows(NamedTuple):
     guess : returns the classes, sorted; those of some rows where finding all of them is a read of all rows.
     all_classes : returns the classes, sorted.
     encoded : from classes to the source of the rows, through the basis, with the class index of each as target.
-    numbered : returns the source of rows whose labels are numbered as they are met, and the book that one read fills;
+    numbered : returns the source of rows with the codes of their labels as targets, and the book that has read them;
         None where the classes are known without a read.
     order : returns the labels in the order of their categories, those without rows too, or None.
     """
@@ -124,7 +126,7 @@ def open_labelled(system: Any, x: Any, y: Any, sample_weight: Any, *, reset: boo
             rows, book = source.numbered()
             return columns.expand(rows), book
 
-        unknown = isinstance(source, TableSource) and source.parts is None and source.costly and not source.knows_labels
+        unknown = isinstance(source, TableSource) and source.costly and not source.knows_labels
         return LabelledRows(
             columns,
             lambda: source.find_labels(guess=True),
@@ -176,15 +178,15 @@ def read_given(system: Any, x: Any, sample_weight: Any, *, reset: bool) -> Given
 
 def read_rows(system: Any, x: Any) -> Any:
     """Return rows X for a fitted system, (n, D), numbers or CSR, floats not copied; frames are coded as in the fit."""
-    if isinstance(x, CodedRows):
-        return np.asarray(x)
+    if is_coded(x):
+        return x if is_sparse(x) else np.asarray(x)
     if _is_plain(x) and not hasattr(system, "feature_names_in_") and x.shape[1] == system.n_features_in_:
         return x
     x, frame = _frame_of(x)
     coding = system.__dict__.get("coding_")
     if frame is not None and coding is not None:
         return coding.code(frame)
-    names = system.__dict__.get("feature_names_in_")
+    names = names_on(system)
     if frame is not None and names is not None and set(frame.columns) == set(names):
         frame = frame.select(names.tolist())  # the columns of the fit, in its order
         x = frame.to_native()
@@ -338,20 +340,52 @@ def _open_source(
     if y is not None or sample_weight is not None:
         raise InvalidParameter("a source brings its own targets and weights: give neither y nor sample_weight")
     if not reset:
-        return OpenedRows(coded(system, source, targets), columns_on(system))
+        columns = columns_on(system)
+        if targets and columns.coding is not None and columns.coding.effects and isinstance(source, TableSource):
+            anew = tuple(Effect(effect.name) for effect in columns.coding.effects)
+            return OpenedRows(_absorbed(system, coded_by(source, replace(columns.coding, effects=anew))), columns)
+        return OpenedRows(coded(system, source, targets), columns)
     coding = source.learn_coding()
     if source.offset and not hasattr(system, "takes_offset"):
         raise InvalidParameter(
             f"{type(system).__name__} takes no offset, and the table was opened with one: use GeneralizedLinear"
         )
-    if targets and source.shape.targets == 0:
-        raise InvalidData(f"{type(system).__name__} requires y: open the table with target='column'")
+    if targets and source.shape.targets == source.offset:
+        raise InvalidData(f"{type(system).__name__} requires y: {source.target_advice}")
     if coding is not None:
         _refuse_constant_levels(coding)
         check_intercept(system, coding)
-    rows = source if targets else source.unlabelled()
-    columns = InputColumns(source.shape.features, source.names, coding, learn_basis(system, rows))
+    if coding is not None and coding.effects and not targets:
+        raise _absorbs_nothing(system)
+    if coding is not None and coding.effects and wanted_basis(system) is not None:
+        raise InvalidParameter("absorb= is for a regression on the columns themselves: leave out basis, or absorb=")
+    rows = _absorbed(system, source) if targets else source.unlabelled()
+    basis = learn_basis(system, rows)
+    columns = InputColumns(source.shape.features, kept_names(source.names), coding, basis, source.hashed)
     return OpenedRows(rows, columns)
+
+
+def _absorbed(system: Any, source: Source) -> Source:
+    """Return rows without the effects that their table absorbs; refuse a system that does not know of them."""
+    coding = source.learn_coding()
+    if coding is None or not coding.effects:
+        return source
+    if not hasattr(system, "_absorb"):
+        raise _absorbs_nothing(system)
+    if not isinstance(source, TableSource):
+        raise InvalidParameter(
+            "effects are absorbed from a whole table, and not from some of its rows, as for folds: open those by "
+            "themselves, or code the levels by categories="
+        )
+    found: Source = system._absorb(source)
+    return found
+
+
+def _absorbs_nothing(system: Any) -> InvalidParameter:
+    return InvalidParameter(
+        f"{type(system).__name__} does not absorb effects: use LinearRegression, or GeneralizedLinear with "
+        "loss='poisson', or open the table without absorb="
+    )
 
 
 def _read_new(system: Any, x: Any) -> tuple[Any, InputColumns]:
@@ -362,7 +396,7 @@ def _read_new(system: Any, x: Any) -> tuple[Any, InputColumns]:
     coding = None if frame is None else learn_from_frame(frame)
     if frame is not None and coding is not None:
         _refuse_constant_levels(coding)
-        return coding.code(frame), InputColumns(len(coding.names), coding.names, coding)
+        return coding.code(frame), InputColumns(coding.count, kept_names(coding.names), coding)
     rows = _numbers(system, x)
     return rows, InputColumns(rows.shape[1], _names_of(frame))
 
@@ -466,7 +500,7 @@ def _check_names(system: Any, fitted: Any, given: tuple[str, ...] | None) -> Non
 
 
 def _refuse_no_rows(x: Any) -> None:
-    """Refuse what people give for rows at first: the name of a file, nothing, and a dictionary of columns."""
+    """Refuse what people give for rows at first: the name of a file, nothing, dictionaries."""
     if isinstance(x, str | PathLike):
         name = str(x)
         raise InvalidData(
@@ -475,6 +509,11 @@ def _refuse_no_rows(x: Any) -> None:
         )
     if x is None:
         raise InvalidData("X is None. Expected 2D array (rows, columns), or a frame, or a table: open_table(...)")
+    if isinstance(x, list) and x and isinstance(x[0], Mapping):
+        raise InvalidType(
+            "X is a list of dicts: use pandas.DataFrame(X); systems that learn online take dicts one by one, by "
+            "learn_one and predict_one"
+        )
     if isinstance(x, Mapping):
         raise InvalidType("X is a dict, not rows: use pandas.DataFrame(X), or open_table(X, target=...)")
 

@@ -2,6 +2,8 @@
 
 from adaline.lazy import Registry, lazily
 
-SCANS = Registry(__name__, "LMSRule RLSRule PerceptronRule KeslerRule SigmoidRule SoftmaxRule AdaptiveRule", "Rule")
+SCANS = Registry(
+    __name__, "LMSRule RLSRule PerceptronRule KeslerRule SigmoidRule SoftmaxRule AdaptiveRule CoordinateRule", "Rule"
+)
 
 __getattr__, __dir__, __all__ = lazily(__name__)

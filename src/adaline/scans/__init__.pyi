@@ -1,6 +1,7 @@
 from adaline.lazy import Registry
 from adaline.scans.adaptive import AdaptiveRule as AdaptiveRule
 from adaline.scans.base import Scan as Scan
+from adaline.scans.coordinate import CoordinateRule as CoordinateRule
 from adaline.scans.kesler import KeslerRule as KeslerRule
 from adaline.scans.lms import LMSRule as LMSRule
 from adaline.scans.perceptron import PerceptronRule as PerceptronRule

@@ -59,6 +59,7 @@ Order = NDArray[np.int64]
 
 EXPLODED, SUSPECT = 1e16, 100.0
 """Squared ratios of an error to the largest target, above which a scan has diverged or theta is not saved."""
+LINE = 8  # numbers in a line of the cache
 
 
 class Scan(ABC):
@@ -67,10 +68,10 @@ class Scan(ABC):
     Attributes, changed in place by the steps
     -----------------------------------------
     theta : (K, 1 + D) weights.
-    good : the last theta saved while the errors were small.
+    good : the last theta saved while the errors were small; empty where no step can be too large.
     numbers : tallies and status, see `adaline.scans.tally`.
     lag : (K, 1 + D) weights that theta follows, of rules that have them, else empty.
-    root : (roots, 1 + D, ...) matrices of the rule.
+    root : (roots, 1 + D, ...) matrices of the rule, or what it has for each coordinate.
     """
 
     explodes: ClassVar[bool] = False
@@ -213,8 +214,8 @@ class Scan(ABC):
         if outputs is not None and self.ended():
             outputs[self.stopped :] = 0.0
 
-    def begin(self) -> None:
-        """Reset the tallies for a new epoch; steps, weights and status are kept."""
+    def begin(self, again: bool = False) -> None:
+        """Reset the tallies for a new epoch, of rows taken `again`; steps, weights and status are kept."""
         for name in FIELDS:
             if name != "steps":
                 self.numbers[INDEX[name]] = math.inf if name == "margin" else 0.0
@@ -287,8 +288,9 @@ class Scan(ABC):
         marked = float(self.numbers[STATUS])
         status = math.floor(marked)
         self.numbers[STATUS] = status + REPLACED
-        for name in ("theta", "good", "numbers", "lag", "root"):
-            setattr(other, name, getattr(other, name).copy())
+        for name, value in list(vars(other).items()):
+            if isinstance(value, np.ndarray):
+                setattr(other, name, aligned_copy(value) if name == "root" else value.copy())
         other.numbers[STATUS], self.numbers[STATUS] = status, marked
         return other
 
@@ -360,13 +362,29 @@ class Scan(ABC):
     def _save(self, row: int) -> None:
         if not np.isfinite(self.theta).all():
             self._stop(State.DIVERGED, row)
-        elif self.numbers[WORST] <= SUSPECT * self.numbers[REACH]:
+        elif self.good.size and self.numbers[WORST] <= SUSPECT * self.numbers[REACH]:
             self.good[:] = self.theta
         self.numbers[WORST] = 0.0
 
     def _stop(self, status: State, row: int) -> None:
-        self.theta[:] = self.good
+        if self.good.size:
+            self.theta[:] = self.good
         self.numbers[STATUS], self.numbers[STOPPED] = status.value, row
+
+
+def aligned_zeros(shape: tuple[int, ...]) -> Array:
+    """Return zeros that begin with a line of the cache, so that what is as long as a part of one lies in one."""
+    size = math.prod(shape)
+    room = np.zeros(size + LINE)
+    first = -room.ctypes.data // room.itemsize % LINE
+    return room[first : first + size].reshape(shape)
+
+
+def aligned_copy(array: Array) -> Array:
+    """Return a copy that begins with a line of the cache."""
+    out = aligned_zeros(array.shape)
+    out[:] = array
+    return out
 
 
 def first_theta(shape: Shape, init: Any, rows: int | None = None) -> Array:

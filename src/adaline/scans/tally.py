@@ -94,9 +94,10 @@ class Tally:
 FIELDS = tuple(f.name for f in fields(Tally))
 INDEX = numbers_of("TallyIndex", (*FIELDS, "reach", "worst", "status", "stopped", "hold", "curves", "spare"))
 """The index of each number of a scan, by name. After the tallies: the largest squared target, the largest squared error
-since theta was saved, the status and the row that ended the scan, whether forgetting is suspended (RLS), the sum of
-curvatures (Adaptive)."""
+since theta was saved, the status and the row that ended the scan, whether forgetting is suspended (RLS) or
+how often rows were taken again (Coordinate), the sum of curvatures (Adaptive) or of squared rows in their own units,
+and that of weights since the start (Coordinate)."""
 STEPS, WEIGHT, LOSS, SQUARES, LARGEST, MISTAKES, UPDATES, MARGIN, ENERGY = (INDEX[name] for name in FIELDS)
 REACH, WORST, STATUS, STOPPED = INDEX["reach"], INDEX["worst"], INDEX["status"], INDEX["stopped"]
-HOLD, CURVES = INDEX["hold"], INDEX["curves"]
+HOLD, CURVES, SPARE = INDEX["hold"], INDEX["curves"], INDEX["spare"]
 SIZE = len(INDEX)

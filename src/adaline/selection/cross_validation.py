@@ -28,7 +28,7 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import clone, is_classifier
 from adaline.input.columns import InputColumns
 from adaline.input.labels import read_labels
-from adaline.input.open import read_weights
+from adaline.input.open import read_offset, read_weights
 from adaline.lazy import nw
 from adaline.parameters import WholeNumber
 from adaline.selection.folds import check_classes
@@ -294,9 +294,8 @@ class ArrayRows(Rows):
     def fitted_to(self, system: Any, indices: Indices) -> Any:
         """Return a clone of the system fitted to the rows with these indices."""
         weight = None if self.given_weight is None else self.given_weight[indices]
-        if self.offset is not None:
-            return clone(system).fit(*self.at(indices), sample_weight=weight, offset=self.offset[indices])
-        return fit(clone(system), *self.at(indices), weight)
+        offset = None if self.offset is None else self.offset[indices]
+        return fit(clone(system), *self.at(indices), weight, offset)
 
     def fit_growing(self, system: Any, parts: Sequence[Indices]) -> list[Any] | None:
         """Return a system fitted to the first part of the rows, to the first two, ...; None of one that is no sum.
@@ -387,14 +386,31 @@ class StreamedFolds:
         return fit_folds(system, rows._replace(columns=InputColumns(rows.columns.count), classes=codes))
 
 
-def split_rows(system: Any, x: Any, y: Any, sample_weight: Any, folds: Any, seed: int) -> Rows:
+def refuse_absorbing(source: Source, what: str) -> None:
+    """Refuse rows whose effects are absorbed where some of them are left out."""
+    if source.absorb:
+        raise InvalidParameter(f"{what} judges systems by folds, whose levels differ: leave out absorb=, and use fit")
+
+
+def split_rows(
+    system: Any, x: Any, y: Any, sample_weight: Any, folds: Any, seed: int, offset: Any = None
+) -> ArrayRows | SourceRows:
     """Return the rows for a system, split into folds."""
     if isinstance(x, Source):
-        if y is not None or sample_weight is not None:
+        if y is not None or sample_weight is not None or offset is not None:
             raise InvalidParameter("a source brings its own targets and weights: give neither y nor sample_weight")
         return SourceRows(x, folds)
     kind = SignalRows if isinstance(system, SignalSystem) else ArrayRows
-    return kind(x, y, sample_weight, is_classifier(system)).split(folds, seed)
+    rows = kind(x, y, sample_weight, is_classifier(system))
+    known = read_offset(offset, None, len(rows.weight))
+    rows.offset = None if known is None else known[:, 0]
+    return rows.split(folds, seed)
+
+
+def refuse_offset(system: Any, offset: Any) -> None:
+    """Refuse an offset for a system that takes none."""
+    if offset is not None and not hasattr(system, "takes_offset"):
+        raise InvalidParameter(f"{type(system).__name__} takes no offset: use GeneralizedLinear")
 
 
 def take_rows(x: Any, indices: Indices) -> Any:
@@ -417,10 +433,11 @@ def take_rows(x: Any, indices: Indices) -> Any:
     return frame[indices].to_native() if isinstance(frame, nw.DataFrame) else x[indices]
 
 
-def fit(system: Any, x: Any, y: Any, weight: Array | None) -> Any:
+def fit(system: Any, x: Any, y: Any, weight: Array | None, offset: Any = None) -> Any:
     """Fit a system, or a pipeline whose last step takes the weights."""
     name = f"{system.steps[-1][0]}__sample_weight" if _is_pipeline(system) else "sample_weight"
-    return system.fit(x, y, **({} if weight is None else {name: weight}))
+    given = {name: weight, "offset": offset}
+    return system.fit(x, y, **{name: value for name, value in given.items() if value is not None})
 
 
 def errors_on(model: Any, rows: Rows, measure: Measure, *parts: Indices) -> list[float]:

@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.estimator import is_classifier
 from adaline.input.labels import Labels
-from adaline.input.open import read_offset
 from adaline.locks import cached_property
 from adaline.selection.cross_validation import (
     ArrayRows,
@@ -24,7 +22,9 @@ from adaline.selection.cross_validation import (
     Progress,
     Trial,
     errors_on,
+    refuse_offset,
     reporting,
+    split_rows,
     spread,
 )
 from adaline.selection.measures import InformationCriterion, measure_of, refuse_no_targets
@@ -145,12 +145,9 @@ def learning_curve(
     measure = measure_of(system, scoring)
     if isinstance(measure, InformationCriterion):
         raise InvalidParameter(f"{measure.name} judges the fit to all rows: use another scoring")
-    if offset is not None and not hasattr(system, "takes_offset"):
-        raise InvalidParameter(f"{type(system).__name__} takes no offset: use GeneralizedLinear")
-    rows = ArrayRows(X, y, sample_weight, is_classifier(system))
-    known = read_offset(offset, None, len(rows.weight))
-    rows.offset = None if known is None else known[:, 0]
-    rows.split(folds, random_state)
+    refuse_offset(system, offset)
+    rows = split_rows(system, X, y, sample_weight, folds, random_state, offset)
+    assert isinstance(rows, ArrayRows)
     wanted = read_sizes(sizes, len(rows.fold) - int(np.bincount(rows.fold).max()))
 
     def judge(model: Any, learned: Indices, held_out: Indices) -> list[float]:

@@ -24,6 +24,8 @@ from adaline.selection.cross_validation import (
     Progress,
     by_folds,
     fit,
+    refuse_absorbing,
+    refuse_offset,
     reporting,
     split_rows,
 )
@@ -48,6 +50,7 @@ def select(
     parameters: Mapping[str, Any] | None = None,
     *,
     sample_weight: Any = None,
+    offset: Any = None,
     method: str = "auto",
     folds: int = 10,
     scoring: Any = None,
@@ -72,6 +75,7 @@ def select(
         `penalty=[0.1, 1, 10]`. A name that the system does not have is looked for in its basis and in the steps of a
         pipeline: `degree` for `basis__degree`. `basis` itself may be listed.
     sample_weight : weights of the rows, frequencies. A row is held out as a whole by folds, one of its copies by "loo".
+    offset : a known part of each row's output, (n,), for systems that take one: see `GeneralizedLinear.fit`.
     method : "auto", "loo", "gcv" or "folds"
         Exact leave-one-out, generalised cross-validation, or K folds; "auto" is "loo" where the formula holds for all
         candidates (LinearRegression, Ridge with numbers as penalties, LeastSquaresClassifier), else "folds". The
@@ -127,12 +131,15 @@ def select(
     if not isinstance(X, Source):
         for one in candidates:
             refuse_no_targets(one.system, y)
+            refuse_offset(one.system, offset)
     measure = one_measure([one.system for one in candidates], scoring)
+    if isinstance(X, Source) and not isinstance(measure, InformationCriterion):
+        refuse_absorbing(X, "select")
     if rule != "best" and (method == "gcv" or isinstance(measure, InformationCriterion)):
         raise InvalidParameter("rule='one-standard-error' needs a standard error: use method='loo' or 'folds'")
     chosen = _method(method, candidates, X, measure)
     with reporting(progress, "select", 1) as before_fit:
-        how = candidates, (X, y, sample_weight), measure, folds, random_state, before_fit
+        how = candidates, (X, y, sample_weight), measure, folds, random_state, offset, before_fit
         tried = _try_all(chosen, *how)
         if method == "auto" and chosen == "loo" and all(one.failure for one in tried):
             with suppress(AdalineError):  # where folds cannot be cut either, what the formula said is the reason
@@ -140,7 +147,7 @@ def select(
         index, winner = _choice(candidates, tried, rule)
         before_fit("all rows")
         best = candidates[index].system
-        best = best.fit(X) if isinstance(X, Source) else fit(best, X, y, sample_weight)
+        best = best.fit(X) if isinstance(X, Source) else fit(best, X, y, sample_weight, offset)
     given = [one.parameters for one in candidates]
     return Selection(best, given[index], index, winner, given, tried, chosen, measure.name, rule, folds)
 
@@ -319,6 +326,7 @@ def _try_all(
     measure: Measure,
     folds: int,
     seed: int,
+    offset: Any,
     before_fit: Fits,
 ) -> list[CandidateErrors]:
     """Return how each candidate did on rows, targets and weights."""
@@ -329,7 +337,7 @@ def _try_all(
             before_fit(one.label)
             tried.append(by_formula(method, one.system, *data, measure))
         return tried
-    rows = split_rows(candidates[0].system, *data, folds, seed)
+    rows = split_rows(candidates[0].system, *data, folds, seed, offset)
     if rows.whole and not isinstance(measure, RowLoss):
         what = "a source" if isinstance(data[0], Source) else "signals"
         raise InvalidParameter(f"{measure.name} of {what} is not a mean over rows: leave scoring out")

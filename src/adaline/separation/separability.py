@@ -210,6 +210,9 @@ class _SeparabilityInput(BaseEstimator):
     """The estimator that rows are read for, as there is no system."""
 
 
+_SeparabilityInput.__name__ = "separability"  # as messages call it
+
+
 def _opened(X: Any, y: Any, sample_weight: Any) -> tuple[Source, Any]:
     """Return rows with the class index of each as target, and the labels."""
     given = open_labelled(_SeparabilityInput(), X, y, sample_weight, reset=True)

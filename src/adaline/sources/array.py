@@ -13,7 +13,7 @@ from adaline.block import Block
 from adaline.locks import cached_property
 from adaline.scans import Scan
 from adaline.sources.base import BLOCK_ELEMENTS, DualGram, IndexedSource, InMemory, Source, block_rows
-from adaline.sums.columns import exponents
+from adaline.sums.columns import sparse_exponents
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -131,11 +131,7 @@ class SparseSource(HostRows):
     @cached_property
     def exponent(self) -> Array:
         """Column scales, from the largest magnitude in each column."""
-        largest = np.zeros(self.shape.features)
-        with np.errstate(invalid="ignore"):
-            np.maximum.at(largest, self.x.indices, np.abs(self.x.data))
-        magnitude = np.concatenate([largest, np.abs(self.t).max(axis=0, initial=0.0)])
-        return exponents(magnitude, magnitude)
+        return sparse_exponents(self.x, self.t)
 
     def scan(self, scan: Scan, order: NDArray[np.int64] | None = None, outputs: Array | None = None) -> None:
         """Run a scan over all rows, in place; in another order without a copy of the rows."""

@@ -7,8 +7,8 @@ the rows were read.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import count
@@ -22,7 +22,7 @@ from adaline.block import Block, Shape
 from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.scans import Scan, State
-from adaline.sources.threads import Forest, one_blas_thread, run_tasks
+from adaline.sources.threads import Forest, done_ahead, one_blas_thread, run_tasks
 from adaline.sums import Sum, WeightTotals
 
 S = TypeVar("S", bound=Sum)
@@ -62,8 +62,22 @@ class Source(ABC):
     """Whether the targets were given as one vector (N,), so that results are vectors too."""
     parts: Any = None
     """The parts of the rows on an engine, which makes sums and maps of them; None where this process reads the rows."""
+    absorb: tuple[str, ...] = ()
+    """Names of the columns of a table whose effects are to be absorbed before a fit."""
+    absorption: Any = None
+    """What was absorbed from the rows, where they are those of `Absorbed`."""
     offset: int = 0
     """How many of the last targets are offsets, known parts of the outputs of a row: none, one for all, or one each."""
+
+    target_advice: str = "open the table with target='column'"
+    """What to do, or what is wrong, where rows have no targets and a system needs them."""
+
+    hashed: bool = False
+    """Whether the columns are those that all names of a file are hashed to."""
+
+    def in_columns(self, count: int, names: tuple[str, ...] | None, hashed: bool) -> Source:
+        """Return the same rows in the D columns of a model, with their (D,) names, where a file leaves that open."""
+        return self
 
     def readers(self) -> Iterator[Reader]:
         """Count one read; return functions that each read the next few blocks, in order."""
@@ -157,13 +171,18 @@ class Source(ABC):
 
         limited = one_blas_thread() if kind.uses_blas and self.parallel else nullcontext()
         with limited:
-            run_tasks(zip(self.leaf.leaf_numbers(), self.readers(), strict=False), work, self._max_threads())
+            lots = self.leaf.lots(self.readers(), partial(kind.zero, self.shape, **config))
+            run_tasks(zip(self.leaf.leaf_numbers(), lots, strict=False), work, self._max_threads())
         return forest
 
     @property
     def leaf(self) -> Any:
         """The source that the rows come from; of a view that of its base."""
         return self
+
+    def lots(self, readers: Iterator[Reader], zero: Callable[[], Sum]) -> Iterator[Reader]:
+        """Return readers of the rows that share one sum each, of which `zero` makes an empty one."""
+        return readers
 
     def leaf_numbers(self) -> Iterator[int]:
         """Return the index in the tree of sums of what each reader reads."""
@@ -177,12 +196,18 @@ class Source(ABC):
         self.refuse_parts()
         if order is not None:
             raise InvalidParameter("these rows are read one after the other and cannot be shuffled: set shuffle=False")
-        for read in self.readers():
-            for block in read():
+        with closing(self._blocks_ahead()) as blocks:
+            for block in blocks:
                 rows = slice(block.first_row, block.first_row + block.rows)
                 scan.run(block, outputs=None if outputs is None else outputs[rows])
                 if scan.status is not State.RUNNING:
                     return
+
+    def _blocks_ahead(self) -> Generator[Block, None, None]:
+        """Return the blocks in order; other threads read and parse the next ones meanwhile, where that is costly."""
+        reads = (partial(_as_list, read) for read in self.readers())
+        for lot in done_ahead(reads) if self.costly else (read() for read in reads):
+            yield from lot
 
     def refuse_parts(self) -> None:
         """Refuse rows that lie in parts, for rules that take them one after the other."""
@@ -392,6 +417,10 @@ def block_rows(features: int) -> int:
     """Return the number of rows of a dense block, a power of two: some megabytes, and at least 8 D rows if possible."""
     rows = max(BLOCK_ELEMENTS // max(features, 1), 8 * features, 1)
     return min(max(1 << (rows.bit_length() - 1), MIN_BLOCK_ROWS), MAX_BLOCK_ROWS)
+
+
+def _as_list(read: Reader) -> list[Block]:
+    return list(read())
 
 
 def _each_block(function: Callable[[Block], T], source: Source) -> list[T]:

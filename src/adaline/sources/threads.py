@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, Generic, Protocol, TypeVar
@@ -181,6 +182,27 @@ class Forest(Generic[S]):
             left.merge(total)
             total = left
         return total
+
+
+def done_ahead(tasks: Iterable[Callable[[], T]]) -> Iterator[T]:
+    """Return task() of the tasks, in order; while the caller has one at hand, other threads do the next ones."""
+    workers = threads()
+    if workers <= 1:
+        for task in tasks:
+            yield task()
+        return
+    waiting: deque[Future[T]] = deque()
+    try:
+        for task in tasks:
+            waiting.append(_pool(workers - 1).submit(task))
+            if len(waiting) >= workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for one in waiting:  # of a caller that has had enough
+            if not one.cancel():
+                one.exception()
 
 
 def tree_sum(tasks: Iterable[T], make: Callable[[T], S], most: int | None = None) -> S:

@@ -102,11 +102,23 @@ def export_onnx(model: Any, path: str | os.PathLike[str], dtype: str = "float64"
     if is_pipeline(model):
         _pipeline(graph, model)
     else:
+        _refuse_texts(model)
         graph.take("X", _signals(model))
         _system(graph, model)
     content = graph.model(model).SerializeToString()
     with replacing(path) as temporary, open(temporary, "wb") as file:
         file.write(content)
+
+
+def _refuse_texts(model: Any) -> None:
+    """Refuse a model of hashed columns or words; the columns of other tables are given to ONNX coded."""
+    coding = vars(model).get("coding_")
+    for column in () if coding is None else coding.columns:
+        if column.is_category and not column.has_levels:
+            raise InvalidType(
+                f"column {column.name!r} of the model is {column.kind}, which has no ONNX form: predict from the model "
+                "file, or fit it to columns of numbers"
+            )
 
 
 def _pipeline(graph: Graph, pipeline: Any) -> None:
@@ -143,6 +155,10 @@ def _signals(model: Any) -> int:
 
 def _system(graph: Graph, model: Any) -> None:
     """Add a fitted system, and what it says."""
+    if "absorbed_" in vars(model):
+        raise InvalidType(
+            "this model adds effects of levels to its outputs, and the graph takes columns only: use save"
+        )
     if any(basis_of(machine) is not None for machine in (model, *vars(model).get("estimators_", ()))):
         raise InvalidType(
             f"the basis of {type(model).__name__} has no ONNX form yet: export the system fitted to the columns of "

@@ -30,7 +30,8 @@ import numpy as np
 
 from adaline.basis import After, Basis, Beside, Fourier, Polynomial, Spline
 from adaline.block import Shape
-from adaline.coding import Coding, Column, Learned, Term, TermFactor
+from adaline.coding import Coding, Column, Effect, HashedColumn, Learned, Term, TermFactor, WordColumn
+from adaline.coding.columns import MOST_WIDTH
 from adaline.coding.contrasts import contrast_of
 from adaline.coding.expressions import compiled
 from adaline.coding.learned import Learner
@@ -41,22 +42,25 @@ from adaline.inference.robust import RobustFit, StandardErrors
 from adaline.inference.sample import Counted
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
-from adaline.scans import SCANS, Scan, Schedule
+from adaline.scans import SCANS, CoordinateRule, Scan, Schedule
 from adaline.scans.tally import MISTAKES, SIZE, STATUS, STEPS, UPDATES, WEIGHT, State
 from adaline.solvers.epochs.pocket import BestWeights
 from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.least_squares.factor import CholeskyFactor, ColumnScaling, Factor, KeptFactor, SpectralFactor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.solvers.smooth.likelihood import FamilyFit, LikelihoodFit
+from adaline.sources.absorbed import Absorption
 from adaline.sources.standardized import Standard
 from adaline.sums import ClassMoments, Components, Moments, View
 from adaline.systems import SYSTEMS, UNSUPERVISED
 from adaline.systems.families.adaptation import VARIANTS, Adaptation
 from adaline.systems.families.closed_form import ClosedFormClassifier
 from adaline.systems.families.online_classifier import OnlineClassifier
+from adaline.systems.families.online_logistic import class_targets
 from adaline.systems.families.scheme import Scheme
 from adaline.systems.gaussian_classifier import ClassDensities, GaussianClassifier
 from adaline.systems.generalized_linear import GeneralizedLinear
+from adaline.systems.logistic_regression import LogisticRegression
 from adaline.systems.ordinal_regression import OrdinalRegression
 from adaline.systems.wiener_filter import Recording
 
@@ -68,12 +72,20 @@ _FACTOR = (
     "scaling: ColumnScaling, length: positive(D), alive: bool(D), condition: float, rank: count, contraction: float, "
     "decided: bool"
 )
+_COLUMN = "name: str, levels: (level), share: (number), mean: float, gaps: bool"
 _PATH = "float(.)|float(., .)|float(., ., .)"
 _SCAN = {
     **{"theta": "number(K, 1+D)", "good": "number(K, 1+D)", "schedule": "Schedule", "intercept": "bool"},
     **{"numbers": f"float({SIZE})", "lag": "number(., .)", "root": "number(., ., .)"},
     **{"wide": "bool", "activation": "str", "classes": "bool", "variant": "str", "eps": "number", "leak": "number"},
-    "forget": "positive",
+    **{
+        "forget": "positive",
+        "loss": "str",
+        "penalty": "number",
+        "l1": "number",
+        "features": "count",
+        "outputs": "count",
+    },
 }
 
 RECORDS: dict[type[Any], str] = {
@@ -84,11 +96,16 @@ RECORDS: dict[type[Any], str] = {
     Certificate: "objective: float, gradient: float, gap: float, digits: float, condition: float, rank: count, "
     "passes: count, seconds: float, solver: str, status: Status, advice: str",
     ClassDensities: "hi: float(C, D), lo: float(C, D), factors: [Factor|None], log_determinants: float(C)",
-    Coding: "columns: (Column), terms: (Term), target: str|None, weight: str|None, "
+    Coding: "columns: (Column|HashedColumn|WordColumn), terms: (Term), target: str|None, weight: str|None, "
     "missing: 'error'|'drop'|'mean'|'indicator', unseen: 'error'|'other', intercept: bool, offset: str|None, "
-    "learned: (Learned)",
-    Column: "name: str, kind: 'number'|'boolean'|'date'|'category', levels: (level), share: (number), mean: float, "
-    "gaps: bool",
+    "learned: (Learned), effects: (Effect)",
+    Effect: "name: str, levels: label(E), values: number(E), missing: float",
+    Absorption: "names: (str), levels: (count), freedom: count, exact: bool, total: float, singletons: count, "
+    "separated: count",
+    Column: f"{_COLUMN}, kind: 'number'|'boolean'|'date'|'category'",
+    HashedColumn: f"{_COLUMN}, kind: 'hashed', width: count, distinct: count",
+    WordColumn: f"{_COLUMN}, kind: 'words', weighting: 'counts'|'binary'|'tfidf', ngrams: count, width: count, "
+    "rows: count",
     ColumnScaling: "features: #D, weight: number, intercept: bool, mean_hi: number(Z), mean_lo: number(Z), "
     "exponent: number(Z)",
     Components: "log_weights: float(M), means: number(M, D), factors: number(M, D, D)|number(M, D), view: View",
@@ -129,7 +146,11 @@ PARTS: dict[type[Any], str] = {
     SpectralFactor: f"{_FACTOR}, v: number(D, R), s: positive(R), raw: positive(D), reach: number(D), "
     "null: number(D, .), size: float",
     **{
-        cls: ", ".join(f"{name}: {_SCAN[name]}" for name in vars(cls.start(Shape(1, 1))) if name != "_native")
+        cls: ", ".join(
+            f"{name}: {'number(., .)' if name == 'good' and not value.size else _SCAN[name]}"
+            for name, value in vars(cls.start(Shape(1, 1))).items()
+            if name != "_native"
+        )
         for cls in SCANS.values()
     },
 }
@@ -161,11 +182,17 @@ STATE: dict[str, str] = {
         "weights_": "float(.)|float(., .)",
     },
     **{"_fits": "(Fit)|(RobustFit)|[LikelihoodFit]", "_sums": "Moments|ClassMoments|None", "_counted": "Counted|None"},
-    **{"_flat": "bool", "_like": "None", "_typical": "number(D)|None", "_names": "(str)|None", "_scan": "Scan"},
+    **{
+        "_flat": "bool",
+        "_like": "None",
+        "_typical": "number(D)|None",
+        "_names": "{str: count}|(str)|None",
+        "_scan": "Scan",
+    },
     **{"_result": "OnlineResult", "_standard": "Standard|None", "_targets": "{level: number|number(.)}"},
     **{"_recording": "Recording", "_state": "Adaptation", "_recorded": "[number(., D)]", "coding_": "Coding"},
     **{"output_": "float|float(K)", "deviance_": "float|float(K)", "dispersion_": "float|float(K)"},
-    **{"shape_": "positive|positive(K)", "_with_offset": "bool"},
+    **{"shape_": "positive|positive(K)", "_with_offset": "bool", "_hashed": "bool", "absorbed_": "Absorption"},
     **{"_densities": "ClassDensities", "_mixtures": "[Components]", "priors_": "number(C)", "gamma_": "number"},
     **{
         "covariance_": "float|float(.)|float(., .)|float(., ., .)|float(., ., ., .)",
@@ -198,6 +225,7 @@ REQUIRED: dict[str, str] = {
     "GeneralizedLinear": "coef_ intercept_ certificate_ history_ n_iter_ rows_seen_ _flat _typical",
     "LogisticRegression": "classes_ coef_ intercept_ certificate_ history_ n_iter_ rows_seen_ penalty_ separation_ "
     "aliased_ dependencies_ _fits _typical",
+    "LogisticRegression online": "classes_ _scan _result _names _targets",
     "OrdinalRegression": "classes_ coef_ thresholds_ certificate_ history_ n_iter_ rows_seen_ separation_ aliased_ "
     "dependencies_ _fits _typical",
     "WienerFilter": "coef_ intercept_ rank_ aliased_ dependencies_ certificate_ _recording _flat",
@@ -244,7 +272,7 @@ def check_model(model: Any) -> None:
     if not sizes["F"]:  # a constant alone, which no array can be given to
         return
     trial = copy.copy(model)
-    for name in ("feature_names_in_", "_with_offset"):  # the row has neither names nor an offset
+    for name in ("feature_names_in_", "_names", "_with_offset", "coding_"):  # the row has no names, offset or levels
         vars(trial).pop(name, None)
     bounded = isinstance(trial, GeneralizedLinear) and trial._loss().linked is not None  # the row may have no mean
     with np.errstate(all="ignore"):
@@ -311,11 +339,6 @@ def basis_size(basis: Any) -> int:
     return basis_size(basis.outer_) if isinstance(basis, After) else len(basis.centres_)
 
 
-def coded_columns(coding: Coding) -> int:
-    """Return how many columns a coding makes, without making their names."""
-    return sum(math.prod(map(coding.width, term)) for term in coding._all_terms)
-
-
 @cache
 def _parsed(form: str) -> tuple[Any, ...]:
     """Return a form as (kind, parts): either, word, list, tuple, dict, array, size or class."""
@@ -341,7 +364,9 @@ def _parsed(form: str) -> tuple[Any, ...]:
 
 def _complete(model: Any, names: dict[str, str]) -> None:
     """Refuse a model that lacks what its classes have."""
-    for name in (name for base in type(model).__mro__ for name in names.get(base.__name__, "").split()):
+    online = " online" if isinstance(model, LogisticRegression) and "_scan" in vars(model) else ""
+    wanted = [names.get(base.__name__ + online, names.get(base.__name__, "")) for base in type(model).__mro__]
+    for name in " ".join(wanted).split():
         _hold(name in vars(model), f"{type(model).__name__} lacks {name}")
 
 
@@ -496,18 +521,25 @@ def _dependence(made: Dependence, sizes: Sizes) -> None:
 
 def _scan(made: Scan, sizes: Sizes) -> None:
     """The arrays fit together, and the rule is that of the class: native code reads them."""
+    if isinstance(made, CoordinateRule):
+        _hold(1 + made.outputs * made.pace <= made.root.shape[2] and made.root.shape[1] == 1 + made.features, "a state")
+        _same(made.good.shape, (0, 0), "weights saved")
+        _same(made.features, sizes.setdefault("D", made.features), "columns of a scan")
     n, given = made.theta.shape[1], vars(made)
-    names = ("variant", "activation", "wide", "eps", "leak", "forget")
+    names = ("variant", "activation", "wide", "eps", "leak", "forget", "loss", "penalty", "l1")
     options: dict[str, Any] = {name: given[name] for name in names if name in given}
     if made.classes:
         options["classes"] = len(made.theta)
     plain = type(made).start(Shape(1, len(made.theta)), **options)
     _hold(made.rule == plain.rule and made.classes == plain.classes, "the rule of a scan")
     root = (made.roots, 1 if given.get("wide") else n, -(-n // 8) * 8) if made.roots else (0, 0, 0)
+    if isinstance(made, CoordinateRule):
+        root = (1, 1 + made.features, plain.root.shape[2])
+        _hold((made.root[0, :, [0, *range(2, 1 + made.outputs * made.pace, made.pace)]] >= 0).all(), "sums of squares")
     _same(made.root.shape, root, "root of a scan")
     _same(made.lag.shape, made.theta.shape if plain.lag.size else (0, 0), "lag of a scan")
-    for name in ("theta", "good", "numbers", "lag", "root"):
-        _hold(getattr(made, name).flags.c_contiguous, f"{name} in the order of C")
+    for name in FIELDS[type(made)].keys() & {"theta", "good", "numbers", "lag", "root"}:
+        _hold(given[name].flags.c_contiguous, f"{name} in the order of C")
     _tallies(made.numbers)
 
 
@@ -556,11 +588,27 @@ def _coding(made: Coding, sizes: Sizes) -> None:
     _hold(plain or "(" not in str(made.offset) or compiled(str(made.offset)).plain, "an offset of numbers")
     _hold(len(made.facts) == len(made.learned) and made.facts.keys() == calls.keys(), "what functions have learned")
     _hold(all(learner.fits(made.facts[text]) for text, learner in calls.items()), "what functions have learned")
-    _same(coded_columns(made), sizes["F"], "columns of the coding")
+    _same(made.count, sizes["F"], "columns of the coding")
+
+
+def _effect(made: Effect, sizes: Sizes) -> None:
+    levels = made.levels
+    texts = levels.dtype.kind == "O" and all(type(level) is str for level in levels)
+    _hold(texts or levels.dtype in (np.int64, np.float64), "levels that are numbers or texts")
+    _hold(len(levels) < 2 or bool((levels[:-1] < levels[1:]).all()), "levels that are sorted, each once")
 
 
 def _column(made: Column, sizes: Sizes) -> None:
     _hold(len(set(made.levels)) == len(made.levels) and len(made.share) in (0, len(made.levels)), "levels")
+    if isinstance(made, HashedColumn | WordColumn):
+        hashed, width = isinstance(made, HashedColumn), made.width
+        _hold((2 <= width <= MOST_WIDTH and not width & (width - 1)) or not (hashed or width), "a width of columns")
+        _hold(
+            hashed or (made.of_texts and len(made.share) == len(made.levels) and bool(made.levels) != bool(width)),
+            "words",
+        )
+    if isinstance(made, WordColumn):
+        _hold(1 <= made.ngrams <= 8 and not (width and made.weighting == "tfidf"), "words")
 
 
 def _labels(model: Any, sizes: Sizes) -> None:
@@ -573,6 +621,8 @@ def _labels(model: Any, sizes: Sizes) -> None:
         _hold(np.array_equal(np.unique(classes), arranged), "classes that are sorted, each once")
         whole = classes.dtype.kind != "f" or ((np.abs(classes) < 2**53) & (classes == np.floor(classes))).all()
         _hold(whole, "classes that are whole numbers, text or booleans")
+        if isinstance(model, LogisticRegression):
+            _logistic(model)
         if isinstance(model, OrdinalRegression):
             _ordinal(model, sizes)
         elif "K" in sizes:
@@ -586,6 +636,21 @@ def _online_classifier(model: OnlineClassifier, sizes: Sizes) -> None:
     _same(model._scan.classes, model._rule.classes or vars(model._scan).get("activation") == "softmax", "targets")
     outputs = len(model.classes_) if model._scan.classes else model._class_targets(len(model.classes_)).shape[1]
     _same(len(model._scan.theta), outputs, "outputs")
+
+
+def _logistic(model: LogisticRegression) -> None:
+    if "_scan" not in vars(model):
+        return
+    targets = class_targets(model)
+    each = targets[:, 0].tolist() if targets.shape[1] == 1 else list(targets)
+    expected = dict(zip(model.classes_.tolist(), each, strict=True))
+    _hold(isinstance(model._scan, CoordinateRule), "the scan of the log loss")
+    _hold(repr(expected) == repr(model._targets), "targets of the classes")
+    softmax = len(model.classes_) > 2 and model.scheme == "softmax"
+    _same(model._scan.loss, "softmax" if softmax else "logistic", "loss")
+    _same(model._scan.outputs, len(model.classes_) if softmax else targets.shape[1], "outputs")
+    names = model._names
+    _hold(names is None or list(names.values()) == list(range(model.n_features_in_)), "columns by name")
 
 
 def _closed_form(model: ClosedFormClassifier, sizes: Sizes) -> None:
@@ -661,7 +726,7 @@ def _after(model: After, sizes: Sizes) -> None:
 INVARIANTS: dict[type[Any], Callable[[Any, Sizes], None]] = {
     **{Moments: _moments, ClassMoments: _class_moments, ColumnScaling: _scaling, Dependence: _dependence},
     **{Factor: _factor, SpectralFactor: _spectral, CholeskyFactor: _cholesky},
-    **{Scan: _scan, Adaptation: _adaptation, Recording: _recording, Coding: _coding, Column: _column},
+    **{Scan: _scan, Adaptation: _adaptation, Recording: _recording, Coding: _coding, Column: _column, Effect: _effect},
     **{OnlineClassifier: _online_classifier, Scheme: _scheme, ClosedFormClassifier: _closed_form},
     **dict.fromkeys(KNOWN.values(), _labels),
     **{Polynomial: _polynomial, Spline: _spline, Fourier: _fourier, Beside: _beside, After: _after},

@@ -44,6 +44,7 @@ from adaline.sums.scores import GroupScores as GroupScores
 from adaline.sums.scores import Scores as Scores
 from adaline.sums.spread import Spread as Spread
 from adaline.sums.targets import ClassWeights as ClassWeights
+from adaline.sums.targets import LabelWeights as LabelWeights
 from adaline.sums.targets import Targets as Targets
 from adaline.sums.targets import WeightTotals as WeightTotals
 from adaline.sums.triangle import Triangle as Triangle

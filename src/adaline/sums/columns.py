@@ -61,6 +61,15 @@ def exponents(spread: Array, size: Array) -> Array:
     return np.where(np.isfinite(magnitude), np.frexp(magnitude)[1], 0).astype(np.float64)
 
 
+def sparse_exponents(x: Any, t: Any) -> Array:
+    """Return the exponents of the columns of CSR rows x and of targets t, (D + K,), from their largest magnitudes."""
+    largest = np.zeros(x.shape[1])
+    with np.errstate(invalid="ignore"):
+        np.maximum.at(largest, x.indices, np.abs(x.data))
+    magnitude = np.concatenate([largest, np.abs(t).max(axis=0, initial=0.0)])
+    return exponents(magnitude, magnitude)
+
+
 def weighted_columns(block: Block, shift: Array, exponent: Array) -> tuple[Any, Any]:
     """Return sqrt(w) (z - shift) 2^-e, (n, q), and sqrt(w), (n, 1)."""
     x = as_dense(block.x)

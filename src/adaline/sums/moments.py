@@ -17,6 +17,7 @@ how many digits the sums can give.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -27,7 +28,7 @@ from adaline.block import DENSE, Block, Shape
 from adaline.kernels import native, numbers_of
 from adaline.sums import twofold
 from adaline.sums.base import Sum
-from adaline.sums.columns import exponents, largest_magnitudes, pilot, weighted_columns
+from adaline.sums.columns import exponents, largest_magnitudes, pilot, sparse_exponents, weighted_columns
 
 CENTRED, RAW = (float(mode) for mode in numbers_of("MomentMode", ("centred", "raw")).values())
 ROUNDING = 2.0**-53
@@ -185,6 +186,8 @@ class Moments(Sum):
                 self._refill(block)
             return
         block = block.gathered()
+        if is_sparse(block.x) and block.exponent is None:
+            block = replace(block, exponent=sparse_exponents(block.x, block.t))
         if native is not None and is_sparse(block.x):
             x = block.x
             native.moments_csr(

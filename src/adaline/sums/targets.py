@@ -6,9 +6,11 @@ import math
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.arrays import Array, host
 from adaline.block import Block, Shape
+from adaline.errors import InvalidData
 from adaline.sums.base import Sum
 
 
@@ -143,3 +145,49 @@ class ClassWeights(Sum):
         classes = max(len(self.weights), len(other.weights))
         self.weights = self.of(classes) + other.of(classes)
         self.lightest = min(self.lightest, other.lightest)
+
+
+class LabelWeights(Sum):
+    """Total weights of labels, by the codes that a codebook gives them, the labels, and the smallest positive weight.
+
+    It is not in SUMS: its targets are codes, which the codebook that has read them tells the labels of.
+    """
+
+    def __init__(self, weights: dict[float, float], labels: dict[float, Any], lightest: float, book: Any) -> None:
+        self.weights, self.labels, self.lightest, self.book = weights, labels, lightest, book
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the weights of no rows; `book` is the codebook of the rows."""
+        return cls({}, {}, math.inf, config["book"])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.weights, self.labels, self.lightest, None)
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in rows whose first target is the code of their label."""
+        if block.rows == 0:
+            return
+        labels, weight = self.book.labels(), None if block.weight is None else host(block.weight)
+        codes = np.sort(np.array(list(labels)))
+        index = np.searchsorted(codes, host(block.t)[:, 0])
+        met = codes[np.bincount(index, minlength=len(codes)) > 0].tolist()
+        found = dict(zip(codes.tolist(), np.bincount(index, weight, len(codes)).tolist(), strict=True))
+        lightest = 1.0 if weight is None else float(weight[weight > 0].min(initial=math.inf))
+        own = {code: float(found[code]) for code in met}
+        self.merge(type(self)(own, {code: labels[code] for code in met}, lightest, None))
+
+    def merge(self, other: Self) -> None:
+        """Add the weights label by label."""
+        for code, label in other.labels.items():
+            if self.labels.setdefault(code, label) != label:
+                raise InvalidData(f"the labels {self.labels[code]!r} and {label!r} have the same code: rename one")
+            self.weights[code] = self.weights.get(code, 0.0) + other.weights[code]
+        self.lightest = min(self.lightest, other.lightest)
+
+    def sorted(self) -> tuple[NDArray[Any], Array, Array]:
+        """Return the labels, sorted, and the weight and the code of each, (C,)."""
+        labels = np.array(list(self.labels.values())) if self.labels else np.array([], dtype=object)
+        order = np.argsort(labels, kind="stable")
+        codes = np.array(list(self.labels))[order]
+        return labels[order], np.array([self.weights[code] for code in codes.tolist()]), codes

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
+from adaline.fits.mixing import measure_loss, run_mixed
 from adaline.fits.online import OnlineResult, run_lms
+from adaline.losses import Squared
 from adaline.parameters import MODE, POSITIVE, OneOf, UsedWith
 from adaline.results import Status
 from adaline.scans import LMSRule, Scan
@@ -32,7 +34,8 @@ class Adaline(OnlineClassifier):
     mode : "online" or "batch"
         A step a row, or a step an epoch.
     rate : "auto" or number
-        eta; "auto" is safe in any units. Batch: of the sum over rows.
+        eta; "auto" is safe in any units; of sparse rows with more than 128 columns each column has a rate of its own.
+        Batch: of the sum over rows.
     schedule : "constant", "1/t", "power" or function
         How a number falls with the steps t = 1, 2, ...: eta, eta/t, eta/(1 + t)^(3/4), or eta f(t).
     fit_intercept : bool
@@ -54,6 +57,10 @@ class Adaline(OnlineClassifier):
         Weights of the classes, times those of the rows; "balanced" makes classes weigh the same.
     basis : a basis of `adaline.basis`, or None
         phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
+    mixing : int or None
+        Rounds of parameter mixing, for tables on clusters, in place of epochs of mode="online": every part of the rows
+        is scanned at once from common weights, which are then averaged. It is not the rule in order, and the
+        certificate says so, with the gap to the optimum. None refuses rows that lie in parts.
 
     Attributes
     ----------
@@ -91,6 +98,7 @@ class Adaline(OnlineClassifier):
     warm_start: bool = False
     class_weight: Any = None
     basis: Any = None
+    mixing: int | None = None
 
     @property
     def rate_bound_(self) -> float:
@@ -98,6 +106,8 @@ class Adaline(OnlineClassifier):
         return self._scan.tally.bound
 
     def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
+        if options.mixing is not None:
+            return run_mixed(source, scan, options, options.mixing, measure_loss(Squared()), "LeastSquaresClassifier")
         if self.mode == "online":
             return run_lms(source, scan, options, self.rate, self.schedule)
         return self._descend(source, scan, options.epochs)

@@ -243,6 +243,7 @@ class AdaptiveFilter(SignalSystem):
     def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[int, Iterable[Block]]:
         """Return the number of desired signals, and the signals block by block."""
         if isinstance(X, Source):
+            self._refuse_sparse(X)
             source, columns = open_rows(self, X, y, sample_weight, reset=reset)
             source.refuse_parts()
             set_columns(self, columns)

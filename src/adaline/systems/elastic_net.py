@@ -85,7 +85,8 @@ class ElasticNet(LinearRegressor):
         Ridge penalty beside l1, the same all along the path.
     mix : None or number above 0 and at most 1
         Ties the ridge penalty to l1: l1 = mix x strength and penalty = (1 - mix) x strength at every point, so that
-        penalty = l1 (1 - mix)/mix. It is glmnet's alpha and scikit-learn's l1_ratio.
+        penalty = l1 (1 - mix)/mix. It is glmnet's alpha (glmnet's gaussian scales y first) and
+        scikit-learn's l1_ratio.
     folds : int
         Parts of the cross-validation. Without a fold the penalties are smaller by its share of the rows, as glmnet has
         it; in Ridge and LogisticRegression they are the same numbers.

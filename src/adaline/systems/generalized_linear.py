@@ -60,14 +60,15 @@ from adaline.parameters import (
     UsedWith,
 )
 from adaline.penalties import RidgePenalty
-from adaline.results import Certificate, Status, combine_certificates, without_constants
+from adaline.results import CONSTANT, EXPLAINED, Certificate, Status, changed, combine_certificates, without_constants
 from adaline.scans.schedules import SCHEDULE
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.least_squares.descent import read_init
 from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, LikelihoodFit
 from adaline.solvers.smooth.problem import Problem, build_problem
-from adaline.sources import Source
+from adaline.sources import Source, TableSource
+from adaline.sources.absorbed import AbsorbedSource, Absorption
 from adaline.sources.views import in_memory, shares_of
 from adaline.sums import Targets
 from adaline.sums.machine import dense
@@ -163,6 +164,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     on those before them. dependencies_ : how, as text.
     deviance_, dispersion_ : of families; a dispersion that no degrees of freedom are left to estimate is NaN.
     shape_ : of a negative binomial, given or estimated; (K,) where one is estimated for each target.
+    absorbed_, effects_ : of counts in a table opened with absorb=, what was absorbed, and the effect of each level.
 
     Examples
     --------
@@ -230,7 +232,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         before = None
         if self.warm_start and hasattr(self, "certificate_"):
             before = theta_of(self) if self.machine is None else self.weights_
-        for name in ("coef_", "intercept_", "weights_", "deviance_", "dispersion_", "shape_"):
+        for name in ("coef_", "intercept_", "weights_", "deviance_", "dispersion_", "shape_", "absorbed_"):
             self.__dict__.pop(name, None)
         self._refuse_exposure(exposure)
         source, columns = open_rows(self, X, y, sample_weight, reset=True, offset=offset, exposure=exposure)
@@ -255,9 +257,49 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             self._fit_linear(source, loss, opening, constant, before, near, automatic)
         else:
             self._fit_machine(source, loss, len(constant), before)
+        if source.absorption is not None:
+            self._take_effects(source)
         self.certificate_: Certificate = meter.on(self.certificate_, source)
         self._warn()
         return self
+
+    @property
+    def effects_(self) -> dict[str, Any]:
+        """The effects that a fit has absorbed: for each column a frame of its levels and their values, of mean zero."""
+        from adaline.inference.coefficients import absorbed_effects
+
+        return absorbed_effects(self)
+
+    def _absorb(self, table: TableSource) -> AbsorbedSource:
+        """Return the rows of a table without the effects that it absorbs."""
+        from adaline.solvers.absorb.poisson import absorb_poisson  # tables are slow to import
+
+        loss = self._loss()
+        plain = self.solver == "auto" and self.machine is None and self.fit_intercept and not (self.penalty or self.l1)
+        if loss.linked is None or loss.linked.name != "poisson" or name_of(loss.linked.link) != "log" or not plain:
+            raise InvalidParameter(
+                "effects are absorbed under loss='poisson' with its log, without a penalty, machine or solver of one's "
+                "own, and beside an intercept; for the squared loss use LinearRegression"
+            )
+        if "absorbed_" not in self.__dict__:
+            return absorb_poisson(table)
+        return absorb_poisson(table, theta_of(self)[0], self.coding_.effects)
+
+    def _take_effects(self, source: Source) -> None:
+        """Take over the effects that were absorbed from the rows, and count them among the parameters."""
+        assert isinstance(source, AbsorbedSource)
+        self.absorbed_: Absorption = source.absorption
+        effects = source.fitted_effects(theta_of(self)[0])
+        self.coding_ = replace(source.coding, effects=effects)
+        fits: list[LikelihoodFit] = self.__dict__["_fits"]
+        self._fits = [with_absorbed(fit, source) for fit in fits]
+        steps = source.removal.iterations
+        solver = f"{self.certificate_.solver}; effects absorbed, {steps} steps of conjugate gradients at most"
+        self.certificate_ = changed(self.certificate_, solver=solver)
+        if not source.removal.converged:
+            status = Status.NOT_CONVERGED
+            advice = "the effects are not separated: leave out levels that hang by few rows, or rows whose means vanish"
+            self.certificate_ = changed(self.certificate_, status=status, advice=advice)
 
     @overload
     def predict(
@@ -399,6 +441,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         LEVEL.check("level", level)
         OneOf(*INTERVALS).check("interval", interval)
         fits, options = self._likelihoods(), ErrorOptions(errors, groups, lags, distribution)
+        absorbed: Absorption | None = self.__dict__.get("absorbed_")
         profile, rows = interval == "profile", (X, y, sample_weight, offset, exposure)
         if profile:
             check_profile(options, X)
@@ -418,7 +461,11 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             intercept=bool(self.fit_intercept),
             certificate=self.certificate_,
             level=level,
-            notes=[options.describe(observations(fits[0]), freedom)] if errors != "classical" else [],
+            notes=[
+                *([] if absorbed is None else [absorbed.describe()]),
+                *([options.describe(observations(fits[0]), freedom)] if errors != "classical" else []),
+            ],
+            constant=CONSTANT if absorbed is None else EXPLAINED,
             errors=errors,
             freedom=freedom,
             ends=ends,
@@ -611,7 +658,11 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         self.coef_, self.intercept_ = split_theta(theta, self._flat, source.empty_on_device())
         self.history_ = [value for one in found for value in one.history]
         self.n_iter_ = max(len(one.history) for one in found)
-        columns = named([one.dependence for one in found if one.dependence is not None], columns_of(self))
+        columns = named(
+            [one.dependence for one in found if one.dependence is not None],
+            columns_of(self),
+            source.absorption is not None,
+        )
         self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
         self._fits = fits
         parts = [fit.family for fit in fits if fit.family is not None]
@@ -622,7 +673,9 @@ class GeneralizedLinear(NearFits, LinearRegressor):
                 one = self._flat or _shape_of(self._loss()) != "auto"
                 self.shape_ = float(of[2][0]) if one else of[2]
         self.certificate_ = without_constants(
-            combine_certificates([one.solution.certificate for one in found]), columns.constant
+            combine_certificates([one.solution.certificate for one in found]),
+            columns.constant,
+            CONSTANT if source.absorption is None else EXPLAINED,
         )
 
     def _options(self, outputs: int, features: int, before: Any) -> MachineOptions:
@@ -662,6 +715,8 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         self._refuse_exposure(exposure)
         z = self._outputs(X)
         known = read_offset(offset, exposure, *z.shape)
+        if known is not None and "absorbed_" in self.__dict__:
+            raise InvalidParameter("the offset of a model with absorbed effects comes with its table: give none")
         fitted_so = self.__dict__.get("_with_offset")
         if known is None and fitted_so:
             known = read_offset(offset_of(self, X), None, *z.shape)
@@ -695,6 +750,19 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             )
         elif status is Status.RANK_DEFICIENT:
             warn(say_dependent(self.dependencies_), AdalineWarning)
+
+
+def with_absorbed(fit: LikelihoodFit, source: AbsorbedSource) -> LikelihoodFit:
+    """Return a fit to rows without effects as one that has these among its parameters; without columns: a constant."""
+    assert fit.family is not None
+    freedom, family = source.absorption.freedom, fit.family
+    null = source.absorption.total
+    return replace(
+        fit,
+        parameters=fit.parameters + freedom,
+        null=fit.log_likelihood + 0.5 * (family.deviance - null),
+        family=replace(family, freedom=family.freedom - freedom, null_deviance=null),
+    )
 
 
 def _read_loss(system: Any) -> Loss:

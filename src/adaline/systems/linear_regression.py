@@ -24,7 +24,8 @@ from adaline.solvers.least_squares import descent
 from adaline.solvers.least_squares.choose import SOLVERS, gram_fits, is_wide, solve_least_squares, solve_wide
 from adaline.solvers.least_squares.direct import solve_sums
 from adaline.solvers.least_squares.fit import Fit
-from adaline.sources import Source
+from adaline.sources import Source, TableSource
+from adaline.sources.absorbed import AbsorbedSource
 from adaline.sums import Moments
 from adaline.systems.families.linear_system import LinearSystem
 from adaline.systems.families.named import named_system
@@ -76,7 +77,8 @@ class LinearRegression(LinearSystem):
     `aliased_` : names of the columns that are constant or depend on those before them; `dependencies_` : how, as text
     such as "sched = 100 hour + minute"; `estimable_` : (D,) whether the rows determine a coefficient by itself (these
     three are None for wide data solved in the dual);
-    `history_`, `n_iter_` : error after each step and number of steps, gradient solver only.
+    `history_`, `n_iter_` : error after each step and number of steps, gradient solver only;
+    `absorbed_`, `effects_` : of a table opened with absorb=, what was absorbed, and the effect of each level.
 
     Examples
     --------
@@ -124,7 +126,43 @@ class LinearRegression(LinearSystem):
             return (self._descend(moments),)
         if source is None:
             return (solve_sums(moments, self.fit_intercept, none, self.rank == "drop"),)
-        return (solve_least_squares(source, moments, self.fit_intercept, none, self.solver, self.rank == "drop"),)
+        fit = solve_least_squares(source, moments, self.fit_intercept, none, self.solver, self.rank == "drop")
+        if source.absorption is not None:
+            from adaline.solvers.absorb.absorb import certified
+
+            assert isinstance(source, AbsorbedSource)
+            fit = certified(fit, source)
+        return (fit,)
+
+    @property
+    def effects_(self) -> dict[str, Any]:
+        """The effects that a fit has absorbed: for each column a frame of its levels and their values.
+
+        They are what is left of the outputs beside columns and intercept. The values of a column have a mean of zero
+        over the rows fitted; the level of rows without a value, where there are such, is None.
+
+        Examples
+        --------
+        >>> from adaline import LinearRegression, open_table
+        >>> rows = {"y": [1.0, 2.0, 4.0, 6.0], "x": [0.0, 1.0, 0.0, 2.0], "firm": ["a", "a", "b", "b"]}
+        >>> model = LinearRegression().fit(open_table(rows, target="y", absorb="firm"))
+        >>> model.effects_["firm"]["value"].round(6).tolist()
+        [-1.5, 1.5]
+        """
+        from adaline.inference.coefficients import absorbed_effects
+
+        return absorbed_effects(self)
+
+    def _absorb(self, table: TableSource) -> AbsorbedSource:
+        """Return the rows of a table without the effects that it absorbs."""
+        from adaline.solvers.absorb.absorb import absorb  # tables are slow to import
+
+        if not self.fit_intercept or self.positive or self.solver == "gradient":
+            raise InvalidParameter(
+                "absorbed effects hold a constant, and their coefficients are solved for: leave fit_intercept=True, "
+                "positive=False, and solver as it is"
+            )
+        return absorb(table, self.weights == "frequency")
 
     def _sums_suffice(self) -> bool:
         return self.solver == "auto" and super()._sums_suffice()

@@ -11,13 +11,14 @@ from adaline.arrays import Array
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData
 from adaline.estimator import MultiOutputMixin, RegressorMixin
-from adaline.fits.mixing import run_mixed
+from adaline.fits.mixing import measure_loss, run_mixed
 from adaline.fits.online import OnlineResult, run_lms
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis
 from adaline.input.coded import scored
 from adaline.input.open import open_rows
 from adaline.locks import lock_of
+from adaline.losses import Squared
 from adaline.parameters import NONE, POSITIVE, UsedWith
 from adaline.scans import LMSRule, Scan
 from adaline.solvers.epochs.sweep import EpochOptions
@@ -40,7 +41,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     Parameters
     ----------
     rate : "auto" or number
-        eta; "auto" is safe in any units.
+        eta; "auto" is safe in any units; of sparse rows with more than 128 columns each column has a rate of its own.
     schedule : "constant", "1/t", "power" or function
         How a number falls with the steps t = 1, 2, ...: eta, eta/t, eta/(1 + t)^(3/4), or eta f(t).
     fit_intercept : bool
@@ -178,7 +179,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
 
     def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
         if options.mixing is not None:
-            return run_mixed(source, scan, options, options.mixing)
+            return run_mixed(source, scan, options, options.mixing, measure_loss(Squared()), "LinearRegression")
         return run_lms(source, scan, options, self.rate, self.schedule)
 
     def _open(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> Source:

@@ -13,7 +13,7 @@ from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
-from adaline.estimator import clone
+from adaline.estimator import available_if, clone
 from adaline.fits.linear_machine import (
     Constants,
     MachineOptions,
@@ -43,13 +43,16 @@ from adaline.inference.sandwich import all_with_errors
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of, width_of
 from adaline.input.class_weights import ClassifiedRows, class_weights, open_classes
+from adaline.input.drafts import snapshot
 from adaline.input.first_pass import class_weights_of
 from adaline.input.labels import Labels
 from adaline.input.open import open_labelled, read_finite
+from adaline.locks import lock_of
 from adaline.losses import Logistic, Loss, Softmax
 from adaline.parameters import (
     AUTO,
     CLASS_WEIGHT,
+    COUNT,
     FIRST_WEIGHTS,
     FLAG,
     LEVEL,
@@ -77,10 +80,23 @@ from adaline.systems.families.decisions import one_against_one, sum_of_pairs
 from adaline.systems.families.folds import FoldFits
 from adaline.systems.families.named import named_system
 from adaline.systems.families.near import NearFits, without_fold
+from adaline.systems.families.online_logistic import (
+    SHOWN,
+    SOLVER,
+    check_online,
+    fit_online,
+    learn_row,
+    row_outputs,
+    shown,
+)
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs, split_theta, theta_of
 
 SCHEMES = ("softmax", "one-vs-rest", "one-vs-one")
+
+
+def _is_online(model: Any) -> bool:
+    return bool(model.solver == SOLVER)
 
 
 @named_system
@@ -89,9 +105,16 @@ class LogisticRegression(NearFits, LinearClassifier):
     """Logistic regression: minimises minus the log-likelihood of the labels + penalty/2 ||w||^2 + l1 |w|, w0 free.
 
     Two classes: P(classes_[1]) = 1 / (1 + exp(-w'x - w0)). K > 2 classes: P(class k) is the softmax of K outputs, whose
-    weights add up to zero over the classes. Exact maximum likelihood in any units, by Newton steps (IRLS) or, for many
-    rows or columns, by L-BFGS in a metric learned on a sample; nothing is regularised unless asked for. Where a plane
-    separates the classes there is no maximum: `separation_` says so, and the weights under a tiny penalty are returned.
+    weights add up to zero over the classes (online they need not). Exact maximum likelihood in any units, by Newton
+    steps (IRLS) or, for many rows or columns, by L-BFGS in a metric learned on a sample; nothing is regularised unless
+    asked for. Where a plane separates the classes there is no maximum: `separation_` says so, and the weights under a
+    tiny penalty are returned.
+
+    solver="online" takes the rows once, in their order, each by a step of a size that every column has of its own, in
+    its own units: for streams, and for millions of sparse columns. It goes on by `partial_fit` and, row by row, by
+    `learn_one`, where a row may be a dict: keys left out are zero, new ones are new columns. It is no maximum of the
+    likelihood, and has no standard errors: `certificate_` says so. `progressive_loss_` is what rows lost that had not
+    been learned from yet.
 
     Parameters
     ----------
@@ -103,8 +126,10 @@ class LogisticRegression(NearFits, LinearClassifier):
         a duality gap as proof.
     scheme : "softmax", "one-vs-rest" or "one-vs-one"
         What is done with K > 2 classes: one likelihood, K machines, or one for each pair, which vote.
-    solver : "auto", "newton", "lbfgs" or "newton-cg"
-        "auto" chooses and says so in `certificate_.solver`. The result does not depend on it beyond `tol`.
+    solver : "auto", "newton", "lbfgs", "newton-cg" or "online"
+        "auto" chooses and says so in `certificate_.solver`. The result does not depend on it beyond `tol`, but for
+        "online": its penalties count once for all rows so far, not once a row, and once more with every further epoch.
+        One pass shrinks weights less than the stated objective asks for; many epochs approach its minimum.
     tol : float
         Bounds the distance to the optimum, as a share of the objective of the best constants.
     standardize : bool or None
@@ -124,6 +149,8 @@ class LogisticRegression(NearFits, LinearClassifier):
     firth : bool
         Whether to maximise the likelihood times the square root of the determinant of the information (two classes):
         less bias in small samples, and finite weights where the classes are separated.
+    epochs : int
+        Online: how often fit goes over the rows.
     basis : a basis of `adaline.basis`, or None
         phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
@@ -131,8 +158,10 @@ class LogisticRegression(NearFits, LinearClassifier):
     ----------
     classes_ : labels; with two, classes_[1] is the one whose probability rises with w'x.
     coef_, intercept_ : (1, D) and (1,), or (K, D) and (K,), or one row for each pair of classes.
-    certificate_ : how good the solution is. n_iter_, history_ : steps, and the objective after each.
+    certificate_ : how good the solution is; its objective is NaN online, where no pass is made to compute it.
+    n_iter_, history_ : steps, and the objective after each; online epochs, and the mean progressive loss of each.
     rows_seen_ : number of rows.
+    progressive_loss_ : online, the mean loss of a row before its own step, in the last epoch of fit and since.
     aliased_ : names of the columns that are constant or depend on those before them. dependencies_ : how, as text.
     separation_ : None, or `kind` ("complete", "quasi", or "suspected" where that is too large to be decided) and
         `direction` of a plane that separates the classes.
@@ -150,18 +179,19 @@ class LogisticRegression(NearFits, LinearClassifier):
     References
     ----------
     Lecture S0, section 5.9; S2: IRLS, softmax. Passes over the rows: 5 to 15; l1 some more; firth=True 1 + D fits more,
-    for its tests; penalty="auto" two or three a penalty, for all folds at once.
+    for its tests; penalty="auto" two or three a penalty, for all folds at once; online one an epoch.
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"penalty": "auto"})
     used_with: ClassVar[UsedWith] = {
+        "epochs": {"solver": OneOf(SOLVER)},
         "folds": {"penalty": AUTO},
         "standardize": {"penalty": AnyOf(AUTO, POSITIVE), "l1": POSITIVE},
     }
     penalty: Annotated[float | str, PENALTY] = 0.0
     l1: Annotated[float, ZERO_OR_MORE] = 0.0
     scheme: Annotated[str, OneOf(*SCHEMES)] = "softmax"
-    solver: Annotated[str, OneOf(*SMOOTH_SOLVERS)] = "auto"
+    solver: Annotated[str, OneOf(*SMOOTH_SOLVERS, SOLVER)] = "auto"
     tol: Annotated[float, ZERO_OR_MORE] = 1e-10
     standardize: Annotated[bool | None, AnyOf(NONE, FLAG)] = None
     fit_intercept: Annotated[bool, FLAG] = True
@@ -170,13 +200,53 @@ class LogisticRegression(NearFits, LinearClassifier):
     warm_start: Annotated[bool, FLAG] = False
     folds: Annotated[int, WholeNumber(2)] = 5
     firth: Annotated[bool, FLAG] = False
+    epochs: Annotated[int, COUNT] = 1
     basis: Annotated[Any, BASIS] = None
 
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies."""
+        """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies, online sizes of steps."""
         self._fit(X, y, sample_weight, None)
         return self
+
+    @available_if(_is_online)
+    @transaction
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Online: go over more rows once, in their order; rows in chunks give the same bits as all at once.
+
+        The first call must know all classes: from its rows, or from `classes`. A model that another solver has fitted
+        begins anew, without its weights: these do not say how large a step to take; `init` can be given them.
+        """
+        goes_on = "_scan" in self.__dict__
+        fit_online(self, X, y, sample_weight, classes=classes, once=True, goes_on=goes_on)
+        return self
+
+    @available_if(_is_online)
+    def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
+        """Online: learn from one row, an array (D,) or a dict by column names, whose new keys are new columns.
+
+        A new model, or one that another solver has fitted, begins here, at zero or `init`, and must know its classes:
+        from `classes`, or because the label is True or False.
+
+        Examples
+        --------
+        >>> from adaline import LogisticRegression
+        >>> model = LogisticRegression(solver="online")
+        >>> for row, clicked in (({"user=a": 1}, True), ({"user=b": 1}, False), ({"user=a": 1, "ad=c": 1}, True)):
+        ...     _ = model.learn_one(row, clicked)
+        >>> model.feature_names_in_.tolist(), bool(model.predict_one({"ad=c": 1}))
+        (['user=a', 'user=b', 'ad=c'], True)
+        """
+        learn_row(self, x, y, classes)
+        return self
+
+    @available_if(_is_online)
+    def predict_one(self, x: Any) -> Any:
+        """Online: return the label of one row, an array (D,) or a dict; keys that are new count nothing."""
+        check_is_fitted(self, "_scan")
+        still = snapshot(self)
+        z = row_outputs(still, x)
+        return still.classes_[int(z[0] > 0) if len(z) == 1 else int(z.argmax())]
 
     @transaction
     def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self | None:
@@ -244,9 +314,14 @@ class LogisticRegression(NearFits, LinearClassifier):
         self, X: Any, y: Any, sample_weight: Any, model: Self | None, path: PenaltyPath | None = None
     ) -> Self | None:
         """Fit; None where the model to start from is of all classes, and one of them has no weight here."""
+        if self.solver == SOLVER:
+            fit_online(self, X, y, sample_weight, goes_on=bool(self.warm_start) and "_scan" in self.__dict__)
+            return self
         meter = Meter(X)
         check_parameters(self)
         before = theta_of(self) if self.warm_start and hasattr(self, "coef_") else None
+        for name in ("_scan", "_result", "_names", "_targets"):  # of an online fit before
+            self.__dict__.pop(name, None)
         given = open_labelled(self, X, y, sample_weight, reset=True)
         set_columns(self, given.columns)
         rows = open_classes(given, self.class_weight)
@@ -257,6 +332,23 @@ class LogisticRegression(NearFits, LinearClassifier):
         self._take(machines, rows, present, meter)
         self._warn()
         return self
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what a model that learns online shows of its scan."""
+        state = self.__dict__
+        if name in SHOWN and "_scan" in state:
+            return shown(self, name)
+        if name == "feature_names_in_" and state.get("_names"):
+            return np.array(list(state["_names"]), dtype=object)
+        online = ": it needs solver='online'" if name in ("partial_fit", "learn_one", "predict_one") else ""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{online}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self.__dict__.get("solver") != SOLVER:
+            return super().__getstate__()
+        with lock_of(self):  # single rows change the scan in place
+            state = super().__getstate__()
+            return {**state, **({"_scan": state["_scan"].copy()} if "_scan" in state else {})}
 
     @by_blocks
     def decision_function(self, X: Any) -> Array:
@@ -314,6 +406,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
+    @available_if(lambda model: not _is_online(model))
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def summary(
         self,
@@ -523,6 +616,8 @@ class LogisticRegression(NearFits, LinearClassifier):
         return source
 
     def _check_together(self) -> None:
+        if self.solver == SOLVER:
+            check_online(self)
         if self.firth and (self.penalty != 0 or self.l1 != 0):
             raise InvalidParameter("firth=True corrects the likelihood itself: use penalty=0 and l1=0 with it")
         if self.l1 and self.penalty == "auto":
@@ -660,6 +755,10 @@ class LogisticRegression(NearFits, LinearClassifier):
     def _one_fit(self, what: str) -> LikelihoodFit:
         """Return the likelihood that inference is about; refuse several."""
         check_is_fitted(self, "classes_")
+        if "_scan" in self.__dict__:
+            raise InvalidParameter(
+                f"{what} needs a maximum of the likelihood, and solver='online' takes each row once: use another solver"
+            )
         if len(self._fits) > 1:
             raise InvalidParameter(
                 f"{what} needs one likelihood, and there are {len(self._fits)} machines: use scheme='softmax'"

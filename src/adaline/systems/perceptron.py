@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from adaline.fits.mixing import measure_mistakes, run_mixed
 from adaline.fits.online import OnlineResult, explain_mistakes, run_corrections, scan_certificate
 from adaline.parameters import MODE, POSITIVE, OneOf, UsedWith
 from adaline.results import Status
@@ -61,6 +62,10 @@ class Perceptron(OnlineClassifier):
         Weights of the classes, times those of the rows; "balanced" makes classes weigh the same.
     basis : a basis of `adaline.basis`, or None
         phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
+    mixing : int or None
+        Rounds of parameter mixing, for tables on clusters, in place of epochs of mode="online": every part of the rows
+        is scanned at once from common weights, which are then averaged. It is not the rule in order, and the
+        certificate says so, with the criterion that is left. None refuses rows that lie in parts.
 
     Attributes
     ----------
@@ -89,7 +94,9 @@ class Perceptron(OnlineClassifier):
     _rule = PerceptronRule
     _ends_clean = True
 
-    used_with: ClassVar[UsedWith] = {"shuffle": {"mode": OneOf("online")}}
+    used_with: ClassVar[UsedWith] = {
+        "shuffle": {"mode": OneOf("online")},
+    }
     mode: Annotated[str, MODE] = "online"
     rate: Annotated[float, POSITIVE] = 1.0
     schedule: Any = "constant"
@@ -103,6 +110,7 @@ class Perceptron(OnlineClassifier):
     standardize: bool = False
     class_weight: Any = None
     basis: Any = None
+    mixing: int | None = None
 
     @property
     def mistakes_(self) -> int:
@@ -133,6 +141,8 @@ class Perceptron(OnlineClassifier):
         return len(self._scan.theta) * (radius / margin) ** 2
 
     def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
+        if options.mixing is not None:
+            return run_mixed(source, scan, options, options.mixing, measure_mistakes, "LogisticRegression")
         if self.mode == "online":
             bounded = self.init is None and self.schedule == "constant" and not source.weighted
             result = replace(run_corrections(source, scan, options, before), bounded=bounded)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from adaline.arrays import Array
+from adaline.fits.mixing import measure_loss, run_mixed
 from adaline.fits.online import OnlineResult, run_epochs, scan_certificate
 from adaline.input import by_blocks
 from adaline.losses import Logistic, Loss, SigmoidSquared, TanhSquared
@@ -44,7 +45,7 @@ class SigmoidPerceptron(OnlineClassifier):
         A step an epoch, or a step a row.
     rate : "auto" or number
         eta; batch: of the sum over rows. "auto" is safe in any units; batch: steps that never raise the error, from the
-        second moments of the columns.
+        second moments of the columns; online, of sparse rows with more than 128 columns, each has a rate of its own.
     schedule : "constant", "1/t", "power" or function
         How a number falls with the steps t = 1, 2, ...: eta, eta/t, eta/(1 + t)^(3/4), or eta f(t).
     fit_intercept : bool
@@ -69,6 +70,10 @@ class SigmoidPerceptron(OnlineClassifier):
         Weights of the classes, times those of the rows; "balanced" makes classes weigh the same.
     basis : a basis of `adaline.basis`, or None
         phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
+    mixing : int or None
+        Rounds of parameter mixing, for tables on clusters, in place of epochs of mode="online": every part of the rows
+        is scanned at once from common weights, which are then averaged. It is not the rule in order, and the
+        certificate says so, with what a Newton step would gain. None refuses rows that lie in parts.
 
     Attributes
     ----------
@@ -114,6 +119,7 @@ class SigmoidPerceptron(OnlineClassifier):
     warm_start: bool = False
     class_weight: Any = None
     basis: Any = None
+    mixing: int | None = None
 
     @by_blocks
     def predict_proba(self, X: Any) -> Array:
@@ -130,6 +136,10 @@ class SigmoidPerceptron(OnlineClassifier):
         return {"activation": self.activation}
 
     def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
+        if options.mixing is not None:
+            return run_mixed(
+                source, scan, options, options.mixing, measure_loss(LOSSES[self.activation]), "LogisticRegression"
+            )
         if self.mode == "online":
             return run_epochs(source, scan, options)
         errors = self._errors(source)

@@ -107,6 +107,7 @@ class WienerFilter(SignalSystem):
         check_parameters(self)
         self.__dict__.pop("dependencies_", None)
         if isinstance(X, Source):
+            self._refuse_sparse(X)
             source, columns = open_rows(self, X, y, sample_weight, reset=True)
             set_columns(self, columns)
             return self._take_blocks(source, meter, afresh=True)
@@ -132,6 +133,7 @@ class WienerFilter(SignalSystem):
             check_basis(self)
             self._own_sums("continue")
         if isinstance(X, Source):
+            self._refuse_sparse(X)
             source, columns = open_rows(self, X, y, sample_weight, reset=new)
             set_columns(self, columns)
             return self._take_blocks(source, meter, afresh=new)

@@ -60,5 +60,5 @@ def test_columns_that_nearly_depend_leave_no_gap(classes: int) -> None:
     y = (x @ rng.standard_normal((2, classes)) + rng.gumbel(size=(300, classes))).argmax(axis=1)
     proof = LogisticRegression().fit(np.column_stack([x, x[:, 0] + 1e-6 * rng.standard_normal(300)]), y).certificate_
     assert str(proof.status) == "ill-conditioned"
-    assert proof.gap == np.inf
+    assert proof.gap <= 1e-12 * proof.objective
     assert proof.passes <= 20

@@ -165,7 +165,8 @@ def test_columns_are_narrowed_as_they_are():
 def test_many_columns_are_met_by_few(loss, ridge):
     problem = _pose(loss, *_data(loss, 80, 400, spreads=0.3), ridge=ridge)
     l1 = _l1(problem, 0.3)
-    found = _fit(problem, l1, wanted=1e-10)
+    rounding = 4e-15 * abs(_fit(problem, l1, wanted=1e-3).evaluation.value)
+    found = _fit(problem, l1, wanted=max(1e-10, rounding))
     assert found.converged
     assert _kkt(problem, found.theta, l1) <= 1e-8
     assert 0 < (found.theta[:, 1:] != 0).any(axis=0).sum() < 200

@@ -21,6 +21,7 @@ from adaline.arrays import Array
 from adaline.solvers.smooth.proximal_newton import (
     coordinate_descent,
     least_subgradient,
+    solve_active,
     solve_definite,
     solve_support,
 )
@@ -86,6 +87,10 @@ class Corners:
         """Change both to the minimum over the coefficients that are not zero, or to where the first becomes zero."""
         solve_support(matrix, gradient, v, self.c)
 
+    def end(self, matrix: Array, gradient: Array, v: Array) -> None:
+        """Change both to the minimum, where sweeps and `settle` are slow to find which coefficients are zero."""
+        solve_active(matrix, gradient, v, self.c)
+
 
 @dataclass(frozen=True)
 class PositiveCorners(Corners):
@@ -144,6 +149,8 @@ class PositiveCorners(Corners):
     def settle(self, matrix: Array, gradient: Array, v: Array) -> None:
         """Find the minimum."""
         self.lower(matrix, gradient, v, 0, 0.0)
+
+    end = settle
 
 
 @dataclass(frozen=True)
@@ -275,6 +282,8 @@ class GroupCorners(Corners):
             v[:] = new
             if fall <= ENOUGH * cost:
                 return
+
+    end = settle
 
     def _smooth(self, v: Array) -> tuple[Array, Array]:
         """Return the gradient (D,) and the second derivatives (D, D) of the cost, zero for groups at zero."""

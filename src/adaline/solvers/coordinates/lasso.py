@@ -29,6 +29,7 @@ from adaline.sources.threads import one_blas_thread
 SWEEPS = 10  # between two looks at the gap
 ROUNDS = 200
 PATIENCE = 2  # looks at the gap until the coefficients that are not zero are solved for
+CHANCES = 2  # such solves, before others join them one by one
 STALLS = 5  # solves that lower no gradient, as those that end where a coefficient becomes zero
 LARGE = 250  # coefficients that take one look more
 MANY = 300  # sweeps over machines of few columns
@@ -81,7 +82,7 @@ class Lasso:
                 break
             if look >= patience:
                 with one_blas_thread():
-                    some.settle(matrix, gradient, few)
+                    (some.settle if look < patience + CHANCES else some.end)(matrix, gradient, few)
                 left = some.subgradient(few, gradient)
                 size = float((left**2 / np.maximum(self.diagonal[columns], 1e-300)).sum())
                 stalls += not size < 0.9 * last

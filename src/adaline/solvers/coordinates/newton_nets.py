@@ -15,22 +15,25 @@ the data, planes at other intercepts make a plane level in w0, and the lowest co
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import Array, host
+from adaline.losses import Loss
 from adaline.solvers.coordinates.corners import Corners
 from adaline.solvers.coordinates.quadratics import Indices
 from adaline.solvers.smooth.duality_gap import FURTHEST
 from adaline.solvers.smooth.newton import ARMIJO, FLAT, SHORTEST, factor_hessian, local_gap
 from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.solvers.smooth.proximal_newton import FIRST, MOST, PROVEN, STRAIGHT, WHOLE
-from adaline.sources import Source
+from adaline.sources import ArraySource, Source
 from adaline.sources.sample import select_columns
 from adaline.sources.threads import one_blas_thread
 from adaline.sums import Objective, Point, Targets, View
+from adaline.sums.objective import rows_in_view
 
 EXACT = 1e-3  # share of the residual to which a quadratic model is solved: its own error is larger until the last step
 SWEEPS = 30  # over a model before its nonzero coefficients are solved for: as cheap as one such solve
@@ -64,6 +67,43 @@ class NetSteps(NamedTuple):
     promise: Array
 
 
+class HeldRows(NamedTuple):
+    """Few rows (1, v) of all parts in the view, (N, 1 + D), with t and weights (N, 1), and the part (N,) of each."""
+
+    loss: Loss
+    rows: Array
+    t: Array
+    weight: Array
+    part: Indices
+
+    @classmethod
+    def of(cls, problem: Problem, parts: list[Source]) -> HeldRows | None:
+        """Return the rows of parts; None where they are not few, or not dense in memory."""
+        n, d = problem.source.n_rows, problem.features
+        if d > WHOLE or n * (1 + d) ** 2 > SMALL or any(type(part) is not ArraySource for part in parts):
+            return None
+        blocks = [block for part in parts for block in part.blocks()]
+        part = np.repeat(np.arange(len(parts)), [one.n_rows for one in parts])
+        rows = np.concatenate([rows_in_view(block, problem.view) for block in blocks])
+        t, weight = np.concatenate([host(b.t) for b in blocks]), np.concatenate([b.weights() for b in blocks])
+        return cls(problem.loss, rows, t, weight[:, None], part)
+
+    def totals(self, theta: Array, takes: Array) -> tuple[Array, Array, Array]:
+        """Return what `NewtonNets._totals` does, for weights theta (L, 1 + D)."""
+        z, own = self.rows @ theta.T, takes.T[self.part] * self.weight
+        t = np.broadcast_to(self.t, z.shape)
+        cost = self.loss.value(z, t)
+        inside = (own * cost).sum(axis=0)
+        outside = (self.weight * cost).sum(axis=0) - inside
+        return inside, (own * self.loss.slope(z, t)).T @ self.rows, outside
+
+    def hessians(self, theta: Array, takes: Array) -> Array:
+        """Return the second derivatives (L, 1 + D, 1 + D) of machines of weights theta."""
+        z = self.rows @ theta.T
+        curvature = takes.T[self.part] * self.weight * self.loss.curvature(z, np.broadcast_to(self.t, z.shape))
+        return np.asarray((self.rows.T * curvature.T[:, None]) @ self.rows)
+
+
 class NewtonNets:
     """Weights theta (M, 1 + D) of machines in the view, and where the last penalties have led.
 
@@ -94,6 +134,7 @@ class NewtonNets:
         self.promise, self.open, self.small = math.inf, 0, False
         self.lift = np.zeros(len(self.takes))  # share of the largest curvature added to each model
         self.tilts: tuple[tuple[Array, Array], ...] = ()
+        self.held = HeldRows.of(problem, parts)
         self._read_all()
 
     def alone(self) -> None:
@@ -166,7 +207,19 @@ class NewtonNets:
 
     def _read_all(self) -> None:
         """Take the loss of all machines over all columns."""
-        self.value, self.gradient, self.outside = self._totals(self._sums(self.parts, self.theta), self.takes)
+        self.value, self.gradient, self.outside = self._evaluate(self.parts, self.theta, self.takes)
+
+    def _evaluate(
+        self, parts: list[Any], theta: Array, takes: Array, columns: Indices | None = None
+    ) -> tuple[Array, Array, Array]:
+        """Return what `_totals` does, of weights theta (L, 1 + A)."""
+        if self.held is None:
+            return self._totals(self._sums(parts, theta, "none", columns), takes)
+        self.problem.source.reads[0] += 1
+        with np.errstate(over="ignore", invalid="ignore"):
+            values, gradient, outside = self.held.totals(theta, takes)
+        gradient[:, 0] *= self.problem.intercept
+        return values, gradient, outside
 
     def _sums(
         self, parts: list[Source], theta: Array, second: str = "none", columns: Indices | None = None
@@ -284,17 +337,14 @@ class NewtonNets:
 
     def _form(self, entries: Indices, left: Indices, alone: bool) -> None:
         """Form the models of all machines at the weights of machine 0, or those of machines `left` at their own."""
-        which = left if alone or (self.models is None and len(left) == 1) else np.zeros(1, np.intp)
-        sums = self._sums(self.few, np.ascontiguousarray(self.theta[which][:, entries]), "alone", self.columns)
-        parts = np.stack([one.hessian for one in sums])  # (P, L, 1 + A, 1 + A)
         formed = left if alone else np.arange(len(self.takes))
+        hessians = self._hessians(formed, entries, left if alone or (self.models is None and len(left) == 1) else None)
         if self.models is None or not alone:
             m, a = len(self.takes), len(entries) - 1
             self.models = QuadraticModels(np.empty((m, a, a)), np.empty((m, a)), np.empty((m, a)), np.ones(m))
         matrices, diagonal, crosses, levels = self.models
         largest = self.problem.largest_curvature()[entries]
-        for i, m in enumerate(formed.tolist()):
-            matrix = np.tensordot(self.takes[m], parts[:, i if alone else 0], 1)
+        for m, matrix in zip(formed.tolist(), hessians, strict=True):
             most, own = largest * self.share[m], matrix.diagonal()
             straight = own < STRAIGHT * most
             if straight.any():
@@ -306,6 +356,17 @@ class NewtonNets:
             diagonal[m], crosses[m], levels[m] = np.maximum(matrices[m].diagonal(), 0.0), cross, level
         if self.lift.any():
             diagonal[formed] += (self.lift[:, None] * self._bounds(entries))[formed]
+
+    def _hessians(self, formed: Indices, entries: Indices, at: Indices | None) -> Iterator[Array]:
+        """Yield the second derivatives of machines at the weights of machines `at`, or at those of machine 0."""
+        theta = np.ascontiguousarray(self.theta[np.zeros(1, np.intp) if at is None else at][:, entries])
+        if self.held is not None:
+            self.problem.source.reads[0] += 1
+            yield from self.held.hessians(np.broadcast_to(theta, (len(formed), len(entries))), self.takes[formed])
+            return
+        parts = np.stack([one.hessian for one in self._sums(self.few, theta, "alone", self.columns)])  # (P, L, ...)
+        for i, m in enumerate(formed.tolist()):
+            yield np.tensordot(self.takes[m], parts[:, i if len(theta) == len(formed) else 0], 1)
 
     def _steps(self, which: Indices, corners: Corners, ridges: Array, entries: Indices) -> NetSteps:
         """Return the steps of some machines to the minima of their models."""
@@ -337,8 +398,7 @@ class NewtonNets:
             machines, share, before = which[left], shares[left], least[left]
             theta = here[left] + share[:, None] * steps.change[left]
             theta[share == 1.0, 1:] = steps.v[left[share == 1.0]]
-            sums = self._sums(self.few, theta, "none", self.columns)
-            values, gradients, outside = self._totals(sums, self.takes[machines])
+            values, gradients, outside = self._evaluate(self.few, theta, self.takes[machines], self.columns)
             excess = self._values(machines, values, theta, corners, ridges) - before
             promise = share * steps.promise[left]
             good = excess <= FLAT * np.abs(before) - ARMIJO * promise
@@ -414,7 +474,7 @@ class NewtonNets:
         while len(need):
             theta = self.theta[need].copy()
             theta[:, 0] += sign * step[need]
-            values, gradients, _ = self._totals(self._sums(self.parts, theta), self.takes[need])
+            values, gradients, _ = self._evaluate(self.parts, theta, self.takes[need])
             good = np.isfinite(values) & (sign * gradients[:, 0] > np.abs(self.gradient[need, 0]))
             constant[need[good]] = (values - (gradients * theta).sum(axis=1))[good]
             slope[need[good]] = gradients[good]

@@ -6,11 +6,16 @@
 |c v| is the loss of two rows, c v and -c v, with a target of zero, so that the penalised program is quantile regression
 with 2 D more rows. A column that is zero at the minimum is left out of it; the dual solution says which were not. Any
 dual solution is feasible once it is shrunken towards e = 0, and its value then bounds the objective from below.
+
+With more columns than rows, next to no penalty leaves equations that rounding makes singular. The program's own dual
+solution then lacks digits, and the one that rows on the plane and columns in use determine takes its place; where that
+proves nothing, penalties fall in steps, to a vertex that is the minimum of all smaller ones too.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -18,10 +23,17 @@ from adaline.arrays import Array
 from adaline.solvers.coordinates.corners import Corners
 from adaline.solvers.coordinates.quadratics import Indices
 from adaline.solvers.robust.quantile import solve_program
+from adaline.sources.threads import one_blas_thread
 
 ROUNDS = 50
 FIRST = 32  # columns that join at once, at least
 SURE = 1e-9  # by which share a dual solution may exceed a penalty by rounding
+FELT = 1e-10  # share of the largest derivative by a coefficient: a penalty below it is no part of the program
+ROUNDING = 1e-13  # the same: by which derivatives may exceed a penalty by rounding
+PROVEN = 1e-9  # share of the objective: a gap that needs nothing better
+ON_PLANE = 1e-11  # share of the terms of a residual below which it is zero
+STEP, STEPS = 0.1, 15  # of the penalty, from one to the next, and most of them
+TINY = 1e-15  # share of the largest coefficient, or of the targets, that is rounding
 
 
 @dataclass
@@ -40,8 +52,26 @@ class QuantileLasso:
     e: Array
     gap: float = np.inf
 
+    @one_blas_thread()
     def solve(self, corners: Corners, last: Corners) -> None:
-        """Step to the minimum under a penalty, from that under `last`."""
+        """Step to the minimum under a penalty, from that under `last`: at once, or by penalties between."""
+        start = self.theta, self.e
+        self._reach(corners, last)
+        best = self.gap, self.objective(corners), self.theta, self.e
+        (self.theta, self.e), far = start, last
+        for _ in range(STEPS):
+            if self._enough(best[0], best[1]) or (far.c <= corners.c).all():
+                break
+            near = Corners(np.maximum(corners.c, STEP * far.c))
+            self._reach(near, far)
+            there, far = self.e, near
+            self._prove(corners)
+            best = min(best, (self.gap, self.objective(corners), self.theta, self.e), key=lambda one: one[0])
+            self.e = there
+        self.gap, _, self.theta, self.e = best
+
+    def _reach(self, corners: Corners, last: Corners) -> None:
+        """Solve programs of more and more columns until none is missing."""
         keep = (self.theta[1:] != 0) | corners.over(self.pull(), 2 * corners.c - last.c)
         for _ in range(ROUNDS):
             self._program(np.flatnonzero(keep), corners.c)
@@ -51,6 +81,33 @@ class QuantileLasso:
                 break
             keep[worst] = True
         self.gap = self._gap(corners)
+        if not self._enough(self.gap, self.objective(corners)):
+            self._prove(corners)
+
+    def _enough(self, gap: float, objective: float) -> bool:
+        """Whether a gap is next to nothing beside an objective, or rounding of the targets."""
+        return gap <= PROVEN * objective + TINY * float(self.weight @ np.abs(self.t))
+
+    def _prove(self, corners: Corners) -> None:
+        """Take the dual solution that rows on the plane and columns in use determine, where its gap is less.
+
+        e is level or level - 1 off the plane; on it, the e nearest to that at hand for which z'(weight e) is c sign(v).
+        """
+        before, v = self.e, self.theta[1:]
+        self.gap = self._gap(corners)
+        r = self.t - self.theta[0] - self.z @ v
+        on_plane = np.abs(r) <= ON_PLANE * (np.abs(self.t) + abs(self.theta[0]) + np.abs(self.z) @ np.abs(v))
+        used = np.flatnonzero(np.abs(v) > ON_PLANE * np.abs(v).max(initial=0.0))
+        e = np.where(on_plane, before, self.level - (r < 0))
+        rows = np.column_stack([np.full(len(r), float(self.intercept)), self.z[:, used]]) * self.weight[:, None]
+        lack = np.concatenate([[0.0], corners.c[used] * np.sign(v[used])]) - e @ rows
+        e[on_plane] += np.linalg.lstsq(rows[on_plane].T, lack)[0]
+        self.e = np.clip(e, self.level - 1, self.level)
+        gap = self._gap(corners)
+        if gap < self.gap or self._enough(gap, self.objective(corners)):
+            self.gap = gap
+        else:
+            self.e = before
 
     def pull(self) -> Array:
         """Return minus the derivative of the loss by each coefficient, (D,), as the dual solution has it."""
@@ -67,21 +124,24 @@ class QuantileLasso:
 
     def _program(self, columns: Indices, c: Array) -> None:
         """Solve for the intercept and some columns, all others zero."""
-        free, count = int(self.intercept), len(columns)
-        rows = np.zeros((len(self.t) + 2 * count, free + count))
+        free = int(self.intercept)
+        felt = np.flatnonzero(c[columns] > FELT * self._steepest[columns])
+        count = len(felt)
+        rows = np.zeros((len(self.t) + 2 * count, free + len(columns)))
         rows[: len(self.t), :free] = self.weight[:, None]
         rows[: len(self.t), free:] = self.z[:, columns] * self.weight[:, None]
         where = np.arange(count)
-        rows[len(self.t) + where, free + where] = c[columns]
-        rows[len(self.t) + count + where, free + where] = -c[columns]
+        rows[len(self.t) + where, free + felt] = c[columns[felt]]
+        rows[len(self.t) + count + where, free + felt] = -c[columns[felt]]
         target = np.concatenate([self.weight * self.t, np.zeros(2 * count)])
         start = np.concatenate([self.theta[:free], self.theta[1:][columns]])
         self.theta = np.zeros_like(self.theta)
-        if free + count:
+        if free + len(columns):
             vertex = solve_program(rows, target, self.level, start)
-            zero = vertex.on_plane[len(self.t) :].reshape(2, count).all(axis=0) & (c[columns] > 0)
             self.theta[:free] = vertex.theta[:free]
-            self.theta[1 + columns] = np.where(zero, 0.0, vertex.theta[free:])
+            self.theta[1 + columns] = vertex.theta[free:]
+            self.theta[1 + columns[felt[vertex.on_plane[len(self.t) :].reshape(2, count).all(axis=0)]]] = 0.0
+            self.theta[1:][np.abs(self.theta[1:]) <= TINY * np.abs(self.theta[1:]).max(initial=0.0)] = 0.0
             d = np.clip(vertex.d[: len(self.t)], 0.0, 1.0)
         else:
             d = np.where(self.t == 0, 1.0 - self.level, self.t > 0)
@@ -99,10 +159,18 @@ class QuantileLasso:
         lack = abs(float(self.weight @ self.e)) * self.intercept
         if lack > SURE * float(self.weight.sum()):
             return np.inf
-        tilt = lack * abs(float(self.theta[0]))
-        if not corners.c.any():  # the plane of e is level up to rounding, which costs about that times the weights
-            r = self.t - self.theta[0] - self.z @ self.theta[1:]
-            above = self.objective(corners) - float((self.weight * self.e) @ r)
-            return max(above, 0.0) + float(np.abs(self.pull()) @ np.abs(self.theta[1:])) + tilt
-        share = min(corners.room(self.pull()), 1.0)
+        tilt, pull, v = lack * abs(float(self.theta[0])), self.pull(), self.theta[1:]
+        over = np.maximum(np.abs(pull) - corners.c, 0.0)
+        if (
+            over <= np.where(corners.c > 0, ROUNDING, 1.0) * self._steepest
+        ).all():  # costs about that times the weights
+            r = self.t - self.theta[0] - self.z @ v
+            above = self.objective(corners) - float((self.weight * self.e) @ r) - float(pull @ v)
+            return max(above, 0.0) + float(over @ np.abs(v)) + tilt
+        share = min(corners.room(pull), 1.0)
         return max(self.objective(corners) - share * float((self.weight * self.e) @ self.t), 0.0) + tilt
+
+    @cached_property
+    def _steepest(self) -> Array:
+        """The largest derivative of the loss by each coefficient, at most, (D,)."""
+        return np.asarray(self.weight @ np.abs(self.z))

@@ -8,11 +8,13 @@ scan tallied on the way, each row before its own step.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
 from adaline.results import Status
 from adaline.scans import Scan, State, Tally
+from adaline.solvers.epochs.progressive import REPORT, ReportedScan
 from adaline.sources import Source
 from adaline.sources.progress import watched
 
@@ -54,10 +56,14 @@ def sweep(source: Source, scan: Scan, options: EpochOptions) -> SweepResult:
     """Run the scan over all rows for epochs, in place; a scan that diverges has its tally so far as the last."""
     tallies: list[Tally] = []
     rows = 0 if source.streamed else source.n_rows
+    report = REPORT.get() if options.epochs == 1 else None
+    reporting = None if report is None else ReportedScan(scan, report)
     with watched(options.title, rows * options.epochs, False if source.streamed else None) as progress:
         for _ in range(options.epochs):
-            scan.begin()
-            _run_once(source, scan, options.draw)
+            scan.begin(again=bool(tallies))
+            _run_once(source, scan if reporting is None else cast(Scan, reporting), options.draw)
+            if reporting is not None:
+                reporting.finish()
             if scan.status is State.NOT_FINITE:
                 source.refuse_nonfinite()
             if scan.status is not State.RUNNING:

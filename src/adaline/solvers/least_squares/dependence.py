@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
+from adaline.coding.coding import ColumnNames
 from adaline.results import some
 
 Mask = NDArray[np.bool_]
@@ -96,10 +97,11 @@ class Dependence:
         out[1:, 1 + self.left_out] += self.weights.T
         return out
 
-    def texts(self, names: Sequence[str]) -> list[str]:
-        """Return the combinations as text, such as "sched = 100 hour + minute"."""
+    def texts(self, names: Sequence[str], effects: bool = False) -> list[str]:
+        """Return the combinations as text, such as "sched = 100 hour + minute"; effects hold the constants."""
+        end = " + effects" * effects
         return [
-            f"{_quoted(names[a])} = {_combination(weights, constant, names)}"
+            f"{_quoted(names[a])} = {_combination(weights, 0.0 if effects else constant, names)}{end}"
             for a, weights, constant in zip(self.left_out, self.weights, self.constants, strict=True)
         ]
 
@@ -112,12 +114,14 @@ class Named(NamedTuple):
     constant: list[str]
 
 
-def named(found: Sequence[Dependence], names: Sequence[str]) -> Named:
+def named(found: Sequence[Dependence], names: Sequence[str], effects: bool = False) -> Named:
     """Return by name the dependences that fits found among the same columns; constant are those that are so in all."""
-    constant = [name for j, name in enumerate(names) if found and all(one.constant[j] for one in found)]
-    left_out = {j for one in found for j in one.left_out}
-    aliased = [name for j, name in enumerate(names) if name in constant or j in left_out]
-    return Named(aliased, list(dict.fromkeys(text for one in found for text in one.texts(names))), constant)
+    constant = set[int]()
+    if found and not isinstance(names, ColumnNames):  # of very many columns, those without entries are not named
+        constant = {*np.flatnonzero(np.logical_and.reduce([one.constant for one in found])).tolist()}
+    aliased = sorted(constant | {int(j) for one in found for j in one.left_out})
+    texts = list(dict.fromkeys(text for one in found for text in one.texts(names, effects)))
+    return Named([names[j] for j in aliased], texts, [names[j] for j in sorted(constant)])
 
 
 def say_dependent(texts: Sequence[str]) -> str:

@@ -131,7 +131,4 @@ def raw_root(problem: Problem, curvature: Curvature) -> Array:
     root[:, 0] *= problem.intercept
     if problem.loss.coupled:
         root -= root.mean(axis=0)
-    root[:, 0] += np.einsum("j,kjm->km", problem.view.offset, root[:, 1:]) * problem.intercept
-    with np.errstate(over="ignore"):
-        root[:, 1:] *= problem.view.scale[:, None]
-    return root
+    return problem.root_to_raw(root)

@@ -220,6 +220,24 @@ class Problem:
             )
         return np.asarray(out)
 
+    def root_to_raw(self, root: Array) -> Array:
+        """Return a root (K, 1 + D, M) of the covariance of coefficients in the view as one in raw units."""
+        root[:, 0] += np.einsum("j,kjm->km", self.view.offset, root[:, 1:]) * self.intercept
+        with np.errstate(over="ignore"):
+            root[:, 1:] *= self.view.scale[:, None]
+        return root
+
+    def errors_to_raw(self, error: Array) -> Array:
+        """Return bounds (K, 1 + D) on the errors of coefficients in raw units from those in the view."""
+        out = error * np.concatenate([[1.0], self.view.scale])
+        out[:, 0] = (out[:, 0] + error[:, 1:] @ np.abs(self.view.offset)) * self.intercept
+        return np.asarray(out)
+
+    @property
+    def lengths(self) -> Array:
+        """Root mean squares of the raw columns, (D,)."""
+        return self.spread.root
+
     def from_raw(self, theta: Array) -> Array:
         """Return coefficients in the view from those in raw units."""
         scale = self.view.scale

@@ -7,7 +7,8 @@ process receives one state. Names of parts are made from what they hold, those o
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from asyncio import CancelledError
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from itertools import zip_longest
@@ -16,7 +17,15 @@ from uuid import uuid4
 
 import numpy as np
 
-from adaline.errors import AdalineError, InvalidData, InvalidParameter, UnreadableTable
+from adaline.errors import (
+    AdalineError,
+    AdalineWarning,
+    InvalidData,
+    InvalidParameter,
+    UnreadableTable,
+    warn,
+    with_row,
+)
 from adaline.lazy import nw
 from adaline.sources.engines.base import (
     Engine,
@@ -38,6 +47,7 @@ from adaline.sources.threads import Forest
 
 FIRST, FEW = 200_000, 8  # rows that tell what columns hold, and partitions they are taken from
 FAN = 8  # forests that one task merges
+WAIT = 60.0  # seconds that a cluster without workers is given for the first one
 
 
 class DaskEngine(Engine):
@@ -45,6 +55,7 @@ class DaskEngine(Engine):
 
     def __init__(self, client: Any) -> None:
         self.client = client
+        wait_for_workers(client)
         check_versions(client)
 
     @property
@@ -69,7 +80,9 @@ class DaskEngine(Engine):
                     for run, address in zip_longest(runs, addresses[: len(runs)])
                     for i in run
                 ]
-            known = self.client.gather(self.client.map(_rows, futures, pure=False))
+            counts = self.client.map(_rows, futures, pure=False)
+            wait_for(self.client, counts)
+            known = self.client.gather(counts)
             self.client.sync(self.client.scheduler.set_restrictions, worker={one.key: None for one in futures})
         return DaskHeld(self.client, futures, runs, known if rows is None else rows)
 
@@ -87,35 +100,36 @@ class DaskHeld(Held):
         """Return the result of each worker, in the order of the parts."""
         with reporting(), self._tasks(work, numbers) as tasks:
             for run, task in zip(self.runs, tasks, strict=True):
+                wait_for(self.client, [task])
                 yield task.result()
                 done(self._rows(run))
 
     def totals(self, work: bytes, numbers: Sequence[PartNumbers], done: RowsDone) -> Forest[Any]:
-        """Return the forest of all leaves, merged on the workers."""
-        from distributed import as_completed
-
+        """Return a forest of one sum, that of all leaves, made on the workers: no other comes to this process."""
         with reporting(), self._tasks(work, numbers) as tasks:
             merged = tasks
-            while len(merged) > 1:
+            while len(merged) > FAN:
                 groups = [merged[first : first + FAN] for first in range(0, len(merged), FAN)]
                 merged = [self.client.submit(_merge, group, key=_name("merge")) for group in groups]
-            sizes = {task.key: self._rows(run) for run, task in zip(self.runs, tasks, strict=True)}
-            for task in as_completed(tasks):
-                done(sizes[task.key])
-            out: Forest[Any] = merged[0].result()
-            return out
+            total = self.client.submit(_total, merged, key=_name("total"))
+            for run, task in zip(self.runs, tasks, strict=True):
+                wait_for(self.client, [task])
+                done(self._rows(run))
+            wait_for(self.client, [total])
+            return Forest.of({(0, 0): total.result()})
 
     def column(self, work: bytes, numbers: Sequence[PartNumbers]) -> Any:
-        """Return the values of the rows of each part as a series of Dask, or a frame of several columns."""
+        """Return the values of the rows of each part as a series of Dask, or a frame; computed when it is asked for."""
+        import dask
         import dask.dataframe as dd
 
+        parts = [i for i, rows in enumerate(self.rows) if sum(rows)]
+        made = dask.delayed(_part_column, pure=False)
         with reporting():
-            parts = [i for i, rows in enumerate(self.rows) if sum(rows)]
-            futures = [
-                self.client.submit(_part_column, work, numbers[i], self.futures[i], key=_name("column")) for i in parts
-            ]
-            none = self.client.submit(_no_rows, futures[0], key=_name("meta")).result()
-        return dd.from_delayed(futures, meta=none, verify_meta=False)
+            none = self.client.submit(_no_rows, work, self.futures[parts[0]], key=_name("meta"))
+            wait_for(self.client, [none])
+            meta = none.result()
+        return dd.from_delayed([made(work, numbers[i], self.futures[i]) for i in parts], meta=meta, verify_meta=False)
 
     def tables(self) -> Iterator[list[Any]]:
         """Return the tables of each part, brought to this process."""
@@ -160,9 +174,16 @@ def as_column(values: Any, index: Any) -> Any:
     import pandas as pd
 
     if isinstance(values, tuple):
-        names = getattr(values, "_fields", range(len(values)))
-        return pd.DataFrame(dict(zip(names, values, strict=True)), index=index)
+        named = zip(getattr(values, "_fields", range(len(values))), values, strict=True)
+        each = [
+            (name, one) if one.ndim == 1 else (f"{name}_{k}", one[:, k]) for name, one in named for k in _outputs(one)
+        ]
+        return pd.DataFrame(dict(each), index=index)
     return pd.Series(values, index=index) if values.ndim == 1 else pd.DataFrame(values, index=index)
+
+
+def _outputs(values: Any) -> range:
+    return range(1 if values.ndim == 1 else values.shape[1])
 
 
 def _part_column(work: bytes, numbers: PartNumbers, tables: list[Any]) -> Any:
@@ -174,13 +195,20 @@ def _part_column(work: bytes, numbers: PartNumbers, tables: list[Any]) -> Any:
     return as_column(run_work(work, numbers, tables, get_worker().state.nthreads), range(first, first + rows))
 
 
-def _no_rows(column: Any) -> Any:
-    return column.iloc[:0]
+def _no_rows(work: bytes, tables: list[Any]) -> Any:
+    """Return the column of no rows of a part, made from its first one."""
+    first = next(table for table in tables if table.num_rows).slice(0, 1)
+    return as_column(run_work(work, [(0, 0)], [first], 1), None).iloc[:0]
 
 
 def _merge(forests: list[Forest[Any]]) -> Forest[Any]:
     """Return the forest of all nodes; those given stay as they are, as they may be needed again."""
     return merge_forests(deepcopy(forests))
+
+
+def _total(forests: list[Forest[Any]]) -> Any:
+    """Return the sum of all leaves."""
+    return _merge(forests).total()
 
 
 def _rows(tables: list[Any]) -> list[int]:
@@ -204,6 +232,35 @@ def reporting() -> Iterator[None]:
         raise
 
 
+def wait_for(client: Any, tasks: list[Any]) -> None:
+    """Wait until tasks are done, or lost; where the cluster has lost all its workers, for WAIT seconds."""
+    from distributed import wait
+
+    while True:
+        try:
+            wait(tasks, timeout=WAIT)
+            return
+        except CancelledError:  # which results tell more of
+            return
+        except TimeoutError:
+            wait_for_workers(client)
+
+
+def wait_for_workers(client: Any) -> None:
+    """Wait for the first worker of a cluster that has none, saying so; after WAIT seconds refuse it."""
+    if client.scheduler_info(n_workers=-1)["workers"]:
+        return
+    place = f"the cluster at {client.scheduler.address} has no workers"
+    warn(f"{place}: waiting {WAIT:g} seconds for the first one", AdalineWarning)
+    try:
+        client.wait_for_workers(1, timeout=WAIT)
+    except TimeoutError:
+        raise UnreadableTable(
+            f"{place}, and none came in {WAIT:g} seconds: start some, as by `dask worker {client.scheduler.address}`, "
+            "and open the table again"
+        ) from None
+
+
 def check_versions(client: Any) -> None:
     """Refuse a cluster on which a worker has no adaline, or another version of it."""
     found = client.run(eval, "__import__('adaline').__version__", on_error="return")
@@ -224,17 +281,18 @@ def engine_of(cluster: Any) -> DaskEngine:
         if known.scheduler.address == cluster:
             return DaskEngine(known)
     try:
-        return DaskEngine(Client(cluster))
+        client = Client(cluster)
     except (OSError, ValueError) as error:
         raise InvalidParameter(f"there is no cluster at {cluster!r}: {error}") from None
+    return DaskEngine(client)
 
 
 class FrameParts(TableParts):
-    """A data frame of Dask: each partition is a part of one table."""
+    """A data frame of Dask: each partition is a part of one table; `chunks` are their rows where it was an array."""
 
-    def __init__(self, frame: Any, engine: DaskEngine | None, title: str = "the frame") -> None:
-        super().__init__(title)
-        self.frame, self.engine = frame, engine
+    def __init__(self, frame: Any, engine: DaskEngine | None, chunks: tuple[int, ...] | None = None) -> None:
+        super().__init__("the frame" if chunks is None else "the array")
+        self.frame, self.engine, self.chunks = frame, engine, chunks
 
     def place(self, columns: Sequence[str], where: str, required: Sequence[str]) -> Held:
         """Return the partitions as Arrow tables, on the cluster; without one they are computed here, in threads."""
@@ -248,22 +306,51 @@ class FrameParts(TableParts):
         return self.engine.hold(parts)
 
     def column(self, source: Any, function: Any) -> Any:
-        """Return the values of the rows of each partition, with their index, as they are computed when asked for."""
+        """Return the values of the rows of each partition, computed when they are asked for.
+
+        Of a data frame they are a series or frame with its index, of an array an array.
+        """
         table = source.leaf
         columns, required = table.columns_read(), table.relation.required(table.where)
-        work = pack((source, function))
-        first = partition_tables(table.relation.frame.slice(0, FIRST).to_pandas(), columns, required)
-        none = as_column(run_work(work, [(0, 0)], first), None).iloc[:0]
-        return self.frame[list(dict.fromkeys([*columns, *required]))].map_partitions(
-            _partition_column, work, columns, required, none, meta=none
-        )
+        work, names = pack((source, function)), list(dict.fromkeys([*columns, *required]))
+        rows = table.relation.frame.slice(0, FIRST).to_pandas()
+        rows = rows.assign(**{name: 1.0 for name in columns if name not in rows})  # given beside the table
+        values = run_work(work, [(0, 0)], [one.slice(0, 1) for one in partition_tables(rows, columns, required)])
+        none = as_column(values, None).iloc[:0]
+        found = self.frame[names].map_partitions(_partition_column, work, columns, required, none, meta=none)
+        if self.chunks is None:
+            return found
+        unknown = bool(required) or any(rows != rows for rows in self.chunks)
+        found = found.to_dask_array(lengths=None if unknown else self.chunks)
+        return found if isinstance(values, tuple) else found.astype(values.dtype)
+
+    def beside(self, columns: Mapping[str, Any]) -> TableParts:
+        """Return the same rows with more columns, series of the same partitions or arrays of the same chunks."""
+        import dask.dataframe as dd
+
+        found = {}
+        for name, given in columns.items():
+            if not hasattr(given, "dask") or given.ndim != 1:
+                return super().beside(columns)
+            if not hasattr(given, "chunks"):
+                found[name] = given
+                continue
+            rows = (given.chunks[0] if self.chunks is None else self.chunks,)
+            if len(rows[0]) != self.frame.npartitions or sum(rows[0]) != given.shape[0]:
+                parts = f"{self.frame.npartitions} partitions" if self.chunks is None else f"{sum(self.chunks):,} rows"
+                raise InvalidData(f"{name} is an array of {given.shape[0]:,} numbers in other chunks than {parts}")
+            found[name] = dd.from_dask_array(given.rechunk(rows), index=self.frame.index)
+        return FrameParts(self.frame.assign(**found), self.engine, self.chunks)
 
 
 def _partition_column(frame: Any, work: bytes, columns: list[str], required: Sequence[str], none: Any) -> Any:
     """Return the values of the rows of a partition that have values in all required columns, with their index."""
-    kept = ~frame[list(required)].isna().any(axis=1) if required else slice(None)
-    tables = partition_tables(frame[kept], columns, ())
-    return as_column(run_work(work, [(0, 0)], tables, 1), frame[kept].index) if tables[0].num_rows else none
+    frame = frame[~frame[list(required)].isna().any(axis=1)] if required else frame
+    tables = partition_tables(frame, columns, ())
+    try:
+        return as_column(run_work(work, [(0, 0)], tables, 1), frame.index) if tables[0].num_rows else none
+    except InvalidData as error:  # which partitions there are before this one is not known
+        raise with_row(error, lambda row: f"row {row} of its partition (index {frame.index[row]})") from None
 
 
 def partition_tables(frame: Any, columns: Sequence[str], required: Sequence[str]) -> list[Any]:
@@ -274,8 +361,10 @@ def partition_tables(frame: Any, columns: Sequence[str], required: Sequence[str]
 
 def open_data(data: Any, cluster: Any, target: Any) -> tuple[Relation, FrameParts, Any]:
     """Return the first rows of a frame or array as a relation, its partitions as parts, and the target's name."""
+    chunks = None
     if hasattr(data, "chunks"):
         own = hasattr(target, "chunks")
+        chunks = data.chunks[0]
         data, target = frame_of_array(data, target if own else None), "y" if own else target
     if cluster is None:
         with suppress(ImportError, ValueError):  # where there is none
@@ -289,12 +378,11 @@ def open_data(data: Any, cluster: Any, target: Any) -> tuple[Relation, FramePart
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Insufficient elements")  # for as many first rows
         first = data.head(FIRST, npartitions=-1 if data.npartitions < FEW else FEW)
-    return Relation(first), FrameParts(data, engine), target
+    return Relation(first), FrameParts(data, engine, chunks), target
 
 
 def frame_of_array(x: Any, y: Any = None) -> Any:
     """Return a Dask array (N, D), with targets (N,), as a data frame with columns x0, x1, ... and y."""
-    import dask.array as da
     import dask.dataframe as dd
 
     if x.ndim != 2:
@@ -305,11 +393,5 @@ def frame_of_array(x: Any, y: Any = None) -> Any:
         raise InvalidData("the sizes of the chunks of an array are unknown: call its compute_chunk_sizes() first")
     if y is not None and x.shape[0] != y.shape[0]:
         raise InvalidData(f"X has {x.shape[0]:,} rows and the target {y.shape[0]:,}")
-    names = [f"x{j}" for j in range(x.shape[1])]
-    x = x.rechunk({1: -1})
-    if y is not None:
-        x, names = (
-            da.concatenate([x, y.reshape((-1, 1)).rechunk({0: x.chunks[0]})], axis=1).rechunk({1: -1}),
-            [*names, "y"],
-        )
-    return dd.from_dask_array(x, columns=names)
+    frame = dd.from_dask_array(x.rechunk({1: -1}), columns=[f"x{j}" for j in range(x.shape[1])])
+    return frame if y is None else frame.assign(y=dd.from_dask_array(y.rechunk((x.chunks[0],)), index=frame.index))

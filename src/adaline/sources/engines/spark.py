@@ -1,22 +1,30 @@
 """Spark as an engine: it schedules runs of parts, whose tables its Python workers hold from pass to pass.
 
 Files are read by the workers themselves. What they have made they keep in their memory, as far as it has room, and
-make again where it is not there: Spark does not say where a task runs. A data frame is written once as Arrow, on the
-disks of the executors, and its lost partitions are computed again. States are merged by index alone.
+make again where it is not there: Spark does not say where a task runs. A data frame is written once, each partition to
+an Arrow file in the local folders of the executor that computed it, which the workers map into memory in every pass.
+Where an executor is lost Spark computes its partitions again from the lineage of the frame, elsewhere, and they must be
+the same bytes. Spark removes these folders when the executor ends. States are merged by index alone.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
+import random
+import shutil
 import sys
-from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
-from functools import partial
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from socket import gethostname
+from typing import Any, NamedTuple, TypeVar
 from uuid import uuid4
+from weakref import finalize
 
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, UnreadableTable
 from adaline.sources.engines.base import (
@@ -32,14 +40,17 @@ from adaline.sources.engines.base import (
     run_work,
     runs_of_parts,
 )
-from adaline.sources.tables.batches import SHARE, as_table, free_memory, joined, plain_batch, without_missing
+from adaline.sources.tables.batches import PIECE, SHARE, as_table, free_memory, plain_batch, rechunked, without_missing
 from adaline.sources.tables.parts import TableParts
 from adaline.sources.tables.relation import Relation
 from adaline.sources.threads import Forest
 
 FIRST = 200_000  # rows that tell what columns hold
-CHUNK = 2**25  # bytes of a partition that are written at a time
 WAIT = 0.5  # seconds between two looks at how far a job is
+TRIES = 4  # passes that begin anew where files of partitions are lost
+PARTITION = "partition of adaline"  # a column that tells the index of a partition
+
+T = TypeVar("T")
 
 OpenedRun = tuple[PartNumbers, list[Any]]
 """The tables of a run of parts, with their indices."""
@@ -61,7 +72,7 @@ class SparkEngine(Engine):
 
     def hold(self, parts: Sequence[MakePart], rows: list[list[int]] | None = None) -> Held:
         """Return parts whose tables the workers make in the first pass, and keep."""
-        return FilesHeld(self, parts, rows)
+        return SparkHeld(self, parts, rows)
 
     def run(
         self, rdd: Any, partitions: Sequence[int] | None = None, done: RowsDone | None = None, rows: int = 0
@@ -96,7 +107,8 @@ class SparkEngine(Engine):
 
     def _collect(self, group: str, rdd: Any, partitions: Sequence[int] | None) -> Any:
         self.context.setJobGroup(group, "adaline", True)
-        return self.context.runJob(rdd, _caught, partitions)
+        known = range(rdd.getNumPartitions()) if partitions is None else partitions  # else it pickles the work twice
+        return self.context.runJob(rdd, _caught, list(known))
 
     def _share_done(self, group: str) -> float:
         """Return the share of the tasks of a group of jobs that have ended."""
@@ -123,7 +135,7 @@ def _caught(found: Iterable[Any]) -> Iterator[Any]:
     """Return what a task finds; an error that is not of the cluster as the last of it."""
     try:
         yield from found
-    except (AdalineError, ModuleNotFoundError) as error:
+    except (AdalineError, ModuleNotFoundError, LostFile) as error:
         yield Refusal(error)
 
 
@@ -138,14 +150,25 @@ def _explained(error: Exception) -> Exception:
 
 
 class SparkHeld(Held):
-    """Parts on a cluster of Spark, in runs: one task each."""
+    """Parts in runs, a task each, whose tables the workers make, and keep while they have room."""
 
-    def __init__(self, engine: SparkEngine) -> None:
-        self.engine = engine
+    def __init__(self, engine: SparkEngine, parts: Sequence[MakePart], rows: list[list[int]] | None = None) -> None:
+        self.engine, self.name = engine, uuid4().hex
+        self.take(parts)
+        if rows is None:
+            counts = self._spread([[self.packed[i] for i in run] for run in self.runs])
+            rows = [part for run in engine.run(counts.map(partial(_count, self.name))) for part in run]
+        self.rows = rows
 
-    @abstractmethod
+    def take(self, parts: Sequence[MakePart]) -> None:
+        """Let these be the parts."""
+        self.parts, self.packed = parts, [(key_of(part), pack(part)) for part in parts]
+        self.runs = aligned_runs(len(parts), self.engine.workers)
+
     def opened(self, numbers: Sequence[PartNumbers]) -> Any:
         """Return a collection with the opened tables of one run of parts in each partition."""
+        runs = [([one for i in run for one in numbers[i]], [self.packed[i] for i in run]) for run in self.runs]
+        return self._spread(runs).map(partial(_open_run, self.name))
 
     def results(self, work: bytes, numbers: Sequence[PartNumbers], done: RowsDone) -> Iterator[Any]:
         """Return the result of each run, in the order of the parts."""
@@ -153,79 +176,158 @@ class SparkHeld(Held):
 
     def column(self, work: bytes, numbers: Sequence[PartNumbers]) -> Any:
         """Return a data frame with the number of each row, `row`, and its values; computed when it is asked for."""
+        chunks = self.opened(numbers).flatMap(partial(_column_chunks, work, self.engine.threads))
+        frame = self.engine.session.createDataFrame(chunks, "chunk binary", verifySchema=False)
+        return frame.mapInArrow(_batches, self._schema(work, numbers))
+
+    def tables(self) -> Iterator[list[Any]]:
+        """Return the tables of each part, made by this process."""
+        return (part() for part in self.parts)
+
+    def _schema(self, work: bytes, numbers: Sequence[PartNumbers]) -> Any:
+        """Return the schema of the columns that a work makes of rows."""
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        opened, threads = self.opened(numbers), self.engine.threads
-        schema = None
+        opened, schema = self.opened(numbers), None
         for partition in range(opened.getNumPartitions()):
-            (schema,) = self.engine.run(opened.map(partial(_schema, work, threads)), [partition])
+            (schema,) = self.engine.run(opened.map(partial(_schema, work, self.engine.threads)), [partition])
             if schema is not None:
                 break
-        chunks = opened.flatMap(partial(_column_chunks, work, threads))
-        frame = self.engine.session.createDataFrame(chunks, "chunk binary", verifySchema=False)
-        return frame.mapInArrow(_batches, from_arrow_schema(schema))
+        return from_arrow_schema(schema)
+
+    def _spread(self, runs: list[Any]) -> Any:
+        return self.engine.context.parallelize(runs, len(runs))
 
     def _run(self, work: bytes, numbers: Sequence[PartNumbers]) -> Any:
         last = max((at[0] for part in numbers for at in part if at is not None), default=0)
         return self.opened(numbers).flatMap(partial(_run, work, self.engine.threads, last))
 
 
-class FilesHeld(SparkHeld):
-    """Parts of files, which each worker makes, and keeps while it has room."""
+@dataclass(frozen=True)
+class ArrowFile:
+    """A partition of a data frame, as an Arrow file on a disk of a machine: a part, of one table or of none."""
 
-    def __init__(self, engine: SparkEngine, parts: Sequence[MakePart], rows: list[list[int]] | None) -> None:
-        super().__init__(engine)
-        self.parts, self.packed = parts, [(key_of(part), pack(part)) for part in parts]
-        self.runs, self.name = aligned_runs(len(parts), engine.workers), uuid4().hex
-        if rows is None:
-            counts = self._spread([[self.packed[i] for i in run] for run in self.runs])
-            rows = [part for run in engine.run(counts.map(partial(_count, self.name))) for part in run]
-        self.rows = rows
+    partition: int
+    host: str = ""
+    path: str = ""
+    rows: int = 0
+    digest: int = 0
 
-    def opened(self, numbers: Sequence[PartNumbers]) -> Any:
-        """Return the runs of parts, opened where a task of each runs."""
-        runs = [([one for i in run for one in numbers[i]], [self.packed[i] for i in run]) for run in self.runs]
-        return self._spread(runs).map(partial(_open_run, self.name))
+    def __call__(self) -> list[Any]:
+        """Return its table, which is read as it is used."""
+        import pyarrow as pa
 
-    def tables(self) -> Iterator[list[Any]]:
-        """Return the tables of each part, made by this process."""
-        return (part() for part in self.parts)
+        if not self.rows:
+            return []
+        try:
+            with pa.memory_map(self.path) as mapped:
+                return [pa.ipc.open_stream(mapped).read_all()]
+        except FileNotFoundError:
+            raise LostFile(self.path) from None
 
-    def _spread(self, runs: list[Any]) -> Any:
-        return self.engine.context.parallelize(runs, len(runs))
+    def check_same(self, other: ArrowFile) -> None:
+        """Refuse what was computed again, and is not the same."""
+        if (self.rows, self.digest) != (other.rows, other.digest):
+            found = f"{other.rows} rows" if self.rows != other.rows else "other values"
+            raise UnreadableTable(
+                f"partition {self.partition} of the data frame was lost, and has {found} when it is computed again, "
+                f"where it had {self.rows} rows: write the data frame to files, and open these"
+            )
+
+
+class LostFile(Exception):
+    """A file of a partition is not where a task looks for it."""
 
 
 class FrameHeld(SparkHeld):
-    """Partitions of a data frame as Arrow, on the disks of the executors."""
+    """Partitions of a data frame in files on the disks of the executors.
+
+    `made` has the `ArrowFile` of each partition; Spark holds these few bytes where the file is, and computes them, and
+    with them the file, again where the executor is lost.
+    """
 
     def __init__(self, engine: SparkEngine, frame: Any, columns: Sequence[str], required: Sequence[str]) -> None:
         from pyspark import StorageLevel
+        from pyspark.sql.functions import spark_partition_id
 
-        super().__init__(engine)
+        super().__init__(engine, (), [])
+        finalize(self, _gone.append, self.name)
+        self.columns, self.required, self.level = list(columns), list(required), StorageLevel.MEMORY_AND_DISK
         names = [f"`{name.replace('`', '``')}`" for name in dict.fromkeys([*columns, *required])]
-        chunks = frame.select(*names).mapInArrow(partial(_chunks, list(columns), list(required)), "chunk binary")
-        self.written = chunks.rdd.map(_bytes).persist(StorageLevel.DISK_ONLY)
-        self.rows = engine.run(self.written.mapPartitions(_count_chunks))
+        self.frame = frame.select(*names, spark_partition_id().alias(PARTITION))
+        written = frame.select(*names).mapInArrow(
+            partial(_write, self.name, self.columns, self.required),
+            "host string, path string, rows bigint, digest bigint",
+        )
+        self.made = written.rdd.mapPartitionsWithIndex(_files).persist(self.level)
+        self.take(engine.run(self.made))
+        self.rows = [[file.rows] if file.rows else [] for file in self.files]
+
+    @property
+    def files(self) -> Sequence[Any]:
+        """The file of each partition."""
+        return self.parts
+
+    @property
+    def one_machine(self) -> bool:
+        """Whether the files of all partitions are on one machine, where every task finds them."""
+        return len({file.host for file in self.files if file.rows}) <= 1
 
     def opened(self, numbers: Sequence[PartNumbers]) -> Any:
-        """Return the partitions, opened where Spark runs their tasks: mostly where they were written."""
-        return self.written.mapPartitionsWithIndex(partial(_open_chunks, list(numbers), self.rows))
+        """Return runs of partitions that are on one machine; on several each partition by itself."""
+        return super().opened(numbers) if self.one_machine else self._by_partition(numbers)
+
+    def results(self, work: bytes, numbers: Sequence[PartNumbers], done: RowsDone) -> Iterator[Any]:
+        """Return the result of each run, in the order of the partitions."""
+        return self._tried(partial(super().results, work, numbers, done))
 
     def totals(self, work: bytes, numbers: Sequence[PartNumbers], done: RowsDone) -> Forest[Any]:
-        """Return the forest of all leaves; those of many partitions are merged on the cluster first."""
-        runs = aligned_runs(len(self.rows), self.engine.workers)
-        if len(self.rows) <= 2 * len(runs):
-            return super().totals(work, numbers, done)
-        forests = self._run(work, numbers).mapPartitions(_caught)
-        forests = forests.mapPartitionsWithIndex(partial(_named, [run.stop for run in runs]))
-        merged = forests.partitionBy(len(runs), int).mapPartitions(partial(_merge, len(runs) - 1))
-        return merge_forests(self.engine.run(merged, None, done, sum(map(sum, self.rows))))
+        """Return the forest of all leaves; those of many tasks are merged on the cluster first."""
+        return self._tried(partial(self._totals, work, numbers, done))
+
+    def column(self, work: bytes, numbers: Sequence[PartNumbers]) -> Any:
+        """Return a data frame with the number of each row, `row`, and its values, computed from the frame itself."""
+        schema = self._tried(partial(self._schema, work, numbers))
+        first = [next((at[1] for at in part if at is not None), 0) for part in numbers]
+        predicted = partial(_predicted, work, self.engine.threads, first, self.files, self.columns, self.required)
+        return self.frame.mapInArrow(predicted, schema)
 
     def tables(self) -> Iterator[list[Any]]:
         """Return the tables of each partition, brought to this process."""
-        opened = self.opened([[(0, 0)] * len(part) for part in self.rows])
-        for partition in range(len(self.rows)):
-            yield self.engine.run(opened, [partition])[0][1]
+        return (self._tried(partial(self._table, i)) for i in range(len(self.files)))
+
+    def _table(self, i: int) -> list[Any]:
+        numbers: list[PartNumbers] = [[(0, 0)] * len(part) for part in self.rows]
+        return list(self.engine.run(self._by_partition(numbers), [i])[0][1])
+
+    def _by_partition(self, numbers: Sequence[PartNumbers]) -> Any:
+        """Return a collection with one opened partition in each of its own, mostly where its file is."""
+        return self.made.map(partial(_open_file, self.name, list(numbers), self.files))
+
+    def _totals(self, work: bytes, numbers: Sequence[PartNumbers], done: RowsDone) -> Forest[Any]:
+        if self.one_machine or len(self.files) <= 2 * len(self.runs):
+            return super().totals(work, numbers, done)
+        forests = self._run(work, numbers).mapPartitions(_caught)
+        named = forests.mapPartitionsWithIndex(partial(_named, [run.stop for run in self.runs]))
+        merged = named.partitionBy(len(self.runs), int).mapPartitions(partial(_merge, len(self.runs) - 1))
+        return merge_forests(self.engine.run(merged, None, done, sum(map(sum, self.rows))))
+
+    def _tried(self, job: Callable[[], T]) -> T:
+        """Return what a job returns; where it finds that files are lost they are written, and it is tried again."""
+        for _ in range(TRIES):
+            try:
+                return job()
+            except LostFile:
+                found = self.engine.run(self.made)  # those of executors that are lost are written
+                if found == self.files:
+                    self.made = self.made.unpersist(blocking=True).persist(self.level)
+                    found = self.engine.run(self.made)
+                for before, now in zip(self.files, found, strict=True):
+                    before.check_same(now)
+                self.take(found)
+        raise UnreadableTable(
+            f"files of a data frame's partitions were lost {TRIES} times: write the frame to files, and open these"
+        )
 
 
 def aligned_runs(parts: int, workers: int) -> list[range]:
@@ -254,8 +356,34 @@ def _nodes(first: int, last: int) -> int:
 
 # What follows runs on the workers.
 
-_kept: dict[str, tuple[str, list[Any]]] = {}
-"""Tables of parts that this process holds, by their names, with the name of the `FilesHeld` that used them last."""
+
+class Kept(NamedTuple):
+    """Tables of a part in the memory of a worker, and the name of the `SparkHeld` that used them last."""
+
+    owner: str
+    tables: list[Any]
+    bytes: int
+
+
+_kept: dict[str, Kept] = {}
+"""What this process keeps of parts, by their names."""
+
+_gone: list[str] = []
+"""Names of each `FrameHeld` of this process that is no more, which no worker knows yet."""
+
+
+def forget(names: Sequence[str]) -> None:
+    """Remove what this worker, and the disks of its executor, keep for each `FrameHeld` of some names."""
+    for key in [key for key, one in _kept.items() if one.owner in names]:
+        del _kept[key]
+    for name in names:
+        for folder in _folders(name):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _folders(name: str) -> list[str]:
+    """Return the folders for files of a `FrameHeld`, one in each local folder of the executor."""
+    return [os.path.join(one, f"adaline-{name}") for one in os.environ["SPARK_LOCAL_DIRS"].split(",")]
 
 
 def _made(owner: str, key: str, packed: bytes) -> list[Any]:
@@ -263,15 +391,16 @@ def _made(owner: str, key: str, packed: bytes) -> list[Any]:
 
     There is if all that is kept takes at most its share of the free memory; what others use no more makes room.
     """
-    tables = _kept[key][1] if key in _kept else pickle.loads(packed)()
-    _kept[key] = owner, tables
-    sizes = {name: sum(table.nbytes for table in found) for name, (_, found) in _kept.items()}
-    room = SHARE * (free_memory() + sum(sizes.values())) - sum(sizes.values())
-    for name in [*(name for name, (of, _) in _kept.items() if of != owner), key]:
-        if room < 0:
-            del _kept[name]
-            room += sizes[name]
-    return tables
+    if key not in _kept:
+        tables: list[Any] = pickle.loads(packed)()
+        _kept[key] = Kept(owner, tables, sum(table.nbytes for table in tables))
+        room = SHARE * free_memory() - (1 - SHARE) * sum(one.bytes for one in _kept.values())
+        for name in [*(name for name, one in _kept.items() if one.owner != owner), key]:
+            if room < 0:
+                room += _kept.pop(name).bytes
+        return tables
+    _kept[key] = _kept[key]._replace(owner=owner)
+    return _kept[key].tables
 
 
 def _open_run(owner: str, run: tuple[PartNumbers, list[tuple[str, bytes]]]) -> OpenedRun:
@@ -282,27 +411,58 @@ def _count(owner: str, run: list[tuple[str, bytes]]) -> list[list[int]]:
     return [[table.num_rows for table in _made(owner, *part)] for part in run]
 
 
+@cache
+def _freeze() -> None:
+    """Leave what is loaded out of later collections of garbage: Spark makes one after each task."""
+    gc.freeze()
+
+
 def _run(work: bytes, threads: int, last: int, opened: OpenedRun) -> Iterator[Any]:
     """Return the result of a work for a run of parts, none where they have no rows; `last` is the table's last leaf."""
     if any(opened[0]):
         out = run_work(work, *opened, threads)
+        _freeze()
         if isinstance(out, Forest) and any(at is not None and at[0] == last for at in opened[0]):
             out.close()
         yield out
 
 
-def _chunks(columns: list[str], required: list[str], batches: Iterable[Any]) -> Iterator[Any]:
-    """Return the rows of a partition that have values in all required columns, as Arrow streams of some size."""
+def _write(name: str, columns: list[str], required: list[str], batches: Iterable[Any]) -> Iterator[Any]:
+    """Write the rows of a partition that have values in all required columns to a file; return it if there are any.
+
+    A task that fails leaves its file, which is removed with its folder.
+    """
     import pyarrow as pa
 
-    waiting: list[Any] = []
-    for batch in batches:
-        waiting.append(as_table(plain_batch(without_missing(batch, required).select(columns))))
-        if sum(one.nbytes for one in waiting) >= CHUNK:
-            yield pa.record_batch({"chunk": [_written(joined(iter(waiting)))]})
-            waiting = []
-    if waiting:
-        yield pa.record_batch({"chunk": [_written(joined(iter(waiting)))]})
+    folder = random.choice(_folders(name))
+    os.makedirs(folder, exist_ok=True)
+    path, writer, rows = os.path.join(folder, uuid4().hex), None, 0
+    for table in rechunked((_plain(columns, required, batch) for batch in batches), PIECE):
+        writer = writer or pa.ipc.new_stream(path, table.schema)
+        writer.write_table(table.combine_chunks())
+        rows += table.num_rows
+    if writer is not None:
+        writer.close()
+        with pa.memory_map(path) as mapped:
+            digest = zlib.crc32(mapped.read_buffer())
+        yield pa.record_batch({"host": [gethostname()], "path": [path], "rows": [rows], "digest": [digest]})
+
+
+def _plain(columns: list[str], required: list[str], batch: Any) -> Any:
+    """Return some columns of the rows of a batch that have values in all required ones, as an Arrow table."""
+    return as_table(plain_batch(without_missing(batch, required).select(columns)))
+
+
+def _files(partition: int, written: Iterable[Any]) -> Iterator[ArrowFile]:
+    """Return the file of a partition, from what `_write` returned."""
+    (file,) = list(written) or [()]  # read to its end: Spark ends workers that leave something
+    yield ArrowFile(partition, *file)
+
+
+def _open_file(owner: str, numbers: list[PartNumbers], known: Sequence[ArrowFile], file: ArrowFile) -> OpenedRun:
+    """Return a partition, opened where its file is; it may have been computed again."""
+    known[file.partition].check_same(file)
+    return _open_run(owner, (numbers[file.partition], [(file.path, pack(file))]))
 
 
 def _written(table: Any) -> bytes:
@@ -321,32 +481,6 @@ def _read(chunk: bytes) -> Any:
 
     with pa.ipc.open_stream(chunk) as stream:
         return stream.read_all()
-
-
-def _bytes(row: Any) -> bytes:
-    return bytes(row[0])
-
-
-def _count_chunks(chunks: Iterable[bytes]) -> Iterator[list[int]]:
-    """Return the number of rows of a partition, a table; without rows it has none."""
-    rows = sum(_read(chunk).num_rows for chunk in chunks)
-    yield [rows] if rows else []
-
-
-def _open_chunks(
-    numbers: list[PartNumbers], rows: list[list[int]], partition: int, chunks: Iterable[bytes]
-) -> Iterator[OpenedRun]:
-    """Return a partition as one table; refuse another number of rows than it had."""
-    import pyarrow as pa
-
-    tables = [table for table in map(_read, chunks) if table.num_rows]
-    found, known = sum(table.num_rows for table in tables), sum(rows[partition])
-    if found != known:
-        raise UnreadableTable(
-            f"partition {partition} of the data frame was lost, and has {found} rows when it is computed again, where "
-            f"it had {known}: write the data frame to files, and open these"
-        )
-    yield numbers[partition], [pa.concat_tables(tables)] if tables else []
 
 
 def _named(ends: list[int], partition: int, forests: Iterable[Forest[Any]]) -> Iterator[tuple[int, Forest[Any]]]:
@@ -400,6 +534,27 @@ def _schema(work: bytes, threads: int, opened: OpenedRun) -> Any:
     return None
 
 
+def _predicted(
+    work: bytes,
+    threads: int,
+    first: list[int],
+    files: Sequence[ArrowFile],
+    columns: list[str],
+    required: list[str],
+    batches: Iterable[Any],
+) -> Iterator[Any]:
+    """Return the values of the rows of a partition; `first` are the numbers of the first row of each one."""
+    file, rows = None, 0
+    for batch in filter(len, batches):
+        file = file or files[batch.column(PARTITION)[0].as_py()]
+        table = _plain(columns, required, batch)
+        if table.num_rows:
+            yield from _column_table(work, threads, [(0, first[file.partition] + rows)], [table]).to_batches()
+        rows += table.num_rows
+    if file is not None:
+        file.check_same(replace(file, rows=rows))
+
+
 def _batches(chunks: Iterable[Any]) -> Iterator[Any]:
     """Return Arrow streams in the rows of batches as batches of their rows."""
     for batch in chunks:
@@ -411,13 +566,20 @@ def _batches(chunks: Iterable[Any]) -> Iterator[Any]:
 
 
 def check_versions(engine: SparkEngine) -> None:
-    """Refuse a cluster on which a worker has no adaline, or another version of it."""
+    """Refuse a cluster on which a worker has no adaline, or another version of it; others forget what is no more."""
+    from adaline import __version__ as own
+
+    gone = [_gone.pop() for _ in range(len(_gone))]
 
     def version(_: int) -> Any:  # sent as it is, as a worker may not be able to import it
         try:
             import adaline
         except ImportError:
             return None
+        if gone and adaline.__version__ == own:
+            from adaline.sources.engines.spark import forget
+
+            forget(gone)
         return adaline.__version__
 
     rdd = engine.context.parallelize(range(engine.workers), engine.workers).map(version)

@@ -24,6 +24,7 @@ from adaline.sources.threads import run_tasks
 
 PIECE = 2**16  # rows that are decoded at a time of a large row group
 ROW_GROUP_BYTES = 2**25  # size of a row group above which it is decoded in pieces
+DICTIONARY_BYTES = 2**18  # size of a dictionary above which texts are read one by one, which is then faster
 FEW_GROUPS = 4  # row groups, of all files, that do not keep all threads busy by themselves
 
 SHARE = 0.25  # share of the free memory that decoded row groups are held in
@@ -148,9 +149,7 @@ class DecodedGroups:
         self, groups: Sequence[RowGroup], columns: Sequence[str], required: Sequence[str], indexed: Sequence[str] = ()
     ) -> Read:
         """Begin a pass: return what reads a row group, from memory or from its file."""
-        if indexed:
-            return partial(read_row_group, columns=columns, required=required, indexed=indexed)
-        of = tuple(columns), tuple(required)
+        of = tuple(columns), tuple(required), tuple(indexed)
         if of != self._of:
             self._of, self._passes, self._held = of, 0, HeldGroups(0.0)
         self._passes += 1
@@ -158,7 +157,7 @@ class DecodedGroups:
             room = SHARE * free_memory()
             if 8 * sum(one.rows for one in groups) * len(columns) <= room:  # texts are longer: see `HeldGroups.read`
                 self._held = HeldGroups(room)
-        return partial(self._held.read, columns, required)
+        return partial(self._held.read, columns, required, indexed)
 
 
 class HeldGroups:
@@ -167,12 +166,14 @@ class HeldGroups:
     def __init__(self, room: float) -> None:
         self.room, self.tables, self._lock = room, dict[RowGroup, Any](), Lock()
 
-    def read(self, columns: Sequence[str], required: Sequence[str], one: RowGroup, size: int) -> Iterator[Any]:
+    def read(
+        self, columns: Sequence[str], required: Sequence[str], indexed: Sequence[str], one: RowGroup, size: int
+    ) -> Iterator[Any]:
         """Return the batches of a row group, from memory or from its file; hold it if there is room."""
         if one in self.tables:
             check_stamp(one.name, one.stamp)
             return iter([self.tables[one]])
-        batches, taken = read_row_group(one, size, columns, required), list[Any]()
+        batches, taken = read_row_group(one, size, columns, required, indexed), list[Any]()
         if self.room <= 0:
             return batches
         for batch in batches:
@@ -225,7 +226,8 @@ def read_row_group(
 ) -> Iterator[Any]:
     """Decode one row group, in pieces of `size` rows where it is large; the file is mapped only meanwhile.
 
-    Columns of texts that are `indexed` are read as indices into a dictionary, as they mostly lie in the file.
+    Columns that are `indexed` are read as they are: texts as indices into a dictionary, where they lie so in the file
+    and it is short.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -235,13 +237,25 @@ def read_row_group(
         check_stamp(one.name, one.stamp)
         meta = _metadata(one.name, one.stamp)
         with pa.memory_map(one.name) as mapped:
-            file = parquet.ParquetFile(mapped, metadata=meta, pre_buffer=False, read_dictionary=list(indexed))
+            texts = [name for name in indexed if _repeats_texts(meta, one.group, name)]
+            file = parquet.ParquetFile(mapped, metadata=meta, pre_buffer=False, read_dictionary=texts)
             if 8 * meta.row_group(one.group).num_rows * len(names) > ROW_GROUP_BYTES:
                 batches = file.iter_batches(size, row_groups=[one.group], columns=names, use_threads=False)
             else:
                 batches = iter([file.read_row_group(one.group, columns=names, use_threads=False)])
             for batch in batches:
                 yield plain_batch(without_missing(batch, required).select(list(columns)), indexed)
+
+
+def _repeats_texts(meta: Any, group: int, name: str) -> bool:
+    """Whether a column of a row group holds texts, few of them different, as a short dictionary."""
+    place = meta.schema.names.index(name) if name in meta.schema.names else None
+    if place is None or str(meta.schema.column(place).physical_type) != "BYTE_ARRAY":
+        return False
+    column = meta.row_group(group).column(place)
+    if not column.has_dictionary_page:
+        return False
+    return bool(column.data_page_offset - column.dictionary_page_offset <= DICTIONARY_BYTES)
 
 
 def without_missing(batch: Any, required: Iterable[str]) -> Any:
@@ -259,7 +273,7 @@ def without_missing(batch: Any, required: Iterable[str]) -> Any:
 def plain_batch(batch: Any, indexed: Sequence[str] = ()) -> Any:
     """Return a batch with dictionaries as their values, and decimals, half floats and 64-bit integers as float64.
 
-    Dictionaries of the `indexed` columns stay as they are.
+    The `indexed` columns stay as they are.
     """
     import pyarrow as pa
 

@@ -9,26 +9,37 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.coding import Coding, Column, Learned, Term
-from adaline.coding.columns import FEW_LEVELS, is_text, learn_category, plain
+from adaline.coding import Coding, Column, Effect, Learned, Term
+from adaline.coding.coding import NAMED
+from adaline.coding.columns import (
+    FEW_LEVELS,
+    HashedColumn,
+    WordColumn,
+    is_text,
+    learn_category,
+    plain,
+)
 from adaline.coding.expressions import compiled, names_in
 from adaline.coding.formula import read_formula, targets_of
 from adaline.coding.frames import plain_terms, refusal
 from adaline.coding.learned import HELD
+from adaline.coding.rows import check_columns
 from adaline.coding.terms import without_repetition
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
 from adaline.sources.tables.batches import without_missing
 from adaline.sources.tables.failures import shorten
 from adaline.sources.tables.relation import Relation
-from adaline.sources.tables.spec import TableSpec
+from adaline.sources.tables.spec import TableSpec, refuse_absorbed
 from adaline.sources.tables.sql import quoted
 from adaline.sources.tables.summary import (
+    LONGEST_KEPT,
     MOST_KEPT,
     ReduceRows,
     TableSummary,
@@ -46,12 +57,14 @@ IDENTIFIER = re.compile(r"(^|_|\b)(id|key|uuid|guid|index|no|nr)$|[a-z](Id|ID|Ke
 MOSTLY = 0.5  # fraction of numbers above which a text column is a column of numbers with errors
 NEARLY = 0.95  # fraction above which the others are errors even where texts are left out
 TEXTS = ("text", "category")
+WHOLE = ("hashed", "words")
+SHOWN = 2**16  # the most frequent levels of a hashed column that are kept, to name its buckets
 
 
 def usable_columns(relation: Relation, spec: TableSpec) -> tuple[list[str], dict[str, str]]:
     """Return the columns that can be features, and the reason for each of the others why it cannot."""
-    named = {name for name, _ in spec.categories}
-    others = (*spec.targets, spec.weight, *spec.offset_columns(relation.schema))
+    named = {name for name, _ in spec.categories} | spec.whole.keys()
+    others = (*spec.targets, spec.weight, *spec.offset_columns(relation.schema), *spec.absorb)
     reasons: dict[str, str] = {}
     texts = []
     for name in relation.schema:
@@ -68,7 +81,10 @@ def usable_columns(relation: Relation, spec: TableSpec) -> tuple[list[str], dict
         counts, rows = _distinct(relation, texts)
         for name in texts:
             if is_text(counts[name], rows):
-                reasons[name] = f"holds {counts[name]:,} different texts; name it in categories to code them all"
+                reasons[name] = (
+                    f"holds {counts[name]:,} different texts; name it in categories to code them all, or in hashed, or "
+                    "in words"
+                )
     features = [n for n in relation.schema if n not in reasons and n not in others]
     return features, reasons
 
@@ -127,25 +143,66 @@ class Design:
     def wanted(self) -> Wanted:
         """What the coding is learned from: levels of categories, and means of numbers where they are filled."""
         fill = self.spec.missing in ("mean", "indicator")
-        return Wanted(
-            means=tuple((name, kind) for name, kind in self.features if fill and kind not in TEXTS),
-            levels=tuple((name, MOST_KEPT) for name, kind in self.features if kind in TEXTS),
-            required=self.required,
-        )
+        means = tuple((name, kind) for name, kind in self.features if fill and kind not in (*TEXTS, *WHOLE))
+        levels = tuple((name, MOST_KEPT) for name, kind in self.features if kind in TEXTS)
+        words = tuple((name, one.ngrams) for name, one in self.spec.words if (name, "words") in self.features)
+        words = tuple((name, ngrams) for name, ngrams in words if not dict(self.spec.words)[name].width)
+        if means or levels or words:  # hashed columns need no pass; where there is one, it tells what buckets hold
+            levels += tuple((name, MOST_KEPT) for name, kind in self.features if kind == "hashed")
+        return Wanted(means=means, levels=levels, words=words, required=self.required)
 
     def coding(self, summary: TableSummary) -> Coding:
         """Return the coding, without what functions of a formula learn."""
         columns, spec = tuple(self._column(summary, *feature) for feature in self.features), self.spec
         terms = plain_terms(columns) if self.terms is None else self.terms
         policies = spec.weight, spec.missing, spec.unseen
-        return Coding(columns, terms, self.target, *policies, self.intercept, spec.offset)
+        effects = tuple(map(Effect, spec.absorb))
+        return Coding(columns, terms, self.target, *policies, self.intercept, spec.offset, effects=effects)
+
+    def _hashed(self, summary: TableSummary, name: str) -> Column:
+        """Return a column that is hashed, with its most frequent levels where they were counted."""
+        width = dict(self.spec.hashed)[name]
+        counts = summary.levels[name].counts if name in summary.levels else None
+        if not counts or any(type(level) is int and abs(level) >= 2**53 for level in counts):  # counted as floats
+            return HashedColumn(name, "hashed", width=width)
+        levels = sorted(counts, key=lambda level: (-counts[level], str(level)))[:SHOWN]
+        total = sum(counts.values())
+        shares = tuple(counts[level] / total for level in levels)
+        return HashedColumn(name, "hashed", tuple(levels), shares, width=width, distinct=len(counts))
+
+    def _words(self, summary: TableSummary, name: str) -> Column:
+        """Return a column whose words are counted, with its vocabulary unless they are hashed."""
+        options = dict(self.spec.words)[name]
+        known: dict[str, Any] = {"weighting": options.weighting, "ngrams": options.ngrams, "width": options.width}
+        if options.width:
+            return WordColumn(name, "words", **known)
+        counts = summary.levels[name].counts
+        kept = None if counts is None else sorted(word for word in counts if counts[word] >= options.least)
+        if counts is None or kept is None or len(kept) > MOST_KEPT:
+            raise InvalidData(
+                f"column {name!r} has more than {MOST_KEPT:,} different words: set a larger least=, or hash them: "
+                f"words={{{name!r}: {{'width': 2**18}}}}"
+            )
+        if not kept:
+            raise InvalidData(
+                f"column {name!r} has no words that occur in {options.least:,} rows or more; leave it out"
+            )
+        shares = tuple(counts[word] / summary.rows for word in kept)
+        return WordColumn(name, "words", tuple(kept), shares, rows=summary.rows, **known)
 
     def _column(self, summary: TableSummary, name: str, kind: str) -> Column:
         marked = self.spec.missing == "indicator"
+        if kind == "hashed":
+            return self._hashed(summary, name)
+        if kind == "words":
+            return self._words(summary, name)
         if kind in TEXTS:
             levels = summary.levels[name]
             if levels.counts is None:
-                raise InvalidData(f"column {name!r} has more than {MOST_KEPT:,} different values: leave it out")
+                raise InvalidData(
+                    f"column {name!r} has more than {MOST_KEPT:,} different values, or {LONGEST_KEPT:,} characters of "
+                    f"them: leave it out, or hash them: hashed={{{name!r}: 2**20}}"
+                )
             if not levels.counts:
                 raise MissingValues(f"column {name!r} has no values at all; leave it out")
             column = _category(name, levels.counts, dict(self.spec.categories).get(name), self.declared.get(name))
@@ -170,13 +227,14 @@ class Design:
 def design_of(relation: Relation, spec: TableSpec) -> Design:
     """Return what is known of the coding of a table's columns without its rows; refuse columns that have none."""
     kinds = {name: relation.kind(name) for name in relation.schema} | {name: "category" for name, _ in spec.categories}
+    kinds |= spec.whole
     targets, target = spec.targets, spec.targets[0] if len(spec.targets) == 1 else None
     terms: tuple[Term, ...] | None = None
     intercept, twice = True, list[str]()
     if spec.formula is not None:
         formula = read_formula(
             spec.formula,
-            [name for name, kind in kinds.items() if kind in TEXTS],
+            [name for name, kind in kinds.items() if kind in (*TEXTS, *WHOLE)],
             list(relation.schema),
             booleans=[name for name, kind in kinds.items() if kind == "boolean"],
             everything=[name for name in relation.schema if name not in (spec.weight, spec.offset)],
@@ -184,20 +242,25 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
         target, targets, intercept = formula.target, targets_of(formula.target), formula.intercept
         if formula.offset is not None and spec.offset is not None:
             raise InvalidParameter("the formula has an offset: give none by offset=")
-        spec = replace(spec, offset=formula.offset or spec.offset)
+        if formula.absorb and spec.absorb:
+            raise InvalidParameter("the formula absorbs effects after its bar: give none by absorb=")
+        spec = replace(spec, offset=formula.offset or spec.offset, absorb=formula.absorb or spec.absorb)
+        refuse_absorbed(spec, targets)
         features = formula.columns()
         relation.add_lags(features)
         kinds |= {name: relation.kind(name) for name in features if name not in kinds}
-        terms = without_repetition(formula.terms, intercept)
+        terms = without_repetition(formula.terms, intercept, spec.whole)
+        refuse_whole(terms, spec.whole)
         factors = [factor for term in terms for factor in term.factors]
         levels = {name for factor in factors for name in factor.categories()}
         numbers = {name for factor in factors for name in factor.numbers()}
         twice = [name for name in features if name in levels and name in numbers]
         kinds |= {name: "category" for name in features if name in levels and name not in numbers}
+        kinds |= spec.whole
     elif spec.features is not None:
         features = list(spec.features)
     else:
-        others = (*targets, spec.weight, *spec.offset_columns(relation.schema))
+        others = (*targets, spec.weight, *spec.offset_columns(relation.schema), *spec.absorb)
         features = [name for name in relation.schema if name not in others]
     if not features and terms is None:
         raise InvalidData(f"{relation.title} has no column to learn from besides the target")
@@ -214,10 +277,29 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
         target,
         (*((name, kinds[name]) for name in features), *((name, "category") for name in twice)),
         {name: order for name, order in orders.items() if order is not None},
-        tuple(required_columns(relation, spec, targets, features)),
+        tuple(required_columns(relation, spec, targets, [*features, *spec.absorb])),
         terms,
         intercept,
     )
+
+
+def refuse_whole(terms: Iterable[Term], whole: dict[str, str]) -> None:
+    """Refuse products that cannot be hashed, or whose words cannot be counted."""
+    for term in terms:
+        kinds = [whole.get(factor.column or "", "") if factor.category else "" for factor in term.factors]
+        name = ":".join(factor.text for factor in term.factors)
+        if kinds.count("words") + ("hashed" in kinds) > 1:
+            raise InvalidParameter(f"{name!r} in the formula multiplies words by words, or by a column that is hashed")
+        several = [
+            factor.text for factor in term.factors if factor.column is None and compiled(factor.text).kind == "columns"
+        ]
+        if "hashed" in kinds and several:
+            raise InvalidParameter(f"{name!r} in the formula is hashed, and {several[0]!r} has more than one column")
+        for factor, kind in zip(term.factors, kinds, strict=True):
+            if kind and factor.text != factor.column:
+                raise InvalidParameter(
+                    f"{factor.text!r} in the formula: column {factor.column!r} is {kind}, not coded by levels"
+                )
 
 
 def learn_coding(relation: Relation, spec: TableSpec, reduce: ReduceRows | None = None) -> Coding:
@@ -232,7 +314,7 @@ def learn_coding(relation: Relation, spec: TableSpec, reduce: ReduceRows | None 
     refuse_prose(relation, [name for name, kind in design.features if kind == "text"], labels)
     wanted = design.wanted
     summary = TableSummary.zero(wanted)
-    if wanted.means or wanted.levels:
+    if wanted.means or wanted.levels or wanted.words:
         summary = summarize(reduce, wanted)
         if not summary.rows:
             design.refuse_no_rows()
@@ -240,6 +322,7 @@ def learn_coding(relation: Relation, spec: TableSpec, reduce: ReduceRows | None 
         of_targets = [column for target in design.targets for column in target_columns(relation, target)]
         design.refuse_gaps(reduce, [*of_targets, *(name for name, _ in design.features)])
     coding = _learn_functions(reduce, design, design.coding(summary), relation.estimated_rows() or 0)
+    check_columns(coding.count)
     _refuse_collisions(coding)
     return coding
 
@@ -298,7 +381,7 @@ class Expressions:
         """Return the values of each, (n,); refuse missing ones, and those that are not finite."""
         names, frame = self.names, nw.from_native(without_missing(table, self.required), eager_only=True)
         read = (column for column in self.coding.columns if column.name in names and not column.is_category)
-        known = replace(self.coding, columns=tuple(read))
+        known = replace(self.coding, columns=tuple(read), effects=())
         values = [known.value(text, frame) for text in self.texts]
         if not all(np.isfinite(one).all() for one in values):
             if any(np.isnan(known.value(f"(`{name}`)", frame)).any() for name in names):
@@ -339,8 +422,10 @@ def _join(left: list[list[Array]] | None, right: list[list[Array]] | None) -> li
 def _refuse_collisions(coding: Coding) -> None:
     """Refuse codings in which two columns of X have the same name, as by a level called (missing)."""
     known: set[str] = set()
-    references = [f"{column.name}[T.{column.shown_levels()[0]}]" for column in coding.columns if column.is_category]
-    for name in [*coding.names, *references]:
+    references = [f"{column.name}[T.{column.levels[0]}]" for column in coding.columns if column.has_levels]
+    few = (term for term in coding._all_terms if coding.term_width(term) <= NAMED)  # the names of more are not kept
+    terms = (coding.term_names(term) for term in few if not coding.hashed_width(term))
+    for name in chain(*terms, references):
         if name in known:
             raise InvalidData(f"two columns would be called {name!r}: rename a column or a level of the table")
         known.add(name)

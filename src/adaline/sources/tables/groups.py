@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from adaline.sources.base import Source
 from adaline.sources.expanded import Expanded
 from adaline.sources.tables.source import TableSource
 from adaline.sources.tables.spec import check_column
-from adaline.sources.tables.summary import Wanted, reduce_rows, summarize
+from adaline.sources.tables.summary import Wanted, summarize
 from adaline.sources.tables.targets import ReadTargets
 
 
@@ -58,8 +57,7 @@ def with_group(source: Source, name: str) -> Source:
     if source.relation.kind(name) != "number":
         source.reads[0] += 1
         wanted = Wanted(levels=((name, sys.maxsize),), required=source.relation.required(source.where))
-        reduce = partial(reduce_rows, source.relation) if source.parts is None else source.parts.reduce
-        found = summarize(reduce, wanted).levels[name]
+        found = summarize(source.reduce_rows(), wanted).levels[name]
         if found.missing:
             raise MissingValues(_gaps(name))
         column = Column(name, "category", tuple(sorted(found.counts or (), key=str)))

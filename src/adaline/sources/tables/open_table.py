@@ -7,10 +7,13 @@ from importlib import import_module
 from typing import Any
 
 from adaline.errors import InvalidParameter
+from adaline.sources.base import Source
 from adaline.sources.engines.base import Engine
 from adaline.sources.tables.parts import FileParts, TableParts
+from adaline.sources.tables.pipes import is_pipe, open_pipe
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.source import TableSource
+from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
 from adaline.sources.tables.spec import TableSpec, read_spec
 
 ENGINES = {"dask": "dask", "distributed": "dask", "pyspark": "spark"}
@@ -28,19 +31,24 @@ def open_table(
     weight: str | None = None,
     offset: str | None = None,
     categories: Any = None,
+    hashed: Any = None,
+    words: Any = None,
     dates: Any = None,
     missing: str = "error",
     unseen: str = "error",
     formula: str | None = None,
+    absorb: Any = None,
+    singletons: str = "keep",
     table: str | None = None,
     progress: bool | None = None,
     cluster: Any = None,
-) -> TableSource:
+) -> Source:
     """Open a table of any size to fit systems to: rows are streamed, small tables held in memory.
 
     Numbers are taken as they are, booleans as 0 and 1, texts with few different values and declared categories by
     reference coding: a column for each level but the first, named "carrier[T.UA]". The coding is stored with the model
-    and used again for prediction. Columns of prose, dates and other types are refused by name.
+    and used again for prediction. Columns of prose, dates and other types are refused by name. Where there are more
+    than 500 columns of X and at most an eighth of their numbers differ from zero, rows are sparse (CSR).
 
     Parameters
     ----------
@@ -49,7 +57,8 @@ def open_table(
         by its content, kept in a temporary file, as named pipes are), "SELECT ...", a pandas, polars or Arrow frame, or
         the name of a bundled data set. Text files have a line of column names; empty fields, NA, NaN, NULL, ? and the
         like are missing values. A query is one SELECT and reads the files that it names as tables, as in
-        "FROM 'rows.csv'", and no others; a query or a view of a database reads nothing but that database.
+        "FROM 'rows.csv'", and no others; a query or a view of a database reads nothing but that database. Files of
+        sparse rows, LIBSVM (.libsvm, .svm, .svmlight) and Vowpal Wabbit (.vw), bring their own target and weights.
     target : name, list of names, or None
         What to predict; numbers for regression (several for several targets), anything for classification. None to
         predict only.
@@ -60,7 +69,16 @@ def open_table(
     offset : name, expression, or None
         A known part of the output of each row, for GeneralizedLinear: a column, or an expression such as "log(days)".
     categories : list of names, or dictionary from names to levels
-        Columns to code by levels whatever they hold. Levels given, the first is the reference; other ones are refused.
+        Columns to code by levels whatever they hold, 2^20 at most. Levels given, the first is the reference; other ones
+        are refused.
+    hashed : list of names, or dictionary from names to widths
+        Columns of ids, of any number of levels, none of which is learned: each value becomes 1 or -1 in one of `width`
+        columns (a power of two, 2^18 in a list), chosen by a hash of it. A product with one, in a formula, is hashed
+        too. Of a VW file, the number of columns that all of its names are hashed to, 2^18 without it.
+    words : list of names, or dictionary from names to options
+        Columns of texts whose words are counted: two or more letters, digits or underscores, in lower case. Options, a
+        dictionary or the weighting alone: weighting ("counts", "binary", "tfidf"), ngrams (neighbours that make a
+        word), least (rows that a word must be in), width (to hash words to; 0: a column for each).
     dates : list of names
         Date and time columns to use as numbers, days since 1970.
     missing : "error", "drop", "mean" or "indicator"
@@ -73,6 +91,13 @@ def open_table(
         Instead of target and features, as in "y ~ x1 + C(x2) + x1:x3" or "log(y) ~ x1 * ns(x2, df=4) + I(x3^2)", as R
         writes it: poly, bs, ns, scale, cut, lag, contrasts, offset(log(t)), cbind(won, lost). Booleans are categories
         of two levels in it, named as in "ok[T.True]". Nothing in it is executed.
+    absorb : list of names, or None
+        Columns of any number of levels whose effects are absorbed (fixed effects): LinearRegression and
+        GeneralizedLinear(loss="poisson") fit the other columns as if there were a column for every level. In a formula
+        they stand after a bar: "y ~ x1 + x2 | firm + year".
+    singletons : "keep" or "drop"
+        Whether rows that are the only one of a level of an absorbed column take part. They say nothing about
+        coefficients, but count in degrees of freedom; to drop some may make others single, which then go too.
     table : name or query
         Which table of a database; needed where it holds several.
     progress : bool or None
@@ -97,6 +122,12 @@ def open_table(
     Lecture S1: attributes that are not numbers. One pass for levels and means where there are any, then as many as the
     system takes.
     """
+    data = open_pipe(data) if isinstance(data, str) and is_pipe(data) else data
+    if sparse_suffix(data) is not None:
+        refuse_options(target=target, features=features, weight=weight, offset=offset, categories=categories)
+        refuse_options(words=words, dates=dates, formula=formula, absorb=absorb, table=table, cluster=cluster)
+        refuse_options(singletons=None if singletons == "keep" else singletons)
+        return open_sparse(data, hashed=hashed, unseen=unseen, progress=progress)
     relation, parts, target = open_relation(data, table, cluster, target)
     spec = TableSpec.of(
         target=target,
@@ -104,11 +135,17 @@ def open_table(
         weight=weight,
         offset=offset,
         categories=categories,
+        hashed=hashed,
+        words=words,
         dates=dates,
         missing=missing,
         unseen=unseen,
         formula=formula,
+        absorb=absorb,
+        singletons=singletons,
     )
+    relation = relation.with_texts(spec.whole)  # as they are written in files of text
+    parts = None if parts is None else parts.of(relation)
     source = TableSource(relation, read_spec(relation, spec), progress=progress, parts=parts)
     if not spec.targets and formula is None:
         return source  # rows to predict, or to cluster: a fitted model has its own coding

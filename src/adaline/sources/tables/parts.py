@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import pickle
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -61,7 +61,7 @@ class PartRows(Source):
 
     def __init__(self, table: TableSource, reader: BlockReader, cutting: Cutting) -> None:
         self.shape, self.names, self.coding = table.shape, table.names, table.coding
-        self.flat, self.offset, self.reads = table.flat, table.offset, [0]
+        self.flat, self.offset, self.sparse, self.reads = table.flat, table.offset, table.sparse, [0]
         self.reader, self.cutting = reader, cutting
         self.stretches: Sequence[Stretch] = ()
 
@@ -177,6 +177,14 @@ class TableParts(ABC):
         """Return function(rows), values of the rows of each part, as a column of the engine; None where it has none."""
         with self._pass(source, function) as (held, work, numbers, _):
             return held.column(work, numbers)
+
+    def beside(self, columns: Mapping[str, Any]) -> TableParts:
+        """Return the same rows with more columns, values on the engine; refuse what is not."""
+        name = next(iter(columns)).removeprefix("given_")
+        raise InvalidParameter(
+            f"{name} of rows on a cluster is the name of a column of the table, or an expression such as 'log(days)'; "
+            "for data of Dask it may be a series or an array of Dask too"
+        )
 
     def blocks(self, source: Source) -> Iterator[Block]:
         """Return the blocks of a source in order, made in this process from one part at a time; a read."""

@@ -37,6 +37,8 @@ LONGEST = 2**26  # bytes of a row that comes through a pipe
 PIECE = 2**22  # bytes of rows that are read together as they come
 HEAD = 2**16  # bytes from which the format is told
 OBJECTS = re.compile(rb'(\xef\xbb\xbf)?\s*(\{\s*["}]|\[\s*\{)')  # how JSON begins
+LIBSVM = re.compile(rb"\s*[-+]?[\d.]+(e[-+]?\d+)?[ \t]+(qid:\d+[ \t]+)?\d+:[-+]?[\d.]", re.IGNORECASE)  # 1 3:0.5
+VW = re.compile(rb"\s*[-+]?[\d.]+([ \t]+[\d.]+){0,2}[ \t]+('[^ \t|]*)?\|")  # 1 |a x, 1 2.0 'tag|a x
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
@@ -108,7 +110,9 @@ def _open_named(name: str) -> tuple[Any, bytes]:
 
 
 def suffix_of(head: bytes) -> str:
-    """Return how the name of a file must end that begins with these bytes: .csv, .json, and .gz or .zst after it."""
+    """Return how the name of a file must end that begins with these bytes: .csv, .json, .libsvm or .vw, and .gz or .zst
+    after it.
+    """
     if head.startswith(GZIP):
         with suppress(zlib.error):
             return suffix_of(zlib.decompressobj(31).decompress(head, HEAD)) + ".gz"
@@ -119,7 +123,8 @@ def suffix_of(head: bytes) -> str:
         with suppress(OSError), pa.CompressedInputStream(pa.BufferReader(head), "zstd") as file:
             inner = bytes(file.read(64))
         return suffix_of(inner) + ".zst"
-    return ".json" if OBJECTS.match(head) else ".csv"
+    known = ((OBJECTS, ".json"), (LIBSVM, ".libsvm"), (VW, ".vw"))
+    return next((suffix for begins, suffix in known if begins.match(head)), ".csv")
 
 
 def private_folder() -> TemporaryDirectory[str]:

@@ -41,6 +41,7 @@ from adaline.sources.tables.files import (
     query_files,
 )
 from adaline.sources.tables.pipes import Pipe, arrow_as_parquet, is_pipe, open_pipe, pipe_title, private_folder, spool
+from adaline.sources.tables.sparse_files import sparse_suffix
 from adaline.sources.tables.sql import QUERY, chosen_table, names_used, quoted, subquery, text
 from adaline.sources.tables.text import (
     SAMPLE,
@@ -64,6 +65,7 @@ SETTINGS: dict[str, Any] = {
     "python_enable_replacements": "false",
 }
 """Of every connection: no extension, no password and no object of Python is found by its name in a query."""
+WHOLE_NUMBER = re.compile(r"U?(TINY|SMALL|BIG)?INT(EGER)?")
 NUMBER = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|BIGNUM|FLOAT|DOUBLE|DECIMAL)\b")
 
 
@@ -120,12 +122,12 @@ class Relation:
         """Return the rows that meet a condition, in order: runs of Arrow batches of about `size` rows, each with the
         number of its rows. Each run is read by one thread; several may be read at a time.
 
-        Texts that are `indexed` may come as indices into a dictionary.
+        Columns that are `indexed` come as they are: texts perhaps as indices into a dictionary, whole numbers exactly.
         """
         if self.parquet and where in self._required:
             groups = self.row_groups(where)
             return runs_of(groups, columns, self._decoded.begin(groups, columns, self._required[where], indexed), size)
-        return self._stream(columns, where, size)
+        return self._stream(columns, where, size, indexed)
 
     def row_groups(self, where: str) -> list[RowGroup]:
         """Return the row groups of Parquet files with rows that meet a condition of `present`; a read unless it is
@@ -273,8 +275,8 @@ class Relation:
             cursor.register("frame", self.frame)
         return cursor
 
-    def _stream(self, columns: Sequence[str], where: str, size: int) -> Runs:
-        for sql in self.queries_of(columns, where):
+    def _stream(self, columns: Sequence[str], where: str, size: int, indexed: Sequence[str] = ()) -> Runs:
+        for sql in self.queries_of(columns, where, indexed=indexed):
             with Reporting(self.place, self._explain):
                 reader = self._cursor().sql(sql).to_arrow_reader(4 * size)
             for batch in rechunked(reported(reader, self.place, self._explain), size):
@@ -286,12 +288,16 @@ class Relation:
         if self._integrity is not None:
             self._integrity.result()
 
-    def queries_of(self, columns: Sequence[str], where: str, files: Sequence[str] | None = None) -> list[str]:
+    def queries_of(
+        self, columns: Sequence[str], where: str, files: Sequence[str] | None = None, indexed: Sequence[str] = ()
+    ) -> list[str]:
         """Return queries that read the rows in order: one for each file of text, else one for all.
 
         The files are those of the table, or the same under other names.
         """
-        chosen = ", ".join(f"{self.value(name)} AS {quoted(name)}" for name in columns) or "1"
+        whole = {name for name in indexed if WHOLE_NUMBER.fullmatch(self.schema[name])}
+        values = (quoted(name) if name in whole else self.value(name) for name in columns)
+        chosen = ", ".join(f"{value} AS {quoted(name)}" for name, value in zip(columns, values, strict=True)) or "1"
         apart = self.dialect is not None and self.sql == self.dialect.sql(self.files)
         tables = [self.dialect.sql([name]) for name in files or self.files] if apart and self.dialect else [self.sql]
         return [f"SELECT {chosen} FROM {table} WHERE {where}" for table in tables]
@@ -317,6 +323,11 @@ class Relation:
             self._folder = self._folder or private_folder()
             self.files.append(spool(open_pipe(name) if isinstance(name, str) else name, self._folder.name))
         self.watched = self.files
+        if sparse := [name for name in self.files if sparse_suffix(name)]:
+            raise UnreadableTable(
+                f"{sparse[0]} holds sparse rows, without names of columns: open_table reads it, and adaline fit, "
+                "select and predict; use one of these"
+            )
         kinds = {file_format(name) for name in self.files}
         if len(kinds) > 1:
             raise UnreadableTable(f"{self.title}: files of different kinds ({', '.join(sorted(kinds))}); open one kind")

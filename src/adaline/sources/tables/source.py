@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from adaline.coding.formula import targets_of
 from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnreadableTable
 from adaline.lazy import nw
 from adaline.locks import cached_property
-from adaline.sources.array import ArraySource
+from adaline.sources.array import ArraySource, SparseSource, source_of
 from adaline.sources.base import Reader, Source, block_rows
 from adaline.sources.engines.base import Held
 from adaline.sources.progress import ReadingProgress, watched
@@ -45,12 +45,14 @@ from adaline.sources.tables.parts import (
 )
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec, check_column, check_needed
+from adaline.sources.tables.summary import ReduceRows, reduce_rows
 from adaline.sources.tables.targets import (
     Codebook,
     ReadTargets,
     beside_offset,
     check_labels,
     chosen_targets,
+    columns_as_targets,
     derived_targets,
     distinct_labels,
     given_targets,
@@ -104,8 +106,8 @@ class TableSource(Source):
         """Return the coding of the columns; where it is unknown it is learned, in up to three reads."""
         if self._coding is None:
             self._refuse_change()
-            parts, before = self._parts, self._passes_for_coding()
-            self._coding = learn_coding(self.relation, self.spec, None if parts is None else parts.reduce)
+            before = self._passes_for_coding()
+            self._coding = learn_coding(self.relation, self.spec, self.reduce_rows())
             self.reads[0] += self._passes_for_coding() - before
         return self._coding
 
@@ -134,26 +136,43 @@ class TableSource(Source):
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Names of the columns of X."""
-        return self.coding.names
+        """Names of the columns of X; where they are very many, each is made when it is asked for."""
+        return cast(tuple[str, ...], self.coding.names)
+
+    @property
+    def sparse(self) -> bool:  # type: ignore[override]
+        """Whether blocks are CSR, known after `learn_coding`."""
+        return self._coding is not None and self._coding.sparse
+
+    @property
+    def density(self) -> float:
+        """The fraction of the numbers of X that are stored, about, where rows are sparse."""
+        return self.coding.entries / max(self.coding.count, 1) if self.sparse else 1.0
 
     @property
     def shape(self) -> Shape:  # type: ignore[override]
         """Columns of X, and targets."""
         own = len(self.targets) + self.offset if self._n_targets is None else self._n_targets
-        return Shape(len(self.names), own)
+        return Shape(self.coding.count, own)
 
     @property
     def offset(self) -> int:
         """How many of the last targets are offsets."""
         if self._with_offset is None:
-            known = self.spec.offset if self._coding is None else self._coding.offset
-            return int(self._given_targets is None and known is not None)
+            known = self.spec.offset is not None if self._coding is None else self._coding.known_part
+            return int(self._given_targets is None and known)
         return self._with_offset
 
     @offset.setter
     def offset(self, value: int) -> None:
         self._with_offset = value
+
+    @property
+    def absorb(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the columns whose effects are to be absorbed: those of the coding that are not known yet."""
+        if self._coding is None and self.spec.formula is None:
+            return self.spec.absorb
+        return tuple(effect.name for effect in self.learn_coding().effects if not effect.fitted)
 
     @property
     def flat(self) -> bool:  # type: ignore[override]
@@ -177,6 +196,11 @@ class TableSource(Source):
         """The parts of the table on an engine; None where it is read, or held, by this process."""
         return None if self._blocks is not None else self._parts
 
+    @property
+    def on_engine(self) -> bool:
+        """Whether the table is on an engine, even where this process holds its rows too."""
+        return self._parts is not None
+
     def placed(self) -> Held:
         """Return the parts of the table as the engine holds them, with the columns that are read here."""
         assert self._parts is not None
@@ -196,7 +220,7 @@ class TableSource(Source):
         assert parts is not None
         held = parts.found(columns, self.where)  # unknown to who asks for single rows alone
         few = held is not None and sum(n > 0 for part in held.rows for n in part) <= FEW_GROUPS
-        cutting = Cutting(block_rows(len(self.names)), len(columns), parts.text or few, parts.text)
+        cutting = Cutting(block_rows(self.coding.count), len(columns), parts.text or few, parts.text)
         return PartRows(self, self._reader, cutting)
 
     def count_rows(self) -> int:
@@ -246,7 +270,7 @@ class TableSource(Source):
     def keep(self) -> TableSource:
         """Hold a small table in memory, which also checks it; a large one stays streamed. Return self."""
         self.learn_coding()
-        if self._large or self.relation.size() > 8 * KEPT:
+        if self._large or self.absorb or self.relation.size() > 8 * KEPT:
             return self
         if self._parts is not None and sum(map(sum, self.placed().rows)) * sum(self.shape) > KEPT:
             self._large = True
@@ -257,10 +281,15 @@ class TableSource(Source):
         blocks: list[Block] = []
         size = 0
         for block in self.blocks():
-            if not (np.isfinite(block.x).all() and np.isfinite(block.t).all()):
+            numbers = block.x.data if self.sparse else block.x
+            if not (np.isfinite(numbers).all() and np.isfinite(block.t).all()):
                 self.refuse_nonfinite()
             blocks.append(block)
-            size += block.rows * (sum(block.shape) + 1)
+            size += (
+                2 * numbers.size + block.rows * (block.shape.targets + 1)
+                if self.sparse
+                else (block.rows * (sum(block.shape) + 1))
+            )
             if size > KEPT:
                 self._large = True
                 return self
@@ -278,7 +307,7 @@ class TableSource(Source):
         columns = self.columns_read()
         self._refuse_change()
         before = self.relation.queries
-        runs = self.relation.runs(columns, self.where, block_rows(len(self.names)))
+        runs = self.relation.runs(columns, self.where, block_rows(self.coding.count), self.coding.raw_texts)
         self.reads[0] += self.relation.queries - before  # where rows without gaps are counted first
         first = 0
         likely = self.relation.counted.get(self.where) or self.relation.estimated_rows()
@@ -375,7 +404,7 @@ class TableSource(Source):
         return self._encoded is not None
 
     def numbered(self) -> tuple[TableSource, Codebook]:
-        """Return the same rows with their labels numbered as they are met, and the codebook that one read fills."""
+        """Return the same rows with the codes of their labels as targets, and the codebook that reads them."""
         book = Codebook(self._label_column())
         return self._read_by(book, 1), book
 
@@ -393,6 +422,10 @@ class TableSource(Source):
             raise MissingValues(describe_gaps(self.relation.title, found))
         super().refuse_nonfinite()
 
+    def reduce_rows(self) -> ReduceRows:
+        """Return how all rows of the table are reduced: in this process, or where its parts are."""
+        return partial(reduce_rows, self.relation) if self._parts is None else self._parts.reduce
+
     def count_gaps(self) -> dict[str, int]:
         """Return the number of missing values of each column that is read, of all rows."""
         columns = list(dict.fromkeys([*self._other_columns(), *self.coding.needed]))
@@ -406,11 +439,9 @@ class TableSource(Source):
         return self._dense
 
     @cached_property
-    def _dense(self) -> ArraySource:
+    def _dense(self) -> ArraySource | SparseSource:
         """All rows in memory, for solvers of wide data, which has few rows."""
-        blocks = list(self.blocks())
-        t = np.concatenate([block.t for block in blocks])
-        out = ArraySource(np.concatenate([block.x for block in blocks]), t, self.read_weights(), self.names)
+        out = source_of(list(self.blocks()), self.names)
         if not self.streamed:  # else only reads of the table itself are counted
             out.reads = self.reads
         return out
@@ -424,13 +455,31 @@ class TableSource(Source):
 
     def read_offset(self) -> Array | None:
         """Return the offset of each row, (N,), whatever the targets; None where there is none."""
-        if self.learn_coding().offset is None:
+        if not self.learn_coding().known_part:
             return None
-        return self.offsets().read_targets()[:, 0]
+        return self.known_parts().read_targets()[:, 0]
 
-    def offsets(self) -> TableSource:
-        """Return the same rows with their offset as the one target."""
-        return self._read_by(beside_offset(no_targets, self.coding), 1)
+    def known_parts(self) -> TableSource:
+        """Return the same rows with the known part of their outputs, offset and effects, as the one target."""
+        out = self._read_by(beside_offset(no_targets, self.coding), 1)
+        out.offset = 1
+        return out
+
+    def beside(self, columns: Mapping[str, Any]) -> TableSource:
+        """Return the same rows, as they are read, with some columns as their targets, by the names of arguments.
+
+        Each is a column of the table, or an expression of such, or values beside the table on its engine.
+        """
+        own = {name: f"given_{name}" for name, column in columns.items() if not isinstance(column, str)}
+        texts = tuple(own.get(name, column) for name, column in columns.items())
+        for name, column in columns.items():
+            for needed in () if name in own else target_columns(self.relation, column):
+                check_column(self.relation, needed, name)
+        out = self._read_by(columns_as_targets(texts), len(texts))
+        out.spec = replace(out.spec, target=texts, formula=None)
+        if own and self._parts is not None:
+            out._parts = self._parts.beside({own[name]: columns[name] for name in own})
+        return out
 
     def read_frame(self) -> nw.DataFrame[Any]:
         """Return the raw columns that X is made from, of all rows, as a frame of Arrow in memory."""
@@ -530,7 +579,8 @@ def coded_by(source: TableSource, coding: Coding, targets: bool = True, text_tar
     relation = source.relation.with_texts([*coding.texts, *(wanted if text_target else ())])
     relation.add_lags(coding.needed)
     parts = None if source._parts is None else source._parts.of(relation)
-    spec = TableSpec(missing="error" if coding.missing == "drop" else coding.missing, unseen=coding.unseen)
+    kind = "error" if coding.missing == "drop" else coding.missing
+    spec = TableSpec(missing=kind, unseen=coding.unseen, singletons=source.spec.singletons)
     where = source.where if source.targets else None
     if not targets:
         return TableSource(

@@ -10,11 +10,54 @@ from typing import Any, Self
 
 from adaline.coding import Coding
 from adaline.coding.coding import check_policies
+from adaline.coding.columns import DEFAULT_WIDTH, check_width
 from adaline.coding.expressions import compiled, lag_of, names_in
 from adaline.errors import InvalidData, InvalidParameter, UnknownParameter
+from adaline.parameters import OneOf
 from adaline.sources.tables.failures import shorten
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sql import quoted
+
+SINGLETONS = ("keep", "drop")
+
+
+@dataclass(frozen=True)
+class WordOptions:
+    """How the words of a column are counted.
+
+    Parameters
+    ----------
+    weighting : "counts", "binary" (1 for a word that is there), or "tfidf": counts times the rarity of the word among
+        the rows, each row of length one.
+    ngrams : up to how many neighbouring words are a word too, joined by a blank.
+    least : the least number of rows that a word must be in.
+    width : the number of columns that words are hashed to, a power of two; 0 where each word has its own.
+    """
+
+    weighting: str = "counts"
+    ngrams: int = 1
+    least: int = 1
+    width: int = 0
+
+    @classmethod
+    def of(cls, given: dict[str, Any] | str | None) -> Self:
+        """Return the options of a dictionary, or of a weighting alone; refuse unknown ones."""
+        known = [one.name for one in fields(cls)]
+        given = {"weighting": given} if isinstance(given, str) else given
+        if given is not None and (not isinstance(given, dict) or not given.keys() <= {*known}):
+            raise InvalidParameter(f"words: the options of a column are {', '.join(known)}, got {given!r:.80}")
+        return cls(**(given or {}))
+
+    def __post_init__(self) -> None:
+        OneOf("counts", "binary", "tfidf").check("words: weighting", self.weighting)
+        for name, most in (("ngrams", 8), ("least", 2**53)):
+            value = getattr(self, name)
+            if type(value) is not int or not 1 <= value <= most:
+                raise InvalidParameter(f"words: {name} is a whole number of 1 to {most:,}, got {value!r:.40}")
+        if self.width:
+            check_width("words: width", self.width)
+            if self.weighting == "tfidf" or self.least > 1:
+                raise InvalidParameter("words: hashed words have neither a least count nor weighting='tfidf'")
 
 
 @dataclass(frozen=True)
@@ -30,6 +73,15 @@ class TableSpec:
     unseen: str = "error"
     formula: str | None = None
     offset: str | None = None
+    absorb: tuple[str, ...] = ()
+    singletons: str = "keep"
+    hashed: tuple[tuple[str, int], ...] = ()
+    words: tuple[tuple[str, WordOptions], ...] = ()
+
+    @property
+    def whole(self) -> dict[str, str]:
+        """The columns that are hashed, or whose words are counted, with "hashed" or "words"."""
+        return {name: "hashed" for name, _ in self.hashed} | {name: "words" for name, _ in self.words}
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -40,7 +92,16 @@ class TableSpec:
 
     @classmethod
     def of(
-        cls, *, target: Any = None, features: Any = None, categories: Any = None, dates: Any = None, **others: Any
+        cls,
+        *,
+        target: Any = None,
+        features: Any = None,
+        categories: Any = None,
+        dates: Any = None,
+        absorb: Any = None,
+        hashed: Any = None,
+        words: Any = None,
+        **others: Any,
     ) -> Self:
         """Return the options of `open_table`, names one by one or in lists, as a spec.
 
@@ -62,6 +123,14 @@ class TableSpec:
             features=None if features is None else names_of(features),
             categories=tuple((name, None if given is None else tuple(given)) for name, given in levels.items()),
             dates=names_of(dates),
+            absorb=names_of(absorb),
+            hashed=tuple(
+                (hashed if isinstance(hashed, dict) else dict.fromkeys(names_of(hashed), DEFAULT_WIDTH)).items()
+            ),
+            words=tuple(
+                (name, WordOptions.of(given))
+                for name, given in (words if isinstance(words, dict) else dict.fromkeys(names_of(words))).items()
+            ),
             **others,
         )
 
@@ -77,16 +146,23 @@ class TableSpec:
 
     def options(self) -> dict[str, Any]:
         """Return the options that differ from their defaults, as `open_table` takes them."""
-        given = {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) != one.default}
+        given = _set_options(self)
         if self.categories:
             named = dict(self.categories)
             given["categories"] = list(named) if not any(named.values()) else named
+        if self.hashed:
+            widths = dict(self.hashed)
+            given["hashed"] = list(widths) if {*widths.values()} == {DEFAULT_WIDTH} else widths
+        if self.words:
+            each = {name: _set_options(one) for name, one in self.words}
+            given["words"] = each if any(each.values()) else list(each)
         return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
 
 
 def read_spec(relation: Relation, spec: TableSpec) -> TableSpec:
     """Return the spec, whose names must all be columns of the table and of the kind that they are used for."""
     check_policies(spec.missing, spec.unseen)
+    OneOf(*SINGLETONS).check("singletons", spec.singletons)
     if spec.formula is not None and (spec.target is not None or spec.features is not None):
         raise InvalidParameter("a formula names target and features: give neither target= nor features=")
     listed: list[tuple[str, Iterable[str]]] = [
@@ -96,10 +172,27 @@ def read_spec(relation: Relation, spec: TableSpec) -> TableSpec:
         ("offset", spec.offset_columns(relation.schema)),
         ("categories", [name for name, _ in spec.categories]),
         ("dates", spec.dates),
+        ("absorb", spec.absorb),
+        ("hashed", [name for name, _ in spec.hashed]),
+        ("words", [name for name, _ in spec.words]),
     ]
     for argument, names in listed:
         for name in names:
             check_column(relation, name, argument)
+    for name, width in spec.hashed:
+        check_width(f"hashed: the width of {name!r}", width)
+        if relation.kind(name) == "other":
+            raise InvalidParameter(f"hashed: column {name!r} holds {relation.schema[name]}, neither texts nor numbers")
+    named = [name for name, _ in (*spec.hashed, *spec.words, *spec.categories)]
+    if repeated := {name for name in named if named.count(name) > 1}:
+        raise InvalidParameter(f"column {min(repeated)!r} is named in two of categories=, hashed= and words=")
+    refuse_absorbed(spec, spec.targets)
+    if taken := {*spec.whole} & {*spec.targets, spec.weight}:
+        name = min(map(str, taken))
+        raise InvalidParameter(f"{spec.whole[name]}: column {name!r} is the target or the weight, no column of X")
+    for name, _ in spec.words:
+        if relation.kind(name) not in ("text", "category"):
+            raise InvalidParameter(f"words: column {name!r} holds {relation.schema[name]}, no texts")
     for name in spec.dates:
         if relation.kind(name) != "date":
             raise InvalidParameter(f"dates: column {name!r} holds {relation.schema[name]}, not dates or times")
@@ -113,10 +206,31 @@ def read_spec(relation: Relation, spec: TableSpec) -> TableSpec:
         if relation.kind(name) not in ("number", "boolean"):
             raise InvalidData(f"the offset needs numbers, and column {name!r} holds {relation.schema[name]}")
     if spec.features is not None:
-        twice = {*spec.targets, spec.weight, spec.offset} & {*spec.features}
+        twice = {*spec.targets, spec.weight, spec.offset, *spec.absorb} & {*spec.features}
         if twice or len(set(spec.features)) < len(spec.features):
             raise InvalidParameter(f"features= names {sorted(map(str, twice)) or 'a column'} twice")
+        if beside := {*spec.whole} - {*spec.features}:
+            name = min(beside)
+            raise InvalidParameter(f"{spec.whole[name]}: column {name!r} is not among features=: name it there too")
     return spec
+
+
+def refuse_absorbed(spec: TableSpec, targets: Collection[str]) -> None:
+    """Refuse columns to be absorbed that are named twice, or that are something else as well."""
+    if len({*spec.absorb}) < len(spec.absorb):
+        raise InvalidParameter(f"absorb names a column twice: {', '.join(spec.absorb)}")
+    others = dict.fromkeys(targets, "the target") | {spec.weight: "the weight"}
+    others |= {name: "in categories=" for name, _ in spec.categories}
+    others |= {name: f"in {option}=" for name, option in spec.whole.items()}
+    if both := [name for name in spec.absorb if name in others]:
+        raise InvalidParameter(f"absorb: column {both[0]!r} is {others[both[0]]} too: leave it out of one of the two")
+
+
+def _set_options(options: Any) -> dict[str, Any]:
+    """Return the options of a dataclass that differ from their defaults."""
+    return {
+        one.name: getattr(options, one.name) for one in fields(options) if getattr(options, one.name) != one.default
+    }
 
 
 def names_of(given: Any) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ into tables, in whatever order these are merged, and on however many threads or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.coding.columns import Column, is_missing, plain
+from adaline.coding.texts import Texts
 from adaline.lazy import nw
 from adaline.sources.base import block_rows
 from adaline.sources.tables.batches import Run, as_table, without_missing
@@ -26,7 +27,10 @@ from adaline.values import exact_mean, exact_sum
 
 T = TypeVar("T")
 
+HASHES = 2**12  # of a column, by which its different numbers are counted
 MOST_KEPT = 2**20  # levels of a category; of more, a summary knows only that they are too many
+LONGEST_KEPT = 2**28  # characters of them, likewise
+MOST_WORDS = 2**22  # different words of a column, likewise
 
 
 class ReduceRows(Protocol):
@@ -44,21 +48,24 @@ class ReduceRows(Protocol):
 class Wanted:
     """What a summary holds, by the names of columns.
 
-    means : columns of numbers, each with its kind ("number", "boolean" or "date").
+    means : columns of numbers, each with its kind ("number", "boolean" or "date"); their ranges too with `ranges`.
     levels : columns whose different values are counted, each with the largest number of them that is kept.
     gaps : columns whose missing values are counted; those above are anyway.
     required : columns that must have a value: other rows are left out.
+    words : columns whose words are counted, each with the number of neighbours up to which they make a word.
     """
 
     means: tuple[tuple[str, str], ...] = ()
     levels: tuple[tuple[str, int], ...] = ()
     gaps: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
+    words: tuple[tuple[str, int], ...] = ()
+    ranges: bool = False
 
     @property
     def columns(self) -> list[str]:
         """The columns to read, each once."""
-        counted = [name for name, _ in (*self.means, *self.levels)]
+        counted = [name for name, _ in (*self.means, *self.levels, *self.words)]
         return list(dict.fromkeys([*counted, *self.gaps, *self.required]))
 
 
@@ -99,12 +106,65 @@ class NumberSummary:
 
 
 @dataclass
+class Distinct:
+    """How many numbers differ: exact up to HASHES, of more about 2 % off, by the smallest of their hashes."""
+
+    hashes: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
+
+    def add(self, x: Array) -> None:
+        """Take in numbers, (n,), none of them NaN."""
+        found = (x + 0.0).view(np.uint64)  # of which -0 is 0
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):  # splitmix64
+            found = (found ^ (found >> np.uint64(shift))) * np.uint64(factor)
+        self._take(found)
+
+    def merge(self, other: Self) -> None:
+        """Take in another summary."""
+        self._take(other.hashes)
+
+    def _take(self, found: NDArray[np.uint64]) -> None:
+        if len(self.hashes) == HASHES:
+            found = found[found < self.hashes[-1]]
+        self.hashes = np.unique(np.concatenate([self.hashes, found]))[:HASHES]
+
+    @property
+    def count(self) -> int:
+        """How many numbers differ."""
+        if len(self.hashes) < HASHES:
+            return len(self.hashes)
+        return round((HASHES - 1) * 2.0**64 / float(self.hashes[-1]))
+
+
+@dataclass
+class RangeSummary(NumberSummary):
+    """Of a column of numbers, besides, the lowest and the highest, and how many differ."""
+
+    low: float = np.inf
+    high: float = -np.inf
+    different: Distinct = field(default_factory=Distinct)
+
+    def add(self, x: Array) -> None:
+        """Take in numbers, (n,), NaN where missing."""
+        super().add(x)
+        x = x[~np.isnan(x)]
+        self.low, self.high = min(self.low, float(x.min(initial=np.inf))), max(self.high, float(x.max(initial=-np.inf)))
+        self.different.add(x)
+
+    def merge(self, other: Self) -> None:
+        """Take in another summary."""
+        super().merge(other)
+        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
+        self.different.merge(other.different)
+
+
+@dataclass
 class LevelSummary:
     """Of a category: how many values are missing, and how often each other one occurs; None where they are too many."""
 
     most: int
     missing: int = 0
     counts: dict[Any, int] | None = field(default_factory=dict)
+    length: int = field(default=0, compare=False)
 
     def add(self, column: Any) -> None:
         """Take in an Arrow column."""
@@ -117,12 +177,7 @@ class LevelSummary:
                 self.missing += _gaps(chunk)
                 self.counts = None
                 continue
-            for value, count in zip(values.to_pylist(), counts.tolist(), strict=True):
-                if is_missing(value):
-                    self.missing += count
-                else:
-                    self.counts[plain(value)] = self.counts.get(plain(value), 0) + count
-            self._forget()
+            self._take(zip(values.to_pylist(), counts.tolist(), strict=True), values.nbytes)
 
     def merge(self, other: Self) -> None:
         """Take in another summary."""
@@ -130,13 +185,51 @@ class LevelSummary:
         if self.counts is None or other.counts is None:
             self.counts = None
             return
-        for value, count in other.counts.items():
-            self.counts[value] = self.counts.get(value, 0) + count
-        self._forget()
+        self._take(other.counts.items(), other.length)
 
-    def _forget(self) -> None:
-        if self.counts is not None and len(self.counts) > self.most:
+    def _take(self, found: Iterable[tuple[Any, int]], length: int) -> None:
+        """Take in values and their counts, of at most so many bytes; forget all where they are too many."""
+        assert self.counts is not None
+        counts, get = self.counts, self.counts.get
+        for value, count in found:
+            if type(value) is str:
+                counts[value] = get(value, 0) + count
+            elif is_missing(value):
+                self.missing += count
+            else:
+                level = plain(value)
+                counts[level] = get(level, 0) + count
+        self.length += length
+        if self.length > LONGEST_KEPT:  # a bound, as a value may have been counted twice
+            self.length = sum(len(value) if isinstance(value, str) else 1 for value in counts)
+        if len(counts) > self.most or self.length > LONGEST_KEPT:
             self.counts = None
+
+
+@dataclass
+class WordSummary(LevelSummary):
+    """Of a column of texts: in how many of them each word occurs; None where words are too many."""
+
+    ngrams: int = 1
+
+    def add(self, column: Any) -> None:
+        """Take in an Arrow column."""
+        import pyarrow as pa
+
+        texts = Texts.of_column(column)
+        self.missing += 0 if texts.absent is None else int(np.count_nonzero(texts.absent))
+        if self.counts is None:
+            return
+        words, starts = texts.words(self.ngrams)
+        size = len(words.offsets) - 1
+        found = pa.LargeStringArray.from_buffers(size, pa.py_buffer(words.offsets), pa.py_buffer(words.data))
+        encoded = found.dictionary_encode()
+        codes = words.spread(np.asarray(np.from_dlpack(encoded.indices), dtype=np.int64))
+        rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        pairs = np.unique(rows * max(len(encoded.dictionary), 1) + codes)
+        counts = np.bincount(pairs % max(len(encoded.dictionary), 1), minlength=len(encoded.dictionary))
+        known = encoded.dictionary
+        self._take(zip(known.to_pylist(), counts.tolist(), strict=True), known.nbytes)
 
 
 @dataclass
@@ -155,8 +248,11 @@ class TableSummary:
         return cls(
             wanted,
             0,
-            {name: NumberSummary() for name, _ in wanted.means},
-            {name: LevelSummary(most) for name, most in wanted.levels},
+            {name: RangeSummary() if wanted.ranges else NumberSummary() for name, _ in wanted.means},
+            {
+                **{name: LevelSummary(most) for name, most in wanted.levels},
+                **{name: WordSummary(MOST_WORDS, ngrams=ngrams) for name, ngrams in wanted.words},
+            },
             dict.fromkeys(wanted.gaps, 0),
         )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
+from hashlib import blake2b
 from threading import Lock
 from typing import Any
 
@@ -30,30 +31,41 @@ MOST_CLASSES = 1000
 
 
 class Codebook:
-    """A reader of labels that need not be known beforehand: they are numbered in the order in which they are met.
+    """A reader of labels that need not be known beforehand: each has a code, which is the same wherever it is met.
 
-    Calling it returns the numbers of the labels of a frame, (n, 1); several threads may do so.
+    Calling it returns the codes of the labels of a frame, (n, 1); several threads may do so. `codes` are those of the
+    labels that were met in this process.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._numbers: dict[Any, int] = {}
+        self.codes: dict[Any, float] = {}
         self._lock = Lock()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Codebook, (self.name,)
+
     def __call__(self, frame: nw.DataFrame[Any], first: int) -> Array:
-        """Return the number of the label of each row, (n, 1)."""
+        """Return the code of the label of each row, (n, 1)."""
         found = labels_in(frame, self.name)
         with self._lock:
             for label in found:
-                self._numbers.setdefault(label, len(self._numbers))
-            check_labels(self.name, self._numbers)
-            levels = np.array([*self._numbers, None], dtype=object)[:-1]
-        return _label_indices(label_column(self.name, levels), frame, first)
+                if label not in self.codes:
+                    self.codes[label] = code_of(label)
+            check_labels(self.name, self.codes)
+            codes = np.array([self.codes[label] for label in found])
+        levels = np.array([*found, None], dtype=object)[:-1]
+        return codes[_label_indices(label_column(self.name, levels), frame, first)[:, 0].astype(np.intp)][:, None]
 
-    def sorted(self) -> tuple[NDArray[Any], NDArray[np.intp]]:
-        """Return the labels met, sorted, and for each number the index of its label among them."""
-        classes = np.unique(np.array(list(self._numbers))) if self._numbers else np.array([], dtype=object)
-        return classes, np.searchsorted(classes, np.array(list(self._numbers), dtype=classes.dtype))
+    def labels(self) -> dict[float, Any]:
+        """Return the labels that were met, by their codes."""
+        with self._lock:
+            return {code: label for label, code in self.codes.items()}
+
+
+def code_of(label: Any) -> float:
+    """Return a whole number below 2^52 that stands for a label; two labels have the same once in 10^10 tables."""
+    return float(int.from_bytes(blake2b(repr(label).encode(), digest_size=8).digest(), "big") >> 12)
 
 
 def labels_in(frame: nw.DataFrame[Any], name: str) -> list[Any]:
@@ -100,9 +112,19 @@ def beside_offset(read: ReadTargets, coding: Coding) -> ReadTargets:
 
 
 def _beside_offset(read: ReadTargets, coding: Coding, frame: nw.DataFrame[Any], first: int) -> Array:
-    offset = coding.read_offset(frame)
+    offset = coding.read_offset(frame, first)
     assert offset is not None
     return np.column_stack([read(frame, first), offset])
+
+
+def columns_as_targets(texts: Sequence[str]) -> ReadTargets:
+    """Return a reader of columns, or expressions of them, as numbers; NaN where they are missing."""
+    return partial(_columns, [Coding((), (), offset=text) for text in texts])
+
+
+def _columns(codings: list[Coding], frame: nw.DataFrame[Any], first: int) -> Array:
+    columns: list[Any] = [coding.read_offset(frame) for coding in codings]
+    return np.column_stack(columns) if columns else no_targets(frame, first)
 
 
 def number_targets(relation: Relation, targets: Sequence[str]) -> ReadTargets:

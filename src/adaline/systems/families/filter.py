@@ -54,6 +54,7 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Return the filter's output (n,) or (n, K) for input signals X, zero before their start."""
         check_is_fitted(self, "coef_")
         if isinstance(X, Source):
+            self._refuse_sparse(X)
             X = coded(self, X, targets=False).map(lambda block: np.asarray(block.x)).view(CodedRows)
         x = self._read_signals(X, reset=False)
         w, constant = self._weights()
@@ -138,3 +139,8 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _read_desired(self, d: Any, rows: int) -> Array:
         """Return desired signals (n,) or (n, K)."""
         return read_targets(self, host(d) if is_device(d) else d, rows)
+
+    def _refuse_sparse(self, source: Source) -> None:
+        """Refuse a source of sparse rows."""
+        if source.sparse:
+            raise InvalidType(f"X has sparse rows: {type(self).__name__} takes signals, the dense columns of a table")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, overload
 
@@ -12,20 +13,30 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, host, is_device, is_sparse
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
-from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, SumsMissing, warn
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.fitted import check_is_fitted
 from adaline.inference.sample import WEIGHTS, Counted, Sample, count
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis, columns_of, rows_through_basis
+from adaline.input.coded import effects_on
 from adaline.input.columns import check_same_columns
 from adaline.input.drafts import snapshot
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
 from adaline.parameters import FLAG, LEVEL, NONE, AnyOf, OneOf
-from adaline.results import Certificate, after_one_go, combine_certificates, without_constants
+from adaline.results import (
+    CONSTANT,
+    EXPLAINED,
+    Certificate,
+    Status,
+    after_one_go,
+    combine_certificates,
+    without_constants,
+)
 from adaline.solvers.least_squares.choose import is_wide, sums
 from adaline.solvers.least_squares.direct import output_digits
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import ArraySource, Source
+from adaline.sources.absorbed import AbsorbedSource, Absorption
 from adaline.sums import Moments
 from adaline.systems.families.closed_form import refuse_few_digits, without
 from adaline.systems.families.folds import FoldedRows, Unions, once, sum_folds
@@ -40,7 +51,15 @@ if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit do
     from adaline.inference.regression import Summary
 
 INTERVAL = AnyOf(OneOf("confidence", "prediction"), NONE)
-STALE = ("history_", "n_iter_", "path_", "penalty_", "noise_variance_", "prior_variance_")  # of an earlier fit
+STALE = (
+    "absorbed_",
+    "history_",
+    "n_iter_",
+    "path_",
+    "penalty_",
+    "noise_variance_",
+    "prior_variance_",
+)  # of an earlier fit
 
 
 class LinearSystem(LinearRegressor):
@@ -94,6 +113,8 @@ class LinearSystem(LinearRegressor):
         else:
             self._sums = sums(source, self.fit_intercept)
             self._keep(self._solve(source, self._sums), meter, source)
+        if source.absorption is not None:
+            self._take_effects(source)
         self.certificate_ = after_one_go(self.certificate_)
         self._warn_of_dependence(None)
         return self
@@ -103,6 +124,8 @@ class LinearSystem(LinearRegressor):
         """Take in more rows: the result equals one fit on all rows, to the digits that the certificate states."""
         meter = Meter(X)
         check_parameters(self)
+        if isinstance(X, Source) and "absorbed_" not in self.__dict__ and X.absorb:
+            raise SumsMissing("effects are absorbed from all rows at once: use fit")
         if not hasattr(self, "_fits"):
             source, columns = open_rows(self, X, y, sample_weight, reset=True)
             set_columns(self, columns)
@@ -174,11 +197,15 @@ class LinearSystem(LinearRegressor):
         x = rows_through_basis(self, given)
         coef, constant = np.atleast_2d(host(self.coef_)), host(self.intercept_)
         values: Array
+        effects = effects_on(self, X)
         if is_device(x) or is_sparse(x) or x.dtype == np.float64:
             values = linear_outputs(x, coef, constant)
         else:
             rows = ArraySource(x, np.empty((x.shape[0], 0)))
             values = rows.map(lambda block: linear_outputs(block.x, coef, constant))
+        if effects is not None:
+            self._refuse_absorbed("intervals of predictions", interval is not None)
+            values = values + effects[:, None]
         if is_device(x):
             if interval is None:
                 return values[:, 0] if self._flat else values
@@ -222,6 +249,10 @@ class LinearSystem(LinearRegressor):
         covariance, with N - p degrees of freedom in the denominator (cluster: G - 1). A weight of 2 is the row twice
         throughout; with weights="precision" the formulas are those of weighted least squares.
 
+        Where effects were absorbed, p counts the rank of their dummies; for "cluster" without those columns whose
+        levels lie within one group each, and with two columns of groups the smaller number of them is G: the defaults
+        of fixest. R^2 is that of columns and effects, the within R^2 that of the columns beside the effects.
+
         Where columns are linear combinations of others, the table is that of the model without those that depend on
         columns before them, as in R: their rows say "left out", all others are determined by the rows fitted. `coef_`
         and predictions stay those of the fit, and `estimable_` says which coefficients are the same in every solution.
@@ -234,8 +265,8 @@ class LinearSystem(LinearRegressor):
             HC: unequal variances; cluster: also rows that belong together; HAC: also rows that follow each other.
         X, y, sample_weight
             The rows that were fitted, for robust errors only. Other rows are refused.
-        groups : (n,) labels of any kind, or the name of a column of X, a table
-            Which rows belong together, for "cluster".
+        groups : (n,) labels of any kind, or the name of a column of X, a table; or two of them, (n, 2) or two names
+            Which rows belong together, for "cluster"; of two, those that agree in either.
         lags : int or None
             For "HAC"; None is 4 (N/100)^(2/9), rounded down.
         distribution : None, "normal" or "t"
@@ -374,6 +405,7 @@ class LinearSystem(LinearRegressor):
         from adaline.inference.influence import influence
 
         check_is_fitted(self, "coef_")
+        self._refuse_absorbed("influence")
         return influence(self._fits, self._sources(X, y, sample_weight), self._sample(), self._flat, dfbetas)
 
     def variance_inflation(self) -> Array:
@@ -418,7 +450,7 @@ class LinearSystem(LinearRegressor):
 
         def open_folds() -> FoldedRows | None:
             source, columns = open_rows(self, X, y, sample_weight, reset=True)
-            if self._is_wide(source):
+            if self._is_wide(source) or source.absorption is not None:
                 return None
             centred = intercept and not source.sparse
             folded = sum_folds(source, columns, fold, unions, of=Moments, centred=centred)
@@ -460,7 +492,26 @@ class LinearSystem(LinearRegressor):
 
     def _notes(self, errors: str) -> list[str]:
         """Return lines of the summary that are about the system, not its fits."""
-        return []
+        absorbed: Absorption | None = self.__dict__.get("absorbed_")
+        return [] if absorbed is None else [absorbed.describe()]
+
+    def _take_effects(self, source: Source) -> None:
+        """Take over the effects that were absorbed from the rows; sums of these are of no use to other rows."""
+        self.absorbed_: Absorption = source.absorption
+        assert isinstance(source, AbsorbedSource)
+        effects = source.fitted_effects(self._fits[0].solution.theta[0])
+        self.coding_ = replace(source.coding, effects=effects)
+        self._sums = None
+        if self.certificate_.status is Status.NOT_CONVERGED:
+            warn(f"{Status.NOT_CONVERGED}: {self.certificate_.advice}", ConvergenceWarning)
+
+    def _refuse_absorbed(self, what: str, asked: bool = True) -> None:
+        """Refuse what would need the leverages of absorbed effects."""
+        if asked and "absorbed_" in self.__dict__:
+            raise InvalidParameter(
+                f"no {what} where effects are absorbed: leverages of their levels are not known. Code columns of few "
+                "levels by categories= instead"
+            )
 
     def _sources(self, X: Any, y: Any, sample_weight: Any) -> list[Source]:
         """Return the rows again, for each fit those of its targets; refuse others than the model could have."""
@@ -469,6 +520,8 @@ class LinearSystem(LinearRegressor):
 
         for fit in self._fits:
             factor_of(fit)
+        if "absorbed_" in self.__dict__ and not isinstance(X, Source):
+            raise InvalidParameter("effects were absorbed from a table: give that again, as X=open_table(...)")
         source = open_rows(self, X, y, sample_weight, reset=False).source
         targets = len(by_target(self._fits))
         columns = self._fits[0].solution.theta.shape[1] - 1
@@ -485,10 +538,10 @@ class LinearSystem(LinearRegressor):
             raise InvalidParameter(
                 "there are no standard errors under positive=True: its estimates are cut off at zero"
             )
-        weight = self._fits[0].weight
+        weight, absorbed = self._fits[0].weight, self.__dict__.get("absorbed_")
         if self._counted is None:
-            return Sample(weight)
-        return Sample(self._observations(weight), self._counted.log_weight, precision=True)
+            return Sample(weight, absorbed=absorbed)
+        return Sample(self._observations(weight), self._counted.log_weight, True, absorbed)
 
     def _observations(self, weight: float) -> float:
         """Return the number of observations that rows of this total weight are."""
@@ -521,6 +574,8 @@ class LinearSystem(LinearRegressor):
         check_is_fitted(self, "coef_")
         if self._sums is not None and self._sums.centred != bool(self.fit_intercept):
             raise InvalidParameter(f"cannot {verb}: fit_intercept was changed since the model was fitted; fit anew")
+        if "absorbed_" in self.__dict__:
+            raise SumsMissing(f"cannot {verb}: effects were absorbed from the rows fitted; fit all rows at once")
         if self._sums is None:
             raise SumsMissing(
                 f"cannot {verb}: this model was fitted to wide data without a D x D matrix, so it holds no sums"
@@ -548,7 +603,9 @@ class LinearSystem(LinearRegressor):
         self._fits = fits
         self.coef_, self.intercept_ = split_theta(theta, self._flat, self._like)
         proof = combine_certificates([fit.solution.certificate for fit in fits])
-        notes = column_notes(fits[0], lambda: columns_of(self))
+        absorbed = source is not None and source.absorption is not None
+        notes = column_notes(fits[0], lambda: columns_of(self), absorbed)
         self.aliased_, self.dependencies_, self.estimable_, constant = notes
-        self.certificate_ = without_constants(meter.on(proof, source), constant)
+        what = EXPLAINED if absorbed else CONSTANT
+        self.certificate_ = without_constants(meter.on(proof, source), constant, what)
         self.rank_ = proof.rank

@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from adaline.arrays import Array, copy_at_once, host, is_device, is_sparse
+from adaline.arrays import Array, as_dense, copy_at_once, host, is_device, is_sparse
 from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters
@@ -33,7 +33,7 @@ from adaline.lazy import nw
 from adaline.locks import lock_of
 from adaline.parameters import AUTO, COUNT, FIRST_WEIGHTS, FLAG, NONE, POSITIVE, SEED, ZERO_OR_MORE, AnyOf, OneOf
 from adaline.results import Certificate, Status, say_constant, with_note, without_constants
-from adaline.scans import Scan
+from adaline.scans import CoordinateRule, Scan
 from adaline.scans.schedules import SCHEDULE
 from adaline.scans.tally import LOSS, RUNNING, STATUS, STEPS
 from adaline.solvers.epochs.sweep import EpochOptions
@@ -74,7 +74,7 @@ class OnlineSystem(BaseEstimator):
     random_state: Annotated[Any, SEED]
     warm_start: Annotated[bool, FLAG]
     standardize: Annotated[bool, FLAG] = False  # an argument only of systems that work in the units of the columns
-    mixing: Annotated[int | None, AnyOf(NONE, COUNT)] = None  # an argument only of LMS
+    mixing: Annotated[int | None, AnyOf(NONE, COUNT)] = None  # an argument only of systems whose parts can be averaged
     n_features_in_: int
 
     _rule: ClassVar[type[Scan]]
@@ -84,6 +84,14 @@ class OnlineSystem(BaseEstimator):
     _standard: Standard | None  # the columns that the scan works in; None for those of the rows
     _names: tuple[Any, ...] | None  # the columns of a row that is a dict; None where rows were arrays
     _typical: Array | None  # a row about which outputs can be computed without cancellation
+
+    def _check_together(self) -> None:
+        mode = getattr(self, "mode", "online")
+        if self.mixing is not None and mode != "online":
+            raise InvalidParameter(
+                f"mixing={self.mixing} takes the place of epochs of mode='online', and mode is {mode!r}: give one of "
+                "the two"
+            )
 
     # -- what a learner says -------------------------------------------------------------------------------------
 
@@ -110,7 +118,7 @@ class OnlineSystem(BaseEstimator):
         if once or self.mixing is None:
             source.refuse_parts()
         rows = self._scanned_rows(source, goes_on)
-        with self._scan.continued() if goes_on else nullcontext(self._start(rows.shape)) as scan:
+        with self._scan.continued() if goes_on else nullcontext(self._start(rows.shape, rows.sparse)) as scan:
             before = replace(self._result, rows=self.rows_seen_) if goes_on else self._first_result(scan)
             result = self._run(rows, scan, self._epoch_options(once), before)
             if self.fit_intercept and not goes_on and not once:
@@ -122,13 +130,17 @@ class OnlineSystem(BaseEstimator):
 
         With rate="auto" their weights are moved onto the intercept, which changes no prediction.
         """
-        spread = None if source.costly else _spread_of_constants(source)
+        of_each = isinstance(
+            scan, CoordinateRule
+        )  # of millions of columns, many of them without a number in these rows
+        spread = None if source.costly or of_each else _spread_of_constants(source)
         if spread is None:
             return result
         constant = ~varying(spread)
         if isinstance(self.rate, str):
             scan.fold(constant, spread.mean)
-        names = [columns_of(self)[j] for j in np.flatnonzero(constant)]
+        known = columns_of(self)
+        names = [known[j] for j in np.flatnonzero(constant)]
         if isinstance(self.rate, str) or self._standard is not None:
             return replace(result, certificate=without_constants(result.certificate, names))
         note = say_constant(names).replace("and left out", "beside the intercept: leave out")
@@ -161,12 +173,14 @@ class OnlineSystem(BaseEstimator):
             )
         return standardized(source, standard)
 
-    def _start(self, shape: Shape) -> Scan:
+    def _start(self, shape: Shape, sparse: bool = False) -> Scan:
         """Return the scan before its first row."""
         options = self._rule_options()
         init = self._first_weights(options.get("classes", shape.targets), 1 + shape.features)
         intercept = bool(self.fit_intercept)
-        return start_scan(self._rule, shape, self.rate, self.schedule, intercept=intercept, init=init, **options)
+        return start_scan(
+            self._rule, shape, self.rate, self.schedule, sparse, intercept=intercept, init=init, **options
+        )
 
     def _first_weights(self, machines: int, size: int) -> Any:
         """Return the first weights (machines, size), intercept first: as given, or drawn; None for zero."""
@@ -425,7 +439,7 @@ def _row_of_dict(x: Mapping[Any, Any], names: tuple[Any, ...], coding: Any) -> A
     if coding is not None:
         backend: Any = next(name for name in ("pyarrow", "pandas", "polars") if find_spec(name))
         frame = nw.from_dict({name: [value] for name, value in x.items()}, backend=backend)
-        return np.ascontiguousarray(coding.code(frame)[0])
+        return np.ascontiguousarray(as_dense(coding.code(frame))[0])
     missing = [name for name in names if name not in x]
     if missing:
         raise InvalidData(f"the row has no column {missing[0]!r}; the model needs: {', '.join(map(str, names))}")

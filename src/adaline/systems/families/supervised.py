@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adaline.arrays import Array
 from adaline.estimator import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
 from adaline.input.coded import scored
 from adaline.input.labels import Labels
 from adaline.systems.families.decisions import label_of_largest
+
+if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit does not
+    from adaline.inference.coefficients import Coefficients
 
 
 class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -18,6 +21,27 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return R^2 for rows X (n, D) and y, or for a source."""
         return scored(self, super().score, X, y, sample_weight)
+
+    def coefficients(self: Any, most: int = 100) -> Coefficients:
+        """Return the coefficients of largest magnitude by the names of their columns, the largest first.
+
+        Those of hashed columns come with the most frequent values that fell into their bucket, where they were counted.
+
+        Parameters
+        ----------
+        most : int
+            How many.
+
+        Examples
+        --------
+        >>> from adaline import LinearRegression, open_table
+        >>> model = LinearRegression().fit(open_table("penguins", target="body_mass_g"))
+        >>> [row["name"] for row in model.coefficients(2).rows]
+        ['species[T.Gentoo]', 'sex[T.male]']
+        """
+        from adaline.inference.coefficients import largest_coefficients
+
+        return largest_coefficients(self, most)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -41,6 +65,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
         return scored(self, super().score, X, y, sample_weight)
+
+    coefficients = LinearRegressor.coefficients
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -59,8 +59,8 @@ class ColumnNotes(NamedTuple):
     constant: Sequence[str] = ()
 
 
-def column_notes(fit: Fit, names: Callable[[], list[str]]) -> ColumnNotes:
-    """Return what a least-squares fit knows of its columns, by their names (D,)."""
+def column_notes(fit: Fit, names: Callable[[], list[str]], effects: bool = False) -> ColumnNotes:
+    """Return what a least-squares fit knows of its columns, by their names (D,); `effects` : some were absorbed."""
     factor, columns = fit.factor, fit.solution.theta.shape[1] - 1
     if factor is None and fit.solution.certificate.rank < columns:
         return ColumnNotes(None, None, None)
@@ -69,7 +69,7 @@ def column_notes(fit: Fit, names: Callable[[], list[str]]) -> ColumnNotes:
     named, depends = names(), factor.dependence
     constant = [named[j] for j in np.flatnonzero(depends.constant)] if factor.decided else []
     aliased = np.array([named[j] for j in factor.aliased()], dtype=object)
-    return ColumnNotes(aliased, depends.texts(named), depends.estimable, constant)
+    return ColumnNotes(aliased, depends.texts(named, effects), depends.estimable, constant)
 
 
 def warn_of_dependence(now: list[str] | None, before: list[str] | None = None) -> None:

@@ -1,0 +1,122 @@
+"""Effects of the levels of a column that a fit has absorbed: a number for each level, added to the output of a row."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.arrays import Array
+from adaline.coding.columns import ABSENT, UNKNOWN, Codes, is_missing, plain
+from adaline.errors import InvalidData, MissingValues
+from adaline.lazy import nw
+from adaline.locks import cached_property
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """The effect of a column: of each level the part of the output that rows of it have in common.
+
+    Parameters
+    ----------
+    name : of the column.
+    levels : (L,) whole numbers, numbers, or texts, sorted; none before the fit.
+    values : (L,) effects of the levels; their mean over the rows fitted is zero.
+    missing : effect of rows without a value, NaN where the fit had none.
+    """
+
+    name: str
+    levels: NDArray[Any] = field(default_factory=partial(np.empty, 0, np.int64))
+    values: Array = field(default_factory=partial(np.empty, 0))
+    missing: float = math.nan
+
+    @property
+    def fitted(self) -> bool:
+        """Whether the effects are known."""
+        return len(self.values) > 0 or not math.isnan(self.missing)
+
+    @property
+    def texts(self) -> bool:
+        """Whether levels are texts, compared letter by letter."""
+        return self.levels.dtype.kind == "O"
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {level: i for i, level in enumerate(self.levels.tolist())}
+
+    def codes(self, frame: nw.DataFrame[Any]) -> Codes:
+        """Return the index of each value of a frame among the levels, (n,), ABSENT and UNKNOWN beside them."""
+        if self.name not in frame.columns:
+            raise InvalidData(f"column {self.name!r} is missing from the table; the model has absorbed its effects")
+        series = frame[self.name]
+        if self.texts:
+            values = series.to_list()
+            known = {one: ABSENT if is_missing(one) else self._index.get(_text(one), UNKNOWN) for one in set(values)}
+            return np.array([known[one] for one in values], dtype=np.intp)
+        if series.dtype == nw.Boolean:
+            series = series.cast(nw.Int64)
+        if not series.dtype.is_numeric():
+            return self._number_codes(self._numbers(series))
+        gaps = series.is_null().to_numpy()
+        whole = series.dtype.is_integer() and self.levels.dtype.kind == "i" and not gaps.any()
+        given = series.to_numpy() if whole else np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+        return self._number_codes(given)
+
+    def _number_codes(self, given: NDArray[Any]) -> Codes:
+        """Return the index of each number among the levels, (n,); ABSENT where it is NaN."""
+        levels = self.levels if given.dtype.kind in "iu" else self.levels.astype(np.float64)
+        among, at = _found(levels, given)
+        return np.where(np.isnan(given), ABSENT, np.where(among, at, UNKNOWN))
+
+    def _numbers(self, series: nw.Series[Any]) -> Array:
+        """Return numbers that a frame holds as objects, or as categories, (n,), NaN where missing."""
+        values = series.to_list()
+        if not all(is_missing(one) or isinstance(one, numbers.Number) for one in values):
+            raise InvalidData(f"column {self.name!r} holds {series.dtype}, the model was fitted to numbers there")
+        return np.array([np.nan if is_missing(one) else float(one) for one in values])
+
+    def at(self, levels: NDArray[Any]) -> Array:
+        """Return the effects of some levels, (m,), as they are stored; NaN of those that are not known."""
+        if self.texts:
+            found = [self._index.get(level, -1) for level in levels.tolist()]
+            return np.array([self.values[i] if i >= 0 else np.nan for i in found])
+        known, at = _found(self.levels, levels)
+        out = np.full(len(levels), np.nan)
+        out[known] = self.values[at[known]]
+        return out
+
+    def of(self, frame: nw.DataFrame[Any], unseen: str, first_row: int = 0) -> Array:
+        """Return the effect of each row of a frame, (n,); zero for unseen levels where they are allowed."""
+        codes = self.codes(frame)
+        if unseen == "error" and (codes == UNKNOWN).any():
+            row = int((codes == UNKNOWN).argmax())
+            raise InvalidData(
+                f"column {self.name!r} has the level {frame[self.name].to_list()[row]!r} at row {first_row + row}, "
+                "which was not among the rows fitted, so that it has no effect. Fit the model with unseen='other' to "
+                "take such a level for an average one"
+            )
+        if math.isnan(self.missing) and (codes == ABSENT).any():
+            row = first_row + int((codes == ABSENT).argmax())
+            raise MissingValues(f"column {self.name!r} is missing at row {row}, and the model has no effect for that")
+        out = np.where(codes == ABSENT, self.missing, 0.0)
+        known = codes >= 0
+        out[known] = self.values[codes[known]]
+        return out
+
+
+def _text(value: Any) -> str:
+    """Return a value as a table writes it as text."""
+    return str(value).lower() if isinstance(value, bool | np.bool_) else str(plain(value))
+
+
+def _found(levels: NDArray[Any], given: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    """Return which values, (m,), are among sorted levels, and where."""
+    if not len(levels):
+        return np.zeros(len(given), dtype=bool), np.zeros(len(given), dtype=np.intp)
+    at = np.minimum(np.searchsorted(levels, given), len(levels) - 1)
+    return levels[at] == given, at

@@ -1,0 +1,256 @@
+"""Steps of a size of their own for every coordinate, in the units of that coordinate: what sparse rows ask for.
+
+    s_j = max |x_j| so far,   x' = x / s,   z_k = w_k.x,   g_k = the derivative of the loss of the row by z_k
+    G_jk += weight g_k^2 x'_j^2,   N += weight,   Q += weight x'.x',   m = sqrt(N / Q)
+    w_jk += m u_k x'_j / (s_j sqrt(G_jk)),   which moves z_k by q_k u_k,   q_k = m sum_j x'_j^2 / sqrt(G_jk)
+
+AdaGrad in normalised units: columns that are rare, or small, take large steps. Where s_j grows, w_j shrinks as 1 / s_j,
+and G_j as its square. (A class that is certain, g below 2^-24, has nothing to say, and does not change even s: rows of
+the largest numbers are often such ones.) No number depends on the units of the columns: a column times a power of two
+changes the predictions by no bit.
+
+u_k is what the flow dz/dh = -q_k g(z) has moved, in time h = eta weight, eta = 1/2, so that no step passes its target
+and a weight of 2 is nearly the row twice in one place (z moves by 0.83 of that at the first row, by 0.98 to 1 of it
+after a hundred rows, as G has both at once):
+
+    squared            u = (t - z) (1 - exp(-h q)) / q,   where eta is times the largest |t| so far
+    logistic           y z + exp(y z) grows by h q,   y = 1 where t > 0, else -1
+    softmax, and the squared errors of sigmoids:   u = -h g / (1 + h q c), one implicit step; c = p (1 - p), or phi'^2
+
+With `penalty` or `l1` (of the weights in the units of the columns, not of the intercept) the weights after a row
+minimise the sum of all gradients so far, of quadratics about earlier weights, and of penalty/2 ||w||^2 + l1 |w|, once
+for all rows, e times where they are taken for the e-th time (FTRL-proximal): the sums of e epochs are those of e
+objectives, and many epochs come near to its minimum. Weights are exactly zero where l1 outweighs the rows. d is what
+the penalties hold back:
+
+    H = sqrt(G) / (eta m),   a = d + (u / eta) x' + H s w,   s w = soft(a, e l1 / s) / (H + e penalty / s^2)
+    d = a - H s w
+
+Only the coordinates of a row that are not zero are visited: a row costs as many steps as it has numbers, whatever the
+number of columns. The state of a coordinate lies together: s, then w, G (and d) of each output.
+
+References: J. Duchi, E. Hazan, Y. Singer, JMLR 12 (2011), 2121-2159; S. Ross, P. Mineiro, J. Langford, UAI (2013),
+537-545; N. Karampatziakis, J. Langford, UAI (2011), 392-399; H. B. McMahan, AISTATS (2011), 525-533.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from adaline.arrays import Array, copy_at_once
+from adaline.block import Shape
+from adaline.kernels import native
+from adaline.parameters import ZERO_OR_MORE, OneOf
+from adaline.scans.base import Scan, aligned_zeros, first_theta
+from adaline.scans.schedules import Schedule
+from adaline.scans.sigmoid import sigmoid
+from adaline.scans.softmax import softmax_outcome
+from adaline.scans.tally import CURVES, HOLD, REACH, REPLACED, SIZE, SPARE, STATUS, RowOutcome
+
+LOSSES = ("logistic", "squared", "softmax", "sigmoid_squared", "tanh_squared")
+RATE, LEAST, SMALL, SILENT = 0.5, 2.0**-900, 1e-9, 2.0**-48
+
+
+class CoordinateRule(Scan):
+    """The rule for a loss: targets are numbers ("squared"), 0 and 1 ("logistic", "sigmoid_squared"), +-1
+    ("tanh_squared"), or class indices ("softmax").
+
+    Examples
+    --------
+    >>> scan = CoordinateRule.start(Shape(2, 1))
+    >>> for x, t in (([1.0, 0.0], 1.0), ([0.0, 1e9], 0.0), ([1.0, 0.0], 1.0)):
+    ...     z = scan.learn(np.array(x), t)
+    >>> (scan.theta * [1, 1, 1e9]).round(3)
+    array([[ 0.215,  0.499, -0.31 ]])
+    """
+
+    default_rate: ClassVar[float] = RATE
+
+    def __init__(
+        self,
+        features: int,
+        outputs: int,
+        intercept: bool = True,
+        loss: str = "logistic",
+        penalty: float = 0.0,
+        l1: float = 0.0,
+    ) -> None:
+        OneOf(*LOSSES).check("loss", loss)
+        ZERO_OR_MORE.check("penalty", penalty)
+        ZERO_OR_MORE.check("l1", l1)
+        self.loss, self.penalty, self.l1 = loss, float(penalty), float(l1)
+        self.classes = loss == "softmax"  # type: ignore[misc]
+        self.schedule, self.intercept = Schedule(RATE), intercept
+        self.features, self.outputs = features, outputs
+        self.root = aligned_zeros((1, 1 + self.features, -(-(1 + self.outputs * self.pace) // 4) * 4))
+        self.numbers = np.zeros(SIZE)
+        self.good, self.lag = np.zeros((0, 0)), np.zeros((0, 0))
+        self._native = None
+        self.begin()
+
+    @classmethod
+    def start(
+        cls,
+        shape: Shape,
+        *,
+        loss: str = "logistic",
+        classes: int | None = None,
+        intercept: bool = True,
+        init: Any = None,
+        **config: Any,
+    ) -> Self:
+        """Return the scan before its first row; `classes` is that of softmax."""
+        outputs = classes if loss == "softmax" and classes is not None else shape.targets
+        scan = cls(shape.features, outputs, intercept, loss, **config)
+        if init is not None:  # zeros are not written: memory is taken by the coordinates that come
+            scan.theta[:] = first_theta(Shape(shape.features, outputs), init)
+        return scan
+
+    @property
+    def theta(self) -> Array:  # type: ignore[override]
+        """The weights, (K, 1 + D): a view of the state."""
+        return self.root[0, : 1 + self.features, 1 : 1 + self.outputs * self.pace : self.pace].T
+
+    def weights(self, first: int, last: int | None) -> Array:
+        """Return a copy of columns of theta, made while no other thread can take a row."""
+        still = copy_at_once(self.root[:, : 1 + self.features][:, first:last])
+        return still[0, :, 1 : 1 + self.outputs * self.pace : self.pace].T.copy()
+
+    @property
+    def pace(self) -> int:
+        """Numbers that a coordinate has for each output."""
+        return 3 if self.penalty or self.l1 else 2
+
+    @property
+    def rule(self) -> str:
+        """The loss."""
+        return f"coordinate_{self.loss}"
+
+    def begin(self, again: bool = False) -> None:
+        """Reset the tallies for a new epoch; where its rows are taken `again`, penalties count once more."""
+        super().begin()
+        self.numbers[HOLD] += again
+
+    def grown(self, columns: int) -> Self:
+        """Return the scan with `columns` columns, at least as many as so far; it goes on in place of this one.
+
+        Both share their state where there is room; where not, there is room for as many again.
+        """
+        other = type(self).__new__(type(self))
+        vars(other).update(vars(self))
+        if 1 + columns > self.root.shape[1]:
+            status = self.numbers[STATUS]
+            self.numbers[STATUS] += REPLACED  # first: a row that comes now waits for the other one
+            other.numbers = self.numbers.copy()
+            other.numbers[STATUS] = status
+            other.root = aligned_zeros((1, 1 + 2 * columns, self.root.shape[2]))
+            other.root[:, : 1 + self.features] = self.root[:, : 1 + self.features]
+        other.features, other._native = columns, None
+        return other
+
+    def step(self, x: Array, t: Array, eta: float, square: float) -> RowOutcome:
+        """Take the step of the row's coordinates that are not zero; eta is rate times weight."""
+        at, weight = np.flatnonzero(x), eta / RATE
+        s = self.root[0, at, 0]
+        w, G = (self.root[0, at, k : 1 + self.outputs * self.pace : self.pace] for k in (1, 2))
+        z = self.theta @ x
+        g, outcome = self._slopes(z, t)
+        unit = 1.0
+        if self.loss == "squared":
+            unit = self.numbers[REACH] = max(self.numbers[REACH], float((t * t).max()))
+        if not math.isfinite(outcome.loss) or not g @ g > (0.0 if self.loss == "squared" else SILENT):
+            return outcome
+        x = x[at]
+        size = np.maximum(np.abs(x), LEAST)
+        ratio = np.where((size > s) & (s > 0), s / size, 1.0)[:, None]
+        w, G, s = w * ratio, G * ratio**2, np.maximum(s, size)
+        part = x / s
+        G = G + weight * np.outer(part**2, g**2)
+        root = np.sqrt(G)
+        factor = np.divide((part / s)[:, None], root, out=np.zeros_like(root), where=G > 0)
+        self.numbers[SPARE] += weight
+        self.numbers[CURVES] += weight * float(part @ part)
+        m = math.sqrt(self.numbers[SPARE] / self.numbers[CURVES]) if self.numbers[CURVES] > 0 else 1.0
+        u = self._steps(z, g, t, eta * math.sqrt(unit), m * (x @ factor))
+        free = np.full(len(at), self.pace == 2) | (at == 0)
+        new = w + m * u * factor
+        if self.pace == 3:
+            d = self.root[0, at, 3::3][:, : self.outputs] * ratio
+            H = root / (RATE * m)
+            a = d + np.outer(part, u / RATE) + H * w * s[:, None]
+            times = 1 + self.numbers[HOLD]
+            soft = np.copysign(np.maximum(np.abs(a) - times * self.l1 / s[:, None], 0.0), a)
+            held = soft / (H + (times * self.penalty / s / s)[:, None])
+            new = np.where(free[:, None], new, held / s[:, None])
+            self.root[0, at, 3 : 1 + 3 * self.outputs : 3] = np.where(free[:, None], d, a - H * held)
+        self.root[0, at, 0] = s
+        for k, values in ((1, new), (2, G)):
+            self.root[0, at, k : 1 + self.outputs * self.pace : self.pace] = values
+        return outcome
+
+    def _slopes(self, z: Array, t: Array) -> tuple[Array, RowOutcome]:
+        """Return the derivative of the loss by each output, (K,), and what the row shows."""
+        if self.loss == "softmax":
+            p = np.exp(z - z.max())
+            i = int(t[0])
+            return p / p.sum() - (np.arange(len(z)) == i), softmax_outcome(z, i)
+        if self.loss == "logistic":
+            y = np.where(t > 0, 1.0, -1.0)
+            small = np.exp(-np.abs(z))
+            loss = float((np.log1p(small) + np.maximum(-y * z, 0.0)).sum())
+            g = -y * np.where(y * z >= 0, small, 1.0) / (1 + small)
+            return g, RowOutcome(z, loss, 0.0, int((y * z <= 0).sum()), len(z), float((y * z).min()))
+        phi, slope, sign = (z, np.ones_like(z), t) if self.loss == "squared" else sigmoid(self._activation, z, t)
+        return -(t - phi) * slope, RowOutcome.of_squares(z, t - phi, sign * z)
+
+    def _steps(self, z: Array, g: Array, t: Array, h: float, q: Array) -> Array:
+        """Return u of each output, (K,)."""
+        small = (g == 0) | (h * q < SMALL)
+        q = np.where(small, 1.0, q)
+        if self.loss == "squared":
+            u = g * np.expm1(-h * q) / q
+        elif self.loss == "logistic":
+            p = np.abs(g)
+            u = -np.copysign(log_steps((1 - p) / p, h * q) / q, g)
+        else:
+            p = np.where(g < 0, 1 + g, g)
+            c = p * (1 - p) if self.loss == "softmax" else sigmoid(self._activation, z, t)[1] ** 2
+            u = -h * g / (1 + h * q * c)
+        return np.where(small, -h * g, u)
+
+    @property
+    def _activation(self) -> str:
+        return "tanh" if self.loss == "tanh_squared" else "logistic"
+
+    def _core(self) -> Any:
+        if self._native is None and native is not None:
+            self._native = native.CoordinateScan(
+                native.Loss[self.loss],
+                self.root,
+                self.numbers,
+                self.features,
+                self.outputs,
+                self.pace == 3,
+                self.intercept,
+                self.penalty,
+                self.l1,
+            )
+        return self._native
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "root": self.root[:, : 1 + self.features]}
+
+
+def log_steps(E: Array, h: Array) -> Array:
+    """Return d, (K,), that solves d + E (e^d - 1) = h: a step of Halley from above, three of them for a large h."""
+    d = 2 * h / (1 + E + np.sqrt((1 + E) ** 2 + 2 * E * h))
+    d = np.where(h > E, np.minimum(d, np.log1p(h / E)), d)
+    for more_than in (0.0, 1.0, 1.0):
+        more = np.expm1(d)
+        bend = E * (more + 1)
+        slope, f = 1 + bend, d + E * more - h
+        d = np.where(h > more_than, d - 2 * f * slope / (2 * slope * slope - f * bend), d)
+    return np.maximum(d, 0.0)

@@ -1,0 +1,151 @@
+"""Rows from which the effects of levels were absorbed: columns and targets less what dummies of the levels explain.
+
+Least squares on them, with an intercept, is least squares on the columns beside a dummy for every level (R. Frisch and
+F. V. Waugh, Econometrica 1 (1933), 387-401). Columns and targets keep their means, so that the intercept is that of
+effects whose mean over the rows is zero.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.arrays import Array
+from adaline.block import Shape
+from adaline.coding import Coding, Effect
+from adaline.sources.array import ArraySource
+from adaline.sources.base import Source
+from adaline.sources.tables.effects import EffectRows, Levels
+from adaline.wording import counted
+
+
+@dataclass(frozen=True)
+class Absorption:
+    """What was absorbed from the rows of a fit, for inference and for people.
+
+    Parameters
+    ----------
+    names : of the columns whose effects were absorbed; levels : number of levels of each.
+    freedom : degrees of freedom that they take beside the intercept: the rank of their dummies, less one.
+    exact : whether that is the rank, or an upper bound on it.
+    total : sum of squares of the target about its mean before effects were taken out of it; of counts the deviance.
+    singletons, separated : rows that were left out: the only ones of their level, or those without a finite mean.
+    """
+
+    names: tuple[str, ...]
+    levels: tuple[int, ...]
+    freedom: int
+    exact: bool
+    total: float
+    singletons: int = 0
+    separated: int = 0
+
+    def describe(self) -> str:
+        """Return a line on what was absorbed."""
+        shown = ", ".join(
+            f"{name} ({counted(size, 'level')})" for name, size in zip(self.names, self.levels, strict=True)
+        )
+        out = f"absorbed: {shown}, {'' if self.exact else 'at most '}{self.freedom:,} degrees of freedom"
+        if self.singletons:
+            out += f"; {counted(self.singletons)} left out, the only ones of a level"
+        if self.separated:
+            out += f"; {counted(self.separated)} left out, whose mean is zero whatever the coefficients"
+        return out
+
+
+@dataclass(frozen=True)
+class Removal:
+    """What was taken out of columns and targets, (M, N), and how well.
+
+    Parameters
+    ----------
+    effects : (M, L) of all levels, effect after effect, those of the rows' means excluded.
+    mean : (M,) weighted means.
+    left : (M,) bounds on the length of what dummies still explain of each: |rho| / sqrt(lambda), with rho what is left
+        of the equations of the effects, in their norm, and lambda the smallest eigenvalue of these, estimated.
+    rounding : (M,) bounds on the length of the rounding errors of each.
+    length : (M,) lengths of what remains.
+    collinear : (M,) whether nothing but rounding remains.
+    iterations : most steps of conjugate gradients that one of them took; condition : of their equations.
+    converged : whether all of them are as near as they were asked to be.
+    """
+
+    effects: Array
+    mean: Array
+    left: Array
+    rounding: Array
+    length: Array
+    collinear: NDArray[np.bool_]
+    iterations: int
+    condition: float
+    converged: bool
+
+
+class AbsorbedSource(ArraySource):
+    """Rows in memory from which effects were absorbed."""
+
+    coding: Coding
+
+    def __init__(self, rows: EffectRows, absorption: Absorption, removal: Removal, targets: Array) -> None:
+        features = rows.table.shape.features
+        names = rows.table.names
+        super().__init__(rows.columns[:features].T, targets, rows.weight, names)
+        self.shape = Shape(features, targets.shape[1])
+        self.rows, self.absorption, self.removal = rows, absorption, removal
+        self.coding = rows.table.coding
+        self.reads = rows.table.reads
+
+    def with_targets(self, t: Array) -> Source:
+        """Return the same rows with other targets, (N, K)."""
+        return self._arrays().with_targets(t)
+
+    def with_weight(self, weight: Array | None) -> Source:
+        """Return the same rows with other weights, (N,)."""
+        return self._arrays().with_weight(weight)
+
+    def take_rows(self, rows: NDArray[np.intp]) -> Source:
+        """Return the source of the rows with these indices, copied, in the order given."""
+        return self._arrays().take_rows(rows)
+
+    def _arrays(self) -> ArraySource:
+        """Return the same rows, without a word on what was absorbed from them."""
+        out = ArraySource(self.x, self.t, self.weight, self.names)
+        out.reads = self.reads
+        return out
+
+    def chosen(self, values: NDArray[np.generic]) -> NDArray[np.generic]:
+        """Return those of values of all rows of the table, (N,), that belong to the rows here."""
+        kept = self.rows.kept
+        return values if kept is None or len(values) == self.n_rows else values[kept]
+
+    def fitted_effects(self, theta: Array) -> tuple[Effect, ...]:
+        """Return the effects of a model of one target, theta (1 + D), in the order in which they were named.
+
+        Each has mean zero over the rows; where several levels of two columns meet only each other, what is taken from
+        the one and given to the other is as conjugate gradients leave it.
+        """
+        slopes = theta[1:]
+        values = self.removal.effects[self.shape.features] - slopes @ self.removal.effects[: self.shape.features]
+        found: dict[str, Effect] = {}
+        first = 0
+        for one in self.rows.levels:
+            own = values[first : first + len(one.values)]
+            found[one.name] = _effect(one, own, self.weight)
+            first += len(one.values)
+        return tuple(found[name] for name in self.absorption.names)
+
+
+def _effect(levels: Levels, values: Array, weight: Array | None) -> Effect:
+    """Return the effect of a column, its levels sorted, with a mean of zero over the rows."""
+    mass = np.bincount(levels.codes, weight, len(values))
+    values = values - mass @ values / mass.sum()
+    missing, known = math.nan, len(values)
+    if levels.gaps:
+        missing, known = float(values[-1]), known - 1
+    found = levels.values[:known]
+    order = np.argsort(found, kind="stable")
+    whole = found.dtype == np.float64 and bool((found == np.floor(found)).all())
+    return Effect(levels.name, (found.astype(np.int64) if whole else found)[order], values[:known][order], missing)

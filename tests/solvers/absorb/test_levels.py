@@ -1,0 +1,64 @@
+"""Native sums and products over levels against their references."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from adaline.kernels import native
+from adaline.solvers.absorb import levels
+
+pytestmark = pytest.mark.skipif(native is None, reason="there are no native kernels")
+
+
+def codes(columns: int, rows: int = 500) -> np.ndarray:
+    rng = np.random.default_rng(columns)
+    return (rng.integers(0, 7, (columns, rows)) + 7 * np.arange(columns)[:, None]).astype(np.int32)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_kernels_equal_their_references(columns: int) -> None:
+    given, rng = codes(columns), np.random.default_rng(0)
+    n, size = given.shape[1], 7 * columns
+    x, weight, effects = rng.normal(size=n), rng.random(n), rng.normal(size=size)
+    for values in ((x, weight), (x, None), (None, weight), (None, None)):
+        found, expected = np.zeros((2, size))
+        native.level_sums(found, given, *values)
+        levels.level_sums_reference(expected, given, *values)
+        assert np.allclose(found, expected, rtol=1e-13, atol=1e-13)
+    found, expected = x.copy(), x.copy()
+    native.level_subtract(found, given, effects)
+    levels.level_subtract_reference(expected, given, effects)
+    assert np.allclose(found, expected, rtol=1e-14)
+    order, own = np.empty((2, n), dtype=np.int32)
+    starts, own_starts = np.empty((2, 8), dtype=np.int64)
+    native.level_order(order, starts, given[:1])
+    levels.level_order_reference(own, own_starts, given[:1])
+    assert np.array_equal(order, own)
+    assert np.array_equal(starts, own_starts)
+    if columns == 1:
+        return
+    cells, v = np.take(given[1:] - np.int32(7), order, axis=1), rng.normal(size=size - 7)
+    for own_weight in (weight[order], None):
+        inverse = 1 / np.bincount(given[0][order], own_weight)
+        found, expected = np.empty((2, size - 7))
+        native.level_product(found, v, starts, cells, own_weight, inverse)
+        levels.level_product_reference(expected, v, starts, cells, own_weight, inverse)
+        assert np.allclose(found, expected, rtol=1e-12, atol=1e-13)
+
+
+def test_parts_of_a_graph() -> None:
+    rng = np.random.default_rng(3)
+    part = rng.integers(0, 4, 50)
+    given = np.stack([part * 3 + rng.integers(0, 3, 50), 20 + part * 3 + rng.integers(0, 3, 50)]).astype(np.int32)
+    assert native.level_components(given, 40) == levels.level_components_reference(given, 40)
+
+
+def test_codes_outside_of_the_levels_are_refused() -> None:
+    given = codes(2)
+    with pytest.raises(ValueError, match="outside of the levels"):
+        native.level_sums(np.zeros(13), given, None, None)
+    with pytest.raises(ValueError, match="outside of the levels"):
+        native.level_subtract(np.zeros(500), given, np.zeros(13))
+    with pytest.raises(ValueError, match="outside of the levels"):
+        native.level_components(given, 13)

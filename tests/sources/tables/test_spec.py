@@ -1,0 +1,87 @@
+"""Options of a table that contradict each other are refused, by name; words may be given by their weighting alone."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from adaline import KMeans, LinearRegression, open_table, separability
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.sources.tables.spec import TableSpec
+
+ROWS = {
+    "y": [1.0, 2.0, 4.0, 6.0, 5.0, 3.0],
+    "x": [0.0, 1.0, 0.0, 2.0, 5.0, 1.0],
+    "w": [1.0, 1.0, 2.0, 1.0, 1.0, 1.0],
+    "g": ["a", "a", "b", "b", "c", "c"],
+    "t": ["one two", "two", "three", "one", "two two", "one three"],
+}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"absorb": ["g", "g"]}, "twice"),
+        ({"target": None, "formula": "y ~ x | g + g"}, "twice"),
+        ({"absorb": "y"}, "'y' is the target too"),
+        ({"absorb": "w", "weight": "w"}, "'w' is the weight too"),
+        ({"absorb": "g", "categories": ["g"]}, "'g' is in categories= too"),
+        ({"absorb": "g", "hashed": ["g"]}, "'g' is in hashed= too"),
+        ({"absorb": "t", "words": ["t"]}, "'t' is in words= too"),
+        ({"hashed": ["y"]}, "'y' is the target"),
+        ({"hashed": ["g"], "features": ["x"]}, "'g' is not among features="),
+        ({"words": ["t"], "features": ["x"]}, "'t' is not among features="),
+    ],
+)
+def test_contradictions_are_refused(options, words):
+    with pytest.raises(InvalidParameter, match=words):
+        open_table(ROWS, **{"target": "y", **options}).learn_coding()
+
+
+def test_functions_that_learn_beside_absorbed_effects():
+    rows = {name: ROWS[name] for name in ("y", "x", "g")}
+    scaled = LinearRegression().fit(open_table(rows, formula="y ~ scale(x) | g"))
+    plain = LinearRegression().fit(open_table(rows, formula="y ~ x | g"))
+    np.testing.assert_allclose(scaled.predict(open_table(rows)), plain.predict(open_table(rows)), rtol=1e-12)
+
+
+def test_words_by_their_weighting():
+    assert TableSpec.of(words={"t": "tfidf"}) == TableSpec.of(words={"t": {"weighting": "tfidf"}})
+
+
+def test_levels_of_all_types_are_found_again_in_frames():
+    codes = np.array([0, 0, 1, 1, 2, 2])
+    frame = pd.DataFrame({"y": ROWS["y"], "x": ROWS["x"]})
+    columns = {
+        "whole": pd.Categorical(codes),
+        "halves": pd.Categorical(codes / 2),
+        "truth": pd.Categorical(codes > 0),
+        "decimal": [Decimal(int(code)) / 2 for code in codes],
+        "objects": pd.Series(codes.tolist(), dtype=object),
+    }
+    for column in columns.values():
+        rows = frame.assign(g=column)
+        model = LinearRegression().fit(open_table(rows, target="y", absorb="g", unseen="other"))
+        assert np.array_equal(model.predict(rows), model.predict(open_table(rows)))
+    for column in ([b"u", b"u", b"v", b"v", b"w", b"w"], pd.to_timedelta(codes, unit="h")):
+        with pytest.raises(InvalidData, match="no levels"):
+            LinearRegression().fit(open_table(frame.assign(g=column), target="y", absorb="g"))
+
+
+def test_messages_say_what_to_change():
+    rows = {name: ROWS[name] for name in ("y", "x", "g")}
+    table = open_table(rows, target="y", absorb="g")
+    with pytest.raises(InvalidParameter, match="KMeans does not absorb effects"):
+        KMeans(n_clusters=2).fit(table)
+    with pytest.raises(InvalidParameter, match=r"^separability does not absorb effects"):
+        separability(open_table({**rows, "y": [0, 1, 0, 1, 0, 1]}, target="y", absorb="g"))
+    with pytest.raises(InvalidParameter, match="hold a constant: take"):
+        LinearRegression().fit(open_table(rows, formula="y ~ x - 1 | g"))
+    model = LinearRegression().fit(table)
+    with pytest.raises(InvalidData, match="score needs y, or a table with its target"):
+        model.score(pd.DataFrame(rows))
+    with pytest.raises(InvalidData, match="or two names"):
+        model.summary(errors="cluster", X=table, groups=["g", "x", "y"])
