@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +31,8 @@ def elastic_net(settings: Settings) -> Section:
         times: dict[str, float] = {}
         stopped: set[str] = set()
         missing: dict[str, str] = {}
-        first = _runs(X[:FEW], y[:FEW], smallest)  # imports, and what is compiled at the first call
+        some = np.arange(0, len(y), max(len(y) // FEW, 1))
+        first = _runs(X[some], y[some], smallest)  # imports, and what is compiled at the first call
         for who, run in _runs(X, y, smallest).items():
             try:
                 first[who]()
@@ -43,6 +45,7 @@ def elastic_net(settings: Settings) -> Section:
             if not _ended(run):
                 stopped.add(who)
             times[who] = time.process_time() - run_start
+            print(f"  {name}, {who}: {times[who]:.3g} s{' (stopped)' * (who in stopped)}", file=sys.stderr, flush=True)
         lines = []
         for who, spent in times.items():
             over = "> " if who in stopped else ""
