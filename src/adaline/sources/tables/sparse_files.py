@@ -11,6 +11,7 @@ import os
 import shutil
 import threading
 import zlib
+from abc import abstractmethod
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
@@ -316,9 +317,9 @@ class FileRows(Source):
                 return int(indices[outside[0]]), block.first_row + row
         raise AssertionError("all indices are columns of the model")
 
+    @abstractmethod
     def _in(self, first: int, count: int, drops: bool) -> Source:
         """Return the same rows in `count` columns, of which the first has index `first`; other entries are dropped."""
-        raise NotImplementedError
 
 
 class HeldFileRows(SparseSource, FileRows):
