@@ -15,6 +15,7 @@ from adaline.input.labels import Labels
 from adaline.input.open import LabelledRows
 from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
+from adaline.sources.held import hold_rows
 from adaline.sources.views import recoded
 from adaline.sums import ClassWeights, LabelWeights, Spread
 
@@ -83,6 +84,13 @@ def in_order(rows: ClassifiedRows, order: Sequence[Any]) -> ClassifiedRows:
     return replace(rows, classes=classes, source=recoded(rows.source, values), counts=counts, sample=sample)
 
 
+def _indexed(rows: Source, codes: Array) -> Source:
+    """Return rows whose targets are codes of labels with the index of each among the codes, (C,), as target."""
+    order = np.argsort(codes)
+    found = order[np.searchsorted(codes, rows.read_targets(), sorter=order)]
+    return rows.with_targets(found.astype(np.float64))
+
+
 def open_classes(given: LabelledRows, class_weight: Any, system: str = "LogisticRegression") -> ClassifiedRows:
     """Return rows with the class index of each as target, weighted by class; one read, two with class weights.
 
@@ -92,16 +100,19 @@ def open_classes(given: LabelledRows, class_weight: Any, system: str = "Logistic
     sample: Source | None
     if given.numbered is not None:
         rows, book = given.numbered()
-        weights, spread, sample = read_first_pass(rows, LabelWeights, book=book)
+        held = hold_rows(rows)
+        if held is None:
+            weights, spread, sample = read_first_pass(rows, LabelWeights, book=book)
+        else:
+            weights, spread, sample = held.sum(LabelWeights, book=book), None, None
         classes, counts, codes = weights.sorted()
         if sample is not None and len(classes):
-            order = np.argsort(codes)
-            found = order[np.searchsorted(codes, sample.read_targets(), sorter=order)]
-            sample = sample.with_targets(found.astype(np.float64))
-        source = given.encoded(classes)
+            sample = _indexed(sample, codes)
+        source = given.encoded(classes) if held is None else _indexed(held, codes)
     else:
         classes = given.all_classes()
         source = given.encoded(classes)
+        source = hold_rows(source) or source
         if source.costly:
             weights, spread, sample = read_first_pass(source, ClassWeights)
         else:

@@ -166,7 +166,7 @@ class Source(ABC):
         def work(_: int, task: tuple[int, Reader]) -> None:
             out = kind.zero(self.shape, **config)
             for block in task[1]():
-                out.add(block if kind.reads_columns else block.packed(), theta)
+                out.add(block.read_by(kind), theta)
             forest.put(task[0], out)
 
         limited = one_blas_thread() if kind.uses_blas and self.parallel else nullcontext()

@@ -27,6 +27,12 @@ class Sum(ABC):
     reads_columns: ClassVar[bool] = False
     """Whether `add` accepts a block whose x are Columns."""
 
+    reads_units: ClassVar[bool] = False
+    """Whether `add` accepts a block whose x are UnitsApart."""
+
+    of_targets: ClassVar[bool] = False
+    """Whether it is a sum over targets and weights alone, whatever the columns."""
+
     @classmethod
     @abstractmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from adaline.sources import Source
 from adaline.sources.sample import draw_rows, select_columns
 from adaline.sums import CurvatureDiagonal, HessianProduct, Objective, Point, Spread, ThinnedCurvature, Thinning, View
 from adaline.sums.objective import margins, row_weights
+from adaline.sums.sample import WIDE
 
 FEW = 32  # vectors
 UNSEEN = 1e-6  # share of null directions common to several machines that is rounding
@@ -361,12 +362,14 @@ def build_problem(
     `weight` is the sum of the weights of the rows, where the spread is of others too.
     """
     spread = column_spread(source) if spread is None else spread
-    centred = intercept and not source.sparse
-    size = spread.deviation if centred else spread.root
+    centred: Any = intercept and not source.sparse
+    if intercept and source.sparse and len(spread.first) >= WIDE:  # few columns are far from zero, and ids never are
+        centred = np.abs(spread.mean) > spread.deviation
+    size = np.where(centred, spread.deviation, spread.root)
     size = np.where(size > 0, size, np.where(spread.largest > 0, spread.largest, 1.0))
     exponent = np.clip(np.frexp(size)[1].astype(np.int64), -1022, 1022)  # neither scale nor its inverse may overflow
     scale = np.where(varying(spread) if intercept else spread.largest > 0, np.ldexp(1.0, -exponent), 0.0)
-    offset = -spread.mean * scale if centred else np.zeros_like(scale)
+    offset = np.where(centred, -spread.mean * scale, 0.0) if np.any(centred) else np.zeros(len(scale))
     ridge = penalty.scaled(exponent)
     weight = spread.weight if weight is None else weight
     return Problem(source, loss, outputs, intercept, View(scale, offset), ridge, spread, weight, sample, lightest)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -35,7 +36,7 @@ def truncated_newton(
             return here._replace(converged=met)
         current = metric(here.theta)
         first = first or math.sqrt(inner(here.evaluation.gradient, current(here.evaluation.gradient)))
-        step = _newton_step(problem, here, current, first)
+        step = newton_step(partial(problem.times, here.theta), here.evaluation.gradient, current, first)
         slope = inner(here.evaluation.gradient, step)
         if done(here.evaluation, -slope):
             return here._replace(converged=True)
@@ -46,12 +47,11 @@ def truncated_newton(
     return here
 
 
-def _newton_step(problem: Problem, here: DescentResult, metric: Metric, first: float) -> Array:
-    """Return a step with |H step + gradient| at most a share of |gradient|, lengths taken in the metric.
+def newton_step(times: Callable[[Array], Array], g: Array, metric: Metric, first: float) -> Array:
+    """Return a step with |H step + g| at most a share of |g|, lengths taken in the metric.
 
-    `first` is the length of the first gradient; the share falls with the length of the present one.
+    `times` is the product with H, `first` the length of the first gradient; the share falls with that of g.
     """
-    g = here.evaluation.gradient
     step, left = np.zeros_like(g), g.copy()
     solved = metric(left)
     square = start = inner(left, solved)
@@ -60,7 +60,7 @@ def _newton_step(problem: Problem, here: DescentResult, metric: Metric, first: f
     for _ in range(MOST_PRODUCTS):
         if square <= share**2 * start:
             break
-        product = problem.times(here.theta, direction)
+        product = times(direction)
         curvature = inner(direction, product)
         if curvature <= 0:
             return step if step.any() else direction

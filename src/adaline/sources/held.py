@@ -1,0 +1,297 @@
+"""Wide sparse rows held in memory, compactly: in the columns that have entries, units without their values.
+
+Of the columns that ids are hashed to, many have no entries: their coefficients are zero under any penalty, and no
+vector of a solver need have a place for them. Columns are in the order of their counts, most first: those that most
+rows have lie side by side in memory, and products with them stay in the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from adaline.arrays import Array, host
+from adaline.block import Block, Shape, UnitsApart
+from adaline.sources.array import SparseSource
+from adaline.sources.base import MAX_BLOCK_ROWS, InMemory, Reader, S, Source
+from adaline.sources.threads import run_blocks
+from adaline.sums import Spread
+from adaline.sums.sample import WIDE
+
+HELD = 2**30  # bytes of rows at most
+LOT, MOST_LOTS = 4, 16  # entries for each column of the rows that share one sum, and such lots of rows at most
+
+
+class CompactRows(InMemory):
+    """Sparse rows in memory in lots, each with one sum; see `HeldRows`."""
+
+    sparse = True
+
+    def __init__(self, lots: list[UnitsApart], t: Array, weight: Array | None, reads: list[int]) -> None:
+        self.lots_of_rows, self.t, self.weight, self.reads, self.names = lots, t, weight, reads, None
+        self.ends = np.cumsum([0, *(lot.shape[0] for lot in lots)])
+        self.n_rows = int(self.ends[-1])
+        self.shape, self.flat = Shape(lots[0].shape[1], t.shape[1]), t.shape[1] == 1
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the rows have weights."""
+        return self.weight is not None
+
+    @property
+    def density(self) -> float:
+        """The fraction of the numbers of X that are stored."""
+        return sum(lot.nnz for lot in self.lots_of_rows) / max(self.n_rows * self.shape.features, 1)
+
+    def read_weights(self) -> Array | None:
+        """Return the weights, (N,), or None."""
+        return self.weight
+
+    def read_targets(self) -> Array:
+        """Return the targets, (N, K)."""
+        return self.t
+
+    def with_targets(self, t: Array) -> CompactRows:
+        """Return the same rows with other targets, (N, K)."""
+        return CompactRows(self.lots_of_rows, t, self.weight, self.reads)
+
+    def with_weight(self, weight: Array | None) -> CompactRows:
+        """Return the same rows with other weights, (N,)."""
+        return CompactRows(self.lots_of_rows, self.t, weight, self.reads)
+
+    def take_rows(self, rows: NDArray[np.intp]) -> CompactRows:
+        """Return the source of the rows with these indices, copied, in the order given."""
+        order = np.argsort(rows, kind="stable")
+        cuts = np.searchsorted(rows[order], self.ends)
+        parts = [
+            lot.taken(rows[order[first:last]] - start)
+            for lot, start, first, last in zip(self.lots_of_rows, self.ends, cuts[:-1], cuts[1:], strict=False)
+        ]
+        some = _stacked(parts)
+        if (order[1:] < order[:-1]).any():
+            some = some.taken(np.argsort(order))
+        return CompactRows([some], self.t[rows], None if self.weight is None else self.weight[rows], [0])
+
+    def take_columns(self, columns: NDArray[np.intp]) -> SparseSource:
+        """Return some columns, copied, in the order given."""
+        index = np.full(self.shape.features, -1, dtype=np.int32)
+        index[columns] = np.arange(len(columns), dtype=np.int32)
+        found: list[Any] = [None] * len(self.lots_of_rows)
+
+        def work(i: int) -> None:
+            found[i] = _columns_of(self.lots_of_rows[i], index, len(columns))
+
+        run_blocks(len(found), work)
+        out = SparseSource(scipy.sparse.vstack(found).tocsr(), self.t, self.weight)
+        out.reads = self.reads
+        return out
+
+    def _readers(self) -> Iterator[Reader]:
+        for i in range(len(self.lots_of_rows)):
+            yield partial(self._run, i)
+
+    def _run(self, i: int) -> tuple[Block]:
+        rows = slice(self.ends[i], self.ends[i + 1])
+        weight = None if self.weight is None else self.weight[rows]
+        return (Block(self.lots_of_rows[i], self.t[rows], weight, first_row=int(self.ends[i])),)
+
+    def _blocks_ahead(self) -> Generator[Block, None, None]:
+        yield from self.blocks()
+
+    def _max_threads(self) -> int | None:
+        return len(self.lots_of_rows)
+
+
+class HeldRows(InMemory):
+    """Sparse rows (N, D) of another source, held in memory.
+
+    Parameters
+    ----------
+    base : the rows in the columns that have entries.
+    columns : the indices of those columns among all.
+    origin : the source that the rows were read from.
+    """
+
+    sparse = True
+
+    def __init__(self, base: CompactRows, columns: NDArray[np.intp], origin: Source) -> None:
+        self.base, self.columns, self.origin = base, columns, origin
+        self.shape = Shape(origin.shape.features, base.shape.targets)
+        self.n_rows, self.names, self.coding, self.reads = base.n_rows, origin.names, origin.coding, base.reads
+        self.flat = base.flat
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the rows have weights."""
+        return self.base.weighted
+
+    @property
+    def density(self) -> float:
+        """The fraction of the numbers of X that are stored."""
+        return self.base.density * self.base.shape.features / max(self.shape.features, 1)
+
+    def read_weights(self) -> Array | None:
+        """Return the weights, (N,), or None."""
+        return self.base.read_weights()
+
+    def read_targets(self) -> Array:
+        """Return the targets, (N, K)."""
+        return self.base.read_targets()
+
+    def with_targets(self, t: Array) -> HeldRows:
+        """Return the same rows with other targets, (N, K)."""
+        return HeldRows(self.base.with_targets(t), self.columns, self.origin)
+
+    def with_weight(self, weight: Array | None) -> HeldRows:
+        """Return the same rows with other weights, (N,)."""
+        return HeldRows(self.base.with_weight(weight), self.columns, self.origin)
+
+    def take_rows(self, rows: NDArray[np.intp]) -> HeldRows:
+        """Return the source of the rows with these indices, copied, in the order given."""
+        return HeldRows(self.base.take_rows(rows), self.columns, self.origin)
+
+    def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
+        """Return the sum over all rows: of targets and of columns one by one, over the columns that have entries."""
+        if kind.of_targets:
+            return self.base.sum(kind, theta, **config)
+        if issubclass(kind, Spread):
+            own = {name: values[self.columns] for name, values in config.items()}
+            return cast(S, self.base.sum(kind, theta, **own).in_columns(self.columns, self.shape.features))
+        return super().sum(kind, theta, **config)
+
+    def refuse_nonfinite(self) -> None:
+        """Raise, naming what is not finite or missing where the rows were read from."""
+        self.origin.refuse_nonfinite()
+
+    def _readers(self) -> Iterator[Reader]:
+        for read in self.base._readers():
+            yield partial(self._read, read)
+
+    def _read(self, read: Reader) -> Iterator[Block]:
+        for block in read():
+            x = block.packed().x
+            x = type(x)((x.data, self.columns[x.indices], x.indptr), shape=(block.rows, self.shape.features))
+            x.sort_indices()
+            yield Block(x, block.t, block.weight, first_row=block.first_row)
+
+    def _max_threads(self) -> int | None:
+        return self.base._max_threads()
+
+
+class TooLarge(Exception):
+    """Rows take more memory than is allowed."""
+
+
+def hold_rows(source: Source) -> HeldRows | None:
+    """Return wide sparse rows in memory, in one read; None where they are not, or take too much of it.
+
+    Rows that lie in memory already are left as they are where most columns have entries.
+    """
+    if not source.sparse or source.shape.features < WIDE or source.parts is not None:
+        return None
+    if isinstance(source, InMemory) and not (isinstance(source, SparseSource) and _mostly_empty(source.x)):
+        return None
+    total = 0
+
+    def compact(block: Block) -> tuple[list[UnitsApart], Array, Array | None]:
+        nonlocal total
+        cuts = range(0, max(block.rows, 1), MAX_BLOCK_ROWS)
+        rows = [UnitsApart.of(block.x[first : first + MAX_BLOCK_ROWS] if len(cuts) > 1 else block.x) for first in cuts]
+        total += sum(part.nbytes for part in rows)
+        if total > HELD:
+            raise TooLarge
+        return rows, host(block.t), None if block.weight is None else host(block.weight)
+
+    try:
+        found = source.each_block(compact)
+    except TooLarge:
+        return None
+    t = np.concatenate([part for _, part, _ in found])
+    weight = np.concatenate([part for _, _, part in found if part is not None]) if source.weighted else None
+    pieces = [part for rows, _, _ in found for part in rows]
+    del found
+    columns = _renumber(pieces, source.shape.features)
+    return HeldRows(CompactRows(_lots(pieces, len(columns)), t, weight, source.reads), columns, source)
+
+
+def _mostly_empty(x: Any) -> bool:
+    """Whether at most half of the columns of a CSR matrix have entries."""
+    met = np.zeros(x.shape[1], dtype=np.bool_)
+    met[x.indices] = True
+    return 2 * int(met.sum()) <= len(met)
+
+
+def _renumber(pieces: list[UnitsApart], features: int) -> NDArray[np.intp]:
+    """Number the columns of rows by their counts, most first, in place; return their indices before, (D',)."""
+    counts = np.zeros(features, dtype=np.int64)
+    for part in pieces:
+        for indices in (part.columns, part.numbers.indices):
+            np.add.at(counts, indices, 1)
+    columns = np.flatnonzero(counts)
+    columns = columns[np.argsort(-counts[columns], kind="stable")]
+    index = np.zeros(features, dtype=np.int32)
+    index[columns] = np.arange(len(columns), dtype=np.int32)
+
+    def work(i: int) -> None:
+        units, indices = pieces[i].units, pieces[i].numbers.indices
+        np.bitwise_xor(index[pieces[i].columns], units >> 31, out=units)
+        indices[:] = index[indices]
+
+    run_blocks(len(pieces), work)
+    for i, part in enumerate(pieces):
+        x = part.numbers
+        x = type(x)((x.data, x.indices, x.indptr), shape=(x.shape[0], len(columns)), copy=False)
+        pieces[i] = part._replace(numbers=x)
+    return columns
+
+
+def _lots(pieces: list[UnitsApart], features: int) -> list[UnitsApart]:
+    """Return rows stacked to lots of about LOT entries a column, whatever the threads; the pieces are let go."""
+    entries = np.cumsum([0, *(part.nnz for part in pieces)])
+    lots = int(min(max(entries[-1] / (LOT * max(features, 1)), 2), MOST_LOTS, len(pieces)))
+    cuts = np.searchsorted(entries, entries[-1] * np.arange(1, lots) / lots)
+    out = []
+    for count in np.diff([0, *cuts, len(pieces)]).tolist():
+        if count:
+            out.append(_stacked(pieces[:count]))
+            del pieces[:count]
+    return out
+
+
+def _stacked(parts: list[UnitsApart]) -> UnitsApart:
+    """Return the rows of some parts, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    numbers = [part.numbers for part in parts]
+    arrays = (np.concatenate([x.data for x in numbers]), np.concatenate([x.indices for x in numbers]))
+    x = type(numbers[0])(
+        (*arrays, _joined([x.indptr for x in numbers])),
+        shape=(sum(x.shape[0] for x in numbers), numbers[0].shape[1]),
+        copy=False,
+    )
+    return UnitsApart(x, np.concatenate([part.units for part in parts]), _joined([part.starts for part in parts]))
+
+
+def _joined(starts: list[NDArray[np.int32]]) -> NDArray[np.int32]:
+    """Return where rows begin, given where those of each part do in its own entries."""
+    before = np.cumsum([0, *(part[-1] for part in starts[:-1])])
+    return np.concatenate(
+        [np.zeros(1, np.int32), *(part[1:] + np.int32(first) for part, first in zip(starts, before, strict=True))]
+    )
+
+
+def _columns_of(rows: UnitsApart, index: NDArray[np.int32], count: int) -> Any:
+    """Return CSR rows of `count` columns, index[j] of column j, which is left out below zero."""
+    x = rows.numbers
+    parts = []
+    for data, indices, ends in ((x.data, x.indices, x.indptr), (rows.signs, rows.columns, rows.starts)):
+        own = index[indices]
+        kept = own >= 0
+        before = np.concatenate([np.zeros(1, np.int32), np.cumsum(kept, dtype=np.int32)])
+        parts.append(type(x)((data[kept], own[kept], before[ends]), shape=(x.shape[0], count)))
+    return parts[0] + parts[1]

@@ -1,0 +1,178 @@
+"""Wide sparse rows held in memory: the same rows, sums and fits as those of the source they come from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from adaline import LogisticRegression, open_table
+from adaline.block import Block, UnitsApart
+from adaline.losses import Logistic
+from adaline.results import Status
+from adaline.sources import held as held_module
+from adaline.sources.array import SparseSource
+from adaline.sources.held import HeldRows, hold_rows
+from adaline.sources.sample import draw_rows, select_columns
+from adaline.sources.tables import source as tables
+from adaline.sums import CurvatureDiagonal, HessianProduct, Objective, Point, RowSample, Spread, Targets, View
+
+D = 2**15
+
+
+def rows_of(n: int = 400, seed: int = 0) -> Any:
+    """Return CSR rows of units, of numbers that are sometimes one, and mostly empty columns."""
+    rng = np.random.default_rng(seed)
+    ids = np.minimum(rng.zipf(1.3, (n, 5)), 900) * 17 + np.arange(5)
+    numbers = np.column_stack([rng.normal(size=n).round(1), np.full(n, 3.0), -np.ones(n)])
+    out = sparse.lil_array((n, D))
+    for i in range(n):
+        out[i, ids[i]] = np.where(ids[i] % 3, 1.0, -1.0)
+        out[i, [20, 21, D - 1]] = numbers[i]
+    return out.tocsr()
+
+
+def sources(weighted: bool = False) -> tuple[SparseSource, HeldRows]:
+    x = rows_of()
+    rng = np.random.default_rng(1)
+    weight = rng.integers(0, 3, x.shape[0]).astype(float) if weighted else None
+    plain = SparseSource(x, rng.integers(0, 2, (x.shape[0], 1)).astype(float), weight)
+    found = hold_rows(plain)
+    assert found is not None
+    return plain, found
+
+
+def test_units_apart_are_the_same_rows() -> None:
+    x = rows_of(50)
+    apart = UnitsApart.of(x)
+    assert apart.nnz == x.nnz
+    assert apart.nbytes < 0.6 * (x.data.nbytes + x.indices.nbytes + x.indptr.nbytes)
+    assert (apart.packed() != x).nnz == 0
+    some = np.array([7, 3, 3, 49, 0])
+    assert (apart.taken(some).packed() != x[some]).nnz == 0
+    assert (apart.squared().packed() != x.power(2)).nnz == 0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_are_those_of_the_rows(weighted: bool) -> None:
+    plain, held = sources(weighted)
+    rng = np.random.default_rng(2)
+    theta, direction = rng.normal(size=(2, 1, 1 + D))
+    point = Point(Logistic(), theta, View(np.ldexp(1.0, rng.integers(-2, 3, D)), np.zeros(D)), direction)
+    columns = held.columns
+    entries = np.concatenate([[0], 1 + columns])
+    few = Point(Logistic(), theta[:, entries], View(point.view.scale[columns], np.zeros(len(columns))))
+    few = few._replace(direction=direction[:, entries])
+    for kind in (Objective, HessianProduct, CurvatureDiagonal):
+        wanted, whole, own = (
+            s.sum(kind, p, outputs=1).sums for s, p in ((plain, point), (held, point), (held.base, few))
+        )
+        np.testing.assert_allclose(whole, wanted, rtol=1e-11, atol=1e-11)
+        at = entries if kind is not Objective else np.concatenate([[0], 1 + entries])
+        np.testing.assert_allclose(own.ravel(), wanted.ravel()[at], rtol=1e-11, atol=1e-11)
+    spreads = plain.sum(Spread), held.sum(Spread)
+    for name in ("weight", "mean", "deviation", "largest"):
+        np.testing.assert_allclose(*(getattr(one, name) for one in spreads), rtol=1e-12, atol=1e-12)
+    assert (spreads[1].deviation[[21, D - 1]] == 0).all()
+    np.testing.assert_array_equal(*(one.sum(Targets, Logistic()).sums for one in (plain, held)))
+
+
+def test_columns_are_those_with_entries_most_first() -> None:
+    plain, held = sources()
+    counts = np.bincount(plain.x.indices, minlength=D)
+    np.testing.assert_array_equal(np.sort(held.columns), np.flatnonzero(counts))
+    assert (np.diff(counts[held.columns]) <= 0).all()
+    blocks = sparse.vstack([block.x for block in held.blocks()])
+    assert (blocks != plain.x).nnz == 0
+
+
+def test_rows_and_columns_are_taken() -> None:
+    plain, held = sources(True)
+    rows = np.array([399, 5, 5, 0, 120])
+    some = held.take_rows(rows)
+    assert (next(some.blocks()).x != plain.x[rows]).nnz == 0
+    np.testing.assert_array_equal(some.read_targets(), plain.t[rows])
+    np.testing.assert_array_equal(some.read_weights(), plain.weight[rows])
+    chosen = np.array([3, 0, 9])
+    found = select_columns(held.base, chosen)
+    assert isinstance(found, SparseSource)
+    assert (found.x != plain.x[:, held.columns[chosen]]).nnz == 0
+
+
+def test_rows_that_are_not_mostly_empty_or_too_many_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, _ = sources()
+    assert hold_rows(SparseSource(plain.x[:, :4000], plain.t)) is None
+    monkeypatch.setattr(held_module, "HELD", 1000)
+    assert hold_rows(plain) is None
+
+
+def clicks(folder: Path, n: int = 600) -> Path:
+    """Write a table of ids and a number in large units."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    rng = np.random.default_rng(3)
+    ids = rng.zipf(1.4, (2, n)) % 300
+    number = (1000 + 100 * rng.normal(size=n)).round(2)
+    click = rng.random(n) < 1 / (1 + np.exp(np.sin(ids[0]) + np.cos(ids[1]) - (number - 1000) / 100))
+    columns = {"user": [f"u{v}" for v in ids[0]], "item": [f"i{v}" for v in ids[1]], "n": number}
+    parquet.write_table(pa.table({**columns, "click": click.astype(np.int8)}), folder / "clicks.parquet", 97)
+    return folder / "clicks.parquet"
+
+
+@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("l1", [0.0, 0.5])
+def test_fits_of_hashed_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: bool, l1: float) -> None:
+    """Streamed or held, the fit is that of scikit-learn on the columns that have entries."""
+    from sklearn.linear_model import LogisticRegression as Peer
+
+    monkeypatch.setattr(tables, "KEPT", 0)
+    if not held:
+        monkeypatch.setattr(held_module, "HELD", 0)
+    source = open_table(clicks(tmp_path), target="click", hashed={"user": 2**14, "item": 2**14}, progress=False)
+    model = LogisticRegression(penalty=1.0, l1=l1, tol=1e-9).fit(source)
+    proof = model.certificate_
+    assert proof.status is Status.SOLVED
+    assert proof.gap <= 1e-9 * 600
+    x = sparse.vstack([block.x for block in source.blocks()]).tocsr()
+    met = np.flatnonzero(np.bincount(x.indices, minlength=x.shape[1]))
+    assert not np.delete(model.coef_[0], met).any()
+    rows = x[:, met].toarray()
+    w, t = model.coef_[0, met], source.read_targets()[:, 0]
+    z = rows @ w + model.intercept_[0]
+    cost = np.logaddexp(0, z).sum() - t @ z + 0.5 * w @ w + l1 * np.abs(w).sum()
+    np.testing.assert_allclose(proof.objective, cost, rtol=1e-9)
+    if not l1:
+        peer = Peer(solver="newton-cholesky", tol=1e-12).fit(rows, t)
+        np.testing.assert_allclose(w, peer.coef_[0], atol=2e-4)
+
+
+def test_a_stream_is_read_once_and_samples_stay_sparse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "KEPT", 0)
+    source = open_table(clicks(tmp_path), target="click", hashed={"user": 2**20, "item": 2**20}, progress=False)
+    source.learn_coding()
+    assert source.streamed
+    some = draw_rows(source, 100)
+    assert isinstance(some, SparseSource)
+    before = source.total_reads()
+    found = hold_rows(source)
+    assert found is not None
+    assert source.total_reads() == before + 1
+    assert found.base.shape.features < 700
+
+
+def test_a_sparse_sample_merges_in_any_order() -> None:
+    plain, _ = sources()
+    whole = RowSample.zero(plain.shape, most=30)
+    whole.add(plain.block(0))
+    parts = []
+    for first in (0, 200):
+        rows = slice(first, first + 200)
+        parts.append(RowSample.zero(plain.shape, most=30))
+        parts[-1].add(Block(plain.x[rows], plain.t[rows], first_row=first))
+    parts[1].merge(parts[0])
+    assert (parts[1].x != whole.x).nnz == 0
+    np.testing.assert_array_equal(parts[1].row, whole.row)
