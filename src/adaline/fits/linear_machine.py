@@ -307,7 +307,10 @@ def likelihood_of(fitted: FittedMachine, options: MachineOptions, null: float) -
     if options.firth:
         log_likelihood = -problem.evaluate(found.theta).value
     else:
-        penalty = 0.5 * float((problem.ridge * w**2).sum()) + float((_corners(problem, options) * np.abs(w)).sum())
+        live = w.any(axis=0)  # of millions of columns, most weights may be zero
+        penalty = 0.5 * float((problem.ridge[live] * w[:, live] ** 2).sum())
+        if options.l1:
+            penalty += float((_corners(problem, options)[live] * np.abs(w[:, live])).sum())
         log_likelihood = penalty - found.evaluation.value
     return LikelihoodFit(
         fitted.solution,

@@ -88,6 +88,8 @@ class Spread(Sum):
         return np.asarray(np.sqrt(self.second / self.weight)) if self.weight > 0 else np.zeros_like(self.second)
 
     def _raw(self, values: Array) -> Array:
+        if not self.exponent.any():
+            return values
         with np.errstate(over="ignore"):
             return np.asarray(np.ldexp(values, self.exponent.astype(np.int64)))
 

@@ -26,6 +26,7 @@ from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares.dependence import SQUARED_PIVOT, Dependence, dependence
 from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.sources import Source
+from adaline.sources.held import HeldRows
 from adaline.sources.sample import draw_rows, select_columns
 from adaline.sums import CurvatureDiagonal, HessianProduct, Objective, Point, Spread, ThinnedCurvature, Thinning, View
 from adaline.sums.objective import margins, row_weights
@@ -362,14 +363,35 @@ def build_problem(
     `weight` is the sum of the weights of the rows, where the spread is of others too.
     """
     spread = column_spread(source) if spread is None else spread
-    centred: Any = intercept and not source.sparse
-    if intercept and source.sparse and len(spread.first) >= WIDE:  # few columns are far from zero, and ids never are
+    weight = spread.weight if weight is None else weight
+    if isinstance(source, HeldRows):
+        held = source.columns
+        view, ridge = _view_of(
+            spread.of_columns(held), intercept, True, RidgePenalty(penalty.value, penalty.unit[held])
+        )
+        every, all_ridges = (np.zeros(len(spread.first)) for _ in view), penalty.value * penalty.unit**2
+        all_ridges[held] = ridge
+        view, ridge = View(*(_put(part, held, own) for part, own in zip(every, view, strict=True))), all_ridges
+    else:
+        view, ridge = _view_of(spread, intercept, source.sparse, penalty)
+    return Problem(source, loss, outputs, intercept, view, ridge, spread, weight, sample, lightest)
+
+
+def _put(every: Array, columns: NDArray[np.intp], values: Array) -> Array:
+    """Return an array with some values, in place; those that are zero are not written, and take no memory."""
+    nonzero = values != 0
+    every[columns[nonzero]] = values[nonzero]
+    return every
+
+
+def _view_of(spread: Spread, intercept: bool, sparse: bool, penalty: RidgePenalty) -> tuple[View, Array]:
+    """Return the view of columns, and their penalties in it, (D,)."""
+    centred: Any = intercept and not sparse
+    if intercept and sparse and len(spread.first) >= WIDE:  # few columns are far from zero, and ids never are
         centred = np.abs(spread.mean) > spread.deviation
     size = np.where(centred, spread.deviation, spread.root)
     size = np.where(size > 0, size, np.where(spread.largest > 0, spread.largest, 1.0))
     exponent = np.clip(np.frexp(size)[1].astype(np.int64), -1022, 1022)  # neither scale nor its inverse may overflow
     scale = np.where(varying(spread) if intercept else spread.largest > 0, np.ldexp(1.0, -exponent), 0.0)
     offset = np.where(centred, -spread.mean * scale, 0.0) if np.any(centred) else np.zeros(len(scale))
-    ridge = penalty.scaled(exponent)
-    weight = spread.weight if weight is None else weight
-    return Problem(source, loss, outputs, intercept, View(scale, offset), ridge, spread, weight, sample, lightest)
+    return View(scale, offset), penalty.scaled(exponent)
