@@ -354,8 +354,12 @@ def _texts(rng: np.random.Generator) -> Iterator[Agreement]:
     """Yield the checks of hashes, texts found among others, words, and rows put together from their entries."""
     texts, known = Texts.of(TEXTS), Texts.of(TEXTS[::2])
     each, n = (texts.data, texts.offsets), len(TEXTS)
-    hashes, codes, table = rng.integers(0, 2**64, n, dtype=np.uint64), np.zeros(n, np.int32), np.zeros(16, np.int32)
+    hashes, codes, table = rng.integers(0, 2**64, n, dtype=np.uint64), np.zeros(n, np.int32), np.zeros(16, np.uint64)
     coding_texts.REFERENCES["index_texts"](table, known.data, known.offsets)
+    numbers, some, counts = np.array([0.0, 0.5, 1e300, 7.0]), np.array([7.0, -0.0, np.nan, 1.5]), np.zeros(5, np.int64)
+    of_numbers = np.zeros(16, np.uint64)
+    coding_texts.REFERENCES["index_numbers"](of_numbers, numbers)
+    twice = Texts.of([*TEXTS, *TEXTS[::3]])
     starts, indices = np.array([0, 3, 3, 10]), np.zeros(13, np.int32)
     entries, values = rng.integers(-1, 4, 10).astype(np.int32), rng.normal(size=10)
     parts = [None, starts], [rng.integers(-1, 5, 3).astype(np.int32), entries], [None, values], [0, 5], 9
@@ -365,7 +369,13 @@ def _texts(rng: np.random.Generator) -> Iterator[Agreement]:
         "buckets": (codes, np.zeros(n), hashes, 64),
         "index_texts": (table, known.data, known.offsets.astype(np.int32)),
         "find_texts": (codes, *each, known.data, known.offsets, table),
+        "index_numbers": (of_numbers * 0, numbers),
+        "find_numbers": (np.zeros(4, np.int32), some, numbers, of_numbers),
+        "distinct_texts": (np.zeros(len(twice.offsets) - 1, np.int32), twice.data, twice.offsets, None),
+        "order_texts": (np.zeros(len(twice.offsets) - 1, np.int64), twice.data, twice.offsets),
+        "take_texts": (*each, np.array([5, 0, 2, 2])),
         "words": (*each, 3),
+        "count_rows": (counts, np.abs(entries), starts),
         "join_entries": (starts, entries, values),
         "join_parts": (np.zeros(4, np.int32), indices, np.zeros(13), *parts),
     }

@@ -354,8 +354,10 @@ class _Rows:
             return [Entries.of_column(column, j) for j, column in enumerate(self._factor(factor))]
         codes, width = self._codes(factor), self.coding.width(factor)
         base = self.coding.base(factor)
+        if codes.min(initial=0) >= 0 and base in (0, width):  # the common case
+            return [Entries(codes if base else codes - np.int32(1))]
         without_level = codes < 0
-        one = np.where(codes == base, -1, codes - (codes > base)).astype(np.int32)
+        one = np.where(codes == base, np.int32(-1), codes - (codes > base))
         if not without_level.any():
             return [Entries(one)]
         share = self.coding.levels(factor)[1]
@@ -484,6 +486,8 @@ class _Rows:
     def _level_codes(self, name: str) -> Codes:
         column = self.coding.column(name, True)
         codes = column.codes(self.frame)
+        if codes.min(initial=0) >= 0:
+            return codes
         absent = codes == ABSENT
         if absent.any():
             if self.coding.missing not in ("mean", "indicator"):
@@ -514,7 +518,7 @@ class _Rows:
                 f"{factor.text} has no level for row {row}: its value is outside of all intervals. Give breaks that "
                 "reach as far, or fit the model with unseen='other' to take it for an average one"
             )
-        return np.where(nowhere, UNKNOWN, values).astype(np.intp)
+        return np.where(nowhere, UNKNOWN, values).astype(np.int32)
 
     def _refuse_missing(self, name: str, gaps: NDArray[np.bool_]) -> None:
         row = self.first_row + int(np.flatnonzero(gaps)[0])

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.coding.columns import ABSENT, UNKNOWN, Codes, is_missing, plain
+from adaline.coding.columns import ABSENT, UNKNOWN, Codes, codes_among, is_missing, plain
+from adaline.coding.texts import TextIndex, Texts
 from adaline.errors import InvalidData, MissingValues
 from adaline.lazy import nw
 from adaline.locks import cached_property
@@ -46,18 +47,22 @@ class Effect:
         return self.levels.dtype.kind == "O"
 
     @cached_property
-    def _index(self) -> dict[str, int]:
-        return {level: i for i, level in enumerate(self.levels.tolist())}
+    def _index(self) -> TextIndex:
+        return TextIndex.of(self.levels.tolist())
 
     def codes(self, frame: nw.DataFrame[Any]) -> Codes:
         """Return the index of each value of a frame among the levels, (n,), ABSENT and UNKNOWN beside them."""
         if self.name not in frame.columns:
             raise InvalidData(f"column {self.name!r} is missing from the table; the model has absorbed its effects")
         series = frame[self.name]
+        if self.texts and series.dtype == nw.String:
+            return codes_among(self._index, series)
         if self.texts:
             values = series.to_list()
-            known = {one: ABSENT if is_missing(one) else self._index.get(_text(one), UNKNOWN) for one in set(values)}
-            return np.array([known[one] for one in values], dtype=np.intp)
+            different = list(dict.fromkeys(values))
+            found = self._index.find(Texts.of("" if is_missing(one) else _text(one) for one in different))
+            known = dict(zip(different, found.tolist(), strict=True))
+            return np.array([ABSENT if is_missing(one) else known[one] for one in values], dtype=np.int32)
         if series.dtype == nw.Boolean:
             series = series.cast(nw.Int64)
         if not series.dtype.is_numeric():
@@ -71,7 +76,7 @@ class Effect:
         """Return the index of each number among the levels, (n,); ABSENT where it is NaN."""
         levels = self.levels if given.dtype.kind in "iu" else self.levels.astype(np.float64)
         among, at = _found(levels, given)
-        return np.where(np.isnan(given), ABSENT, np.where(among, at, UNKNOWN))
+        return np.where(np.isnan(given), ABSENT, np.where(among, at, UNKNOWN)).astype(np.int32)
 
     def _numbers(self, series: nw.Series[Any]) -> Array:
         """Return numbers that a frame holds as objects, or as categories, (n,), NaN where missing."""
@@ -83,9 +88,10 @@ class Effect:
     def at(self, levels: NDArray[Any]) -> Array:
         """Return the effects of some levels, (m,), as they are stored; NaN of those that are not known."""
         if self.texts:
-            found = [self._index.get(level, -1) for level in levels.tolist()]
-            return np.array([self.values[i] if i >= 0 else np.nan for i in found])
-        known, at = _found(self.levels, levels)
+            at: NDArray[Any] = self._index.find(Texts.of(levels.tolist()))
+            known = at >= 0
+        else:
+            known, at = _found(self.levels, levels)
         out = np.full(len(levels), np.nan)
         out[known] = self.values[at[known]]
         return out

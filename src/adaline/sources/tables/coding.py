@@ -23,14 +23,16 @@ from adaline.coding.columns import (
     WordColumn,
     is_text,
     learn_category,
-    plain,
+    plain_levels,
 )
 from adaline.coding.expressions import compiled, names_in
 from adaline.coding.formula import read_formula, targets_of
 from adaline.coding.frames import plain_terms, refusal
 from adaline.coding.learned import HELD
+from adaline.coding.levels import LONGEST_KEPT, Counts
 from adaline.coding.rows import check_columns
 from adaline.coding.terms import without_repetition
+from adaline.coding.texts import Texts
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
 from adaline.sources.tables.batches import without_missing
@@ -39,7 +41,6 @@ from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec, refuse_absorbed
 from adaline.sources.tables.sql import quoted
 from adaline.sources.tables.summary import (
-    LONGEST_KEPT,
     MOST_KEPT,
     ReduceRows,
     TableSummary,
@@ -162,13 +163,15 @@ class Design:
     def _hashed(self, summary: TableSummary, name: str) -> Column:
         """Return a column that is hashed, with its most frequent levels where they were counted."""
         width = dict(self.spec.hashed)[name]
-        counts = summary.levels[name].counts if name in summary.levels else None
-        if not counts or any(type(level) is int and abs(level) >= 2**53 for level in counts):  # counted as floats
-            return HashedColumn(name, "hashed", width=width)
-        levels = sorted(counts, key=lambda level: (-counts[level], str(level)))[:SHOWN]
-        total = sum(counts.values())
-        shares = tuple(counts[level] / total for level in levels)
-        return HashedColumn(name, "hashed", tuple(levels), shares, width=width, distinct=len(counts))
+        found = summary.levels[name].levels() if name in summary.levels else None
+        if not found or not found[0] or any(type(level) is int and abs(level) >= 2**53 for level in found[0]):
+            return HashedColumn(name, "hashed", width=width)  # numbers beyond 2^53 were counted as floats
+        levels, counts = found
+        by_text = Texts.of(map(str, levels)).order()
+        order = by_text[np.argsort(-counts[by_text], kind="stable")[:SHOWN]]
+        shares = tuple((counts[order] / counts.sum()).tolist())
+        chosen = tuple(levels[i] for i in order.tolist())
+        return HashedColumn(name, "hashed", chosen, shares, width=width, distinct=len(levels))
 
     def _words(self, summary: TableSummary, name: str) -> Column:
         """Return a column whose words are counted, with its vocabulary unless they are hashed."""
@@ -176,19 +179,19 @@ class Design:
         known: dict[str, Any] = {"weighting": options.weighting, "ngrams": options.ngrams, "width": options.width}
         if options.width:
             return WordColumn(name, "words", **known)
-        counts = summary.levels[name].counts
-        kept = None if counts is None else sorted(word for word in counts if counts[word] >= options.least)
-        if counts is None or kept is None or len(kept) > MOST_KEPT:
+        found = summary.levels[name].levels()
+        used = np.flatnonzero(found[1] >= options.least) if found is not None else np.empty(0, dtype=np.intp)
+        if found is None or len(used) > MOST_KEPT:
             raise InvalidData(
                 f"column {name!r} has more than {MOST_KEPT:,} different words: set a larger least=, or hash them: "
                 f"words={{{name!r}: {{'width': 2**18}}}}"
             )
-        if not kept:
+        if not len(used):
             raise InvalidData(
                 f"column {name!r} has no words that occur in {options.least:,} rows or more; leave it out"
             )
-        shares = tuple(counts[word] / summary.rows for word in kept)
-        return WordColumn(name, "words", tuple(kept), shares, rows=summary.rows, **known)
+        kept, shares = tuple(found[0][i] for i in used.tolist()), tuple((found[1][used] / summary.rows).tolist())
+        return WordColumn(name, "words", kept, shares, rows=summary.rows, **known)
 
     def _column(self, summary: TableSummary, name: str, kind: str) -> Column:
         marked = self.spec.missing == "indicator"
@@ -197,16 +200,16 @@ class Design:
         if kind == "words":
             return self._words(summary, name)
         if kind in TEXTS:
-            levels = summary.levels[name]
-            if levels.counts is None:
+            found = summary.levels[name].levels()
+            if found is None:
                 raise InvalidData(
-                    f"column {name!r} has more than {MOST_KEPT:,} different values, or {LONGEST_KEPT:,} characters of "
+                    f"column {name!r} has more than {MOST_KEPT:,} different values, or {LONGEST_KEPT:,} bytes of "
                     f"them: leave it out, or hash them: hashed={{{name!r}: 2**20}}"
                 )
-            if not levels.counts:
+            if not found[0]:
                 raise MissingValues(f"column {name!r} has no values at all; leave it out")
-            column = _category(name, levels.counts, dict(self.spec.categories).get(name), self.declared.get(name))
-            return replace(column, gaps=marked and levels.missing > 0)
+            column = _category(name, *found, dict(self.spec.categories).get(name), self.declared.get(name))
+            return replace(column, gaps=marked and summary.levels[name].missing > 0)
         if name not in summary.means:
             return Column(name, kind)
         numbers = summary.means[name]
@@ -503,18 +506,18 @@ def declared_order(relation: Relation, name: str) -> list[Any] | None:
 
 
 def _category(
-    name: str, counts: dict[Any, int], levels: tuple[Any, ...] | None, declared: Sequence[Any] | None
+    name: str, levels: list[Any], counts: Counts, given: tuple[Any, ...] | None, declared: Sequence[Any] | None
 ) -> Column:
     """Return a category: its levels are those given, or those declared that occur, or those that occur."""
-    if levels is None and declared is not None:
-        levels = tuple(level for level in declared if plain(level) in counts)
-    if levels is None:
-        return learn_category(name, counts)
-    known = {plain(level) for level in levels}
-    unknown = sorted((value for value in counts if value not in known), key=str)
-    if unknown:
+    if given is None and declared is None:
+        return learn_category(name, levels, counts)
+    known = dict(zip(levels, counts.tolist(), strict=True))
+    order = plain_levels(declared if given is None else given)  # type: ignore[arg-type]
+    if given is None:
+        order = [level for level in order if level in known]
+    elif unknown := sorted(known.keys() - set(order), key=str):
         raise InvalidData(f"column {name!r} has the level {unknown[0]!r}, which categories= does not name")
-    return learn_category(name, counts, list(levels))
+    return learn_category(name, order, np.array([known.get(level, 0) for level in order], dtype=np.int64))
 
 
 def _distinct(relation: Relation, names: list[str]) -> tuple[dict[str, int], int]:
