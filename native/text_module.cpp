@@ -142,6 +142,23 @@ auto take(const Bytes& data, const Vector& offsets, const Starts& which) {
     return std::make_tuple(owned(std::move(out.bytes)), owned(std::move(out.ends)));
 }
 
+// The texts as Python has them: lone surrogates are kept, what is no UTF-8 is replaced.
+nb::list list_texts(const Bytes& data, const Vector& offsets) {
+    const Texts texts = texts_of(data, offsets);
+    nb::list out = nb::steal<nb::list>(PyList_New(texts.n));
+    for (index i = 0; i < texts.n; ++i) {
+        const char* const begin = reinterpret_cast<const char*>(texts.begin(i));
+        PyObject* one = PyUnicode_DecodeUTF8(begin, texts.size(i), "surrogatepass");
+        if (!one) {
+            PyErr_Clear();
+            one = PyUnicode_DecodeUTF8(begin, texts.size(i), "replace");
+        }
+        if (!one) throw nb::python_error();
+        PyList_SetItem(out.ptr(), i, one);
+    }
+    return out;
+}
+
 auto words(const Bytes& data, const Vector& offsets, index longest) {
     const Texts texts = texts_of(data, offsets);
     require(longest >= 1 && longest <= 8, "longest must be from 1 to 8");
@@ -225,6 +242,7 @@ void bind_texts(nb::module_& m) {
     m.def("distinct_texts", &distinct, array("codes"), array("data"), array("offsets"), array("weights").none());
     m.def("order_texts", &sort_order, array("order"), array("data"), array("offsets"));
     m.def("take_texts", &take, array("data"), array("offsets"), array("which"));
+    m.def("list_texts", &list_texts, array("data"), array("offsets"));
     m.def("words", &words, array("data"), array("offsets"), "longest"_a);
     m.def("count_rows", &count, array("counts"), array("codes"), array("starts"));
     m.def("join_entries", &entries, array("starts"), array("codes"), array("values"));

@@ -149,7 +149,8 @@ void find_keys(std::int32_t* codes, const NumberKeys& numbers, const NumberKeys&
 
 Distinct distinct_texts(std::int32_t* codes, const Texts& texts, const index* weights) {
     Distinct out;
-    std::vector<Word> hashes, table(1024);  // of the different ones; entries as elsewhere, but for their order
+    const index likely = weights ? 2 * texts.n : 0;  // parts of a sum differ mostly
+    std::vector<Word> hashes, table(std::bit_ceil(std::size_t(std::max<index>(likely, 1024))));
     Word waiting[ahead];
     for (index from = 0; from < texts.n; from += ahead) {
         const index to = std::min(from + ahead, texts.n);
@@ -157,6 +158,8 @@ Distinct distinct_texts(std::int32_t* codes, const Texts& texts, const index* we
             waiting[i - from] = hash_at(texts, i);
             __builtin_prefetch(table.data() + (waiting[i - from] & (table.size() - 1)), 1);
         }
+        for (index i = from; i < to; ++i)
+            if (const Word entry = table[waiting[i - from] & (table.size() - 1)]) fetch(texts, out.firsts[(entry & low) - 1]);
         for (index i = from; i < to; ++i) {
             const Word hash = waiting[i - from];
             std::size_t at = hash & (table.size() - 1);

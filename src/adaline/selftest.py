@@ -356,7 +356,7 @@ def _texts(rng: np.random.Generator) -> Iterator[Agreement]:
     each, n = (texts.data, texts.offsets), len(TEXTS)
     hashes, codes, table = rng.integers(0, 2**64, n, dtype=np.uint64), np.zeros(n, np.int32), np.zeros(16, np.uint64)
     coding_texts.REFERENCES["index_texts"](table, known.data, known.offsets)
-    numbers, some, counts = np.array([0.0, 0.5, 1e300, 7.0]), np.array([7.0, -0.0, np.nan, 1.5]), np.zeros(5, np.int64)
+    numbers, some, counts = np.array([0.0, 0.5, 1e300, 7.0]), np.array([7.0, -0.0, 1e300, 1.5]), np.zeros(5, np.int64)
     of_numbers = np.zeros(16, np.uint64)
     coding_texts.REFERENCES["index_numbers"](of_numbers, numbers)
     twice = Texts.of([*TEXTS, *TEXTS[::3]])
@@ -374,6 +374,7 @@ def _texts(rng: np.random.Generator) -> Iterator[Agreement]:
         "distinct_texts": (np.zeros(len(twice.offsets) - 1, np.int32), twice.data, twice.offsets, None),
         "order_texts": (np.zeros(len(twice.offsets) - 1, np.int64), twice.data, twice.offsets),
         "take_texts": (*each, np.array([5, 0, 2, 2])),
+        "list_texts": each,
         "words": (*each, 3),
         "count_rows": (counts, np.abs(entries), starts),
         "join_entries": (starts, entries, values),
@@ -421,7 +422,13 @@ def _after(function: Callable[..., Any], given: tuple[Any, ...]) -> list[Array]:
     """Return what copies of the arrays among the arguments hold after a call, and what it returned."""
     own = [one.copy("K") if isinstance(one, np.ndarray) else one for one in given]
     told = function(*own)
-    found = [*(one for one in own if isinstance(one, np.ndarray)), *(told if isinstance(told, tuple) else [told or 0])]
+    told = 0 if told is None else told
+    if isinstance(told, list):
+        told = np.frombuffer("\n".join(told).encode("utf-8", "surrogatepass"), np.uint8)
+    found = [
+        *(one for one in own if isinstance(one, np.ndarray)),
+        *(told if isinstance(told, tuple) else [0 if told is None else told]),
+    ]
     halves = [one.view(np.uint32) if getattr(one, "dtype", None) == np.uint64 else one for one in found]
     return [np.asarray(one, dtype=np.float64) for one in halves]
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
 from typing import Any
@@ -78,22 +78,26 @@ class Texts:
 
         array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         absent = _absent(array)
-        if pa.types.is_dictionary(array.type) and 2 * len(array.dictionary) > len(array):  # as of a slice of many rows
-            array = array.dictionary_decode()
+        if pa.types.is_dictionary(array.type):
+            long = 2 * len(array.dictionary) > len(array)  # as of a slice of many rows
+            if long and not _is_string(array.type.value_type):
+                array = array.dictionary_decode()
         if not pa.types.is_dictionary(array.type):
             array = _as_integers(array)
             if pa.types.is_integer(array.type):
                 array = array.cast(pa.string())
-            elif not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+            elif not _is_string(array.type):
                 array = array.cast(pa.large_string()) if is_view(array.type) else array.dictionary_encode()
         if not pa.types.is_dictionary(array.type):
             return cls(*_buffers(array), None, absent)
         indices, values = array.indices, array.dictionary
         if indices.null_count:
             indices = indices.fill_null(0)
-        if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+        if not _is_string(values.type):
             values = pa.array([written(value) for value in values.to_pylist()] or [""], pa.large_string())
         data, offsets = _buffers(values if len(values) else pa.array([""]))
+        if 2 * len(values) > len(array):
+            return replace(cls(data, offsets).take(_whole_numbers(indices)), absent=absent)
         return cls(data, offsets, _whole_numbers(indices), absent)
 
     @property
@@ -121,11 +125,8 @@ class Texts:
 
     def to_list(self) -> list[str]:
         """Return the texts, (m,)."""
-        raw, ends = self._own_bytes().tobytes(), (self.offsets - self.offsets[0]).tolist()
-        if raw.isascii():
-            whole = raw.decode("ascii")
-            return [whole[a:b] for a, b in pairwise(ends)]
-        return [_decoded(raw[a:b]) for a, b in pairwise(ends)]
+        out: list[str] = list_texts(self.data, self.offsets)
+        return out
 
     def take(self, which: NDArray[Any]) -> Texts:
         """Return some of the texts (m,), by their indices."""
@@ -187,6 +188,8 @@ class TextIndex:
     def of(cls, values: Sequence[str]) -> TextIndex:
         """Return the index of different texts."""
         known, table = Texts.of(values), _empty_table(len(values))
+        if known.offsets[-1] < 2**31:  # half the memory to look at
+            known = Texts(known.data, known.offsets.astype(np.int32))
         index_texts(table, known.data, known.offsets)
         return cls(known, table)
 
@@ -268,13 +271,6 @@ def _absent(array: Any) -> NDArray[np.bool_] | None:
     return found if found.any() else None
 
 
-def _decoded(raw: bytes) -> str:
-    try:
-        return raw.decode("utf-8", "surrogatepass")
-    except UnicodeDecodeError:
-        return raw.decode("utf-8", "replace")
-
-
 def _as_integers(array: Any) -> Any:
     """Return an Arrow array of floats as whole numbers, where all that are present are; others as they are."""
     import pyarrow as pa
@@ -288,6 +284,10 @@ def _as_integers(array: Any) -> Any:
         return array
     whole = present.cast(pa.int64(), safe=False)
     return array if pc.any(pc.not_equal(whole.cast(array.type, safe=False), present)).as_py() else whole
+
+
+def _is_string(kind: Any) -> bool:
+    return str(kind) in ("string", "large_string")
 
 
 def is_view(kind: Any) -> bool:
@@ -453,6 +453,18 @@ def take_texts_reference(data: Bytes, offsets: Offsets, which: Starts) -> tuple[
     return np.frombuffer(b"".join(taken), dtype=np.uint8), ends
 
 
+def list_texts_reference(data: Bytes, offsets: Offsets) -> list[str]:
+    """Return texts as Python has them: lone surrogates are kept, what is no UTF-8 is replaced."""
+    return [_decoded(one) for one in _each(data, offsets)]
+
+
+def _decoded(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return raw.decode("utf-8", "replace")
+
+
 def count_rows_reference(counts: Starts, codes: Codes32, starts: Starts) -> None:
     """Add to `counts` (m,) in how many rows, of entries codes[starts[i] : starts[i + 1]], each code is."""
     for begin, end in pairwise(starts.tolist()):
@@ -523,6 +535,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "distinct_texts": distinct_texts_reference,
     "order_texts": order_texts_reference,
     "take_texts": take_texts_reference,
+    "list_texts": list_texts_reference,
     "words": words_reference,
     "count_rows": count_rows_reference,
     "join_entries": join_entries_reference,
@@ -541,6 +554,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     distinct_texts,
     order_texts,
     take_texts,
+    list_texts,
     words,
     count_rows,
     join_entries,

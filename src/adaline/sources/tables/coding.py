@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.coding import Coding, Column, Effect, Learned, Term
@@ -32,7 +33,7 @@ from adaline.coding.learned import HELD
 from adaline.coding.levels import LONGEST_KEPT, Counts
 from adaline.coding.rows import check_columns
 from adaline.coding.terms import without_repetition
-from adaline.coding.texts import Texts
+from adaline.coding.texts import TextIndex, Texts
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
 from adaline.sources.tables.batches import without_missing
@@ -511,13 +512,21 @@ def _category(
     """Return a category: its levels are those given, or those declared that occur, or those that occur."""
     if given is None and declared is None:
         return learn_category(name, levels, counts)
-    known = dict(zip(levels, counts.tolist(), strict=True))
     order = plain_levels(declared if given is None else given)  # type: ignore[arg-type]
+    at = _places(levels, order)
     if given is None:
-        order = [level for level in order if level in known]
-    elif unknown := sorted(known.keys() - set(order), key=str):
-        raise InvalidData(f"column {name!r} has the level {unknown[0]!r}, which categories= does not name")
-    return learn_category(name, order, np.array([known.get(level, 0) for level in order], dtype=np.int64))
+        order, at = [level for level, i in zip(order, at.tolist(), strict=True) if i >= 0], at[at >= 0]
+    elif unknown := [levels[i] for i in np.setdiff1d(np.arange(len(levels)), at)]:
+        raise InvalidData(f"column {name!r} has the level {min(unknown, key=str)!r}, which categories= does not name")
+    return learn_category(name, order, np.where(at >= 0, counts[np.maximum(at, 0)], 0))
+
+
+def _places(levels: list[Any], wanted: list[Any]) -> NDArray[Any]:
+    """Return the index of each value wanted among levels, below zero where it is none of them."""
+    if all(type(level) is str for level in chain(levels, wanted)):
+        return TextIndex.of(levels).find(Texts.of(wanted))
+    index = {level: i for i, level in enumerate(levels)}
+    return np.array([index.get(level, -1) for level in wanted], dtype=np.intp)
 
 
 def _distinct(relation: Relation, names: list[str]) -> tuple[dict[str, int], int]:
