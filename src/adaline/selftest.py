@@ -422,7 +422,6 @@ def _after(function: Callable[..., Any], given: tuple[Any, ...]) -> list[Array]:
     """Return what copies of the arrays among the arguments hold after a call, and what it returned."""
     own = [one.copy("K") if isinstance(one, np.ndarray) else one for one in given]
     told = function(*own)
-    told = 0 if told is None else told
     if isinstance(told, list):
         told = np.frombuffer("\n".join(told).encode("utf-8", "surrogatepass"), np.uint8)
     found = [
