@@ -18,10 +18,10 @@ import pytest
 
 from adaline import open_table
 from adaline.coding import levels as levels_module
-from adaline.coding.columns import ABSENT, UNKNOWN, Column, is_missing, plain
+from adaline.coding.columns import Column, is_missing, plain
 from adaline.coding.frames import learn_from_frame
 from adaline.coding.levels import LevelSummary, WordSummary
-from adaline.coding.texts import Texts
+from adaline.coding.texts import ABSENT, UNKNOWN, Texts
 from adaline.errors import InvalidData
 from adaline.sources.tables import coding as coding_module
 

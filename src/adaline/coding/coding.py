@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.block import Columns
-from adaline.coding.columns import ABSENT, MISSING_LEVEL, UNKNOWN, Codes, Column, HashedColumn, WordColumn
+from adaline.coding.columns import MISSING_LEVEL, Codes, Column, HashedColumn, WordColumn
 from adaline.coding.contrasts import Contrast, contrast_of
 from adaline.coding.effects import Effect
 from adaline.coding.expressions import compiled, evaluate, lag_of, names_in
 from adaline.coding.learned import Cut, Facts
 from adaline.coding.rows import AVERAGED, Entries, as_csr, product_of
 from adaline.coding.terms import Term, TermFactor
-from adaline.coding.texts import Texts, joined_hashes, seed_of, signed_buckets
+from adaline.coding.texts import ABSENT, UNKNOWN, Texts, joined_hashes, seed_of, signed_buckets
 from adaline.errors import InvalidData, MissingValues
 from adaline.lazy import nw
 from adaline.locks import cached_property

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array
 from adaline.coding.texts import (
     ABSENT,
+    UNKNOWN,
     NumberIndex,
     TextIndex,
     Texts,
@@ -27,7 +28,6 @@ from adaline.coding.texts import (
     signed_buckets,
     written,
 )
-from adaline.coding.texts import OTHER as UNKNOWN
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.lazy import nw
 from adaline.locks import cached_property

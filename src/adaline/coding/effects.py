@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.coding.columns import ABSENT, UNKNOWN, Codes, codes_among, is_missing, plain
-from adaline.coding.texts import TextIndex, Texts
+from adaline.coding.columns import Codes, codes_among, is_missing, plain
+from adaline.coding.texts import ABSENT, UNKNOWN, TextIndex, Texts
 from adaline.errors import InvalidData, MissingValues
 from adaline.lazy import nw
 from adaline.locks import cached_property

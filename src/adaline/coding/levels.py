@@ -154,7 +154,8 @@ class LevelSummary:
         """Join equal values; forget all where there are too many."""
         for parts in self._numbers.values():
             if len(parts) > 1:
-                parts[:] = [_counted(*map(np.concatenate, zip(*parts, strict=True)))]
+                values = np.concatenate([values for values, _ in parts])
+                parts[:] = [_counted(values, np.concatenate([counts for _, counts in parts]))]
         if len(self._texts) > 1:
             weights = np.concatenate([counts for _, counts in self._texts])
             found, counts, _ = Texts.joined([texts for texts, _ in self._texts]).distinct(weights)

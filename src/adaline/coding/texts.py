@@ -31,7 +31,7 @@ Hashes = NDArray[np.uint64]
 Codes32 = NDArray[np.int32]
 Starts = NDArray[np.int64]
 
-ABSENT, OTHER = -1, -2  # codes of a missing value, and of one that is not among the known ones
+ABSENT, UNKNOWN = -1, -2  # codes of a missing value, and of one that is not among the known ones
 WORD = re.compile(r"\w\w+")
 NO_WORD = re.compile(r"\W+")
 
@@ -55,7 +55,8 @@ class Texts:
     def of(cls, values: Iterable[str]) -> Texts:
         """Return Python texts as bytes and offsets."""
         values = list(values)
-        whole, each = "".join(values), values
+        whole = "".join(values)
+        each: list[Any] = values
         data = whole.encode("utf-8", "surrogatepass")
         if not whole.isascii():
             each = [value.encode("utf-8", "surrogatepass") for value in values]
@@ -194,7 +195,7 @@ class TextIndex:
         return cls(known, table)
 
     def find(self, texts: Texts) -> Codes32:
-        """Return the index of the text of each row, (n,), OTHER where it is not known."""
+        """Return the index of the text of each row, (n,), UNKNOWN where it is not known."""
         codes = np.empty(len(texts.offsets) - 1, dtype=np.int32)
         find_texts(codes, texts.data, texts.offsets, self.known.data, self.known.offsets, self.table)
         return texts.spread(codes)
@@ -215,7 +216,7 @@ class NumberIndex:
         return cls(known, table)
 
     def find(self, values: Array) -> Codes32:
-        """Return the index of each number, (n,), OTHER where it is not known, ABSENT where it is NaN."""
+        """Return the index of each number, (n,), UNKNOWN where it is not known, ABSENT where it is NaN."""
         codes = np.empty(len(values), dtype=np.int32)
         find_numbers(codes, np.ascontiguousarray(values), self.known, self.table)
         return codes
@@ -409,12 +410,12 @@ def _index(table: Hashes, known: list[bytes]) -> None:
 def find_texts_reference(
     codes: Codes32, data: Bytes, offsets: Offsets, known_data: Bytes, known_offsets: Offsets, table: Hashes
 ) -> None:
-    """Write the index of each text among the known ones to `codes` (m,), OTHER where it is not among them."""
+    """Write the index of each text among the known ones to `codes` (m,), UNKNOWN where it is not among them."""
     codes[:] = _find(_each(data, offsets), _each(known_data, known_offsets))
 
 
 def find_numbers_reference(codes: Codes32, values: Array, known: Array, table: Hashes) -> None:
-    """Write the index of each number among the known ones to `codes` (n,), OTHER for others, ABSENT for NaN."""
+    """Write the index of each number among the known ones to `codes` (n,), UNKNOWN for others, ABSENT for NaN."""
     found = _find(_each_number(values), _each_number(known))
     codes[:] = np.where(np.isnan(values), ABSENT, found)
 
@@ -423,7 +424,7 @@ def _find(keys: list[bytes], known: list[bytes]) -> list[int]:
     index: dict[bytes, int] = {}
     for i, one in enumerate(known):
         index.setdefault(one, i)
-    return [index.get(one, OTHER) for one in keys]
+    return [index.get(one, UNKNOWN) for one in keys]
 
 
 def distinct_texts_reference(
