@@ -160,7 +160,8 @@ class LevelSummary:
             weights = np.concatenate([counts for _, counts in self._texts])
             found, counts, _ = Texts.joined([texts for texts, _ in self._texts]).distinct(weights)
             self._texts[:] = [(found, counts)]
-        every = [part for parts in (self._texts, *self._numbers.values()) for part in parts]
+        numbers = [part for parts in self._numbers.values() for part in parts]
+        every: list[tuple[Any, Counts]] = [*self._texts, *numbers]
         long = sum(len(texts.data) for texts, _ in self._texts) > LONGEST_KEPT
         if self._many or long or sum(len(counts) for _, counts in every) > self.most:
             self._many, every = True, []
