@@ -75,6 +75,7 @@ class RowsToJudge:
 def _rows_to_judge(model: Any, data: Any, table: str | None, target: str | None, weight: str | None) -> RowsToJudge:
     """Return the rows of a table, or of a file of sparse rows."""
     source: Source
+    targets: tuple[str, ...]
     if sparse_suffix(data) is not None:
         source = sparse_rows_for(model, data, table, target, weight)
         y, targets, title, rows = source.read_targets()[:, 0], ("label",), pipe_title(data), source.count_rows()

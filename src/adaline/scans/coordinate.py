@@ -128,7 +128,7 @@ class CoordinateRule(Scan):
             still = copy_at_once(self.root[:, : 1 + self.features][:, columns])[0]
             if self.steps == steps:
                 break
-        theta = still[:, 1 : self._last : self.pace].T.copy()
+        theta: Array = still[:, 1 : self._last : self.pace].T.copy()
         if self.average and steps:
             sums, last = still[:, self.pace : self._last : self.pace].T, still[:, self._last]
             theta = (sums + (steps - last) * theta) / steps
