@@ -277,6 +277,9 @@ def _scans() -> Iterator[tuple[Callable[[], Scan], str]]:
     yield from (started("Sigmoid", kinds[name], rate=0.1, activation=name) for name in sigmoid.ACTIVATIONS)
     for name in adaptive.ACTIVATIONS:
         yield from (started("Adaptive", kinds[name], activation=name, wide=wide) for wide in (False, True))
+    losses = {"squared": "identity", "tanh_squared": "tanh", "sigmoid_squared": "logistic", "softmax": "softmax"}
+    yield from (started("Coordinate", kinds[name], loss=loss) for loss, name in losses.items())
+    yield started("Coordinate", "bits", l1=0.5, average=True)
 
 
 def _scan(layout: str, block: Block, start: Callable[[], Scan]) -> Agreement:

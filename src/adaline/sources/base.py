@@ -348,18 +348,11 @@ class InMemory(Source):
         """Return the same rows with other weights, (N,)."""
 
 
-class IndexedSource(Source):
-    """A source of rows x (N, D), targets t (N, K) and weights (N,) in memory, whose blocks are indexed."""
+class KnownTargets(Source):
+    """A source whose targets t (N, K), and weights (N,) or None, lie in memory."""
 
+    t: Any
     weight: Array | None
-    rows_per_block: int
-
-    def __init__(self, x: Any, t: Any, weight: Any = None, names: tuple[str, ...] | None = None) -> None:
-        self.x, self.t, self.weight, self.names = x, t, weight, names
-        self.n_rows = int(x.shape[0])
-        self.shape = Shape(int(x.shape[1]), int(t.shape[1]))
-        self.flat = self.shape.targets == 1
-        self.reads = [0]
 
     @property
     def weighted(self) -> bool:
@@ -373,6 +366,19 @@ class IndexedSource(Source):
     def read_targets(self) -> Array:
         """Return the targets, (N, K), on the host."""
         return host(self.t)
+
+
+class IndexedSource(KnownTargets):
+    """A source of rows x (N, D), targets t (N, K) and weights (N,) in memory, whose blocks are indexed."""
+
+    rows_per_block: int
+
+    def __init__(self, x: Any, t: Any, weight: Any = None, names: tuple[str, ...] | None = None) -> None:
+        self.x, self.t, self.weight, self.names = x, t, weight, names
+        self.n_rows = int(x.shape[0])
+        self.shape = Shape(int(x.shape[1]), int(t.shape[1]))
+        self.flat = self.shape.targets == 1
+        self.reads = [0]
 
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets, (N, K)."""

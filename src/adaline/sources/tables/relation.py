@@ -326,7 +326,7 @@ class Relation:
         if sparse := [name for name in self.files if sparse_suffix(name)]:
             raise UnreadableTable(
                 f"{sparse[0]} holds sparse rows, without names of columns: open_table reads it, and adaline fit, "
-                "select and predict; use one of these"
+                "select, predict, score and update; use one of these"
             )
         kinds = {file_format(name) for name in self.files}
         if len(kinds) > 1:

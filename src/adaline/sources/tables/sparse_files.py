@@ -30,7 +30,7 @@ from adaline.coding.columns import DEFAULT_WIDTH, check_width
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.locks import cached_property
 from adaline.sources.array import SparseSource
-from adaline.sources.base import Reader, Source
+from adaline.sources.base import KnownTargets, Reader, Source
 from adaline.sources.progress import ReadingProgress, watched
 from adaline.sources.tables.batches import file_stamp
 from adaline.sources.tables.failures import Reporting
@@ -335,7 +335,7 @@ class HeldFileRows(SparseSource, FileRows):
         return out
 
 
-class StreamedRows(FileRows):
+class StreamedRows(KnownTargets, FileRows):
     """Rows of a file that are parsed again for every pass; targets (N, K) and weights (N,) are in memory."""
 
     sparse = streamed = costly = True
@@ -352,19 +352,6 @@ class StreamedRows(FileRows):
     def density(self) -> float:
         """The fraction of the numbers of X that are stored."""
         return float(self.counts[:, 1].sum()) / (self.n_rows * self.shape.features)
-
-    @property
-    def weighted(self) -> bool:
-        """Whether the rows have weights."""
-        return self.weight is not None
-
-    def read_weights(self) -> Array | None:
-        """Return the weights, (N,), or None."""
-        return self.weight
-
-    def read_targets(self) -> Array:
-        """Return the targets, (N, K)."""
-        return self.t
 
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets, (N, K)."""
