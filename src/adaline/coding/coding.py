@@ -18,6 +18,7 @@ from adaline.coding.contrasts import Contrast, contrast_of
 from adaline.coding.effects import Effect
 from adaline.coding.expressions import compiled, evaluate, lag_of, names_in
 from adaline.coding.learned import Cut, Facts
+from adaline.coding.names import NAMED, MadeNames
 from adaline.coding.rows import AVERAGED, Entries, as_csr, product_of
 from adaline.coding.terms import Term, TermFactor
 from adaline.coding.texts import ABSENT, UNKNOWN, Texts, joined_hashes, seed_of, signed_buckets
@@ -29,7 +30,7 @@ from adaline.parameters import OneOf
 MISSING = ("error", "drop", "mean", "indicator")
 UNSEEN = ("error", "other")
 MANY, FILLED = 500, 0.125  # columns from which X is sparse, and the share of its numbers up to which it is
-NAMED = 2**16  # columns of X up to which their names are kept; those of more are made when they are asked for
+LONGEST_SHOWN = 60  # characters of a level in a message
 TYPICAL_WORDS = 64.0  # of a text, where they were not counted
 
 
@@ -498,7 +499,7 @@ class _Rows:
             row = int(np.flatnonzero(codes == UNKNOWN)[0])
             level = self.frame[column.name].to_list()[row]
             raise InvalidData(
-                f"column {column.name!r} has the level {level!r} at row {self.first_row + row}, which was not "
+                f"column {column.name!r} has the level {_shown(level)} at row {self.first_row + row}, which was not "
                 f"there when the levels were learned ({_some(column.levels)}). Fit the model with "
                 "unseen='other' to take such a level for an average one, or name all levels by categories="
             )
@@ -528,7 +529,7 @@ class _Rows:
         )
 
 
-class ColumnNames(Sequence[str]):
+class ColumnNames(MadeNames):
     """The names of the columns of a coding, each made when it is asked for."""
 
     def __init__(self, coding: Coding) -> None:
@@ -538,10 +539,7 @@ class ColumnNames(Sequence[str]):
     def __len__(self) -> int:
         return int(self.ends[-1]) if len(self.ends) else 0
 
-    def __getitem__(self, k: Any) -> Any:
-        if isinstance(k, slice):
-            return tuple(self[i] for i in range(*k.indices(len(self))))
-        k = range(len(self))[k]
+    def _name(self, k: int) -> str:
         term = int(np.searchsorted(self.ends, k, side="right"))
         return self.coding.term_name(self.coding._all_terms[term], k - (int(self.ends[term - 1]) if term else 0))
 
@@ -576,6 +574,12 @@ def _product(lists: list[list[Any]]) -> list[list[Any]]:
     return out
 
 
+def _shown(level: Any) -> str:
+    """Return a level as a message shows it, on one line, cut where it is long."""
+    text = repr(level)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}...{text[0]}"
+
+
 def _some(levels: tuple[Any, ...]) -> str:
-    shown = ", ".join(map(str, levels[:8]))
+    shown = ", ".join(_shown(level).strip("'\"") for level in levels[:8])
     return shown + (", ..." if len(levels) > 8 else "")

@@ -24,6 +24,7 @@ from adaline.coding.texts import (
     Texts,
     expected_collisions,
     join_entries,
+    joinable,
     seed_of,
     signed_buckets,
     written,
@@ -83,6 +84,8 @@ class Column:
         if self.kind == "date":
             return days(series)
         try:
+            if frame.implementation.is_pyarrow() and series.dtype.is_integer():  # of which some are rounded
+                return _arrow_numbers(native.column(self.name).cast("double", safe=False))
             return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
         except Exception:
             raise InvalidData(
@@ -258,8 +261,8 @@ def is_text(distinct: int, rows: int) -> bool:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is missing: None or NaN."""
-    return value is None or value != value
+    """Whether a value is missing: None, NaN, or NA of pandas."""
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
 
 
 def plain(value: Any) -> Any:
@@ -312,8 +315,11 @@ def _arrow_codes(column: Any, code: Callable[[Any], int]) -> Codes:
     """Return the code of each value of an Arrow column, (n,), from that of each different value."""
     import pyarrow as pa
 
+    column = joinable(column)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
+    if not isinstance(column, pa.ChunkedArray):
+        column = pa.chunked_array([column])
     parts = [np.empty(0, dtype=np.int32)]
     for chunk in column.dictionary_encode("encode").chunks:  # a missing value is one of the dictionary's
         codes = np.array([*map(code, chunk.dictionary.to_pylist())], dtype=np.int32)

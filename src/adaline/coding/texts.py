@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import reduce
 from itertools import pairwise
 from typing import Any
@@ -32,6 +33,7 @@ Codes32 = NDArray[np.int32]
 Starts = NDArray[np.int64]
 
 ABSENT, UNKNOWN = -1, -2  # codes of a missing value, and of one that is not among the known ones
+LONG = 2**31 - 1  # bytes of texts that offsets of 32 bits reach
 WORD = re.compile(r"\w\w+")
 NO_WORD = re.compile(r"\W+")
 
@@ -77,6 +79,7 @@ class Texts:
         """Return the texts of an Arrow column, and of its other values as they are written."""
         import pyarrow as pa
 
+        column = joinable(column)
         array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         absent = _absent(array)
         if pa.types.is_dictionary(array.type):
@@ -228,6 +231,8 @@ def _empty_table(keys: int) -> Hashes:
 
 def written(value: Any) -> str:
     """Return a value as text: whole numbers in decimal digits, others as Python writes them."""
+    if isinstance(value, Decimal):
+        value = int(value) if value == int(value) else float(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return "" if value is None else value if isinstance(value, str) else str(value)
@@ -259,6 +264,26 @@ def joined_hashes(each: Sequence[Hashes]) -> Hashes:
 def expected_collisions(distinct: int, width: int) -> float:
     """Return how many of so many different texts are expected to share a bucket with another one."""
     return float(distinct * -np.expm1((max(distinct, 1) - 1) * np.log1p(-1 / width))) if width > 1 else float(distinct)
+
+
+def joinable(column: Any) -> Any:
+    """Return an Arrow column whose chunks Arrow can join and encode, and whose missing values it counts.
+
+    It neither joins nor counts those that dictionaries hold, it does not join texts that are too long for their
+    offsets, and does not encode runs and the types of extensions, such as UUID. Times are those of a table: of UTC,
+    to the microsecond.
+    """
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(column.type):
+        return column.cast(pa.timestamp("us", None if column.type.tz is None else "UTC"), safe=False)
+    if pa.types.is_run_end_encoded(column.type) or isinstance(column.type, pa.BaseExtensionType):
+        return pa.array([None if value is None else written(value) for value in column.to_pylist()], pa.large_string())
+    if pa.types.is_dictionary(column.type):
+        chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+        gaps = any(_absent(one.dictionary) is not None for one in chunks)
+        return column.cast(column.type.value_type) if gaps else column
+    return column.cast(pa.large_string()) if pa.types.is_string(column.type) and column.nbytes > LONG else column
 
 
 def _absent(array: Any) -> NDArray[np.bool_] | None:

@@ -13,9 +13,10 @@ from adaline.arrays import Array, is_sparse
 from adaline.block import Block
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
+from adaline.coding.names import NumberedNames
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
 from adaline.fitted import check_is_fitted
-from adaline.input.columns import names_on
+from adaline.input.columns import columns_on, names_on
 from adaline.lazy import nw
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.source import coded_by
@@ -55,9 +56,9 @@ def coded(system: Any, source: Source, targets: bool = True) -> Source:
             return coded_by(source, coding, targets, classes is not None and classes.dtype.kind in "UO")
     check_is_fitted(system, "n_features_in_")
     source.learn_coding()
-    names = names_on(system)
-    hashed = "_hashed" in system.__dict__
-    source = source.in_columns(system.n_features_in_, None if names is None else tuple(names), hashed)
+    columns = columns_on(system)
+    names = columns.names if columns.first is None else NumberedNames(columns.first, columns.count)
+    source = source.in_columns(columns.count, names, columns.hashed)
     if source.shape.features != system.n_features_in_:
         raise InvalidData(
             f"X has {source.shape.features} features, but {type(system).__name__} is expecting "

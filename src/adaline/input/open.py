@@ -21,10 +21,10 @@ import scipy
 from adaline.arrays import Array, all_finite, host, is_device, is_sparse, namespace, to_device_of
 from adaline.coding import Coding, Effect
 from adaline.coding.frames import collected, learn_from_frame
-from adaline.errors import InvalidData, InvalidParameter, InvalidType, UnknownLabel, warn
+from adaline.errors import InvalidData, InvalidParameter, InvalidType, MissingValues, UnknownLabel, warn
 from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wanted_basis
 from adaline.input.coded import check_intercept, coded, is_coded
-from adaline.input.columns import InputColumns, columns_on, kept_names, names_on
+from adaline.input.columns import InputColumns, columns_on, first_index, kept_names, names_on
 from adaline.input.labels import Labels, category_order, encode, read_labels, refuse_masked
 from adaline.lazy import nw
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, TableSource
@@ -361,7 +361,8 @@ def _open_source(
         raise InvalidParameter("absorb= is for a regression on the columns themselves: leave out basis, or absorb=")
     rows = _absorbed(system, source) if targets else source.unlabelled()
     basis = learn_basis(system, rows)
-    columns = InputColumns(source.shape.features, kept_names(source.names), coding, basis, source.hashed)
+    kept, first = kept_names(source.names), first_index(source.names)
+    columns = InputColumns(source.shape.features, kept, coding, basis, source.hashed, first)
     return OpenedRows(rows, columns)
 
 
@@ -448,6 +449,8 @@ def _numbers(system: Any, x: Any) -> Any:
         advice = next((advice for words, advice in ADVICE.items() if words in str(error)), "")
         raise InvalidData(f"{error}{advice}") from None
     except TypeError as error:
+        if "NAType" in str(error):
+            raise MissingValues("X has missing values (NA): fill them, or leave such rows out") from None
         raise InvalidType(str(error)) from None
 
 

@@ -7,7 +7,7 @@ the rows were read.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -75,7 +75,7 @@ class Source(ABC):
     hashed: bool = False
     """Whether the columns are those that all names of a file are hashed to."""
 
-    def in_columns(self, count: int, names: tuple[str, ...] | None, hashed: bool) -> Source:
+    def in_columns(self, count: int, names: Sequence[str] | None, hashed: bool) -> Source:
         """Return the same rows in the D columns of a model, with their (D,) names, where a file leaves that open."""
         return self
 

@@ -193,7 +193,8 @@ STATE: dict[str, str] = {
     **{"_result": "OnlineResult", "_standard": "Standard|None", "_targets": "{level: number|number(.)}"},
     **{"_recording": "Recording", "_state": "Adaptation", "_recorded": "[number(., D)]", "coding_": "Coding"},
     **{"output_": "float|float(K)", "deviance_": "float|float(K)", "dispersion_": "float|float(K)"},
-    **{"shape_": "positive|positive(K)", "_with_offset": "bool", "_hashed": "bool", "absorbed_": "Absorption"},
+    **{"shape_": "positive|positive(K)", "_with_offset": "bool", "absorbed_": "Absorption"},
+    **{"_hashed": "bool", "_first_index": "count"},
     **{"_densities": "ClassDensities", "_mixtures": "[Components]", "priors_": "number(C)", "gamma_": "number"},
     **{
         "covariance_": "float|float(.)|float(., .)|float(., ., .)|float(., ., ., .)",

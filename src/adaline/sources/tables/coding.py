@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.coding import Coding, Column, Effect, Learned, Term
-from adaline.coding.coding import NAMED
 from adaline.coding.columns import (
     FEW_LEVELS,
     HashedColumn,
@@ -31,6 +30,7 @@ from adaline.coding.formula import read_formula, targets_of
 from adaline.coding.frames import plain_terms, refusal
 from adaline.coding.learned import HELD
 from adaline.coding.levels import LONGEST_KEPT, Counts
+from adaline.coding.names import NAMED
 from adaline.coding.rows import check_columns
 from adaline.coding.terms import without_repetition
 from adaline.coding.texts import TextIndex, Texts
@@ -269,8 +269,9 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
     if not features and terms is None:
         raise InvalidData(f"{relation.title} has no column to learn from besides the target")
     for name in features:
-        if kinds[name] == "other" or (kinds[name] == "date" and name not in spec.dates):
-            raise InvalidData(refusal(name, kinds[name], relation.schema[name]))
+        nested = kinds[name] == "category" and relation.has_no_levels(name)
+        if kinds[name] == "other" or nested or (kinds[name] == "date" and name not in spec.dates):
+            raise InvalidData(refusal(name, "other" if nested else kinds[name], relation.schema[name]))
         if kinds[name] == "category" and relation.schema[name] == "TIMESTAMP WITH TIME ZONE":
             raise InvalidData(f"column {name!r} holds times with a zone, no categories: name it in dates=")
     orders = {name: declared_order(relation, name) for name in features if kinds[name] == "category"}
@@ -328,6 +329,7 @@ def learn_coding(relation: Relation, spec: TableSpec, reduce: ReduceRows | None 
     coding = _learn_functions(reduce, design, design.coding(summary), relation.estimated_rows() or 0)
     check_columns(coding.count)
     _refuse_collisions(coding)
+    _refuse_merged_levels(coding)
     return coding
 
 
@@ -421,6 +423,17 @@ def _join(left: list[list[Array]] | None, right: list[list[Array]] | None) -> li
     if left is None or right is None or sum(len(part) for parts in (*left, *right) for part in parts) > HELD:
         return None
     return [mine + theirs for mine, theirs in zip(left, right, strict=True)]
+
+
+def _refuse_merged_levels(coding: Coding) -> None:
+    """Refuse levels that are whole numbers beyond 2^53, where float64, as which they are read, merges neighbours."""
+    for column in (column for column in coding.columns if column.has_levels):
+        if any(type(level) is int and abs(level) >= 2**53 for level in column.levels):
+            raise InvalidData(
+                f"column {column.name!r} has levels of 2^53 or more, where float64 merges neighbours: hash it, "
+                f"hashed={{{column.name!r}: 2**20}}, or give it as texts, by a query such as SELECT "
+                f"CAST({quoted(column.name)} AS VARCHAR) AS ..."
+            )
 
 
 def _refuse_collisions(coding: Coding) -> None:
