@@ -405,6 +405,11 @@ def _levels(rng: np.random.Generator) -> Iterator[Agreement]:
             (np.zeros(10), effects[:10].copy(), starts, cells, ordered, inverse),
         ),
         "level_components": (levels.level_components_reference, (codes[:2], 15)),
+        "level_factor": (levels.level_factor_reference, (codes[:2], 15, weight)),
+        "level_precondition": (
+            levels.level_precondition_reference,
+            (effects, *levels.level_factor_reference(codes[:2], 15, weight)),
+        ),
     }
     yield from _calls("levels", 1e-12, given)
 

@@ -15,7 +15,7 @@ from adaline.arrays import Array
 from adaline.block import Columns
 from adaline.coding.columns import MISSING_LEVEL, Codes, Column, HashedColumn, WordColumn
 from adaline.coding.contrasts import Contrast, contrast_of
-from adaline.coding.effects import Effect
+from adaline.coding.effects import Effect, effects_of_rows
 from adaline.coding.expressions import compiled, evaluate, lag_of, names_in
 from adaline.coding.learned import Cut, Facts
 from adaline.coding.names import NAMED, MadeNames
@@ -240,10 +240,11 @@ class Coding:
 
         It is NaN where the offset is missing, and None where the coding has neither.
         """
-        effects = [one.of(frame, self.unseen, first_row) for one in self.effects if one.fitted]
+        fitted = [effect for effect in self.effects if effect.fitted]
+        effects = effects_of_rows(fitted, frame, self.unseen, first_row) if fitted else None
         if self.offset is None:
-            return sum(effects[1:], effects[0]) if effects else None
-        return sum(effects, self._read_expression(frame))
+            return effects
+        return self._read_expression(frame) if effects is None else self._read_expression(frame) + effects
 
     def _read_expression(self, frame: nw.DataFrame[Any]) -> Array:
         """Return the offset of each row of a frame, (n,), NaN where it is missing."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -27,14 +28,19 @@ class Effect:
     ----------
     name : of the column.
     levels : (L,) whole numbers, numbers, or texts, sorted; none before the fit.
-    values : (L,) effects of the levels; their mean over the rows fitted is zero.
+    values : (L,) effects of the levels; their mean over the rows fitted is zero. Minus infinity is the effect of a
+        level whose counts are zero whatever the rows.
     missing : effect of rows without a value, NaN where the fit had none.
+    directions : (L + 1,) how fast effects grow along the direction in which counts are separated, that of missing
+        values last; none where levels do not separate rows together. Rows whose directions add up to less than zero
+        have a mean of zero, those whose directions add up to more have none.
     """
 
     name: str
     levels: NDArray[Any] = field(default_factory=partial(np.empty, 0, np.int64))
     values: Array = field(default_factory=partial(np.empty, 0))
     missing: float = math.nan
+    directions: Array = field(default_factory=partial(np.empty, 0))
 
     @property
     def fitted(self) -> bool:
@@ -85,19 +91,29 @@ class Effect:
             raise InvalidData(f"column {self.name!r} holds {series.dtype}, the model was fitted to numbers there")
         return np.array([np.nan if is_missing(one) else float(one) for one in values])
 
-    def at(self, levels: NDArray[Any]) -> Array:
-        """Return the effects of some levels, (m,), as they are stored; NaN of those that are not known."""
+    def at(self, levels: NDArray[Any], gaps: bool) -> tuple[Array, Array]:
+        """Return the effects and directions of some levels, (m,), as they are stored; NaN of those that are not known.
+
+        With `gaps` those of missing values are the last.
+        """
         if self.texts:
             at: NDArray[Any] = self._index.find(Texts.of(levels.tolist()))
             known = at >= 0
         else:
             known, at = _found(self.levels, levels)
-        out = np.full(len(levels), np.nan)
-        out[known] = self.values[at[known]]
-        return out
+        values, along = np.full(len(levels) + gaps, np.nan), np.zeros(len(levels) + gaps)
+        values[: len(levels)][known] = self.values[at[known]]
+        values[len(levels) :] = self.missing
+        if len(self.directions):
+            along[: len(levels)][known] = self.directions[at[known]]
+            along[len(levels) :] = self.directions[-1]
+        return values, along
 
-    def of(self, frame: nw.DataFrame[Any], unseen: str, first_row: int = 0) -> Array:
-        """Return the effect of each row of a frame, (n,); zero for unseen levels where they are allowed."""
+    def of(self, frame: nw.DataFrame[Any], unseen: str, first_row: int = 0) -> tuple[Array, Array | None]:
+        """Return the effect of each row of a frame, (n,), and its directions, None where there are none.
+
+        Both are zero for unseen levels, where these are allowed.
+        """
         codes = self.codes(frame)
         if unseen == "error" and (codes == UNKNOWN).any():
             row = int((codes == UNKNOWN).argmax())
@@ -112,7 +128,30 @@ class Effect:
         out = np.where(codes == ABSENT, self.missing, 0.0)
         known = codes >= 0
         out[known] = self.values[codes[known]]
+        if not len(self.directions):
+            return out, None
+        along = np.where(codes == ABSENT, self.directions[-1], 0.0)
+        along[known] = self.directions[codes[known]]
+        return out, along
+
+
+def effects_of_rows(effects: Sequence[Effect], frame: nw.DataFrame[Any], unseen: str, first_row: int = 0) -> Array:
+    """Return the sum of the effects of each row of a frame, (n,); minus infinity where its mean is zero."""
+    found = [effect.of(frame, unseen, first_row) for effect in effects]
+    out: Array = sum((values for values, _ in found[1:]), found[0][0])
+    if not any(along is not None for _, along in found):
         return out
+    along = np.sum([along for _, along in found if along is not None], axis=0)
+    out[along < -0.5] = -np.inf
+    rising = (along > 0.5) & np.isfinite(out)
+    if rising.any():
+        row = int(rising.argmax())
+        levels = ", ".join(f"{effect.name} {frame[effect.name].to_list()[row]!r}" for effect in effects)
+        raise InvalidData(
+            f"row {first_row + row} has no finite mean: in the rows fitted, counts of its levels ({levels}) are "
+            "separated, so that their effects are apart by an infinite amount"
+        )
+    return out
 
 
 def _text(value: Any) -> str:

@@ -95,6 +95,15 @@ def effects_on(system: Any, x: Any) -> Array | None:
     return found
 
 
+def refuse_absorbed(system: Any, what: str) -> None:
+    """Refuse what would need the leverages of absorbed effects."""
+    if "absorbed_" in system.__dict__:
+        raise InvalidParameter(
+            f"no {what} where effects are absorbed: leverages of their levels are not known. Code columns of few "
+            "levels by categories= instead"
+        )
+
+
 def coding_of(system: Any) -> Coding | None:
     """Return the coding of a fitted system; by names alone where it was fitted to numbers, None without names."""
     names = names_on(system)

@@ -384,8 +384,8 @@ def _absorbed(system: Any, source: Source) -> Source:
 
 def _absorbs_nothing(system: Any) -> InvalidParameter:
     return InvalidParameter(
-        f"{type(system).__name__} does not absorb effects: use LinearRegression, or GeneralizedLinear with "
-        "loss='poisson', or open the table without absorb="
+        f"{type(system).__name__} does not absorb effects: use LinearRegression, Ridge or ElasticNet, or "
+        "GeneralizedLinear with loss='poisson', or open the table without absorb="
     )
 
 

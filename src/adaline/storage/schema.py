@@ -100,7 +100,7 @@ RECORDS: dict[type[Any], str] = {
     Coding: "columns: (Column|HashedColumn|WordColumn), terms: (Term), target: str|None, weight: str|None, "
     "missing: 'error'|'drop'|'mean'|'indicator', unseen: 'error'|'other', intercept: bool, offset: str|None, "
     "learned: (Learned), effects: (Effect)",
-    Effect: "name: str, levels: label(E), values: number(E), missing: float",
+    Effect: "name: str, levels: label(E), values: float(E), missing: float, directions: number(.)",
     Absorption: "names: (str), levels: (count), freedom: count, exact: bool, total: float, singletons: count, "
     "separated: count",
     Column: f"{_COLUMN}, kind: 'number'|'boolean'|'date'|'category'",
@@ -605,6 +605,8 @@ def _effect(made: Effect, sizes: Sizes) -> None:
     texts = levels.dtype.kind == "O" and all(type(level) is str for level in levels)
     _hold(texts or levels.dtype in (np.int64, np.float64), "levels that are numbers or texts")
     _hold(len(levels) < 2 or bool((levels[:-1] < levels[1:]).all()), "levels that are sorted, each once")
+    _hold(bool((made.values < np.inf).all()) and made.missing != np.inf, "effects that are finite, or minus infinity")
+    _hold(len(made.directions) in (0, 1 + len(levels)), "directions of the levels")
 
 
 def _column(made: Column, sizes: Sizes) -> None:

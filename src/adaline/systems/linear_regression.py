@@ -127,31 +127,7 @@ class LinearRegression(LinearSystem):
         if source is None:
             return (solve_sums(moments, self.fit_intercept, none, self.rank == "drop"),)
         fit = solve_least_squares(source, moments, self.fit_intercept, none, self.solver, self.rank == "drop")
-        if source.absorption is not None:
-            from adaline.solvers.absorb.absorb import certified
-
-            assert isinstance(source, AbsorbedSource)
-            fit = certified(fit, source)
-        return (fit,)
-
-    @property
-    def effects_(self) -> dict[str, Any]:
-        """The effects that a fit has absorbed: for each column a frame of its levels and their values.
-
-        They are what is left of the outputs beside columns and intercept. The values of a column have a mean of zero
-        over the rows fitted; the level of rows without a value, where there are such, is None.
-
-        Examples
-        --------
-        >>> from adaline import LinearRegression, open_table
-        >>> rows = {"y": [1.0, 2.0, 4.0, 6.0], "x": [0.0, 1.0, 0.0, 2.0], "firm": ["a", "a", "b", "b"]}
-        >>> model = LinearRegression().fit(open_table(rows, target="y", absorb="firm"))
-        >>> model.effects_["firm"]["value"].round(6).tolist()
-        [-1.5, 1.5]
-        """
-        from adaline.inference.coefficients import absorbed_effects
-
-        return absorbed_effects(self)
+        return (self._beside_effects(fit, source),)
 
     def _absorb(self, table: TableSource) -> AbsorbedSource:
         """Return the rows of a table without the effects that it absorbs."""

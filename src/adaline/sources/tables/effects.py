@@ -215,7 +215,8 @@ def number_levels(name: str, values: NDArray[Any]) -> Levels:
 
     Whole numbers of a range not much longer than the rows are many are numbered by a table, others by hashing.
     """
-    gaps = np.isnan(values)
+    whole_numbers = values.dtype == np.int32
+    gaps = np.zeros(0, dtype=bool) if whole_numbers else np.isnan(values)
     missing = bool(gaps.any())
     present = values[~gaps] if missing else values
     low, high = (float(end(present, initial=0.0 if not len(present) else present[0])) for end in (np.min, np.max))
@@ -225,9 +226,11 @@ def number_levels(name: str, values: NDArray[Any]) -> Levels:
             f"query such as SELECT CAST({quoted(name)} AS VARCHAR) AS ..."
         )
     levels: NDArray[Any]
-    near = high - low < 2 * len(values) + TABLE
-    steps = (present - low).astype(np.int32) if near else np.empty(0, dtype=np.int32)
-    if near and bool((steps == present - low).all()):
+    near = high - low < min(2 * len(values) + TABLE, 2**31)
+    steps = np.empty(0, dtype=np.int32)
+    if near:
+        steps = present - np.int32(low) if whole_numbers else (present - low).astype(np.int32)
+    if near and (whole_numbers or bool((steps == present - low).all())):
         met = np.zeros(int(high - low) + 1, dtype=bool)
         met[steps] = True
         levels, codes = np.flatnonzero(met) + low, (np.cumsum(met, dtype=np.int32) - np.int32(1))[steps]
