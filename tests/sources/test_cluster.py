@@ -136,8 +136,7 @@ def test_scans_of_classes_are_mixed_over_parts(cls: type[Any], target: str, tmp_
     assert 0.0 < proof.gap <= proof.objective < np.inf
     alone = pd.read_parquet(names[0]).iloc[:40]
     one, other = (
-        cls(**online, rate=0.01, **own).fit(alone[FEATURES], alone[target])
-        for own in ({"epochs": 1}, {"mixing": 1})
+        cls(**online, rate=0.01, **own).fit(alone[FEATURES], alone[target]) for own in ({"epochs": 1}, {"mixing": 1})
     )
     np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-12)
 
@@ -246,9 +245,7 @@ def test_whole_numbers_beyond_floats_are_hashed_exactly(tmp_path: Path) -> None:
     assert len(found) == 100
 
 
-def test_effects_of_more_rows_than_a_cluster_sends_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_effects_of_more_rows_than_a_cluster_sends_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names, options = coded_files(tmp_path), {"target": "amount", "features": FEATURES, "absorb": "shop"}
     here, table = (open_table(names, **options, cluster=one) for one in (None, Here(2)))
     passes = [LinearRegression().fit(one).certificate_.passes for one in (here, table)]

@@ -23,8 +23,10 @@ pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 @pytest.fixture(scope="module")
 def session() -> Iterator[Any]:
     """Two executors, processes of their own, of one task each."""
-    few = {"spark.executor.memory": "512m", "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
-    yield from started("local-cluster[2,1,512]", **few)
+    java = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    yield from started(
+        "local-cluster[2,1,512]", **{"spark.executor.memory": "512m", "spark.executor.extraJavaOptions": java}
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -39,28 +41,32 @@ def executor() -> int:
     return int(Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-def test_an_executor_is_killed_in_passes(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names, killed, opened = files(tmp_path), tmp_path / "killed", spark._open_run
-    killed.mkdir()
+def test_an_executor_is_killed_in_a_pass(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names, passes, opened = files(tmp_path), tmp_path / "passes", spark._open_run
 
     def dying(owner: str, run: Any) -> Any:
-        """Open a run; the second task of every third job kills its executor when it is first tried."""
+        """Open a run; the second pass kills the executor of its second task, whose files are lost with it."""
         from pyspark import TaskContext
 
         task = TaskContext.get()
-        if task.stageId() % 3 == 0 and task.partitionId() == 1 and task.attemptNumber() == 0:
-            (killed / str(task.stageId())).touch()
+        (passes / str(task.stageId())).touch()
+        if len(list(passes.iterdir())) == 2 and task.partitionId() == 1 and task.attemptNumber() == 0:
+            for folder in spark._folders(owner):
+                shutil.rmtree(folder, ignore_errors=True)
             os.kill(executor(), signal.SIGKILL)
         return opened(owner, run)
 
-    for data, cluster in ((names, session), (session.read.parquet(*names).repartitionByRange(4, "a"), None)):
-        name = names if cluster else grouped(data, tmp_path / "groups.parquet")
-        here = LogisticRegression(tol=1e-3).fit(open_table(name, target="three", features=FEATURES))
+    frame = session.range(0, 400, 1, 4).selectExpr("rand(1) a", "rand(2) b", "rand(3) c", "int(3 * rand(4)) three")
+    for data, written in ((names, names), (frame, grouped(frame, tmp_path / "groups.parquet"))):
+        here = LogisticRegression(tol=1e-3).fit(open_table(written, target="three", features=FEATURES))
+        cluster = session if data is names else None
         there = open_table(data, target="three", features=FEATURES, cluster=cluster)
-        there.count_rows()
+        held = held_of(there)
+        before = [file.path for file in held.files] if cluster is None else []
+        shutil.rmtree(passes, ignore_errors=True)
+        passes.mkdir()
         with monkeypatch.context() as patched:
             patched.setattr(spark, "_open_run", dying)
             assert state(LogisticRegression(tol=1e-3).fit(there)) == state(here)
-        assert list(killed.iterdir())
-        shutil.rmtree(killed)
-        killed.mkdir()
+        assert len(list(passes.iterdir())) > 2
+        assert not before or any(not os.path.exists(path) for path in before)  # others were written
