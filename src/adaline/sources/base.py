@@ -214,8 +214,8 @@ class Source(ABC):
         if self.parts is not None:
             raise InvalidParameter(
                 "this rule takes the rows one after the other, and on a cluster they lie in parts: use a system that "
-                "sums over all rows, such as LinearRegression or LogisticRegression, or LMS(mixing=1), which averages "
-                "over parts, or open the table without cluster="
+                "sums over all rows, such as LinearRegression or LogisticRegression, or a rule that is averaged over "
+                "parts, such as LMS(mixing=1) or Perceptron(mixing=10), or open the table without cluster="
             )
 
     def map(self, function: Callable[[Block], Array]) -> Array:
