@@ -364,3 +364,10 @@ def test_signatures_show_plain_types(system: Any) -> None:
 def test_the_signature_of_ridge() -> None:
     shown = "penalty: float | str | Sequence[float] = 'auto', criterion: str = 'gcv', folds: int = 5"
     assert shown in str(inspect.signature(adaline.Ridge))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc")
+def test_the_kernels_ask_for_no_glibc_newer_than_the_wheels_promise() -> None:
+    native = pytest.importorskip("adaline._native")
+    asked = {int(minor) for minor in re.findall(rb"\0GLIBC_2\.(\d+)(?=[.\0])", Path(native.__file__).read_bytes())}
+    assert asked and max(asked) <= 28, sorted(asked)
