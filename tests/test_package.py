@@ -94,7 +94,7 @@ def test_importing_is_light() -> None:
     assert heavy == []
 
 
-SLOW = ("sklearn", "pandas", "scipy.stats", "pyarrow", "duckdb", "matplotlib")
+SLOW = ("sklearn", "pandas", "scipy.stats", "pyarrow", "duckdb", "sqlite3", "matplotlib", "adaline.sources.tables")
 
 
 def test_a_fit_imports_neither_scikit_learn_nor_what_reads_tables() -> None:

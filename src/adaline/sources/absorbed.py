@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,10 @@ from adaline.block import Shape
 from adaline.coding import Coding, Effect
 from adaline.sources.array import ArraySource
 from adaline.sources.base import Source
-from adaline.sources.tables.effects import EffectRows, Levels
 from adaline.wording import counted
+
+if TYPE_CHECKING:  # tables are slow to import
+    from adaline.sources.tables.effects import EffectRows, Levels
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import count
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeGuard, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.scans import Scan, State
 from adaline.sources.threads import Forest, done_ahead, one_blas_thread, run_tasks
 from adaline.sums import Sum, WeightTotals
+
+if TYPE_CHECKING:  # tables are slow to import
+    from adaline.sources.tables.source import TableSource
 
 S = TypeVar("S", bound=Sum)
 T = TypeVar("T")
@@ -49,6 +52,8 @@ class Source(ABC):
     names: tuple[str, ...] | None
     coding: Coding | None = None
     """How the columns were made from those of a table; None where they were not."""
+    tabular: ClassVar[bool] = False
+    """Whether the class is `TableSource`."""
     sparse: bool = False
     streamed: bool = False
     """Whether the rows cannot be held in memory as a whole, so that every pass makes their blocks again."""
@@ -334,6 +339,11 @@ class Source(ABC):
     def name(self, column: int) -> str:
         """Return the name of a feature column, x0, x1, ... where it has none."""
         return f"x{column}" if self.names is None else self.names[column]
+
+
+def is_table(rows: Any) -> TypeGuard[TableSource]:
+    """Whether rows are a table; to ask does not import what tables need."""
+    return isinstance(rows, Source) and rows.tabular
 
 
 class InMemory(Source):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal, Self, overload
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 
@@ -75,7 +75,7 @@ from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.least_squares.descent import read_init
 from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, LikelihoodFit
 from adaline.solvers.smooth.problem import Problem, build_problem
-from adaline.sources import Source, TableSource
+from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource, Absorption
 from adaline.sources.views import in_memory, shares_of
 from adaline.sums import Targets
@@ -86,6 +86,9 @@ from adaline.systems.families.near import NearFits
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import split_theta, theta_of
 from adaline.wording import counted
+
+if TYPE_CHECKING:  # tables are slow to import
+    from adaline.sources import TableSource
 
 TOLERANCE = {"gradient": 1e-8, "stochastic": 1e-4}
 PRECISE = 1e-10

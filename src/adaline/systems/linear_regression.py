@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from adaline.errors import ConvergenceWarning, InvalidParameter, warn
 from adaline.parameters import (
@@ -24,11 +24,14 @@ from adaline.solvers.least_squares import descent
 from adaline.solvers.least_squares.choose import SOLVERS, gram_fits, is_wide, solve_least_squares, solve_wide
 from adaline.solvers.least_squares.direct import solve_sums
 from adaline.solvers.least_squares.fit import Fit
-from adaline.sources import Source, TableSource
+from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource
 from adaline.sums import Moments
 from adaline.systems.families.linear_system import LinearSystem
 from adaline.systems.families.named import named_system
+
+if TYPE_CHECKING:  # tables are slow to import
+    from adaline.sources import TableSource
 
 RANKS = ("minimum-norm", "drop")
 

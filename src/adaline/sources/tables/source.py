@@ -76,6 +76,8 @@ class TableSource(Source):
     targets) for predictions.
     """
 
+    tabular = True
+
     def __init__(
         self,
         relation: Relation,
