@@ -30,8 +30,12 @@ def fixed_effects(settings: Settings) -> Section:
 
     frame = pd.DataFrame(_columns(settings.rows(1_000_000)))
     out = [_table("least squares", frame, _least_squares(frame)), _table("poisson", frame, _poisson(frame))]
+    seldom = pd.DataFrame(_seldom_moving(settings.rows(1_000_000)))
+    out.append(_table("workers that seldom move", seldom, _least_squares(seldom)))
     with tempfile.TemporaryDirectory() as folder:
-        out.append(_memory(Path(folder) / "rows.parquet", settings))
+        rows = settings.rows(10_000_000)
+        out.append(_memory(Path(folder) / "rows.parquet", _columns(rows), settings))
+        out.append(_memory(Path(folder) / "levels.parquet", _columns(6 * rows // 5, rows), settings))
     return Section("Fixed effects", _TEXT, out)
 
 
@@ -90,21 +94,41 @@ def _peers(function: str, formula: str, frame: Any) -> dict[str, Callable[[], An
     }
 
 
-def _memory(path: Path, settings: Settings) -> Table:
+def _memory(path: Path, columns: dict[str, Any], settings: Settings) -> Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    rows = settings.rows(10_000_000)
-    pq.write_table(pa.table(_columns(rows)), path)
+    pq.write_table(pa.table(columns), path)
+    rows, levels = len(columns["y"]), [int(columns[name].max()) + 1 for name in ("worker", "firm")]
     command = [sys.executable, "-m", "benchmarks.fixed_effects", str(path), str(settings.threads)]
     output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
     line = (OURS, seconds(float(output[-3])), f"{int(output[-2]) / 1e6:.0f} MB", output[-1])
-    return Table(f"Parquet, {rows} rows", ("", "time", "peak above the libraries", "digits certified"), [line])
+    return Table(
+        f"Parquet, {rows} rows, {levels[0]} and {levels[1]} levels",
+        ("", "time", "peak above the libraries", "digits certified"),
+        [line],
+    )
 
 
-def _columns(rows: int) -> dict[str, Any]:
+def _columns(rows: int, workers: int | None = None) -> dict[str, Any]:
+    """Return rows of workers and firms that are drawn at random, a tenth as many workers as rows by default."""
     rng = np.random.default_rng(0)
-    worker, firm = rng.integers(0, max(rows // 10, 2), rows), rng.integers(0, max(rows // 1000, 2), rows)
+    worker = rng.integers(0, max(rows // 10, 2) if workers is None else workers, rows)
+    return _targets(rng, worker, rng.integers(0, max(rows // 1000, 2), rows))
+
+
+def _seldom_moving(rows: int) -> dict[str, Any]:
+    """Return ten rows for each worker, of whom one in ten moves once, to the next of the firms, which form a ring."""
+    rng = np.random.default_rng(0)
+    workers, firms = max(rows // 10, 2), max(rows // 200, 2)
+    worker = np.arange(rows) // 10 % workers
+    home, moves = rng.integers(0, firms, workers), rng.random(workers) < 0.1
+    firm = (home[worker] + (moves[worker] & (np.arange(rows) % 10 > 4))) % firms
+    return _targets(rng, worker, firm)
+
+
+def _targets(rng: np.random.Generator, worker: Any, firm: Any) -> dict[str, Any]:
+    rows = len(worker)
     effect = rng.normal(size=worker.max() + 1)[worker] + rng.normal(size=firm.max() + 1)[firm]
     a, b, c = rng.normal(size=(3, rows)) + 0.5 * effect
     y = a - 2 * b + 0.5 * c + effect + rng.normal(size=rows)
@@ -115,8 +139,9 @@ def _columns(rows: int) -> dict[str, Any]:
 _TEXT = """
 `LinearRegression().fit(open_table(frame, absorb=["worker", "firm"]))` and `GeneralizedLinear(loss="poisson")`, opening
 included, beside `pyfixest.feols` and `fepois` with classical errors, for each of its demeaners, at its own tolerances,
-from the same pandas frame. The digits of pyfixest are those that its worst coefficient shares with ours. Then a Parquet
-file of ten times the rows and levels: by how much the fit raises the peak of a process above what libraries take.
+from the same pandas frame. The digits of pyfixest are those that its worst coefficient shares with ours. Workers that
+seldom move hang together by few rows. Then Parquet files of ten times the rows and levels, and of nearly as many levels
+as rows: by how much the fit raises the peak of a process above what libraries take.
 """
 
 if __name__ == "__main__":

@@ -18,9 +18,13 @@
 // Many columns: P is diagonal, d_j = x_j n / sum x_j^2, A = c n^-1/2 weight / hbar, M = 0 and b = 1;
 // the identity is treated as a sigmoid.
 //
-// The prior of column j is 2^-c0 of its first nonzero number, a power of two: too small to have an
-// effect, and it changes with the column's units.
+// The prior of column j is 2^-c0 of its first normal number, a power of two: too small to have an
+// effect, and it changes with the column's units. Zero and subnormal numbers before it count nothing:
+// a metric of their size would overflow at the first number of ordinary size.
 #pragma once
+
+#include <cmath>
+#include <limits>
 
 #include "recursive.hpp"
 
@@ -32,7 +36,7 @@ inline constexpr double fade = 2;  // rows count in P as n^fade
 inline double settle(const Recursion& u, const double* p, double weight, double lam = 1) {
     for (index i = 0; i < u.n; ++i) {
         double* const row = u.S + i * u.pitch;
-        if (u.x[i] == 0 || row[i] != 0) continue;
+        if (row[i] != 0 || std::fabs(u.x[i]) < std::numeric_limits<double>::min()) continue;
         bool fresh = true;
         for (index j = 0; j < u.n; ++j) fresh &= row[j] == 0;
         if (!fresh) continue;

@@ -41,6 +41,22 @@ inline bool is_short(const nb::dlpack::dtype& type) {
 
 using Shorts = std::optional<nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
 using Chosen = std::optional<nb::ndarray<const index, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
+using Outputs = std::optional<nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>>;
+
+template <class Integer>
+bool within(const void* numbers, index from, index to, index low, index high) {
+    const auto* const p = static_cast<const Integer*>(numbers);
+    bool all = true;
+    for (index k = from; k < to; ++k) all &= p[k] >= low && p[k] < high;
+    return all;
+}
+
+// How many rows of x there are where some are chosen, which must exist.
+inline index count_chosen(const Chosen& chosen, index rows) {
+    if (!chosen) return rows;
+    require(within<index>(chosen->data(), 0, index(chosen->size()), 0, rows), "chosen rows must exist");
+    return index(chosen->size());
+}
 
 // Rows of x: a matrix, or a list of columns of one type and length.
 class Rows {
@@ -49,6 +65,11 @@ class Rows {
 
   public:
     Dense dense;
+
+    explicit Rows(nb::handle x, const Chosen& chosen) : Rows(x) {
+        dense.rows = count_chosen(chosen, dense.rows);
+        if (chosen) dense.chosen = chosen->data();
+    }
 
     explicit Rows(nb::handle x) {
         if (!nb::isinstance<nb::list>(x)) {
@@ -71,14 +92,6 @@ class Rows {
     Rows(const Rows&) = delete;
     Rows& operator=(const Rows&) = delete;
 };
-
-template <class Integer>
-bool within(const void* numbers, index from, index to, index low, index high) {
-    const auto* const p = static_cast<const Integer*>(numbers);
-    bool all = true;
-    for (index k = from; k < to; ++k) all &= p[k] >= low && p[k] < high;
-    return all;
-}
 
 template <class Integer>
 bool ascending(const void* numbers, index size) {
@@ -131,6 +144,15 @@ inline Targets targets(const Reals& t, const Maybe& weight, index rows) {
     require(t.ndim() == 2 && index(t.shape(0)) == rows, "t must have one row for each row of x");
     require(!weight || index(weight->size()) == rows, "weight must have one number for each row of x");
     return {t.data(), index(t.shape(1)), weight ? weight->data() : nullptr};
+}
+
+// The visits of a scan of K outputs to rows: in their order, or in one that is given, which excludes chosen rows.
+inline Visits visits(const Chosen& chosen, const Chosen& order, const Maybe& rates, const Outputs& outputs, index rows, index K) {
+    require(!order || within<index>(order->data(), 0, index(order->size()), 0, rows), "rows of an order must exist");
+    require(!(order && chosen), "an order and chosen rows exclude each other");
+    const index count = order ? index(order->size()) : rows;
+    require(!outputs || (index(outputs->shape(0)) == count && index(outputs->shape(1)) == K), "outputs must be (rows, K)");
+    return {count, order ? order->data() : nullptr, rates ? rates->data() : nullptr, outputs ? outputs->data() : nullptr};
 }
 
 // The kernels of the instruction set in use.

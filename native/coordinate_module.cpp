@@ -21,19 +21,11 @@ class CoordinateScan {
     std::vector<index> columns;
     std::vector<std::pair<index, double>> pairs;
 
-    using Outputs = std::optional<nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>>;
-
     bool runs() const { return c.tally->status == double(ScanState::running); }
 
-    Targets checked(const Reals& t, const Maybe& weight, const Chosen& chosen, const Chosen& order, const Outputs& outputs,
-                    index rows, Visits& v) const {
+    Targets checked(const Reals& t, const Maybe& weight, index rows) const {
         const Targets y = targets(t, weight, rows);
         require(y.K == c.T, "t must have a column for each target");
-        require(!order || within<index>(order->data(), 0, index(order->size()), 0, rows), "rows of an order must exist");
-        require(!(order && chosen), "an order and chosen rows exclude each other");
-        v = {order ? index(order->size()) : rows, order ? order->data() : nullptr, nullptr, outputs ? outputs->data() : nullptr};
-        require(!outputs || (index(outputs->shape(0)) == v.count && index(outputs->shape(1)) == c.K),
-                "outputs must be (rows, K)");
         return y;
     }
 
@@ -103,30 +95,26 @@ class CoordinateScan {
     }
 
   public:
-    CoordinateScan(Loss loss, Buffer state, Buffer tally, index D, index K, bool held, bool intercept, double penalty, double l1)
+    CoordinateScan(Loss loss, Buffer state, Buffer tally, index D, index K, bool held, bool averaged, bool intercept,
+                   double penalty, double l1)
         : state(state), tally(tally) {
         const bool known = loss == Loss::squared || loss == Loss::logistic || loss == Loss::softmax ||
                            loss == Loss::sigmoid_squared || loss == Loss::tanh_squared;
         require(known && D >= 0 && K >= 1 && tally.size() == tallies, "the loss or the tallies do not fit");
-        require(state.ndim() == 3 && state.shape(0) == 1 && index(state.shape(1)) >= 1 + D &&
-                    index(state.shape(2)) >= 1 + K * (held ? 3 : 2),
+        require(state.ndim() == 3, "the state must be (1, 1 + D, width)");
+        c = {loss, D, K, loss == Loss::softmax ? 1 : K, index(state.shape(2)), held, averaged, intercept ? 1.0 : 0.0,
+             penalty, l1, state.data(), reinterpret_cast<Tally*>(tally.data())};
+        require(state.shape(0) == 1 && index(state.shape(1)) >= 1 + D && c.width >= c.last() + averaged,
                 "the state must be (1, 1 + D, width)");
-        c = {loss, D, K, loss == Loss::softmax ? 1 : K, index(state.shape(2)), held, intercept ? 1.0 : 0.0, penalty, l1,
-             state.data(), reinterpret_cast<Tally*>(tally.data())};
         outputs.resize(K);
     }
 
     void run_dense(nb::handle x, const Reals& t, const Maybe& weight, const Chosen& chosen, const Chosen& order,
                    const Maybe&, const Outputs& outputs) const {
-        Rows held(x);
+        Rows held(x, chosen);
         Dense& rows = held.dense;
-        if (chosen) {
-            require(within<index>(chosen->data(), 0, index(chosen->size()), 0, rows.rows), "chosen rows must exist");
-            rows.chosen = chosen->data();
-            rows.rows = index(chosen->size());
-        }
-        Visits v;
-        const Targets y = checked(t, weight, chosen, order, outputs, rows.rows, v);
+        const Visits v = visits(chosen, order, {}, outputs, rows.rows, c.K);
+        const Targets y = checked(t, weight, rows.rows);
         require(rows.columns == c.D, "x must have D columns");
         if (order) rows.chosen = order->data();
         const nb::gil_scoped_release unlocked;
@@ -136,10 +124,9 @@ class CoordinateScan {
     void run_csr(const Vector& data, const Vector& indices, const Vector& indptr, const Reals& t, const Maybe& weight,
                  const Chosen& chosen, const Chosen& order, const Maybe&, const Outputs& outputs) const {
         const Sparse x = sparse(data, indices, indptr, c.D, false);
-        if (chosen)
-            require(within<index>(chosen->data(), 0, index(chosen->size()), 0, x.rows), "chosen rows must exist");
-        Visits v;
-        const Targets y = checked(t, weight, chosen, order, outputs, chosen ? index(chosen->size()) : x.rows, v);
+        const index count = count_chosen(chosen, x.rows);
+        const Visits v = visits(chosen, order, {}, outputs, count, c.K);
+        const Targets y = checked(t, weight, count);
         {
             std::optional<nb::gil_scoped_release> unlocked;
             if (v.count > 1) unlocked.emplace();  // one row is taken while no other thread can take one
@@ -182,8 +169,8 @@ void bind_coordinates(nb::module_& m) {
     const auto array = [](const char* name) { return nb::arg(name).noconvert(); };
     const auto optional = [](const char* name) { return nb::arg(name).noconvert().none(); };
     nb::class_<CoordinateScan>(m, "CoordinateScan")
-        .def(nb::init<Loss, Buffer, Buffer, index, index, bool, bool, double, double>(), "loss"_a, array("state"),
-             array("tally"), "D"_a, "K"_a, "held"_a, "intercept"_a, "penalty"_a, "l1"_a)
+        .def(nb::init<Loss, Buffer, Buffer, index, index, bool, bool, bool, double, double>(), "loss"_a, array("state"),
+             array("tally"), "D"_a, "K"_a, "held"_a, "averaged"_a, "intercept"_a, "penalty"_a, "l1"_a)
         .def("run_dense", &CoordinateScan::run_dense, "x"_a, array("t"), optional("weight"), optional("chosen"),
              optional("order"), optional("rates"), optional("outputs"))
         .def("run_csr", &CoordinateScan::run_csr, array("data"), array("indices"), array("indptr"), array("t"),

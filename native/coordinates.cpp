@@ -199,6 +199,17 @@ void spread(const Coordinates& c, double m, const Room& r) {
     }
 }
 
+// Takes the weights of the row's coordinates into their sums, for the rows since `last` up to and including row n.
+void sum_up(const Coordinates& c, double n, const Room& r) {
+    const index pace = c.pace();
+    for (index i = 0; i < r.n; ++i) {
+        double* const at = r.entries[i].at;
+        double& last = at[c.last()];
+        for (index k = 0; k < c.K; ++k) at[(k + 1) * pace] += (n - last) * at[1 + k * pace];
+        last = n;
+    }
+}
+
 // Takes a row whose entries are in the room; false where it ends the scan.
 [[gnu::noinline]] bool take(const Coordinates& c, const double* t, double weight, double square, Room& r) {
     Tally& tally = *c.tally;
@@ -222,9 +233,11 @@ void spread(const Coordinates& c, double m, const Room& r) {
     double slopes = 0;
     for (index k = 0; k < c.K; ++k) slopes += r.g[k] * r.g[k];
     if (slopes > (numbers ? 0 : silent)) {
+        if (c.averaged) sum_up(c, tally.steps, r);
         const double m = c.K == 1 ? gather<true>(c, weight, r) : gather<false>(c, weight, r);
         for (index k = 0; k < c.K; ++k) r.u[k] = step(c, r.z[k], r.g[k], eta, r.q[k]);
         c.K == 1 ? spread<true>(c, m, r) : spread<false>(c, m, r);
+        if (c.averaged) sum_up(c, tally.steps + 1, r);
     }
     tally.steps += 1;
     tally.weight += weight;

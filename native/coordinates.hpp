@@ -12,7 +12,11 @@
 //   H = sqrt(G) / (eta m),   a = d + (u / eta) x' + H s w,   s w = soft(a, e l1 / s) / (H + e penalty / s^2)
 //   d = a - H s w,   e = 1 + tally.hold, how often the penalties count
 //
-// Only the coordinates of a row are visited. All that belongs to one lies together: s, then w, G (and d) of each output.
+// The mean of the weights after each row is kept by sums S of the coordinates of a row alone: before row n
+// S += (n - 1 - last) w, after it S += w and last = n; the mean after N rows is (S + (N - last) w) / N.
+//
+// Only the coordinates of a row are visited. All that belongs to one lies together: s, then w, G (and d, and S) of each
+// output, and last.
 #pragma once
 
 #include "kernels.hpp"
@@ -24,11 +28,13 @@ struct Coordinates {
     index D, K, T;  // columns, outputs, columns of t
     index width;    // doubles of a coordinate
     bool held;      // whether there is a d
+    bool averaged;  // whether there are S and last
     double one, penalty, l1;
     double* state;  // (1 + D, width), the intercept first
     Tally* tally;
 
-    index pace() const { return held ? 3 : 2; }
+    index pace() const { return 2 + held + averaged; }
+    index last() const { return 1 + K * pace(); }
 };
 
 void scan_coordinates(const Coordinates&, const Dense&, const Targets&, const Visits&);

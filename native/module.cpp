@@ -54,13 +54,8 @@ void check_state(const Buffer& state, index q) {
 
 bool moments_dense(const Buffer& state, index D, index K, nb::handle x, const Reals& t, const Maybe& weight,
                    bool centred, const Maybe& exponent, const Chosen& chosen) {
-    Rows held(x);
-    Dense& rows = held.dense;
-    if (chosen) {
-        require(within<index>(chosen->data(), 0, index(chosen->size()), 0, rows.rows), "chosen rows must exist");
-        rows.chosen = chosen->data();
-        rows.rows = index(chosen->size());
-    }
+    const Rows held(x, chosen);
+    const Dense& rows = held.dense;
     const Targets y = targets(t, weight, rows.rows);
     require(rows.columns == D && y.K == K, "x must have D columns and t K columns");
     require(!exponent || index(exponent->size()) == D + K, "exponent must have D + K numbers");

@@ -51,23 +51,13 @@ class BoundScan {
     Scanner s;
     std::vector<double> row, outputs;
 
-    using Outputs = std::optional<nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>>;
-
     bool runs() const { return s.tally->status == double(ScanState::running); }
 
-    Targets checked(const Reals& t, const Maybe& weight, const Chosen& chosen, const Chosen& order, const Maybe& rates,
-                    const Outputs& outputs, index rows, Visits& v) const {
+    Targets checked(const Reals& t, const Maybe& weight, const Maybe& rates, index rows, const Visits& v) const {
         const Targets y = targets(t, weight, rows);
         require(y.K == s.T, "t must have a column for each target");
-        if (order)
-            require(within<index>(order->data(), 0, index(order->size()), 0, rows), "rows of an order must exist");
-        require(!(order && chosen), "an order and chosen rows exclude each other");
-        v = {order ? index(order->size()) : rows, order ? order->data() : nullptr, rates ? rates->data() : nullptr,
-             outputs ? outputs->data() : nullptr};
         require(s.schedule != Schedule::given || (rates && index(rates->size()) >= v.count),
                 "there must be a rate for each row");
-        require(!outputs || (index(outputs->shape(0)) == v.count && index(outputs->shape(1)) == s.K),
-                "outputs must be (rows, K)");
         return y;
     }
 
@@ -94,15 +84,10 @@ class BoundScan {
 
     void run_dense(nb::handle x, const Reals& t, const Maybe& weight, const Chosen& chosen, const Chosen& order,
                    const Maybe& rates, const Outputs& outputs) const {
-        Rows held(x);
+        Rows held(x, chosen);
         Dense& rows = held.dense;
-        if (chosen) {
-            require(within<index>(chosen->data(), 0, index(chosen->size()), 0, rows.rows), "chosen rows must exist");
-            rows.chosen = chosen->data();
-            rows.rows = index(chosen->size());
-        }
-        Visits v;
-        const Targets y = checked(t, weight, chosen, order, rates, outputs, rows.rows, v);
+        const Visits v = visits(chosen, order, rates, outputs, rows.rows, s.K);
+        const Targets y = checked(t, weight, rates, rows.rows, v);
         require(rows.columns == s.D, "x must have D columns");
         if (order) rows.chosen = order->data();
         rows.rows = v.count;
@@ -113,11 +98,9 @@ class BoundScan {
     void run_csr(const Vector& data, const Vector& indices, const Vector& indptr, const Reals& t, const Maybe& weight,
                  const Chosen& chosen, const Chosen& order, const Maybe& rates, const Outputs& outputs) const {
         const Sparse x = sparse(data, indices, indptr, s.D, false);
-        if (chosen)
-            require(within<index>(chosen->data(), 0, index(chosen->size()), 0, x.rows), "chosen rows must exist");
-        Visits v;
-        const Targets y =
-            checked(t, weight, chosen, order, rates, outputs, chosen ? index(chosen->size()) : x.rows, v);
+        const index count = count_chosen(chosen, x.rows);
+        const Visits v = visits(chosen, order, rates, outputs, count, s.K);
+        const Targets y = checked(t, weight, rates, count, v);
         {
             const nb::gil_scoped_release unlocked;
             active->scan_csr(s, x, chosen ? chosen->data() : v.order, y, v);

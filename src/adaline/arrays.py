@@ -64,11 +64,12 @@ def framed(data: Any) -> Any:
 
 
 def all_finite(numbers: Array) -> bool:
-    """Whether all numbers of an array are finite; where their sum is, so is each of them."""
-    if numbers.size <= FEW:  # at once, as to have NumPy ignore what overflows takes longer
-        return bool(np.logical_and.reduce(np.isfinite(numbers), axis=None))
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = np.add.reduce(numbers, axis=None)
+    """Whether all numbers of an array are finite; where their sum, or that of their squares, is, so is each of them."""
+    if numbers.size <= FEW:  # by a product, as to have NumPy ignore what overflows takes longer
+        total = np.vdot(numbers, numbers)
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = np.add.reduce(numbers, axis=None)
     return math.isfinite(total) or bool(np.isfinite(numbers).all())
 
 

@@ -79,6 +79,12 @@ def _defaults_and_checks(cls: Any) -> list[tuple[str, Any, Check]]:
     return [(name, getattr(cls, name, MISSING), check) for name, check in checks_of(cls).items()]
 
 
+@cache
+def _defaults_and_conditions(cls: Any) -> list[tuple[str, Any, dict[str, Check]]]:
+    """Return the name, the default and the others of each parameter in `used_with`."""
+    return [(name, getattr(cls, name), others) for name, others in getattr(cls, "used_with", {}).items()]
+
+
 def is_system(estimator: Any) -> bool:
     """Whether an estimator is one of adaline's, and so takes sources; others take only arrays."""
     kind: Any = type(estimator)
@@ -92,9 +98,10 @@ def check_parameters(system: Any) -> None:
     value that its check accepts. A `random_state` is never warned of: it is set by habit.
     """
     check_values(system)
+    given = vars(system)
     kind: Any = type(system)
-    for name, others in getattr(kind, "used_with", {}).items():
-        value, default = getattr(system, name), getattr(kind, name)
+    for name, default, others in _defaults_and_conditions(kind):
+        value = given.get(name, default)
         if value is default or value is False or (isinstance(value, str | float | int) and value == default):
             continue  # False asks for nothing
         if not any(check.accepts(getattr(system, other)) for other, check in others.items()):

@@ -31,11 +31,12 @@ class RidgePenalty:
         """Square roots of the penalties of w, (D,)."""
         return np.asarray(np.sqrt(self.value) * self.unit)
 
-    def scaled(self, scale: NDArray[np.int64]) -> Array:
-        """Return the penalties of the coefficients of columns times 2^-scale, (D,)."""
+    def scaled(self, exponent: Array | NDArray[np.int64]) -> Array:
+        """Return the penalties of the coefficients of columns times 2^-exponent, (D,); those of targets may follow."""
         if not self.value:
             return np.zeros(len(self.unit))
-        return np.asarray(self.value * np.ldexp(self.unit, -scale) ** 2)
+        powers = exponent[: len(self.unit)].astype(np.int64)
+        return np.asarray(self.value * np.ldexp(self.unit, -powers) ** 2)
 
 
 @lru_cache

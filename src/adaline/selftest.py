@@ -281,6 +281,9 @@ def _scans() -> Iterator[tuple[Callable[[], Scan], str]]:
     yield from (started("Sigmoid", kinds[name], rate=0.1, activation=name) for name in sigmoid.ACTIVATIONS)
     for name in adaptive.ACTIVATIONS:
         yield from (started("Adaptive", kinds[name], activation=name, wide=wide) for wide in (False, True))
+    losses = {"squared": "identity", "tanh_squared": "tanh", "sigmoid_squared": "logistic", "softmax": "softmax"}
+    yield from (started("Coordinate", kinds[name], loss=loss) for loss, name in losses.items())
+    yield started("Coordinate", "bits", l1=0.5, average=True)
 
 
 def _scan(layout: str, block: Block, start: Callable[[], Scan]) -> Agreement:
@@ -358,8 +361,12 @@ def _texts(rng: np.random.Generator) -> Iterator[Agreement]:
     """Yield the checks of hashes, texts found among others, words, and rows put together from their entries."""
     texts, known = Texts.of(TEXTS), Texts.of(TEXTS[::2])
     each, n = (texts.data, texts.offsets), len(TEXTS)
-    hashes, codes, table = rng.integers(0, 2**64, n, dtype=np.uint64), np.zeros(n, np.int32), np.zeros(16, np.int32)
+    hashes, codes, table = rng.integers(0, 2**64, n, dtype=np.uint64), np.zeros(n, np.int32), np.zeros(16, np.uint64)
     coding_texts.REFERENCES["index_texts"](table, known.data, known.offsets)
+    numbers, some, counts = np.array([0.0, 0.5, 1e300, 7.0]), np.array([7.0, -0.0, 1e300, 1.5]), np.zeros(5, np.int64)
+    of_numbers = np.zeros(16, np.uint64)
+    coding_texts.REFERENCES["index_numbers"](of_numbers, numbers)
+    twice = Texts.of([*TEXTS, *TEXTS[::3]])
     starts, indices = np.array([0, 3, 3, 10]), np.zeros(13, np.int32)
     entries, values = rng.integers(-1, 4, 10).astype(np.int32), rng.normal(size=10)
     parts = [None, starts], [rng.integers(-1, 5, 3).astype(np.int32), entries], [None, values], [0, 5], 9
@@ -369,7 +376,14 @@ def _texts(rng: np.random.Generator) -> Iterator[Agreement]:
         "buckets": (codes, np.zeros(n), hashes, 64),
         "index_texts": (table, known.data, known.offsets.astype(np.int32)),
         "find_texts": (codes, *each, known.data, known.offsets, table),
+        "index_numbers": (of_numbers * 0, numbers),
+        "find_numbers": (np.zeros(4, np.int32), some, numbers, of_numbers),
+        "distinct_texts": (np.zeros(len(twice.offsets) - 1, np.int32), twice.data, twice.offsets, None),
+        "order_texts": (np.zeros(len(twice.offsets) - 1, np.int64), twice.data, twice.offsets),
+        "take_texts": (*each, np.array([5, 0, 2, 2])),
+        "list_texts": each,
         "words": (*each, 3),
+        "count_rows": (counts, np.abs(entries), starts),
         "join_entries": (starts, entries, values),
         "join_parts": (np.zeros(4, np.int32), indices, np.zeros(13), *parts),
     }
@@ -395,6 +409,11 @@ def _levels(rng: np.random.Generator) -> Iterator[Agreement]:
             (np.zeros(10), effects[:10].copy(), starts, cells, ordered, inverse),
         ),
         "level_components": (levels.level_components_reference, (codes[:2], 15)),
+        "level_factor": (levels.level_factor_reference, (codes[:2], 15, weight)),
+        "level_precondition": (
+            levels.level_precondition_reference,
+            (effects, *levels.level_factor_reference(codes[:2], 15, weight)),
+        ),
     }
     yield from _calls("levels", 1e-12, given)
 
@@ -415,7 +434,12 @@ def _after(function: Callable[..., Any], given: tuple[Any, ...]) -> list[Array]:
     """Return what copies of the arrays among the arguments hold after a call, and what it returned."""
     own = [one.copy("K") if isinstance(one, np.ndarray) else one for one in given]
     told = function(*own)
-    found = [*(one for one in own if isinstance(one, np.ndarray)), *(told if isinstance(told, tuple) else [told or 0])]
+    if isinstance(told, list):
+        told = np.frombuffer("\n".join(told).encode("utf-8", "surrogatepass"), np.uint8)
+    found = [
+        *(one for one in own if isinstance(one, np.ndarray)),
+        *(told if isinstance(told, tuple) else [0 if told is None else told]),
+    ]
     halves = [one.view(np.uint32) if getattr(one, "dtype", None) == np.uint64 else one for one in found]
     return [np.asarray(one, dtype=np.float64) for one in halves]
 

@@ -13,8 +13,9 @@ import pytest
 
 from adaline import LinearRegression, open_table
 from adaline.coding import Coding, Column
-from adaline.coding.columns import ABSENT, UNKNOWN, is_text
+from adaline.coding.columns import is_text
 from adaline.coding.frames import learn_from_frame, plain_terms
+from adaline.coding.texts import ABSENT, UNKNOWN
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, MissingValues
 
 FRAMES: dict[str, Any] = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}

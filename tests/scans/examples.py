@@ -49,7 +49,7 @@ class Example:
         rate = self.config.get("rate")
         if isinstance(rate, Schedule):
             said.append("callable" if callable(rate.kind) else rate.kind.replace("/", "_"))
-        said += [k for k in ("init", "wide", "l1") if self.config.get(k) is not None]
+        said += [k for k in ("init", "wide", "l1", "average") if self.config.get(k) is not None]
         said += ["no-intercept"] if not self.config.get("intercept", True) else []
         return "-".join([self.kind.__name__, *said])
 
@@ -102,19 +102,20 @@ EXAMPLES = [
     Example(SigmoidRule, {"activation": "logistic", "rate": 0.2}, "bits"),
     Example(SoftmaxRule, {"classes": CLASSES, "rate": 0.1}, "classes"),
     Example(SoftmaxRule, {"classes": CLASSES, "rate": 0.1, "intercept": False}, "classes"),
-    Example(AdaptiveRule, {}, "numbers", 1e-8),
+    Example(AdaptiveRule, {}, "numbers", 1e-8, SUBNORMAL),
     Example(AdaptiveRule, {"intercept": False, "init": INIT}, "numbers", 1e-8),
     Example(AdaptiveRule, {"activation": "tanh"}, "signs", 1e-8),
     Example(AdaptiveRule, {"wide": True}, "numbers"),
     Example(AdaptiveRule, {"activation": "tanh", "wide": True}, "signs"),
     Example(AdaptiveRule, {"activation": "logistic", "wide": True}, "bits"),
     Example(AdaptiveRule, {"activation": "softmax", "classes": CLASSES, "wide": True, "intercept": False}, "classes"),
-    Example(AdaptiveRule, {"activation": "logistic"}, "bits", 1e-8),
+    Example(AdaptiveRule, {"activation": "logistic"}, "bits", 1e-8, SUBNORMAL),
     Example(AdaptiveRule, {"activation": "softmax", "classes": CLASSES}, "classes", 1e-8),
     Example(CoordinateRule, {}, "bits", first=SUBNORMAL),
     Example(CoordinateRule, {"loss": "squared", "intercept": False}, "numbers", first=SUBNORMAL),
     Example(CoordinateRule, {"loss": "squared", "init": INIT}, "numbers", first=SUBNORMAL),
     Example(CoordinateRule, {"penalty": 2.0, "l1": 3.0}, "bits", first=SUBNORMAL),
+    Example(CoordinateRule, {"l1": 1.0, "average": True}, "bits", first=SUBNORMAL),
     Example(CoordinateRule, {"loss": "tanh_squared"}, "signs", first=SUBNORMAL),
     Example(CoordinateRule, {"loss": "sigmoid_squared"}, "bits", first=SUBNORMAL),
     Example(CoordinateRule, {"loss": "softmax", "classes": CLASSES, "l1": 1.0}, "classes", first=SUBNORMAL),

@@ -9,7 +9,7 @@ import re
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,14 @@ from adaline import (
     LMS,
     FisherDiscriminant,
     GeneralizedLinear,
+    KeslerPerceptron,
     KMeans,
     LinearRegression,
     LogisticRegression,
     OneVsRest,
     Perceptron,
+    Pocket,
+    Ridge,
     RobustRegression,
     open_table,
 )
@@ -119,11 +122,12 @@ def test_fits_have_the_same_bits(cls: type[Any], settings: dict[str, Any], targe
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("target", ["text", "three"])
 @pytest.mark.parametrize("cls", [one for one in SYSTEMS.values() if "mixing" in one().get_params() and one is not LMS])
-def test_scans_of_classes_are_mixed_over_parts(cls: type[Any], tmp_path: Path) -> None:
-    names = files(tmp_path)
+def test_scans_of_classes_are_mixed_over_parts(cls: type[Any], target: str, tmp_path: Path) -> None:
+    names, online = files(tmp_path), {"mode": "online"} if "mode" in cls().get_params() else {}
     here, there = (
-        fitted(cls, {"mode": "online", "mixing": 3, "rate": 0.01}, names, one, target="text", weight="times")
+        fitted(cls, {**online, "mixing": 3, "rate": 0.01}, names, one, target=target, weight="times")
         for one in (None, Here(3))
     )
     assert state(here) == state(there)
@@ -132,10 +136,24 @@ def test_scans_of_classes_are_mixed_over_parts(cls: type[Any], tmp_path: Path) -
     assert 0.0 < proof.gap <= proof.objective < np.inf
     alone = pd.read_parquet(names[0]).iloc[:40]
     one, other = (
-        cls(mode="online", rate=0.01, **own).fit(alone[FEATURES], alone["text"])
-        for own in ({"epochs": 1}, {"mixing": 1})
+        cls(**online, rate=0.01, **own).fit(alone[FEATURES], alone[target]) for own in ({"epochs": 1}, {"mixing": 1})
     )
     np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-12)
+
+
+def test_mixed_perceptrons_of_kesler_separate_classes_that_can_be(tmp_path: Path) -> None:
+    x = np.random.default_rng(0).uniform(0.0, 9.0, size=(400, 1))
+    x = x[np.abs(x % 3.0 - 1.5)[:, 0] < 1.0]  # b lies between a and c: one against the rest cannot do
+    y = np.array(list("abc"))[(x[:, 0] // 3.0).astype(int)]
+    pd.DataFrame({"x": x[:, 0], "y": y}).to_parquet(tmp_path / "t.parquet", row_group_size=40)
+    table = open_table(tmp_path / "t.parquet", target="y", cluster=Here(2))
+    model = KeslerPerceptron(mixing=500, standardize=True).fit(table)
+    assert model.certificate_.status.name == "SOLVED"
+    assert model.certificate_.gap == 0.0 == model.history_[-1]
+    assert (model.predict(pd.DataFrame({"x": x[:, 0]})) == y).all()
+    assert KeslerPerceptron(mixing=1).fit(table).certificate_.gap > 0.0
+    with pytest.raises(InvalidParameter, match=r"rows one after the other.*Perceptron\(mixing=10\)"):
+        Pocket().fit(table)
 
 
 def test_mixed_perceptrons_separate_classes_that_can_be(tmp_path: Path) -> None:
@@ -179,25 +197,62 @@ VIEWS: dict[str, tuple[Any, dict[str, Any]]] = {
     "splines": (lambda: LinearRegression(), {"formula": "amount ~ poly(b, 2) + ns(a, df=3)"}),
     "gaps": (lambda: LinearRegression(), {"target": "amount", "features": ["gap", "a"], "missing": "drop"}),
     "filled": (lambda: LinearRegression(), {"target": "amount", "features": ["gap", "a"], "missing": "indicator"}),
+    "hashed": (lambda: Ridge(penalty=1.0), {"target": "amount", "features": ["a", "id"], "hashed": {"id": 2**12}}),
+    "hashed texts": (lambda: LogisticRegression(penalty=1.0), {"target": "three", "hashed": {"note": 2**8}}),
+    "words": (lambda: Ridge(penalty=1.0), {"target": "amount", "features": ["a", "note"], "words": {"note": "tfidf"}}),
+    "absorbed": (lambda: LinearRegression(), {"target": "amount", "weight": "times", "absorb": ["three", "shop"]}),
+    "absorbed counts": (lambda: GeneralizedLinear(loss="poisson"), {"target": "number", "absorb": "shop"}),
 }
+
+
+def coded_files(folder: Path) -> list[str]:
+    """Write a table with gaps, whole numbers that floats do not tell apart, words and shops, as several files."""
+    names, first = files(folder), 0
+    for name in names:
+        frame = pd.read_parquet(name)
+        rows = np.arange(first, first + len(frame))
+        frame["gap"] = frame["b"].where(frame["c"] > 1.0)
+        frame["id"] = 2**60 + rows % 100
+        frame["note"] = [f"note {i % 7} of {i % 11}" for i in rows]
+        frame["shop"] = [f"shop {i % 13}" for i in rows]
+        frame.to_parquet(name, row_group_size=41)
+        first += len(frame)
+    return names
+
+
+def options_of(case: str) -> tuple[Any, dict[str, Any]]:
+    """Return what makes the system of a case, and how its table is opened."""
+    make, options = VIEWS[case]
+    hashed = [*options.get("hashed", ())]
+    return make, options if {"formula", "features"} & {*options} else {"features": [*FEATURES, *hashed], **options}
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("case", VIEWS)
 def test_views_travel(case: str, tmp_path: Path) -> None:
-    make, options = VIEWS[case]
-    names = files(tmp_path)
-    for name in names:
-        frame = pd.read_parquet(name)
-        frame["gap"] = frame["b"].where(frame["c"] > 1.0)
-        frame.to_parquet(name, row_group_size=41)
-    if not {"formula", "features"} & {*options}:
-        options = {"features": FEATURES, **options}
+    names, (make, options) = coded_files(tmp_path), options_of(case)
     here, there = (open_table(names, **options, cluster=one) for one in (None, Here(2)))
     models = [make().fit(here), make().fit(there)]
     assert state(models[0]) == state(models[1])
     assert models[0].score(here) == pytest.approx(models[1].score(there), rel=1e-12)
     np.testing.assert_array_equal(models[0].predict(here), models[1].predict(there))
+
+
+def test_whole_numbers_beyond_floats_are_hashed_exactly(tmp_path: Path) -> None:
+    names = coded_files(tmp_path)
+    table = open_table(names, target="amount", features=["id"], hashed={"id": 2**20}, cluster=Here(3))
+    found = {tuple(row) for block in table.blocks() for row in block.x.indices.reshape(block.rows, -1)}
+    assert len(found) == 100
+
+
+def test_effects_of_more_rows_than_a_cluster_sends_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names, options = coded_files(tmp_path), {"target": "amount", "features": FEATURES, "absorb": "shop"}
+    here, table = (open_table(names, **options, cluster=one) for one in (None, Here(2)))
+    passes = [LinearRegression().fit(one).certificate_.passes for one in (here, table)]
+    assert passes[0] == passes[1]
+    monkeypatch.setattr("adaline.sources.tables.effects.SENT", 3000)
+    with pytest.raises(InvalidData, match=r"at most 3,000 numbers, not 700 rows of 5: .* without cluster="):
+        LinearRegression().fit(table)
 
 
 def test_files_that_are_not_as_they_were(tmp_path: Path) -> None:
@@ -294,7 +349,10 @@ def test_placements_within_a_new_one_are_dropped(tmp_path: Path) -> None:
     assert parts is not None
     parts.held(["a"], "TRUE", ())
     parts.held(["a", "b", "c", "amount", "times"], "TRUE", ())
-    assert list(parts._held) == [("TRUE", frozenset(["a", "b", "c", "amount", "times"]))]
+    assert list(parts._held) == [("TRUE", frozenset(["a", "b", "c", "amount", "times"]), frozenset())]
+    parts.held(["b", "c"], "TRUE", (), ["b"])  # b as it is, which the first one does not hold so
+    parts.held(["a", "c"], "TRUE", ())
+    assert len(parts._held) == 2
 
 
 @pytest.fixture(scope="module")
@@ -319,6 +377,23 @@ def test_a_cluster_of_dask(client: Any, tmp_path: Path) -> None:
         assert type(found).__module__.startswith("dask")
         np.testing.assert_array_equal(found.compute().to_numpy(), models[0].predict(here))
         assert models[1].score(there) == pytest.approx(models[0].score(here), rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("case", ["hashed", "words", "absorbed"])
+def test_ids_words_and_effects_on_a_cluster_of_dask(case: str, client: Any, tmp_path: Path) -> None:
+    dd = pytest.importorskip("dask.dataframe")
+    names, (make, options) = coded_files(tmp_path), options_of(case)
+    here, there = (open_table(names, **options, cluster=one) for one in (None, client))
+    models = [make().fit(here), make().fit(there)]
+    assert state(models[0]) == state(models[1])
+    expected = models[0].predict(here)
+    np.testing.assert_array_equal(models[1].predict(there).compute(), expected)
+    frame = pd.concat([pd.read_parquet(name) for name in names], ignore_index=True)
+    parts = dd.from_pandas(frame, npartitions=4)
+    model = make().fit(open_table(parts, **options))
+    np.testing.assert_allclose(model.coef_, models[0].coef_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(model.predict(parts).compute(), expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -561,33 +636,38 @@ def test_an_interrupt_cancels_the_work(client: Any, tmp_path: Path, monkeypatch:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_workers_are_killed_in_passes_and_others_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_is_killed_in_each_pass_and_one_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     distributed = pytest.importorskip("distributed")
-    from adaline.sources.engines.dask import DaskHeld
+    from adaline.sources.engines import dask as engine
 
-    names, seen = files(tmp_path), []
-    here = LogisticRegression().fit(open_table(names, target="three", features=FEATURES))
+    names, killed, run, tasks = files(tmp_path), tmp_path / "killed", engine._run, engine.DaskHeld._tasks
+    killed.mkdir()
+
+    def dying(work: bytes, *rest: Any) -> Any:
+        """Run a task; the first one of each pass kills its worker."""
+        try:
+            os.close(os.open(killed / blake2b(work).hexdigest(), os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return run(work, *rest)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def scaling(self: Any, *args: Any) -> Any:
+        if len(list(killed.iterdir())) == 2:
+            cluster.scale(3)
+        return tasks(self, *args)
+
+    here = LogisticRegression(tol=1e-3).fit(open_table(names, target="three", features=FEATURES))
     with (
-        distributed.LocalCluster(n_workers=3, processes=True, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, processes=True, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
     ):
         table = open_table(names, target="three", features=FEATURES, cluster=client)
-        tasks = DaskHeld._tasks
-
-        @contextmanager
-        def killing(self: DaskHeld, work: bytes, numbers: Any) -> Iterator[Any]:
-            with tasks(self, work, numbers) as found:
-                seen.append(None)
-                if len(seen) in (1, 2, 5):  # the opening pass, and two of the search
-                    client.wait_for_workers(2)
-                    os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
-                if len(seen) == 3:
-                    cluster.scale(4)
-                yield found
-
-        monkeypatch.setattr(DaskHeld, "_tasks", killing)
-        there = LogisticRegression().fit(table)
-    assert len(seen) > 5
+        table.count_rows()
+        monkeypatch.setattr(engine, "_run", dying)
+        monkeypatch.setattr(engine.DaskHeld, "_tasks", scaling)
+        there = LogisticRegression(tol=1e-3).fit(table)
+        client.wait_for_workers(3)
+    assert len(list(killed.iterdir())) == there.certificate_.passes >= 4
     assert state(here) == state(there)
 
 

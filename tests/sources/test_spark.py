@@ -7,6 +7,7 @@ import os
 import pickle
 import re
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -37,7 +38,7 @@ from adaline.sources.engines.base import merge_forests
 from adaline.sources.tables import source as table_module
 from adaline.sources.threads import Forest
 from adaline.sums import Moments
-from tests.sources.test_cluster import FEATURES, files, state
+from tests.sources.test_cluster import FEATURES, coded_files, files, options_of, state
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 
@@ -100,6 +101,19 @@ def test_fits_have_the_same_bits(case: str, session: Any, tmp_path: Path) -> Non
         make().fit(open_table(names, **{"features": FEATURES, **options}, cluster=one)) for one in (None, session)
     )
     assert state(here) == state(there)
+
+
+@pytest.mark.parametrize("case", ["hashed", "words", "absorbed"])
+def test_ids_words_and_effects(case: str, session: Any, tmp_path: Path) -> None:
+    names, (make, options) = coded_files(tmp_path), options_of(case)
+    frame = session.read.parquet(*names).repartitionByRange(5, "a")
+    name = grouped(frame, tmp_path / "groups.parquet")
+    for data, on, cluster in ((names, names, session), (name, frame, None)):
+        here, there = open_table(data, **options), open_table(on, **options, cluster=cluster)
+        models = [make().fit(here), make().fit(there)]
+        assert state(models[0]) == state(models[1])
+        found = models[1].predict(there).orderBy("row").toPandas()["prediction"]
+        np.testing.assert_array_equal(found, models[0].predict(here))
 
 
 def test_files_of_text_and_predictions(session: Any, tmp_path: Path) -> None:
@@ -235,7 +249,33 @@ def test_a_pass_sends_two_states_a_worker(session: Any, tmp_path: Path, monkeypa
         assert sent[0] <= 2 * 2 * len(pickle.dumps(Forest.of({(0, 0): total})))
 
 
-def test_workers_that_end_in_every_job(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_results_of_the_tasks_of_a_fit_as_spark_counts_them(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = open_table(session.range(0, 900, 1, 9).selectExpr(*(f"rand({i}) x{i}" for i in range(40))), target="x0")
+    table.count_rows()
+    collect, totals = spark.SparkEngine._collect, spark.FrameHeld.totals
+    groups, states = list[str](), list[int]()
+
+    def collecting(self: Any, group: str, *args: Any) -> Any:
+        groups.append(group)
+        return collect(self, group, *args)
+
+    def summing(*args: Any) -> Any:
+        found = totals(*args)
+        states.append(len(pickle.dumps(found.total())))
+        return found
+
+    monkeypatch.setattr(spark.SparkEngine, "_collect", collecting)
+    monkeypatch.setattr(spark.FrameHeld, "totals", summing)
+    passes = GeneralizedLinear(loss="poisson").fit(table).certificate_.passes
+    assert len(groups) == len(states) == passes > 2
+    context, tracker = session.sparkContext._jsc.sc(), session.sparkContext.statusTracker()
+    context.listenerBus().waitUntilEmpty()
+    jobs = [tracker.getJobInfo(job) for group in groups for job in tracker.getJobIdsForGroup(group)]
+    sizes = [context.statusStore().lastStageAttempt(stage).resultSize() for job in jobs for stage in job.stageIds]
+    assert 0 < sum(sizes) <= 2 * 2 * sum(states)  # workers x 2
+
+
+def test_workers_that_are_killed_in_every_job(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names, markers, opened = files(tmp_path), tmp_path / "attempts", spark._open_run
     here = LogisticRegression().fit(open_table(names, target="three", features=FEATURES))
     there = open_table(names, target="three", features=FEATURES, cluster=session)
@@ -247,7 +287,7 @@ def test_workers_that_end_in_every_job(session: Any, tmp_path: Path, monkeypatch
         task = TaskContext.get()
         (markers / f"{task.stageId()}-{task.partitionId()}-{task.attemptNumber()}").touch()
         if task.attemptNumber() == 0 and task.partitionId() == 1:
-            os._exit(1)
+            os.kill(os.getpid(), signal.SIGKILL)
         return opened(owner, run)
 
     monkeypatch.setattr(spark, "_open_run", ending)

@@ -80,6 +80,7 @@ from adaline.sums import (
     Thinning,
     Triangle,
     View,
+    WrongRivals,
     WrongRows,
 )
 from adaline.sums.ranks import key_of
@@ -259,6 +260,11 @@ def read_wrong(s: WrongRows) -> dict[str, Reading]:
         "count": Reading(s.count, s.count),
         "missed": Reading(s.missed, s.missed),
     }
+
+
+def read_rivals(s: WrongRivals) -> dict[str, Reading]:
+    """Return the criterion, against the size of outputs, and the count."""
+    return {"criterion": Reading(s.sums[:1], np.array(1e6)), "count": Reading(s.sums[1:], s.sums[1:])}
 
 
 def read_counts(s: ErrorCounts) -> dict[str, Reading]:
@@ -535,6 +541,13 @@ EXAMPLES = (
         coded=one_of_three,
     ),
     Example(WrongRows, read_wrong, 1e-13, theta=any_weights(), coded=in_signs),
+    Example(
+        WrongRivals,
+        read_rivals,
+        1e-13,
+        theta=np.vstack([any_weights(), -any_weights()[:1]]),
+        coded=in_three_classes,
+    ),
     Example(
         ErrorCounts,
         read_counts,

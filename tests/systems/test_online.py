@@ -449,3 +449,11 @@ def test_a_row_to_predict_is_checked_as_rows_are(system: type[Any]) -> None:
     for bad in (np.array([np.nan, 1, 2]), np.array([1, 2, None], dtype=object), X[0][:, None], X[:3], np.array(1.0)):
         with pytest.raises(InvalidData):
             model.predict_one(bad)
+
+
+def test_subnormal_numbers_before_others_do_not_end_it() -> None:
+    x, t = np.array([[5e-324], [1.0], [2.0], [3.0]]), np.array([0.0, 1.0, 2.0, 3.0])
+    model = LMS().fit(x, t)
+    assert model.certificate_.status is Status.SOLVED
+    np.testing.assert_allclose(model.coef_, 1.0, rtol=1e-9)
+    assert np.isfinite(LMS().fit(x * 1e-310, t).predict(x)).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from adaline import open_table, set_threads
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.sources.tables import source as table_module
 from adaline.sources.tables.parts import BlockReader
-from adaline.systems import SYSTEMS, OnlineSystem
+from adaline.systems import SYSTEMS, LogisticRegression, OnlineSystem
 
 NUMBERS = ("age", "income", "weight of it")
 
@@ -28,7 +29,20 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:X does not have valid feature names"),
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
 ]
-EACH = pytest.mark.parametrize("cls", SYSTEMS.values(), ids=SYSTEMS)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineLogisticRegression(LogisticRegression):
+    """LogisticRegression(solver="online") as a class of its own."""
+
+    solver: str = "online"
+
+
+SCANNING = (OnlineSystem, OnlineLogisticRegression)
+"""Systems that go over the rows in their order."""
+EACH = pytest.mark.parametrize(
+    "cls", [*SYSTEMS.values(), OnlineLogisticRegression], ids=[*SYSTEMS, "LogisticRegression-online"]
+)
 
 
 @pytest.fixture
@@ -113,7 +127,7 @@ FORMS: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
 
 def made(cls: type[Any]) -> Any:
     """Return a system as it comes; those that go over the rows again and again do so five times."""
-    return cls(epochs=5) if issubclass(cls, OnlineSystem) else cls()
+    return cls(epochs=5) if issubclass(cls, SCANNING) else cls()
 
 
 def opened(data: Any, cls: type[Any], **more: Any) -> Any:
@@ -212,7 +226,7 @@ def test_a_model_goes_on_with_another_table(cls: type[Any], frame: pd.DataFrame,
     some = frame[frame["city"] != "Rome"][:40].reset_index(drop=True)
     first, second = frame[:500], pd.concat([frame[500:]])
     model = made(cls).fit(opened(as_csv(first, tmp_path), cls)).partial_fit(open_table(second, target=target_of(cls)))
-    if issubclass(cls, OnlineSystem):  # it goes on from where it was, which is not a fit of all rows
+    if issubclass(cls, SCANNING):  # it goes on from where it was, which is not a fit of all rows
         expected = made(cls).fit(X[:500], y[:500]).partial_fit(X[500:], y[500:])
     else:
         expected = made(cls).fit(X, y)

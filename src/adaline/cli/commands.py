@@ -67,9 +67,8 @@ def fit(
     """Fit a system to a table, show it with its certificate, and save it."""
     from adaline.cli.fit import run_fit
 
-    named = {"link": link, "epochs": passes}
-    given = [*(settings or []), *(f"{key}={value}" for key, value in named.items() if value is not None)]
-    run_fit(options, system, given, output, json, errors=errors)
+    given = [*(settings or []), *([] if link is None else [f"link={link}"])]
+    run_fit(options, system, given, output, json, passes=passes, errors=errors)
 
 
 @command(

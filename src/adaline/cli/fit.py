@@ -37,6 +37,7 @@ def run_fit(
     output: Path | None,
     as_json: bool,
     *,
+    passes: int | None = None,
     errors: str | None = None,
 ) -> None:
     """Fit a system to a table, show it with standard errors of a kind, or clustered by a column, and save it."""
@@ -47,7 +48,7 @@ def run_fit(
     if cluster is not None and options["features"] is None and options["formula"] is None:
         options = {**options, "drop": (*(options["drop"] or ()), *(listed(cluster) or ()))}
     opened = open_with_notes(options, trusting=True)
-    model = chosen_system(opened, system, settings)
+    model = chosen_system(opened, system, settings, passes)
     check_errors(model, errors, cluster)
     with nullcontext() if as_json else reported(ProgressiveTable()):
         try:

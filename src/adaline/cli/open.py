@@ -12,10 +12,12 @@ from adaline.basis import Basis, Fourier, Polynomial, Radial
 from adaline.cli.app import Options, listed, power
 from adaline.cli.exit import note
 from adaline.comparison.open_data import DataRequest, OpenedData, open_data, open_sparse_data
-from adaline.errors import InvalidParameter
-from adaline.sources import TableSource
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.input.coded import coded
+from adaline.sources import Source, TableSource
+from adaline.sources.tables.pipes import Pipe, is_pipe, open_pipe
 from adaline.sources.tables.relation import Relation
-from adaline.sources.tables.sparse_files import sparse_suffix
+from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
 from adaline.sources.tables.spec import TableSpec, read_spec
 from adaline.systems import SYSTEMS, system_name
 
@@ -24,18 +26,22 @@ FOR_NUMBERS, FOR_LABELS = "LinearRegression", "GaussianClassifier"
 
 def open_with_notes(options: Options, trusting: bool = False) -> OpenedData:
     """Open a table with a target, as `open_data` does, and say on stderr what is left out."""
+    options = {**options, "data": opened_pipe(options["data"])}
     if sparse_suffix(options["data"]) is not None:
         width, others = options["hashed"], {**options, "hashed": None}
         return open_sparse_data(DataRequest.of(**others, shell=True), None if width is None else power(",".join(width)))
     request = DataRequest.of(**options, shell=True)
-    opened = open_data(request, trusting)
+    opened = open_data(request, trusting and not isinstance(request.data, Pipe))  # which is read once
     for text in opened.notes:
         note(text)
     return opened
 
 
-def chosen_system(opened: OpenedData, named: str | None, settings: Iterable[str]) -> Any:
-    """Return the system to fit: the one named, else the plainest for numbers or for labels."""
+def chosen_system(opened: OpenedData, named: str | None, settings: Iterable[str], passes: int | None = None) -> Any:
+    """Return the system to fit: the one named, else the plainest for numbers or for labels.
+
+    With a number of passes it learns row by row, so often over all rows.
+    """
     if named is None:
         named = FOR_LABELS if opened.labels else FOR_NUMBERS
         if opened.few:
@@ -45,11 +51,28 @@ def chosen_system(opened: OpenedData, named: str | None, settings: Iterable[str]
             )
     named, own = split_call(named)
     name = system_name(named)
-    given = read_settings(name, [*own, *settings])
+    epochs = [] if passes is None else [f"epochs={passes}"]
+    given = read_settings(name, [*own, *settings, *epochs])
+    if epochs and "mode" not in given and "mode" in inspect.signature(SYSTEMS[name]).parameters:
+        given["mode"] = "online"
     if "standardize" not in given and any("standardize" in one for one in SYSTEMS[name].compared):
         given["standardize"] = True
         note(f"{name} sees standardised columns; --set standardize=False is the rule on columns in their own units")
     return SYSTEMS[name](**given)
+
+
+def opened_pipe(data: Any) -> Any:
+    """Return the open pipe that a name stands for, so that its first bytes tell its format; other names as they are."""
+    return open_pipe(data) if isinstance(data, str) and is_pipe(data) else data
+
+
+def sparse_rows_for(model: Any, data: Any, table: str | None, target: str | None, weight: str | None) -> Source:
+    """Return the rows of a file of sparse rows in the columns of a fitted model, with their labels."""
+    refuse_options(table=table, target=target, weight=weight)
+    source = coded(model, open_sparse(data))
+    if source.shape.targets == source.offset:
+        raise InvalidData(source.target_advice)
+    return source
 
 
 def rows_for(model: Any, relation: Relation, target: str | None, weight: str | None) -> TableSource:

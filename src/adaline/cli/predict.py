@@ -24,6 +24,7 @@ from pyarrow import parquet
 from adaline import storage
 from adaline.cli.app import listed
 from adaline.cli.exit import check_output, note
+from adaline.cli.open import opened_pipe
 from adaline.cli.output import json_text, print_json, say
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
@@ -36,7 +37,7 @@ from adaline.sources.tables.batches import Runs, as_table
 from adaline.sources.tables.failures import Reporting
 from adaline.sources.tables.open_table import engine_of
 from adaline.sources.tables.parts import FileParts, over_tables
-from adaline.sources.tables.pipes import is_pipe, open_pipe, tables_in
+from adaline.sources.tables.pipes import Pipe, pipe_title, tables_in
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.source import coded_by
 from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
@@ -161,15 +162,16 @@ def run_predict(
     check_output(output, KINDS)
     model = storage.load(path)
     check_options(model, options)
-    if sparse_suffix(data) is not None:
+    given = opened_pipe(data)
+    if sparse_suffix(given) is not None:
         refuse_options(table=table)
-        source = coded_rows(model, open_sparse(data), targets=False)
+        source = coded_rows(model, open_sparse(given), targets=False)
         kept = [] if options.keep == "none" else list(_labels_of(source))
         rows, missing, columns = _write(
-            model, data, kept, sparse_predictions(model, source, options), options, output, as_json
+            model, pipe_title(given), kept, sparse_predictions(model, source, options), options, output, as_json
         )
     else:
-        relation = table_to_predict(data, table, model, one_type=output is not None and _is_parquet(output))
+        relation = table_to_predict(given, table, model, one_type=output is not None and _is_parquet(output))
         if output is not None and output.exists() and any(map(output.samefile, relation.watched)):
             raise InvalidParameter(f"{output} is the table to predict: write the predictions to another file")
         rows, missing, columns = write_predictions(model, relation, options, output, as_json)
@@ -271,17 +273,16 @@ def predict_on_cluster(
     _tell_saved(output, sum(told["rows"]), sum(told["missing"]), told["columns"][0], as_json)
 
 
-def table_to_predict(data: str, table: str | None, model: Any, one_type: bool) -> UnalteredTable:
+def table_to_predict(data: str | Pipe, table: str | None, model: Any, one_type: bool) -> UnalteredTable:
     """Return a table; lines of text and Arrow streams that come through a pipe are read as they come.
 
     But for lines of JSON where a column must have one type, as they have the types of their rows.
     """
-    if not is_pipe(data) or isinstance(model, SignalSystem):
+    if not isinstance(data, Pipe) or isinstance(model, SignalSystem):
         return UnalteredTable(data, table)
-    pipe = open_pipe(data)
-    with Reporting(pipe.title):
-        tables = None if one_type and pipe.suffix == ".json" else tables_in(pipe)
-        return UnalteredTable(pipe, table) if tables is None else PipedTable(pipe.title, tables, coding_of(model))
+    with Reporting(data.title):
+        tables = None if one_type and data.suffix == ".json" else tables_in(data)
+        return UnalteredTable(data, table) if tables is None else PipedTable(data.title, tables, coding_of(model))
 
 
 def predictions(

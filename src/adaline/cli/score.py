@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from adaline import storage
 from adaline.arrays import Array
 from adaline.cli.exit import note
-from adaline.cli.open import rows_for
+from adaline.cli.open import opened_pipe, rows_for, sparse_rows_for
 from adaline.cli.output import facts, print_json, say, show
 from adaline.cli.summary import model_label
 from adaline.comparison.classes import decisions, recalls
@@ -20,8 +21,10 @@ from adaline.estimator import is_classifier, is_regressor
 from adaline.input.coded import coded
 from adaline.selection.measures import SMALLEST
 from adaline.selection.probabilities import reliability
-from adaline.sources import TableSource
+from adaline.sources import Source, TableSource
+from adaline.sources.tables.pipes import pipe_title
 from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.sparse_files import sparse_suffix
 from adaline.storage.pipelines import is_pipeline
 from adaline.systems.generalized_linear import GeneralizedLinear
 from adaline.wording import counted, number, percentage
@@ -32,40 +35,67 @@ MOST = 40  # classes that are listed
 def run_score(path: Path, data: str, table: str | None, target: str | None, weight: str | None, as_json: bool) -> None:
     """Judge a saved model by the rows of a table, and show how it did."""
     model = storage.load(path)
-    relation = Relation(data, table)
-    source = _rows_to_judge(model, relation, target, weight)
-    y, w = source.target_values(), source.read_weights()
-    left_out = relation.count("TRUE") - len(y)
-    if left_out:
-        note(f"{left_out:,} of {counted(len(y) + left_out)} left out: something is missing in them")
-    judge = judge_classes if "classes_" in vars(model) else judge_numbers
-    found = judge(model, source, y, np.ones(len(y)) if w is None else w)
-    if as_json:
-        print_json({"system": type(model).__name__, "rows": len(y), "left_out": left_out, **found})
-        return
-    say(f"{model_label(model)}: {', '.join(source.targets)} of {relation.title}, {counted(len(y))}", style="bold")
-    say()
-    _show(found)
-
-
-def _rows_to_judge(model: Any, relation: Relation, target: str | None, weight: str | None) -> TableSource:
-    """Return the rows in the columns of the model, with their targets."""
     if is_pipeline(model) or not (is_classifier(model) or is_regressor(model)):
         raise InvalidParameter(
             f"{type(model).__name__} has no targets to be judged by: adaline predict gives its answers"
         )
-    source = coded(model, rows_for(model, relation, target, weight))
-    assert isinstance(source, TableSource)
-    return source
+    rows = _rows_to_judge(model, opened_pipe(data), table, target, weight)
+    if rows.left_out:
+        note(f"{rows.left_out:,} of {counted(len(rows.y) + rows.left_out)} left out: something is missing in them")
+    found = (judge_classes if "classes_" in vars(model) else judge_numbers)(model, rows)
+    if as_json:
+        print_json({"system": type(model).__name__, "rows": len(rows.y), "left_out": rows.left_out, **found})
+        return
+    say(f"{model_label(model)}: {', '.join(rows.targets)} of {rows.title}, {counted(len(rows.y))}", style="bold")
+    say()
+    _show(found)
 
 
-def judge_numbers(model: Any, source: TableSource, y: NDArray[Any], weight: Array) -> dict[str, Any]:
+@dataclass(frozen=True)
+class RowsToJudge:
+    """Rows in the columns of a model, and what they are judged by.
+
+    Parameters
+    ----------
+    source : the rows.
+    y, weight : (n,) or (n, K) targets, and (n,) weights.
+    targets : the names of the targets.
+    title : what the rows are called.
+    left_out : how many rows were left out.
+    """
+
+    source: Source
+    y: NDArray[Any]
+    weight: Array
+    targets: tuple[str, ...]
+    title: str
+    left_out: int
+
+
+def _rows_to_judge(model: Any, data: Any, table: str | None, target: str | None, weight: str | None) -> RowsToJudge:
+    """Return the rows of a table, or of a file of sparse rows."""
+    source: Source
+    targets: tuple[str, ...]
+    if sparse_suffix(data) is not None:
+        source = sparse_rows_for(model, data, table, target, weight)
+        y, targets, title, rows = source.read_targets()[:, 0], ("label",), pipe_title(data), source.count_rows()
+    else:
+        relation = Relation(data, table)
+        source = coded(model, rows_for(model, relation, target, weight))
+        assert isinstance(source, TableSource)
+        y, targets, title, rows = source.target_values(), source.targets, relation.title, relation.count("TRUE")
+    w = source.read_weights()
+    return RowsToJudge(source, y, np.ones(len(y)) if w is None else w, tuple(targets), title, rows - len(y))
+
+
+def judge_numbers(model: Any, rows: RowsToJudge) -> dict[str, Any]:
     """Return R^2, errors and bias of the predictions of each target, as plain values.
 
     Successes and failures are judged as shares, weighted by the trials, as `GeneralizedLinear.score` does.
     """
-    predicted = np.asarray(model.predict(source), dtype=np.float64).reshape(len(y), -1)
-    true, targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1), list(source.targets)
+    y, weight, targets = rows.y, rows.weight, list(rows.targets)
+    predicted = np.asarray(model.predict(rows.source), dtype=np.float64).reshape(len(y), -1)
+    true = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
     out: list[dict[str, Any]] = []
     losses = model._row_losses() if isinstance(model, GeneralizedLinear) else []
     if losses and losses[0].linked is not None and true.shape[1] > predicted.shape[1]:
@@ -90,8 +120,9 @@ def judge_numbers(model: Any, source: TableSource, y: NDArray[Any], weight: Arra
     return {"targets": out}
 
 
-def judge_classes(model: Any, source: TableSource, y: NDArray[Any], weight: Array) -> dict[str, Any]:
+def judge_classes(model: Any, rows: RowsToJudge) -> dict[str, Any]:
     """Return accuracy, recall, ranking and calibration of a classifier, as plain values; new labels count as wrong."""
+    source, y, weight = rows.source, rows.y, rows.weight
     order = np.argsort(model.classes_)
     known, labels = model.classes_[order], np.unique(y)
     predicted = model.predict(source)

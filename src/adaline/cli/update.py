@@ -6,11 +6,12 @@ from pathlib import Path
 
 from adaline import storage
 from adaline.cli.exit import MODEL_START, check_output, note
-from adaline.cli.open import rows_for
+from adaline.cli.open import opened_pipe, rows_for, sparse_rows_for
 from adaline.cli.output import print_json, say
 from adaline.cli.summary import certify, described, model_label, rows_of, rows_text
 from adaline.errors import InvalidParameter
 from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.sparse_files import sparse_suffix
 from adaline.wording import counted
 
 
@@ -28,12 +29,18 @@ def run_update(
     model = storage.load(path)
     check_output(saved, replaces=MODEL_START)
     before = rows_of(model)
-    relation = Relation(data, table)
     if not hasattr(model, "partial_fit"):
         raise InvalidParameter(f"{type(model).__name__} cannot go on from a saved model; fit all rows anew")
-    model.partial_fit(rows_for(model, relation, target, weight))
+    given = opened_pipe(data)
+    if sparse_suffix(given) is not None:
+        source = sparse_rows_for(model, given, table, target, weight)
+        model.partial_fit(source)
+        rows = source.count_rows()
+    else:
+        relation = Relation(given, table)
+        model.partial_fit(rows_for(model, relation, target, weight))
+        rows = relation.count("TRUE")
     after = rows_of(model)
-    rows = relation.count("TRUE")
     if before is not None and after is not None and (gone := rows - (after - before)) > 0:
         note(f"{gone:,} of {counted(rows)} left out: something is missing in them")
     storage.save(model, saved)

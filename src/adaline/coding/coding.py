@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.block import Columns
-from adaline.coding.columns import ABSENT, MISSING_LEVEL, UNKNOWN, Codes, Column, HashedColumn, WordColumn
+from adaline.coding.columns import MISSING_LEVEL, Codes, Column, HashedColumn, WordColumn
 from adaline.coding.contrasts import Contrast, contrast_of
-from adaline.coding.effects import Effect
+from adaline.coding.effects import Effect, effects_of_rows
 from adaline.coding.expressions import compiled, evaluate, lag_of, names_in
 from adaline.coding.learned import Cut, Facts
+from adaline.coding.names import NAMED, MadeNames
 from adaline.coding.rows import AVERAGED, Entries, as_csr, product_of
 from adaline.coding.terms import Term, TermFactor
-from adaline.coding.texts import Texts, joined_hashes, seed_of, signed_buckets
+from adaline.coding.texts import ABSENT, UNKNOWN, Texts, joined_hashes, seed_of, signed_buckets
 from adaline.errors import InvalidData, MissingValues
 from adaline.lazy import nw
 from adaline.locks import cached_property
@@ -29,7 +30,7 @@ from adaline.parameters import OneOf
 MISSING = ("error", "drop", "mean", "indicator")
 UNSEEN = ("error", "other")
 MANY, FILLED = 500, 0.125  # columns from which X is sparse, and the share of its numbers up to which it is
-NAMED = 2**16  # columns of X up to which their names are kept; those of more are made when they are asked for
+LONGEST_SHOWN = 60  # characters of a level in a message
 TYPICAL_WORDS = 64.0  # of a text, where they were not counted
 
 
@@ -239,10 +240,11 @@ class Coding:
 
         It is NaN where the offset is missing, and None where the coding has neither.
         """
-        effects = [one.of(frame, self.unseen, first_row) for one in self.effects if one.fitted]
+        fitted = [effect for effect in self.effects if effect.fitted]
+        effects = effects_of_rows(fitted, frame, self.unseen, first_row) if fitted else None
         if self.offset is None:
-            return sum(effects[1:], effects[0]) if effects else None
-        return sum(effects, self._read_expression(frame))
+            return effects
+        return self._read_expression(frame) if effects is None else self._read_expression(frame) + effects
 
     def _read_expression(self, frame: nw.DataFrame[Any]) -> Array:
         """Return the offset of each row of a frame, (n,), NaN where it is missing."""
@@ -354,8 +356,10 @@ class _Rows:
             return [Entries.of_column(column, j) for j, column in enumerate(self._factor(factor))]
         codes, width = self._codes(factor), self.coding.width(factor)
         base = self.coding.base(factor)
+        if codes.min(initial=0) >= 0 and base in (0, width):  # the common case
+            return [Entries(codes if base else codes - np.int32(1))]
         without_level = codes < 0
-        one = np.where(codes == base, -1, codes - (codes > base)).astype(np.int32)
+        one = np.where(codes == base, np.int32(-1), codes - (codes > base))
         if not without_level.any():
             return [Entries(one)]
         share = self.coding.levels(factor)[1]
@@ -484,6 +488,8 @@ class _Rows:
     def _level_codes(self, name: str) -> Codes:
         column = self.coding.column(name, True)
         codes = column.codes(self.frame)
+        if codes.min(initial=0) >= 0:
+            return codes
         absent = codes == ABSENT
         if absent.any():
             if self.coding.missing not in ("mean", "indicator"):
@@ -494,7 +500,7 @@ class _Rows:
             row = int(np.flatnonzero(codes == UNKNOWN)[0])
             level = self.frame[column.name].to_list()[row]
             raise InvalidData(
-                f"column {column.name!r} has the level {level!r} at row {self.first_row + row}, which was not "
+                f"column {column.name!r} has the level {_shown(level)} at row {self.first_row + row}, which was not "
                 f"there when the levels were learned ({_some(column.levels)}). Fit the model with "
                 "unseen='other' to take such a level for an average one, or name all levels by categories="
             )
@@ -514,7 +520,7 @@ class _Rows:
                 f"{factor.text} has no level for row {row}: its value is outside of all intervals. Give breaks that "
                 "reach as far, or fit the model with unseen='other' to take it for an average one"
             )
-        return np.where(nowhere, UNKNOWN, values).astype(np.intp)
+        return np.where(nowhere, UNKNOWN, values).astype(np.int32)
 
     def _refuse_missing(self, name: str, gaps: NDArray[np.bool_]) -> None:
         row = self.first_row + int(np.flatnonzero(gaps)[0])
@@ -524,7 +530,7 @@ class _Rows:
         )
 
 
-class ColumnNames(Sequence[str]):
+class ColumnNames(MadeNames):
     """The names of the columns of a coding, each made when it is asked for."""
 
     def __init__(self, coding: Coding) -> None:
@@ -534,10 +540,7 @@ class ColumnNames(Sequence[str]):
     def __len__(self) -> int:
         return int(self.ends[-1]) if len(self.ends) else 0
 
-    def __getitem__(self, k: Any) -> Any:
-        if isinstance(k, slice):
-            return tuple(self[i] for i in range(*k.indices(len(self))))
-        k = range(len(self))[k]
+    def _name(self, k: int) -> str:
         term = int(np.searchsorted(self.ends, k, side="right"))
         return self.coding.term_name(self.coding._all_terms[term], k - (int(self.ends[term - 1]) if term else 0))
 
@@ -572,6 +575,12 @@ def _product(lists: list[list[Any]]) -> list[list[Any]]:
     return out
 
 
+def _shown(level: Any) -> str:
+    """Return a level as a message shows it, on one line, cut where it is long."""
+    text = repr(level)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}...{text[0]}"
+
+
 def _some(levels: tuple[Any, ...]) -> str:
-    shown = ", ".join(map(str, levels[:8]))
+    shown = ", ".join(_shown(level).strip("'\"") for level in levels[:8])
     return shown + (", ..." if len(levels) > 8 else "")

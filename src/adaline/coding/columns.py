@@ -7,30 +7,42 @@ counted.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.coding.texts import TextIndex, Texts, expected_collisions, join_entries, seed_of, signed_buckets
+from adaline.coding.texts import (
+    ABSENT,
+    UNKNOWN,
+    NumberIndex,
+    TextIndex,
+    Texts,
+    expected_collisions,
+    join_entries,
+    joinable,
+    seed_of,
+    signed_buckets,
+    written,
+)
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.lazy import nw
 from adaline.locks import cached_property
 
-Codes = NDArray[np.intp]
+Codes = NDArray[np.int32]
 Level = str | int | float | bool
 
 MOST_LEVELS = 1000  # a text column with more distinct values is a category if they occur OFTEN times on average
 OFTEN = 10
 FEW_LEVELS = 20  # one with more distinct values than this, most of which occur once, is prose
-SEARCHED = 64  # levels from which texts are found among them by an index
 DEFAULT_WIDTH, MOST_WIDTH = 2**18, 2**30  # columns that the texts of a column are hashed to
-ABSENT, UNKNOWN = -1, -2  # codes of a missing value, and of a level that was not there when levels were learned
 MISSING_LEVEL = "(missing)"
 DAY = 86400.0
+LONG = 2**14  # texts of a series from which it pays to import Arrow
 
 
 @dataclass(frozen=True)
@@ -72,6 +84,8 @@ class Column:
         if self.kind == "date":
             return days(series)
         try:
+            if frame.implementation.is_pyarrow() and series.dtype.is_integer():  # of which some are rounded
+                return _arrow_numbers(native.column(self.name).cast("double", safe=False))
             return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
         except Exception:
             raise InvalidData(
@@ -90,19 +104,22 @@ class Column:
 
     @cached_property
     def index(self) -> TextIndex:
-        """The levels, which are texts, as they are found."""
-        return TextIndex.of([str(level) for level in self.levels])
+        """The levels as they are found by their texts."""
+        return TextIndex.of(self.levels if self.of_texts else [*map(str, self.levels)])  # type: ignore[arg-type]
 
     @cached_property
-    def _sorted_numbers(self) -> tuple[Array, Codes]:
-        """The levels, which are numbers, and the indices that sort them."""
-        known = np.asarray(self.levels, dtype=np.float64)
-        return known, np.argsort(known, kind="stable")
+    def _numbers(self) -> NumberIndex | None:
+        """The levels as they are found, where they are numbers."""
+        known = [level for level in self.levels if isinstance(level, int | float)]
+        return NumberIndex.of(known) if len(known) == len(self.levels) else None
+
+    @cached_property
+    def _known(self) -> dict[Level, int]:
+        return {level: i for i, level in enumerate(self.levels)}
 
     def texts(self, frame: nw.DataFrame[Any]) -> Texts:
         """Return the values in a frame as texts."""
-        series = frame[self.name]
-        return Texts.of_column(series.to_native() if series.implementation.is_pyarrow() else series.to_arrow())
+        return texts_of(frame[self.name])
 
     def absent(self, frame: nw.DataFrame[Any]) -> NDArray[np.bool_]:
         """Return which values in a frame are missing, (n,)."""
@@ -116,28 +133,21 @@ class Column:
     def codes(self, frame: nw.DataFrame[Any]) -> Codes:
         """Return the index of each value among the levels, (n,): ABSENT where missing, UNKNOWN for other levels."""
         series = frame[self.name]
-        if (
-            len(self.levels) >= SEARCHED
-            and series.implementation.is_pyarrow()
-            and series.dtype in (nw.String, nw.Categorical)
-            and self.of_texts
-        ):
-            texts = self.texts(frame)
-            found = self.index.find(texts).astype(np.intp)
-            return found if texts.absent is None else np.where(texts.absent, ABSENT, found)
-        if series.dtype.is_numeric() and all(isinstance(level, int | float) for level in self.levels):
-            return _number_codes(self.numbers(frame), *self._sorted_numbers)
+        arrow = series.implementation.is_pyarrow()
+        if self.of_texts and (series.dtype == nw.String or (arrow and series.dtype == nw.Categorical)):
+            return codes_among(self.index, series)
+        if series.dtype.is_numeric() and self._numbers is not None:
+            return self._numbers.find(self.numbers(frame))
         if series.dtype.is_numeric():  # numbers where the levels are texts
-            return _text_codes(series.to_list(), self.levels)
-        known = {level: i for i, level in enumerate(self.levels)}
+            return codes_among(self.index, series)
 
         def code(value: Any) -> int:
-            return ABSENT if is_missing(value) else known.get(plain(value), UNKNOWN)
+            return ABSENT if is_missing(value) else self._known.get(plain(value), UNKNOWN)
 
-        if series.implementation.is_pyarrow():
+        if arrow:
             return _arrow_codes(series.to_native(), code)
         index = {value: code(value) for value in series.unique().to_list()}
-        return np.array([index.get(value, ABSENT) for value in series.to_list()], dtype=np.intp)
+        return np.array([index.get(value, ABSENT) for value in series.to_list()], dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -251,8 +261,8 @@ def is_text(distinct: int, rows: int) -> bool:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is missing: None or NaN."""
-    return value is None or value != value
+    """Whether a value is missing: None, NaN, or NA of pandas."""
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
 
 
 def plain(value: Any) -> Any:
@@ -263,40 +273,35 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool) else str(value)
 
 
-def learn_category(name: str, counts: dict[Any, int], order: list[Any] | None = None) -> Column:
-    """Return a category from the number of times that each value occurred; levels sorted unless an order is given."""
-    texts = all(type(value) is str for value in counts)
-    by_level = counts if texts else {plain(value): count for value, count in counts.items() if not is_missing(value)}
-    present = [plain(level) for level in order] if order is not None else sorted(by_level, key=None if texts else _rank)
-    total = sum(by_level.values()) or 1
-    return Column(name, "category", tuple(present), tuple(by_level.get(level, 0) / total for level in present))
+def learn_category(name: str, levels: list[Any], counts: NDArray[np.int64]) -> Column:
+    """Return a category from its levels and the number of times that each occurred."""
+    return Column(name, "category", tuple(levels), tuple((counts / max(counts.sum(), 1)).tolist()))
 
 
-def _rank(level: Any) -> tuple[bool, Any]:
-    return isinstance(level, str), level
+def plain_levels(levels: Iterable[Any]) -> list[Any]:
+    """Return levels as Python texts, numbers or booleans."""
+    levels = list(levels)
+    return levels if all(type(level) is str for level in levels) else [*map(plain, levels)]
 
 
-def _text_codes(values: list[Any], levels: tuple[Any, ...]) -> Codes:
-    """Return the indices of numbers among levels that are texts, by their decimal form."""
-    known = {str(level): i for i, level in enumerate(levels)}
-    codes = [ABSENT if is_missing(value) else known.get(str(plain(value)), UNKNOWN) for value in values]
-    return np.array(codes, dtype=np.intp)
+def texts_of(series: nw.Series[Any]) -> Texts:
+    """Return the values of a series as texts; through Arrow where it is long, or has no texts."""
+    if series.implementation.is_pyarrow():
+        return Texts.of_column(series.to_native())
+    if series.dtype != nw.String or len(series) > LONG:
+        with suppress(ImportError, UnicodeEncodeError):  # Arrow is not there, or does not hold lone surrogates
+            return Texts.of_column(series.to_arrow())
+    values = series.to_list()
+    absent = np.fromiter(map(is_missing, values), dtype=bool, count=len(values))
+    texts = Texts.of("" if gone else written(value) for value, gone in zip(values, absent, strict=True))
+    return replace(texts, absent=absent) if absent.any() else texts
 
 
-def _number_codes(values: Array, known: Array, order: Codes) -> Codes:
-    """Return the indices of numbers among levels that are numbers, `order` sorting them."""
-    if len(values) and np.array_equal(known, known[0] + np.arange(len(known))):  # levels 0, 1, 2, ...
-        steps = values - known[0]
-        if steps.min() >= 0 and steps.max() < len(known):
-            whole: Codes = steps.astype(np.intp)
-            if (whole == steps).all():
-                return whole
-    at = np.minimum(np.searchsorted(known[order], values), len(known) - 1)
-    codes: Codes = order[at]
-    other = known[codes] != values
-    if other.any():
-        codes[other] = np.where(np.isnan(values[other]), ABSENT, UNKNOWN)
-    return codes
+def codes_among(index: TextIndex, series: nw.Series[Any]) -> Codes:
+    """Return the index of each value of a series, as a text, among known texts, (n,); ABSENT where it is missing."""
+    texts = texts_of(series)
+    found = index.find(texts)
+    return found if texts.absent is None else np.where(texts.absent, np.int32(ABSENT), found)
 
 
 def _arrow_numbers(column: Any) -> Array:
@@ -310,10 +315,13 @@ def _arrow_codes(column: Any, code: Callable[[Any], int]) -> Codes:
     """Return the code of each value of an Arrow column, (n,), from that of each different value."""
     import pyarrow as pa
 
+    column = joinable(column)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    parts = [np.empty(0, dtype=np.intp)]
+    if not isinstance(column, pa.ChunkedArray):
+        column = pa.chunked_array([column])
+    parts = [np.empty(0, dtype=np.int32)]
     for chunk in column.dictionary_encode("encode").chunks:  # a missing value is one of the dictionary's
-        codes = np.array([*map(code, chunk.dictionary.to_pylist())], dtype=np.intp)
+        codes = np.array([*map(code, chunk.dictionary.to_pylist())], dtype=np.int32)
         parts.append(codes[np.from_dlpack(chunk.indices)])  # Arrow's own to_numpy imports pandas
     return np.concatenate(parts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -12,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.coding.columns import ABSENT, UNKNOWN, Codes, is_missing, plain
+from adaline.coding.columns import Codes, codes_among, is_missing, plain
+from adaline.coding.texts import ABSENT, UNKNOWN, TextIndex, Texts
 from adaline.errors import InvalidData, MissingValues
 from adaline.lazy import nw
 from adaline.locks import cached_property
@@ -26,14 +28,19 @@ class Effect:
     ----------
     name : of the column.
     levels : (L,) whole numbers, numbers, or texts, sorted; none before the fit.
-    values : (L,) effects of the levels; their mean over the rows fitted is zero.
+    values : (L,) effects of the levels; their mean over the rows fitted is zero. Minus infinity is the effect of a
+        level whose counts are zero whatever the rows.
     missing : effect of rows without a value, NaN where the fit had none.
+    directions : (L + 1,) how fast effects grow along the direction in which counts are separated, that of missing
+        values last; none where levels do not separate rows together. Rows whose directions add up to less than zero
+        have a mean of zero, those whose directions add up to more have none.
     """
 
     name: str
     levels: NDArray[Any] = field(default_factory=partial(np.empty, 0, np.int64))
     values: Array = field(default_factory=partial(np.empty, 0))
     missing: float = math.nan
+    directions: Array = field(default_factory=partial(np.empty, 0))
 
     @property
     def fitted(self) -> bool:
@@ -46,18 +53,22 @@ class Effect:
         return self.levels.dtype.kind == "O"
 
     @cached_property
-    def _index(self) -> dict[str, int]:
-        return {level: i for i, level in enumerate(self.levels.tolist())}
+    def _index(self) -> TextIndex:
+        return TextIndex.of(self.levels.tolist())
 
     def codes(self, frame: nw.DataFrame[Any]) -> Codes:
         """Return the index of each value of a frame among the levels, (n,), ABSENT and UNKNOWN beside them."""
         if self.name not in frame.columns:
             raise InvalidData(f"column {self.name!r} is missing from the table; the model has absorbed its effects")
         series = frame[self.name]
+        if self.texts and series.dtype == nw.String:
+            return codes_among(self._index, series)
         if self.texts:
             values = series.to_list()
-            known = {one: ABSENT if is_missing(one) else self._index.get(_text(one), UNKNOWN) for one in set(values)}
-            return np.array([known[one] for one in values], dtype=np.intp)
+            different = list(dict.fromkeys(values))
+            found = self._index.find(Texts.of("" if is_missing(one) else _text(one) for one in different))
+            known = dict(zip(different, found.tolist(), strict=True))
+            return np.array([ABSENT if is_missing(one) else known[one] for one in values], dtype=np.int32)
         if series.dtype == nw.Boolean:
             series = series.cast(nw.Int64)
         if not series.dtype.is_numeric():
@@ -71,7 +82,7 @@ class Effect:
         """Return the index of each number among the levels, (n,); ABSENT where it is NaN."""
         levels = self.levels if given.dtype.kind in "iu" else self.levels.astype(np.float64)
         among, at = _found(levels, given)
-        return np.where(np.isnan(given), ABSENT, np.where(among, at, UNKNOWN))
+        return np.where(np.isnan(given), ABSENT, np.where(among, at, UNKNOWN)).astype(np.int32)
 
     def _numbers(self, series: nw.Series[Any]) -> Array:
         """Return numbers that a frame holds as objects, or as categories, (n,), NaN where missing."""
@@ -80,18 +91,29 @@ class Effect:
             raise InvalidData(f"column {self.name!r} holds {series.dtype}, the model was fitted to numbers there")
         return np.array([np.nan if is_missing(one) else float(one) for one in values])
 
-    def at(self, levels: NDArray[Any]) -> Array:
-        """Return the effects of some levels, (m,), as they are stored; NaN of those that are not known."""
-        if self.texts:
-            found = [self._index.get(level, -1) for level in levels.tolist()]
-            return np.array([self.values[i] if i >= 0 else np.nan for i in found])
-        known, at = _found(self.levels, levels)
-        out = np.full(len(levels), np.nan)
-        out[known] = self.values[at[known]]
-        return out
+    def at(self, levels: NDArray[Any], gaps: bool) -> tuple[Array, Array]:
+        """Return the effects and directions of some levels, (m,), as they are stored; NaN of those that are not known.
 
-    def of(self, frame: nw.DataFrame[Any], unseen: str, first_row: int = 0) -> Array:
-        """Return the effect of each row of a frame, (n,); zero for unseen levels where they are allowed."""
+        With `gaps` those of missing values are the last.
+        """
+        if self.texts:
+            at: NDArray[Any] = self._index.find(Texts.of(levels.tolist()))
+            known = at >= 0
+        else:
+            known, at = _found(self.levels, levels)
+        values, along = np.full(len(levels) + gaps, np.nan), np.zeros(len(levels) + gaps)
+        values[: len(levels)][known] = self.values[at[known]]
+        values[len(levels) :] = self.missing
+        if len(self.directions):
+            along[: len(levels)][known] = self.directions[at[known]]
+            along[len(levels) :] = self.directions[-1]
+        return values, along
+
+    def of(self, frame: nw.DataFrame[Any], unseen: str, first_row: int = 0) -> tuple[Array, Array | None]:
+        """Return the effect of each row of a frame, (n,), and its directions, None where there are none.
+
+        Both are zero for unseen levels, where these are allowed.
+        """
         codes = self.codes(frame)
         if unseen == "error" and (codes == UNKNOWN).any():
             row = int((codes == UNKNOWN).argmax())
@@ -106,7 +128,30 @@ class Effect:
         out = np.where(codes == ABSENT, self.missing, 0.0)
         known = codes >= 0
         out[known] = self.values[codes[known]]
+        if not len(self.directions):
+            return out, None
+        along = np.where(codes == ABSENT, self.directions[-1], 0.0)
+        along[known] = self.directions[codes[known]]
+        return out, along
+
+
+def effects_of_rows(effects: Sequence[Effect], frame: nw.DataFrame[Any], unseen: str, first_row: int = 0) -> Array:
+    """Return the sum of the effects of each row of a frame, (n,); minus infinity where its mean is zero."""
+    found = [effect.of(frame, unseen, first_row) for effect in effects]
+    out: Array = sum((values for values, _ in found[1:]), found[0][0])
+    if not any(along is not None for _, along in found):
         return out
+    along = np.sum([along for _, along in found if along is not None], axis=0)
+    out[along < -0.5] = -np.inf
+    rising = (along > 0.5) & np.isfinite(out)
+    if rising.any():
+        row = int(rising.argmax())
+        levels = ", ".join(f"{effect.name} {frame[effect.name].to_list()[row]!r}" for effect in effects)
+        raise InvalidData(
+            f"row {first_row + row} has no finite mean: in the rows fitted, counts of its levels ({levels}) are "
+            "separated, so that their effects are apart by an infinite amount"
+        )
+    return out
 
 
 def _text(value: Any) -> str:

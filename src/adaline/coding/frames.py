@@ -11,7 +11,7 @@ import numpy as np
 
 from adaline.arrays import framed
 from adaline.coding.coding import Coding
-from adaline.coding.columns import Column, is_missing, is_text, kind_of, learn_category
+from adaline.coding.columns import Column, is_missing, is_text, kind_of, learn_category, plain_levels, texts_of
 from adaline.coding.terms import Term, TermFactor, without_repetition
 from adaline.errors import InvalidData, InvalidType, MissingValues
 from adaline.lazy import nw
@@ -65,13 +65,7 @@ def _kind(frame: nw.DataFrame[Any], name: str, dtype: Any) -> str:
 
 
 def _learn(name: str, kind: str, series: nw.Series[Any]) -> Column:
-    values = series.to_list()
-    counts: dict[Any, int] = {}
-    for value in values:
-        if isinstance(value, list | dict | set | np.ndarray):
-            raise InvalidData(refusal(name, "other", type(value).__name__))
-        counts[value] = counts.get(value, 0) + 1
-    absent = sum(count for value, count in counts.items() if is_missing(value))
+    counts, absent = _counted_texts(series) or _counted_objects(name, series)
     if absent:
         raise MissingValues(
             f"column {name!r} has {absent:,} missing value(s). Fill them, leave such rows out, or use "
@@ -82,12 +76,37 @@ def _learn(name: str, kind: str, series: nw.Series[Any]) -> Column:
         raise InvalidData(
             f"column {name!r} holds {type(other).__name__}: it is neither a number nor a category. Drop it."
         )
-    if kind == "text" and is_text(len(counts), len(values)):
+    if kind == "text" and is_text(len(counts), len(series)):
         raise InvalidData(refusal(name, "text", f"{len(counts):,} different texts"))
-    order = None
+    levels = sorted(counts, key=_rank)
     if kind == "category":
-        order = [level for level in series.cat.get_categories().to_list() if level in counts]
-    return learn_category(name, counts, order)
+        levels = [level for level in series.cat.get_categories().to_list() if level in counts]
+    return learn_category(name, plain_levels(levels), np.array([counts[level] for level in levels], dtype=np.int64))
+
+
+def _rank(level: Any) -> tuple[bool, Any]:
+    return isinstance(level, str), level
+
+
+def _counted_texts(series: nw.Series[Any]) -> tuple[dict[Any, int], int] | None:
+    """Return how often each value of a series of texts occurs, and how many are missing; None for other series."""
+    if series.dtype != nw.String:
+        return None
+    texts = texts_of(series)
+    there = np.ones(texts.rows, dtype=np.int64) if texts.absent is None else (~texts.absent).astype(np.int64)
+    found, counts, _ = texts.distinct(there)
+    pairs = zip(found.to_list(), counts.tolist(), strict=True)
+    return {text: count for text, count in pairs if count}, texts.rows - int(there.sum())
+
+
+def _counted_objects(name: str, series: nw.Series[Any]) -> tuple[dict[Any, int], int]:
+    """Return how often each value of a series occurs, and how many are missing; refuse lists and the like."""
+    counts: dict[Any, int] = {}
+    for value in series.to_list():
+        if isinstance(value, list | dict | set | np.ndarray):
+            raise InvalidData(refusal(name, "other", type(value).__name__))
+        counts[value] = counts.get(value, 0) + 1
+    return counts, sum(count for value, count in counts.items() if is_missing(value))
 
 
 def refusal(name: str, kind: str, what: str) -> str:

@@ -1,4 +1,4 @@
-"""Texts by their bytes: 64-bit hashes, indices among known texts, and words.
+"""Texts by their bytes: 64-bit hashes, different ones, their order, indices among known texts, and words.
 
 Texts are bytes of UTF-8 and offsets, straight from Arrow's buffers, so that there is no Python object for a row. Values
 that are not texts are taken as Python writes them: whole numbers in decimal digits (3.0 as "3"), other numbers by their
@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import reduce
 from itertools import pairwise
 from typing import Any
@@ -31,7 +32,8 @@ Hashes = NDArray[np.uint64]
 Codes32 = NDArray[np.int32]
 Starts = NDArray[np.int64]
 
-OTHER = -2  # code of a text that is not among the known ones
+ABSENT, UNKNOWN = -1, -2  # codes of a missing value, and of one that is not among the known ones
+LONG = 2**31 - 1  # bytes of texts that offsets of 32 bits reach
 WORD = re.compile(r"\w\w+")
 NO_WORD = re.compile(r"\W+")
 
@@ -54,32 +56,52 @@ class Texts:
     @classmethod
     def of(cls, values: Iterable[str]) -> Texts:
         """Return Python texts as bytes and offsets."""
-        each = [value.encode("utf-8", "surrogatepass") for value in values]
-        offsets = np.concatenate([[0], np.cumsum([len(one) for one in each])]).astype(np.int64)
-        return cls(np.frombuffer(b"".join(each), dtype=np.uint8), offsets)
+        values = list(values)
+        whole = "".join(values)
+        each: list[Any] = values
+        data = whole.encode("utf-8", "surrogatepass")
+        if not whole.isascii():
+            each = [value.encode("utf-8", "surrogatepass") for value in values]
+        sizes = np.fromiter(map(len, each), dtype=np.int64, count=len(each))
+        return cls(np.frombuffer(data, dtype=np.uint8), np.concatenate([[0], np.cumsum(sizes)]))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Texts]) -> Texts:
+        """Return the texts (m,) of several, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        sizes = np.concatenate([np.diff(part.offsets) for part in parts])
+        data = np.concatenate([part._own_bytes() for part in parts])
+        return cls(data, np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]))
 
     @classmethod
     def of_column(cls, column: Any) -> Texts:
         """Return the texts of an Arrow column, and of its other values as they are written."""
         import pyarrow as pa
 
+        column = joinable(column)
         array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         absent = _absent(array)
-        if pa.types.is_dictionary(array.type) and 2 * len(array.dictionary) > len(array):  # as of a slice of many rows
-            array = array.dictionary_decode()
+        if pa.types.is_dictionary(array.type):
+            long = 2 * len(array.dictionary) > len(array)  # as of a slice of many rows
+            if long and not _is_string(array.type.value_type):
+                array = array.dictionary_decode()
         if not pa.types.is_dictionary(array.type):
+            array = _as_integers(array)
             if pa.types.is_integer(array.type):
                 array = array.cast(pa.string())
-            elif not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
-                array = array.cast(pa.large_string()) if _is_view(array.type) else array.dictionary_encode()
+            elif not _is_string(array.type):
+                array = array.cast(pa.large_string()) if is_view(array.type) else array.dictionary_encode()
         if not pa.types.is_dictionary(array.type):
             return cls(*_buffers(array), None, absent)
         indices, values = array.indices, array.dictionary
         if indices.null_count:
             indices = indices.fill_null(0)
-        if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+        if not _is_string(values.type):
             values = pa.array([written(value) for value in values.to_pylist()] or [""], pa.large_string())
         data, offsets = _buffers(values if len(values) else pa.array([""]))
+        if 2 * len(values) > len(array):
+            return replace(cls(data, offsets).take(_whole_numbers(indices)), absent=absent)
         return cls(data, offsets, _whole_numbers(indices), absent)
 
     @property
@@ -107,8 +129,24 @@ class Texts:
 
     def to_list(self) -> list[str]:
         """Return the texts, (m,)."""
-        raw, ends = self._own_bytes().tobytes(), (self.offsets - self.offsets[0]).tolist()
-        return [raw[a:b].decode("utf-8", "replace") for a, b in pairwise(ends)]
+        out: list[str] = list_texts(self.data, self.offsets)
+        return out
+
+    def take(self, which: NDArray[Any]) -> Texts:
+        """Return some of the texts (m,), by their indices."""
+        return Texts(*take_texts(self.data, self.offsets, np.ascontiguousarray(which, dtype=np.int64)))
+
+    def order(self) -> NDArray[np.int64]:
+        """Return the indices that sort the texts (m,) by their code points; equal ones stay in their order."""
+        out = np.empty(len(self.offsets) - 1, dtype=np.int64)
+        order_texts(out, self.data, self.offsets)
+        return out
+
+    def distinct(self, weights: NDArray[np.int64] | None = None) -> tuple[Texts, NDArray[np.int64], Codes32]:
+        """Return the different texts, the sum of the weights of each, or how often it is there, and codes (m,)."""
+        codes = np.empty(len(self.offsets) - 1, dtype=np.int32)
+        firsts, counts = distinct_texts(codes, self.data, self.offsets, weights)
+        return self.take(firsts), counts, codes
 
     def _own_bytes(self) -> Bytes:
         """Return the bytes of these texts alone, where they are some of those of a buffer."""
@@ -135,34 +173,66 @@ class Texts:
         own = self._own_bytes()
         if not len(own) or own.max() < 128:
             return self
-        lowered = (one if one.isascii() else NO_WORD.sub(" ", one.lower()) for one in self.to_list())
-        return Texts.of(lowered)
+        at = np.flatnonzero(own >= 128) + self.offsets[0]
+        which = np.unique(np.searchsorted(self.offsets, at, side="right") - 1)
+        lowered = Texts.of(NO_WORD.sub(" ", one.lower()) for one in self.take(which).to_list())
+        indices = np.arange(len(self.offsets) - 1)
+        indices[which] = len(indices) + np.arange(len(which))
+        return Texts.joined([self, lowered]).take(indices)
 
 
 @dataclass(frozen=True)
 class TextIndex:
-    """Known texts, and a table that finds them: their indices by the last bits of their hashes, -1 elsewhere."""
+    """Known texts, and a table that finds them: the first half of a hash and 1 + an index, at the hash's last bits."""
 
     known: Texts
-    table: Codes32
+    table: Hashes
 
     @classmethod
     def of(cls, values: Sequence[str]) -> TextIndex:
         """Return the index of different texts."""
-        known = Texts.of(values)
-        table = np.empty(2 << max(len(values), 1).bit_length(), dtype=np.int32)
+        known, table = Texts.of(values), _empty_table(len(values))
+        if known.offsets[-1] < 2**31:  # half the memory to look at
+            known = Texts(known.data, known.offsets.astype(np.int32))
         index_texts(table, known.data, known.offsets)
         return cls(known, table)
 
     def find(self, texts: Texts) -> Codes32:
-        """Return the index of the text of each row, (n,), OTHER where it is not known."""
+        """Return the index of the text of each row, (n,), UNKNOWN where it is not known."""
         codes = np.empty(len(texts.offsets) - 1, dtype=np.int32)
         find_texts(codes, texts.data, texts.offsets, self.known.data, self.known.offsets, self.table)
         return texts.spread(codes)
 
 
+@dataclass(frozen=True)
+class NumberIndex:
+    """Known numbers, and a table that finds them, as that of a `TextIndex`."""
+
+    known: Array
+    table: Hashes
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> NumberIndex:
+        """Return the index of numbers; of equal ones the first is found."""
+        known, table = np.array(values, dtype=np.float64), _empty_table(len(values))
+        index_numbers(table, known)
+        return cls(known, table)
+
+    def find(self, values: Array) -> Codes32:
+        """Return the index of each number, (n,), UNKNOWN where it is not known, ABSENT where it is NaN."""
+        codes = np.empty(len(values), dtype=np.int32)
+        find_numbers(codes, np.ascontiguousarray(values), self.known, self.table)
+        return codes
+
+
+def _empty_table(keys: int) -> Hashes:
+    return np.empty(2 << max(keys, 1).bit_length(), dtype=np.uint64)
+
+
 def written(value: Any) -> str:
     """Return a value as text: whole numbers in decimal digits, others as Python writes them."""
+    if isinstance(value, Decimal):
+        value = int(value) if value == int(value) else float(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return "" if value is None else value if isinstance(value, str) else str(value)
@@ -196,6 +266,26 @@ def expected_collisions(distinct: int, width: int) -> float:
     return float(distinct * -np.expm1((max(distinct, 1) - 1) * np.log1p(-1 / width))) if width > 1 else float(distinct)
 
 
+def joinable(column: Any) -> Any:
+    """Return an Arrow column whose chunks Arrow can join and encode, and whose missing values it counts.
+
+    It neither joins nor counts those that dictionaries hold, it does not join texts that are too long for their
+    offsets, and does not encode runs and the types of extensions, such as UUID. Times are those of a table: of UTC,
+    to the microsecond.
+    """
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(column.type):
+        return column.cast(pa.timestamp("us", None if column.type.tz is None else "UTC"), safe=False)
+    if pa.types.is_run_end_encoded(column.type) or isinstance(column.type, pa.BaseExtensionType):
+        return pa.array([None if value is None else written(value) for value in column.to_pylist()], pa.large_string())
+    if pa.types.is_dictionary(column.type):
+        chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+        gaps = any(_absent(one.dictionary) is not None for one in chunks)
+        return column.cast(column.type.value_type) if gaps else column
+    return column.cast(pa.large_string()) if pa.types.is_string(column.type) and column.nbytes > LONG else column
+
+
 def _absent(array: Any) -> NDArray[np.bool_] | None:
     """Return which values of an Arrow array are NULL or NaN; None where none is."""
     import pyarrow as pa
@@ -207,7 +297,27 @@ def _absent(array: Any) -> NDArray[np.bool_] | None:
     return found if found.any() else None
 
 
-def _is_view(kind: Any) -> bool:
+def _as_integers(array: Any) -> Any:
+    """Return an Arrow array of floats as whole numbers, where all that are present are; others as they are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_float32(array.type) or pa.types.is_float64(array.type)):
+        return array
+    present = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+    low, high = (bound or 0.0 for bound in pc.min_max(present).as_py().values())
+    if not -(2.0**63) <= low <= high < 2.0**63:
+        return array
+    whole = present.cast(pa.int64(), safe=False)
+    return array if pc.any(pc.not_equal(whole.cast(array.type, safe=False), present)).as_py() else whole
+
+
+def _is_string(kind: Any) -> bool:
+    return str(kind) in ("string", "large_string")
+
+
+def is_view(kind: Any) -> bool:
+    """Whether an Arrow type is that of texts as views, which few of its functions take."""
     return str(kind) == "string_view"
 
 
@@ -295,26 +405,96 @@ def buckets_reference(codes: Codes32, signs: Array, hashes: Hashes, width: int) 
     signs[:] = np.where(hashes >> np.uint64(63), -1.0, 1.0)
 
 
-def index_texts_reference(table: Codes32, data: Bytes, offsets: Offsets) -> None:
-    """Fill the table of known texts: each at the last bits of its hash, or at the next free place."""
-    known, size = _each(data, offsets), len(table)
-    table[:] = -1
+def index_texts_reference(table: Hashes, data: Bytes, offsets: Offsets) -> None:
+    """Fill the table of known texts, the first of equal ones."""
+    _index(table, _each(data, offsets))
+
+
+def index_numbers_reference(table: Hashes, known: Array) -> None:
+    """Fill the table of known numbers, the first of equal ones."""
+    _index(table, _each_number(known))
+
+
+def _each_number(values: Array) -> list[bytes]:
+    return [one.tobytes() for one in (values + 0.0).astype("<f8")]  # of which -0 is 0
+
+
+def _index(table: Hashes, known: list[bytes]) -> None:
+    size, met = len(table), set[bytes]()
+    table[:] = 0
     for i, one in enumerate(known):
-        at = xxh64(one, 0) % size
-        while table[at] >= 0 and known[table[at]] != one:
+        found = xxh64(one, 0)
+        at = found % size
+        while table[at] and one not in met:
             at = (at + 1) % size
-        if table[at] < 0:
-            table[at] = i
+        if one not in met:
+            table[at] = found >> 32 << 32 | i + 1
+        met.add(one)
 
 
 def find_texts_reference(
-    codes: Codes32, data: Bytes, offsets: Offsets, known_data: Bytes, known_offsets: Offsets, table: Codes32
+    codes: Codes32, data: Bytes, offsets: Offsets, known_data: Bytes, known_offsets: Offsets, table: Hashes
 ) -> None:
-    """Write the index of each text among the known ones to `codes` (m,), OTHER where it is not among them."""
-    known: dict[bytes, int] = {}
-    for i, one in enumerate(_each(known_data, known_offsets)):
-        known.setdefault(one, i)
-    codes[:] = [known.get(one, OTHER) for one in _each(data, offsets)]
+    """Write the index of each text among the known ones to `codes` (m,), UNKNOWN where it is not among them."""
+    codes[:] = _find(_each(data, offsets), _each(known_data, known_offsets))
+
+
+def find_numbers_reference(codes: Codes32, values: Array, known: Array, table: Hashes) -> None:
+    """Write the index of each number among the known ones to `codes` (n,), UNKNOWN for others, ABSENT for NaN."""
+    found = _find(_each_number(values), _each_number(known))
+    codes[:] = np.where(np.isnan(values), ABSENT, found)
+
+
+def _find(keys: list[bytes], known: list[bytes]) -> list[int]:
+    index: dict[bytes, int] = {}
+    for i, one in enumerate(known):
+        index.setdefault(one, i)
+    return [index.get(one, UNKNOWN) for one in keys]
+
+
+def distinct_texts_reference(
+    codes: Codes32, data: Bytes, offsets: Offsets, weights: Starts | None
+) -> tuple[Starts, Starts]:
+    """Return where each different text is first, and the sum of its weights, or how often it is there; write codes."""
+    each = _each(data, offsets)
+    index = {one: k for k, one in enumerate(dict.fromkeys(each))}
+    codes[:] = [index[one] for one in each]
+    counts, firsts = np.zeros((2, len(index)), dtype=np.int64)
+    np.add.at(counts, codes, 1 if weights is None else weights)
+    firsts[codes[::-1]] = np.arange(len(each))[::-1]
+    return firsts, counts
+
+
+def order_texts_reference(order: Starts, data: Bytes, offsets: Offsets) -> None:
+    """Write the indices that sort texts by their bytes to `order` (m,); equal ones stay in their order."""
+    each = _each(data, offsets)
+    order[:] = sorted(range(len(each)), key=each.__getitem__)
+
+
+def take_texts_reference(data: Bytes, offsets: Offsets, which: Starts) -> tuple[Bytes, Starts]:
+    """Return some of the texts, by their indices, as bytes and offsets."""
+    each = _each(data, offsets)
+    taken = [each[i] for i in which.tolist()]
+    ends = np.cumsum([0, *map(len, taken)], dtype=np.int64)
+    return np.frombuffer(b"".join(taken), dtype=np.uint8), ends
+
+
+def list_texts_reference(data: Bytes, offsets: Offsets) -> list[str]:
+    """Return texts as Python has them: lone surrogates are kept, what is no UTF-8 is replaced."""
+    return [_decoded(one) for one in _each(data, offsets)]
+
+
+def _decoded(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return raw.decode("utf-8", "replace")
+
+
+def count_rows_reference(counts: Starts, codes: Codes32, starts: Starts) -> None:
+    """Add to `counts` (m,) in how many rows, of entries codes[starts[i] : starts[i + 1]], each code is."""
+    for begin, end in pairwise(starts.tolist()):
+        counts[np.unique(codes[begin:end])] += 1
 
 
 def words_reference(data: Bytes, offsets: Offsets, longest: int) -> tuple[Bytes, Starts, Starts]:
@@ -376,12 +556,33 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "buckets": buckets_reference,
     "index_texts": index_texts_reference,
     "find_texts": find_texts_reference,
+    "index_numbers": index_numbers_reference,
+    "find_numbers": find_numbers_reference,
+    "distinct_texts": distinct_texts_reference,
+    "order_texts": order_texts_reference,
+    "take_texts": take_texts_reference,
+    "list_texts": list_texts_reference,
     "words": words_reference,
+    "count_rows": count_rows_reference,
     "join_entries": join_entries_reference,
     "join_parts": join_parts_reference,
 }
 """The kernels of native/text_module.cpp, by name."""
 
-hash_texts, hash_pairs, buckets, index_texts, find_texts, words, join_entries, join_parts = (
-    getattr(native, name, reference) for name, reference in REFERENCES.items()
-)
+(
+    hash_texts,
+    hash_pairs,
+    buckets,
+    index_texts,
+    find_texts,
+    index_numbers,
+    find_numbers,
+    distinct_texts,
+    order_texts,
+    take_texts,
+    list_texts,
+    words,
+    count_rows,
+    join_entries,
+    join_parts,
+) = (getattr(native, name, reference) for name, reference in REFERENCES.items())

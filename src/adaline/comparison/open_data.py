@@ -28,7 +28,7 @@ from adaline.sources.tables.coding import (
 )
 from adaline.sources.tables.open_table import engine_of
 from adaline.sources.tables.parts import FileParts, TableParts
-from adaline.sources.tables.pipes import is_pipe, pipe_title
+from adaline.sources.tables.pipes import Pipe, is_pipe, pipe_title
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.source import GUESS, KEPT
 from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
@@ -82,6 +82,8 @@ class DataRequest:
     @property
     def title(self) -> str:
         """What to call the data in a title: a file or a data set by its name; "" where they are a frame."""
+        if isinstance(self.data, Pipe):
+            return self.data.title
         if not isinstance(self.data, str):
             return ""
         if is_pipe(self.data):

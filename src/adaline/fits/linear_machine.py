@@ -730,9 +730,7 @@ class _Minimising:
             found, status = gradient_descent(problem.evaluate, start, diagonal_metric(problem), None, stop)
             return problem, found, status, "batch gradient descent on standardised columns"
         d = problem.features
-        raw = replace(
-            problem, view=View(np.ones(d), np.zeros(d)), ridge=options.penalty.scaled(np.zeros(d, dtype=np.int64))
-        )
+        raw = replace(problem, view=View(np.ones(d), np.zeros(d)), ridge=options.penalty.scaled(np.zeros(d)))
         start = np.zeros((problem.outputs, 1 + d)) if options.init is None else options.init
         rate = read_rate(options.rate, 1 + d)
         found, status = gradient_descent(raw.evaluate, start, diagonal_metric(raw), rate, stop)

@@ -24,7 +24,7 @@ from adaline.scans import Scan, State
 from adaline.scans.tally import FIELDS, LARGEST, LOSS, MARGIN, MISTAKES, STEPS, UPDATES, WEIGHT
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
-from adaline.sums import Objective, Sum, WrongRows
+from adaline.sums import Objective, Sum, WrongRivals, WrongRows
 from adaline.sums.objective import Point, View
 from adaline.wording import counted
 
@@ -50,8 +50,8 @@ class MixedScans(Sum):
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
-        """Return the sum over no rows."""
-        theta = np.zeros((shape.targets, 1 + shape.features))
+        """Return the sum over no rows of scans of `machines` weight vectors; one a target, unless that is given."""
+        theta = np.zeros((int(config.get("machines", shape.targets)), 1 + shape.features))
         return cls(theta, first_tally(), 0, State.RUNNING, None)
 
     def add(self, block: Block, theta: Any = None) -> None:
@@ -99,7 +99,7 @@ def run_mixed(
     history: list[float] = []
     worst, parts, corrections = State.RUNNING, 0, 0.0
     for _ in range(rounds):
-        found = source.sum(MixedScans, scan)
+        found = source.sum(MixedScans, scan, machines=len(scan.theta))
         found.finish()
         if found.worst is State.NOT_FINITE:
             source.refuse_nonfinite()
@@ -148,5 +148,13 @@ def _measure_loss(loss: Loss, source: Source, scan: Scan) -> tuple[float, float]
 def measure_mistakes(source: Source, scan: Scan) -> tuple[float, float]:
     """Return the perceptron's criterion, whose least is 0; it is its own gap, unless rows lie on the plane itself."""
     wrong = source.sum(WrongRows, scan.theta)
-    criterion = float(wrong.criterion.sum())
-    return criterion, criterion if criterion or not wrong.count.any() else np.inf
+    return _criterion_and_gap(float(wrong.criterion.sum()), float(wrong.count.sum()))
+
+
+def measure_rivals(source: Source, scan: Scan) -> tuple[float, float]:
+    """Return the criterion of Kesler's construction, and its gap, likewise."""
+    return _criterion_and_gap(*source.sum(WrongRivals, scan.theta).sums.tolist())
+
+
+def _criterion_and_gap(criterion: float, wrong: float) -> tuple[float, float]:
+    return criterion, criterion if criterion or not wrong else np.inf

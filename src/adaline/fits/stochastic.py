@@ -75,7 +75,7 @@ def _by_loop(
     d = source.shape.features
     problem = build_problem(source, loss, len(constant), options.intercept, options.penalty, spread)
     first = np.zeros((len(constant), 1 + d)) if options.init is None else options.init
-    share = np.concatenate([[0.0], options.penalty.scaled(np.zeros(d, dtype=np.int64))]) / spread.weight
+    share = np.concatenate([[0.0], options.penalty.scaled(np.zeros(d))]) / spread.weight
     if not isinstance(options.rate, str):
         machine = Linear(np.ones(d), np.zeros(d), options.intercept)
         found = stochastic_descent(source, machine, loss, first, share, Schedule(float(options.rate), schedule), epochs)

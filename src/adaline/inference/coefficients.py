@@ -117,12 +117,10 @@ def absorbed_effects(model: Any) -> dict[str, Any]:
     coding = model.__dict__.get("coding_")
     if coding is None or not coding.effects:
         raise AttributeError(f"this {type(model).__name__} has absorbed no effects: open_table(..., absorb=...)")
-    return {
-        one.name: frame_of_columns(
-            {
-                "level": [*one.levels.tolist(), *([] if math.isnan(one.missing) else [None])],
-                "value": [*one.values.tolist(), *([] if math.isnan(one.missing) else [one.missing])],
-            }
-        )
-        for one in coding.effects
-    }
+    found = {}
+    for one in coding.effects:
+        columns: dict[str, Any] = {"level": one.levels, "value": one.values}
+        if not math.isnan(one.missing):
+            columns = {"level": [*one.levels.tolist(), None], "value": [*one.values.tolist(), one.missing]}
+        found[one.name] = frame_of_columns(columns)
+    return found

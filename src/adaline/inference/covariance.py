@@ -202,6 +202,14 @@ class ErrorOptions:
             )
         return True
 
+    def refuse_absorbed(self, source: Source) -> None:
+        """Refuse errors that need leverages where effects were absorbed from the rows."""
+        if source.absorption is not None and POWERS.get(self.errors, 0.0):
+            raise InvalidParameter(
+                f"no {self.errors} errors where effects are absorbed: leverages of their levels are not known. Use "
+                "'HC1' or 'cluster'"
+            )
+
     def lags_of(self, rows: float) -> int:
         """Return how far apart rows may be related."""
         return int(4 * (rows / 100) ** (2 / 9)) if self.lags is None else int(self.lags)
@@ -243,11 +251,7 @@ def covariances(fit: Fit, source: Source | None, sample: Sample, options: ErrorO
         raise InvalidData(
             f"no robust errors: {sample.n:g} observations leave no residuals to {fit.trace[0]:g} parameters"
         )
-    if sample.absorbed is not None and POWERS.get(errors, 0.0):
-        raise InvalidParameter(
-            f"no {errors} errors where effects are absorbed: leverages of their levels are not known. Use 'HC1' or "
-            "'cluster'"
-        )
+    options.refuse_absorbed(source)
     check_weight(source, fit, sample)
     if errors == "cluster":
         return _clustered(fit, source, sample, options.groups)

@@ -26,8 +26,9 @@ from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.likelihood import AT_BORDER, NO_MAXIMUM, PENALISED, TOO_LARGE, check_maximum, with_ends
 from adaline.inference.summary import TargetsTable
 from adaline.parameters import LEVEL
-from adaline.results import CONSTANT, Certificate
+from adaline.results import CONSTANT, EXPLAINED, Certificate
 from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, LikelihoodFit
+from adaline.sources.absorbed import Absorption
 from adaline.wording import degrees, number, p_value
 
 QUASI = (
@@ -89,14 +90,16 @@ class FamilySummary(TargetsTable):
         of = "estimated" if part.estimated else "given"
         test = f"F {number(part.chi2 / max(part.chi2_freedom, 1))}" if part.estimated else f"chi² {number(part.chi2)}"
         on = f"{part.chi2_freedom}" + (f" and {degrees(part.freedom)}" if part.estimated else "")
+        without = "columns and effects" if self.absorbed else "columns"
         lines = [
             f"{part.family}, link {part.link}, dispersion {number(part.dispersion)} ({of})",
-            f"deviance {number(part.deviance)} on {degrees(part.freedom)} degrees of freedom, without columns "
+            f"deviance {number(part.deviance)} on {degrees(part.freedom)} degrees of freedom, without {without} "
             f"{number(part.null_deviance)} on {degrees(part.null_freedom)};  explained "
             f"{number(part.deviance_explained)}",
         ]
         if not np.isnan(part.chi2_p_value):
-            lines.append(f"all columns together: {test} on {on} degrees of freedom (p {p_value(part.chi2_p_value)})")
+            what = "all columns and effects" if self.absorbed else "all columns"
+            lines.append(f"{what} together: {test} on {on} degrees of freedom (p {p_value(part.chi2_p_value)})")
         if not np.isnan(part.log_likelihood):
             criteria = "" if np.isnan(part.aic) else f", AIC {number(part.aic)}, BIC {number(part.bic)}"
             lines.append(f"log-likelihood {number(part.log_likelihood)}{criteria}")
@@ -157,7 +160,7 @@ def summarise_families(
     errors: str = "classical",
     freedom: float | None = None,
     ends: Sequence[Array] | None = None,
-    constant: str = CONSTANT,
+    absorbed: Absorption | None = None,
 ) -> FamilySummary:
     """Return the table of the fits of one or more targets.
 
@@ -171,11 +174,11 @@ def summarise_families(
     errors, freedom : which standard errors the fits have; degrees of freedom of t, infinity for the normal
         distribution, None for those of the fit.
     ends : of the intervals of each target, (2, 1 + D), where they are not Wald's.
-    constant : what columns are that do not vary.
+    absorbed : the effects that were absorbed from the rows.
     """
     LEVEL.check("level", level)
     freedom = fits[0].freedom if freedom is None else freedom
-    missing = left_out(fits[0].dependence, names, constant)
+    missing = left_out(fits[0].dependence, names, CONSTANT if absorbed is None else EXPLAINED)
     plain = [infer_family(fit.without_dependent(), intercept, level, freedom) for fit in fits]
     parts, profiled = with_ends(plain, ends)
     quasi = parts[0].estimated and parts[0].family in ("poisson", "binomial", "negative_binomial")
@@ -198,9 +201,15 @@ def summarise_families(
         rows=fits[0].rows,
         weight=fits[0].weight,
         certificate=certificate,
-        notes=[*notes, *profiled, *(note for note, holds in found.items() if holds)],
+        notes=[
+            *([] if absorbed is None else [absorbed.describe()]),
+            *notes,
+            *profiled,
+            *(note for note, holds in found.items() if holds),
+        ],
         intercept=intercept,
         left_out=missing,
+        absorbed={} if absorbed is None else absorbed.by_name(),
         errors=errors,
         student=bool(np.isfinite(freedom)),
     )

@@ -116,6 +116,7 @@ def summarise_regression(
         student=math.isfinite(freedom),
         intercept=intercept,
         left_out=missing,
+        absorbed={} if sample.absorbed is None else sample.absorbed.by_name(),
     )
 
 

@@ -69,6 +69,7 @@ def with_errors(
         return fit, observations(fit) - fit.parameters
     assert source is not None
     check_maximum(fit, f"{options.errors} errors")
+    options.refuse_absorbed(source)
     if fit.penalised or fit.firth:
         raise InvalidParameter(
             f"errors={options.errors!r} are those of a maximum of the likelihood: use penalty=0 and firth=False"

@@ -45,6 +45,8 @@ class CoefficientTable(ABC):
     notes: list[str]
     intercept: bool
     left_out: dict[str, str] = field(default_factory=dict, kw_only=True)
+    absorbed: dict[str, int] = field(default_factory=dict, kw_only=True)
+    """Levels of each column whose effects were absorbed."""
 
     columns: ClassVar[tuple[str, ...]] = STATISTICS
 
@@ -119,7 +121,8 @@ class CoefficientTable(ABC):
         return f"{tail:g}%", f"{100 - tail:g}%"
 
     def _head(self) -> dict[str, Any]:
-        return {"title": self.title, "rows": self.rows, "weight": self.weight, "level": self.level}
+        absorbed = {"absorbed": dict(self.absorbed)} if self.absorbed else {}
+        return {"title": self.title, "rows": self.rows, "weight": self.weight, "level": self.level, **absorbed}
 
     def _foot(self) -> dict[str, Any]:
         return {

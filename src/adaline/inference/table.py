@@ -9,7 +9,7 @@ from typing import Any
 from adaline.errors import InvalidParameter
 from adaline.inference.summary import CoefficientTable, escaped, frame_of, html_row, html_table, text_table
 from adaline.parameters import FLAG, OneOf, WholeNumber
-from adaline.wording import number, p_value, visible
+from adaline.wording import counted, number, p_value, visible
 
 BELOW = ("std_error", "statistic", "p_value", "interval")
 STARS = {0.001: "***", 0.01: "**", 0.05: "*"}
@@ -17,6 +17,7 @@ QUALITY = {
     "rows": "rows",
     "r_squared": "R²",
     "adjusted_r_squared": "adjusted R²",
+    "within_r_squared": "within R²",
     "pseudo_r_squared": "McFadden's R²",
     "sigma": "residual sd",
     "scale": "scale",
@@ -45,6 +46,7 @@ class RegressionTable:
     rows : of coefficients, dictionaries with `model`, `name`, `estimate`, `std_error`, `statistic`, `p_value`, `lower`
         and `upper`.
     quality : of each model, by name.
+    absorbed : of each model the columns whose effects it has absorbed, with the number of their levels.
     errors : which standard errors each model has.
     stars, below, digits : as given.
     """
@@ -52,6 +54,7 @@ class RegressionTable:
     headings: list[str]
     rows: list[dict[str, Any]]
     quality: list[dict[str, float]]
+    absorbed: list[dict[str, int]]
     errors: list[str]
     stars: bool
     below: str
@@ -63,6 +66,7 @@ class RegressionTable:
             "models": list(self.headings),
             "coefficients": [dict(row) for row in self.rows],
             "quality": self.quality,
+            "absorbed": [dict(one) for one in self.absorbed],
             "errors": list(self.errors),
         }
 
@@ -117,6 +121,9 @@ class RegressionTable:
             found = [by.get((heading, name)) for heading in range(len(self.headings))]
             out.append([name, *("" if row is None else self._estimate(row) for row in found)])
             out.append(["", *("" if row is None else self._below(row) for row in found)])
+        for name in dict.fromkeys(name for one in self.absorbed for name in one):
+            levels = [f"yes, {counted(one[name], 'level')}" if name in one else "no" for one in self.absorbed]
+            out.append([f"absorbed {name}", *levels])
         if any(kind != "classical" for kind in self.errors):
             out.append(["std errors", *self.errors])
         for name, label in QUALITY.items():
@@ -148,7 +155,8 @@ def regression_table(
 ) -> RegressionTable:
     """Set fitted models side by side: coefficients, what is below them, and how well the models fit.
 
-    No pass over the rows. With several targets or classes a model has a column for each.
+    No pass over the rows. With several targets or classes a model has a column for each. Effects that a model has
+    absorbed are a line for each of their columns.
 
     Parameters
     ----------
@@ -189,6 +197,7 @@ def regression_table(
     headings: list[str] = []
     rows: list[dict[str, Any]] = []
     quality: list[dict[str, float]] = []
+    absorbed: list[dict[str, int]] = []
     errors: list[str] = []
     for i, model in enumerate(models):
         table = _summary(model)
@@ -202,9 +211,10 @@ def regression_table(
             per_target = targets[k] if targets and isinstance(targets[k], dict) else {}
             fit = {name: (told | per_target)[name] for name in QUALITY if name in told or name in per_target}
             quality.append({name: v for name, v in fit.items() if v == v})
+            absorbed.append(told.get("absorbed", {}))
             errors.append(told.get("errors", "classical"))
             headings.append(f"{own}: {target}" if several else own)
-    return RegressionTable(headings, rows, quality, errors, stars, below, digits)
+    return RegressionTable(headings, rows, quality, absorbed, errors, stars, below, digits)
 
 
 def _summary(model: Any) -> CoefficientTable:

@@ -17,7 +17,7 @@ from adaline.input.basis import basis_of, width_of
 from adaline.input.coded import as_coded, coded, is_coded
 from adaline.input.drafts import snapshot
 from adaline.input.open import array_source, read_rows, refuse_nonfinite
-from adaline.sources import Source, TableSource
+from adaline.sources import Source, is_table
 from adaline.sources.expanded import PIECE, piece_rows
 
 BY_ROW = ("offset", "exposure")  # arguments that have a value for each row
@@ -43,7 +43,7 @@ def by_blocks(method: Method) -> Method:
         if source is None:
             return quietly(self, X, *args, **kwargs)
         own = quietly if source.parts is None else partial(_named, method.__qualname__)  # functions of rows may travel
-        known = KNOWN if isinstance(source, TableSource) and source.offset else ()
+        known = KNOWN if is_table(source) and source.offset else ()
         values = partial(_values, self, own, known, args, kwargs)
         try:
             found = [value for values in source.each_block(values) for value in values]
@@ -88,7 +88,7 @@ def column_of(system: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, A
     table, by their names; then the rows may be those of any table.
     """
     X = as_table(system, args[0] if args else kwargs.get("X"))
-    if not isinstance(X, TableSource):
+    if not is_table(X):
         return None
     given = dict(signature(getattr(type(system), name)).bind(system, *args, **kwargs).arguments)
     del given[next(iter(given))], given["X"]
@@ -96,7 +96,7 @@ def column_of(system: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, A
     if not X.on_engine and not by_row:
         return None
     source = coded(system, X, targets=False)
-    assert isinstance(source, TableSource)
+    assert is_table(source)
     offset = source.coding.offset
     known = any(one.get(key) is not None for one in (given, by_row) for key in BY_ROW)
     if system.__dict__.get("_with_offset") and offset is not None and not known and not source.coding.effects:
@@ -145,8 +145,8 @@ def _source(system: Any, X: Any) -> Source | None:
         return None
     if isinstance(X, Source):
         source = coded(system, X, targets=False)
-        absorbed = isinstance(source, TableSource) and source.coding.effects
-        return source.known_parts() if isinstance(source, TableSource) and absorbed else source
+        absorbed = is_table(source) and source.coding.effects
+        return source.known_parts() if is_table(source) and absorbed else source
     if is_coded(X):
         return None
     if basis_of(system) is None and (not isinstance(X, np.ndarray) or X.size <= LARGE):

@@ -13,12 +13,12 @@ from adaline.arrays import Array, is_sparse
 from adaline.block import Block
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
+from adaline.coding.names import NumberedNames
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
 from adaline.fitted import check_is_fitted
-from adaline.input.columns import names_on
+from adaline.input.columns import columns_on, names_on
 from adaline.lazy import nw
-from adaline.sources import Source, TableSource
-from adaline.sources.tables.source import coded_by
+from adaline.sources import Source, is_table
 
 
 class CodedRows(np.ndarray[Any, np.dtype[np.float64]]):
@@ -48,16 +48,18 @@ def coded(system: Any, source: Source, targets: bool = True) -> Source:
 
     With targets=False the rows are only to be predicted, and need none.
     """
-    if isinstance(source, TableSource):
+    if is_table(source):
+        from adaline.sources.tables.source import coded_by  # tables are slow to import
+
         coding = coding_of(system)
         if coding is not None:
             classes = system.__dict__.get("classes_")
             return coded_by(source, coding, targets, classes is not None and classes.dtype.kind in "UO")
     check_is_fitted(system, "n_features_in_")
     source.learn_coding()
-    names = names_on(system)
-    hashed = "_hashed" in system.__dict__
-    source = source.in_columns(system.n_features_in_, None if names is None else tuple(names), hashed)
+    columns = columns_on(system)
+    names = columns.names if columns.first is None else NumberedNames(columns.first, columns.count)
+    source = source.in_columns(columns.count, names, columns.hashed)
     if source.shape.features != system.n_features_in_:
         raise InvalidData(
             f"X has {source.shape.features} features, but {type(system).__name__} is expecting "
@@ -70,9 +72,9 @@ def offset_of(system: Any, x: Any) -> Array | None:
     """Return the offset that rows X bring with them, (n,) or (n, K): a source, or a frame for a table's model."""
     if isinstance(x, CodedRows):
         return x.known
-    if isinstance(x, TableSource):
+    if is_table(x):
         found = coded(system, x, targets=False)
-        assert isinstance(found, TableSource)
+        assert is_table(found)
         return found.read_offset()
     if isinstance(x, Source):
         given = x.read_targets()[:, x.shape.targets - x.offset :]
@@ -92,6 +94,15 @@ def effects_on(system: Any, x: Any) -> Array | None:
         names = ", ".join(effect.name for effect in coding.effects)
         raise InvalidData(f"the model has absorbed effects of {names}: give a frame or a table with these columns")
     return found
+
+
+def refuse_absorbed(system: Any, what: str) -> None:
+    """Refuse what would need the leverages of absorbed effects."""
+    if "absorbed_" in system.__dict__:
+        raise InvalidParameter(
+            f"no {what} where effects are absorbed: leverages of their levels are not known. Code columns of few "
+            "levels by categories= instead"
+        )
 
 
 def coding_of(system: Any) -> Coding | None:
@@ -123,9 +134,9 @@ def scored(system: Any, score: Any, X: Any, y: Any, sample_weight: Any, by_rows:
     """
     if isinstance(X, Source):
         X = source = coded(system, X)
-        if by_rows and isinstance(source, TableSource) and source.streamed:
+        if by_rows and is_table(source) and source.streamed:
             return streamed_score(system, source)
-        t = source.target_values() if isinstance(source, TableSource) else source.read_targets()
+        t = source.target_values() if is_table(source) else source.read_targets()
         y, sample_weight = (t[:, 0] if source.flat and t.ndim == 2 else t), source.read_weights()
     elif y is None:
         raise InvalidData("score needs y, or a table with its target: score(open_table(rows, target=...))")

@@ -13,7 +13,7 @@ import numpy as np
 
 from adaline.basis.base import Basis
 from adaline.coding import Coding
-from adaline.coding.coding import ColumnNames
+from adaline.coding.names import NAMED, MadeNames, NumberedNames
 from adaline.errors import InvalidData
 from adaline.sources import Source
 from adaline.sources.expanded import expanded
@@ -32,6 +32,7 @@ class InputColumns(NamedTuple):
     coding : how they are made from the raw columns of a table or frame; None where they are numbers as given.
     basis : phi, as learned, with M columns; None where the system works on the columns as given.
     hashed : whether the columns are those that all names of a file are hashed to.
+    first : the index of the first column, where they are those of a file of indices, and too many to keep their names.
     """
 
     count: int  # type: ignore[assignment]  # not the method of tuples
@@ -39,6 +40,7 @@ class InputColumns(NamedTuple):
     coding: Coding | None = None
     basis: Basis | None = None
     hashed: bool = False
+    first: int | None = None
 
     @property
     def width(self) -> int:
@@ -50,7 +52,10 @@ class InputColumns(NamedTuple):
         if self.names is None and self.coding is not None:
             return cast(list[str], self.coding.names)  # very many: each is made when it is asked for
         names = SHOWN_NAMES.get() if self.names is None else self.names
-        return list(names) if names and len(names) == self.count else [f"x{j}" for j in range(self.count)]
+        if names and len(names) == self.count:
+            return list(names)
+        made = NumberedNames(self.first or 0, self.count)
+        return list(made) if self.count <= NAMED else cast(list[str], made)
 
     def coefficient_names(self) -> list[str]:
         """Return the names of the columns that the system works on, one for each coefficient."""
@@ -62,8 +67,13 @@ class InputColumns(NamedTuple):
 
 
 def kept_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
-    """Return names that are kept with a model; None where columns are so many that their coding makes them."""
-    return None if names is None or isinstance(names, ColumnNames) else tuple(names)
+    """Return names that are kept with a model; None where columns are so many that they are made instead."""
+    return None if names is None or isinstance(names, MadeNames) else tuple(names)
+
+
+def first_index(names: Sequence[str] | None) -> int | None:
+    """Return the index of the first column, where they are so many that their names are made of indices; else None."""
+    return names.first if isinstance(names, NumberedNames) else None
 
 
 def names_on(system: Any) -> Any:
@@ -84,15 +94,16 @@ def columns_on(system: Any) -> InputColumns:
         known.get("coding_"),
         known.get("basis_"),
         known.get("_hashed", False),
+        known.get("_first_index"),
     )
 
 
 def set_columns(system: Any, columns: InputColumns) -> None:
-    """Set `n_features_in_`, and `feature_names_in_`, `coding_`, `basis_` and `_hashed` where there are such."""
+    """Set `n_features_in_`, and the other attributes that hold a record of columns, where there are such."""
     system.n_features_in_ = columns.count
     names = None if columns.names is None else np.asarray(columns.names, dtype=object)
     found = {"feature_names_in_": names, "coding_": columns.coding, "basis_": columns.basis}
-    for attribute, value in (*found.items(), ("_hashed", columns.hashed or None)):
+    for attribute, value in (*found.items(), ("_hashed", columns.hashed or None), ("_first_index", columns.first)):
         if value is None:
             system.__dict__.pop(attribute, None)
         else:
@@ -104,6 +115,8 @@ def check_same_columns(one: Any, other: Any) -> None:
     mine, theirs = columns_on(one), columns_on(other)
     if mine.names and theirs.names and mine.names != theirs.names:
         raise InvalidData(f"cannot merge models of different columns: {list(mine.names)} and {list(theirs.names)}")
+    if mine.first != theirs.first:
+        raise InvalidData(f"cannot merge models of different columns: from x{mine.first} and from x{theirs.first} on")
     phi, psi = mine.basis, theirs.basis
     if (phi is None) != (psi is None) or (phi is not None and not phi.same(psi)):
         raise InvalidData(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from os import PathLike
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy
@@ -21,17 +21,18 @@ import scipy
 from adaline.arrays import Array, all_finite, host, is_device, is_sparse, namespace, to_device_of
 from adaline.coding import Coding, Effect
 from adaline.coding.frames import collected, learn_from_frame
-from adaline.errors import InvalidData, InvalidParameter, InvalidType, UnknownLabel, warn
+from adaline.errors import InvalidData, InvalidParameter, InvalidType, MissingValues, UnknownLabel, warn
 from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wanted_basis
 from adaline.input.coded import check_intercept, coded, is_coded
-from adaline.input.columns import InputColumns, columns_on, kept_names, names_on
+from adaline.input.columns import InputColumns, columns_on, first_index, kept_names, names_on
 from adaline.input.labels import Labels, category_order, encode, read_labels, refuse_masked
 from adaline.lazy import nw
-from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, TableSource
+from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, is_table
 from adaline.sources.array import FLOATS
 from adaline.sources.base import IndexedSource
-from adaline.sources.tables.source import coded_by
-from adaline.sources.tables.targets import Codebook
+
+if TYPE_CHECKING:  # tables are slow to import
+    from adaline.sources.tables.targets import Codebook
 
 ADVICE = {
     "string to float": ". X holds text: give it as a frame (pandas, polars), whose columns of text are categories",
@@ -122,11 +123,11 @@ def open_labelled(system: Any, x: Any, y: Any, sample_weight: Any, *, reset: boo
         source, columns = _open_source(system, x, y, sample_weight, reset=reset)
 
         def numbered() -> tuple[Source, Codebook]:
-            assert isinstance(source, TableSource)
+            assert is_table(source)
             rows, book = source.numbered()
             return columns.expand(rows), book
 
-        unknown = isinstance(source, TableSource) and source.costly and not source.knows_labels
+        unknown = is_table(source) and source.costly and not source.knows_labels
         return LabelledRows(
             columns,
             lambda: source.find_labels(guess=True),
@@ -341,7 +342,9 @@ def _open_source(
         raise InvalidParameter("a source brings its own targets and weights: give neither y nor sample_weight")
     if not reset:
         columns = columns_on(system)
-        if targets and columns.coding is not None and columns.coding.effects and isinstance(source, TableSource):
+        if targets and columns.coding is not None and columns.coding.effects and is_table(source):
+            from adaline.sources.tables.source import coded_by
+
             anew = tuple(Effect(effect.name) for effect in columns.coding.effects)
             return OpenedRows(_absorbed(system, coded_by(source, replace(columns.coding, effects=anew))), columns)
         return OpenedRows(coded(system, source, targets), columns)
@@ -361,7 +364,8 @@ def _open_source(
         raise InvalidParameter("absorb= is for a regression on the columns themselves: leave out basis, or absorb=")
     rows = _absorbed(system, source) if targets else source.unlabelled()
     basis = learn_basis(system, rows)
-    columns = InputColumns(source.shape.features, kept_names(source.names), coding, basis, source.hashed)
+    kept, first = kept_names(source.names), first_index(source.names)
+    columns = InputColumns(source.shape.features, kept, coding, basis, source.hashed, first)
     return OpenedRows(rows, columns)
 
 
@@ -372,7 +376,7 @@ def _absorbed(system: Any, source: Source) -> Source:
         return source
     if not hasattr(system, "_absorb"):
         raise _absorbs_nothing(system)
-    if not isinstance(source, TableSource):
+    if not is_table(source):
         raise InvalidParameter(
             "effects are absorbed from a whole table, and not from some of its rows, as for folds: open those by "
             "themselves, or code the levels by categories="
@@ -383,8 +387,8 @@ def _absorbed(system: Any, source: Source) -> Source:
 
 def _absorbs_nothing(system: Any) -> InvalidParameter:
     return InvalidParameter(
-        f"{type(system).__name__} does not absorb effects: use LinearRegression, or GeneralizedLinear with "
-        "loss='poisson', or open the table without absorb="
+        f"{type(system).__name__} does not absorb effects: use LinearRegression, Ridge or ElasticNet, or "
+        "GeneralizedLinear with loss='poisson', or open the table without absorb="
     )
 
 
@@ -448,6 +452,8 @@ def _numbers(system: Any, x: Any) -> Any:
         advice = next((advice for words, advice in ADVICE.items() if words in str(error)), "")
         raise InvalidData(f"{error}{advice}") from None
     except TypeError as error:
+        if "NAType" in str(error):
+            raise MissingValues("X has missing values (NA): fill them, or leave such rows out") from None
         raise InvalidType(str(error)) from None
 
 

@@ -14,8 +14,8 @@ flat parts: 2 to 8 times the best error on some sets.) After them a row is weigh
 over the outputs (softmax: the sum of h_k), divided by its mean hbar since M, at least 0.01, and earlier rows are
 multiplied by 1 - 2/n a step. So n P / hbar is an inverse Gauss-Newton matrix and c (m + 1 + D)^-p the step in it; the
 denominator keeps a step from passing the row's own target; w averages v with weights that grow as n^s. The prior of a
-column is 2^-20 of its first nonzero number, rounded to a power of two: it changes with the units and has no other
-effect.
+column is 2^-20 of its first normal number, rounded to a power of two: it changes with the units and has no other
+effect. (Subnormal numbers before it count nothing: a metric of their size overflows at the first of ordinary size.)
 
 The squared error of a sigmoid has many minima where rows are nearly separable, one for each set of misfitted rows. So
 b = m / (m + 50 (1 + D)) goes from 0, the convex log likelihood, to 1, the squared error itself. (Logistic: the power is
@@ -156,7 +156,7 @@ class AdaptiveRule(Scan):
     def _update_root(self, x: Array, weight: float, lam: float = 1.0) -> tuple[Array, float]:
         """Take a row into P = S S' by Potter's formula; return d = P x after it and q = x.d."""
         S = self.root[0, :, : len(x)]
-        for i in np.flatnonzero(x):
+        for i in np.flatnonzero(np.abs(x) >= np.finfo(float).tiny):
             if not S[i].any():
                 S[i, i] = math.ldexp(1.0, min(int(PRIOR) - (math.frexp(x[i])[1] - 1), 1000))
         Sf, q, r = potter(S, x, lam / weight)

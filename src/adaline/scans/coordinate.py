@@ -26,11 +26,16 @@ the penalties hold back:
     H = sqrt(G) / (eta m),   a = d + (u / eta) x' + H s w,   s w = soft(a, e l1 / s) / (H + e penalty / s^2)
     d = a - H s w
 
+With `average` the weights that predict are the mean of those after each row, which a step does not see. It is kept by
+sums S of the coordinates that a row visits: before row n S += (n - 1 - last) w, after it S += w and last = n; the mean
+after N rows is (S + (N - last) w) / N.
+
 Only the coordinates of a row that are not zero are visited: a row costs as many steps as it has numbers, whatever the
-number of columns. The state of a coordinate lies together: s, then w, G (and d) of each output.
+number of columns. The state of a coordinate lies together: s, then w, G (and d, and S) of each output, and last.
 
 References: J. Duchi, E. Hazan, Y. Singer, JMLR 12 (2011), 2121-2159; S. Ross, P. Mineiro, J. Langford, UAI (2013),
-537-545; N. Karampatziakis, J. Langford, UAI (2011), 392-399; H. B. McMahan, AISTATS (2011), 525-533.
+537-545; N. Karampatziakis, J. Langford, UAI (2011), 392-399; H. B. McMahan, AISTATS (2011), 525-533; B. T. Polyak,
+A. B. Juditsky, SIAM J. Control Optim. 30 (1992), 838-855.
 """
 
 from __future__ import annotations
@@ -39,6 +44,7 @@ import math
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.arrays import Array, copy_at_once
 from adaline.block import Shape
@@ -77,15 +83,16 @@ class CoordinateRule(Scan):
         loss: str = "logistic",
         penalty: float = 0.0,
         l1: float = 0.0,
+        average: bool = False,
     ) -> None:
         OneOf(*LOSSES).check("loss", loss)
         ZERO_OR_MORE.check("penalty", penalty)
         ZERO_OR_MORE.check("l1", l1)
-        self.loss, self.penalty, self.l1 = loss, float(penalty), float(l1)
+        self.loss, self.penalty, self.l1, self.average = loss, float(penalty), float(l1), average
         self.classes = loss == "softmax"  # type: ignore[misc]
         self.schedule, self.intercept = Schedule(RATE), intercept
         self.features, self.outputs = features, outputs
-        self.root = aligned_zeros((1, 1 + self.features, -(-(1 + self.outputs * self.pace) // 4) * 4))
+        self.root = aligned_zeros((1, 1 + self.features, -(-(self._last + average) // 4) * 4))
         self.numbers = np.zeros(SIZE)
         self.good, self.lag = np.zeros((0, 0)), np.zeros((0, 0))
         self._native = None
@@ -111,18 +118,36 @@ class CoordinateRule(Scan):
 
     @property
     def theta(self) -> Array:  # type: ignore[override]
-        """The weights, (K, 1 + D): a view of the state."""
-        return self.root[0, : 1 + self.features, 1 : 1 + self.outputs * self.pace : self.pace].T
+        """The weights that steps are taken from, (K, 1 + D): a view of the state."""
+        return self.root[0, : 1 + self.features, 1 : self._last : self.pace].T
 
-    def weights(self, first: int, last: int | None) -> Array:
-        """Return a copy of columns of theta, made while no other thread can take a row."""
-        still = copy_at_once(self.root[:, : 1 + self.features][:, first:last])
-        return still[0, :, 1 : 1 + self.outputs * self.pace : self.pace].T.copy()
+    def weights(self, columns: slice | NDArray[np.int64]) -> Array:
+        """Return a copy of columns of the weights that predict, made while no other thread can take a row."""
+        while True:
+            steps = self.steps
+            still = copy_at_once(self.root[:, : 1 + self.features][:, columns])[0]
+            if self.steps == steps:
+                break
+        theta: Array = still[:, 1 : self._last : self.pace].T.copy()
+        if self.average and steps:
+            sums, last = still[:, self.pace : self._last : self.pace].T, still[:, self._last]
+            theta = (sums + (steps - last) * theta) / steps
+        return theta
 
     @property
     def pace(self) -> int:
         """Numbers that a coordinate has for each output."""
-        return 3 if self.penalty or self.l1 else 2
+        return 2 + self._held + self.average
+
+    @property
+    def _held(self) -> bool:
+        """Whether there is a d."""
+        return bool(self.penalty or self.l1)
+
+    @property
+    def _last(self) -> int:
+        """The index of `last` among the numbers of a coordinate."""
+        return 1 + self.outputs * self.pace
 
     @property
     def rule(self) -> str:
@@ -155,7 +180,7 @@ class CoordinateRule(Scan):
         """Take the step of the row's coordinates that are not zero; eta is rate times weight."""
         at, weight = np.flatnonzero(x), eta / RATE
         s = self.root[0, at, 0]
-        w, G = (self.root[0, at, k : 1 + self.outputs * self.pace : self.pace] for k in (1, 2))
+        w, G = (self.root[0, at, k : self._last : self.pace] for k in (1, 2))
         z = self.theta @ x
         g, outcome = self._slopes(z, t)
         unit = 1.0
@@ -163,6 +188,7 @@ class CoordinateRule(Scan):
             unit = self.numbers[REACH] = max(self.numbers[REACH], float((t * t).max()))
         if not math.isfinite(outcome.loss) or not g @ g > (0.0 if self.loss == "squared" else SILENT):
             return outcome
+        self._sum_up(at, self.steps)
         x = x[at]
         size = np.maximum(np.abs(x), LEAST)
         ratio = np.where((size > s) & (s > 0), s / size, 1.0)[:, None]
@@ -175,21 +201,29 @@ class CoordinateRule(Scan):
         self.numbers[CURVES] += weight * float(part @ part)
         m = math.sqrt(self.numbers[SPARE] / self.numbers[CURVES]) if self.numbers[CURVES] > 0 else 1.0
         u = self._steps(z, g, t, eta * math.sqrt(unit), m * (x @ factor))
-        free = np.full(len(at), self.pace == 2) | (at == 0)
+        free = np.full(len(at), not self._held) | (at == 0)
         new = w + m * u * factor
-        if self.pace == 3:
-            d = self.root[0, at, 3::3][:, : self.outputs] * ratio
+        if self._held:
+            d = self.root[0, at, 3 : self._last : self.pace] * ratio
             H = root / (RATE * m)
             a = d + np.outer(part, u / RATE) + H * w * s[:, None]
             times = 1 + self.numbers[HOLD]
             soft = np.copysign(np.maximum(np.abs(a) - times * self.l1 / s[:, None], 0.0), a)
             held = soft / (H + (times * self.penalty / s / s)[:, None])
             new = np.where(free[:, None], new, held / s[:, None])
-            self.root[0, at, 3 : 1 + 3 * self.outputs : 3] = np.where(free[:, None], d, a - H * held)
+            self.root[0, at, 3 : self._last : self.pace] = np.where(free[:, None], d, a - H * held)
         self.root[0, at, 0] = s
         for k, values in ((1, new), (2, G)):
-            self.root[0, at, k : 1 + self.outputs * self.pace : self.pace] = values
+            self.root[0, at, k : self._last : self.pace] = values
+        self._sum_up(at, self.steps + 1)
         return outcome
+
+    def _sum_up(self, at: NDArray[np.intp], n: int) -> None:
+        """Take the weights of coordinates into their sums, for the rows since `last` up to and including row n."""
+        if self.average:
+            last = self.root[0, at, self._last][:, None]
+            self.root[0, at, self.pace : self._last : self.pace] += (n - last) * self.theta.T[at]
+            self.root[0, at, self._last] = n
 
     def _slopes(self, z: Array, t: Array) -> tuple[Array, RowOutcome]:
         """Return the derivative of the loss by each output, (K,), and what the row shows."""
@@ -233,7 +267,8 @@ class CoordinateRule(Scan):
                 self.numbers,
                 self.features,
                 self.outputs,
-                self.pace == 3,
+                self._held,
+                self.average,
                 self.intercept,
                 self.penalty,
                 self.l1,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,10 @@ from adaline.block import Shape
 from adaline.coding import Coding, Effect
 from adaline.sources.array import ArraySource
 from adaline.sources.base import Source
-from adaline.sources.tables.effects import EffectRows, Levels
 from adaline.wording import counted
+
+if TYPE_CHECKING:  # tables are slow to import
+    from adaline.sources.tables.effects import EffectRows, Levels
 
 
 @dataclass(frozen=True)
@@ -43,12 +46,15 @@ class Absorption:
     singletons: int = 0
     separated: int = 0
 
+    def by_name(self) -> dict[str, int]:
+        """Return the number of levels of each column."""
+        return dict(zip(self.names, self.levels, strict=True))
+
     def describe(self) -> str:
         """Return a line on what was absorbed."""
-        shown = ", ".join(
-            f"{name} ({counted(size, 'level')})" for name, size in zip(self.names, self.levels, strict=True)
-        )
-        out = f"absorbed: {shown}, {'' if self.exact else 'at most '}{self.freedom:,} degrees of freedom"
+        shown = ", ".join(f"{name} ({counted(size, 'level')})" for name, size in self.by_name().items())
+        degrees = f"{self.freedom:,} degree{'' if self.freedom == 1 else 's'} of freedom"
+        out = f"absorbed: {shown}, {'' if self.exact else 'at most '}{degrees}"
         if self.singletons:
             out += f"; {counted(self.singletons)} left out, the only ones of a level"
         if self.separated:
@@ -84,10 +90,29 @@ class Removal:
     converged: bool
 
 
+@dataclass(frozen=True)
+class SeparatedLevels:
+    """The levels of a column before rows of counts whose means are zero were left out.
+
+    Parameters
+    ----------
+    name, values, gaps : as those of `Levels`.
+    seen : (L,) whether rows that were not left out have a level.
+    directions : (L,) as those of `Effect`.
+    """
+
+    name: str
+    values: NDArray[Any]
+    gaps: bool
+    seen: NDArray[np.bool_]
+    directions: Array
+
+
 class AbsorbedSource(ArraySource):
-    """Rows in memory from which effects were absorbed."""
+    """Rows in memory from which effects were absorbed; `separated` : levels of all rows, where some were left out."""
 
     coding: Coding
+    separated: tuple[SeparatedLevels, ...] = ()
 
     def __init__(self, rows: EffectRows, absorption: Absorption, removal: Removal, targets: Array) -> None:
         features = rows.table.shape.features
@@ -133,19 +158,32 @@ class AbsorbedSource(ArraySource):
         first = 0
         for one in self.rows.levels:
             own = values[first : first + len(one.values)]
-            found[one.name] = _effect(one, own, self.weight)
+            mass = np.bincount(one.codes, self.weight, len(own))
+            own = own - mass @ own / mass.sum()
+            known = next((known for known in self.separated if known.name == one.name), None)
+            found[one.name] = _effect(one, own) if known is None else _separated_effect(known, own)
             first += len(one.values)
         return tuple(found[name] for name in self.absorption.names)
 
 
-def _effect(levels: Levels, values: Array, weight: Array | None) -> Effect:
-    """Return the effect of a column, its levels sorted, with a mean of zero over the rows."""
-    mass = np.bincount(levels.codes, weight, len(values))
-    values = values - mass @ values / mass.sum()
-    missing, known = math.nan, len(values)
-    if levels.gaps:
-        missing, known = float(values[-1]), known - 1
+def _separated_effect(levels: SeparatedLevels, values: Array) -> Effect:
+    """Return the effect of a column from the values of the levels seen; that of others is minus infinity."""
+    every = np.full(len(levels.values), -np.inf)
+    every[levels.seen] = values
+    if not levels.directions.any():
+        return _effect(levels, every)
+    return _effect(levels, every, levels.directions)
+
+
+def _effect(levels: Levels | SeparatedLevels, values: Array, directions: Array | None = None) -> Effect:
+    """Return the effect of a column from the values, and directions, of its levels (L,), sorted by level."""
+    known = len(values) - levels.gaps
     found = levels.values[:known]
     order = np.argsort(found, kind="stable")
     whole = found.dtype == np.float64 and bool((found == np.floor(found)).all())
-    return Effect(levels.name, (found.astype(np.int64) if whole else found)[order], values[:known][order], missing)
+    missing = float(values[-1]) if levels.gaps else math.nan
+    along = np.empty(0)
+    if directions is not None:
+        along = np.append(directions[:known][order], directions[-1] if levels.gaps else 0.0)
+    sorted_levels = (found.astype(np.int64) if whole else found)[order]
+    return Effect(levels.name, sorted_levels, values[:known][order], missing, along)

@@ -7,12 +7,12 @@ the rows were read.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import count
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeGuard, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.scans import Scan, State
 from adaline.sources.threads import Forest, done_ahead, one_blas_thread, run_tasks
 from adaline.sums import Sum, WeightTotals
+
+if TYPE_CHECKING:  # tables are slow to import
+    from adaline.sources.tables.source import TableSource
 
 S = TypeVar("S", bound=Sum)
 T = TypeVar("T")
@@ -49,6 +52,8 @@ class Source(ABC):
     names: tuple[str, ...] | None
     coding: Coding | None = None
     """How the columns were made from those of a table; None where they were not."""
+    tabular: ClassVar[bool] = False
+    """Whether the class is `TableSource`."""
     sparse: bool = False
     streamed: bool = False
     """Whether the rows cannot be held in memory as a whole, so that every pass makes their blocks again."""
@@ -75,7 +80,7 @@ class Source(ABC):
     hashed: bool = False
     """Whether the columns are those that all names of a file are hashed to."""
 
-    def in_columns(self, count: int, names: tuple[str, ...] | None, hashed: bool) -> Source:
+    def in_columns(self, count: int, names: Sequence[str] | None, hashed: bool) -> Source:
         """Return the same rows in the D columns of a model, with their (D,) names, where a file leaves that open."""
         return self
 
@@ -214,8 +219,8 @@ class Source(ABC):
         if self.parts is not None:
             raise InvalidParameter(
                 "this rule takes the rows one after the other, and on a cluster they lie in parts: use a system that "
-                "sums over all rows, such as LinearRegression or LogisticRegression, or LMS(mixing=1), which averages "
-                "over parts, or open the table without cluster="
+                "sums over all rows, such as LinearRegression or LogisticRegression, or a rule that is averaged over "
+                "parts, such as LMS(mixing=1) or Perceptron(mixing=10), or open the table without cluster="
             )
 
     def map(self, function: Callable[[Block], Array]) -> Array:
@@ -336,6 +341,11 @@ class Source(ABC):
         return f"x{column}" if self.names is None else self.names[column]
 
 
+def is_table(rows: Any) -> TypeGuard[TableSource]:
+    """Whether rows are a table; to ask does not import what tables need."""
+    return isinstance(rows, Source) and rows.tabular
+
+
 class InMemory(Source):
     """A source whose rows lie in memory and can be read in any order."""
 
@@ -348,18 +358,11 @@ class InMemory(Source):
         """Return the same rows with other weights, (N,)."""
 
 
-class IndexedSource(Source):
-    """A source of rows x (N, D), targets t (N, K) and weights (N,) in memory, whose blocks are indexed."""
+class KnownTargets(Source):
+    """A source whose targets t (N, K), and weights (N,) or None, lie in memory."""
 
+    t: Any
     weight: Array | None
-    rows_per_block: int
-
-    def __init__(self, x: Any, t: Any, weight: Any = None, names: tuple[str, ...] | None = None) -> None:
-        self.x, self.t, self.weight, self.names = x, t, weight, names
-        self.n_rows = int(x.shape[0])
-        self.shape = Shape(int(x.shape[1]), int(t.shape[1]))
-        self.flat = self.shape.targets == 1
-        self.reads = [0]
 
     @property
     def weighted(self) -> bool:
@@ -373,6 +376,19 @@ class IndexedSource(Source):
     def read_targets(self) -> Array:
         """Return the targets, (N, K), on the host."""
         return host(self.t)
+
+
+class IndexedSource(KnownTargets):
+    """A source of rows x (N, D), targets t (N, K) and weights (N,) in memory, whose blocks are indexed."""
+
+    rows_per_block: int
+
+    def __init__(self, x: Any, t: Any, weight: Any = None, names: tuple[str, ...] | None = None) -> None:
+        self.x, self.t, self.weight, self.names = x, t, weight, names
+        self.n_rows = int(x.shape[0])
+        self.shape = Shape(int(x.shape[1]), int(t.shape[1]))
+        self.flat = self.shape.targets == 1
+        self.reads = [0]
 
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets, (N, K)."""

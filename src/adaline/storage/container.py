@@ -25,7 +25,7 @@ from safetensors.numpy import save as serialized
 from adaline import __version__
 from adaline.errors import AdalineError, InvalidData, InvalidType, ModelFileError
 
-SCHEMA = 5
+SCHEMA = 6
 KEY = "adaline"
 LONGEST_HEADER = 100_000_000  # the limit of safetensors itself
 MOST_TENSORS = 10**6

@@ -55,7 +55,7 @@ from adaline.sums import ClassMoments, Components, Moments, View
 from adaline.systems import SYSTEMS, UNSUPERVISED
 from adaline.systems.families.adaptation import VARIANTS, Adaptation
 from adaline.systems.families.closed_form import ClosedFormClassifier
-from adaline.systems.families.online_classifier import OnlineClassifier
+from adaline.systems.families.online_classifier import OnlineClassifier, targets_by_label
 from adaline.systems.families.online_logistic import class_targets
 from adaline.systems.families.scheme import Scheme
 from adaline.systems.gaussian_classifier import ClassDensities, GaussianClassifier
@@ -83,6 +83,7 @@ _SCAN = {
         "loss": "str",
         "penalty": "number",
         "l1": "number",
+        "average": "bool",
         "features": "count",
         "outputs": "count",
     },
@@ -99,7 +100,7 @@ RECORDS: dict[type[Any], str] = {
     Coding: "columns: (Column|HashedColumn|WordColumn), terms: (Term), target: str|None, weight: str|None, "
     "missing: 'error'|'drop'|'mean'|'indicator', unseen: 'error'|'other', intercept: bool, offset: str|None, "
     "learned: (Learned), effects: (Effect)",
-    Effect: "name: str, levels: label(E), values: number(E), missing: float",
+    Effect: "name: str, levels: label(E), values: float(E), missing: float, directions: number(.)",
     Absorption: "names: (str), levels: (count), freedom: count, exact: bool, total: float, singletons: count, "
     "separated: count",
     Column: f"{_COLUMN}, kind: 'number'|'boolean'|'date'|'category'",
@@ -192,7 +193,8 @@ STATE: dict[str, str] = {
     **{"_result": "OnlineResult", "_standard": "Standard|None", "_targets": "{level: number|number(.)}"},
     **{"_recording": "Recording", "_state": "Adaptation", "_recorded": "[number(., D)]", "coding_": "Coding"},
     **{"output_": "float|float(K)", "deviance_": "float|float(K)", "dispersion_": "float|float(K)"},
-    **{"shape_": "positive|positive(K)", "_with_offset": "bool", "_hashed": "bool", "absorbed_": "Absorption"},
+    **{"shape_": "positive|positive(K)", "_with_offset": "bool", "absorbed_": "Absorption"},
+    **{"_hashed": "bool", "_first_index": "count"},
     **{"_densities": "ClassDensities", "_mixtures": "[Components]", "priors_": "number(C)", "gamma_": "number"},
     **{
         "covariance_": "float|float(.)|float(., .)|float(., ., .)|float(., ., ., .)",
@@ -522,11 +524,15 @@ def _dependence(made: Dependence, sizes: Sizes) -> None:
 def _scan(made: Scan, sizes: Sizes) -> None:
     """The arrays fit together, and the rule is that of the class: native code reads them."""
     if isinstance(made, CoordinateRule):
-        _hold(1 + made.outputs * made.pace <= made.root.shape[2] and made.root.shape[1] == 1 + made.features, "a state")
+        _hold(
+            1 + made.outputs * made.pace + made.average <= made.root.shape[2]
+            and made.root.shape[1] == 1 + made.features,
+            "a state",
+        )
         _same(made.good.shape, (0, 0), "weights saved")
         _same(made.features, sizes.setdefault("D", made.features), "columns of a scan")
     n, given = made.theta.shape[1], vars(made)
-    names = ("variant", "activation", "wide", "eps", "leak", "forget", "loss", "penalty", "l1")
+    names = ("variant", "activation", "wide", "eps", "leak", "forget", "loss", "penalty", "l1", "average")
     options: dict[str, Any] = {name: given[name] for name in names if name in given}
     if made.classes:
         options["classes"] = len(made.theta)
@@ -536,6 +542,9 @@ def _scan(made: Scan, sizes: Sizes) -> None:
     if isinstance(made, CoordinateRule):
         root = (1, 1 + made.features, plain.root.shape[2])
         _hold((made.root[0, :, [0, *range(2, 1 + made.outputs * made.pace, made.pace)]] >= 0).all(), "sums of squares")
+        if made.average:
+            last = made.root[0, :, 1 + made.outputs * made.pace]
+            _hold(((last >= 0) & (last <= made.steps)).all(), "rows that were averaged")
     _same(made.root.shape, root, "root of a scan")
     _same(made.lag.shape, made.theta.shape if plain.lag.size else (0, 0), "lag of a scan")
     for name in FIELDS[type(made)].keys() & {"theta", "good", "numbers", "lag", "root"}:
@@ -596,6 +605,8 @@ def _effect(made: Effect, sizes: Sizes) -> None:
     texts = levels.dtype.kind == "O" and all(type(level) is str for level in levels)
     _hold(texts or levels.dtype in (np.int64, np.float64), "levels that are numbers or texts")
     _hold(len(levels) < 2 or bool((levels[:-1] < levels[1:]).all()), "levels that are sorted, each once")
+    _hold(bool((made.values < np.inf).all()) and made.missing != np.inf, "effects that are finite, or minus infinity")
+    _hold(len(made.directions) in (0, 1 + len(levels)), "directions of the levels")
 
 
 def _column(made: Column, sizes: Sizes) -> None:
@@ -641,9 +652,8 @@ def _online_classifier(model: OnlineClassifier, sizes: Sizes) -> None:
 def _logistic(model: LogisticRegression) -> None:
     if "_scan" not in vars(model):
         return
-    targets = class_targets(model)
-    each = targets[:, 0].tolist() if targets.shape[1] == 1 else list(targets)
-    expected = dict(zip(model.classes_.tolist(), each, strict=True))
+    targets = class_targets(model, model.classes_)
+    expected = targets_by_label(model.classes_, targets, type(model).__name__)
     _hold(isinstance(model._scan, CoordinateRule), "the scan of the log loss")
     _hold(repr(expected) == repr(model._targets), "targets of the classes")
     softmax = len(model.classes_) > 2 and model.scheme == "softmax"

@@ -4,9 +4,9 @@ from adaline.lazy import Registry, lazily
 
 SUMS = Registry(
     __name__,
-    "Moments ClassMoments Triangle Residual LeaveOneOut Scores GroupScores WrongRows ErrorCounts Spread Objective "
-    "HessianProduct FirthScore Clusters MixtureMoments Targets MachineObjective CurvatureDiagonal ThinnedCurvature "
-    "ClassWeights JointSum FamilySums NullScore Densities ShapeScore OrdinalObjective OrdinalProduct "
+    "Moments ClassMoments Triangle Residual LeaveOneOut Scores GroupScores WrongRows WrongRivals ErrorCounts Spread "
+    "Objective HessianProduct FirthScore Clusters MixtureMoments Targets MachineObjective CurvatureDiagonal "
+    "ThinnedCurvature ClassWeights JointSum FamilySums NullScore Densities ShapeScore OrdinalObjective OrdinalProduct "
     "Ranks ResidualTotals FarthestRow",
 )
 

@@ -49,6 +49,7 @@ from adaline.sums.targets import Targets as Targets
 from adaline.sums.targets import WeightTotals as WeightTotals
 from adaline.sums.triangle import Triangle as Triangle
 from adaline.sums.wrong_rows import ErrorCounts as ErrorCounts
+from adaline.sums.wrong_rows import WrongRivals as WrongRivals
 from adaline.sums.wrong_rows import WrongRows as WrongRows
 
 SUMS: Registry

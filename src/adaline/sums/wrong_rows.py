@@ -7,6 +7,10 @@
 
 x includes the ones column, so steps are (K, 1 + D), intercept first. `missed` is the weight of the rows with a wrong
 predicted label: with one output those of M, with several those whose first largest output is not that of their class.
+
+Of Kesler's construction, a row of class i is wrong for each rival class j that lies above it or beside it:
+
+    criterion = sum of weight (w_j.x - w_i.x) over rows and rivals j with w_j.x >= w_i.x,  count = that of weight alone
 """
 
 from __future__ import annotations
@@ -82,6 +86,32 @@ class ErrorCounts(Totals):
         z = outputs(block.x, theta.reshape(c * k, columns)).reshape(block.rows, c, k)
         wrong = (host(block.t)[:, None, :] * z <= 0).reshape(block.rows, c * k)
         self.sums += (block.weights() @ wrong).reshape(c, k)
+
+
+class WrongRivals(Totals):
+    """Criterion and count (2,) of the rivals that are not below the class of a row, which the target has the index of.
+
+    Both are sums over the rivals of all rows: a row of K classes has K - 1 of them (S2, Kesler).
+    """
+
+    uses_blas: ClassVar[bool] = True
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the sums over no rows."""
+        return cls(np.zeros(2))
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block at the weights theta (K, 1 + D)."""
+        block = block.heavy()
+        if block.rows == 0:
+            return
+        own = host(block.t)[:, :1].astype(np.intp)
+        z, weight = outputs(block.x, theta), block.weights()
+        lead = np.take_along_axis(z, own, axis=1) - z
+        wrong = lead <= 0
+        np.put_along_axis(wrong, own, False, axis=1)
+        self.sums += weight @ np.maximum(-lead, 0.0).sum(axis=1), weight @ wrong.sum(axis=1)
 
 
 def outputs(x: Any, theta: Array) -> Array:

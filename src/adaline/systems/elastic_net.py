@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ from adaline.fits.elastic_path import MOMENTS, FittedNet, NetOptions, fit_folds,
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
-from adaline.input.coded import scored
+from adaline.input.coded import effects_on, scored
 from adaline.input.labels import Labels
 from adaline.input.open import open_labelled, open_rows, read_finite, refuse_overflow
 from adaline.losses import Absolute, Logistic, Loss, Quantile, Softmax, Squared, loss_of
@@ -40,8 +40,9 @@ from adaline.parameters import (
     UsedWith,
     WholeNumber,
 )
-from adaline.results import Status, combine_certificates, without_constants
-from adaline.sources import Source
+from adaline.results import CONSTANT, EXPLAINED, Status, combine_certificates, without_constants
+from adaline.sources import Source, TableSource
+from adaline.sources.absorbed import AbsorbedSource, Absorption
 from adaline.sources.views import as_shares, shares_of
 from adaline.sums import Targets
 from adaline.systems.families.decisions import label_of_largest
@@ -121,6 +122,7 @@ class ElasticNet(LinearRegressor):
         targets one for each.
     classes_ : labels. certificate_ : how good the solution is. rows_seen_ : number of rows.
     aliased_ : names of the columns that are constant.
+    absorbed_, effects_ : of a table opened with absorb=, as for LinearRegression; effects are not penalised.
 
     Examples
     --------
@@ -238,9 +240,28 @@ class ElasticNet(LinearRegressor):
     def _accuracy(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
 
+    @property
+    def effects_(self) -> dict[str, Any]:
+        """The effects that a fit has absorbed: for each column a frame of its levels and their values, of mean zero."""
+        from adaline.inference.coefficients import absorbed_effects
+
+        return absorbed_effects(self)
+
+    def _absorb(self, table: TableSource) -> AbsorbedSource:
+        """Return the rows of a table without the effects that it absorbs."""
+        from adaline.solvers.absorb.absorb import absorb  # tables are slow to import
+
+        if not isinstance(loss_of(self.loss), Squared) or isinstance(self.l1, str) or not self.fit_intercept:
+            raise InvalidParameter(
+                "ElasticNet absorbs effects under the squared loss, beside an intercept, at a given l1: folds have "
+                "other levels than all rows. Give l1 as a number, or code the levels by categories="
+            )
+        return absorb(table)
+
     def _open(self, X: Any, y: Any, sample_weight: Any, loss: Loss) -> tuple[Source, Loss]:
         """Return the rows and the loss; set the columns, and the labels where the targets are labels."""
-        self.__dict__.pop("classes_", None)
+        for name in ("classes_", "absorbed_"):
+            self.__dict__.pop(name, None)
         if not _classifies(self):
             source, columns = open_rows(self, X, y, sample_weight, reset=True)
             set_columns(self, columns)
@@ -315,12 +336,21 @@ class ElasticNet(LinearRegressor):
         constant = [names[j] for j in np.flatnonzero(~nets[0].varying)] if self.fit_intercept else []
         self.aliased_ = np.array(constant, dtype=object)
         proof = combine_certificates([net.certificate for net in nets])
-        self.certificate_ = meter.on(without_constants(proof, constant), source)
+        if isinstance(source, AbsorbedSource):
+            from adaline.solvers.absorb.absorb import beside_effects  # tables are slow to import
+
+            self.absorbed_: Absorption = source.absorption
+            self.coding_ = replace(source.coding, effects=source.fitted_effects(nets[0].theta[0]))
+            proof = beside_effects(proof, source)
+        what = CONSTANT if source.absorption is None else EXPLAINED
+        self.certificate_ = meter.on(without_constants(proof, constant, what), source)
 
     def _outputs(self, X: Any) -> Array:
         """Return the outputs, (n, K), on the host."""
         check_is_fitted(self, "coef_")
-        return finite_outputs(read_finite(self, X), np.atleast_2d(host(self.coef_)), self.intercept_)
+        effects = effects_on(self, X)
+        z = finite_outputs(read_finite(self, X), np.atleast_2d(host(self.coef_)), self.intercept_)
+        return z if effects is None else z + effects[:, None]
 
     def _check_together(self) -> None:
         loss = loss_of(self.loss)

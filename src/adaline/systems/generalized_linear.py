@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal, Self, overload
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 
@@ -38,7 +38,15 @@ from adaline.inference.profile import INTERVALS, check_profile, profile_ends
 from adaline.inference.sandwich import all_with_errors, observations
 from adaline.input import Meter, by_blocks, generator, set_columns, transaction
 from adaline.input.basis import columns_of
-from adaline.input.coded import brought, coded, offset_of, score_predictions, streamed_score
+from adaline.input.coded import (
+    brought,
+    coded,
+    effects_on,
+    offset_of,
+    refuse_absorbed,
+    score_predictions,
+    streamed_score,
+)
 from adaline.input.first_pass import FirstPass, first_pass
 from adaline.input.open import open_rows, read_finite, read_offset, read_targets, read_weights, refuse_overflow
 from adaline.links import LINK, name_of
@@ -67,7 +75,7 @@ from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.least_squares.descent import read_init
 from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, LikelihoodFit
 from adaline.solvers.smooth.problem import Problem, build_problem
-from adaline.sources import Source, TableSource
+from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource, Absorption
 from adaline.sources.views import in_memory, shares_of
 from adaline.sums import Targets
@@ -78,6 +86,9 @@ from adaline.systems.families.near import NearFits
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import split_theta, theta_of
 from adaline.wording import counted
+
+if TYPE_CHECKING:  # tables are slow to import
+    from adaline.sources import TableSource
 
 TOLERANCE = {"gradient": 1e-8, "stochastic": 1e-4}
 PRECISE = 1e-10
@@ -272,7 +283,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
 
     def _absorb(self, table: TableSource) -> AbsorbedSource:
         """Return the rows of a table without the effects that it absorbs."""
-        from adaline.solvers.absorb.poisson import absorb_poisson  # tables are slow to import
+        from adaline.solvers.absorb.poisson import Fitted, absorb_poisson  # tables are slow to import
 
         loss = self._loss()
         plain = self.solver == "auto" and self.machine is None and self.fit_intercept and not (self.penalty or self.l1)
@@ -283,7 +294,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             )
         if "absorbed_" not in self.__dict__:
             return absorb_poisson(table)
-        return absorb_poisson(table, theta_of(self)[0], self.coding_.effects)
+        return absorb_poisson(table, Fitted(theta_of(self)[0], self.coding_.effects, self.absorbed_.separated))
 
     def _take_effects(self, source: Source) -> None:
         """Take over the effects that were absorbed from the rows, and count them among the parameters."""
@@ -333,6 +344,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     def _interval(self, X: Any, offset: Any, exposure: Any, interval: str, level: float) -> Interval:
         INTERVAL.check("interval", interval)
         LEVEL.check("level", level)
+        refuse_absorbed(self, "intervals of predictions")
         fits, linked = self._likelihoods(), self._loss().linked
         assert linked is not None
         z = self._shifted(X, offset, exposure)
@@ -441,9 +453,9 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         LEVEL.check("level", level)
         OneOf(*INTERVALS).check("interval", interval)
         fits, options = self._likelihoods(), ErrorOptions(errors, groups, lags, distribution)
-        absorbed: Absorption | None = self.__dict__.get("absorbed_")
         profile, rows = interval == "profile", (X, y, sample_weight, offset, exposure)
         if profile:
+            refuse_absorbed(self, "profile intervals")
             check_profile(options, X)
         sources = self._same_rows(*rows) if options.needs_rows(X) or profile else None
         judged, freedom = all_with_errors(fits, self._row_losses(), sources, options)
@@ -461,11 +473,8 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             intercept=bool(self.fit_intercept),
             certificate=self.certificate_,
             level=level,
-            notes=[
-                *([] if absorbed is None else [absorbed.describe()]),
-                *([options.describe(observations(fits[0]), freedom)] if errors != "classical" else []),
-            ],
-            constant=CONSTANT if absorbed is None else EXPLAINED,
+            notes=[options.describe(observations(fits[0]), freedom)] if errors != "classical" else [],
+            absorbed=self.__dict__.get("absorbed_"),
             errors=errors,
             freedom=freedom,
             ends=ends,
@@ -531,6 +540,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         D. A. Williams, Applied Statistics 36 (1987), 181-191.
         """
         fits = self._likelihoods()
+        refuse_absorbed(self, "influence")
         if len(fits) > 1:
             raise InvalidParameter(f"influence is for one target, and y has {len(fits)}: fit one model for each")
         source = self._same_rows(X, y, sample_weight, offset, exposure)[0]
@@ -540,6 +550,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         """Return the fits as a function from the design to the means, for `effects`."""
         fits, linked = self._likelihoods(), self._loss().linked
         assert linked is not None
+        refuse_absorbed(self, "effects on the mean")
         return likelihood_means(fits, linked_means(linked), log_odds=name_of(linked.link) == "logit")
 
     def _row_losses(self) -> list[Loss]:
@@ -718,7 +729,9 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         if known is not None and "absorbed_" in self.__dict__:
             raise InvalidParameter("the offset of a model with absorbed effects comes with its table: give none")
         fitted_so = self.__dict__.get("_with_offset")
-        if known is None and fitted_so:
+        if known is None and (effects := effects_on(self, X)) is not None:
+            known = effects.reshape(len(z), -1)  # minus infinity where rows are separated
+        elif known is None and fitted_so:
             known = read_offset(offset_of(self, X), None, *z.shape)
         if known is None and fitted_so:
             raise InvalidParameter(

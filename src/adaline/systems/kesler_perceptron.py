@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from adaline.arrays import Array, copy_at_once
+from adaline.fits.mixing import measure_rivals, run_mixed
 from adaline.fits.online import OnlineResult, explain_mistakes, run_corrections
 from adaline.parameters import POSITIVE
 from adaline.scans import KeslerRule, Scan
@@ -55,6 +56,10 @@ class KeslerPerceptron(OnlineClassifier):
         Weights of the classes, times those of the rows; "balanced" makes classes weigh the same.
     basis : a basis of `adaline.basis`, or None
         phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
+    mixing : int or None
+        Rounds of parameter mixing, for tables on clusters, in place of epochs: every part of the rows is scanned at
+        once from common weights, which are then averaged. It is not the rule in order, and the certificate says so,
+        with the criterion that is left. None refuses rows that lie in parts.
 
     Attributes
     ----------
@@ -92,6 +97,7 @@ class KeslerPerceptron(OnlineClassifier):
     standardize: bool = False
     class_weight: Any = None
     basis: Any = None
+    mixing: int | None = None
 
     @property
     def mistakes_(self) -> int:
@@ -112,6 +118,8 @@ class KeslerPerceptron(OnlineClassifier):
         return np.asarray(second - first)[None]
 
     def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
+        if options.mixing is not None:
+            return run_mixed(source, scan, options, options.mixing, measure_rivals, "LogisticRegression")
         bounded = self.init is None and self.schedule == "constant" and not source.weighted
         result = replace(run_corrections(source, scan, options, before), bounded=bounded)
         known = type(self).__name__, self.classes_, self.standardize, self.fit_intercept

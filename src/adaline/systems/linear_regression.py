@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from adaline.errors import ConvergenceWarning, InvalidParameter, warn
 from adaline.parameters import (
@@ -24,11 +24,14 @@ from adaline.solvers.least_squares import descent
 from adaline.solvers.least_squares.choose import SOLVERS, gram_fits, is_wide, solve_least_squares, solve_wide
 from adaline.solvers.least_squares.direct import solve_sums
 from adaline.solvers.least_squares.fit import Fit
-from adaline.sources import Source, TableSource
+from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource
 from adaline.sums import Moments
 from adaline.systems.families.linear_system import LinearSystem
 from adaline.systems.families.named import named_system
+
+if TYPE_CHECKING:  # tables are slow to import
+    from adaline.sources import TableSource
 
 RANKS = ("minimum-norm", "drop")
 
@@ -127,31 +130,7 @@ class LinearRegression(LinearSystem):
         if source is None:
             return (solve_sums(moments, self.fit_intercept, none, self.rank == "drop"),)
         fit = solve_least_squares(source, moments, self.fit_intercept, none, self.solver, self.rank == "drop")
-        if source.absorption is not None:
-            from adaline.solvers.absorb.absorb import certified
-
-            assert isinstance(source, AbsorbedSource)
-            fit = certified(fit, source)
-        return (fit,)
-
-    @property
-    def effects_(self) -> dict[str, Any]:
-        """The effects that a fit has absorbed: for each column a frame of its levels and their values.
-
-        They are what is left of the outputs beside columns and intercept. The values of a column have a mean of zero
-        over the rows fitted; the level of rows without a value, where there are such, is None.
-
-        Examples
-        --------
-        >>> from adaline import LinearRegression, open_table
-        >>> rows = {"y": [1.0, 2.0, 4.0, 6.0], "x": [0.0, 1.0, 0.0, 2.0], "firm": ["a", "a", "b", "b"]}
-        >>> model = LinearRegression().fit(open_table(rows, target="y", absorb="firm"))
-        >>> model.effects_["firm"]["value"].round(6).tolist()
-        [-1.5, 1.5]
-        """
-        from adaline.inference.coefficients import absorbed_effects
-
-        return absorbed_effects(self)
+        return (self._beside_effects(fit, source),)
 
     def _absorb(self, table: TableSource) -> AbsorbedSource:
         """Return the rows of a table without the effects that it absorbs."""

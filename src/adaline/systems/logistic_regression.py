@@ -41,8 +41,9 @@ from adaline.inference.likelihood import (
 from adaline.inference.profile import INTERVALS, check_profile, profile_ends
 from adaline.inference.sandwich import all_with_errors
 from adaline.input import Meter, by_blocks, set_columns, transaction
-from adaline.input.basis import columns_of, width_of
+from adaline.input.basis import check_basis, columns_of, width_of
 from adaline.input.class_weights import ClassifiedRows, class_weights, open_classes
+from adaline.input.columns import InputColumns
 from adaline.input.drafts import snapshot
 from adaline.input.first_pass import class_weights_of
 from adaline.input.labels import Labels
@@ -80,19 +81,20 @@ from adaline.systems.families.decisions import one_against_one, sum_of_pairs
 from adaline.systems.families.folds import FoldFits
 from adaline.systems.families.named import named_system
 from adaline.systems.families.near import NearFits, without_fold
-from adaline.systems.families.online_logistic import (
-    SHOWN,
-    SOLVER,
-    check_online,
-    fit_online,
-    learn_row,
-    row_outputs,
-    shown,
-)
+from adaline.systems.families.online import FittedScan
+from adaline.systems.families.online_classifier import target_of
+from adaline.systems.families.online_logistic import SHOWN, SOLVER, OnlineLogistic, check_online, learn_rows
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs, split_theta, theta_of
 
 SCHEMES = ("softmax", "one-vs-rest", "one-vs-one")
+OF_A_SCAN = ("_scan", "_result", "_names", "_targets")
+"""What an online fit sets beside `classes_`."""
+OF_A_MAXIMUM = (
+    *("coef_", "intercept_", "certificate_", "history_", "n_iter_", "rows_seen_", "penalty_", "path_"),
+    *("separation_", "aliased_", "dependencies_", "_fits", "_typical"),
+)
+"""What a fit by another solver sets, which would hide what a scan shows."""
 
 
 def _is_online(model: Any) -> bool:
@@ -151,6 +153,10 @@ class LogisticRegression(NearFits, LinearClassifier):
         less bias in small samples, and finite weights where the classes are separated.
     epochs : int
         Online: how often fit goes over the rows.
+    average : bool
+        Online: predict by the mean of the weights after each row, which is steadier, and not by the last ones, which
+        steps are taken from (averaging of Polyak and Ruppert). It costs no pass. `progressive_loss_` is that of the
+        last ones either way.
     basis : a basis of `adaline.basis`, or None
         phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
@@ -185,6 +191,7 @@ class LogisticRegression(NearFits, LinearClassifier):
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"penalty": "auto"})
     used_with: ClassVar[UsedWith] = {
         "epochs": {"solver": OneOf(SOLVER)},
+        "average": {"solver": OneOf(SOLVER)},
         "folds": {"penalty": AUTO},
         "standardize": {"penalty": AnyOf(AUTO, POSITIVE), "l1": POSITIVE},
     }
@@ -201,6 +208,7 @@ class LogisticRegression(NearFits, LinearClassifier):
     folds: Annotated[int, WholeNumber(2)] = 5
     firth: Annotated[bool, FLAG] = False
     epochs: Annotated[int, COUNT] = 1
+    average: Annotated[bool, FLAG] = False
     basis: Annotated[Any, BASIS] = None
 
     @transaction
@@ -217,8 +225,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         The first call must know all classes: from its rows, or from `classes`. A model that another solver has fitted
         begins anew, without its weights: these do not say how large a step to take; `init` can be given them.
         """
-        goes_on = "_scan" in self.__dict__
-        fit_online(self, X, y, sample_weight, classes=classes, once=True, goes_on=goes_on)
+        self._fit_online(X, y, sample_weight, classes, once=True, goes_on="_scan" in self.__dict__)
         return self
 
     @available_if(_is_online)
@@ -237,7 +244,19 @@ class LogisticRegression(NearFits, LinearClassifier):
         >>> model.feature_names_in_.tolist(), bool(model.predict_one({"ad=c": 1}))
         (['user=a', 'user=b', 'ad=c'], True)
         """
-        learn_row(self, x, y, classes)
+        state = self.__dict__
+        core: Any = state["_scan"]._native if "_scan" in state else None
+        plain = core is not None and "basis_" not in state and self.class_weight is None
+        if plain and core.take(x, target_of(y, state["_targets"]), state["_names"]):
+            return self
+        with lock_of(self):
+            if "_scan" not in self.__dict__:
+                self._begin_online(x, y, classes)
+                return self
+            before = self._online()
+            online = before.with_row(x, y, *self._reading(), self.class_weight)
+            if online is not before:
+                self._take_online(online)
         return self
 
     @available_if(_is_online)
@@ -245,7 +264,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         """Online: return the label of one row, an array (D,) or a dict; keys that are new count nothing."""
         check_is_fitted(self, "_scan")
         still = snapshot(self)
-        z = row_outputs(still, x)
+        z = still._online().outputs(x, *still._reading())
         return still.classes_[int(z[0] > 0) if len(z) == 1 else int(z.argmax())]
 
     @transaction
@@ -315,12 +334,13 @@ class LogisticRegression(NearFits, LinearClassifier):
     ) -> Self | None:
         """Fit; None where the model to start from is of all classes, and one of them has no weight here."""
         if self.solver == SOLVER:
-            fit_online(self, X, y, sample_weight, goes_on=bool(self.warm_start) and "_scan" in self.__dict__)
+            goes_on = bool(self.warm_start) and "_scan" in self.__dict__
+            self._fit_online(X, y, sample_weight, None, once=False, goes_on=goes_on)
             return self
         meter = Meter(X)
         check_parameters(self)
         before = theta_of(self) if self.warm_start and hasattr(self, "coef_") else None
-        for name in ("_scan", "_result", "_names", "_targets"):  # of an online fit before
+        for name in OF_A_SCAN:
             self.__dict__.pop(name, None)
         given = open_labelled(self, X, y, sample_weight, reset=True)
         set_columns(self, given.columns)
@@ -333,11 +353,50 @@ class LogisticRegression(NearFits, LinearClassifier):
         self._warn()
         return self
 
+    def _fit_online(self, X: Any, y: Any, sample_weight: Any, classes: Any, *, once: bool, goes_on: bool) -> None:
+        """Learn from rows in their order, for `epochs` epochs or `once`; `goes_on` with the scan that there is."""
+        meter = Meter(X)
+        check_parameters(self)
+        if goes_on:
+            check_basis(self)
+        given = open_labelled(self, X, y, sample_weight, reset=not goes_on)
+        set_columns(self, given.columns)
+        before = self._online() if goes_on else None
+        self._take_online(learn_rows(self, given, before, classes, once, meter))
+
+    @transaction
+    def _begin_online(self, x: Any, y: Any, classes: Any) -> None:
+        """Start a new model with its first row and label."""
+        check_parameters(self)
+        online = OnlineLogistic.of_first_row(self, x, y, classes).with_row(x, y, None, None, self.class_weight)
+        set_columns(self, InputColumns(online.scan.features))
+        self._take_online(online)
+
+    def _online(self) -> OnlineLogistic:
+        """Return what has been learned by a scan."""
+        state = self.__dict__
+        fitted = FittedScan(state["_scan"], state["_result"])
+        return OnlineLogistic(state["classes_"], state["_targets"], fitted, state.get("_names"))
+
+    def _take_online(self, online: OnlineLogistic) -> None:
+        """Keep what has been learned by a scan, in one assignment."""
+        state = {name: value for name, value in self.__dict__.items() if name not in OF_A_MAXIMUM}
+        state |= {"classes_": online.classes, "_targets": online.targets, "_names": online.names}
+        state |= {"_scan": online.scan, "_result": online.fitted.result}
+        if online.names is not None and state["n_features_in_"] != online.scan.features:  # some are new
+            state.pop("feature_names_in_", None)  # from now on made of `_names` when it is asked for
+            state["n_features_in_"] = online.scan.features
+        self.__dict__ = state
+
+    def _reading(self) -> tuple[Any, Any]:
+        """Return coding and basis that a single row is read by, each or None."""
+        return self.__dict__.get("coding_"), self.__dict__.get("basis_")
+
     def __getattr__(self, name: str) -> Any:
         """Return what a model that learns online shows of its scan."""
         state = self.__dict__
         if name in SHOWN and "_scan" in state:
-            return shown(self, name)
+            return self._online().shown(name)
         if name == "feature_names_in_" and state.get("_names"):
             return np.array(list(state["_names"]), dtype=object)
         online = ": it needs solver='online'" if name in ("partial_fit", "learn_one", "predict_one") else ""

@@ -33,7 +33,8 @@ from adaline.solvers.least_squares.direct import solve_sums
 from adaline.solvers.least_squares.fit import Fit
 from adaline.solvers.least_squares.ridge import CRITERIA, PenaltyChoice, Spectrum, choose_penalty
 from adaline.solvers.least_squares.wide import column_scale
-from adaline.sources import Source
+from adaline.sources import Source, TableSource
+from adaline.sources.absorbed import AbsorbedSource
 from adaline.sums import LeaveOneOut, Moments, Ridges
 from adaline.sums.moments import ROUNDING
 from adaline.systems.families.linear_system import LinearSystem
@@ -105,6 +106,7 @@ class Ridge(LinearSystem):
     penalty_ : penalty used, one for each target if there are several.
     path_ : for "auto", a dictionary with `penalties` and `values` of the criterion, to plot.
     noise_variance_, prior_variance_ : of (5.16) and (5.18); their ratio is penalty_.
+    absorbed_, effects_ : of a table opened with absorb=, as for LinearRegression; effects are not penalised.
 
     Examples
     --------
@@ -235,7 +237,18 @@ class Ridge(LinearSystem):
             return solve_positive(moments, self.fit_intercept, penalty)
         if source is None:
             return solve_sums(moments, self.fit_intercept, penalty)
-        return solve_least_squares(source, moments, self.fit_intercept, penalty)
+        return self._beside_effects(solve_least_squares(source, moments, self.fit_intercept, penalty), source)
+
+    def _absorb(self, table: TableSource) -> AbsorbedSource:
+        """Return the rows of a table without the effects that it absorbs."""
+        from adaline.solvers.absorb.absorb import absorb  # tables are slow to import
+
+        if not self.fit_intercept or self.positive or isinstance(self.penalty, str) or np.ndim(self.penalty):
+            raise InvalidParameter(
+                "absorbed effects hold a constant, are not penalised, and no criterion counts them: leave "
+                "fit_intercept=True and positive=False, and give a number as penalty"
+            )
+        return absorb(table, self.weights == "frequency")
 
     def _choose(self, source: Source | None, basis: _Basis, k: int) -> PenaltyChoice:
         spectrum = basis.spectrum
@@ -301,7 +314,7 @@ class Ridge(LinearSystem):
             else "standard errors are those of the shrunken estimate over repeated samples at this penalty, without "
             "its bias"
         )
-        return [f"penalty {amount} on {where}{found}; {meaning}"]
+        return [*super()._notes(errors), f"penalty {amount} on {where}{found}; {meaning}"]
 
 
 @dataclass(frozen=True)

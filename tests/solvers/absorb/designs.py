@@ -57,3 +57,16 @@ def columns(name: str, rows: int = 240) -> dict[str, Any]:
         "left": part * 10 + rng.integers(0, 5, rows),
         "right": part * 10 + rng.integers(0, 4, rows),
     }
+
+
+def sparse_counts(seed: int, rows: int = 40) -> dict[str, Any]:
+    """Return few counts, most of them zero, with levels a, b and c, a number x and a rare dummy d."""
+    rng = np.random.default_rng(seed)
+    return {
+        "y": rng.poisson(0.3, rows).astype(np.float64),
+        "x": rng.normal(size=rows),
+        "d": (rng.random(rows) < 0.1).astype(np.float64),
+        "a": rng.integers(0, 8, rows),
+        "b": rng.integers(0, 6, rows),
+        "c": rng.integers(0, 4, rows),
+    }

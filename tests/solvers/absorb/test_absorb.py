@@ -259,8 +259,8 @@ def test_what_absorbed_effects_do_not_go_with() -> None:
         model.partial_fit(table)
     with pytest.raises(InvalidParameter, match="give that again"):
         model.summary(errors="HC1", X=pa.table(columns("two")), y=columns("two")["y"])
-    with pytest.raises(InvalidParameter, match="Ridge does not absorb effects"):
-        adaline.Ridge().fit(table)
+    with pytest.raises(InvalidParameter, match="RobustRegression does not absorb effects"):
+        adaline.RobustRegression().fit(table)
     with pytest.raises(InvalidParameter, match="leave fit_intercept=True"):
         LinearRegression(fit_intercept=False).fit(table)
     with pytest.raises(InvalidParameter, match="under loss='poisson'"):

@@ -138,3 +138,59 @@ def test_negative_variances_of_two_kinds_of_groups_are_told(system: Any, target:
     groups = np.random.default_rng(1).integers(0, 2, (N, 2))
     with pytest.warns(AdalineWarning, match="which count as zero"):
         system().fit(table).summary(errors="cluster", X=table, groups=groups)
+
+
+@pytest.mark.parametrize(
+    "system",
+    [
+        adaline.RobustRegression(loss="quantile"),
+        adaline.RobustRegression(),
+        adaline.LogisticRegression(),
+        adaline.OrdinalRegression(),
+        adaline.LMS(),
+        adaline.Perceptron(),
+        adaline.KMeans(),
+        adaline.LeastSquaresClassifier(),
+    ],
+    ids=lambda system: type(system).__name__,
+)
+def test_other_systems_absorb_no_effects(system: Any) -> None:
+    table = open_table({**ROWS, "y": (Y > 0).astype(int)}, formula="y ~ a + b | f")
+    with pytest.raises(
+        InvalidParameter, match=f"{type(system).__name__} does not absorb effects: use LinearRegression"
+    ):
+        system.fit(table)
+
+
+def test_counts_have_no_leverages_either() -> None:
+    table = open_table(ROWS, formula="k ~ a + b | f + h")
+    model = poisson().fit(table)
+    for errors in ("HC2", "HC3", "HC4"):
+        with pytest.raises(InvalidParameter, match=f"no {errors} errors where effects are absorbed"):
+            model.summary(errors=errors, X=table)
+    with pytest.raises(InvalidParameter, match="no influence where effects are absorbed"):
+        model.influence(table)
+    with pytest.raises(InvalidParameter, match="no intervals of predictions where effects are absorbed"):
+        model.predict(table, interval="confidence")
+    with pytest.raises(InvalidParameter, match="no profile intervals where effects are absorbed"):
+        model.summary(interval="profile", X=table)
+    with pytest.raises(InvalidParameter, match="no effects on the mean where effects are absorbed"):
+        adaline.effects(model, table)
+    smaller = poisson().fit(open_table(ROWS, formula="k ~ a | f + h"))
+    found = adaline.anova(smaller, model)
+    assert found.freedom_more[1] == 1
+    assert model.test("b = 0").p_value == pytest.approx(model.summary().to_dict()["coefficients"][2]["p_value"])
+
+
+def test_a_table_of_models_has_a_line_for_each_effect() -> None:
+    plain = LinearRegression().fit(open_table(ROWS, formula="y ~ a + b"))
+    one, two = (LinearRegression().fit(open_table(ROWS, formula=f"y ~ a + b | {bar}")) for bar in ("f", "f + h"))
+    table = adaline.regression_table(plain, one, two, names=["none", "f", "both"])
+    lines = [line.split("  ") for line in table.to_text().splitlines()]
+    cells = {line[0]: [cell.strip() for cell in line[1:] if cell.strip()] for line in lines}
+    assert cells["absorbed f"] == ["no", "yes, 12 levels", "yes, 12 levels"]
+    assert cells["absorbed h"] == ["no", "no", "yes, 5 levels"]
+    assert len(cells["within R²"]) == 2
+    assert table.to_dict()["absorbed"] == [{}, {"f": 12}, {"f": 12, "h": 5}]
+    assert "absorbed f & no & yes, 12 levels" in table.to_latex()
+    assert two.summary().to_dict()["absorbed"] == {"f": 12, "h": 5}

@@ -45,6 +45,9 @@ def test_kernels_equal_their_references(columns: int) -> None:
         native.level_product(found, v, starts, cells, own_weight, inverse)
         levels.level_product_reference(expected, v, starts, cells, own_weight, inverse)
         assert np.allclose(found, expected, rtol=1e-12, atol=1e-13)
+        both = np.empty((size - 7, 2))
+        native.level_product(both, np.stack([effects[7:], v], axis=1), starts, cells, own_weight, inverse)
+        assert np.array_equal(both[:, 1], found)  # whatever is beside it
 
 
 def test_parts_of_a_graph() -> None:
@@ -52,6 +55,47 @@ def test_parts_of_a_graph() -> None:
     part = rng.integers(0, 4, 50)
     given = np.stack([part * 3 + rng.integers(0, 3, 50), 20 + part * 3 + rng.integers(0, 3, 50)]).astype(np.int32)
     assert native.level_components(given, 40) == levels.level_components_reference(given, 40)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_factors_of_graphs(weighted: bool) -> None:
+    rng = np.random.default_rng(4)
+    given = np.stack([rng.integers(0, 30, 200), 30 + rng.integers(0, 12, 200)]).astype(np.int32)
+    weight = rng.uniform(0.0, 2.0, 200) if weighted else None
+    found, expected = native.level_factor(given, 43, weight), levels.level_factor_reference(given, 43, weight)
+    for one, other in zip(found, expected, strict=True):
+        assert np.allclose(one, other, rtol=1e-12)
+    x = rng.normal(size=43)
+    solved, wanted = x.copy(), x.copy()
+    native.level_precondition(solved, *found)
+    levels.level_precondition_reference(wanted, *expected)
+    assert np.allclose(solved, wanted, rtol=1e-10, atol=1e-12)
+
+
+def test_the_factor_of_a_tree_is_exact() -> None:
+    rng = np.random.default_rng(5)
+    size = 60
+    parent = np.array([rng.integers(0, max(node, 1)) for node in range(1, size)])
+    edges, weight = np.stack([parent, np.arange(1, size)]).astype(np.int32), rng.uniform(0.1, 5.0, size - 1)
+    laplacian = np.zeros((size, size))
+    for (a, b), w in zip(edges.T, weight, strict=True):
+        laplacian[[a, b], [a, b]] += w
+        laplacian[[a, b], [b, a]] -= w
+    b = rng.normal(size=size)
+    b -= b.mean()
+    x = b.copy()
+    native.level_precondition(x, *native.level_factor(edges, size, weight))
+    assert np.allclose(laplacian @ x, b, atol=1e-12)
+
+
+def test_factors_that_do_not_fit_are_refused() -> None:
+    order, starts, targets, shares, pivots = native.level_factor(codes(2), 14, None)
+    with pytest.raises(ValueError, match="the factor does not fit"):
+        native.level_precondition(np.zeros(13), order, starts, targets, shares, pivots)
+    with pytest.raises(ValueError, match="the factor does not fit"):
+        native.level_precondition(np.zeros(14), order, starts, targets + np.int32(14), shares, pivots)
+    with pytest.raises(ValueError, match="outside of the levels"):
+        native.level_factor(codes(2), 13, None)
 
 
 def test_codes_outside_of_the_levels_are_refused() -> None:

@@ -24,45 +24,20 @@ from adaline.errors import InvalidData, InvalidParameter, InvalidType, MissingVa
 from adaline.sources.tables import coding as coding_module
 from adaline.sources.tables import source as source_module
 from adaline.sources.tables import summary as summary_module
+from tests.codings import SPARSE, coded_frame, open_coded
 
-WORDS = ["red", "Green", "blue", "naïve", "x", "don't", "日本", "a_b", "42"]
-CODINGS: dict[str, dict[str, Any]] = {
-    "many levels": {"features": ["user", "age"], "categories": ["user"]},
-    "whole numbers": {"features": ["number", "age"], "categories": ["number"]},
-    "hashed": {"features": ["user", "number", "age"], "hashed": {"user": 2**6, "number": 2**4}},
-    "hashed product": {"formula": "y ~ age + user:city + age:user", "hashed": {"user": 2**5}},
-    "words": {"features": ["title", "age"], "words": ["title"]},
-    "binary": {"features": ["title"], "words": {"title": {"weighting": "binary", "ngrams": 2, "least": 3}}},
-    "tfidf": {"features": ["title"], "words": {"title": {"weighting": "tfidf"}}},
-    "hashed words": {"features": ["title", "city"], "words": {"title": {"width": 64}}},
-}
-EACH = pytest.mark.parametrize("options", CODINGS.values(), ids=CODINGS)
+EACH = pytest.mark.parametrize("options", SPARSE.values(), ids=SPARSE)
 
 
 @pytest.fixture(scope="module")
 def frame() -> pd.DataFrame:
-    rng = np.random.default_rng(5)
-    n = 600
-    number = np.concatenate([np.arange(60), rng.integers(0, 60, n - 60)])
-    out = pd.DataFrame({"user": [f"u{k}" for k in number], "number": number, "age": rng.normal(size=n)})
-    out["city"] = rng.choice(["Bern", "Oslo", "Rome"], size=n)
-    out["title"] = [" ".join(rng.choice(WORDS, size=k)) for k in rng.integers(1, 6, n)]
-    out["y"] = out["age"] + rng.normal(size=60)[number] + rng.normal(size=n)
-    out["kind"] = np.where(out["y"] > 0, "dear", "cheap")
-    out["times"] = rng.integers(1, 4, size=n).astype(float)
-    return out
+    return coded_frame()
 
 
 @pytest.fixture(autouse=True)
 def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows are sparse from 40 columns on."""
     monkeypatch.setattr("adaline.coding.coding.MANY", 40)
-
-
-def opened(data: Any, options: dict[str, Any], target: str = "y", **more: Any) -> Any:
-    formula = options.get("formula")
-    given = {} if formula else {"target": target}
-    return open_table(data, **{**options, **given, **more})
 
 
 def rows(source: Any) -> Any:
@@ -78,13 +53,13 @@ def same(one: Any, other: Any) -> bool:
 
 @EACH
 def test_rows_are_the_same_from_everywhere(frame: pd.DataFrame, options: dict[str, Any], tmp_path: Path) -> None:
-    expected = rows(opened(frame, options))
+    expected = rows(open_coded(frame, options))
     frame.to_csv(tmp_path / "t.csv", index=False)
     frame.to_parquet(tmp_path / "t.parquet", row_group_size=400)
     arrow = pa.table(frame.assign(user=frame["user"].astype("category")))
     query = f"SELECT * FROM '{tmp_path / 't.parquet'}'"
     for data in (pl.from_pandas(frame), arrow, tmp_path / "t.csv", tmp_path / "t.parquet", query):
-        assert same(rows(opened(data, options)), expected)
+        assert same(rows(open_coded(data, options)), expected)
 
 
 @EACH
@@ -92,12 +67,12 @@ def test_streams_threads_files_and_weights(
     frame: pd.DataFrame, options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     frame.to_parquet(tmp_path / "t.parquet", row_group_size=400)
-    held = Ridge(penalty=1.0).fit(opened(frame, options))
+    held = Ridge(penalty=1.0).fit(open_coded(frame, options))
     monkeypatch.setattr(source_module, "KEPT", 10)
     found = []
     for threads in (1, 3):
         set_threads(threads)
-        found.append(Ridge(penalty=1.0).fit(opened(tmp_path / "t.parquet", options)))
+        found.append(Ridge(penalty=1.0).fit(open_coded(tmp_path / "t.parquet", options)))
     set_threads(None)
     np.testing.assert_array_equal(found[0].coef_, found[1].coef_)
     np.testing.assert_allclose(found[0].coef_, held.coef_, rtol=0, atol=1e-9 * np.abs(held.coef_).max())
@@ -112,14 +87,14 @@ def test_streams_threads_files_and_weights(
     if "tfidf" in str(options):  # rarities are learned from rows, whatever their weights
         return
     times = frame["times"].astype(int)
-    weighted = Ridge(penalty=1.0).fit(opened(frame, options, weight="times"))
-    repeated = Ridge(penalty=1.0).fit(opened(frame.loc[frame.index.repeat(times)], options))
+    weighted = Ridge(penalty=1.0).fit(open_coded(frame, options, weight="times"))
+    repeated = Ridge(penalty=1.0).fit(open_coded(frame.loc[frame.index.repeat(times)], options))
     np.testing.assert_allclose(weighted.predict(frame), repeated.predict(frame), rtol=0, atol=1e-7)
 
 
 def test_a_classifier_learns_what_it_learns_from_sparse_arrays(frame: pd.DataFrame) -> None:
-    options = CODINGS["many levels"]
-    source = opened(frame, options, "kind")
+    options = SPARSE["many levels"]
+    source = open_coded(frame, options, "kind")
     x = rows(source.encoded(source.find_labels()))
     table = LogisticRegression(penalty=1.0).fit(source)
     array = LogisticRegression(penalty=1.0).fit(x, frame["kind"])
@@ -176,14 +151,14 @@ def test_the_command_line_hashes_and_counts_words(frame: pd.DataFrame, tmp_path:
 
 
 def test_coefficients_come_by_name(frame: pd.DataFrame) -> None:
-    model = Ridge(penalty=1.0).fit(opened(frame, {"features": ["user", "city"], "categories": ["user"]}))
+    model = Ridge(penalty=1.0).fit(open_coded(frame, {"features": ["user", "city"], "categories": ["user"]}))
     found = model.coefficients(5)
     sizes = [abs(row["coefficient"]) for row in found.rows]
     assert sizes == sorted(sizes, reverse=True)
     assert found.count == len(model.coef_) == 61
     names = model.feature_names_in_.tolist()
     assert all(model.coef_[names.index(row["name"])] == row["coefficient"] for row in found.rows)
-    model = Ridge(penalty=1.0).fit(opened(frame, {"features": ["user", "city"], "hashed": {"user": 2**6}}))
+    model = Ridge(penalty=1.0).fit(open_coded(frame, {"features": ["user", "city"], "hashed": {"user": 2**6}}))
     found = model.coefficients(3)
     first = found.rows[0]
     bucket = int(first["name"].removeprefix("user[#").removesuffix("]"))
@@ -196,11 +171,11 @@ def test_coefficients_come_by_name(frame: pd.DataFrame) -> None:
 
 def test_levels_and_words_that_are_new(frame: pd.DataFrame) -> None:
     new = frame.head(3).assign(user=["u1", "nobody", "u2"], title=["unheard of", "red", "red red"])
-    for options in (CODINGS["hashed"], CODINGS["words"], CODINGS["hashed words"]):
-        assert np.isfinite(Ridge(penalty=1.0).fit(opened(frame, options)).predict(new)).all()
+    for options in (SPARSE["hashed"], SPARSE["words"], SPARSE["hashed words"]):
+        assert np.isfinite(Ridge(penalty=1.0).fit(open_coded(frame, options)).predict(new)).all()
     with pytest.raises(InvalidData, match="has the level 'nobody' at row 1"):
-        Ridge(penalty=1.0).fit(opened(frame, CODINGS["many levels"])).predict(new)
-    model = Ridge(penalty=1.0).fit(opened(frame, CODINGS["many levels"], unseen="other"))
+        Ridge(penalty=1.0).fit(open_coded(frame, SPARSE["many levels"])).predict(new)
+    model = Ridge(penalty=1.0).fit(open_coded(frame, SPARSE["many levels"], unseen="other"))
     (column,) = [one for one in model.coding_.columns if one.is_category]
     average = np.array(column.share[1:]) @ model.coef_[:-1]
     found = model.predict(new)[1] - model.intercept_ - model.coef_[-1] * new["age"].iloc[1]
@@ -224,9 +199,9 @@ def test_missing_ids_and_texts(frame: pd.DataFrame) -> None:
     )
     options = {"features": ["user", "title", "age"], "hashed": {"user": 2**9}, "words": ["title"]}
     with pytest.raises(MissingValues, match="missing values in column"):
-        opened(gaps, options)
-    assert rows(opened(gaps, options, missing="drop")).shape[0] == gaps[["user", "title"]].notna().all(axis=1).sum()
-    filled, marked = (rows(opened(gaps, options, missing=how)) for how in ("mean", "indicator"))
+        open_coded(gaps, options)
+    assert rows(open_coded(gaps, options, missing="drop")).shape[0] == gaps[["user", "title"]].notna().all(axis=1).sum()
+    filled, marked = (rows(open_coded(gaps, options, missing=how)) for how in ("mean", "indicator"))
     assert not filled[3].nnz - 1
     assert marked[3].nnz == 2
     assert marked[3, xxh64(b"(missing)", xxh64(b"user", 0)) % 2**9] != 0
@@ -240,11 +215,11 @@ def test_hostile_texts_have_a_stated_outcome(frame: pd.DataFrame, monkeypatch: p
     assert len(np.unique(x.indices)) == len(alike)
     monkeypatch.setattr(coding_module, "MOST_KEPT", 50)
     with pytest.raises(InvalidData, match=r"more than 50 different values.*hashed=\{'user': 2\*\*20\}"):
-        opened(frame, CODINGS["many levels"])
-    assert opened(frame, CODINGS["hashed"]).sparse
+        open_coded(frame, SPARSE["many levels"])
+    assert open_coded(frame, SPARSE["hashed"]).sparse
     monkeypatch.setattr(summary_module, "MOST_WORDS", 3)
     with pytest.raises(InvalidData, match="different words: set a larger least=, or hash them"):
-        opened(frame, CODINGS["words"])
+        open_coded(frame, SPARSE["words"])
 
 
 def test_prose_is_refused_and_levels_that_recur_are_not() -> None:

@@ -16,6 +16,7 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from adaline import cli, compare, open_table, storage
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidType, UnreadableTable
+from adaline.input import columns as columns_module
 from adaline.sources import set_threads
 from adaline.sources.tables import sparse_files
 from adaline.sources.tables.sparse_lines import MalformedLine, parse_lines, parse_reference
@@ -163,9 +164,12 @@ MALFORMED = {
     "late qid": (b"1 1:1 qid:3\n", r"line 1: 'qid:3' is no entry"),
     "underscores": (b"1 1:1_0\n", "is not a finite number"),
     "no rows": (b"\n# nothing\n", "has no rows"),
+    "empty": (b"", "has no rows"),
+    "only a byte-order mark": (b"\xef\xbb\xbf", "has no rows"),
     "utf-16": ("1 1:1\n".encode("utf-16"), "line 1: it has a NUL byte"),
 }
 MALFORMED_VW = {
+    "empty": (b"\r\n", "has no rows"),
     "no bar": (b"1 |a x\n1 x\n", r"line 2: it has no bar"),
     "label is a word": (b"yes |a x\n", r"line 1: the label 'yes' is not"),
     "several labels": (b"1:0.5:1 |a x\n", "the label '1:0.5:1' is not"),
@@ -240,13 +244,21 @@ def test_indices_begin_at_zero_where_one_is_zero_and_at_one_elsewhere(tmp_path: 
 
 
 @pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("wide", [False, True])
 def test_a_model_reads_other_files_in_its_own_columns(
-    tmp_path: Path, large: bool, request: pytest.FixtureRequest
+    tmp_path: Path, large: bool, wide: bool, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if large:
         request.getfixturevalue("streamed")
+    if wide:  # of so many columns no names are kept
+        monkeypatch.setattr(sparse_files, "NAMED", 2)
+        monkeypatch.setattr(columns_module, "NAMED", 2)
     text = "".join(f"{a} 0:{a} 2:{b}\n" for a, b in [(1, 2), (2, 1), (3, 5), (5, 4), (4, 4)])
     model = SYSTEMS["LinearRegression"]().fit(open_table(written(tmp_path, text)))
+    assert hasattr(model, "feature_names_in_") != wide
+    assert {row["name"] for row in model.coefficients().rows} == {"x0", "x1", "x2"}
+    storage.save(model, tmp_path / "model.adaline")
+    model = storage.load(tmp_path / "model.adaline")
     other = written(tmp_path, "0 1:7\n0 2:1\n0\n", "other.libsvm")  # which alone would begin at 1
     x = np.array([[0, 7, 0], [0, 0, 1], [0, 0, 0]], dtype=float)
     np.testing.assert_allclose(model.predict(open_table(other)), x @ model.coef_ + model.intercept_)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData
-from adaline.results import Status, changed
+from adaline.results import Certificate, Status, changed
 from adaline.solvers.absorb.levels import components
 from adaline.solvers.absorb.projection import EPS, STEPS, Projection, SortedRows
 from adaline.solvers.least_squares.fit import Fit, digits, judge
@@ -139,8 +139,6 @@ def certified(fit: Fit, source: AbsorbedSource) -> Fit:
     """
     removal, factor, d = source.removal, fit.factor, source.shape.features
     proof = fit.solution.certificate
-    steps = "means" if len(source.rows.levels) == 1 else f"{removal.iterations} steps of conjugate gradients"
-    how = f"{proof.solver}; effects absorbed by {steps}"
     found, status = proof.digits, proof.status
     if factor is not None:
         theta, alive = fit.solution.theta, factor.alive
@@ -156,17 +154,26 @@ def certified(fit: Fit, source: AbsorbedSource) -> Fit:
         if status in (Status.SOLVED, Status.FEW_DIGITS):
             status = judge(factor, found)
     advice = proof.advice if status is proof.status else status.advice
-    if not removal.converged:
-        status = Status.NOT_CONVERGED
-        advice = (
-            f"the effects are not separated after {STEPS:,} steps, their equations have condition "
-            f"{removal.condition:.1e}: absorb the column with most levels alone, or leave out levels that hang by few "
-            "rows"
-        )
-    known = changed(proof, digits=float(max(found, 0.0)), solver=how, status=status, advice=advice)
+    known = changed(proof, digits=float(max(found, 0.0)), status=status, advice=advice)
     return fit._replace(
-        solution=fit.solution._replace(certificate=known), trace=fit.trace + float(source.absorption.freedom)
+        solution=fit.solution._replace(certificate=beside_effects(known, source)),
+        trace=fit.trace + float(source.absorption.freedom),
     )
+
+
+def beside_effects(proof: Certificate, source: AbsorbedSource) -> Certificate:
+    """Return the certificate of a fit with how the effects were absorbed, and whether they were not."""
+    removal = source.removal
+    steps = "means" if len(source.rows.levels) == 1 else f"{removal.iterations} steps of conjugate gradients"
+    proof = changed(proof, solver=f"{proof.solver}; effects absorbed by {steps}")
+    if removal.converged:
+        return proof
+    advice = (
+        f"the effects are not separated after {STEPS:,} steps, their equations have condition "
+        f"{removal.condition:.1e}: absorb the column with most levels alone, or leave out levels that hang by few "
+        "rows"
+    )
+    return changed(proof, status=Status.NOT_CONVERGED, advice=advice)
 
 
 def _weight(rows: EffectRows) -> float:

@@ -6,14 +6,15 @@
 the part of eta that they do not make up as an offset, pose a poisson regression of few columns whose minimum, second
 derivatives and scores are those of the whole: any solver and all inference take it from there.
 
-Rows of a level whose targets are all zero have no finite effect: their means are zero whatever the coefficients. They
-are left out, until none are left. Rows that several columns separate together are told by means that go to zero.
+Rows that levels or columns separate from all others (`separation`) have means of zero at the maximum of the likelihood.
+They are left out, and told.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,36 +24,46 @@ from adaline.coding import Effect
 from adaline.errors import InvalidData
 from adaline.solvers.absorb.absorb import describe, opened
 from adaline.solvers.absorb.projection import Projection, SortedRows
+from adaline.solvers.absorb.separation import SMALL, Separation, rectified, summed
 from adaline.sources.absorbed import AbsorbedSource
-from adaline.sources.tables.effects import EffectRows, Levels
+from adaline.sources.tables.effects import EffectRows
 from adaline.sources.tables.source import TableSource
 
 STEPS = 100
 HALVINGS = 30
 ENOUGH = 1e-9  # of a step, in the root mean square of eta
+SETTLED = 1e-4  # the same, at which means that still fall are looked at
 LEAST = 1e-300
 
 
-def absorb_poisson(table: TableSource, theta: Array | None = None, effects: Sequence[Effect] = ()) -> AbsorbedSource:
+class Fitted(NamedTuple):
+    """A model that was fitted to the rows: theta (1 + D), its effects, and how many rows it has as separated."""
+
+    theta: Array
+    effects: Sequence[Effect]
+    separated: int
+
+
+def absorb_poisson(table: TableSource, model: Fitted | None = None) -> AbsorbedSource:
     """Return rows without the effects that a table absorbs, whose targets are counts and offsets, (N, 2).
 
-    With theta (1 + D) and effects they are those of a model that was fitted to these rows.
+    With `model` they are those of a model that was fitted to these rows.
     """
-    rows, singletons = opened(table)
+    whole, singletons = opened(table)
     d = table.shape.features
-    _refuse_negative(rows.columns[d])
-    kept = _not_zero(rows.levels, rows.columns[d], rows.weight)
-    separated = int((~kept).sum())
-    if separated == rows.n_rows:
-        raise InvalidData("the counts are all zero: there is nothing to fit")
-    rows = rows.take(np.flatnonzero(kept)) if separated else rows
-    x, y = rows.columns[:d], rows.columns[d]
-    known = rows.columns[d + 1] if len(rows.columns) > d + 1 else np.zeros(rows.n_rows)
-    levels = SortedRows.of(rows.levels)
-    if theta is None:
-        eta, slopes, converged = _newton(levels, x, y, rows.weight, known)
+    _refuse_negative(whole.columns[d])
+    separation = None if model is None else _known(whole, model.effects)
+    if model is None or separation is None or separation.count != model.separated:
+        separation, point = _fitted(whole, Separation.of_levels(whole.levels, whole.columns[d]), d)
+        rows = _kept(whole, separation)
+        x, y, known = _parts(rows, d)
     else:
-        eta, slopes, converged = theta[0] + theta[1:] @ x + known + _effects_of(rows, effects), theta[1:], True
+        rows = _kept(whole, separation)
+        x, y, known = _parts(rows, d)
+        theta = model.theta
+        point = Point(theta[0] + theta[1:] @ x + known + _effects_of(rows, model.effects), theta[1:], True)
+    levels = SortedRows.of(rows.levels)
+    eta, slopes = point.eta, point.slopes
     rest = eta - known - slopes @ x
     own = Projection(levels, rows.weight).remove_from(rest[None])
     projected = x.copy()
@@ -66,45 +77,122 @@ def absorb_poisson(table: TableSource, theta: Array | None = None, effects: Sequ
     removal = replace(
         removal,
         effects=np.vstack([taken, target]),
-        converged=removal.converged and converged,
+        converged=removal.converged and point.converged,
         iterations=max(removal.iterations, own.iterations),
     )
     offset = eta - own.mean[0] - slopes @ projected
-    absorption = describe(rows, _null_deviance(y, known, rows.weight), singletons, separated)
+    absorption = describe(rows, _null_deviance(y, known, rows.weight), singletons, separation.count)
     source = AbsorbedSource(
         replace(rows, columns=projected), absorption, removal, np.ascontiguousarray(np.column_stack([y, offset]))
     )
+    source.separated = separation.by_level() if separation.count else ()
     source.offset, source.flat = 1, True
     return source
 
 
-def _newton(levels: SortedRows, x: Array, y: Array, weight: Array | None, known: Array) -> tuple[Array, Array, bool]:
-    """Return eta (N,), the slopes (D,), and whether the steps have come to an end."""
+def _fitted(whole: EffectRows, separation: Separation, d: int) -> tuple[Separation, Point]:
+    """Return which rows are separated, and the maximum of the likelihood on all others."""
+    start, settled = None, SETTLED
+    while True:
+        rows = _kept(whole, separation)
+        x, y, known = _parts(rows, d)
+        levels = SortedRows.of(rows.levels)
+        point = _newton(levels, x, y, rows.weight, known, start, settled)
+        if point.vanishing is None:
+            return separation, point
+        found = rectified(levels, x, y, point.vanishing)
+        start = point
+        if found is None and settled == ENOUGH:
+            return separation, point
+        if found is None:
+            settled = ENOUGH
+            continue
+        v, slopes, effects = found
+        if np.ptp(slopes @ x) <= SMALL:
+            separation = separation.along(_by_level(effects, rows, separation))
+        else:
+            gone = np.zeros(whole.n_rows, dtype=bool)
+            gone[np.flatnonzero(separation.kept)[v < -0.5]] = True
+            separation = separation.without(gone)
+        start = Point(point.eta[v >= -0.5], point.slopes, False)
+
+
+def _by_level(effects: Array, rows: EffectRows, separation: Separation) -> list[Array]:
+    """Return what rows that are kept have found for their levels, as one array for each column of all levels."""
+    out = {}
+    ends = np.cumsum([0, *(len(one.values) for one in rows.levels)])
+    for one, begin, end in zip(rows.levels, ends[:-1], ends[1:], strict=True):
+        out[one.name] = effects[begin:end]
+    parts = []
+    for one in separation.levels:
+        part = np.zeros(len(one.values))
+        part[np.unique(one.codes[separation.kept])] = out[one.name]
+        parts.append(part)
+    return parts
+
+
+def _kept(whole: EffectRows, separation: Separation) -> EffectRows:
+    """Return the rows that are not separated."""
+    if not separation.kept.any():
+        raise InvalidData("the counts are all zero: there is nothing to fit")
+    return whole.take(np.flatnonzero(separation.kept)) if separation.count else whole
+
+
+def _parts(rows: EffectRows, d: int) -> tuple[Array, Array, Array]:
+    """Return the columns (D, N), counts (N,) and offsets (N,) of rows."""
+    offset = rows.columns[d + 1] if len(rows.columns) > d + 1 else np.zeros(rows.n_rows)
+    return rows.columns[:d], rows.columns[d], offset
+
+
+class Point(NamedTuple):
+    """Where Newton steps stand: eta (N,), slopes (D,), whether they are done, and rows whose means go to zero, (N,)."""
+
+    eta: Array
+    slopes: Array
+    converged: bool
+    vanishing: NDArray[np.bool_] | None = None
+
+
+def _newton(
+    levels: SortedRows,
+    x: Array,
+    y: Array,
+    weight: Array | None,
+    known: Array,
+    start: Point | None = None,
+    settled: float = 0.0,
+) -> Point:
+    """Return the maximum of the likelihood, from a start where there is one.
+
+    The steps end early where the rows have settled, to a step of this size on average, but for some of zero counts
+    whose means still fall by half and more at every step.
+    """
     mean = float(np.average(y, weights=weight))
-    eta = np.log(0.5 * (y + mean))
-    slopes = np.zeros(len(x))
-    work = np.array([column - np.average(column, weights=weight) for column in x]).reshape(x.shape)
-    mu = np.exp(eta)
-    deviance = np.inf
+    eta, slopes = (np.log(0.5 * (y + mean)), np.zeros(len(x))) if start is None else start[:2]
+    work = np.empty((len(x) + 1, len(y)))
+    for to, column in zip(work, x, strict=False):
+        np.subtract(column, np.average(column, weights=weight), out=to)
+    columns, left = work[:-1], work[-1]
+    mu = np.maximum(np.exp(eta), LEAST)
+    deviance = np.inf if start is None else _deviance(y, mu, weight)
     for turn in range(STEPS):
         omega = _weights(weight, mu)
         u = (y - mu) / mu
-        step = eta - known + u if turn == 0 else u
-        left = step.copy()
-        projection = Projection(levels, omega)
-        projection.remove_from(work, centre=False)
-        projection.remove_from(left[None], centre=False)
-        gram = (work * omega) @ work.T
+        first = turn == 0 and start is None
+        step = eta - known + u if first else u
+        left[:] = step
+        Projection(levels, omega).remove_from(work, centre=False)
+        gram = (columns * omega) @ columns.T
         scale = np.sqrt(gram.diagonal())
         scale[scale == 0] = 1.0
         moved = (
             slopes
             if not len(x)
-            else np.linalg.lstsq(gram / scale[:, None] / scale, (work * omega) @ left / scale)[0] / scale
+            else np.linalg.lstsq(gram / scale[:, None] / scale, (columns * omega) @ left / scale)[0] / scale
         )
-        step -= left - moved @ work
+        step -= left - moved @ columns
         size = float(np.sqrt(np.average(step**2, weights=omega)))
-        if turn == 0:
+        if first:
             eta, slopes = known + step, moved
         else:
             share, before = 1.0, eta
@@ -115,21 +203,29 @@ def _newton(levels: SortedRows, x: Array, y: Array, weight: Array | None, known:
                     break
                 share *= 0.5
             slopes = slopes + share * moved
+            vanishing = (y == 0) & (step < -0.5) if size <= settled else None
+            if vanishing is not None and vanishing.any():
+                return Point(eta, slopes, size <= ENOUGH, vanishing)
             if size <= ENOUGH:
-                return eta, slopes, True
+                return Point(eta, slopes, True)
         mu = np.maximum(np.exp(eta), LEAST)
         deviance = _deviance(y, mu, weight)
-    return eta, slopes, False
+    return Point(eta, slopes, False)
+
+
+def _known(rows: EffectRows, effects: Sequence[Effect]) -> Separation:
+    """Return which rows a model has as separated, by its effects."""
+    found = _effects_of(rows, effects)
+    return Separation(rows.levels, np.isfinite(found), tuple(np.zeros(len(one.values)) for one in rows.levels))
 
 
 def _effects_of(rows: EffectRows, effects: Sequence[Effect]) -> Array:
-    """Return the sum of the effects of each row, (N,); refuse rows of levels that have none."""
-    out = np.zeros(rows.n_rows)
-    for one in rows.levels:
-        effect = next(effect for effect in effects if effect.name == one.name)
-        values = effect.at(one.values[: len(one.values) - one.gaps])
-        out += np.append(values, [effect.missing] * one.gaps)[one.codes]
-    if not np.isfinite(out).all():
+    """Return the sum of the effects of each row, (N,), -inf where it is separated; refuse levels that have none."""
+    known = {effect.name: effect for effect in effects}
+    found = [known[one.name].at(one.values[: len(one.values) - one.gaps], one.gaps) for one in rows.levels]
+    out, falling = (summed(part, rows.levels) for part in zip(*found, strict=True))
+    out[falling < -0.5] = -np.inf
+    if np.isnan(out).any():
         raise InvalidData("these are not the rows that were fitted: they have levels that the model does not know")
     return out
 
@@ -149,21 +245,6 @@ def _deviance(y: Array, mu: Array, weight: Array | None) -> float:
 
 def _weights(weight: Array | None, mu: Array) -> Array:
     return mu if weight is None else weight * mu
-
-
-def _not_zero(levels: tuple[Levels, ...], y: Array, weight: Array | None) -> NDArray[np.bool_]:
-    """Return which rows, (N,), are left when those of levels whose targets are all zero go, until there are none."""
-    counts = y if weight is None else y * (weight > 0)
-    kept = np.ones(len(y), dtype=bool)
-    while True:
-        gone = np.zeros_like(kept)
-        for one in levels:
-            sums = np.bincount(one.codes[kept], counts[kept], len(one.values))
-            gone |= (sums <= 0)[one.codes]
-        gone &= kept
-        if not gone.any():
-            return kept
-        kept &= ~gone
 
 
 def _refuse_negative(y: Array) -> None:

@@ -4,18 +4,25 @@
 
 The column with the most levels is eliminated: its effects are means over its levels, whatever the others are. What is
 left, S v = D_2'W (I - P_1) x with S = D_2'W (I - P_1) D_2, is solved by conjugate gradients, preconditioned by the
-weights of the levels; with one column there is nothing left. A step costs one pass over the levels of the rows. A
+weights M of the levels; with one column there is nothing left. A step costs one pass over the levels of the rows. A
 residual rho leaves an error of the projection, a vector D e in the span of the dummies, of
 
-    |D e| <= |rho| / sqrt(lambda),      |rho|^2 = sum over levels of rho^2 / weight
+    |D e| <= |rho| / sqrt(lambda),      |rho|^2 = rho'M^-1 rho
 
 lambda is the smallest eigenvalue of S in that metric, taken from the coefficients of the steps (Lanczos). Rounds of the
 whole, each on what the one before has left, go on until that is small against what remains of the column.
+
+Two columns whose levels hang together by few rows, such as workers that seldom move between firms, have a tiny lambda.
+Where PATIENCE steps are not enough, M is an approximate factor of the graph of levels (`levels.factor`), exact where
+that is a tree or a chain: S^-1 is the block of the second column in the inverse of D'W D, which is the Laplacian of
+that graph but for signs.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -24,29 +31,64 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData
-from adaline.solvers.absorb.levels import level_sums, product, put_order, subtract
+from adaline.solvers.absorb.levels import Factor, factor, level_sums, precondition, product, put_order, subtract
 from adaline.sources.absorbed import Removal
 from adaline.sources.tables.effects import LevelCodes, Levels
 from adaline.sources.threads import one_blas_thread, run_tasks
 
 EPS = float(np.finfo(np.float64).eps)
 STEPS = 10_000  # of conjugate gradients for a column, at most
+PATIENCE = 100  # of them in the metric of weights, where the graph of levels has one of its own
 REDUCTION = 1e-10  # of the residual, in one round
 ENOUGH = 1e-9  # of what remains of a column, that dummies may still explain
 ROUNDS = 4
+TOGETHER = 2  # columns, at most, that share the reading of the levels; the same on any number of threads
 NOTHING = 1e-9  # of the length of a column: what remains of one that the dummies explain
 ROUNDING = 1e-14  # the same of a target, whose residuals may be that much smaller than its effects
 MOST_ROWS = 2**31 - 1  # that are sorted, by numbers of 32 bits
 
 
 class Removed(NamedTuple):
-    """What was taken out of one column; see `Removal`."""
+    """What is left of one column; see `Removal`. `by_graph` : whether it was found by the factor of the graph."""
 
-    effects: Array
     left: float
     length: float
     steps: int
     smallest: float
+    by_graph: bool = False
+
+
+@dataclass
+class _Column:
+    """A column on its way: x (N,) and its effects (G + L,), both in place, and the length that is nothing.
+
+    rest : (L,) what is left of the equations of the effects, of length `left`; length : of what remains of the column.
+    steps, smallest, rounds : of conjugate gradients, the last two in the present metric.
+    """
+
+    x: Array
+    effects: Array
+    least: float
+    rest: Array = field(default_factory=partial(np.zeros, 0))
+    left: float = 0.0
+    length: float = 0.0
+    steps: int = 0
+    smallest: float = 1.0
+    rounds: int = 0
+    by_graph: bool = False
+
+    def enough(self) -> float:
+        """Return the length of `rest` that is small enough."""
+        return float(ENOUGH * self.length * np.sqrt(self.smallest))
+
+
+class Gradients(NamedTuple):
+    """Values (L,) that conjugate gradients found, their steps, the smallest eigenvalue met, and if they got there."""
+
+    values: Array
+    steps: int
+    smallest: float
+    reached: bool
 
 
 @dataclass(frozen=True)
@@ -93,6 +135,8 @@ class Projection:
         self._first = _inverse(level_sums(rows.first, rows.sizes[0], None, weight))
         self._rest = _inverse(level_sums(rows.rest, rows.sizes[1], None, weight))
         self._sorted = None if weight is None or not rows.sizes[1] else weight[rows.order]
+        self._factor: Factor | None = None
+        self._lock = Lock()
 
     def remove_from(self, columns: Array, centre: bool = True, targets: int = 0) -> Removal:
         """Take the effects out of columns (M, N) of numbers, in place; with `centre` their means stay in.
@@ -100,89 +144,145 @@ class Projection:
         Columns of which nothing but rounding remains become constant; the last ones are `targets`.
         """
         found: dict[int, tuple[Removed, float, float]] = {}
+        effects = np.zeros((len(columns), sum(self.rows.sizes)))
         nothing = np.zeros(len(columns), dtype=bool)
 
-        def work(i: int, x: Array) -> None:
-            mean = float(np.average(x, weights=self.weight)) if centre else 0.0
-            x -= mean
-            constant = abs(mean) * self._root_weight()
-            before = self._length(x)
-            least = ROUNDING * (before + constant) if i >= len(columns) - targets else NOTHING * before
-            one = self._remove(x, least)
-            nothing[i] = one.length <= least
-            if nothing[i]:
-                x[:] = 0.0
-            x += mean
-            found[i] = one, mean, EPS * (4 * one.length + before + 2 * constant)
+        def work(_: int, together: range) -> None:
+            mean, before, least = {}, {}, {}
+            for i in together:
+                x = columns[i]
+                mean[i] = float(np.average(x, weights=self.weight)) if centre else 0.0
+                x -= mean[i]
+                before[i] = self._length(x)
+                constant = abs(mean[i]) * self._root_weight()
+                least[i] = ROUNDING * (before[i] + constant) if i >= len(columns) - targets else NOTHING * before[i]
+            given = [_Column(columns[i], effects[i], least[i]) for i in together]
+            for i, one in zip(together, self._remove(given), strict=True):
+                nothing[i] = one.length <= least[i]
+                if nothing[i]:
+                    columns[i] = 0.0
+                columns[i] += mean[i]
+                constant = abs(mean[i]) * self._root_weight()
+                found[i] = one, mean[i], EPS * (4 * one.length + before[i] + 2 * constant)
 
         with one_blas_thread():
-            run_tasks(columns, work)
+            size = len(columns)
+            run_tasks([range(i, min(i + TOGETHER, size)) for i in range(0, size, TOGETHER)], work)
         each = [found[i][0] for i in range(len(found))]
-        smallest = min((one.smallest for one in each), default=1.0)
-        left = np.array([one.left for one in each]) / np.sqrt(smallest)
+        smallest = [min([one.smallest for one in each if one.by_graph is kind], default=1.0) for kind in (False, True)]
+        left = np.array([one.left / np.sqrt(smallest[one.by_graph]) for one in each])
         length = np.array([one.length for one in each])
         return Removal(
-            np.array([one.effects for one in each]).reshape(len(each), sum(self.rows.sizes)),
+            effects,
             np.array([found[i][1] for i in range(len(found))]),
             np.where(nothing, 0.0, left),
             np.array([found[i][2] for i in range(len(found))]),
             length,
             nothing,
             max((one.steps for one in each), default=0),
-            1.0 / smallest,
+            1.0 / min(smallest),
             bool((nothing | (left <= ENOUGH * length)).all()),
         )
 
-    def _remove(self, x: Array, least: float) -> Removed:
-        """Take the effects out of a column (N,), in place, until no more than a length of `least` remains of it."""
+    def _remove(self, columns: list[_Column]) -> list[Removed]:
+        """Take the effects out of columns, in place, until no more than their `least` length remains of each."""
+        active = columns
+        while active := [one for one in active if not self._is_done(one)]:
+            for by_graph in (False, True):
+                alike = [one for one in active if one.by_graph is by_graph]
+                for one, found in zip(alike, self._solve(alike, by_graph) if alike else [], strict=True):
+                    self._take(one, found)
+        return [Removed(one.left, one.length, one.steps, one.smallest, one.by_graph) for one in columns]
+
+    def _is_done(self, one: _Column) -> bool:
+        """Take the means of the levels of the first column out of a column; return whether nothing else is to do."""
         groups, others = self.rows.sizes
-        effects = np.zeros(groups + others)
-        steps, smallest = 0, 1.0
-        for turn in range(ROUNDS):
-            means = level_sums(self.rows.first, groups, x, self.weight) * self._first
-            subtract(x, self.rows.first, means)
-            effects[:groups] += means
-            length = self._length(x)
-            if not others:
-                return Removed(effects, 0.0, length, 0, 1.0)
-            rest = level_sums(self.rows.rest, others, x, self.weight)
-            left = float(np.sqrt(rest @ (rest * self._rest)))
-            done = left <= ENOUGH * length * np.sqrt(smallest) or length <= least
-            if done or turn == ROUNDS - 1 or steps >= STEPS:
-                break
-            enough = 0.1 * ENOUGH * length * np.sqrt(smallest)
-            found, taken, lowest = self._solve(rest, STEPS - steps, enough)
-            steps, smallest = steps + taken, min(smallest, lowest)
-            subtract(x, self.rows.rest, found)
-            effects[groups:] += found
-        return Removed(effects, left, length, steps, smallest)
+        means = level_sums(self.rows.first, groups, one.x, self.weight) * self._first
+        subtract(one.x, self.rows.first, means)
+        one.effects[:groups] += means
+        one.length = self._length(one.x)
+        if not others:
+            return True
+        one.rest = level_sums(self.rows.rest, others, one.x, self.weight)
+        one.left = float(np.sqrt(one.rest @ self._metric(one.rest, one.by_graph)))
+        near = one.left <= one.enough() and (one.rounds > 0 or not one.by_graph)
+        return near or one.length <= one.least or one.rounds == ROUNDS or one.steps >= STEPS
 
-    def _solve(self, b: Array, most: int, enough: float) -> tuple[Array, int, float]:
-        """Return v of S v = b, (L,), by conjugate gradients, their number, and the smallest eigenvalue they met.
+    def _take(self, one: _Column, found: Gradients) -> None:
+        """Take effects that conjugate gradients have found out of a column; go over to the graph if these are slow."""
+        subtract(one.x, self.rows.rest, found.values)
+        one.effects[self.rows.sizes[0] :] += found.values
+        one.steps, one.smallest, one.rounds = one.steps + found.steps, min(one.smallest, found.smallest), one.rounds + 1
+        if self._waits(one) and not found.reached and one.steps < STEPS:
+            one.smallest, one.rounds, one.by_graph = 1.0, 0, True
 
-        They end when the residual has shrunk by REDUCTION, or to `enough`.
+    def _waits(self, one: _Column) -> bool:
+        """Return whether the graph of levels has a metric that is not used yet."""
+        return not one.by_graph and len(self.rows.rest) == 1
+
+    def _solve(self, columns: list[_Column], by_graph: bool) -> list[Gradients]:
+        """Solve S v = rest of each column by conjugate gradients, side by side.
+
+        Each ends when its residual has shrunk by REDUCTION, or to a tenth of what is enough.
         """
-        rest = (self.rows.starts, self.rows.cells, self._sorted, self._first)
-        v, r, z = np.zeros_like(b), b.copy(), b * self._rest
-        p, q = z.copy(), np.empty_like(b)
-        size = float(r @ z)
-        goal = max(REDUCTION**2 * size, enough**2)
-        lengths: list[float] = []
-        ratios: list[float] = []
-        while size > goal and len(lengths) < most:
-            product(q, p, *rest)
-            curvature = float(p @ q)
-            if not curvature > 0.0:
+        levels = (self.rows.starts, self.rows.cells, self._sorted, self._first)
+        most = [min(STEPS - one.steps, PATIENCE if self._waits(one) else STEPS) for one in columns]
+        r = np.stack([one.rest for one in columns], axis=1)
+        v, z = np.zeros_like(r), self._metric(r, by_graph)
+        p, size = z.copy(), np.einsum("lk,lk->k", r, z)
+        goal = np.maximum(REDUCTION**2 * size, [(0.1 * one.enough()) ** 2 for one in columns])
+        lengths: list[list[float]] = [[] for _ in columns]
+        ratios: list[list[float]] = [[] for _ in columns]
+        found: list[Gradients | None] = [None] * len(columns)
+        going = list(range(len(columns)))
+        while True:
+            stay = [k for k, i in enumerate(going) if size[k] > goal[k] and len(lengths[i]) < most[i]]
+            if len(stay) < len(going):
+                for k in {*range(len(going))} - {*stay}:
+                    own = lengths[going[k]]
+                    smallest = _smallest(np.array(own), np.array(ratios[going[k]]))
+                    reached = len(own) < most[going[k]]
+                    found[going[k]] = Gradients(v[:, k].copy(), len(own), smallest, reached)
+                going = [going[k] for k in stay]
+                v, r, p = (np.ascontiguousarray(one[:, stay]) for one in (v, r, p))
+                size, goal = size[stay], goal[stay]
+            if not going:
                 break
-            lengths.append(size / curvature)
-            v += lengths[-1] * p
-            r -= lengths[-1] * q
-            np.multiply(r, self._rest, out=z)
-            size, before = float(r @ z), size
-            ratios.append(size / before)
-            p *= ratios[-1]
+            q = np.empty_like(p)
+            product(q, p, *levels)
+            curvature = np.einsum("lk,lk->k", p, q)
+            bent = curvature > 0.0
+            goal[~bent] = np.inf
+            step = np.divide(size, curvature, out=np.zeros(len(going)), where=bent)
+            v += step * p
+            r -= step * q
+            z = self._metric(r, by_graph)
+            size, before = np.einsum("lk,lk->k", r, z), size
+            ratio = size / before
+            p *= ratio
             p += z
-        return v, len(lengths), _smallest(np.array(lengths), np.array(ratios))
+            for k in np.flatnonzero(bent):
+                lengths[going[k]].append(float(step[k]))
+                ratios[going[k]].append(float(ratio[k]))
+        return [one for one in found if one is not None]
+
+    def _metric(self, r: Array, by_graph: bool) -> Array:
+        """Return M^-1 r, (L,) or (L, K)."""
+        if not by_graph:
+            return r * (self._rest if r.ndim == 1 else self._rest[:, None])
+        if r.ndim == 2:
+            return np.stack([self._metric(column, by_graph) for column in r.T], axis=1)
+        whole = np.concatenate([np.zeros(self.rows.sizes[0]), r])
+        precondition(whole, *self._graph())
+        return whole[self.rows.sizes[0] :]
+
+    def _graph(self) -> Factor:
+        """Return the factor of the graph of the levels of two columns."""
+        with self._lock:
+            if self._factor is None:
+                codes = np.concatenate([self.rows.first, self.rows.rest + np.int32(self.rows.sizes[0])])
+                self._factor = factor(codes, sum(self.rows.sizes), self.weight)
+            return self._factor
 
     def _length(self, x: Array) -> float:
         return float(np.sqrt(x @ x if self.weight is None else np.einsum("n,n,n->", self.weight, x, x)))

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.coding.coding import ColumnNames
+from adaline.coding.names import MadeNames
 from adaline.results import some
 
 Mask = NDArray[np.bool_]
@@ -117,7 +117,7 @@ class Named(NamedTuple):
 def named(found: Sequence[Dependence], names: Sequence[str], effects: bool = False) -> Named:
     """Return by name the dependences that fits found among the same columns; constant are those that are so in all."""
     constant = set[int]()
-    if found and not isinstance(names, ColumnNames):  # of very many columns, those without entries are not named
+    if found and not isinstance(names, MadeNames):  # of very many columns, those without entries are not named
         constant = {*np.flatnonzero(np.logical_and.reduce([one.constant for one in found])).tolist()}
     aliased = sorted(constant | {int(j) for one in found for j in one.left_out})
     texts = list(dict.fromkeys(text for one in found for text in one.texts(names, effects)))

@@ -36,7 +36,7 @@ class Normal(NamedTuple):
         d = scaling.features
         total = moments.second.diagonal()[d:]
         squares = total - (u * moments.second[d:, :d]).sum(axis=1)
-        squares = np.maximum(squares - u**2 @ penalty.scaled(scaling.scale), 0.0)
+        squares = np.maximum(squares - u**2 @ penalty.scaled(scaling.exponent), 0.0)
         error = factor.prior_error(self.relative, u, moments.noise[d:] + 2 * ROUNDING * total)
         size = np.abs(error * factor.length).sum(axis=1)
         mean = np.abs(scaling.scaled_mean())
@@ -71,7 +71,7 @@ def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenal
         _error(factor, out),
         scaling.exponent,
         factor.lengths,
-        penalty.scaled(scaling.scale),
+        penalty.scaled(scaling.exponent),
         out.squares,
         out.gradient,
         out.gap,
@@ -139,7 +139,7 @@ def _trace(factor: Factor, penalty: RidgePenalty) -> float:
     """Return tr((S + P)^-1 S) = rank - tr((S + P)^-1 P)."""
     if not penalty.any():
         return float(factor.rank)
-    return float(factor.rank - factor.inverse_lengths() ** 2 @ penalty.scaled(factor.scaling.scale))
+    return float(factor.rank - factor.inverse_lengths() ** 2 @ penalty.scaled(factor.scaling.exponent))
 
 
 def solve_sums(moments: Moments, intercept: bool, penalty: RidgePenalty, drop: bool = False) -> Fit:

@@ -332,7 +332,7 @@ def gram_factor(
     """Factor the sums; also return the relative rounding noise of each column's sum of squares."""
     scaling = moments_scaling(moments, intercept)
     d = scaling.features
-    pull = penalty.scaled(scaling.scale)
+    pull = penalty.scaled(scaling.exponent)
     lengths, means = np.empty(1 + d), np.empty((2, moments.columns))
     length, (down, relative) = lengths[1:], np.empty((2, d))
     c, alive = np.empty((d, d)), np.empty(d, dtype=np.bool_)
@@ -420,7 +420,7 @@ def triangle_factor(
     varies = length > _rounded(scaling)
     alive = length > 16 * EPS * whole[:features]
     constant = not length[~alive].any()
-    ridge = np.sqrt(penalty.scaled(scaling.scale))
+    ridge = np.sqrt(penalty.scaled(scaling.exponent))
     alive = (alive | (ridge > 0)) & varies
     length = np.where(alive, np.hypot(length, ridge), 1.0)
     kept = np.flatnonzero(alive)

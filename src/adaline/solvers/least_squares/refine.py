@@ -40,7 +40,7 @@ class Refined(NamedTuple):
 def refine(source: Source, factor: Factor, start: Array, penalty: RidgePenalty) -> Refined:
     """Return the least-squares solution refined from scaled coefficients `start` (K, D); one pass a step."""
     scaling, length = factor.scaling, factor.length
-    pull = penalty.scaled(scaling.scale)
+    pull = penalty.scaled(scaling.exponent)
     mean_hi, mean_lo = scaling.scaled_means
     reach = factor.inverse_lengths() * length
     hi, lo, size = start_with_intercept(factor, start)

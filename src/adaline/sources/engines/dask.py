@@ -294,13 +294,14 @@ class FrameParts(TableParts):
         super().__init__("the frame" if chunks is None else "the array")
         self.frame, self.engine, self.chunks = frame, engine, chunks
 
-    def place(self, columns: Sequence[str], where: str, required: Sequence[str]) -> Held:
+    def place(self, columns: Sequence[str], where: str, required: Sequence[str], indexed: Sequence[str] = ()) -> Held:
         """Return the partitions as Arrow tables, on the cluster; without one they are computed here, in threads."""
         import dask
 
         names = list(dict.fromkeys([*columns, *required]))
         make = dask.delayed(partition_tables, pure=True)
-        parts = [make(one, list(columns), list(required)) for one in self.frame[names].to_delayed()]
+        wanted = list(columns), list(required), list(indexed)
+        parts = [make(one, *wanted) for one in self.frame[names].to_delayed()]
         if self.engine is None:
             return HeldHere(list(dask.compute(*parts)))
         return self.engine.hold(parts)
@@ -312,12 +313,15 @@ class FrameParts(TableParts):
         """
         table = source.leaf
         columns, required = table.columns_read(), table.relation.required(table.where)
+        indexed = table.coding.raw_texts
         work, names = pack((source, function)), list(dict.fromkeys([*columns, *required]))
         rows = table.relation.frame.slice(0, FIRST).to_pandas()
         rows = rows.assign(**{name: 1.0 for name in columns if name not in rows})  # given beside the table
-        values = run_work(work, [(0, 0)], [one.slice(0, 1) for one in partition_tables(rows, columns, required)])
+        first = [one.slice(0, 1) for one in partition_tables(rows, columns, required, indexed)]
+        values = run_work(work, [(0, 0)], first)
         none = as_column(values, None).iloc[:0]
-        found = self.frame[names].map_partitions(_partition_column, work, columns, required, none, meta=none)
+        wanted = columns, required, indexed
+        found = self.frame[names].map_partitions(_partition_column, work, *wanted, none, meta=none)
         if self.chunks is None:
             return found
         unknown = bool(required) or any(rows != rows for rows in self.chunks)
@@ -343,20 +347,27 @@ class FrameParts(TableParts):
         return FrameParts(self.frame.assign(**found), self.engine, self.chunks)
 
 
-def _partition_column(frame: Any, work: bytes, columns: list[str], required: Sequence[str], none: Any) -> Any:
+def _partition_column(
+    frame: Any, work: bytes, columns: list[str], required: Sequence[str], indexed: Sequence[str], none: Any
+) -> Any:
     """Return the values of the rows of a partition that have values in all required columns, with their index."""
     frame = frame[~frame[list(required)].isna().any(axis=1)] if required else frame
-    tables = partition_tables(frame, columns, ())
+    tables = partition_tables(frame, columns, (), indexed)
     try:
         return as_column(run_work(work, [(0, 0)], tables, 1), frame.index) if tables[0].num_rows else none
     except InvalidData as error:  # which partitions there are before this one is not known
         raise with_row(error, lambda row: f"row {row} of its partition (index {frame.index[row]})") from None
 
 
-def partition_tables(frame: Any, columns: Sequence[str], required: Sequence[str]) -> list[Any]:
-    """Return a partition of a data frame as a list of one Arrow table, of rows with values in all required columns."""
+def partition_tables(
+    frame: Any, columns: Sequence[str], required: Sequence[str], indexed: Sequence[str] = ()
+) -> list[Any]:
+    """Return a partition of a data frame as a list of one Arrow table, of rows with values in all required columns.
+
+    Columns that are `indexed` stay as they are.
+    """
     table = as_arrow(nw.from_native(frame, eager_only=True))
-    return [plain_batch(without_missing(table, required).select(list(columns))).combine_chunks()]
+    return [plain_batch(without_missing(table, required).select(list(columns)), indexed).combine_chunks()]
 
 
 def open_data(data: Any, cluster: Any, target: Any) -> tuple[Relation, FrameParts, Any]:

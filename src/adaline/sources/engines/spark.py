@@ -246,17 +246,19 @@ class FrameHeld(SparkHeld):
     with them the file, again where the executor is lost.
     """
 
-    def __init__(self, engine: SparkEngine, frame: Any, columns: Sequence[str], required: Sequence[str]) -> None:
+    def __init__(
+        self, engine: SparkEngine, frame: Any, columns: Sequence[str], required: Sequence[str], indexed: Sequence[str]
+    ) -> None:
         from pyspark import StorageLevel
         from pyspark.sql.functions import spark_partition_id
 
         super().__init__(engine, (), [])
         finalize(self, _gone.append, self.name)
-        self.columns, self.required, self.level = list(columns), list(required), StorageLevel.MEMORY_AND_DISK
+        self.wanted, self.level = (list(columns), list(required), list(indexed)), StorageLevel.MEMORY_AND_DISK
         names = [f"`{name.replace('`', '``')}`" for name in dict.fromkeys([*columns, *required])]
         self.frame = frame.select(*names, spark_partition_id().alias(PARTITION))
         written = frame.select(*names).mapInArrow(
-            partial(_write, self.name, self.columns, self.required),
+            partial(_write, self.name, *self.wanted),
             "host string, path string, rows bigint, digest bigint",
         )
         self.made = written.rdd.mapPartitionsWithIndex(_files).persist(self.level)
@@ -289,7 +291,7 @@ class FrameHeld(SparkHeld):
         """Return a data frame with the number of each row, `row`, and its values, computed from the frame itself."""
         schema = self._tried(partial(self._schema, work, numbers))
         first = [next((at[1] for at in part if at is not None), 0) for part in numbers]
-        predicted = partial(_predicted, work, self.engine.threads, first, self.files, self.columns, self.required)
+        predicted = partial(_predicted, work, self.engine.threads, first, self.files, *self.wanted)
         return self.frame.mapInArrow(predicted, schema)
 
     def tables(self) -> Iterator[list[Any]]:
@@ -427,7 +429,9 @@ def _run(work: bytes, threads: int, last: int, opened: OpenedRun) -> Iterator[An
         yield out
 
 
-def _write(name: str, columns: list[str], required: list[str], batches: Iterable[Any]) -> Iterator[Any]:
+def _write(
+    name: str, columns: list[str], required: list[str], indexed: list[str], batches: Iterable[Any]
+) -> Iterator[Any]:
     """Write the rows of a partition that have values in all required columns to a file; return it if there are any.
 
     A task that fails leaves its file, which is removed with its folder.
@@ -437,7 +441,7 @@ def _write(name: str, columns: list[str], required: list[str], batches: Iterable
     folder = random.choice(_folders(name))
     os.makedirs(folder, exist_ok=True)
     path, writer, rows = os.path.join(folder, uuid4().hex), None, 0
-    for table in rechunked((_plain(columns, required, batch) for batch in batches), PIECE):
+    for table in rechunked((_plain(columns, required, indexed, batch) for batch in batches), PIECE):
         writer = writer or pa.ipc.new_stream(path, table.schema)
         writer.write_table(table.combine_chunks())
         rows += table.num_rows
@@ -448,9 +452,12 @@ def _write(name: str, columns: list[str], required: list[str], batches: Iterable
         yield pa.record_batch({"host": [gethostname()], "path": [path], "rows": [rows], "digest": [digest]})
 
 
-def _plain(columns: list[str], required: list[str], batch: Any) -> Any:
-    """Return some columns of the rows of a batch that have values in all required ones, as an Arrow table."""
-    return as_table(plain_batch(without_missing(batch, required).select(columns)))
+def _plain(columns: list[str], required: list[str], indexed: list[str], batch: Any) -> Any:
+    """Return some columns of the rows of a batch that have values in all required ones, as an Arrow table.
+
+    Columns that are `indexed` stay as they are.
+    """
+    return as_table(plain_batch(without_missing(batch, required).select(columns), indexed))
 
 
 def _files(partition: int, written: Iterable[Any]) -> Iterator[ArrowFile]:
@@ -541,13 +548,14 @@ def _predicted(
     files: Sequence[ArrowFile],
     columns: list[str],
     required: list[str],
+    indexed: list[str],
     batches: Iterable[Any],
 ) -> Iterator[Any]:
     """Return the values of the rows of a partition; `first` are the numbers of the first row of each one."""
     file, rows = None, 0
     for batch in filter(len, batches):
         file = file or files[batch.column(PARTITION)[0].as_py()]
-        table = _plain(columns, required, batch)
+        table = _plain(columns, required, indexed, batch)
         if table.num_rows:
             yield from _column_table(work, threads, [(0, first[file.partition] + rows)], [table]).to_batches()
         rows += table.num_rows
@@ -616,9 +624,9 @@ class SparkFrameParts(TableParts):
         super().__init__("the frame")
         self.frame, self.engine = frame, engine
 
-    def place(self, columns: Sequence[str], where: str, required: Sequence[str]) -> Held:
+    def place(self, columns: Sequence[str], where: str, required: Sequence[str], indexed: Sequence[str] = ()) -> Held:
         """Return the partitions as Arrow, written once on the executors."""
-        return FrameHeld(self.engine, self.frame, columns, required)
+        return FrameHeld(self.engine, self.frame, columns, required, indexed)
 
 
 def open_data(data: Any, cluster: Any, target: Any) -> tuple[Relation, SparkFrameParts, Any]:

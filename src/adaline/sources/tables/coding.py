@@ -13,24 +13,27 @@ from itertools import chain
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.coding import Coding, Column, Effect, Learned, Term
-from adaline.coding.coding import NAMED
 from adaline.coding.columns import (
     FEW_LEVELS,
     HashedColumn,
     WordColumn,
     is_text,
     learn_category,
-    plain,
+    plain_levels,
 )
 from adaline.coding.expressions import compiled, names_in
 from adaline.coding.formula import read_formula, targets_of
 from adaline.coding.frames import plain_terms, refusal
 from adaline.coding.learned import HELD
+from adaline.coding.levels import LONGEST_KEPT, Counts
+from adaline.coding.names import NAMED
 from adaline.coding.rows import check_columns
 from adaline.coding.terms import without_repetition
+from adaline.coding.texts import TextIndex, Texts
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
 from adaline.sources.tables.batches import without_missing
@@ -39,7 +42,6 @@ from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec, refuse_absorbed
 from adaline.sources.tables.sql import quoted
 from adaline.sources.tables.summary import (
-    LONGEST_KEPT,
     MOST_KEPT,
     ReduceRows,
     TableSummary,
@@ -162,13 +164,15 @@ class Design:
     def _hashed(self, summary: TableSummary, name: str) -> Column:
         """Return a column that is hashed, with its most frequent levels where they were counted."""
         width = dict(self.spec.hashed)[name]
-        counts = summary.levels[name].counts if name in summary.levels else None
-        if not counts or any(type(level) is int and abs(level) >= 2**53 for level in counts):  # counted as floats
-            return HashedColumn(name, "hashed", width=width)
-        levels = sorted(counts, key=lambda level: (-counts[level], str(level)))[:SHOWN]
-        total = sum(counts.values())
-        shares = tuple(counts[level] / total for level in levels)
-        return HashedColumn(name, "hashed", tuple(levels), shares, width=width, distinct=len(counts))
+        found = summary.levels[name].levels() if name in summary.levels else None
+        if not found or not found[0] or any(type(level) is int and abs(level) >= 2**53 for level in found[0]):
+            return HashedColumn(name, "hashed", width=width)  # numbers beyond 2^53 were counted as floats
+        levels, counts = found
+        by_text = Texts.of(map(str, levels)).order()
+        order = by_text[np.argsort(-counts[by_text], kind="stable")[:SHOWN]]
+        shares = tuple((counts[order] / counts.sum()).tolist())
+        chosen = tuple(levels[i] for i in order.tolist())
+        return HashedColumn(name, "hashed", chosen, shares, width=width, distinct=len(levels))
 
     def _words(self, summary: TableSummary, name: str) -> Column:
         """Return a column whose words are counted, with its vocabulary unless they are hashed."""
@@ -176,19 +180,19 @@ class Design:
         known: dict[str, Any] = {"weighting": options.weighting, "ngrams": options.ngrams, "width": options.width}
         if options.width:
             return WordColumn(name, "words", **known)
-        counts = summary.levels[name].counts
-        kept = None if counts is None else sorted(word for word in counts if counts[word] >= options.least)
-        if counts is None or kept is None or len(kept) > MOST_KEPT:
+        found = summary.levels[name].levels()
+        used = np.flatnonzero(found[1] >= options.least) if found is not None else np.empty(0, dtype=np.intp)
+        if found is None or len(used) > MOST_KEPT:
             raise InvalidData(
                 f"column {name!r} has more than {MOST_KEPT:,} different words: set a larger least=, or hash them: "
                 f"words={{{name!r}: {{'width': 2**18}}}}"
             )
-        if not kept:
+        if not len(used):
             raise InvalidData(
                 f"column {name!r} has no words that occur in {options.least:,} rows or more; leave it out"
             )
-        shares = tuple(counts[word] / summary.rows for word in kept)
-        return WordColumn(name, "words", tuple(kept), shares, rows=summary.rows, **known)
+        kept, shares = tuple(found[0][i] for i in used.tolist()), tuple((found[1][used] / summary.rows).tolist())
+        return WordColumn(name, "words", kept, shares, rows=summary.rows, **known)
 
     def _column(self, summary: TableSummary, name: str, kind: str) -> Column:
         marked = self.spec.missing == "indicator"
@@ -197,16 +201,16 @@ class Design:
         if kind == "words":
             return self._words(summary, name)
         if kind in TEXTS:
-            levels = summary.levels[name]
-            if levels.counts is None:
+            found = summary.levels[name].levels()
+            if found is None:
                 raise InvalidData(
-                    f"column {name!r} has more than {MOST_KEPT:,} different values, or {LONGEST_KEPT:,} characters of "
+                    f"column {name!r} has more than {MOST_KEPT:,} different values, or {LONGEST_KEPT:,} bytes of "
                     f"them: leave it out, or hash them: hashed={{{name!r}: 2**20}}"
                 )
-            if not levels.counts:
+            if not found[0]:
                 raise MissingValues(f"column {name!r} has no values at all; leave it out")
-            column = _category(name, levels.counts, dict(self.spec.categories).get(name), self.declared.get(name))
-            return replace(column, gaps=marked and levels.missing > 0)
+            column = _category(name, *found, dict(self.spec.categories).get(name), self.declared.get(name))
+            return replace(column, gaps=marked and summary.levels[name].missing > 0)
         if name not in summary.means:
             return Column(name, kind)
         numbers = summary.means[name]
@@ -265,8 +269,9 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
     if not features and terms is None:
         raise InvalidData(f"{relation.title} has no column to learn from besides the target")
     for name in features:
-        if kinds[name] == "other" or (kinds[name] == "date" and name not in spec.dates):
-            raise InvalidData(refusal(name, kinds[name], relation.schema[name]))
+        nested = kinds[name] == "category" and relation.has_no_levels(name)
+        if kinds[name] == "other" or nested or (kinds[name] == "date" and name not in spec.dates):
+            raise InvalidData(refusal(name, "other" if nested else kinds[name], relation.schema[name]))
         if kinds[name] == "category" and relation.schema[name] == "TIMESTAMP WITH TIME ZONE":
             raise InvalidData(f"column {name!r} holds times with a zone, no categories: name it in dates=")
     orders = {name: declared_order(relation, name) for name in features if kinds[name] == "category"}
@@ -324,6 +329,7 @@ def learn_coding(relation: Relation, spec: TableSpec, reduce: ReduceRows | None 
     coding = _learn_functions(reduce, design, design.coding(summary), relation.estimated_rows() or 0)
     check_columns(coding.count)
     _refuse_collisions(coding)
+    _refuse_merged_levels(coding)
     return coding
 
 
@@ -419,6 +425,17 @@ def _join(left: list[list[Array]] | None, right: list[list[Array]] | None) -> li
     return [mine + theirs for mine, theirs in zip(left, right, strict=True)]
 
 
+def _refuse_merged_levels(coding: Coding) -> None:
+    """Refuse levels that are whole numbers beyond 2^53, where float64, as which they are read, merges neighbours."""
+    for column in (column for column in coding.columns if column.has_levels):
+        if any(type(level) is int and abs(level) >= 2**53 for level in column.levels):
+            raise InvalidData(
+                f"column {column.name!r} has levels of 2^53 or more, where float64 merges neighbours: hash it, "
+                f"hashed={{{column.name!r}: 2**20}}, or give it as texts, by a query such as SELECT "
+                f"CAST({quoted(column.name)} AS VARCHAR) AS ..."
+            )
+
+
 def _refuse_collisions(coding: Coding) -> None:
     """Refuse codings in which two columns of X have the same name, as by a level called (missing)."""
     known: set[str] = set()
@@ -503,18 +520,26 @@ def declared_order(relation: Relation, name: str) -> list[Any] | None:
 
 
 def _category(
-    name: str, counts: dict[Any, int], levels: tuple[Any, ...] | None, declared: Sequence[Any] | None
+    name: str, levels: list[Any], counts: Counts, given: tuple[Any, ...] | None, declared: Sequence[Any] | None
 ) -> Column:
     """Return a category: its levels are those given, or those declared that occur, or those that occur."""
-    if levels is None and declared is not None:
-        levels = tuple(level for level in declared if plain(level) in counts)
-    if levels is None:
-        return learn_category(name, counts)
-    known = {plain(level) for level in levels}
-    unknown = sorted((value for value in counts if value not in known), key=str)
-    if unknown:
-        raise InvalidData(f"column {name!r} has the level {unknown[0]!r}, which categories= does not name")
-    return learn_category(name, counts, list(levels))
+    if given is None and declared is None:
+        return learn_category(name, levels, counts)
+    order = plain_levels(declared if given is None else given)  # type: ignore[arg-type]
+    at = _places(levels, order)
+    if given is None:
+        order, at = [level for level, i in zip(order, at.tolist(), strict=True) if i >= 0], at[at >= 0]
+    elif unknown := [levels[i] for i in np.setdiff1d(np.arange(len(levels)), at)]:
+        raise InvalidData(f"column {name!r} has the level {min(unknown, key=str)!r}, which categories= does not name")
+    return learn_category(name, order, np.where(at >= 0, counts[np.maximum(at, 0)], 0))
+
+
+def _places(levels: list[Any], wanted: list[Any]) -> NDArray[Any]:
+    """Return the index of each value wanted among levels, below zero where it is none of them."""
+    if all(type(level) is str for level in chain(levels, wanted)):
+        return TextIndex.of(levels).find(Texts.of(wanted))
+    index = {level: i for i, level in enumerate(levels)}
+    return np.array([index.get(level, -1) for level in wanted], dtype=np.intp)
 
 
 def _distinct(relation: Relation, names: list[str]) -> tuple[dict[str, int], int]:

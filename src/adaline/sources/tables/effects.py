@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -16,6 +17,7 @@ from adaline.coding import Column
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
 from adaline.sources.base import Reader
+from adaline.sources.tables.parts import SENT
 from adaline.sources.tables.source import TableSource
 from adaline.sources.tables.spec import check_column
 from adaline.sources.tables.sql import quoted
@@ -119,29 +121,54 @@ class LevelReader:
 def read_effect_rows(source: TableSource) -> EffectRows:
     """Return the rows of a table in memory with the levels of the columns that it absorbs; one read."""
     names = list(dict.fromkeys(effect.name for effect in source.coding.effects))
-    if source.parts is not None:
-        raise InvalidParameter("effects are absorbed from rows in one memory: open the table without cluster=")
     for name in names:
-        if (kind := source.relation.schema[name]) in ("BLOB", "INTERVAL"):  # which frames write differently
+        if source.relation.has_no_levels(name):
+            kind = source.relation.schema[name]
             raise InvalidData(f"column {name!r} holds {kind}, no levels: turn it into texts or numbers by a query")
     reader = LevelReader(source._read_targets, names)
     shape = source.shape
     if shape.targets - source.offset != 1:
         raise InvalidParameter("effects are absorbed for one target at a time: open the table with one")
     rows, weighted = source._read_by(reader, shape.targets), source.spec.weight is not None
+    if source.parts is not None:
+        _refuse_many(source, len(names) + sum(shape) + weighted)
     held = HeldColumns(sum(shape) + weighted, source.relation.estimated_rows() or 0)
 
     def work(_: int, read: Reader) -> None:
         for block in read():
             held.put(block)
 
-    run_tasks(rows.readers(), work)
+    run_tasks(rows.readers() if source.parts is None else readers_of_parts(rows), work)
     columns, levels = held.values[:, : held.rows], reader.levels()
     if source.spec.missing == "error" and any(one.gaps for one in levels):
         source.refuse_nonfinite()
     if not all(np.isfinite(column).all() for column in columns):
         source.refuse_nonfinite()
     return EffectRows(rows, columns[: sum(shape)], columns[-1] if weighted else None, by_size(levels))
+
+
+def _refuse_many(source: TableSource, columns: int) -> None:
+    """Refuse more numbers on a cluster than one process is sent."""
+    rows = source.count_rows()
+    if rows * columns > SENT:
+        raise InvalidData(
+            f"effects are absorbed from rows in the memory of this process, and a cluster sends it at most {SENT:,} "
+            f"numbers, not {rows:,} rows of {columns}: leave out columns, or open the rows as files, without cluster=, "
+            "on a machine that has the memory"
+        )
+
+
+def readers_of_parts(rows: TableSource) -> Iterator[Reader]:
+    """Return readers of the blocks of a table whose parts a cluster sends to this process one after the other."""
+    rows.reads[0] += 1
+    first = 0
+    for table in rows._tables(rows.columns_read()):
+        yield partial(_block, rows, table, first)
+        first += table.num_rows
+
+
+def _block(rows: TableSource, table: Any, first: int) -> Iterator[Block]:
+    yield rows._reader.block(table, first)
 
 
 class HeldColumns:
@@ -214,7 +241,8 @@ def number_levels(name: str, values: NDArray[Any]) -> Levels:
 
     Whole numbers of a range not much longer than the rows are many are numbered by a table, others by hashing.
     """
-    gaps = np.isnan(values)
+    whole_numbers = values.dtype == np.int32
+    gaps = np.zeros(0, dtype=bool) if whole_numbers else np.isnan(values)
     missing = bool(gaps.any())
     present = values[~gaps] if missing else values
     low, high = (float(end(present, initial=0.0 if not len(present) else present[0])) for end in (np.min, np.max))
@@ -224,9 +252,11 @@ def number_levels(name: str, values: NDArray[Any]) -> Levels:
             f"query such as SELECT CAST({quoted(name)} AS VARCHAR) AS ..."
         )
     levels: NDArray[Any]
-    near = high - low < 2 * len(values) + TABLE
-    steps = (present - low).astype(np.int32) if near else np.empty(0, dtype=np.int32)
-    if near and bool((steps == present - low).all()):
+    near = high - low < min(2 * len(values) + TABLE, 2**31)
+    steps = np.empty(0, dtype=np.int32)
+    if near:
+        steps = present - np.int32(low) if whole_numbers else (present - low).astype(np.int32)
+    if near and (whole_numbers or bool((steps == present - low).all())):
         met = np.zeros(int(high - low) + 1, dtype=bool)
         met[steps] = True
         levels, codes = np.flatnonzero(met) + low, (np.cumsum(met, dtype=np.int32) - np.int32(1))[steps]

@@ -83,7 +83,12 @@ def _one_line(message: str, title: str) -> str | None:
     if where is None:
         return None
     file = re.search(r"^ *file = (.+)$", message, re.MULTILINE)
-    where_text = f"{file.group(1).strip() if file else title}, line {where.group(1)}"
+    name = file.group(1).strip() if file else title
+    if longest := re.search(r"Maximum line size of (\d+) bytes exceeded", message):
+        return (
+            f"{name} has a line of more than {int(longest.group(1)):,} bytes: is it text? Write long values to Parquet"
+        )
+    where_text = f"{name}, line {where.group(1)}"
     if "utf-8" in message:
         return f"{where_text}: {NOT_UTF8}"
     if fields := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message):

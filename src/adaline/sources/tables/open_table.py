@@ -92,9 +92,9 @@ def open_table(
         writes it: poly, bs, ns, scale, cut, lag, contrasts, offset(log(t)), cbind(won, lost). Booleans are categories
         of two levels in it, named as in "ok[T.True]". Nothing in it is executed.
     absorb : list of names, or None
-        Columns of any number of levels whose effects are absorbed (fixed effects): LinearRegression and
-        GeneralizedLinear(loss="poisson") fit the other columns as if there were a column for every level. In a formula
-        they stand after a bar: "y ~ x1 + x2 | firm + year".
+        Columns of any number of levels whose effects are absorbed (fixed effects): LinearRegression, Ridge and
+        ElasticNet at a given penalty, and GeneralizedLinear(loss="poisson") fit the other columns as if there were a
+        column for every level, without a penalty. In a formula they stand after a bar: "y ~ x1 + x2 | firm + year".
     singletons : "keep" or "drop"
         Whether rows that are the only one of a level of an absorbed column take part. They say nothing about
         coefficients, but count in degrees of freedom; to drop some may make others single, which then go too.

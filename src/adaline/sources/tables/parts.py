@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -117,6 +117,22 @@ def weights_of(block: Block) -> Array:
     return np.asarray(block.weight)
 
 
+class Placement(NamedTuple):
+    """What an engine holds of a table: the condition of its rows, its columns, and those that are as they were."""
+
+    where: str
+    columns: frozenset[str]
+    indexed: frozenset[str]
+
+    def serves(self, other: Placement) -> bool:
+        """Whether this holds all that another one does, in the same way."""
+        return (
+            self.where == other.where
+            and self.columns >= other.columns
+            and self.indexed & other.columns == other.indexed & other.columns
+        )
+
+
 class TableParts(ABC):
     """A table on an engine: its parts, and the sums and maps over them that sources ask for."""
 
@@ -127,29 +143,32 @@ class TableParts(ABC):
         self.title = title
         self.counted: dict[str, int] = {}  # number of rows that meet a condition, where it is known
         self.reduced = 0  # number of times that `reduce` went over the rows
-        self._held: dict[tuple[str, frozenset[str]], Held] = {}
+        self._held: dict[Placement, Held] = {}
 
     def of(self, relation: Relation) -> TableParts:
         """Return the parts of the same table, some of whose columns are read as text."""
         return self
 
     @abstractmethod
-    def place(self, columns: Sequence[str], where: str, required: Sequence[str]) -> Held:
-        """Return some columns, held by the engine, of the rows that have values in all required ones."""
+    def place(self, columns: Sequence[str], where: str, required: Sequence[str], indexed: Sequence[str] = ()) -> Held:
+        """Return some columns, held by the engine, of the rows that have values in all required ones.
 
-    def held(self, columns: Sequence[str], where: str, required: Sequence[str]) -> Held:
+        Those that are `indexed` are held as they are: whole numbers exactly.
+        """
+
+    def held(self, columns: Sequence[str], where: str, required: Sequence[str], indexed: Sequence[str] = ()) -> Held:
         """Return the parts with these columns, or more, as they were placed before, or placed now."""
-        held = self.found(columns, where)
+        held = self.found(columns, where, indexed)
         if held is None:
-            held, names = self.place(columns, where, required), frozenset(columns)
-            kept = {key: one for key, one in self._held.items() if key[0] != where or not key[1] <= names}
-            self._held = {**kept, (where, names): held}
+            held = self.place(columns, where, required, indexed)
+            new = Placement(where, frozenset(columns), frozenset(indexed))
+            self._held = {**{old: one for old, one in self._held.items() if not new.serves(old)}, new: held}
         return held
 
-    def found(self, columns: Sequence[str], where: str) -> Held | None:
+    def found(self, columns: Sequence[str], where: str, indexed: Sequence[str] = ()) -> Held | None:
         """Return the parts with these columns, or more, where they have been placed."""
-        known = (held for (of, names), held in self._held.items() if of == where and names.issuperset(columns))
-        return next(known, None)
+        wanted = Placement(where, frozenset(columns), frozenset(indexed))
+        return next((held for placed, held in self._held.items() if placed.serves(wanted)), None)
 
     def reduce(self, columns: Sequence[str], function: Callable[[Any], Any], merge: Callable[[Any, Any], Any]) -> Any:
         """Return function(table) of all tables of some columns, merged in order; None of no rows."""
@@ -268,15 +287,20 @@ def labels_of(name: str, tables: list[Any]) -> set[Any]:
 
 @dataclass(frozen=True)
 class ParquetPart:
-    """Row groups of Parquet files: a table of some columns each, of the rows that have values in all required ones."""
+    """Row groups of Parquet files: a table of some columns each, of the rows that have values in all required ones.
+
+    Columns that are `indexed` are read as they are.
+    """
 
     groups: tuple[RowGroup, ...]
     columns: tuple[str, ...]
     required: tuple[str, ...]
+    indexed: tuple[str, ...] = ()
 
     def __call__(self) -> list[Any]:
         """Return the tables."""
-        return [joined(read_row_group(one, PIECE, self.columns, self.required)) for one in self.groups]
+        read = partial(read_row_group, size=PIECE, columns=self.columns, required=self.required, indexed=self.indexed)
+        return [joined(read(one)) for one in self.groups]
 
 
 @dataclass(frozen=True)
@@ -309,13 +333,14 @@ class FileParts(TableParts):
         """Return the parts of the same files."""
         return self if relation is self.relation else FileParts(self.engine, relation)
 
-    def place(self, columns: Sequence[str], where: str, required: Sequence[str]) -> Held:
+    def place(self, columns: Sequence[str], where: str, required: Sequence[str], indexed: Sequence[str] = ()) -> Held:
         """Return parts of 2^k row groups, or of one file of text."""
         if not self.relation.plain_files:
             raise InvalidParameter("lag() needs the rows before each row, which parts of a table do not have")
         if self.text:
             names = [os.path.abspath(name) for name in self.relation.files]  # workers run in other folders
-            named = zip(names, self.relation.stamp, self.relation.queries_of(columns, where, names), strict=True)
+            queries = self.relation.queries_of(columns, where, names, indexed)
+            named = zip(names, self.relation.stamp, queries, strict=True)
             self.relation.refuse_damage()
             return self.engine.hold([TextPart(*one) for one in named])
         groups = [one._replace(name=os.path.abspath(one.name)) for one in self.relation.row_groups("TRUE")]
@@ -323,5 +348,5 @@ class FileParts(TableParts):
         while len(groups) > step * PARTS * self.engine.workers:
             step *= 2
         runs = [tuple(groups[first : first + step]) for first in range(0, len(groups), step)]
-        parts = [ParquetPart(run, tuple(columns), tuple(required)) for run in runs]
+        parts = [ParquetPart(run, tuple(columns), tuple(required), tuple(indexed)) for run in runs]
         return self.engine.hold(parts, None if required else [[one.rows for one in run] for run in runs])

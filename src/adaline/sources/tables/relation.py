@@ -65,7 +65,7 @@ SETTINGS: dict[str, Any] = {
     "python_enable_replacements": "false",
 }
 """Of every connection: no extension, no password and no object of Python is found by its name in a query."""
-WHOLE_NUMBER = re.compile(r"U?(TINY|SMALL|BIG)?INT(EGER)?")
+WHOLE_NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL\(\d+,0\)")
 NUMBER = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|BIGNUM|FLOAT|DOUBLE|DECIMAL)\b")
 
 
@@ -203,7 +203,7 @@ class Relation:
         wanted = {"boolean": "BOOLEAN", "date": "TIMESTAMP", "number": "DOUBLE"}.get(kind, "VARCHAR")
         if self.schema[column] in (wanted, "FLOAT", "DATE", "TIMESTAMP WITH TIME ZONE"):
             return name
-        if column in self.declared and NUMBER.match(self.schema[column]):
+        if column in self.declared and (NUMBER.match(self.schema[column]) or self.schema[column] == "BOOLEAN"):
             return name
         return f"CAST({name} AS {wanted})"
 
@@ -221,6 +221,10 @@ class Relation:
         if kind.startswith("ENUM("):
             return "category"
         return {"BOOLEAN": "boolean", "VARCHAR": "text", "UUID": "text"}.get(kind, "other")
+
+    def has_no_levels(self, column: str) -> bool:
+        """Whether a column holds what frames write in other ways than tables: lists, structs, bytes, intervals."""
+        return self.kind(column) == "other" and self.schema[column] != "TIME"
 
     def is_ordered(self, column: str) -> bool:
         """Whether the table declares a column as a category whose levels have an order, as an enum of SQL has."""
@@ -326,7 +330,7 @@ class Relation:
         if sparse := [name for name in self.files if sparse_suffix(name)]:
             raise UnreadableTable(
                 f"{sparse[0]} holds sparse rows, without names of columns: open_table reads it, and adaline fit, "
-                "select and predict; use one of these"
+                "select, predict, score and update; use one of these"
             )
         kinds = {file_format(name) for name in self.files}
         if len(kinds) > 1:
@@ -488,16 +492,35 @@ def as_arrow(frame: nw.DataFrame[Any]) -> Any:
             table = pa.Table.from_pandas(frame.to_native(), preserve_index=False)
         else:
             table = frame.to_arrow()
+    except UnicodeEncodeError as error:
+        half = error.object[error.start : error.end]
+        raise InvalidData(f"the frame: a text holds {half!a}, half a character, which UTF-8 does not write") from None
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise InvalidData(f"the frame: {_why(error)}") from None
     for i, field in enumerate(table.schema):
-        if str(getattr(field.type, "extension_name", "")).startswith("pandas."):
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        strange = str(getattr(kind, "extension_name", "")).startswith("pandas.") or pa.types.is_decimal256(kind)
+        if strange or (kind is not field.type and pa.types.is_nested(kind)):
             raise InvalidData(
-                f"the frame: column {field.name!r} holds {field.type}: turn it into numbers or dates first"
+                f"the frame: column {field.name!r} holds {kind}: turn it into numbers, dates or texts first"
             )
+        if frame.implementation.is_pyarrow() and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            _refuse_not_utf8(field.name, table.column(i))
         if pa.types.is_float16(field.type):
             table = table.set_column(i, field.name, table.column(i).cast(pa.float32()))
     return table
+
+
+def _refuse_not_utf8(name: str, column: Any) -> None:
+    """Refuse an Arrow column of texts that are none: pandas and polars hold no such."""
+    import pyarrow as pa
+
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        raise InvalidData(
+            f"the frame: column {name!r} holds texts that are not UTF-8: decode them as what they are"
+        ) from None
 
 
 def declared_levels(frame: nw.DataFrame[Any]) -> dict[str, list[Any]]:

@@ -76,6 +76,8 @@ class TableSource(Source):
     targets) for predictions.
     """
 
+    tabular = True
+
     def __init__(
         self,
         relation: Relation,
@@ -205,7 +207,9 @@ class TableSource(Source):
         """Return the parts of the table as the engine holds them, with the columns that are read here."""
         assert self._parts is not None
         self._refuse_change()
-        held = self._parts.held(self.columns_read(), self.where, self.relation.required(self.where))
+        held = self._parts.held(
+            self.columns_read(), self.where, self.relation.required(self.where), self.coding.raw_texts
+        )
         self._counted[self.where] = sum(map(sum, held.rows))
         self._refuse_no_rows()
         return held
@@ -218,7 +222,7 @@ class TableSource(Source):
         """Return what stands for the table where its parts are."""
         parts, columns = self._parts, self.columns_read()
         assert parts is not None
-        held = parts.found(columns, self.where)  # unknown to who asks for single rows alone
+        held = parts.found(columns, self.where, self.coding.raw_texts)  # unknown to who asks for single rows alone
         few = held is not None and sum(n > 0 for part in held.rows for n in part) <= FEW_GROUPS
         cutting = Cutting(block_rows(self.coding.count), len(columns), parts.text or few, parts.text)
         return PartRows(self, self._reader, cutting)

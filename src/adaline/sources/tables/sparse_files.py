@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, pairwise
 from tempfile import TemporaryDirectory
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import scipy
@@ -27,10 +27,11 @@ import scipy
 from adaline.arrays import Array
 from adaline.block import Block, Shape
 from adaline.coding.columns import DEFAULT_WIDTH, check_width
+from adaline.coding.names import NAMED, NumberedNames
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.locks import cached_property
 from adaline.sources.array import SparseSource
-from adaline.sources.base import Reader, Source
+from adaline.sources.base import KnownTargets, Reader, Source
 from adaline.sources.progress import ReadingProgress, watched
 from adaline.sources.tables.batches import file_stamp
 from adaline.sources.tables.failures import Reporting
@@ -47,7 +48,6 @@ PIECE = 2**22  # bytes of a piece, about
 LONGEST = 2**26  # bytes of a line
 WINDOW = 2**16  # bytes that are searched at a time for the end of a line
 LOTS = 64  # parts of a file that are summed by threads at a time
-NAMED = 2**20  # columns up to which each has a name
 
 
 def sparse_suffix(data: Any) -> str | None:
@@ -181,7 +181,8 @@ class SparseFiles:
             raise InvalidData(f"{self.title} has no rows")
         first = int(self.width is None and found.lowest > 0)
         columns = self.width or max(found.highest + 1 - first, 1)
-        names = None if self.width or columns > NAMED else tuple(f"x{j}" for j in range(first, first + columns))
+        made = NumberedNames(first, columns)
+        names = None if self.width else tuple(made) if columns <= NAMED else cast(tuple[str, ...], made)
         t, weight, offset = self._targets(labels)
         out: HeldFileRows | StreamedRows
         if found.kept is not None:
@@ -215,7 +216,7 @@ class SparseFiles:
             raise InvalidData(f"{self.title}: the importance is {wrong}; weights are 0 or more, and not all zero")
         return t, weight, offset
 
-    def first_index(self, count: int, names: tuple[str, ...] | None, first: int) -> int:
+    def first_index(self, count: int, names: Sequence[str] | None, first: int) -> int:
         """Return which index the first of the columns (D,) of a model has: `first` where the model does not tell."""
         if names is None:
             return first
@@ -283,7 +284,7 @@ class FileRows(Source):
     first: int = 0
     span: tuple[int, int] = (0, -1)
 
-    def in_columns(self, count: int, names: tuple[str, ...] | None, hashed: bool) -> Source:
+    def in_columns(self, count: int, names: Sequence[str] | None, hashed: bool) -> Source:
         """Return the same rows in the columns of a model: their number D, (D,) names or None; hashed or not."""
         files = self.files
         if files is None:
@@ -335,7 +336,7 @@ class HeldFileRows(SparseSource, FileRows):
         return out
 
 
-class StreamedRows(FileRows):
+class StreamedRows(KnownTargets, FileRows):
     """Rows of a file that are parsed again for every pass; targets (N, K) and weights (N,) are in memory."""
 
     sparse = streamed = costly = True
@@ -352,19 +353,6 @@ class StreamedRows(FileRows):
     def density(self) -> float:
         """The fraction of the numbers of X that are stored."""
         return float(self.counts[:, 1].sum()) / (self.n_rows * self.shape.features)
-
-    @property
-    def weighted(self) -> bool:
-        """Whether the rows have weights."""
-        return self.weight is not None
-
-    def read_weights(self) -> Array | None:
-        """Return the weights, (N,), or None."""
-        return self.weight
-
-    def read_targets(self) -> Array:
-        """Return the targets, (N, K)."""
-        return self.t
 
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets, (N, K)."""

@@ -6,7 +6,7 @@ into tables, in whatever order these are merged, and on however many threads or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.coding.columns import Column, is_missing, plain
-from adaline.coding.texts import Texts
+from adaline.coding.columns import Column
+from adaline.coding.levels import LevelSummary, WordSummary
 from adaline.lazy import nw
 from adaline.sources.base import block_rows
 from adaline.sources.tables.batches import Run, as_table, without_missing
@@ -29,7 +29,6 @@ T = TypeVar("T")
 
 HASHES = 2**12  # of a column, by which its different numbers are counted
 MOST_KEPT = 2**20  # levels of a category; of more, a summary knows only that they are too many
-LONGEST_KEPT = 2**28  # characters of them, likewise
 MOST_WORDS = 2**22  # different words of a column, likewise
 
 
@@ -158,81 +157,6 @@ class RangeSummary(NumberSummary):
 
 
 @dataclass
-class LevelSummary:
-    """Of a category: how many values are missing, and how often each other one occurs; None where they are too many."""
-
-    most: int
-    missing: int = 0
-    counts: dict[Any, int] | None = field(default_factory=dict)
-    length: int = field(default=0, compare=False)
-
-    def add(self, column: Any) -> None:
-        """Take in an Arrow column."""
-        for chunk in column.chunks:
-            if self.counts is None:
-                self.missing += _gaps(chunk)
-                continue
-            values, counts = _value_counts(chunk)
-            if len(values) > self.most + 3:  # NULL, NaN and -0 beside the levels
-                self.missing += _gaps(chunk)
-                self.counts = None
-                continue
-            self._take(zip(values.to_pylist(), counts.tolist(), strict=True), values.nbytes)
-
-    def merge(self, other: Self) -> None:
-        """Take in another summary."""
-        self.missing += other.missing
-        if self.counts is None or other.counts is None:
-            self.counts = None
-            return
-        self._take(other.counts.items(), other.length)
-
-    def _take(self, found: Iterable[tuple[Any, int]], length: int) -> None:
-        """Take in values and their counts, of at most so many bytes; forget all where they are too many."""
-        assert self.counts is not None
-        counts, get = self.counts, self.counts.get
-        for value, count in found:
-            if type(value) is str:
-                counts[value] = get(value, 0) + count
-            elif is_missing(value):
-                self.missing += count
-            else:
-                level = plain(value)
-                counts[level] = get(level, 0) + count
-        self.length += length
-        if self.length > LONGEST_KEPT:  # a bound, as a value may have been counted twice
-            self.length = sum(len(value) if isinstance(value, str) else 1 for value in counts)
-        if len(counts) > self.most or self.length > LONGEST_KEPT:
-            self.counts = None
-
-
-@dataclass
-class WordSummary(LevelSummary):
-    """Of a column of texts: in how many of them each word occurs; None where words are too many."""
-
-    ngrams: int = 1
-
-    def add(self, column: Any) -> None:
-        """Take in an Arrow column."""
-        import pyarrow as pa
-
-        texts = Texts.of_column(column)
-        self.missing += 0 if texts.absent is None else int(np.count_nonzero(texts.absent))
-        if self.counts is None:
-            return
-        words, starts = texts.words(self.ngrams)
-        size = len(words.offsets) - 1
-        found = pa.LargeStringArray.from_buffers(size, pa.py_buffer(words.offsets), pa.py_buffer(words.data))
-        encoded = found.dictionary_encode()
-        codes = words.spread(np.asarray(np.from_dlpack(encoded.indices), dtype=np.int64))
-        rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        pairs = np.unique(rows * max(len(encoded.dictionary), 1) + codes)
-        counts = np.bincount(pairs % max(len(encoded.dictionary), 1), minlength=len(encoded.dictionary))
-        known = encoded.dictionary
-        self._take(zip(known.to_pylist(), counts.tolist(), strict=True), known.nbytes)
-
-
-@dataclass
 class TableSummary:
     """What is wanted of the rows of a table, their number first."""
 
@@ -331,18 +255,6 @@ def _summary_of(wanted: Wanted, table: Any) -> TableSummary:
 def _merged(left: TableSummary, right: TableSummary) -> TableSummary:
     left.merge(right)
     return left
-
-
-def _value_counts(chunk: Any) -> tuple[Any, NDArray[np.int64]]:
-    """Return the different values of an Arrow array, as one, and how often each occurs."""
-    import pyarrow as pa
-
-    if not pa.types.is_dictionary(chunk.type) or chunk.null_count:
-        found = chunk.value_counts()
-        return found.field("values"), np.asarray(np.from_dlpack(found.field("counts")), dtype=np.int64)
-    counts = np.bincount(np.from_dlpack(chunk.indices), minlength=len(chunk.dictionary))
-    used = np.flatnonzero(counts)
-    return chunk.dictionary.take(pa.array(used)), counts[used]
 
 
 def _gaps(chunk: Any) -> int:

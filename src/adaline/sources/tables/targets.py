@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.coding import Coding, Column
-from adaline.coding.columns import ABSENT, UNKNOWN, is_missing, plain
+from adaline.coding.columns import is_missing, plain
 from adaline.coding.expressions import evaluate
+from adaline.coding.texts import ABSENT, UNKNOWN
 from adaline.errors import InvalidData, MissingValues, UnknownLabel
 from adaline.lazy import nw
 from adaline.sources.tables.coding import missing_message, target_columns

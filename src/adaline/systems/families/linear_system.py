@@ -18,7 +18,7 @@ from adaline.fitted import check_is_fitted
 from adaline.inference.sample import WEIGHTS, Counted, Sample, count
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis, columns_of, rows_through_basis
-from adaline.input.coded import effects_on
+from adaline.input.coded import effects_on, refuse_absorbed
 from adaline.input.columns import check_same_columns
 from adaline.input.drafts import snapshot
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
@@ -203,8 +203,9 @@ class LinearSystem(LinearRegressor):
         else:
             rows = ArraySource(x, np.empty((x.shape[0], 0)))
             values = rows.map(lambda block: linear_outputs(block.x, coef, constant))
+        if interval is not None:
+            refuse_absorbed(self, "intervals of predictions")
         if effects is not None:
-            self._refuse_absorbed("intervals of predictions", interval is not None)
             values = values + effects[:, None]
         if is_device(x):
             if interval is None:
@@ -405,7 +406,7 @@ class LinearSystem(LinearRegressor):
         from adaline.inference.influence import influence
 
         check_is_fitted(self, "coef_")
-        self._refuse_absorbed("influence")
+        refuse_absorbed(self, "influence")
         return influence(self._fits, self._sources(X, y, sample_weight), self._sample(), self._flat, dfbetas)
 
     def variance_inflation(self) -> Array:
@@ -480,6 +481,33 @@ class LinearSystem(LinearRegressor):
         """Whether to do without a D x D matrix."""
         return is_wide(source)
 
+    @property
+    def effects_(self) -> dict[str, Any]:
+        """The effects that a fit has absorbed: for each column a frame of its levels and their values.
+
+        They are what is left of the outputs beside columns and intercept. The values of a column have a mean of zero
+        over the rows fitted; the level of rows without a value, where there are such, is None.
+
+        Examples
+        --------
+        >>> from adaline import LinearRegression, open_table
+        >>> rows = {"y": [1.0, 2.0, 4.0, 6.0], "x": [0.0, 1.0, 0.0, 2.0], "firm": ["a", "a", "b", "b"]}
+        >>> model = LinearRegression().fit(open_table(rows, target="y", absorb="firm"))
+        >>> model.effects_["firm"]["value"].round(6).tolist()
+        [-1.5, 1.5]
+        """
+        from adaline.inference.coefficients import absorbed_effects
+
+        return absorbed_effects(self)
+
+    def _beside_effects(self, fit: Fit, source: Source) -> Fit:
+        """Return a fit with the digits and parameters that it has beside effects that were absorbed from its rows."""
+        if not isinstance(source, AbsorbedSource):
+            return fit
+        from adaline.solvers.absorb.absorb import certified  # tables are slow to import
+
+        return certified(fit, source)
+
     def _mean_model(self) -> MeanModel:
         """Return the fit as a function from the design to the means, for `effects`."""
         from adaline.inference.covariance import CLASSICAL, covariances
@@ -504,14 +532,6 @@ class LinearSystem(LinearRegressor):
         self._sums = None
         if self.certificate_.status is Status.NOT_CONVERGED:
             warn(f"{Status.NOT_CONVERGED}: {self.certificate_.advice}", ConvergenceWarning)
-
-    def _refuse_absorbed(self, what: str, asked: bool = True) -> None:
-        """Refuse what would need the leverages of absorbed effects."""
-        if asked and "absorbed_" in self.__dict__:
-            raise InvalidParameter(
-                f"no {what} where effects are absorbed: leverages of their levels are not known. Code columns of few "
-                "levels by categories= instead"
-            )
 
     def _sources(self, X: Any, y: Any, sample_weight: Any) -> list[Source]:
         """Return the rows again, for each fit those of its targets; refuse others than the model could have."""

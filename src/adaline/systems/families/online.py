@@ -7,12 +7,12 @@ weights in it too, and so can go on by single rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -49,7 +49,45 @@ ORDER = (
 )
 WEIGHT_CHECKS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 
+Kind = TypeVar("Kind", bound=Scan)
+
 FEW, SEEN = 16, 1e-6  # first rows, and the share of its size by which a column must vary among them to be no constant
+
+
+@dataclass(frozen=True)
+class FittedScan(Generic[Kind]):
+    """A scan, and the result of the fits that it has been through; it may have learned single rows since the last."""
+
+    scan: Kind
+    result: OnlineResult
+
+    @property
+    def rows_seen(self) -> int:
+        """Number of rows learned from, each counted once a fit."""
+        return self.result.rows + self.scan.steps - self.result.steps
+
+    @property
+    def certificate(self) -> Certificate:
+        """How the last fit ended; rows learned one at a time since then are taken into account."""
+        proof, numbers = self.result.certificate, self.scan.numbers.copy()
+        if numbers[STEPS] == self.result.steps or proof.status is Status.DIVERGED:
+            return proof
+        status = Status.ONGOING if int(numbers[STATUS]) == RUNNING else Status.DIVERGED
+        objective = proof.objective if math.isnan(proof.objective) else float(numbers[LOSS])  # NaN: it claims none
+        return replace(proof, objective=objective, status=status, advice=status.advice)
+
+    @contextmanager
+    def continued(self) -> Iterator[FittedScan[Kind]]:
+        """Give what goes on in place of this, which takes no row from then on, unless that fails."""
+        with self.scan.continued() as scan:
+            yield FittedScan(scan, replace(self.result, rows=self.rows_seen))
+
+    def joined(self, result: OnlineResult, certificate: Certificate, rows: int) -> FittedScan[Kind]:
+        """Return the scan after another fit, of so many rows, with the result of all fits."""
+        history = [*self.result.history, *result.history]
+        steps, rows = self.scan.steps, self.result.rows + rows
+        whole = replace(result, history=history, certificate=certificate, rows=rows, steps=steps)
+        return FittedScan(self.scan, whole)
 
 
 class OnlineSystem(BaseEstimator):
@@ -118,12 +156,18 @@ class OnlineSystem(BaseEstimator):
         if once or self.mixing is None:
             source.refuse_parts()
         rows = self._scanned_rows(source, goes_on)
-        with self._scan.continued() if goes_on else nullcontext(self._start(rows.shape, rows.sparse)) as scan:
-            before = replace(self._result, rows=self.rows_seen_) if goes_on else self._first_result(scan)
-            result = self._run(rows, scan, self._epoch_options(once), before)
+        with self._fitted().continued() if goes_on else nullcontext(self._unfitted(rows)) as before:
+            result = self._run(rows, before.scan, self._epoch_options(once), before.result)
             if self.fit_intercept and not goes_on and not once:
-                result = self._note_constants(rows, scan, result)
-            self._keep(scan, result, before, rows, meter, once)
+                result = self._note_constants(rows, before.scan, result)
+            self._keep(before, result, rows, meter, once)
+
+    def _fitted(self) -> FittedScan[Scan]:
+        return FittedScan(self._scan, self._result)
+
+    def _unfitted(self, rows: Source) -> FittedScan[Scan]:
+        scan = self._start(rows.shape, rows.sparse)
+        return FittedScan(scan, self._first_result(scan))
 
     def _note_constants(self, source: Source, scan: Scan, result: OnlineResult) -> OnlineResult:
         """Return the result with a note on columns that are constant in rows in memory.
@@ -198,22 +242,19 @@ class OnlineSystem(BaseEstimator):
         mixing = None if once else self.mixing
         return EpochOptions(epochs, float(self.tol), self._ends_clean, draw, type(self).__name__, mixing)
 
-    def _keep(
-        self, scan: Scan, result: OnlineResult, before: OnlineResult, source: Source, meter: Meter, once: bool
-    ) -> None:
+    def _keep(self, before: FittedScan[Scan], result: OnlineResult, source: Source, meter: Meter, once: bool) -> None:
         """Keep the scan, and the result joined to that before; warn where the weights diverged."""
         proof = result.certificate
         if once and proof.status is Status.NOT_CONVERGED:
             proof = replace(proof, status=Status.ONGOING, advice=Status.ONGOING.advice)
-        if self._standard is not None and not np.isfinite(self._standard.raw(scan.theta)).all():
+        if self._standard is not None and not np.isfinite(self._standard.raw(before.scan.theta)).all():
             raise InvalidData("the weights overflow float64 in the units of the columns: some columns are too small")
-        history, rows = [*before.history, *result.history], before.rows + source.count_rows()
-        self._scan = scan
-        self._result = replace(
-            result, history=history, certificate=meter.on(proof, source), rows=rows, steps=scan.steps
-        )
+        rows = source.count_rows()
+        after = before.joined(result, meter.on(proof, source), rows)
+        self._scan, self._result = after.scan, after.result
         if proof.status is Status.DIVERGED:
-            warn(f"{type(self).__name__} diverged in epoch {len(history)}: {proof.advice}", ConvergenceWarning)
+            epoch = len(after.result.history)
+            warn(f"{type(self).__name__} diverged in epoch {epoch}: {proof.advice}", ConvergenceWarning)
 
     # -- what is known afterwards --------------------------------------------------------------------------------
 
@@ -230,16 +271,12 @@ class OnlineSystem(BaseEstimator):
     @property
     def certificate_(self) -> Certificate:
         """How the last fit ended; rows learned one at a time since then are taken into account."""
-        proof, numbers = self._result.certificate, self._scan.numbers.copy()
-        if numbers[STEPS] == self._result.steps or proof.status is Status.DIVERGED:
-            return proof
-        status = Status.ONGOING if int(numbers[STATUS]) == RUNNING else Status.DIVERGED
-        return replace(proof, objective=float(numbers[LOSS]), status=status, advice=status.advice)
+        return self._fitted().certificate
 
     @property
     def rows_seen_(self) -> int:
         """Number of rows learned from, each counted once a fit."""
-        return self._result.rows + self._scan.steps - self._result.steps
+        return self._fitted().rows_seen
 
     def _outputs(self, X: Any) -> Array:
         """Return w.x + w0 for rows, (n, K), on the host."""
@@ -371,18 +408,7 @@ class OnlineSystem(BaseEstimator):
             if self._names is None and set(x) != set(names):
                 raise InvalidData("the model was fitted to columns without names: give rows as arrays")
             return _row_of_dict(x, names, self.__dict__.get("coding_"))
-        try:
-            if np.iscomplexobj(x):
-                raise TypeError
-            with np.errstate(all="ignore"):
-                row = np.ascontiguousarray(x, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            raise InvalidData(f"a row is an array of numbers or a dict by column names, got {x!r}") from None
-        if row.shape != (self.n_features_in_,):
-            raise InvalidData(
-                f"a row must hold {self.n_features_in_} numbers, one for each column, got an array of shape {row.shape}"
-            )
-        return row
+        return row_of_array(x, self.n_features_in_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -437,25 +463,42 @@ def _row_of_dict(x: Mapping[Any, Any], names: tuple[Any, ...], coding: Any) -> A
     except (KeyError, TypeError, ValueError):
         pass
     if coding is not None:
-        backend: Any = next(name for name in ("pyarrow", "pandas", "polars") if find_spec(name))
-        frame = nw.from_dict({name: [value] for name, value in x.items()}, backend=backend)
-        return np.ascontiguousarray(as_dense(coding.code(frame))[0])
+        return np.ascontiguousarray(as_dense(coded_row(x, coding))[0])
     missing = [name for name in names if name not in x]
     if missing:
         raise InvalidData(f"the row has no column {missing[0]!r}; the model needs: {', '.join(map(str, names))}")
     strange = [name for name in x if name not in names]
     if strange:
         raise InvalidData(f"the model does not know the column {strange[0]!r}; leave it out of the row")
-    bad = next(name for name in names if not _is_number(x[name]))
-    raise InvalidData(f"column {bad!r} of the row holds {x[bad]!r}, not a number")
+    return np.array([number_in(name, x[name]) for name in names])
 
 
-def _is_number(value: Any) -> bool:
+def number_in(name: Any, value: Any) -> float:
+    """Return a value of a row that is a dict as a number; refuse what is none, by the name of its column."""
     try:
-        float(value)
+        return float(value)
     except (TypeError, ValueError):
-        return False
-    return True
+        raise InvalidData(f"column {name!r} of the row holds {value!r}, not a number") from None
+
+
+def coded_row(x: Mapping[Any, Any], coding: Any) -> Any:
+    """Return the row of a dict of raw columns as a table's coding has it, (1, D), dense or CSR."""
+    backend: Any = next(name for name in ("pyarrow", "pandas", "polars") if find_spec(name))
+    return coding.code(nw.from_dict({name: [value] for name, value in x.items()}, backend=backend))
+
+
+def row_of_array(x: Any, columns: int) -> Array:
+    """Return one row that is given as an array, float64 (D,); refuse other sizes."""
+    try:
+        if np.iscomplexobj(x):
+            raise TypeError
+        with np.errstate(all="ignore"):
+            row = np.ascontiguousarray(x, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidData(f"a row is an array of numbers or a dict by column names, got {x!r}") from None
+    if row.shape != (columns,):
+        raise InvalidData(f"a row must hold {columns} numbers, one for each column, got an array of shape {row.shape}")
+    return row
 
 
 def _refuse(row: Array, names: list[str]) -> None:

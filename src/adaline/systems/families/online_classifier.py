@@ -9,7 +9,7 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.block import Block
 from adaline.construction import check_parameters
-from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
+from adaline.errors import InvalidData, UnknownLabel
 from adaline.estimator import ClassifierMixin
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis
@@ -69,8 +69,8 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         set_columns(self, given.columns)
         if not goes_on:
             self._take_classes(given.all_classes() if classes is None else all_classes(np.asarray(classes)))
-        elif classes is not None and not np.array_equal(all_classes(np.asarray(classes)), self.classes_):
-            raise InvalidData(f"classes={list(classes)} are not the classes of the model, {self.classes_.tolist()}")
+        else:
+            refuse_other_classes(classes, self.classes_)
         self._learn(self._with_targets(given, balance=False), meter, goes_on=goes_on, once=True)
         return self
 
@@ -128,57 +128,77 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
 
     def _take_classes(self, classes: Labels) -> None:
         """Keep the classes and their targets; refuse fewer than two."""
-        if len(classes) < 2:
-            shown = f"one class, '{classes[0]}'" if len(classes) else "none"
-            raise InvalidData(
-                f"{type(self).__name__} needs rows of at least 2 classes; there is {shown}. partial_fit can be told "
-                "the others by classes="
-            )
         self.classes_ = classes
-        values = self._class_targets(len(classes))
-        each = values[:, 0].tolist() if values.shape[1] == 1 else list(values)
-        self._targets = dict(zip(classes.tolist(), each, strict=True))
+        self._targets = targets_by_label(classes, self._class_targets(len(classes)), type(self).__name__)
 
     @transaction
     def _begin_with(self, x: Any, y: Any, classes: Any) -> Scan:
         """Start a new model with its first row and label; return its scan."""
-        if classes is None and not isinstance(y, bool | np.bool_):
-            raise InvalidData(
-                f"a new {type(self).__name__} must know its classes: learn_one(x, y, classes=[...]), or partial_fit "
-                "with classes=, or labels True and False"
-            )
-        self._take_classes(np.array([False, True]) if classes is None else all_classes(np.asarray(classes)))
+        self._take_classes(classes_of_first(y, classes, type(self).__name__))
         return self._begin(x, self._class_targets(len(self.classes_)).shape[1])
 
     def _target(self, y: Any) -> Any:
         """Return the target, or targets, of a label."""
-        try:
-            return self._targets[y]
-        except (KeyError, TypeError):
-            raise UnknownLabel(f"label {y!r} is not among the classes {self.classes_.tolist()}") from None
+        return target_of(y, self._targets)
 
     def _weighted_row(self, x: Any, y: Any) -> tuple[Array, Array, Array | None]:
         """Return one row (D,), its targets (1, K) and its class weight (1,), None where classes have no weights."""
         row, t = self._finite_row(x), np.atleast_2d(np.asarray(self._target(y), dtype=np.float64))
-        if self.class_weight is None:
-            return row, t, None
-        return row, t, self._class_weights(None)[list(self._targets).index(y)][None]
+        weights = weights_of_classes(self.class_weight, self.classes_, None)
+        return row, t, None if weights is None else weights[list(self._targets).index(y)][None]
 
     def _with_targets(self, given: LabelledRows, balance: bool) -> Source:
         """Return the rows with the targets of the machines, weighted by class."""
         source = in_memory(given.encoded(self.classes_))
-        weights = None
-        if self.class_weight is not None:
-            if self.class_weight == "balanced" and not balance:
-                raise InvalidParameter("class_weight='balanced' needs all rows at once: use fit, or name the weights")
-            weights = self._class_weights(source)
+        weights = weights_of_classes(self.class_weight, self.classes_, source if balance else None)
         return recoded(source, self._class_targets(len(self.classes_)), weights)
 
-    def _class_weights(self, source: Source | None) -> Array:
-        """Return the weight of each class, (C,)."""
-        balanced = source is not None and isinstance(self.class_weight, str)
-        counts = class_weights_of(source).of(len(self.classes_)) if source is not None and balanced else None
-        return class_weights(self.class_weight, self.classes_, counts)
+
+def weights_of_classes(class_weight: Any, classes: Labels, source: Source | None) -> Array | None:
+    """Return the weight of each class, (C,), or None; "balanced" ones are those of a source, all rows of a fit."""
+    if class_weight is None:
+        return None
+    counted = source is not None and isinstance(class_weight, str)
+    counts = class_weights_of(source).of(len(classes)) if source is not None and counted else None
+    return class_weights(class_weight, classes, counts)
+
+
+def targets_by_label(classes: Labels, values: Array, title: str) -> dict[Any, Any]:
+    """Return the target, or targets, of each label, of values (C, T); refuse fewer than two classes."""
+    if len(classes) < 2:
+        shown = f"one class, '{classes[0]}'" if len(classes) else "none"
+        raise InvalidData(
+            f"{title} needs rows of at least 2 classes; there is {shown}. partial_fit can be told the others by "
+            "classes="
+        )
+    each = values[:, 0].tolist() if values.shape[1] == 1 else list(values)
+    return dict(zip(classes.tolist(), each, strict=True))
+
+
+def target_of(y: Any, targets: dict[Any, Any]) -> Any:
+    """Return the target, or targets, of a label; refuse one that is none of a model's."""
+    try:
+        return targets[y]
+    except (KeyError, TypeError):
+        raise UnknownLabel(f"label {y!r} is not among the classes {list(targets)}") from None
+
+
+def classes_of_first(y: Any, classes: Any, title: str) -> Labels:
+    """Return the classes of a new model that begins with one row: those named, or those of a label True or False."""
+    if classes is not None:
+        return all_classes(np.asarray(classes))
+    if not isinstance(y, bool | np.bool_):
+        raise InvalidData(
+            f"a new {title} must know its classes: learn_one(x, y, classes=[...]), or partial_fit with classes=, or "
+            "labels True and False"
+        )
+    return np.array([False, True])
+
+
+def refuse_other_classes(named: Any, classes: Labels) -> None:
+    """Refuse classes named to a model that has others."""
+    if named is not None and not np.array_equal(all_classes(np.asarray(named)), classes):
+        raise InvalidData(f"classes={list(named)} are not the classes of the model, {classes.tolist()}")
 
 
 def signed(classes: int, low: float = -1.0) -> Array:

@@ -1,0 +1,106 @@
+"""Steps of each coordinate: averages and penalties against what they are defined by, with nothing put off."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+from adaline.arrays import Array
+from adaline.block import Block, Shape
+from adaline.scans import CoordinateRule
+from tests.layouts import lay
+from tests.scans.examples import EXAMPLES, Example
+
+OF_COORDINATES = [e for e in EXAMPLES if e.kind is CoordinateRule and "average" not in e.config]
+
+
+@pytest.mark.parametrize("way", ["dense", "csr", "reference"])
+@pytest.mark.parametrize("example", OF_COORDINATES, ids=str)
+def test_the_average_is_the_plain_mean_of_the_weights_after_each_row(example: Example, way: str) -> None:
+    block = example.rows(60)
+    assert block.weight is not None
+    plain, whole = example.start(), CoordinateRule.start(example.shape, **example.config, average=True)
+    after = []
+    for i in range(60):
+        plain.run(Block(block.x[i : i + 1], block.t[i : i + 1], block.weight[i : i + 1]))
+        if block.weight[i] > 0:
+            after.append(plain.theta.copy())
+    rows = replace(block, x=lay(block.x, "csr")) if way == "csr" else block
+    (whole.run_reference if way == "reference" else whole.run)(rows)
+    assert whole.steps == len(after)
+    expected = np.mean(after, axis=0)
+    np.testing.assert_allclose(whole.weights(slice(None)), expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
+    np.testing.assert_allclose(whole.theta, plain.theta, rtol=1e-12, atol=1e-14)
+    if way == "dense":
+        np.testing.assert_array_equal(whole.theta, plain.theta)
+
+
+def test_the_average_of_a_scan_that_grows_is_that_of_all_columns() -> None:
+    rng = np.random.default_rng(0)
+    x, t = np.tril(rng.normal(size=(40, 40))), (rng.random((40, 1)) < 0.5).astype(float)
+    whole, grown = (CoordinateRule.start(Shape(d, 1), average=True) for d in (40, 1))
+    whole.run(Block(x, t))
+    for i in range(40):
+        grown = grown.grown(i + 1)
+        grown.run(Block(np.ascontiguousarray(x[i : i + 1, : i + 1]), t[i : i + 1]))
+    np.testing.assert_array_equal(grown.weights(slice(None)), whole.weights(slice(None)))
+
+
+class PlainProximal:
+    """Two classes of rows of -1, 0 and 1, no intercept: all gradients and quadratics so far are kept, and minimised.
+
+    After a row, the weights of every column minimise  -sum_i p_i w + 1/2 sum_i (H_i - H_(i-1)) (w - w_(i-1))^2
+    + e (l1 |w| + penalty / 2 w^2)  over all rows i so far, whether they have the column or not.
+    """
+
+    def __init__(self, columns: int, penalty: float, l1: float) -> None:
+        self.penalty, self.l1, self.w = penalty, l1, np.zeros(columns)
+        self.squares, self.weight, self.length = np.zeros(columns), 0.0, 0.0
+        self.gradients: list[Array] = []
+        self.quadratics: list[Array] = []
+        self.centres: list[Array] = []
+        self.curvature = np.zeros(columns)
+
+    def learn(self, x: Array, t: float, times: int) -> None:
+        y, z = 2 * t - 1, float(self.w @ x)
+        g = -y / (1 + np.exp(y * z))
+        self.squares += g * g * x * x
+        self.weight, self.length = self.weight + 1, self.length + float(x @ x)
+        m = np.sqrt(self.weight / self.length)
+        at = x != 0
+        q = m * float((1 / np.sqrt(self.squares[at])).sum())
+        grown = lambda d: d + np.exp(y * z) * np.expm1(d) - q / 2  # noqa: E731
+        u = y * brentq(grown, 0, q / 2, xtol=1e-15, rtol=1e-15) / q
+        curvature = np.where(at, np.sqrt(self.squares) * 2 / m, self.curvature)
+        self.gradients.append(2 * u * x)
+        self.quadratics.append(curvature - self.curvature)
+        self.centres.append(self.w.copy())
+        self.curvature = curvature
+        a = np.sum(self.gradients, axis=0) + np.sum(np.multiply(self.quadratics, self.centres), axis=0)
+        size = np.maximum(np.abs(a) - times * self.l1, 0.0)
+        least = np.copysign(size, a) / np.where(size > 0, self.curvature + times * self.penalty, 1.0)
+        self.w = np.where(at, least, self.w)
+
+
+@pytest.mark.parametrize("options", [{"l1": 1.5}, {"penalty": 2.0}, {"penalty": 1.0, "l1": 0.5}], ids=str)
+def test_penalties_are_those_of_all_gradients_and_quadratics_so_far(options: dict[str, Any]) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.choice([-1.0, 0.0, 1.0], (200, 6), p=[0.2, 0.6, 0.2])
+    x[~x.any(axis=1), 0] = 1.0
+    t = (x @ [2.0, -1.0, 0.5, 0.0, 0.0, 0.0] + rng.logistic(size=200) > 0).astype(float)
+    scan = CoordinateRule.start(Shape(6, 1), intercept=False, **options)
+    plain = PlainProximal(6, options.get("penalty", 0.0), options.get("l1", 0.0))
+    zeros = 0
+    for epoch in range(2):
+        scan.begin(again=epoch > 0)
+        for row, label in zip(x, t, strict=True):
+            scan.run(Block(row[None], np.array([[label]])))
+            plain.learn(row, label, 1 + epoch)
+            np.testing.assert_allclose(scan.theta[0, 1:], plain.w, rtol=1e-9, atol=1e-9)
+            zeros += int((plain.w[plain.squares > 0] == 0).sum())
+            assert ((scan.theta[0, 1:] == 0) == (plain.w == 0)).all()
+    assert (zeros > 0) == ("l1" in options)
