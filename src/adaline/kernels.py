@@ -27,7 +27,7 @@ def call_native(name: str, out: Any, x: Any, *rest: Any) -> None:
     elif isinstance(x, UnitsApart):
         numbers = x.numbers
         arrays = (numbers.data, numbers.indices, numbers.indptr)
-        getattr(native, f"{name}_csr")(out, *arrays, *rest, units=x.units, starts=x.starts)
+        getattr(native, f"{name}_csr")(out, *arrays, *rest, x.units, x.starts)
     else:
         getattr(native, f"{name}_dense")(out, x, *rest)
 

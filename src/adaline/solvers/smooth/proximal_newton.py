@@ -10,8 +10,8 @@ Each step is one pass for value and gradient. The matrix of the model is kept as
 changes little near the end. K coupled outputs have one matrix of all coefficients where memory allows it, and otherwise
 one each; these leave out the second derivatives between outputs, and twice their sum lies above the whole. Where no
 matrix fits into memory, the model has the diagonal of the largest possible curvature, times what the steps show to be
-needed. Sparse rows of which more coefficients move than a matrix could be formed of take truncated Newton steps instead
-(`orthant_newton`).
+needed. Sparse rows of which more coefficients move than a matrix could be formed of, or more are read where they cannot
+be narrowed to those that move, take truncated Newton steps instead (`orthant_newton`), if F is curved everywhere.
 """
 
 from __future__ import annotations
@@ -79,17 +79,24 @@ def proximal(problem: Problem, l1: Array, theta: Array, wanted: float, max_steps
     """
     penalised = Penalised(problem, np.concatenate([[0.0], l1]), Planes(problem))
     here = DescentResult(theta, problem.evaluate(theta))
-    if _moves_many(penalised, here):
+    if _is_curved(problem) and _has_no_matrix(penalised, here):
         return ended(penalised, orthant_newton(problem, penalised.l1, here, penalised.gap, wanted, max_steps))
     return ended(penalised, solve_penalised(penalised, theta, here.evaluation, wanted, max_steps))
 
 
-def _moves_many(penalised: Penalised, here: DescentResult) -> bool:
-    """Whether more coefficients of sparse rows are or will be nonzero than a matrix could be formed of."""
-    problem = penalised.problem
-    steep = least_subgradient(here.theta, here.evaluation.gradient, penalised.l1)
-    many = int(((here.theta != 0) | (steep != 0)).any(axis=0).sum())
-    return problem.source.sparse and problem.loss.convex and problem.outputs * many**2 > MOST
+def _has_no_matrix(penalised: Penalised, here: DescentResult) -> bool:
+    """Whether more coefficients of sparse rows move than a matrix could be formed of; streamed, all do."""
+    problem, many = penalised.problem, 1 + penalised.problem.features
+    if not problem.source.streamed:
+        steep = least_subgradient(here.theta, here.evaluation.gradient, penalised.l1)
+        many = int(((here.theta != 0) | (steep != 0)).any(axis=0).sum())
+    return problem.source.sparse and problem.outputs * many**2 > MOST
+
+
+def _is_curved(problem: Problem) -> bool:
+    """Whether F is convex, and neither straight parts of a loss nor a gain of all coupled outputs lack curvature."""
+    loss = problem.loss
+    return loss.convex and (problem.penalised or (math.isfinite(loss.concordance) and not loss.coupled))
 
 
 class PathPoint(NamedTuple):
