@@ -15,7 +15,7 @@ from adaline.losses import Logistic
 from adaline.results import Status
 from adaline.sources import held as held_module
 from adaline.sources.array import SparseSource
-from adaline.sources.held import HeldRows, hold_rows
+from adaline.sources.held import WideRows, hold_rows
 from adaline.sources.sample import draw_rows, select_columns
 from adaline.sources.tables import source as tables
 from adaline.sums import CurvatureDiagonal, HessianProduct, Objective, Point, RowSample, Spread, Targets, View
@@ -35,7 +35,7 @@ def rows_of(n: int = 400, seed: int = 0) -> Any:
     return out.tocsr()
 
 
-def sources(weighted: bool = False) -> tuple[SparseSource, HeldRows]:
+def sources(weighted: bool = False) -> tuple[SparseSource, WideRows]:
     x = rows_of()
     rng = np.random.default_rng(1)
     weight = rng.integers(0, 3, x.shape[0]).astype(float) if weighted else None

@@ -60,7 +60,7 @@ from adaline.solvers.smooth.newton import CUT, FLAT, Curvature, DescentResult, c
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import proximal
 from adaline.sources import Source
-from adaline.sources.held import HeldRows
+from adaline.sources.held import WideRows
 from adaline.sums import Densities, FamilyPoint, FamilySums, NullScore, ShapeScore, Targets, View
 
 DEPENDENT = (
@@ -258,7 +258,7 @@ def best_constants(source: Source, loss: Loss, targets: Targets) -> Array:
 def minimise(problem: Problem, constants: Constants, options: MachineOptions) -> FittedMachine:
     """Return the machine of least objective."""
     smooth = not options.free and not options.firth and options.near is None and options.solver in SMOOTH_SOLVERS
-    if isinstance(problem.source, HeldRows) and smooth:
+    if isinstance(problem.source, WideRows) and smooth:
         return _minimise_held(problem, problem.source.columns, constants, options)
     return _Minimising(problem, constants, options).run()
 

@@ -28,7 +28,7 @@ LOT, MOST_LOTS = 4, 16  # entries for each column of the rows that share one sum
 
 
 class CompactRows(InMemory):
-    """Sparse rows in memory in lots, each with one sum; see `HeldRows`."""
+    """Sparse rows in memory in lots, each with one sum; see `WideRows`."""
 
     sparse = True
 
@@ -107,7 +107,7 @@ class CompactRows(InMemory):
         return len(self.lots_of_rows)
 
 
-class HeldRows(InMemory):
+class WideRows(InMemory):
     """Sparse rows (N, D) of another source, held in memory.
 
     Parameters
@@ -143,17 +143,17 @@ class HeldRows(InMemory):
         """Return the targets, (N, K)."""
         return self.base.read_targets()
 
-    def with_targets(self, t: Array) -> HeldRows:
+    def with_targets(self, t: Array) -> WideRows:
         """Return the same rows with other targets, (N, K)."""
-        return HeldRows(self.base.with_targets(t), self.columns, self.origin)
+        return WideRows(self.base.with_targets(t), self.columns, self.origin)
 
-    def with_weight(self, weight: Array | None) -> HeldRows:
+    def with_weight(self, weight: Array | None) -> WideRows:
         """Return the same rows with other weights, (N,)."""
-        return HeldRows(self.base.with_weight(weight), self.columns, self.origin)
+        return WideRows(self.base.with_weight(weight), self.columns, self.origin)
 
-    def take_rows(self, rows: NDArray[np.intp]) -> HeldRows:
+    def take_rows(self, rows: NDArray[np.intp]) -> WideRows:
         """Return the source of the rows with these indices, copied, in the order given."""
-        return HeldRows(self.base.take_rows(rows), self.columns, self.origin)
+        return WideRows(self.base.take_rows(rows), self.columns, self.origin)
 
     def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
         """Return the sum over all rows: of targets and of columns one by one, over the columns that have entries."""
@@ -187,7 +187,7 @@ class TooLarge(Exception):
     """Rows take more memory than is allowed."""
 
 
-def hold_rows(source: Source) -> HeldRows | None:
+def hold_rows(source: Source) -> WideRows | None:
     """Return wide sparse rows in memory, in one read; None where they are not, or take too much of it.
 
     Rows that lie in memory already are left as they are where most columns have entries.
@@ -216,7 +216,7 @@ def hold_rows(source: Source) -> HeldRows | None:
     pieces = [part for rows, _, _ in found for part in rows]
     del found
     columns = _renumber(pieces, source.shape.features)
-    return HeldRows(CompactRows(_lots(pieces, len(columns)), t, weight, source.reads), columns, source)
+    return WideRows(CompactRows(_lots(pieces, len(columns)), t, weight, source.reads), columns, source)
 
 
 def _mostly_empty(x: Any) -> bool:

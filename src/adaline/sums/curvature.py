@@ -69,7 +69,8 @@ def _sparse(block: Block, point: Point) -> Array:
     none, offset = np.zeros_like(scale), point.view.offset
     out = gather(replace(block, x=squares), curvature, View(scale**2, none))
     if offset.any():
-        least = ROUNDING * out[:, 1:]
+        bent = (curvature >= 0).all(axis=0)[:, None]  # not by a loss that is not convex
+        least = np.where(bent, ROUNDING * out[:, 1:], -np.inf)
         out[:, 1:] += offset * (2 * gather(block, curvature, View(scale, none))[:, 1:] + offset * out[:, :1])
         np.maximum(out[:, 1:], least, out=out[:, 1:])
     return out

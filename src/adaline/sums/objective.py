@@ -207,7 +207,8 @@ def second_moments(block: Block, weight: Array, view: View) -> Array:
 
 def _margins(block: Block, point: Point, theta: Array) -> Array:
     z = np.empty((block.rows, len(theta)))
-    call_native("margins", z, block.x, _rows(theta), *point.view)
+    x = block.packed().x if isinstance(block.x, UnitsApart) and len(theta) > 1 else block.x
+    call_native("margins", z, x, _rows(theta), *point.view)
     return z
 
 

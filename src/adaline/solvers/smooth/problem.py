@@ -26,7 +26,7 @@ from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares.dependence import SQUARED_PIVOT, Dependence, dependence
 from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.sources import Source
-from adaline.sources.held import HeldRows
+from adaline.sources.held import WideRows
 from adaline.sources.sample import draw_rows, select_columns
 from adaline.sums import CurvatureDiagonal, HessianProduct, Objective, Point, Spread, ThinnedCurvature, Thinning, View
 from adaline.sums.objective import margins, row_weights
@@ -364,7 +364,7 @@ def build_problem(
     """
     spread = column_spread(source) if spread is None else spread
     weight = spread.weight if weight is None else weight
-    if isinstance(source, HeldRows):
+    if isinstance(source, WideRows):
         held = source.columns
         view, ridge = _view_of(
             spread.of_columns(held), intercept, True, RidgePenalty(penalty.value, penalty.unit[held])
