@@ -204,13 +204,13 @@ def open_data(request: DataRequest, trusting: bool = False, named: bool = False)
         drops = spec.missing == "drop" and not request.choose_missing
         what = "with something missing" if drops else f"without {target}"
         notes.append(f"{counted(gone)} of {missing.rows:,} {'is' if gone == 1 else 'are'} left out: {what}")
-    named = dict(spec.categories)
+    categories = dict(spec.categories)
     is_column = target in relation.schema
     few = missing.few if is_column else 0
     labels = is_column and (
-        relation.kind(target) in LABELS or target in named or few == 2
+        relation.kind(target) in LABELS or target in categories or few == 2
     )  # two numbers are two classes
-    order = source.label_order() if labels and (named.get(target) or relation.is_ordered(target)) else None
+    order = source.label_order() if labels and (categories.get(target) or relation.is_ordered(target)) else None
     few = 0 if labels else few
     return OpenedData(request, spec, source, target, labels, order, few, missing.rows, left_out, tuple(notes))
 

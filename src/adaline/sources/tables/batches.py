@@ -132,11 +132,12 @@ def _metadata(name: str, stamp: tuple[int, int]) -> Any:
 
 
 def plain_types(name: str) -> dict[str, str] | None:
-    """Return what DuckDB calls the types of the columns of a Parquet file; None where one of them is not plain."""
+    """Return what DuckDB calls the types of the columns of a Parquet file; None where not all are plain, or none is."""
     meta = _metadata(name, file_stamp(name))
     columns = [meta.schema.column(i) for i in range(len(meta.schema))]
     types = {one.name: _plain_name(one) for one in columns}
-    return {name: kind for name, kind in types.items() if kind} if all(types.values()) else None
+    plain = {name: kind for name, kind in types.items() if kind}
+    return plain if 0 < len(plain) == len(types) else None
 
 
 def _plain_name(column: Any) -> str | None:
