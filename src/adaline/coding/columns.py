@@ -41,6 +41,8 @@ OFTEN = 10
 FEW_LEVELS = 20  # one with more distinct values than this, most of which occur once, is prose
 DEFAULT_WIDTH, MOST_WIDTH = 2**18, 2**30  # columns that the texts of a column are hashed to
 MISSING_LEVEL = "(missing)"
+ARROW_NUMBERS = ("double", "float", "bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32)))
+"""Types of Arrow that float64 holds exactly."""
 DAY = 86400.0
 LONG = 2**14  # texts of a series from which it pays to import Arrow
 
@@ -78,8 +80,8 @@ class Column:
     def numbers(self, frame: nw.DataFrame[Any]) -> Array:
         """Return the values in a frame as float64, NaN where missing."""
         native = frame.to_native()
-        if frame.implementation.is_pyarrow() and str(native.schema.field(self.name).type) == "double":
-            return _arrow_numbers(native.column(self.name))  # the common case, without a copy
+        if frame.implementation.is_pyarrow() and str(native.schema.field(self.name).type) in ARROW_NUMBERS:
+            return _arrow_numbers(native.column(self.name))  # the common case; of doubles without a copy
         series = frame[self.name]
         if self.kind == "date":
             return days(series)
@@ -305,10 +307,13 @@ def codes_among(index: TextIndex, series: nw.Series[Any]) -> Codes:
 
 
 def _arrow_numbers(column: Any) -> Array:
-    """Return a column of doubles, (n,), without a copy if it is one chunk without missing values."""
-    if column.num_chunks == 1 and column.null_count == 0:
-        return np.asarray(np.from_dlpack(column.chunk(0)), dtype=np.float64)  # Arrow's own to_numpy imports pandas
-    return np.asarray(column.to_numpy(), dtype=np.float64)
+    """Return a column of numbers, (n,), NaN where missing; not copied if it is one chunk of doubles without gaps."""
+    if str(column.type) != "double":
+        column = column.cast("double")
+    if column.null_count:
+        column = column.fill_null(math.nan)
+    whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    return np.asarray(np.from_dlpack(whole), dtype=np.float64)  # Arrow's own to_numpy imports pandas
 
 
 def _arrow_codes(column: Any, code: Callable[[Any], int]) -> Codes:
