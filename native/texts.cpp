@@ -7,7 +7,7 @@ namespace adaline {
 
 namespace {
 
-constexpr index ahead = 16;  // keys that are hashed before the first one is looked for, while the table is fetched
+constexpr index fetched_ahead = 16;  // keys that are hashed before the first one is looked for, while the table is fetched
 constexpr Word low = 0xFFFFFFFF;
 
 Word hash_at(const Texts& texts, index i) { return hash_of(texts.begin(i), texts.size(i), 0); }
@@ -66,9 +66,9 @@ void fill(Word* table, std::size_t size, const Keys& known) {
 
 template <class Keys>
 void find(std::int32_t* codes, const Keys& keys, const Keys& known, const Word* table, std::size_t size) {
-    Word hashes[ahead];
-    for (index from = 0; from < keys.n; from += ahead) {
-        const index to = std::min(from + ahead, keys.n);
+    Word hashes[fetched_ahead];
+    for (index from = 0; from < keys.n; from += fetched_ahead) {
+        const index to = std::min(from + fetched_ahead, keys.n);
         for (index i = from; i < to; ++i) {
             hashes[i - from] = hash_at(keys, i);
             __builtin_prefetch(table + (hashes[i - from] & (size - 1)));
@@ -151,9 +151,9 @@ Distinct distinct_texts(std::int32_t* codes, const Texts& texts, const index* we
     Distinct out;
     const index likely = weights ? 2 * texts.n : 0;  // parts of a sum differ mostly
     std::vector<Word> hashes, table(std::bit_ceil(std::size_t(std::max<index>(likely, 1024))));
-    Word waiting[ahead];
-    for (index from = 0; from < texts.n; from += ahead) {
-        const index to = std::min(from + ahead, texts.n);
+    Word waiting[fetched_ahead];
+    for (index from = 0; from < texts.n; from += fetched_ahead) {
+        const index to = std::min(from + fetched_ahead, texts.n);
         for (index i = from; i < to; ++i) {
             waiting[i - from] = hash_at(texts, i);
             __builtin_prefetch(table.data() + (waiting[i - from] & (table.size() - 1)), 1);
@@ -218,7 +218,7 @@ TextBuffer take_texts(const Texts& texts, const index* which, index count) {
     for (index k = 0; k < count; ++k) out.ends[std::size_t(k) + 1] = out.ends[std::size_t(k)] + texts.size(which[k]);
     out.bytes.resize(std::size_t(out.ends.back()));
     for (index k = 0; k < count; ++k) {
-        if (k + ahead < count) __builtin_prefetch(texts.begin(which[k + ahead]));
+        if (k + fetched_ahead < count) __builtin_prefetch(texts.begin(which[k + fetched_ahead]));
         std::copy_n(texts.begin(which[k]), texts.size(which[k]), out.bytes.begin() + out.ends[std::size_t(k)]);
     }
     return out;
