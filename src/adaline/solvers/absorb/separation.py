@@ -170,8 +170,8 @@ def rectified(rows: SortedRows, x: Array, y: Array, vanishing: NDArray[np.bool_]
     It begins with rows of zero whose means vanish, (N,). None where no v is found.
     """
     positive = y > 0
-    projection = Projection(rows, np.where(positive, HEAVY, 1.0))
-    left, weight = x.copy(), projection.weight
+    weight = np.where(positive, HEAVY, 1.0)
+    projection, left = Projection(rows, weight), x.copy()
     taken = projection.remove_from(left, centre=False).effects
     scale = np.sqrt(np.einsum("dn,n,dn->d", left, weight, left))
     scale[scale == 0] = 1.0
