@@ -19,6 +19,7 @@ from adaline.arrays import Array
 from adaline.coding.texts import (
     ABSENT,
     UNKNOWN,
+    Codes32,
     NumberIndex,
     TextIndex,
     Texts,
@@ -33,7 +34,6 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.lazy import nw
 from adaline.locks import cached_property
 
-Codes = NDArray[np.int32]
 Level = str | int | float | bool
 
 MOST_LEVELS = 1000  # a text column with more distinct values is a category if they occur OFTEN times on average
@@ -132,7 +132,7 @@ class Column:
         found = self.texts(frame).absent
         return np.zeros(len(frame), dtype=bool) if found is None else found
 
-    def codes(self, frame: nw.DataFrame[Any]) -> Codes:
+    def codes(self, frame: nw.DataFrame[Any]) -> Codes32:
         """Return the index of each value among the levels, (n,): ABSENT where missing, UNKNOWN for other levels."""
         series = frame[self.name]
         arrow = series.implementation.is_pyarrow()
@@ -299,7 +299,7 @@ def texts_of(series: nw.Series[Any]) -> Texts:
     return replace(texts, absent=absent) if absent.any() else texts
 
 
-def codes_among(index: TextIndex, series: nw.Series[Any]) -> Codes:
+def codes_among(index: TextIndex, series: nw.Series[Any]) -> Codes32:
     """Return the index of each value of a series, as a text, among known texts, (n,); ABSENT where it is missing."""
     texts = texts_of(series)
     found = index.find(texts)
@@ -316,7 +316,7 @@ def _arrow_numbers(column: Any) -> Array:
     return np.asarray(np.from_dlpack(whole), dtype=np.float64)  # Arrow's own to_numpy imports pandas
 
 
-def _arrow_codes(column: Any, code: Callable[[Any], int]) -> Codes:
+def _arrow_codes(column: Any, code: Callable[[Any], int]) -> Codes32:
     """Return the code of each value of an Arrow column, (n,), from that of each different value."""
     import pyarrow as pa
 

@@ -269,7 +269,7 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
     if not features and terms is None:
         raise InvalidData(f"{relation.title} has no column to learn from besides the target")
     for name in features:
-        nested = kinds[name] == "category" and relation.has_no_levels(name)
+        nested = kinds[name] == "category" and relation.frame is not None and relation.has_no_levels(name)
         if kinds[name] == "other" or nested or (kinds[name] == "date" and name not in spec.dates):
             raise InvalidData(refusal(name, "other" if nested else kinds[name], relation.schema[name]))
         if kinds[name] == "category" and relation.schema[name] == "TIMESTAMP WITH TIME ZONE":
