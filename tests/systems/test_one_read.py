@@ -124,8 +124,10 @@ def test_labels_that_are_none_are_refused_wherever_they_are(
     for row in (0, ROWS - 1):
         frame = table().astype({"number": float})
         frame.loc[row, "number"] = 0.5
-        with pytest.raises(InvalidData, match="'number' has fractions"):
-            LogisticRegression(solver="online").fit(opened(written(frame, tmp_path, kind), "number"))
+        source = opened(written(frame, tmp_path, kind), "number")
+        for _ in range(2):  # what was guessed is not taken for known the second time
+            with pytest.raises(InvalidData, match="'number' has fractions"):
+                LogisticRegression(solver="online").fit(source)
         frame.loc[row, "number"] = np.nan
         with pytest.raises(MissingValues, match=r"missing values in column 'number' \(1\)"):
             LogisticRegression(solver="online").fit(opened(written(frame, tmp_path, kind), "number"))

@@ -236,15 +236,17 @@ class _Line(Generic[T]):
                 self.ended = True
             else:
                 self.drawn += 1
-        if task is not None:
-            self._do(i, task)
-        with self._changed:
-            self._changed.notify_all()
+        try:
+            if task is not None:
+                self._do(i, task)
+        finally:
+            with self._changed:
+                self._changed.notify_all()
 
     def _draw(self) -> Callable[[], T] | None:
         try:
             return next(self.tasks, None)
-        except Exception as error:
+        except BaseException as error:
             return partial(_raise, error)  # in the place of the task that would have come
 
     def _do(self, i: int, task: Callable[[], T]) -> None:
@@ -269,7 +271,7 @@ class _Line(Generic[T]):
             self._changed.wait_for(lambda: self.knows(i))
 
 
-def _raise(error: Exception) -> Any:
+def _raise(error: BaseException) -> Any:
     raise error
 
 

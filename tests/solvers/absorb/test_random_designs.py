@@ -17,7 +17,7 @@ from adaline.sources.tables.effects import Levels
 
 
 def table_of(seed: int) -> dict[str, Any]:
-    """Return 30 to 90 rows of two numbers and three columns of levels: c may be nested in a, e is nearly explained."""
+    """Return 30 to 90 rows of two numbers and three columns of levels; c may be nested in a."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(30, 90))
     a, b = rng.integers(0, rng.integers(2, 12), n), rng.integers(0, rng.integers(2, 8), n)

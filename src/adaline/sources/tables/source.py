@@ -66,7 +66,7 @@ from adaline.sources.tables.targets import (
 from adaline.wording import counted, visible
 
 KEPT = 2**23  # numbers of a table up to which it is held in memory and read once
-LOOKED = 2**26  # bytes of the first rows of a table that are held until they have two labels
+LOOKED = 2**26  # bytes of the first rows of a table beyond which no more are held until they have two labels
 TEXTS = ("text", "category")
 
 
@@ -412,6 +412,7 @@ class TableSource(Source):
         """
         if self._encoded is not None and self.knows_labels:
             return self._encoded[0]
+        self._encoded = None  # of labels that were guessed
         self.learn_coding()
         name = self._label_column()
         if self._blocks is not None and self._has_number_labels:

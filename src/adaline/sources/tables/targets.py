@@ -187,8 +187,9 @@ def _label_indices(column: Column, frame: nw.DataFrame[Any], first: int) -> Arra
 
 
 def number_indices(classes: NDArray[Any], labels: Array) -> Array:
-    """Return the indices of labels that are numbers among the classes, which are sorted numbers."""
-    found = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    """Return the indices of labels that are numbers among the classes, in whatever order these are."""
+    order = np.argsort(classes, kind="stable")
+    found = order[np.minimum(np.searchsorted(classes, labels, sorter=order), len(classes) - 1)]
     unknown = classes[found] != labels
     if unknown.any():
         raise UnknownLabel(f"label '{plain(labels[unknown][0])}' is not among the classes {classes.tolist()}")
