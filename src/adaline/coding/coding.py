@@ -21,7 +21,7 @@ from adaline.coding.learned import Cut, Facts
 from adaline.coding.names import NAMED, MadeNames
 from adaline.coding.rows import AVERAGED, Entries, as_csr, product_of
 from adaline.coding.terms import Term, TermFactor
-from adaline.coding.texts import ABSENT, UNKNOWN, Texts, joined_hashes, seed_of, signed_buckets
+from adaline.coding.texts import ABSENT, UNKNOWN, Codes32, Texts, joined_hashes, seed_of, signed_buckets
 from adaline.errors import InvalidData, MissingValues
 from adaline.lazy import nw
 from adaline.locks import cached_property

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.coding.columns import codes_among, is_missing, plain
-from adaline.coding.texts import ABSENT, UNKNOWN, TextIndex, Texts
+from adaline.coding.texts import ABSENT, UNKNOWN, Codes32, TextIndex, Texts
 from adaline.errors import InvalidData, MissingValues
 from adaline.lazy import nw
 from adaline.locks import cached_property

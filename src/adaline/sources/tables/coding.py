@@ -29,7 +29,7 @@ from adaline.coding.expressions import compiled, names_in
 from adaline.coding.formula import read_formula, targets_of
 from adaline.coding.frames import plain_terms, refusal
 from adaline.coding.learned import HELD
-from adaline.coding.levels import LONGEST_KEPT, Counts
+from adaline.coding.levels import LONGEST_KEPT, RowCounts
 from adaline.coding.names import NAMED
 from adaline.coding.rows import check_columns
 from adaline.coding.terms import without_repetition
@@ -520,7 +520,7 @@ def declared_order(relation: Relation, name: str) -> list[Any] | None:
 
 
 def _category(
-    name: str, levels: list[Any], counts: Counts, given: tuple[Any, ...] | None, declared: Sequence[Any] | None
+    name: str, levels: list[Any], counts: RowCounts, given: tuple[Any, ...] | None, declared: Sequence[Any] | None
 ) -> Column:
     """Return a category: its levels are those given, or those declared that occur, or those that occur."""
     if given is None and declared is None:
