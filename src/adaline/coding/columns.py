@@ -272,7 +272,7 @@ def plain(value: Any) -> Any:
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    return value if isinstance(value, str | int | float | bool) else str(value)
+    return value if isinstance(value, str | int | float | bool) else written(value)
 
 
 def learn_category(name: str, levels: list[Any], counts: NDArray[np.int64]) -> Column:
