@@ -106,6 +106,7 @@ IGNORED = [
 ]
 OTHERWISE: dict[str, Any] = {
     "df": 7,
+    "average": True,
     **{"quantile": 0.9, "threshold": 9.0, "scale": 7.0, "init": [1.0, 2.0, 3.0], "standardize": True, "folds": 9},
     **{"rate": 0.1, "tol": 0.5, "stop_error": 1e9, "epochs": 3, "schedule": "1/t", "shuffle": True},
     **{"criterion": "folds", "eps": 0.5, "forgetting": 0.5, "regularization": 9.0, "shrinkage": 0.5},

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from adaline import LinearRegression, datasets, open_table
@@ -248,6 +249,28 @@ def test_fit_reads_a_large_text_once(shell: Shell, monkeypatch: pytest.MonkeyPat
     else:
         assert done.code != 0
         assert "missing values in 'x' (1) of 100 rows" in done.err
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_system_that_is_named_reads_a_large_table_of_two_classes_once(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(open_data, "KEPT", 0)
+    monkeypatch.setattr(source, "KEPT", 0)
+    frame = pd.DataFrame(
+        {"x": np.arange(100.0) % 7, "user": [f"u{i % 13}" for i in range(100)], "y": np.arange(100) % 2}
+    )
+    frame.to_csv("rows.csv", index=False) if kind == "csv" else frame.to_parquet("rows.parquet", row_group_size=30)
+    asked: list[str] = []
+    ask, runs = Relation.rows, Relation.runs
+    monkeypatch.setattr(Relation, "rows", lambda self, sql: [asked.append(sql), ask(self, sql)][1])
+    monkeypatch.setattr(Relation, "runs", lambda self, *args: [asked.append("all rows"), runs(self, *args)][1])
+    words = ("--hash", "user", "--system", "LogisticRegression(solver='online')", "--passes", "1")
+    done = shell.good("fit", f"rows.{kind}", "-t", "y", *words)
+    passes = [sql for sql in asked if not sql.startswith("DESCRIBE") and "LIMIT" not in sql and "sniff_csv" not in sql]
+    assert passes == ["all rows"]
+    assert "average loss" in done.err
+    assert "progressive loss" in done.out
 
 
 def test_compare_takes_a_sample_of_what_is_too_much(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

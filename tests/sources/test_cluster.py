@@ -118,6 +118,9 @@ def test_fits_have_the_same_bits(cls: type[Any], settings: dict[str, Any], targe
             fitted(cls, settings, names, Here(2), target=target)
         return
     here, there = (fitted(cls, settings, names, one, target=target, weight="times") for one in (None, Here(3)))
+    if hasattr(here, "_passes"):  # one machine finds labels in the read that goes on; a cluster has a pass for them
+        assert there._passes - here._passes in (0, 1)
+        there._passes = here._passes
     assert state(here) == state(there)
 
 

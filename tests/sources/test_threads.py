@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from adaline.block import Block, Shape
 from adaline.errors import AdalineError, InvalidParameter
 from adaline.sources import ArraySource, SparseSource, set_threads
-from adaline.sources.threads import one_blas_thread, run_blocks, threads, tree_sum
+from adaline.sources.threads import done_ahead, one_blas_thread, run_blocks, threads, tree_sum
 from adaline.sums import Moments, Sum
 from tests.sums.examples import EXAMPLES, Example, rows_of
 
@@ -156,6 +156,67 @@ def test_an_exception_in_a_sum_or_a_map(n: int) -> None:
 
 def _raise(block: Block) -> Any:
     raise Refusal(block.first_row)
+
+
+@pytest.mark.parametrize("n", THREADS)
+def test_tasks_are_done_ahead_in_order_by_all_threads(n: int) -> None:
+    set_threads(n)
+    drawn: list[int] = []
+
+    def task(i: int) -> tuple[int, int]:
+        time.sleep(0.0005 * (i % 5))
+        return i, threading.get_ident()
+
+    def tasks() -> Any:
+        for i in range(60):
+            drawn.append(i)
+            yield lambda i=i: task(i)
+
+    found = []
+    for i, one in enumerate(done_ahead(tasks())):
+        assert len(drawn) <= i + 1 + n  # the one at hand, and n ahead
+        found.append(one)
+        time.sleep(0.0005 * (i % 7 == 0))
+    assert [i for i, _ in found] == drawn == list(range(60))
+    assert len({thread for _, thread in found}) <= n
+    assert list(done_ahead(iter(()))) == []
+
+
+@pytest.mark.parametrize("n", THREADS)
+@pytest.mark.parametrize("drawing", [False, True])
+def test_what_fails_ahead_is_raised_in_its_place(n: int, drawing: bool) -> None:
+    set_threads(n)
+
+    def tasks() -> Any:
+        for i in range(40):
+            if i == 7 and drawing:
+                raise Refusal("task 7")
+            yield lambda i=i: _refused(i) if i == 7 else i
+
+    found: list[int] = []
+    with pytest.raises(Refusal, match="task 7"):
+        found.extend(done_ahead(tasks()))
+    assert found == list(range(7))
+    for one in done_ahead(tasks()):
+        if one == 3:
+            break
+    assert list(done_ahead([lambda: 1, lambda: 2])) == [1, 2]  # and the pool lives on
+
+
+def _refused(i: int) -> Any:
+    raise Refusal(f"task {i}")
+
+
+def test_tasks_ahead_need_no_free_thread() -> None:
+    """A caller whose tasks no thread takes does all of them himself: as within a task, of which the pool is full."""
+    code = """
+from adaline.sources.threads import done_ahead
+def nested(i):
+    return lambda: sum(done_ahead([lambda: i, lambda: sum(done_ahead([lambda: i] * 3))] * 3))
+print(list(done_ahead(map(nested, range(5)))) == [12 * i for i in range(5)], flush=True)
+os._exit(0)
+"""
+    assert run_python(SETUP + code, 20) == "True"
 
 
 @pytest.mark.parametrize("n", THREADS)

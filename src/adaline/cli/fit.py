@@ -47,7 +47,7 @@ def run_fit(
         options = {**options, "cluster": None}
     if cluster is not None and options["features"] is None and options["formula"] is None:
         options = {**options, "drop": (*(options["drop"] or ()), *(listed(cluster) or ()))}
-    opened = open_with_notes(options, trusting=True)
+    opened = open_with_notes(options, trusting=True, named=system is not None)
     model = chosen_system(opened, system, settings, passes)
     check_errors(model, errors, cluster)
     with nullcontext() if as_json else reported(ProgressiveTable()):

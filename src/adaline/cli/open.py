@@ -24,14 +24,14 @@ from adaline.systems import SYSTEMS, system_name
 FOR_NUMBERS, FOR_LABELS = "LinearRegression", "GaussianClassifier"
 
 
-def open_with_notes(options: Options, trusting: bool = False) -> OpenedData:
+def open_with_notes(options: Options, trusting: bool = False, named: bool = False) -> OpenedData:
     """Open a table with a target, as `open_data` does, and say on stderr what is left out."""
     options = {**options, "data": opened_pipe(options["data"])}
     if sparse_suffix(options["data"]) is not None:
         width, others = options["hashed"], {**options, "hashed": None}
         return open_sparse_data(DataRequest.of(**others, shell=True), None if width is None else power(",".join(width)))
     request = DataRequest.of(**options, shell=True)
-    opened = open_data(request, trusting and not isinstance(request.data, Pipe))  # which is read once
+    opened = open_data(request, trusting and not isinstance(request.data, Pipe), named)  # which is read once
     for text in opened.notes:
         note(text)
     return opened

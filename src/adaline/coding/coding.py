@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.block import Columns
-from adaline.coding.columns import MISSING_LEVEL, Codes, Column, HashedColumn, WordColumn
+from adaline.coding.columns import MISSING_LEVEL, Column, HashedColumn, WordColumn
 from adaline.coding.contrasts import Contrast, contrast_of
 from adaline.coding.effects import Effect, effects_of_rows
 from adaline.coding.expressions import compiled, evaluate, lag_of, names_in
@@ -21,7 +21,7 @@ from adaline.coding.learned import Cut, Facts
 from adaline.coding.names import NAMED, MadeNames
 from adaline.coding.rows import AVERAGED, Entries, as_csr, product_of
 from adaline.coding.terms import Term, TermFactor
-from adaline.coding.texts import ABSENT, UNKNOWN, Texts, joined_hashes, seed_of, signed_buckets
+from adaline.coding.texts import ABSENT, UNKNOWN, Codes32, Texts, joined_hashes, seed_of, signed_buckets
 from adaline.errors import InvalidData, MissingValues
 from adaline.lazy import nw
 from adaline.locks import cached_property
@@ -478,14 +478,14 @@ class _Rows:
         found: tuple[Array, Any] = self.read[name, False]
         return found
 
-    def _codes(self, factor: TermFactor) -> Codes:
+    def _codes(self, factor: TermFactor) -> Codes32:
         key = (factor.text if factor.column is None else factor.column, True)
         if key not in self.read:
             self.read[key] = self._computed_codes(factor) if factor.column is None else self._level_codes(factor.column)
-        found: Codes = self.read[key]
+        found: Codes32 = self.read[key]
         return found
 
-    def _level_codes(self, name: str) -> Codes:
+    def _level_codes(self, name: str) -> Codes32:
         column = self.coding.column(name, True)
         codes = column.codes(self.frame)
         if codes.min(initial=0) >= 0:
@@ -506,7 +506,7 @@ class _Rows:
             )
         return codes
 
-    def _computed_codes(self, factor: TermFactor) -> Codes:
+    def _computed_codes(self, factor: TermFactor) -> Codes32:
         """Return the indices of levels that an expression computes, UNKNOWN where a number is in no interval."""
         values = np.broadcast_to(self.value(factor.text), (len(self.frame),))
         for name in names_in(factor.text):

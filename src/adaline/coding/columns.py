@@ -19,6 +19,7 @@ from adaline.arrays import Array
 from adaline.coding.texts import (
     ABSENT,
     UNKNOWN,
+    Codes32,
     NumberIndex,
     TextIndex,
     Texts,
@@ -33,7 +34,6 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.lazy import nw
 from adaline.locks import cached_property
 
-Codes = NDArray[np.int32]
 Level = str | int | float | bool
 
 MOST_LEVELS = 1000  # a text column with more distinct values is a category if they occur OFTEN times on average
@@ -41,6 +41,8 @@ OFTEN = 10
 FEW_LEVELS = 20  # one with more distinct values than this, most of which occur once, is prose
 DEFAULT_WIDTH, MOST_WIDTH = 2**18, 2**30  # columns that the texts of a column are hashed to
 MISSING_LEVEL = "(missing)"
+ARROW_NUMBERS = ("double", "float", "bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32)))
+"""Types of Arrow that float64 holds exactly."""
 DAY = 86400.0
 LONG = 2**14  # texts of a series from which it pays to import Arrow
 
@@ -78,8 +80,8 @@ class Column:
     def numbers(self, frame: nw.DataFrame[Any]) -> Array:
         """Return the values in a frame as float64, NaN where missing."""
         native = frame.to_native()
-        if frame.implementation.is_pyarrow() and str(native.schema.field(self.name).type) == "double":
-            return _arrow_numbers(native.column(self.name))  # the common case, without a copy
+        if frame.implementation.is_pyarrow() and str(native.schema.field(self.name).type) in ARROW_NUMBERS:
+            return _arrow_numbers(native.column(self.name))  # the common case; of doubles without a copy
         series = frame[self.name]
         if self.kind == "date":
             return days(series)
@@ -130,7 +132,7 @@ class Column:
         found = self.texts(frame).absent
         return np.zeros(len(frame), dtype=bool) if found is None else found
 
-    def codes(self, frame: nw.DataFrame[Any]) -> Codes:
+    def codes(self, frame: nw.DataFrame[Any]) -> Codes32:
         """Return the index of each value among the levels, (n,): ABSENT where missing, UNKNOWN for other levels."""
         series = frame[self.name]
         arrow = series.implementation.is_pyarrow()
@@ -270,7 +272,7 @@ def plain(value: Any) -> Any:
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    return value if isinstance(value, str | int | float | bool) else str(value)
+    return value if isinstance(value, str | int | float | bool) else written(value)
 
 
 def learn_category(name: str, levels: list[Any], counts: NDArray[np.int64]) -> Column:
@@ -297,7 +299,7 @@ def texts_of(series: nw.Series[Any]) -> Texts:
     return replace(texts, absent=absent) if absent.any() else texts
 
 
-def codes_among(index: TextIndex, series: nw.Series[Any]) -> Codes:
+def codes_among(index: TextIndex, series: nw.Series[Any]) -> Codes32:
     """Return the index of each value of a series, as a text, among known texts, (n,); ABSENT where it is missing."""
     texts = texts_of(series)
     found = index.find(texts)
@@ -305,13 +307,16 @@ def codes_among(index: TextIndex, series: nw.Series[Any]) -> Codes:
 
 
 def _arrow_numbers(column: Any) -> Array:
-    """Return a column of doubles, (n,), without a copy if it is one chunk without missing values."""
-    if column.num_chunks == 1 and column.null_count == 0:
-        return np.asarray(np.from_dlpack(column.chunk(0)), dtype=np.float64)  # Arrow's own to_numpy imports pandas
-    return np.asarray(column.to_numpy(), dtype=np.float64)
+    """Return a column of numbers, (n,), NaN where missing; not copied if it is one chunk of doubles without gaps."""
+    if str(column.type) != "double":
+        column = column.cast("double")
+    if column.null_count:
+        column = column.fill_null(math.nan)
+    whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    return np.asarray(np.from_dlpack(whole), dtype=np.float64)  # Arrow's own to_numpy imports pandas
 
 
-def _arrow_codes(column: Any, code: Callable[[Any], int]) -> Codes:
+def _arrow_codes(column: Any, code: Callable[[Any], int]) -> Codes32:
     """Return the code of each value of an Arrow column, (n,), from that of each different value."""
     import pyarrow as pa
 

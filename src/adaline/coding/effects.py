@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.coding.columns import Codes, codes_among, is_missing, plain
-from adaline.coding.texts import ABSENT, UNKNOWN, TextIndex, Texts
+from adaline.coding.columns import codes_among, is_missing, plain
+from adaline.coding.texts import ABSENT, UNKNOWN, Codes32, TextIndex, Texts
 from adaline.errors import InvalidData, MissingValues
 from adaline.lazy import nw
 from adaline.locks import cached_property
@@ -56,7 +56,7 @@ class Effect:
     def _index(self) -> TextIndex:
         return TextIndex.of(self.levels.tolist())
 
-    def codes(self, frame: nw.DataFrame[Any]) -> Codes:
+    def codes(self, frame: nw.DataFrame[Any]) -> Codes32:
         """Return the index of each value of a frame among the levels, (n,), ABSENT and UNKNOWN beside them."""
         if self.name not in frame.columns:
             raise InvalidData(f"column {self.name!r} is missing from the table; the model has absorbed its effects")
@@ -78,7 +78,7 @@ class Effect:
         given = series.to_numpy() if whole else np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
         return self._number_codes(given)
 
-    def _number_codes(self, given: NDArray[Any]) -> Codes:
+    def _number_codes(self, given: NDArray[Any]) -> Codes32:
         """Return the index of each number among the levels, (n,); ABSENT where it is NaN."""
         levels = self.levels if given.dtype.kind in "iu" else self.levels.astype(np.float64)
         among, at = _found(levels, given)

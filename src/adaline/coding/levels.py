@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from adaline.coding.columns import is_missing, plain
 from adaline.coding.texts import Texts, count_rows, is_view
 
-Counts = NDArray[np.int64]
+RowCounts = NDArray[np.int64]
 
 LONGEST_KEPT = 2**28  # bytes of the levels of a column; of more, a summary knows only that they are too many
 WAITING = 2**26  # bytes of counted values up to which equal ones are not joined
@@ -31,8 +31,8 @@ class LevelSummary:
 
     most: int
     missing: int = 0
-    _texts: list[tuple[Texts, Counts]] = field(default_factory=list)
-    _numbers: dict[str, list[tuple[NDArray[Any], Counts]]] = field(default_factory=dict)  # by the kind of their type
+    _texts: list[tuple[Texts, RowCounts]] = field(default_factory=list)
+    _numbers: dict[str, list[tuple[NDArray[Any], RowCounts]]] = field(default_factory=dict)  # by the kind of their type
     _size: int = 0
     _joined: int = 0  # size of what was joined last
     _many: bool = False
@@ -61,7 +61,7 @@ class LevelSummary:
             for numbers in parts:
                 self._keep(self._numbers.setdefault(kind, []), *numbers)
 
-    def levels(self) -> tuple[list[Any], Counts] | None:
+    def levels(self) -> tuple[list[Any], RowCounts] | None:
         """Return the levels, numbers before texts, each sorted, and how often each occurs; None if they are many."""
         self._join()
         if self._many:
@@ -94,7 +94,7 @@ class LevelSummary:
         self._join()
         return self.__dict__
 
-    def _take(self, values: Any, weights: Counts | None) -> None:
+    def _take(self, values: Any, weights: RowCounts | None) -> None:
         """Take in an Arrow array, each value as often as its weight says, or once."""
         import pyarrow as pa
 
@@ -116,18 +116,18 @@ class LevelSummary:
                 values, weights = found.field("values"), np.asarray(np.from_dlpack(found.field("counts")))
             self._take_others(values.to_pylist(), weights)
 
-    def _take_others(self, values: list[Any], weights: Counts) -> None:
+    def _take_others(self, values: list[Any], weights: RowCounts) -> None:
         """Take in values that are neither texts nor numbers, each as it is written."""
         there = np.array([not is_missing(value) for value in values])  # a decimal may be NaN
         self.missing += int(weights[~there].sum())
         self._take_texts(Texts.of(str(plain(value)) for value in values if not is_missing(value)), weights[there])
 
-    def _take_texts(self, texts: Texts, weights: Counts | None) -> None:
+    def _take_texts(self, texts: Texts, weights: RowCounts | None) -> None:
         if not self._many and len(texts.offsets) > 1:
             found, counts, _ = texts.distinct(weights)
             self._keep(self._texts, found, counts)
 
-    def _take_numbers(self, values: NDArray[Any], weights: Counts | None) -> None:
+    def _take_numbers(self, values: NDArray[Any], weights: RowCounts | None) -> None:
         if values.dtype.kind == "f":
             there = ~np.isnan(values)
             self.missing += int(np.sum(~there) if weights is None else weights[~there].sum())
@@ -141,7 +141,7 @@ class LevelSummary:
                 kept = found[own].astype(np.int64) if kind == "i" else found[own]
                 self._keep(self._numbers.setdefault(kind, []), kept, counts[own])
 
-    def _keep(self, parts: list[tuple[Any, Counts]], values: Any, counts: Counts) -> None:
+    def _keep(self, parts: list[tuple[Any, RowCounts]], values: Any, counts: RowCounts) -> None:
         """Keep different values and their counts beside others; join equal ones now and then."""
         if self._many:
             return
@@ -161,7 +161,7 @@ class LevelSummary:
             found, counts, _ = Texts.joined([texts for texts, _ in self._texts]).distinct(weights)
             self._texts[:] = [(found, counts)]
         numbers = [part for parts in self._numbers.values() for part in parts]
-        every: list[tuple[Any, Counts]] = [*self._texts, *numbers]
+        every: list[tuple[Any, RowCounts]] = [*self._texts, *numbers]
         long = sum(len(texts.data) for texts, _ in self._texts) > LONGEST_KEPT
         if self._many or long or sum(len(counts) for _, counts in every) > self.most:
             self._many, every = True, []
@@ -190,7 +190,7 @@ class WordSummary(LevelSummary):
             self._keep(self._texts, found.take(used), counts[used])
 
 
-def _counted(values: NDArray[Any], weights: Counts | None) -> tuple[NDArray[Any], Counts]:
+def _counted(values: NDArray[Any], weights: RowCounts | None) -> tuple[NDArray[Any], RowCounts]:
     """Return the different values, sorted, and the sum of the weights of each, or how often it is there."""
     if weights is None:
         found, counts = np.unique(values, return_counts=True)

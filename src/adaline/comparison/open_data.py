@@ -30,7 +30,7 @@ from adaline.sources.tables.open_table import engine_of
 from adaline.sources.tables.parts import FileParts, TableParts
 from adaline.sources.tables.pipes import Pipe, is_pipe, pipe_title
 from adaline.sources.tables.relation import Relation
-from adaline.sources.tables.source import GUESS, KEPT
+from adaline.sources.tables.source import KEPT
 from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
 from adaline.sources.tables.spec import TableSpec, check_column, names_of, read_spec
 from adaline.sources.tables.sql import quoted
@@ -38,6 +38,7 @@ from adaline.wording import counted
 
 LABELS = ("text", "category", "boolean")
 OPTION = re.compile(r"in (dates|categories|hash(?=ed)|words)(ed)?\b")
+GUESS = 2**15  # rows of a text file that are looked at for what is missing
 FEW = 10  # whole numbers with no more different values than this may be classes
 
 
@@ -153,13 +154,14 @@ class MissingCounts:
     few: int
 
 
-def open_data(request: DataRequest, trusting: bool = False) -> OpenedData:
+def open_data(request: DataRequest, trusting: bool = False, named: bool = False) -> OpenedData:
     """Open a table with a target; its notes say what is left out.
 
     Where no features are named, columns that cannot be used as they are stay out. Where no policy for missing values
     is named, rows without a target stay out, and other missing values are refused with their counts. To count them
-    takes a pass. A large text file that has none in its first rows is opened without it if `trusting`: what reads it
-    then refuses the first missing value.
+    takes a pass. A large file, of text or Parquet, that has none in its first rows is opened without it if `trusting`:
+    what reads it then refuses the first missing value. If its target is a few whole numbers, they are counted
+    nevertheless, unless the system is `named`, and need not be chosen by them.
     """
     spec = request.spec
     if sparse_suffix(request.data) is not None:
@@ -185,10 +187,11 @@ def open_data(request: DataRequest, trusting: bool = False) -> OpenedData:
         raise InvalidParameter(f"a formula names the columns to use: leave {request.option('drop')} out")
     target, columns = _columns(relation, spec)
     counted_columns = columns if spec.weight is None else [*columns, spec.weight]
-    trusting = trusting and request.choose_missing and relation.layout is not None and relation.size() > 8 * KEPT
+    plain_file = relation.layout is not None or relation.parquet
+    trusting = trusting and request.choose_missing and plain_file and relation.size() > 8 * KEPT
     targets = target_columns(relation, target)
     if parts is None:
-        missing = _count_missing(relation, targets, counted_columns, trusting)
+        missing = _count_missing(relation, targets, counted_columns, trusting, named)
     else:
         missing = _count_in_parts(parts, targets, counted_columns)
     if request.choose_missing:
@@ -203,13 +206,13 @@ def open_data(request: DataRequest, trusting: bool = False) -> OpenedData:
         drops = spec.missing == "drop" and not request.choose_missing
         what = "with something missing" if drops else f"without {target}"
         notes.append(f"{counted(gone)} of {missing.rows:,} {'is' if gone == 1 else 'are'} left out: {what}")
-    named = dict(spec.categories)
+    categories = dict(spec.categories)
     is_column = target in relation.schema
     few = missing.few if is_column else 0
     labels = is_column and (
-        relation.kind(target) in LABELS or target in named or few == 2
+        relation.kind(target) in LABELS or target in categories or few == 2
     )  # two numbers are two classes
-    order = source.label_order() if labels and (named.get(target) or relation.is_ordered(target)) else None
+    order = source.label_order() if labels and (categories.get(target) or relation.is_ordered(target)) else None
     few = 0 if labels else few
     return OpenedData(request, spec, source, target, labels, order, few, missing.rows, left_out, tuple(notes))
 
@@ -288,11 +291,12 @@ def _columns(relation: Relation, spec: TableSpec) -> tuple[str, list[str]]:
 
 
 def _count_missing(
-    relation: Relation, targets: Sequence[str], columns: Sequence[str], trusting: bool = False
+    relation: Relation, targets: Sequence[str], columns: Sequence[str], trusting: bool = False, named: bool = False
 ) -> MissingCounts:
     """Count what is missing: in one scan, or in two where rows have no target.
 
-    If `trusting`, and nothing is missing in the first rows, nor are their targets a few whole numbers, no more is read.
+    If `trusting`, and nothing is missing in the first rows, nor are their targets a few whole numbers, which is nothing
+    to who has `named` a system, no more is read.
     """
     no_target = " OR ".join(map(relation.absent, targets))
     first = [f"count_if({no_target})", "0", "FALSE"]
@@ -304,7 +308,7 @@ def _count_missing(
     without, values, whole, rows, *each = relation.rows(f"SELECT {asked} FROM {table}")[0]
     without, gaps = int(without or 0), dict(zip(columns, gaps_of([rows, *each]), strict=True))
     if trusting:
-        if rows and not (without or any(gaps.values()) or (whole and values <= 2 * FEW)):
+        if rows and not (without or any(gaps.values()) or (whole and values <= 2 * FEW and not named)):
             return MissingCounts(0, 0, gaps, 0)
         return _count_missing(relation, targets, columns)
     _refuse_none(relation.title, rows, without, targets)

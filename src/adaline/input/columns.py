@@ -115,7 +115,7 @@ def check_same_columns(one: Any, other: Any) -> None:
     mine, theirs = columns_on(one), columns_on(other)
     if mine.names and theirs.names and mine.names != theirs.names:
         raise InvalidData(f"cannot merge models of different columns: {list(mine.names)} and {list(theirs.names)}")
-    if mine.first != theirs.first:
+    if None not in (mine.first, theirs.first) and mine.first != theirs.first:
         raise InvalidData(f"cannot merge models of different columns: from x{mine.first} and from x{theirs.first} on")
     phi, psi = mine.basis, theirs.basis
     if (phi is None) != (psi is None) or (phi is not None and not phi.same(psi)):

@@ -71,10 +71,9 @@ class LabelledRows(NamedTuple):
 
     def using_classes(self, use: Callable[[Labels], T]) -> T:
         """Return use(classes) of the classes guessed; of all classes where that meets a label not among them."""
-        try:
+        with suppress(UnknownLabel):  # not an except clause, which would hold the first attempt during the second
             return use(self.guess())
-        except UnknownLabel:
-            return use(self.all_classes())
+        return use(self.all_classes())
 
 
 class GivenRows(NamedTuple):

@@ -11,7 +11,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
+from itertools import count
 from typing import Any, Generic, Protocol, TypeVar
 
 from adaline.errors import AdalineWarning, InvalidParameter, warn
@@ -185,24 +186,93 @@ class Forest(Generic[S]):
 
 
 def done_ahead(tasks: Iterable[Callable[[], T]]) -> Iterator[T]:
-    """Return task() of the tasks, in order; while the caller has one at hand, other threads do the next ones."""
+    """Return task() of the tasks, in order; while the caller has one at hand, other threads do the next ones.
+
+    Tasks are drawn one at a time by the thread that does them, as drawing may be work too, and at most as many as there
+    are threads are ahead of the one at hand. A caller who would wait for one does the next one himself.
+    """
     workers = threads()
     if workers <= 1:
         for task in tasks:
             yield task()
         return
-    waiting: deque[Future[T]] = deque()
+    line, pool = _Line(tasks), _pool(workers - 1)
+    steps = deque(pool.submit(line.step) for _ in range(workers))
     try:
-        for task in tasks:
-            waiting.append(_pool(workers - 1).submit(task))
-            if len(waiting) >= workers:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        for one in waiting:  # of a caller that has had enough
+        for i in count():
+            while not line.knows(i):
+                if steps and steps[-1].cancel():  # no thread has begun it
+                    steps.pop()
+                    line.step()
+                else:
+                    line.wait_for(i)
+            if i not in line.done:
+                return
+            found = line.done.pop(i)
+            steps = deque(one for one in steps if not one.done())
+            steps.append(pool.submit(line.step))
+            yield found.result()
+    finally:  # of a caller that has had enough, too
+        line.ended = True
+        for one in steps:
             if not one.cancel():
                 one.exception()
+
+
+class _Line(Generic[T]):
+    """Tasks that threads draw in order, one at a time, and what came out of them, by their number."""
+
+    def __init__(self, tasks: Iterable[Callable[[], T]]) -> None:
+        self.tasks, self.drawn, self.ended = iter(tasks), 0, False
+        self.done: dict[int, Future[T]] = {}
+        self._drawing, self._changed = threading.Lock(), threading.Condition()
+
+    def step(self) -> None:
+        """Draw the next task, if there is one, and do it."""
+        with self._drawing:
+            task = None if self.ended else self._draw()
+            i = self.drawn
+            if task is None:
+                self.ended = True
+            else:
+                self.drawn += 1
+        try:
+            if task is not None:
+                self._do(i, task)
+        finally:
+            with self._changed:
+                self._changed.notify_all()
+
+    def _draw(self) -> Callable[[], T] | None:
+        try:
+            return next(self.tasks, None)
+        except BaseException as error:
+            return partial(_raise, error)  # in the place of the task that would have come
+
+    def _do(self, i: int, task: Callable[[], T]) -> None:
+        out: Future[T] = Future()
+        try:
+            out.set_result(task())
+        except BaseException as error:
+            self.ended = True
+            out.set_exception(error)
+            if not isinstance(error, Exception):  # an interrupt, of the caller
+                raise
+        finally:
+            self.done[i] = out
+
+    def knows(self, i: int) -> bool:
+        """Whether task i is done, or there is none."""
+        return i in self.done or (self.ended and i >= self.drawn)
+
+    def wait_for(self, i: int) -> None:
+        """Wait until task i is known."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.knows(i))
+
+
+def _raise(error: BaseException) -> Any:
+    raise error
 
 
 def tree_sum(tasks: Iterable[T], make: Callable[[T], S], most: int | None = None) -> S:

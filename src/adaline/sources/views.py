@@ -83,6 +83,12 @@ class SourceView(Source):
     def _matrix(self) -> Source:
         return self.base
 
+    def peek(self) -> Block:
+        """Return the first block."""
+        if self.parts is not None or not self.costly:
+            return super().peek()
+        return next(iter(self._read(lambda: [self.base.peek()]))).packed()
+
     def _readers(self) -> Iterator[Reader]:
         for read in self.base._readers():
             yield partial(self._read, read)

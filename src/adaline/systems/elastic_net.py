@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ from adaline.parameters import (
     WholeNumber,
 )
 from adaline.results import CONSTANT, EXPLAINED, Status, combine_certificates, without_constants
-from adaline.sources import Source, TableSource
+from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource, Absorption
 from adaline.sources.views import as_shares, shares_of
 from adaline.sums import Targets
@@ -51,6 +51,9 @@ from adaline.systems.families.named import named_system
 from adaline.systems.families.online import WEIGHT_CHECKS
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import finite_outputs, split_theta
+
+if TYPE_CHECKING:  # tables are slow to import
+    from adaline.sources import TableSource
 
 RULES = ("best", "one-standard-error")
 MIX = Number(above=0, most=1)

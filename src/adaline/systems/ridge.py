@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -33,13 +33,16 @@ from adaline.solvers.least_squares.direct import solve_sums
 from adaline.solvers.least_squares.fit import Fit
 from adaline.solvers.least_squares.ridge import CRITERIA, PenaltyChoice, Spectrum, choose_penalty
 from adaline.solvers.least_squares.wide import column_scale
-from adaline.sources import Source, TableSource
+from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource
 from adaline.sums import LeaveOneOut, Moments, Ridges
 from adaline.sums.moments import ROUNDING
 from adaline.systems.families.linear_system import LinearSystem
 from adaline.systems.families.named import named_system
 from adaline.wording import counted
+
+if TYPE_CHECKING:  # tables are slow to import
+    from adaline.sources import TableSource
 
 BY_TARGET = Numbers("an array of one a target", (1,))
 MANY = "penalty must be 'auto' or a number of zero or more, got {} numbers for {}: an array has one a target"

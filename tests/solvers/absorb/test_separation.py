@@ -14,7 +14,7 @@ from adaline import GeneralizedLinear, load, open_table, save
 from adaline.errors import InvalidData
 from adaline.results import Status
 from adaline.solvers.absorb.poisson import absorb_poisson
-from adaline.solvers.absorb.separation import Separation
+from adaline.solvers.absorb.separation import SeparatedRows
 from adaline.sources.tables.effects import Levels
 from tests.solvers.absorb.designs import sparse_counts
 
@@ -53,7 +53,7 @@ def test_two_columns_of_levels_separate_what_a_linear_program_separates(seed: in
     for name, column in zip("ab", columns, strict=True):
         values, codes = np.unique(column, return_inverse=True)
         levels.append(Levels(name, codes.astype(np.int32), values))
-    found = Separation.of_levels(tuple(levels), y)
+    found = SeparatedRows.of_levels(tuple(levels), y)
     assert np.array_equal(~found.kept, program(dummies(columns), y))
 
 

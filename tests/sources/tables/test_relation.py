@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable
+from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,8 @@ from pyarrow import parquet
 
 from adaline import LeastSquaresClassifier, LinearRegression, open_table
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.sources.tables.batches import plain_types
+from adaline.sources.tables.relation import Relation
 
 N = 3000
 RNG = np.random.default_rng(5)
@@ -198,3 +202,42 @@ def test_times_with_a_zone_are_no_categories() -> None:
     for options in ({"target": "y", "categories": "v"}, {"formula": "y ~ C(v)"}):
         with pytest.raises(InvalidData, match=r"column 'v' .*dates="):
             open_table(query, **options).keep()
+
+
+PLAIN_TYPES = {
+    **{str(kind): pa.array([1, 2, None], kind) for kind in (pa.int8(), pa.int16(), pa.int32(), pa.int64())},
+    **{str(kind): pa.array([1, 2, None], kind) for kind in (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())},
+    **{str(kind): pa.array([1, 2, None], kind) for kind in (pa.float32(), pa.float64())},
+    "bool": pa.array([True, None, False]),
+    "string": pa.array(["a", "b", None]),
+    "large_string": pa.array(["a", "b", None], pa.large_string()),
+    "dictionary": pa.array(["a", "b", None]).dictionary_encode(),
+}
+OTHER_TYPES = {
+    "half": pa.array(np.array([1.0, 2.0], dtype=np.float16)),
+    "decimal": pa.array([Decimal("1.2")]),
+    "date": pa.array([datetime(2020, 1, 1).date()]),
+    "timestamp": pa.array([datetime(2020, 1, 1)]),
+    "time": pa.array([datetime(2020, 1, 1, 2).time()]),
+    "list": pa.array([[1]]),
+    "struct": pa.array([{"a": 1}]),
+    "binary": pa.array([b"x"]),
+    "null": pa.nulls(1),
+}
+
+
+def test_plain_columns_of_parquet_have_the_types_that_duckdb_gives_them(tmp_path: Path) -> None:
+    def described(path: str) -> list[tuple[str, str]]:
+        return [(name, kind) for name, kind, *_ in duckdb.sql(f"DESCRIBE FROM read_parquet('{path}')").fetchall()]
+
+    path = str(tmp_path / "plain.parquet")
+    parquet.write_table(pa.table(PLAIN_TYPES), path)
+    plain = plain_types(path)
+    assert plain is not None
+    assert list(plain.items()) == described(path) == list(Relation(path).schema.items())
+    assert "connection" not in vars(Relation(path))  # no query was needed
+    for name, column in OTHER_TYPES.items():
+        path = str(tmp_path / f"{name}.parquet")
+        parquet.write_table(pa.table({name: column, "x": pa.array([1.0] * len(column))}), path)
+        assert plain_types(path) is None, name
+        assert list(Relation(path).schema.items()) == described(path)

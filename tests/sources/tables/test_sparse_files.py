@@ -397,8 +397,9 @@ def test_the_command_line_fits_and_predicts_sparse_files(
     np.testing.assert_array_equal(found[:, 0], source.read_targets()[:, 0])
     np.testing.assert_array_equal(found[:, 1], model.predict(source))
     np.testing.assert_allclose(found[:, 2:], model.predict_proba(source))
-    for words in (["compare", str(file)], ["score", str(saved), str(file)]):
-        assert cli.main(words) == 2
-        assert "sparse rows" in capsys.readouterr().err
+    assert cli.main(["score", str(saved), str(file)]) == 0
+    capsys.readouterr()
+    assert cli.main(["compare", str(file)]) == 2
+    assert "sparse rows" in capsys.readouterr().err
     with pytest.raises(InvalidParameter, match="adaline fit"):
         compare(str(file))

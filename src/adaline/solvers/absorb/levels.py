@@ -63,11 +63,11 @@ def level_components_reference(codes: LevelCodes, levels: int) -> int:
     return int(connected_components(graph, directed=False)[0])
 
 
-Factor = tuple[LevelCodes, NDArray[np.int64], LevelCodes, Array, Array]
+LevelFactor = tuple[LevelCodes, NDArray[np.int64], LevelCodes, Array, Array]
 """Nodes in the order in which they were eliminated, where the column of L of each begins, its entries, and 1 / D."""
 
 
-def level_factor_reference(codes: LevelCodes, levels: int, weight: Array | None) -> Factor:
+def level_factor_reference(codes: LevelCodes, levels: int, weight: Array | None) -> LevelFactor:
     """Return L and D with L D L' about the Laplacian of the graph whose nodes are levels and whose edges are rows.
 
     codes are (2, N). The node of fewest edges is eliminated next, as far as that is known. Instead of joining all of

@@ -24,7 +24,7 @@ from adaline.coding import Effect
 from adaline.errors import InvalidData
 from adaline.solvers.absorb.absorb import describe, opened
 from adaline.solvers.absorb.projection import Projection, SortedRows
-from adaline.solvers.absorb.separation import SMALL, Separation, rectified, summed
+from adaline.solvers.absorb.separation import SMALL, SeparatedRows, rectified, summed
 from adaline.sources.absorbed import AbsorbedSource
 from adaline.sources.tables.effects import EffectRows
 from adaline.sources.tables.source import TableSource
@@ -54,14 +54,14 @@ def absorb_poisson(table: TableSource, model: Fitted | None = None) -> AbsorbedS
     _refuse_negative(whole.columns[d])
     separation = None if model is None else _known(whole, model.effects)
     if model is None or separation is None or separation.count != model.separated:
-        separation, point = _fitted(whole, Separation.of_levels(whole.levels, whole.columns[d]), d)
+        separation, point = _fitted(whole, SeparatedRows.of_levels(whole.levels, whole.columns[d]), d)
         rows = _kept(whole, separation)
         x, y, known = _parts(rows, d)
     else:
         rows = _kept(whole, separation)
         x, y, known = _parts(rows, d)
         theta = model.theta
-        point = Point(theta[0] + theta[1:] @ x + known + _effects_of(rows, model.effects), theta[1:], True)
+        point = PoissonPoint(theta[0] + theta[1:] @ x + known + _effects_of(rows, model.effects), theta[1:], True)
     levels = SortedRows.of(rows.levels)
     eta, slopes = point.eta, point.slopes
     rest = eta - known - slopes @ x
@@ -90,7 +90,7 @@ def absorb_poisson(table: TableSource, model: Fitted | None = None) -> AbsorbedS
     return source
 
 
-def _fitted(whole: EffectRows, separation: Separation, d: int) -> tuple[Separation, Point]:
+def _fitted(whole: EffectRows, separation: SeparatedRows, d: int) -> tuple[SeparatedRows, PoissonPoint]:
     """Return which rows are separated, and the maximum of the likelihood on all others."""
     start, settled = None, SETTLED
     while True:
@@ -114,10 +114,10 @@ def _fitted(whole: EffectRows, separation: Separation, d: int) -> tuple[Separati
             gone = np.zeros(whole.n_rows, dtype=bool)
             gone[np.flatnonzero(separation.kept)[v < -0.5]] = True
             separation = separation.without(gone)
-        start = Point(point.eta[v >= -0.5], point.slopes, False)
+        start = PoissonPoint(point.eta[v >= -0.5], point.slopes, False)
 
 
-def _by_level(effects: Array, rows: EffectRows, separation: Separation) -> list[Array]:
+def _by_level(effects: Array, rows: EffectRows, separation: SeparatedRows) -> list[Array]:
     """Return what rows that are kept have found for their levels, as one array for each column of all levels."""
     out = {}
     ends = np.cumsum([0, *(len(one.values) for one in rows.levels)])
@@ -131,7 +131,7 @@ def _by_level(effects: Array, rows: EffectRows, separation: Separation) -> list[
     return parts
 
 
-def _kept(whole: EffectRows, separation: Separation) -> EffectRows:
+def _kept(whole: EffectRows, separation: SeparatedRows) -> EffectRows:
     """Return the rows that are not separated."""
     if not separation.kept.any():
         raise InvalidData("the counts are all zero: there is nothing to fit")
@@ -144,7 +144,7 @@ def _parts(rows: EffectRows, d: int) -> tuple[Array, Array, Array]:
     return rows.columns[:d], rows.columns[d], offset
 
 
-class Point(NamedTuple):
+class PoissonPoint(NamedTuple):
     """Where Newton steps stand: eta (N,), slopes (D,), whether they are done, and rows whose means go to zero, (N,)."""
 
     eta: Array
@@ -159,9 +159,9 @@ def _newton(
     y: Array,
     weight: Array | None,
     known: Array,
-    start: Point | None = None,
+    start: PoissonPoint | None = None,
     settled: float = 0.0,
-) -> Point:
+) -> PoissonPoint:
     """Return the maximum of the likelihood, from a start where there is one.
 
     The steps end early where the rows have settled, to a step of this size on average, but for some of zero counts
@@ -205,18 +205,18 @@ def _newton(
             slopes = slopes + share * moved
             vanishing = (y == 0) & (step < -0.5) if size <= settled else None
             if vanishing is not None and vanishing.any():
-                return Point(eta, slopes, size <= ENOUGH, vanishing)
+                return PoissonPoint(eta, slopes, size <= ENOUGH, vanishing)
             if size <= ENOUGH:
-                return Point(eta, slopes, True)
+                return PoissonPoint(eta, slopes, True)
         mu = np.maximum(np.exp(eta), LEAST)
         deviance = _deviance(y, mu, weight)
-    return Point(eta, slopes, False)
+    return PoissonPoint(eta, slopes, False)
 
 
-def _known(rows: EffectRows, effects: Sequence[Effect]) -> Separation:
+def _known(rows: EffectRows, effects: Sequence[Effect]) -> SeparatedRows:
     """Return which rows a model has as separated, by its effects."""
     found = _effects_of(rows, effects)
-    return Separation(rows.levels, np.isfinite(found), tuple(np.zeros(len(one.values)) for one in rows.levels))
+    return SeparatedRows(rows.levels, np.isfinite(found), tuple(np.zeros(len(one.values)) for one in rows.levels))
 
 
 def _effects_of(rows: EffectRows, effects: Sequence[Effect]) -> Array:

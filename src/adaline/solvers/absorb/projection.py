@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData
-from adaline.solvers.absorb.levels import Factor, factor, level_sums, precondition, product, put_order, subtract
+from adaline.solvers.absorb.levels import LevelFactor, factor, level_sums, precondition, product, put_order, subtract
 from adaline.sources.absorbed import Removal
 from adaline.sources.tables.effects import LevelCodes, Levels
 from adaline.sources.threads import one_blas_thread, run_tasks
@@ -135,7 +135,7 @@ class Projection:
         self._first = _inverse(level_sums(rows.first, rows.sizes[0], None, weight))
         self._rest = _inverse(level_sums(rows.rest, rows.sizes[1], None, weight))
         self._sorted = None if weight is None or not rows.sizes[1] else weight[rows.order]
-        self._factor: Factor | None = None
+        self._factor: LevelFactor | None = None
         self._lock = Lock()
 
     def remove_from(self, columns: Array, centre: bool = True, targets: int = 0) -> Removal:
@@ -276,7 +276,7 @@ class Projection:
         precondition(whole, *self._graph())
         return whole[self.rows.sizes[0] :]
 
-    def _graph(self) -> Factor:
+    def _graph(self) -> LevelFactor:
         """Return the factor of the graph of the levels of two columns."""
         with self._lock:
             if self._factor is None:

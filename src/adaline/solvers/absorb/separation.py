@@ -37,7 +37,7 @@ SMALL = 1e-6  # of the largest part of v: zero
 
 
 @dataclass(frozen=True)
-class Separation:
+class SeparatedRows:
     """Rows that are separated, and why.
 
     Parameters
@@ -53,7 +53,7 @@ class Separation:
     directions: tuple[Array, ...]
 
     @classmethod
-    def of_levels(cls, levels: tuple[Levels, ...], y: Array) -> Separation:
+    def of_levels(cls, levels: tuple[Levels, ...], y: Array) -> SeparatedRows:
         """Return the rows that levels alone separate, by themselves or two columns at a time; y (N,) are counts."""
         none = tuple(np.zeros(len(one.values)) for one in levels)
         found = cls(levels, np.ones(len(y), dtype=bool), none)
@@ -79,7 +79,7 @@ class Separation:
             found.append(SeparatedLevels(one.name, one.values, one.gaps, seen, direction))
         return tuple(found)
 
-    def _with_pair(self, first: int, second: int, y: Array) -> Separation:
+    def _with_pair(self, first: int, second: int, y: Array) -> SeparatedRows:
         """Return this with the rows that two columns of levels separate."""
         rows = np.flatnonzero(self.kept)
         a, b = (self.levels[q].codes[rows] for q in (first, second))
@@ -93,7 +93,7 @@ class Separation:
         parts[first], parts[second] = -rank[:size], rank[size:]
         return self.along(parts)
 
-    def along(self, parts: Sequence[Array]) -> Separation:
+    def along(self, parts: Sequence[Array]) -> SeparatedRows:
         """Return this with the rows that v of these parts (L,) of the levels of each column separates, if it does."""
         v = summed(parts, self.levels)
         gone = self.kept & (v < -0.5)
@@ -103,9 +103,9 @@ class Separation:
         falling = before < -0.5
         share = 1.0 if not falling.any() else 1.0 + float(np.abs(v[falling]).max()) / float(-before[falling].max())
         joint = tuple(share * old + new for old, new in zip(self.directions, parts, strict=True))
-        return Separation(self.levels, self.kept & ~gone, joint)
+        return SeparatedRows(self.levels, self.kept & ~gone, joint)
 
-    def without(self, rows: NDArray[np.bool_]) -> Separation:
+    def without(self, rows: NDArray[np.bool_]) -> SeparatedRows:
         """Return this without some rows (N,) that columns of numbers help to separate."""
         return replace(self, kept=self.kept & ~rows)
 
@@ -170,8 +170,8 @@ def rectified(rows: SortedRows, x: Array, y: Array, vanishing: NDArray[np.bool_]
     It begins with rows of zero whose means vanish, (N,). None where no v is found.
     """
     positive = y > 0
-    projection = Projection(rows, np.where(positive, HEAVY, 1.0))
-    left, weight = x.copy(), projection.weight
+    weight = np.where(positive, HEAVY, 1.0)
+    projection, left = Projection(rows, weight), x.copy()
     taken = projection.remove_from(left, centre=False).effects
     scale = np.sqrt(np.einsum("dn,n,dn->d", left, weight, left))
     scale[scale == 0] = 1.0

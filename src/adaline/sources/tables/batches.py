@@ -29,6 +29,16 @@ FEW_GROUPS = 4  # row groups, of all files, that do not keep all threads busy by
 
 SHARE = 0.25  # share of the free memory that decoded row groups are held in
 
+PLAIN = {
+    **{("BOOLEAN", "NONE"): "BOOLEAN", ("BYTE_ARRAY", "UTF8"): "VARCHAR"},
+    **{("FLOAT", "NONE"): "FLOAT", ("DOUBLE", "NONE"): "DOUBLE"},
+    **{("INT32", "NONE"): "INTEGER", ("INT32", "INT_32"): "INTEGER", ("INT32", "UINT_32"): "UINTEGER"},
+    **{("INT64", "NONE"): "BIGINT", ("INT64", "INT_64"): "BIGINT", ("INT64", "UINT_64"): "UBIGINT"},
+    **{("INT32", "INT_16"): "SMALLINT", ("INT32", "UINT_16"): "USMALLINT"},
+    **{("INT32", "INT_8"): "TINYINT", ("INT32", "UINT_8"): "UTINYINT"},
+}
+"""DuckDB's names of the plain types of Parquet columns, by their physical and converted types."""
+
 Run = Callable[[], Iterator[Any]]
 Runs = Iterator[tuple[int, Run]]
 Read = Callable[["RowGroup", int], Iterator[Any]]
@@ -119,6 +129,22 @@ def _metadata(name: str, stamp: tuple[int, int]) -> Any:
     from pyarrow import parquet
 
     return parquet.read_metadata(name)
+
+
+def plain_types(name: str) -> dict[str, str] | None:
+    """Return what DuckDB calls the types of the columns of a Parquet file; None where not all are plain, or none is."""
+    meta = _metadata(name, file_stamp(name))
+    columns = [meta.schema.column(i) for i in range(len(meta.schema))]
+    types = {one.name: _plain_name(one) for one in columns}
+    plain = {name: kind for name, kind in types.items() if kind}
+    return plain if 0 < len(plain) == len(types) else None
+
+
+def _plain_name(column: Any) -> str | None:
+    """Return DuckDB's name of the type of a Parquet column; None where it is not plain."""
+    flat = column.path == column.name and not column.max_repetition_level
+    told = column.logical_type.type in ("NONE", "INT", "STRING")  # others, as of times, may have no converted type
+    return PLAIN.get((column.physical_type, column.converted_type)) if flat and told else None
 
 
 def without_gaps(groups: Sequence[RowGroup], required: Sequence[str]) -> list[RowGroup]:

@@ -29,7 +29,7 @@ from adaline.coding.expressions import compiled, names_in
 from adaline.coding.formula import read_formula, targets_of
 from adaline.coding.frames import plain_terms, refusal
 from adaline.coding.learned import HELD
-from adaline.coding.levels import LONGEST_KEPT, Counts
+from adaline.coding.levels import LONGEST_KEPT, RowCounts
 from adaline.coding.names import NAMED
 from adaline.coding.rows import check_columns
 from adaline.coding.terms import without_repetition
@@ -269,7 +269,7 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
     if not features and terms is None:
         raise InvalidData(f"{relation.title} has no column to learn from besides the target")
     for name in features:
-        nested = kinds[name] == "category" and relation.has_no_levels(name)
+        nested = kinds[name] == "category" and relation.frame is not None and relation.has_no_levels(name)
         if kinds[name] == "other" or nested or (kinds[name] == "date" and name not in spec.dates):
             raise InvalidData(refusal(name, "other" if nested else kinds[name], relation.schema[name]))
         if kinds[name] == "category" and relation.schema[name] == "TIMESTAMP WITH TIME ZONE":
@@ -520,7 +520,7 @@ def declared_order(relation: Relation, name: str) -> list[Any] | None:
 
 
 def _category(
-    name: str, levels: list[Any], counts: Counts, given: tuple[Any, ...] | None, declared: Sequence[Any] | None
+    name: str, levels: list[Any], counts: RowCounts, given: tuple[Any, ...] | None, declared: Sequence[Any] | None
 ) -> Column:
     """Return a category: its levels are those given, or those declared that occur, or those that occur."""
     if given is None and declared is None:

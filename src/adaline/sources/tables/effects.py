@@ -252,6 +252,7 @@ def number_levels(name: str, values: NDArray[Any]) -> Levels:
             f"query such as SELECT CAST({quoted(name)} AS VARCHAR) AS ..."
         )
     levels: NDArray[Any]
+    codes: LevelCodes
     near = high - low < min(2 * len(values) + TABLE, 2**31)
     steps = np.empty(0, dtype=np.int32)
     if near:
@@ -264,7 +265,7 @@ def number_levels(name: str, values: NDArray[Any]) -> Levels:
         import pyarrow as pa
 
         encoded = pa.array(present.astype(np.float64)).dictionary_encode()
-        levels, codes = np.from_dlpack(encoded.dictionary), np.from_dlpack(encoded.indices)
+        levels, codes = np.from_dlpack(encoded.dictionary), np.asarray(np.from_dlpack(encoded.indices), dtype=np.int32)
     if not missing:
         return Levels(name, codes, levels)
     whole = np.full(len(values), len(levels), dtype=np.int32)

@@ -19,12 +19,14 @@ from adaline.coding.expressions import lag_of
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.lazy import nw
+from adaline.locks import cached_property
 from adaline.sources.tables import sqlite
 from adaline.sources.tables.batches import (
     DecodedGroups,
     RowGroup,
     Runs,
     file_stamp,
+    plain_types,
     rechunked,
     row_groups,
     runs_of,
@@ -65,6 +67,7 @@ SETTINGS: dict[str, Any] = {
     "python_enable_replacements": "false",
 }
 """Of every connection: no extension, no password and no object of Python is found by its name in a query."""
+NEEDED = "tables need duckdb and pyarrow: pip install 'adaline[app]'"
 WHOLE_NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL\(\d+,0\)")
 NUMBER = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|BIGNUM|FLOAT|DOUBLE|DECIMAL)\b")
 
@@ -73,10 +76,10 @@ class Relation:
     """A table: `title` is its name in messages, `sql` what follows FROM, `schema` the DuckDB type of each column."""
 
     def __init__(self, data: Any, table: str | None = None) -> None:
-        self.connection = _connect()
         self.files: list[str] = []
         self.watched: list[str] = []  # files that may not change: those above, or those that a query names
         self.parquet = False
+        self._confined = False  # whether a connection that is made reads the files alone
         self.database = "memory"
         self.frame: Any = None
         self.layout: Layout | None = None
@@ -90,6 +93,7 @@ class Relation:
         self._required: dict[str, tuple[str, ...]] = {"TRUE": ()}  # columns of conditions that `present` made
         self._integrity: Future[None] | None = None
         self._folder: TemporaryDirectory[str] | None = None  # of what came through pipes, as long as this table
+        _check_arrow()
         frame = as_frame(data)
         if frame is not None:
             self.title = self.place = "the frame"
@@ -108,9 +112,25 @@ class Relation:
             check_names(self.title, [str(name) for name, *_ in self.rows(f"DESCRIBE {self.sql}")])
         else:
             self._open_files(data, table)
-        described = self.rows(f"DESCRIBE SELECT * FROM {self.sql}")
-        self.schema: dict[str, str] = {str(name): str(kind) for name, kind, *_ in described}
+        self.schema: dict[str, str] = self._described()
         self.stamp = self.stamps()
+
+    @cached_property
+    def connection(self) -> Any:
+        """A connection of DuckDB; for Parquet files one that is made when a query needs it, and reads them alone."""
+        out = _connect()
+        if self._confined:
+            confine(out, self.files)
+        return out
+
+    def _described(self) -> dict[str, str]:
+        """Return DuckDB's type of each column."""
+        if self.parquet:
+            with Reporting(self.files[0]):
+                plain = plain_types(self.files[0])
+            if plain is not None:
+                return plain
+        return {str(name): str(kind) for name, kind, *_ in self.rows(f"DESCRIBE SELECT * FROM {self.sql}")}
 
     def rows(self, sql: str) -> list[Any]:
         """Return the rows of the result of a query."""
@@ -246,12 +266,6 @@ class Relation:
         other.schema = self.schema | dict.fromkeys(changed, "VARCHAR")
         return other
 
-    def first_rows(self, rows: int) -> Self:
-        """Return the table of the first rows alone."""
-        other = copy(self)
-        other.sql, other.counted = f"(SELECT * FROM {self.sql} LIMIT {rows})", {}
-        return other
-
     def add_lags(self, names: Iterable[str]) -> None:
         """Add the columns that are called as in "lag(x, 2)": column x as it was 2 rows before, missing in the first."""
         lags = {name: lag for name in names if name not in self.schema and (lag := lag_of(name)) is not None}
@@ -346,11 +360,15 @@ class Relation:
         if kind == "sqlite":
             self._scratch = sqlite.copy_sqlite(self.connection, self._one_database(), table)
             self.database, self.sql = "scratch", "copied"
-        confine(self.connection, self.files + [f"{name}.wal" for name in self.files if kind == "duckdb"])
         if kind == "parquet":
             self.sql, self.parquet = f"read_parquet({listed}, hive_partitioning=false)", True
+            self._confined = True
+            for name in self.files:
+                check_name(name)
             self._check_parquet()
-        elif kind == "json":
+            return
+        confine(self.connection, self.files + [f"{name}.wal" for name in self.files if kind == "duckdb"])
+        if kind == "json":
             self.sql = self._json(listed)
         elif kind == "duckdb":
             self._attach(self._one_database(), table)
@@ -432,12 +450,19 @@ def import_readers() -> None:
         import pyarrow.parquet  # noqa: F401
 
 
-def _connect() -> Any:
+def _check_arrow() -> None:
     try:
-        import duckdb
         import pyarrow  # noqa: F401
     except ImportError:
-        raise InvalidParameter("tables need duckdb and pyarrow: pip install 'adaline[app]'") from None
+        raise InvalidParameter(NEEDED) from None
+
+
+def _connect() -> Any:
+    _check_arrow()
+    try:
+        import duckdb
+    except ImportError:
+        raise InvalidParameter(NEEDED) from None
     if tuple(map(int, duckdb.__version__.split(".")[:2])) < (1, 5):
         raise InvalidParameter(f"tables need duckdb 1.5 or newer, not {duckdb.__version__}: pip install 'adaline[app]'")
     scratch = os.path.join(gettempdir(), f"adaline-{uuid4().hex}")  # made when it is needed, and then removed

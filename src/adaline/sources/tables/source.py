@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from copy import copy
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array
 from adaline.block import Block, Shape
 from adaline.coding import Coding
-from adaline.coding.columns import is_missing
+from adaline.coding.columns import is_missing, plain
 from adaline.coding.formula import targets_of
 from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnreadableTable
 from adaline.lazy import nw
@@ -23,7 +24,7 @@ from adaline.sources.array import ArraySource, SparseSource, source_of
 from adaline.sources.base import Reader, Source, block_rows
 from adaline.sources.engines.base import Held
 from adaline.sources.progress import ReadingProgress, watched
-from adaline.sources.tables.batches import FEW_GROUPS, Cutting, Run, as_table
+from adaline.sources.tables.batches import FEW_GROUPS, Cutting, Run, Runs, as_table
 from adaline.sources.tables.coding import (
     count_gaps,
     declared_order,
@@ -50,7 +51,6 @@ from adaline.sources.tables.targets import (
     Codebook,
     ReadTargets,
     beside_offset,
-    check_labels,
     chosen_targets,
     columns_as_targets,
     derived_targets,
@@ -58,14 +58,15 @@ from adaline.sources.tables.targets import (
     given_targets,
     label_indices,
     no_targets,
+    number_indices,
     number_targets,
     recoded_targets,
+    sorted_labels,
 )
 from adaline.wording import counted, visible
 
 KEPT = 2**23  # numbers of a table up to which it is held in memory and read once
-PEEKED = 2**11  # rows of a text file that are read for a look at the first ones
-GUESS = 2**15  # rows of a text file from which labels are guessed
+LOOKED = 2**26  # bytes of the first rows of a table beyond which no more are held until they have two labels
 TEXTS = ("text", "category")
 
 
@@ -103,6 +104,8 @@ class TableSource(Source):
         self._large = False
         self._with_offset: int | None = None
         self._encoded: tuple[NDArray[Any], TableSource] | None = None
+        self._guessed = False  # whether those are labels of the first rows alone
+        self._begun: list[tuple[list[str], Runs]] = []  # a read of these columns that the next one goes on with
 
     def learn_coding(self) -> Coding:
         """Return the coding of the columns; where it is unknown it is learned, in up to three reads."""
@@ -279,6 +282,10 @@ class TableSource(Source):
         if self._parts is not None and sum(map(sum, self.placed().rows)) * sum(self.shape) > KEPT:
             self._large = True
             return self
+        if self._parts is None and self.relation.counts_without_reading(self.where):
+            self._large = self.relation.count(self.where) * self._numbers_of_a_row() > KEPT
+            if self._large:
+                return self
         if self.has_labels and self._given_targets is None:
             self.encoded(self.find_labels())
             return self
@@ -302,17 +309,20 @@ class TableSource(Source):
         self._blocks = blocks
         return self
 
+    def _numbers_of_a_row(self) -> int:
+        """Return how many numbers a row takes in memory, at least."""
+        coding, others = self.coding, self.shape.targets + 1
+        if not self.sparse:
+            return coding.count + others
+        return 2 * sum(coding.hashed_width(term.factors) > 0 for term in coding.terms) + others
+
     def _readers(self) -> Iterator[Reader]:
         """Return readers of the blocks in order: from memory, or from the table with a progress line."""
         if self._blocks is not None:
             for block in self._blocks:
                 yield partial(iter, [block])
             return
-        columns = self.columns_read()
-        self._refuse_change()
-        before = self.relation.queries
-        runs = self.relation.runs(columns, self.where, block_rows(self.coding.count), self.coding.raw_texts)
-        self.reads[0] += self.relation.queries - before  # where rows without gaps are counted first
+        runs = self._runs(self.columns_read())
         first = 0
         likely = self.relation.counted.get(self.where) or self.relation.estimated_rows()
         with watched(self.relation.title, likely, self.progress) as progress:
@@ -324,12 +334,30 @@ class TableSource(Source):
         self._refuse_change()
 
     def peek(self) -> Block:
-        """Return the first block; of a text file its first rows alone, as DuckDB would parse many more beside them."""
-        if self._blocks is not None or self.relation.layout is None or self.where != "TRUE" or self.parts is not None:
+        """Return the first block; of a large table in a read that the next one goes on with."""
+        if self._blocks is not None or self.parts is not None:
             return super().peek()
-        head = copy(self)
-        head.relation = self.relation.first_rows(PEEKED)
-        return Source.peek(head)
+        looked = self._begin(lambda tables: True)
+        if not looked:
+            self._counted[self.where] = 0
+            self._refuse_no_rows()
+        return next(self._read(looked[0][1], 0, ReadingProgress("", None, False))).packed()
+
+    def _begin(self, enough: Callable[[list[Any]], bool]) -> list[tuple[int, Run]]:
+        """Begin a read, or take one that has begun; return its first runs, up to one whose tables are `enough`.
+
+        They are what the next read of the same columns begins with.
+        """
+        columns, looked = self.columns_read(), list[tuple[int, Run]]()
+        self.reads[0] += 1
+        runs = self._runs(columns)
+        for rows, run in runs:
+            tables = [as_table(batch) for batch in run()]
+            looked.append((rows, partial(iter, tables)))
+            if enough(tables):
+                break
+        self._begun.append((columns, chain(looked, runs)))
+        return looked
 
     def read_targets(self) -> Array:
         """Return all targets, (N, K); the other columns of a large table are not read."""
@@ -379,22 +407,54 @@ class TableSource(Source):
     def find_labels(self, guess: bool = False) -> NDArray[Any]:
         """Return the distinct values of the target, sorted; refuse fractions and too many of them.
 
-        This takes a pass; with `guess`, only the first rows of a large text file are read.
+        This takes a pass. With `guess` those of the first rows of a large table are found, two at least where it has
+        so many, in a read that the next one goes on with.
         """
-        if self._encoded is not None:
+        if self._encoded is not None and self.knows_labels:
             return self._encoded[0]
+        self._encoded = None  # of labels that were guessed
         self.learn_coding()
         name = self._label_column()
-        table = self.relation.sql
-        if guess and not self.relation.parquet and self.relation.size() > 8 * KEPT:
-            table = f"(SELECT * FROM {table} LIMIT {GUESS})"
+        if self._blocks is not None and self._has_number_labels:
+            return sorted_labels(name, [plain(label) for label in np.unique(self.read_targets()[:, 0]).tolist()])
         if self.parts is not None:
             self.reads[0] += 1
-            found = set().union(*over_tables(self.placed(), partial(labels_of, name)))
-            check_labels(name, found)
-            return np.unique(np.array(list(found))) if found else np.array([], dtype=object)
+            return sorted_labels(name, set().union(*over_tables(self.placed(), partial(labels_of, name))))
+        self._guessed = guess and self.streamed
+        if self._guessed and (first := self._first_labels(name)) is not None:
+            return first
+        self._guessed = False
         self.reads[0] += 1
-        return distinct_labels(self.relation, name, table, self.where, self.spec.missing != "error")
+        return distinct_labels(self.relation, name, self.where, self.spec.missing != "error")
+
+    def _first_labels(self, name: str) -> NDArray[Any] | None:
+        """Begin a read; return the labels of its first rows, sorted, or None where many rows have the same one."""
+        found, size = set[Any](), 0
+
+        def enough(tables: list[Any]) -> bool:
+            nonlocal size
+            found.update(labels_of(name, tables))
+            size += sum(table.nbytes for table in tables)
+            return len(found) > 1 or size > LOOKED
+
+        self._begin(enough)
+        if len(found) > 1 or size <= LOOKED:
+            return sorted_labels(name, found)
+        self._begun.clear()  # which would be held until the labels are known
+        return None
+
+    def _runs(self, columns: list[str]) -> Runs:
+        """Return the rows that are used, in order: of a read that has begun, or of a new one."""
+        self._refuse_change()
+        with suppress(IndexError):
+            begun, runs = self._begun.pop()
+            if begun == columns:
+                self.reads[0] -= 1  # it was counted when it began
+                return runs
+        before = self.relation.queries
+        runs = self.relation.runs(columns, self.where, block_rows(self.coding.count), self.coding.raw_texts)
+        self.reads[0] += self.relation.queries - before  # where rows without gaps are counted first
+        return runs
 
     def label_order(self) -> list[Any] | None:
         """Return the levels of the target as categories= names them, or the table declares them; None elsewhere."""
@@ -405,7 +465,7 @@ class TableSource(Source):
     @property
     def knows_labels(self) -> bool:
         """Whether the labels are known without a read."""
-        return self._encoded is not None
+        return self._encoded is not None and not self._guessed
 
     def numbered(self) -> tuple[TableSource, Codebook]:
         """Return the same rows with the codes of their labels as targets, and the codebook that reads them."""
@@ -416,9 +476,18 @@ class TableSource(Source):
         """Return the same rows with the index of each label among the classes as target."""
         if self._encoded is not None and np.array_equal(self._encoded[0], classes):
             return self._encoded[1]
-        out = self._read_by(label_indices(self.targets[0], classes), 1).keep()
+        read = label_indices(self.targets[0], classes)
+        if self._blocks is not None and self._has_number_labels and classes.dtype.kind in "iuf":
+            out = self._with(read, lambda b: number_indices(classes, b.t[:, :1]), 1)
+        else:
+            out = self._read_by(read, 1).keep()
         self._encoded = classes, out
         return out
+
+    @property
+    def _has_number_labels(self) -> bool:
+        """Whether the first target of each row is the number in a column, which may be a label."""
+        return self._given_targets is None and self.relation.kind(self._label_column()) == "number"
 
     def refuse_nonfinite(self) -> None:
         """Raise, naming what is missing or infinite."""
@@ -551,14 +620,14 @@ class TableSource(Source):
             progress=self.progress,
             parts=self._parts,
         )
-        out.reads, out._large = self.reads, self._large
+        out.reads, out._large, out._begun = self.reads, self._large, self._begun
         return out
 
     def _derived(self, function: Callable[[Array], Array], n_targets: int) -> Source:
         """Return the same rows with a function of the targets as targets."""
         return self._with(derived_targets(self._read_targets, function), lambda b: function(b.t), n_targets)
 
-    def _with(self, read_targets: ReadTargets, from_block: Callable[[Block], Array], n_targets: int) -> Source:
+    def _with(self, read_targets: ReadTargets, from_block: Callable[[Block], Array], n_targets: int) -> TableSource:
         out = self._read_by(read_targets, n_targets)
         if self._blocks is not None:
             out._blocks = [Block(b.x, from_block(b), b.weight, first_row=b.first_row) for b in self._blocks]

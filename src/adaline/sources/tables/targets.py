@@ -186,6 +186,16 @@ def _label_indices(column: Column, frame: nw.DataFrame[Any], first: int) -> Arra
     return codes.astype(np.float64)[:, None]
 
 
+def number_indices(classes: NDArray[Any], labels: Array) -> Array:
+    """Return the indices of labels that are numbers among the classes, in whatever order these are."""
+    order = np.argsort(classes, kind="stable")
+    found = order[np.minimum(np.searchsorted(classes, labels, sorter=order), len(classes) - 1)]
+    unknown = classes[found] != labels
+    if unknown.any():
+        raise UnknownLabel(f"label '{plain(labels[unknown][0])}' is not among the classes {classes.tolist()}")
+    return found.astype(np.float64)
+
+
 def check_labels(name: str, labels: Collection[Any]) -> None:
     """Refuse values that are no labels: fractions, or too many distinct values."""
     if len(labels) > MOST_CLASSES or any(isinstance(label, float) for label in labels):
@@ -207,11 +217,17 @@ def weight_column(name: str, frame: nw.DataFrame[Any], first: int) -> Array:
     return out
 
 
-def distinct_labels(relation: Relation, name: str, table: str, where: str, gaps: bool) -> NDArray[Any]:
+def distinct_labels(relation: Relation, name: str, where: str, gaps: bool) -> NDArray[Any]:
     """Return the distinct values of a column of labels, sorted; refuse missing ones unless `gaps`."""
-    rows = relation.rows(f"SELECT DISTINCT {relation.value(name)} FROM {table} WHERE {where} LIMIT {MOST_CLASSES + 1}")
+    asked = f"SELECT DISTINCT {relation.value(name)} FROM {relation.sql} WHERE {where} LIMIT {MOST_CLASSES + 1}"
+    rows = relation.rows(asked)
     found = [plain(row[0]) for row in rows if not is_missing(row[0])]
     if len(found) < len(rows) and not gaps:
         raise MissingValues(missing_message(relation, [name]))
-    check_labels(name, found)
-    return np.unique(np.array(found)) if found else np.array([], dtype=object)
+    return sorted_labels(name, found)
+
+
+def sorted_labels(name: str, labels: Collection[Any]) -> NDArray[Any]:
+    """Return different labels, sorted; refuse values that are none."""
+    check_labels(name, labels)
+    return np.unique(np.array(list(labels))) if labels else np.array([], dtype=object)

@@ -49,9 +49,16 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         goes_on = bool(self.warm_start) and hasattr(self, "_scan")
         given = open_labelled(self, X, y, sample_weight, reset=not goes_on)
         set_columns(self, given.columns)
-        if not goes_on:
-            self._take_classes(given.all_classes())
-        self._learn(self._with_targets(given, balance=True), meter, goes_on=goes_on)
+
+        def learn(classes: Labels) -> None:
+            if not goes_on:
+                self._take_classes(classes)
+            self._learn(self._with_targets(given, balance=True), meter, goes_on=goes_on)
+
+        if goes_on:
+            learn(self.classes_)
+        else:
+            given.using_classes(learn)
         return self
 
     @transaction

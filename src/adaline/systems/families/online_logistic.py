@@ -128,7 +128,9 @@ class OnlineLogistic:
         if not isinstance(x, Mapping):
             row = row_of_array(x, self.scan.features if basis is None else basis.n_features_in_)
         elif names is not None:
-            found = sorted((names[name], number_in(name, value)) for name, value in x.items() if name in names)
+            columns = self.scan.features  # `names` may have more, of a row that another thread is learning from
+            known = ((names.get(name, columns), name) for name in x)
+            found = sorted((j, number_in(name, x[name])) for j, name in known if j < columns)
             return np.array([j for j, _ in found], np.int64), _finite(np.array([v for _, v in found], np.float64))
         elif coding is not None:
             row = coded_row(x, coding)
