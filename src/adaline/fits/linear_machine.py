@@ -44,14 +44,7 @@ from adaline.results import Certificate, Solution, Status
 from adaline.solvers.least_squares.dependence import Dependence, independent
 from adaline.solvers.least_squares.descent import read_rate
 from adaline.solvers.least_squares.fit import certificate, digits
-from adaline.solvers.smooth.choose import (
-    MATRIX,
-    SMOOTH_SOLVERS,
-    diagonal_metric,
-    minimise_near,
-    minimise_smooth,
-    needs_metric,
-)
+from adaline.solvers.smooth.choose import MATRIX, diagonal_metric, minimise_near, minimise_smooth, needs_metric
 from adaline.solvers.smooth.firth import firth, firth_ratios
 from adaline.solvers.smooth.gradient import Stop, gradient_descent
 from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, FamilyFit, LikelihoodFit, raw_root
@@ -60,7 +53,6 @@ from adaline.solvers.smooth.newton import CUT, FLAT, Curvature, DescentResult, c
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import proximal
 from adaline.sources import Source
-from adaline.sources.held import WideRows
 from adaline.sums import Densities, FamilyPoint, FamilySums, NullScore, ShapeScore, Targets, View
 
 DEPENDENT = (
@@ -257,44 +249,7 @@ def best_constants(source: Source, loss: Loss, targets: Targets) -> Array:
 
 def minimise(problem: Problem, constants: Constants, options: MachineOptions) -> FittedMachine:
     """Return the machine of least objective."""
-    smooth = not options.free and not options.firth and options.near is None and options.solver in SMOOTH_SOLVERS
-    if isinstance(problem.source, WideRows) and smooth:
-        return _minimise_held(problem, problem.source.columns, constants, options)
     return _Minimising(problem, constants, options).run()
-
-
-def _minimise_held(
-    problem: Problem, columns: NDArray[np.intp], constants: Constants, options: MachineOptions
-) -> FittedMachine:
-    """Return the machine of least objective, found in the columns that have entries: penalties hold others at zero."""
-    few = problem.of_columns(columns)
-    assert few is not None
-    entries = np.concatenate([[0], 1 + columns])
-    own = replace(
-        options,
-        penalty=RidgePenalty(options.penalty.value, options.penalty.unit[columns]),
-        init=None if options.init is None else options.init[:, entries],
-    )
-    fitted = _Minimising(few, replace(constants, theta=constants.theta[:, entries]), own).run()
-    found, depends = fitted.found, fitted.dependence
-    assert found is not None
-    assert depends is not None
-
-    def in_all(some: Array) -> Array:
-        every = np.zeros((len(some), 1 + problem.features))
-        every[:, entries] = some
-        return every
-
-    constant = np.ones(problem.features, dtype=np.bool_)
-    constant[columns] = depends.constant
-    at = found.evaluation._replace(gradient=in_all(found.evaluation.gradient), hessian=None)
-    return replace(
-        fitted,
-        solution=fitted.solution._replace(theta=in_all(fitted.solution.theta)),
-        problem=problem,
-        found=found._replace(theta=in_all(found.theta), evaluation=at, curvature=None),
-        dependence=independent(constant),
-    )
 
 
 def likelihood_of(fitted: FittedMachine, options: MachineOptions, null: float) -> LikelihoodFit:
@@ -307,10 +262,7 @@ def likelihood_of(fitted: FittedMachine, options: MachineOptions, null: float) -
     if options.firth:
         log_likelihood = -problem.evaluate(found.theta).value
     else:
-        live = w.any(axis=0)  # of millions of columns, most weights may be zero
-        penalty = 0.5 * float((problem.ridge[live] * w[:, live] ** 2).sum())
-        if options.l1:
-            penalty += float((_corners(problem, options)[live] * np.abs(w[:, live])).sum())
+        penalty = 0.5 * float((problem.ridge * w**2).sum()) + float((_corners(problem, options) * np.abs(w)).sum())
         log_likelihood = penalty - found.evaluation.value
     return LikelihoodFit(
         fitted.solution,

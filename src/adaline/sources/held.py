@@ -7,9 +7,9 @@ rows have lie side by side in memory, and products with them stay in the cache.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import scipy
@@ -18,51 +18,48 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, host
 from adaline.block import Block, Shape, UnitsApart
 from adaline.sources.array import SparseSource
-from adaline.sources.base import MAX_BLOCK_ROWS, InMemory, Reader, S, Source
+from adaline.sources.base import MAX_BLOCK_ROWS, InMemory, KnownTargets, Reader, Source
 from adaline.sources.threads import run_blocks
-from adaline.sums import Spread
 from adaline.sums.sample import WIDE
 
 HELD = 2**30  # bytes of rows at most
 LOT, MOST_LOTS = 4, 16  # entries for each column of the rows that share one sum, and such lots of rows at most
 
 
-class CompactRows(InMemory):
-    """Sparse rows in memory in lots, each with one sum; see `WideRows`."""
+class CompactRows(InMemory, KnownTargets):
+    """Sparse rows (N, D') of another source, held in memory in lots, each with one sum.
+
+    Parameters
+    ----------
+    lots : the rows, in the columns that have entries.
+    columns : (D',) the indices of those columns among all.
+    t, weight : targets (N, K), and weights (N,) or None.
+    origin : the source that the rows were read from.
+    """
 
     sparse = True
 
-    def __init__(self, lots: list[UnitsApart], t: Array, weight: Array | None, reads: list[int]) -> None:
-        self.lots_of_rows, self.t, self.weight, self.reads, self.names = lots, t, weight, reads, None
+    def __init__(
+        self, lots: list[UnitsApart], columns: NDArray[np.intp], t: Array, weight: Array | None, origin: Source
+    ) -> None:
+        self.lots_of_rows, self.columns, self.t, self.weight, self.origin = lots, columns, t, weight, origin
+        self.reads, self.names = origin.reads, None
         self.ends = np.cumsum([0, *(lot.shape[0] for lot in lots)])
         self.n_rows = int(self.ends[-1])
         self.shape, self.flat = Shape(lots[0].shape[1], t.shape[1]), t.shape[1] == 1
-
-    @property
-    def weighted(self) -> bool:
-        """Whether the rows have weights."""
-        return self.weight is not None
 
     @property
     def density(self) -> float:
         """The fraction of the numbers of X that are stored."""
         return sum(lot.nnz for lot in self.lots_of_rows) / max(self.n_rows * self.shape.features, 1)
 
-    def read_weights(self) -> Array | None:
-        """Return the weights, (N,), or None."""
-        return self.weight
-
-    def read_targets(self) -> Array:
-        """Return the targets, (N, K)."""
-        return self.t
-
     def with_targets(self, t: Array) -> CompactRows:
         """Return the same rows with other targets, (N, K)."""
-        return CompactRows(self.lots_of_rows, t, self.weight, self.reads)
+        return CompactRows(self.lots_of_rows, self.columns, t, self.weight, self.origin)
 
     def with_weight(self, weight: Array | None) -> CompactRows:
         """Return the same rows with other weights, (N,)."""
-        return CompactRows(self.lots_of_rows, self.t, weight, self.reads)
+        return CompactRows(self.lots_of_rows, self.columns, self.t, weight, self.origin)
 
     def take_rows(self, rows: NDArray[np.intp]) -> CompactRows:
         """Return the source of the rows with these indices, copied, in the order given."""
@@ -75,16 +72,35 @@ class CompactRows(InMemory):
         some = _stacked(parts)
         if (order[1:] < order[:-1]).any():
             some = some.taken(np.argsort(order))
-        return CompactRows([some], self.t[rows], None if self.weight is None else self.weight[rows], [0])
+        weight = None if self.weight is None else self.weight[rows]
+        out = CompactRows([some], self.columns, self.t[rows], weight, self.origin)
+        out.reads = [0]
+        return out
 
     def take_columns(self, columns: NDArray[np.intp]) -> SparseSource:
         """Return some columns, copied, in the order given."""
         index = np.full(self.shape.features, -1, dtype=np.int32)
         index[columns] = np.arange(len(columns), dtype=np.int32)
+        return self._in_one_matrix(lambda lot: _columns_of(lot, index, len(columns)))
+
+    def packed(self) -> SparseSource:
+        """Return all rows as one CSR matrix, of three times the memory where most entries are units."""
+        return self._in_one_matrix(UnitsApart.packed)
+
+    def name(self, column: int) -> str:
+        """Return the name of a column."""
+        return self.origin.name(int(self.columns[column]))
+
+    def refuse_nonfinite(self) -> None:
+        """Raise, naming what is not finite or missing where the rows were read from."""
+        self.origin.refuse_nonfinite()
+
+    def _in_one_matrix(self, rows_of: Callable[[UnitsApart], Any]) -> SparseSource:
+        """Return the CSR rows that a function makes of each lot, one after the other."""
         found: list[Any] = [None] * len(self.lots_of_rows)
 
         def work(i: int) -> None:
-            found[i] = _columns_of(self.lots_of_rows[i], index, len(columns))
+            found[i] = rows_of(self.lots_of_rows[i])
 
         run_blocks(len(found), work)
         out = SparseSource(scipy.sparse.vstack(found).tocsr(), self.t, self.weight)
@@ -107,87 +123,11 @@ class CompactRows(InMemory):
         return len(self.lots_of_rows)
 
 
-class WideRows(InMemory):
-    """Sparse rows (N, D) of another source, held in memory.
-
-    Parameters
-    ----------
-    base : the rows in the columns that have entries.
-    columns : the indices of those columns among all.
-    origin : the source that the rows were read from.
-    """
-
-    sparse = True
-
-    def __init__(self, base: CompactRows, columns: NDArray[np.intp], origin: Source) -> None:
-        self.base, self.columns, self.origin = base, columns, origin
-        self.shape = Shape(origin.shape.features, base.shape.targets)
-        self.n_rows, self.names, self.coding, self.reads = base.n_rows, origin.names, origin.coding, base.reads
-        self.flat = base.flat
-
-    @property
-    def weighted(self) -> bool:
-        """Whether the rows have weights."""
-        return self.base.weighted
-
-    @property
-    def density(self) -> float:
-        """The fraction of the numbers of X that are stored."""
-        return self.base.density * self.base.shape.features / max(self.shape.features, 1)
-
-    def read_weights(self) -> Array | None:
-        """Return the weights, (N,), or None."""
-        return self.base.read_weights()
-
-    def read_targets(self) -> Array:
-        """Return the targets, (N, K)."""
-        return self.base.read_targets()
-
-    def with_targets(self, t: Array) -> WideRows:
-        """Return the same rows with other targets, (N, K)."""
-        return WideRows(self.base.with_targets(t), self.columns, self.origin)
-
-    def with_weight(self, weight: Array | None) -> WideRows:
-        """Return the same rows with other weights, (N,)."""
-        return WideRows(self.base.with_weight(weight), self.columns, self.origin)
-
-    def take_rows(self, rows: NDArray[np.intp]) -> WideRows:
-        """Return the source of the rows with these indices, copied, in the order given."""
-        return WideRows(self.base.take_rows(rows), self.columns, self.origin)
-
-    def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
-        """Return the sum over all rows: of targets and of columns one by one, over the columns that have entries."""
-        if kind.of_targets:
-            return self.base.sum(kind, theta, **config)
-        if issubclass(kind, Spread):
-            own = {name: values[self.columns] for name, values in config.items()}
-            return cast(S, self.base.sum(kind, theta, **own).in_columns(self.columns, self.shape.features))
-        return super().sum(kind, theta, **config)
-
-    def refuse_nonfinite(self) -> None:
-        """Raise, naming what is not finite or missing where the rows were read from."""
-        self.origin.refuse_nonfinite()
-
-    def _readers(self) -> Iterator[Reader]:
-        for read in self.base._readers():
-            yield partial(self._read, read)
-
-    def _read(self, read: Reader) -> Iterator[Block]:
-        for block in read():
-            x = block.packed().x
-            x = type(x)((x.data, self.columns[x.indices], x.indptr), shape=(block.rows, self.shape.features))
-            x.sort_indices()
-            yield Block(x, block.t, block.weight, first_row=block.first_row)
-
-    def _max_threads(self) -> int | None:
-        return self.base._max_threads()
-
-
 class TooLarge(Exception):
     """Rows take more memory than is allowed."""
 
 
-def hold_rows(source: Source) -> WideRows | None:
+def hold_rows(source: Source) -> CompactRows | None:
     """Return wide sparse rows in memory, in one read; None where they are not, or take too much of it.
 
     Rows that lie in memory already are left as they are where most columns have entries.
@@ -200,8 +140,9 @@ def hold_rows(source: Source) -> WideRows | None:
 
     def compact(block: Block) -> tuple[list[UnitsApart], Array, Array | None]:
         nonlocal total
+        x = _canonical(block.x)
         cuts = range(0, max(block.rows, 1), MAX_BLOCK_ROWS)
-        rows = [UnitsApart.of(block.x[first : first + MAX_BLOCK_ROWS] if len(cuts) > 1 else block.x) for first in cuts]
+        rows = [UnitsApart.of(x[first : first + MAX_BLOCK_ROWS] if len(cuts) > 1 else x) for first in cuts]
         total += sum(part.nbytes for part in rows)
         if total > HELD:
             raise TooLarge
@@ -216,7 +157,16 @@ def hold_rows(source: Source) -> WideRows | None:
     pieces = [part for rows, _, _ in found for part in rows]
     del found
     columns = _renumber(pieces, source.shape.features)
-    return WideRows(CompactRows(_lots(pieces, len(columns)), t, weight, source.reads), columns, source)
+    return CompactRows(_lots(pieces, len(columns)), columns, t, weight, source)
+
+
+def _canonical(x: Any) -> Any:
+    """Return CSR rows with one entry for each column of a row."""
+    if x.has_canonical_format:
+        return x
+    x = x.copy()
+    x.sum_duplicates()
+    return x
 
 
 def _mostly_empty(x: Any) -> bool:

@@ -11,7 +11,7 @@ from adaline.arrays import is_sparse
 from adaline.block import Block
 from adaline.sources.array import ArraySource, SparseSource, source_of
 from adaline.sources.base import InMemory, Source
-from adaline.sources.held import CompactRows, WideRows
+from adaline.sources.held import CompactRows
 from adaline.sums import RowSample
 
 
@@ -49,8 +49,6 @@ def _taken(indices: NDArray[np.intp], block: Block) -> Block | None:
 def select_columns(source: Source, columns: NDArray[np.intp]) -> Source | None:
     """Return some columns of a source, in the order given; None where its rows do not lie in memory."""
     out: ArraySource | SparseSource
-    if isinstance(source, WideRows) and columns is source.columns:
-        return source.base
     if isinstance(source, CompactRows):
         return source.take_columns(columns)
     if isinstance(source, SparseSource):

@@ -30,9 +30,6 @@ class Sum(ABC):
     reads_units: ClassVar[bool] = False
     """Whether `add` accepts a block whose x are UnitsApart."""
 
-    of_targets: ClassVar[bool] = False
-    """Whether it is a sum over targets and weights alone, whatever the columns."""
-
     @classmethod
     @abstractmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:

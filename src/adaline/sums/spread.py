@@ -75,15 +75,6 @@ class Spread(Sum):
         parts = (self.first, self.second, self.top, self.exponent)
         return Spread(self.weight, *(part[columns] for part in parts))
 
-    def in_columns(self, columns: NDArray[np.intp], count: int) -> Spread:
-        """Return the statistics of `count` columns, of which these are some, by their indices; others are zero."""
-        parts = (self.first, self.second, self.top, self.exponent)
-        every = np.zeros((len(parts), count))
-        for own, part in zip(every, parts, strict=True):
-            if part.any():  # pages of zeros that are never written take no memory
-                own[columns] = part
-        return Spread(self.weight, *every)
-
     def _spread(self) -> Array:
         return np.asarray(np.sqrt(self.second / self.weight)) if self.weight > 0 else np.zeros_like(self.second)
 

@@ -21,7 +21,6 @@ class Targets(Sum):
     """
 
     reads_units: ClassVar[bool] = True
-    of_targets: ClassVar[bool] = True
 
     def __init__(self, sums: Array, largest: float) -> None:
         self.sums, self.largest = sums, largest
@@ -85,7 +84,6 @@ class WeightTotals(Sum):
     """
 
     reads_units: ClassVar[bool] = True
-    of_targets: ClassVar[bool] = True
 
     def __init__(self, weight: float, rows: int, logs: float, lightest: float) -> None:
         self.weight, self.rows, self.logs, self.lightest = weight, rows, logs, lightest
@@ -120,7 +118,6 @@ class ClassWeights(Sum):
     """Total weights (C,) of the classes 0 .. C - 1, C - 1 the largest index met, and the smallest positive weight."""
 
     reads_units: ClassVar[bool] = True
-    of_targets: ClassVar[bool] = True
 
     def __init__(self, weights: Array, lightest: float) -> None:
         self.weights, self.lightest = weights, lightest
@@ -163,7 +160,6 @@ class LabelWeights(Sum):
     """
 
     reads_units: ClassVar[bool] = True
-    of_targets: ClassVar[bool] = True
 
     def __init__(self, weights: dict[float, float], labels: dict[float, Any], lightest: float, book: Any) -> None:
         self.weights, self.labels, self.lightest, self.book = weights, labels, lightest, book

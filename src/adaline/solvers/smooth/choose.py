@@ -8,7 +8,8 @@
                     last Newton step.
     M > MATRIX    L-BFGS in the metric of each machine's own matrix, of the rows with the largest curvature, where D^2
                   can be paid for, of the diagonal for wide data; either is taken anew now and then. If that does not
-                  converge, truncated Newton goes on: best near the minimum of what is badly conditioned.
+                  converge, truncated Newton goes on: best near the minimum of what is badly conditioned. One machine of
+                  sparse rows of 2^14 columns or more: truncated Newton in a metric of two levels (`two_level`).
 
 `tol` bounds gap / (objective of the best constant), whatever the solver.
 """
@@ -18,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -25,7 +27,6 @@ from adaline.arrays import Array
 from adaline.solvers.smooth.duality_gap import Planes
 from adaline.solvers.smooth.lbfgs import Done, Metric, balanced, lbfgs, low_contrasts, of_blocks, of_diagonal
 from adaline.solvers.smooth.newton import (
-    FLAT,
     Curvature,
     DescentResult,
     GiveUp,
@@ -38,8 +39,10 @@ from adaline.solvers.smooth.newton import (
 )
 from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.solvers.smooth.truncated_newton import truncated_newton
+from adaline.solvers.smooth.two_level import two_level_newton
 from adaline.sources.sample import draw_rows
 from adaline.sources.threads import one_blas_thread
+from adaline.sums.sample import WIDE
 
 SMOOTH_SOLVERS = ("auto", "newton", "lbfgs", "newton-cg")
 NEWTON = "Newton (IRLS)"
@@ -55,7 +58,6 @@ BLOCK_ROWS = 12  # rows that such a matrix is summed over, for each column
 SURE, NEAR_STEPS = 1e-3, 8  # share of the gap that is aimed at, and steps, of a fit near another one
 LITTLE = 1e-3  # share of F that a metric of the diagonal must gain, or truncated Newton goes on
 PROVABLE = 0.5  # share of the gap wanted that is aimed at where it is to be proven after the last step
-STEEP = 8  # columns of sparse rows that a last step of their own levels, so that others alone decide when to stop
 FIRST_STEPS, NEXT_STEPS, MOST_STEPS = 10, 40, 300  # in one metric, far from the minimum, nearer to it, and in all
 
 
@@ -166,8 +168,13 @@ def _without_matrix(problem: Problem, theta: Array, wanted: float, solver: str, 
         return lambda evaluation, estimate: _estimated_gap(problem, evaluation, estimate) <= limit
 
     in_blocks = solver != "newton-cg" and _has_blocks(problem)
-    enough = below(wanted * PROVABLE if problem.penalised else wanted)
-    if solver == "newton-cg":
+    in_two_levels, gap = solver != "lbfgs" and _has_two_levels(problem), partial(_estimated_gap, problem)
+    provable = wanted * PROVABLE if problem.penalised else wanted
+    enough = below(provable)
+    if in_two_levels:
+        found = two_level_newton(problem, theta, gap, provable, give_up)
+        name = "truncated Newton in a metric of two levels"
+    elif solver == "newton-cg":
         found = truncated_newton(problem, theta, of_columns, enough, give_up=give_up)
         name = "truncated Newton in the metric of the diagonal"
     elif in_blocks:
@@ -176,18 +183,22 @@ def _without_matrix(problem: Problem, theta: Array, wanted: float, solver: str, 
     else:
         found = _refreshed(problem, theta, of_columns, FIRST_STEPS, LITTLE, enough, give_up)
         name = "L-BFGS in the metric of the diagonal"
-    if not found.converged and not found.given_up and solver != "newton-cg":
+    if not found.converged and not found.given_up and not in_two_levels and solver != "newton-cg":
         found = truncated_newton(problem, found.theta, of_columns, enough, give_up=give_up).after(found)
         name += ", then truncated Newton"
     if problem.penalised:
-        found = _with_duality_gap(problem, _levelled(problem, found, wanted))
+        found = _with_duality_gap(problem, found)
         if found.converged and wanted < found.gap < math.inf:  # the estimate was met, and the proof is not
-            sure = below(wanted * min(0.25, 0.5 * wanted / found.gap))
-            if in_blocks:
-                again = _refreshed(problem, found.theta, of_each, NEXT_STEPS, 0.0, sure, give_up)
+            closer = wanted * min(0.25, 0.5 * wanted / found.gap)
+            if in_two_levels:
+                again = two_level_newton(
+                    problem, found.theta, partial(_estimated_gap, problem, estimate=math.inf), closer
+                )
+            elif in_blocks:
+                again = _refreshed(problem, found.theta, of_each, NEXT_STEPS, 0.0, below(closer), give_up)
             else:
-                again = truncated_newton(problem, found.theta, of_columns, sure)
-            found = _with_duality_gap(problem, _levelled(problem, again.after(found), wanted))
+                again = truncated_newton(problem, found.theta, of_columns, below(closer))
+            found = _with_duality_gap(problem, again.after(found))
     return found._replace(solver=name)
 
 
@@ -214,6 +225,12 @@ def _has_blocks(problem: Problem) -> bool:
     side, most = 1 + problem.features, 2 * problem.outputs - 1 if problem.loss.coupled else problem.outputs
     rows = max(BLOCK_ROWS * side, LEAST_SAMPLE)
     return most * side**2 <= BLOCKS and not problem.source.sparse and rows < problem.source.n_rows
+
+
+def _has_two_levels(problem: Problem) -> bool:
+    """Return whether rows are wide and sparse, of one output, and strong convexity proves a gap."""
+    wide = problem.source.sparse and problem.features >= WIDE
+    return wide and problem.outputs == 1 and problem.loss.convex and problem.penalised
 
 
 def _on_sample(sample: Problem, theta: Array, wanted: float, max_steps: int) -> DescentResult:
@@ -291,45 +308,11 @@ def _with_duality_gap(problem: Problem, found: DescentResult) -> DescentResult:
     return found._replace(gap=gap)
 
 
-def _can_level(problem: Problem) -> bool:
-    """Return whether a few columns are levelled before a proof: some of sparse rows may be dense, in large units."""
-    return problem.source.sparse and problem.outputs == 1 and problem.loss.convex and problem.features > STEEP
-
-
-def _levelled(problem: Problem, found: DescentResult, wanted: float) -> DescentResult:
-    """Return the point after a Newton step in the intercept and the few columns that keep the gap from being proven.
-
-    By strong convexity a slope g_j counts as g_j^2 / (2 ridge_j), though the objective bends far more along a column
-    with numbers in most rows: truncated Newton steps would go on for the proof alone.
-    """
-    if not _can_level(problem) or not found.converged:
-        return found
-    g = found.evaluation.gradient
-    terms = g[0, 1:] ** 2 / problem.ridge / 2
-    steep = np.argsort(-terms)[:STEEP]
-    left = float(terms.sum()) - np.cumsum(terms[steep])
-    steep = steep[: int(np.searchsorted(-left, -0.25 * wanted)) + 1]
-    if terms.sum() <= 0.5 * wanted:
-        return found
-    entries = np.concatenate([[0] if problem.intercept else [], 1 + steep]).astype(np.intp)
-    matrix, step = np.empty((len(entries), len(entries))), np.zeros_like(found.theta)
-    for row, entry in zip(matrix, entries, strict=True):
-        step[0, entry] = 1.0
-        row[:] = problem.times(found.theta, step)[0, entries]
-        step[0, entry] = 0.0
-    step[0, entries] = -np.linalg.lstsq(matrix, g[0, entries], rcond=None)[0]
-    new = problem.evaluate(found.theta + step)
-    if new.value > found.evaluation.value + FLAT * abs(found.evaluation.value):
-        return found
-    return found.moved(step, new)
-
-
-def _estimated_gap(problem: Problem, evaluation: Evaluation, estimate: float) -> float:
+def _estimated_gap(problem: Problem, evaluation: Evaluation, estimate: float = math.inf) -> float:
     """Return about the gap, to stop by: from strong convexity, intercepts apart; else the estimate as it is."""
     if not problem.penalised or not problem.loss.convex:
         return estimate
     g = evaluation.gradient
-    terms = g[:, 1:] ** 2 / problem.ridge
-    slopes = float((np.partition(terms[0], -STEEP)[:-STEEP] if _can_level(problem) else terms).sum()) / 2
+    slopes = float((g[:, 1:] ** 2 / problem.ridge).sum()) / 2
     intercepts = float((g[:, 0] ** 2).sum()) / max(problem.spread.weight * 1e-2, 1e-300)
     return slopes + intercepts

@@ -26,7 +26,7 @@ from adaline.arrays import Array
 from adaline.solvers.smooth.lbfgs import inner, of_diagonal
 from adaline.solvers.smooth.newton import FLAT, DescentResult
 from adaline.solvers.smooth.problem import Evaluation, Problem
-from adaline.solvers.smooth.truncated_newton import newton_step
+from adaline.solvers.smooth.truncated_newton import forcing_share, newton_step
 
 GAIN = 1e-4  # share of what the slope promises that a step must gain
 HALVINGS = 40
@@ -54,8 +54,10 @@ def orthant_newton(
         steep = least_subgradient(theta, evaluation.gradient, l1)
         free = (theta != 0) | (steep != 0)
         metric = of_diagonal(np.where(free, problem.diagonal(theta), 0.0))
-        first = first or math.sqrt(inner(steep, metric(steep)))
-        step = newton_step(partial(_free_product, problem, theta, free), steep, metric, first)
+        length = math.sqrt(inner(steep, metric(steep)))
+        first = first or length
+        times = partial(_free_product, problem, theta, free)
+        step, _ = newton_step(times, steep, metric, forcing_share(length, first))
         new = _search(problem, l1, here, steep, step)
         if new is None:
             return here

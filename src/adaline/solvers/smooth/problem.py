@@ -13,20 +13,24 @@ matrix of second derivatives that keeps it regular in that direction.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, host
+from adaline.block import Block
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.losses import Loss
+from adaline.losses import Loss, Squared
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares.dependence import SQUARED_PIVOT, Dependence, dependence
 from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.sources import Source
-from adaline.sources.held import WideRows
+from adaline.sources.array import SparseSource
+from adaline.sources.held import CompactRows
 from adaline.sources.sample import draw_rows, select_columns
 from adaline.sums import CurvatureDiagonal, HessianProduct, Objective, Point, Spread, ThinnedCurvature, Thinning, View
 from adaline.sums.objective import margins, row_weights
@@ -167,6 +171,19 @@ class Problem:
         out[:, 1:] += self.ridge * direction[:, 1:]
         out[:, 0] *= self.intercept
         return out
+
+    def second_derivatives(self, theta: Array) -> tuple[Callable[[Array], Array], Array]:
+        """Return the product of the second derivatives at theta with a direction, and their diagonal, (K, 1 + D).
+
+        Of one output of sparse rows in memory the curvature of each row is kept: products are then the gradients of
+        1/2 sum curvature (w'x + w0)^2, which take one output of a row less.
+        """
+        if self.outputs > 1 or not isinstance(self.source, CompactRows | SparseSource):
+            return partial(self.times, theta), self.diagonal(theta)
+        curvature = self.source.each_block(partial(_row_curvature, Point(self.loss, theta, self.view)), packed=False)
+        bent = self.source.with_targets(np.zeros((self.source.n_rows, 1))).with_weight(np.concatenate(curvature))
+        quadratic = replace(self, source=bent, loss=Squared(), sample=None, lightest=None)
+        return lambda direction: quadratic.evaluate(direction).gradient, quadratic.diagonal(theta)
 
     def penalised_by(self, penalty: RidgePenalty) -> Problem:
         """Return the same objective with another penalty."""
@@ -309,6 +326,12 @@ class Problem:
         return matrix
 
 
+def _row_curvature(point: Point, block: Block) -> Array:
+    """Return the weighted second derivative of the loss of each row by its only output, (n,)."""
+    z = margins(block, point)
+    return np.asarray(row_weights(block, z) * point.loss.curvature(z, block.t))[:, 0]
+
+
 def _clearly_independent(vectors: Array) -> bool:
     """Whether many vectors, the columns of (D, A), are independent by a wide margin, told by a Cholesky factor.
 
@@ -364,24 +387,8 @@ def build_problem(
     """
     spread = column_spread(source) if spread is None else spread
     weight = spread.weight if weight is None else weight
-    if isinstance(source, WideRows):
-        held = source.columns
-        view, ridge = _view_of(
-            spread.of_columns(held), intercept, True, RidgePenalty(penalty.value, penalty.unit[held])
-        )
-        every, all_ridges = (np.zeros(len(spread.first)) for _ in view), penalty.value * penalty.unit**2
-        all_ridges[held] = ridge
-        view, ridge = View(*(_put(part, held, own) for part, own in zip(every, view, strict=True))), all_ridges
-    else:
-        view, ridge = _view_of(spread, intercept, source.sparse, penalty)
+    view, ridge = _view_of(spread, intercept, source.sparse, penalty)
     return Problem(source, loss, outputs, intercept, view, ridge, spread, weight, sample, lightest)
-
-
-def _put(every: Array, columns: NDArray[np.intp], values: Array) -> Array:
-    """Return an array with some values, in place; those that are zero are not written, and take no memory."""
-    nonzero = values != 0
-    every[columns[nonzero]] = values[nonzero]
-    return every
 
 
 def _view_of(spread: Spread, intercept: bool, sparse: bool, penalty: RidgePenalty) -> tuple[View, Array]:
