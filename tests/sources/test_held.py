@@ -11,8 +11,10 @@ from scipy import sparse
 
 from adaline import LogisticRegression, open_table
 from adaline.block import Block, UnitsApart
+from adaline.errors import InvalidData
 from adaline.losses import Logistic
 from adaline.results import Status
+from adaline.solvers.smooth import choose
 from adaline.sources import held as held_module
 from adaline.sources.array import SparseSource
 from adaline.sources.held import CompactRows, hold_rows
@@ -159,6 +161,68 @@ def test_fits_of_hashed_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hel
     if not l1:
         peer = Peer(solver="newton-cholesky", tol=1e-12).fit(rows, t)
         np.testing.assert_allclose(w, peer.coef_[0], atol=2e-4)
+
+
+def fitted_apart(x: Any, y: Any, **options: Any) -> tuple[Any, Any]:
+    """Return a model of wide sparse rows, and one of the columns that have entries, dense."""
+    met = np.flatnonzero(np.bincount(x.indices, minlength=x.shape[1]))
+    weight = options.pop("sample_weight", None)
+    models = [LogisticRegression(penalty=1.0, tol=1e-12, **options) for _ in range(2)]
+    for model, rows in zip(models, (x, x[:, met].toarray()), strict=True):
+        model.fit(rows, y, sample_weight=weight)
+        assert model.certificate_.status is Status.SOLVED
+    np.testing.assert_allclose(models[0].coef_[:, met], models[1].coef_, atol=1e-4)
+    np.testing.assert_allclose(models[0].intercept_, models[1].intercept_, atol=1e-4)
+    assert not np.delete(models[0].coef_, met, axis=1).any()
+    np.testing.assert_allclose(models[0].certificate_.objective, models[1].certificate_.objective, rtol=1e-9)
+    return models[0], models[1]
+
+
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"fit_intercept": False}, {"class_weight": "balanced"}, {"standardize": True}, {"solver": "newton-cg"}],
+    ids=str,
+)
+def test_a_model_of_wide_rows_is_that_of_their_columns(
+    options: dict[str, Any], many: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a matrix of second derivatives, and as if there were too many coefficients for one."""
+    x, rng = rows_of(300), np.random.default_rng(4)
+    if many:
+        monkeypatch.setattr(choose, "WIDE", 1)
+        monkeypatch.setattr(choose, "_with_matrix", lambda *given: choose._without_matrix(*given[:3], "auto", given[3]))
+    fitted_apart(x, rng.random(300) < 0.4, sample_weight=rng.integers(0, 3, 300).astype(float), **options)
+
+
+def test_three_classes_and_weights_to_start_from() -> None:
+    x, rng = rows_of(200), np.random.default_rng(5)
+    fitted_apart(x, rng.integers(0, 3, 200))
+    fitted_apart(x, rng.integers(0, 3, 200), scheme="one-vs-rest")
+    y = rng.random(200) < 0.4
+    model, _ = fitted_apart(x, y)
+    again = LogisticRegression(penalty=1.0, tol=1e-10, init=np.insert(model.coef_, 0, model.intercept_, axis=1)).fit(
+        x, y
+    )
+    assert again.n_iter_ <= 2
+    np.testing.assert_allclose(again.coef_, model.coef_, atol=1e-6)
+
+
+def test_rows_that_a_plane_separates_and_rows_of_one_class() -> None:
+    x = rows_of(200)
+    y = x[:, [20]].toarray()[:, 0] > 0
+    model, _ = fitted_apart(x, y)
+    assert (model.predict(x) == y).mean() > 0.9
+    assert model.separation_ is None
+    with pytest.raises(InvalidData, match="at least 2 classes"):
+        LogisticRegression(penalty=1.0).fit(x, np.ones(200))
+
+
+def test_a_number_that_is_not_finite_is_named() -> None:
+    x = rows_of(50)
+    x[7, 20] = np.nan
+    with pytest.raises(InvalidData, match="NaN"):
+        LogisticRegression(penalty=1.0).fit(x, np.arange(50) % 2)
 
 
 def test_a_stream_is_read_once_and_samples_stay_sparse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

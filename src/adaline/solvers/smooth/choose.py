@@ -228,9 +228,9 @@ def _has_blocks(problem: Problem) -> bool:
 
 
 def _has_two_levels(problem: Problem) -> bool:
-    """Return whether rows are wide and sparse, of one output, and strong convexity proves a gap."""
-    wide = problem.source.sparse and problem.features >= WIDE
-    return wide and problem.outputs == 1 and problem.loss.convex and problem.penalised
+    """Return whether rows are wide and sparse, of one output, F bends everywhere, and strong convexity proves a gap."""
+    loss, wide = problem.loss, problem.source.sparse and problem.features >= WIDE
+    return wide and problem.outputs == 1 and loss.convex and math.isfinite(loss.concordance) and problem.penalised
 
 
 def _on_sample(sample: Problem, theta: Array, wanted: float, max_steps: int) -> DescentResult:
