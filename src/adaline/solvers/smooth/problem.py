@@ -181,7 +181,7 @@ class Problem:
         if self.outputs > 1 or not isinstance(self.source, CompactRows | SparseSource):
             return partial(self.times, theta), self.diagonal(theta)
         curvature = self.source.each_block(partial(_row_curvature, Point(self.loss, theta, self.view)), packed=False)
-        bent = self.source.with_targets(np.zeros((self.source.n_rows, 1))).with_weight(np.concatenate(curvature))
+        bent = self.source.with_weight(np.concatenate(curvature)).with_targets(np.zeros((self.source.n_rows, 1)))
         quadratic = replace(self, source=bent, loss=Squared(), sample=None, lightest=None)
         return lambda direction: quadratic.evaluate(direction).gradient, quadratic.diagonal(theta)
 

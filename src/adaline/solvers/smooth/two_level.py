@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy
@@ -92,7 +92,7 @@ class CoarseSpace:
         own, ridge = diagonal[0, 1:], problem.ridge
         share = np.where(self.head, 1.0, (own - ridge) * self.answer / own)
         scale, offset = problem.view
-        view = View(np.ones(self.size), np.bincount(self.group, share * offset, self.size))
+        view = View(np.ones(self.size), np.bincount(self.group, share * offset, self.size).astype(np.float64))
         matrix, weight = np.zeros((1 + self.size, 1 + self.size)), 0.0
         for block in self.sample:
             z = margins(block, Point(problem.loss, theta, problem.view))
@@ -118,7 +118,8 @@ class CoarseSpace:
         return replace(block, x=combined)
 
 
-class TwoLevelMetric(NamedTuple):
+@dataclass(frozen=True)
+class TwoLevelMetric:
     """About the inverse of H; see the module.
 
     Parameters
