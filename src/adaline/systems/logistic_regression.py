@@ -349,6 +349,8 @@ class LogisticRegression(NearFits, LinearClassifier):
             return None
         present = self._present(rows)
         machines = self._fit_machines(rows, present, before, model, path)
+        if rows.columns is not None:  # the rows that were held are let go: vectors of all columns come next
+            rows = replace(rows, source=given.encoded(rows.classes))
         self._take(machines, rows, present, meter)
         self._warn()
         return self

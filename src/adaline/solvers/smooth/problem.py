@@ -180,8 +180,9 @@ class Problem:
         """
         if self.outputs > 1 or not isinstance(self.source, CompactRows | SparseSource):
             return partial(self.times, theta), self.diagonal(theta)
-        curvature = self.source.each_block(partial(_row_curvature, Point(self.loss, theta, self.view)), packed=False)
-        bent = self.source.with_weight(np.concatenate(curvature)).with_targets(np.zeros((self.source.n_rows, 1)))
+        curvature, point = np.empty(self.source.n_rows), Point(self.loss, theta, self.view)
+        self.source.each_block(partial(_put_curvature, curvature, point), packed=False)
+        bent = self.source.with_weight(curvature).with_targets(np.zeros((self.source.n_rows, 1)))
         quadratic = replace(self, source=bent, loss=Squared(), sample=None, lightest=None)
         return lambda direction: quadratic.evaluate(direction).gradient, quadratic.diagonal(theta)
 
@@ -326,10 +327,11 @@ class Problem:
         return matrix
 
 
-def _row_curvature(point: Point, block: Block) -> Array:
-    """Return the weighted second derivative of the loss of each row by its only output, (n,)."""
+def _put_curvature(out: Array, point: Point, block: Block) -> None:
+    """Put the weighted second derivative of the loss of each row by its only output in its place of (N,)."""
     z = margins(block, point)
-    return np.asarray(row_weights(block, z) * point.loss.curvature(z, block.t))[:, 0]
+    weighted = row_weights(block, z) * point.loss.curvature(z, block.t)
+    out[block.first_row : block.first_row + block.rows] = weighted[:, 0]
 
 
 def _clearly_independent(vectors: Array) -> bool:

@@ -157,6 +157,7 @@ def two_level_newton(problem: Problem, theta: Array, gap: Gap, enough: float, gi
         times, diagonal = problem.second_derivatives(here.theta)
         metric = space.metric(problem, here.theta, diagonal)
         step, left = newton_step(times, here.evaluation.gradient, metric, SHARE)
+        del times  # it has a number for each row
         step -= metric.coarse(left)
         slope = inner(here.evaluation.gradient, step)
         new, share = step_along(problem.evaluate, here.theta, here.evaluation, step, slope)
