@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from adaline.sources.threads import run_blocks
 from adaline.sums.sample import WIDE
 
 HELD = 2**30  # bytes of rows at most
+STRETCH = 2**26  # bytes of memory that arrays of rows lie in one after the other while they are read
 LOT, MOST_LOTS = 4, 16  # entries for each column of the rows that share one sum, and such lots of rows at most
 
 
@@ -123,6 +125,32 @@ class CompactRows(InMemory, KnownTargets):
         return len(self.lots_of_rows)
 
 
+class Stretches:
+    """Arrays one after the other in long stretches of memory.
+
+    The system has a stretch back once all its arrays are let go; of arrays of a few megabytes each it would have holes.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._stretch, self._used = Lock(), np.empty(0, dtype=np.uint8), 0
+
+    def moved(self, rows: UnitsApart) -> UnitsApart:
+        """Return the same rows, their arrays copied into stretches."""
+        x = rows.numbers
+        numbers = type(x)(tuple(self.put(part) for part in (x.data, x.indices, x.indptr)), shape=x.shape, copy=False)
+        return UnitsApart(numbers, self.put(rows.units), self.put(rows.starts))
+
+    def put(self, a: Any) -> Any:
+        """Return a copy of a one-dimensional array in a stretch."""
+        with self._lock:
+            if self._used + a.nbytes > len(self._stretch):
+                self._stretch, self._used = np.empty(max(STRETCH, a.nbytes), dtype=np.uint8), 0
+            own = self._stretch[self._used : self._used + a.nbytes].view(a.dtype)
+            self._used += -(-a.nbytes // 8) * 8
+        own[:] = a
+        return own
+
+
 class TooLarge(Exception):
     """Rows take more memory than is allowed."""
 
@@ -136,17 +164,19 @@ def hold_rows(source: Source) -> CompactRows | None:
         return None
     if isinstance(source, InMemory) and not (isinstance(source, SparseSource) and _mostly_empty(source.x)):
         return None
-    total = 0
+    total, stretches = 0, Stretches()
 
     def compact(block: Block) -> tuple[list[UnitsApart], Array, Array | None]:
         nonlocal total
         x = _canonical(block.x)
         cuts = range(0, max(block.rows, 1), MAX_BLOCK_ROWS)
-        rows = [UnitsApart.of(x[first : first + MAX_BLOCK_ROWS] if len(cuts) > 1 else x) for first in cuts]
+        parts = (x[first : first + MAX_BLOCK_ROWS] if len(cuts) > 1 else x for first in cuts)
+        rows = [stretches.moved(UnitsApart.of(part)) for part in parts]
         total += sum(part.nbytes for part in rows)
         if total > HELD:
             raise TooLarge
-        return rows, host(block.t), None if block.weight is None else host(block.weight)
+        t, weight = stretches.put(host(block.t).ravel()), block.weight
+        return rows, t.reshape(block.t.shape), None if weight is None else stretches.put(host(weight))
 
     try:
         found = source.each_block(compact)
