@@ -5,6 +5,7 @@ A full run writes 1e7 rows as Parquet, CSV and Vowpal Wabbit's text, 5 GB in a t
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -41,6 +42,10 @@ def clicks(settings: Settings) -> Section:
     """One pass from files and from memory, and the exact fit."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        (folder / "few").mkdir()
+        _write(folder / "few", 1000)
+        for kind in ("csv", "parquet"):  # so that modules are compiled, as those of an installed package are
+            _ours(folder / "few" / f"clicks.{kind}", ONLINE)
         _write(folder, settings.rows(ROWS))
         out = [_files(folder, settings), _memory(settings)]
     return Section("Ids by the million", _TEXT.format(version("vowpalwabbit"), version("scikit-learn")), out)
@@ -126,8 +131,8 @@ def fit(path: str, solver: str) -> float:
 
     settings: dict[str, Any] = {} if solver == ONLINE else {"penalty": 1.0, "tol": 1e-4}
     source = open_table(path, target="click", hashed=dict.fromkeys(IDS, 2**BITS), progress=False)
-    proof = LogisticRegression(solver=solver, **settings).fit(source).certificate_
-    return float(proof.objective / source.count_rows())
+    model: Any = LogisticRegression(solver=solver, **settings).fit(source)
+    return float(model.progressive_loss_ if solver == ONLINE else model.certificate_.objective / source.count_rows())
 
 
 def _peer(words: Sequence[str]) -> Run:
@@ -139,10 +144,10 @@ def _peer(words: Sequence[str]) -> Run:
 
 def _process(words: Sequence[str]) -> tuple[float, float, str]:
     """Run `python -m words`; return its seconds, its peak memory in bytes, and what it printed."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    command = [sys.executable, "-c", _CHILD, *words]
     start = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-c", _CHILD, *words], check=True, capture_output=True, text=True, encoding="utf-8"
-    )
+    done = subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8", env=environment)
     took = time.perf_counter() - start
     peak = re.search(r"PEAK (\d+)", done.stderr)
     return took, float(peak[1]) if peak else np.nan, done.stdout + done.stderr
