@@ -50,7 +50,7 @@ from adaline.sources.threads import one_blas_thread, run_tasks
 
 EPS = float(np.finfo(np.float64).eps)
 STEPS = 10_000  # of conjugate gradients for a column, at most
-PATIENCE = 100  # of them in the metric of weights, where the graph of levels has one of its own
+PATIENCE = 30  # of them in the metric of weights, where the graph of levels has one of its own
 REDUCTION = 1e-10  # of the residual, in one round
 ENOUGH = 1e-9  # of what remains of a column, that dummies may still explain
 ROUNDS = 4
