@@ -21,12 +21,12 @@ Sigmoids have e = t - phi(z) and the slope phi' (logistic: 4 phi', so that both 
 rows that they have on the wrong side hardly changes with z, and the first steps are mostly such ones. So the first
 epoch follows the log likelihood, g = -e, later ones the squared error:
 
-    first epoch        as logistic, eta = 1; of tanh z is half of that logistic's, and eta = 1/2
+    first epoch        as logistic, with eta = 1; tanh is that of 2 z, so that its eta is 1/2
     later ones         g = -e slope,   u = -h g / (1 + h q phi' slope), one implicit step
 
 (In one pass over four pairs of newsgroups the mean of e^2 is 1.01 to 1.16 times that of Vowpal Wabbit's squared loss
-with steps of the squared error, 0.70 to 0.89 times with these. That keeps its outputs between the least and the largest
-target so far; without it, its squared loss is that of `squared` here, to six digits.)
+with steps of the squared error, 0.70 to 0.89 times with these. Vowpal Wabbit keeps outputs of the squared loss between
+the least and the largest target so far; where it is told not to, its loss is that of `squared` here, to five digits.)
 
 With `penalty` or `l1` (of the weights in the units of the columns, not of the intercept) the weights after a row
 minimise the sum of all gradients so far, of quadratics about earlier weights, and of penalty/2 ||w||^2 + l1 |w|, once
