@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,12 @@ import pytest
 from numpy.typing import NDArray
 
 import adaline
+from adaline.arrays import host
 from adaline.block import Block
-from adaline.kernels import _fused
+from adaline.kernels import fused_kernels
 from adaline.losses import LOSSES, Huber, Loss
 from adaline.row_hashes import row_uniforms, row_uniforms_beside
+from adaline.sources import ArraySource, DeviceSource
 from adaline.sums import Centres, Objective, Point, Spread, View
 from adaline.sums.clusters import clusters_reference
 from adaline.sums.objective import objective_reference
@@ -23,24 +25,24 @@ from adaline.sums.spread import fused_spread, spread_reference
 Array = NDArray[Any]
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("triton")
-
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-ROWS, D = 150, 5
+INTERPRET = {"TRITON_INTERPRET": "1"} if DEVICE == "cpu" else {}
+with pytest.MonkeyPatch.context() as patch:  # Triton decides when it is imported
+    for variable, setting in INTERPRET.items():
+        patch.setenv(variable, setting)
+    pytest.importorskip("triton")
+    from adaline import fused
+
+ROWS, D = 130, 5
+MAIN = ("logistic", "softmax", "huber")
 NATIVE = [name for name, loss in LOSSES.items() if loss().kernel is not None]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def fused() -> Iterator[Any]:
-    """The kernels, interpreted where there is no device."""
-    with pytest.MonkeyPatch.context() as patch:
-        if DEVICE == "cpu":
-            patch.setenv("TRITON_INTERPRET", "1")
-        kernels = _fused()
-        assert kernels is not None
-        if DEVICE == "cpu" and not kernels.INTERPRETED:
-            pytest.skip("the kernels were compiled before, for a device that is not there")
-        yield kernels
+@pytest.fixture(autouse=True)
+def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fits take the kernels too, interpreted where there is no device."""
+    for variable, setting in INTERPRET.items():
+        monkeypatch.setenv(variable, setting)
 
 
 def there(array: Array | None, dtype: Any = None) -> Any:
@@ -59,28 +61,39 @@ def close(found: Array, sought: Array, allowed: float = 2e-14) -> None:
     np.testing.assert_allclose(found, sought, rtol=0, atol=allowed * np.abs(sought).max(initial=1e-300))
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("outputs", [1, 3])
-@pytest.mark.parametrize("name", NATIVE)
-def test_value_and_derivatives_are_those_of_the_reference(fused: Any, name: str, outputs: int, weighted: bool) -> None:
-    rng, loss = np.random.default_rng(0), LOSSES[name]()
+CASES = {  # outputs, what is asked of second derivatives, near, weighted, float32
+    "alone": (1, "alone", False, True, False),
+    "alone, near": (1, "alone", True, False, True),
+    "rows": (1, "rows", True, True, False),
+    "three": (3, "none", False, True, True),
+    "three, near": (3, "none", True, False, False),
+}
+
+
+@pytest.mark.parametrize(("name", "case"), [(n, c) for n, c in product(NATIVE, CASES) if "near" not in c or n in MAIN])
+def test_value_and_derivatives_are_those_of_the_reference(
+    name: str, case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng, loss, (outputs, second, near, weighted, single) = np.random.default_rng(0), LOSSES[name](), CASES[case]
     if loss.coupled and outputs == 1:
         pytest.skip("one output of softmax has no loss")
     x, view = rng.normal(size=(ROWS, D)) + 2, View(np.exp2(rng.integers(-2, 2, D)), rng.normal(size=D))
     theta, t = rng.normal(size=(outputs, 1 + D)), targets(loss, outputs, rng)
     weight = rng.integers(0, 3, ROWS).astype(float) if weighted else None
-    for second in ("none", "alone", "rows") if outputs == 1 else ("none",):
-        for dtype in (torch.float64, torch.float32):
-            rows = there(x, dtype)
-            found = fused.objective(rows, there(t), there(weight), loss.kernel, loss.parameter, theta, *view, second)
-            assert found is not None
-            block = Block(rows.double().cpu().numpy(), t, weight)
-            sought = objective_reference(block, Point(loss, theta, view), "alone" if second == "alone" else "none")
-            close(np.concatenate([part.ravel() for part in found[:3] if part is not None]), sought)
-            if second == "rows":
-                z = theta[0, 0] + (block.x * view.scale + view.offset) @ theta[0, 1:]
-                curvature = loss.curvature(z[:, None], t)[:, 0] * (1.0 if weight is None else weight)
-                close(found[3].cpu().numpy(), curvature)
+    rows = there(x, torch.float32 if single else torch.float64)
+    monkeypatch.setattr(fused, "LEAST", 64)  # rows that are held at a time
+    at = (loss.kernel, loss.parameter, theta, *view, second, near)
+    found = fused.objective(rows, there(t), there(weight), *at, held=100)
+    if second == "alone" and not loss.convex:
+        assert found is None
+        return
+    block = Block(rows.double().cpu().numpy(), t, weight)
+    sought = objective_reference(block, Point(loss, theta, view), "alone" if second == "alone" else "none")
+    close(np.concatenate([part.ravel() for part in found[:3] if part is not None]), sought)
+    if second == "rows":
+        z = theta[0, 0] + (block.x * view.scale + view.offset) @ theta[0, 1:]
+        curvature = loss.curvature(z[:, None], t)[:, 0] * (1.0 if weight is None else weight)
+        close(found[3].cpu().numpy(), curvature)
 
 
 @pytest.mark.parametrize("loss", [LOSSES["logistic"](), LOSSES["softmax"](), Huber(0.5)], ids=lambda loss: loss.name)
@@ -93,11 +106,10 @@ def test_the_sum_takes_the_kernel_and_cuts_blocks(loss: Loss, features: int) -> 
     point = Point(loss, theta, View(np.full(features, 0.5), np.full(features, 20.0)))
     config = {"outputs": outputs, "coupled": loss.coupled, "second": "none" if loss.coupled else "alone"}
     found, sought = (
-        source.sum(Objective, point, **config)
-        for source in (adaline.sources.DeviceSource(there(x), t), adaline.sources.ArraySource(x, t))
+        source.sum(Objective, point, **config) for source in (DeviceSource(there(x), t), ArraySource(x, t))
     )
     close(found.sums, sought.sums, 1e-12)
-    again = adaline.sources.DeviceSource(there(x), t).sum(Objective, point, **config)
+    again = DeviceSource(there(x), t).sum(Objective, point, **config)
     assert (again.sums == found.sums).all(), "two runs give the same bits"
 
 
@@ -114,12 +126,12 @@ def test_the_spread_is_that_of_the_reference_and_shows_constant_columns(weighted
         np.testing.assert_allclose(got, wanted, rtol=1e-12)
     assert found[2][2] == 0
     x[7, 1] = np.nan
-    assert not adaline.sources.DeviceSource(there(x), x[:, :0]).sum(Spread).finite
+    assert not DeviceSource(there(x), x[:, :0]).sum(Spread).finite
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("clusters", [2, 8])
-def test_rows_go_to_the_nearest_centre(fused: Any, clusters: int, weighted: bool) -> None:
+def test_rows_go_to_the_nearest_centre(clusters: int, weighted: bool) -> None:
     rng = np.random.default_rng(3)
     x, points = rng.integers(-2, 3, (ROWS, D)).astype(float), rng.integers(-2, 3, (clusters, D)).astype(float)
     view = View(np.full(D, 0.5), np.full(D, 0.25))  # whole numbers: many rows are as near to two centres
@@ -140,8 +152,8 @@ def test_fits_to_tensors_are_those_to_arrays() -> None:
         (lambda: adaline.RobustRegression(), y),
     ):
         found, sought = make().fit(there(x), torch.tensor(target, device=DEVICE)), make().fit(x, target)
-        np.testing.assert_allclose(adaline.arrays.host(found.coef_), sought.coef_, rtol=1e-6)
-    found, sought = (adaline.KMeans(3, random_state=0).fit(rows) for rows in (there(x), x))
+        np.testing.assert_allclose(host(found.coef_), sought.coef_, rtol=1e-6)
+    found, sought = (adaline.KMeans(n_clusters=3, random_state=0).fit(rows) for rows in (there(x), x))
     np.testing.assert_allclose(found.cluster_centers_, sought.cluster_centers_, rtol=1e-10)
     np.testing.assert_array_equal(np.asarray(found.labels_.cpu()), sought.labels_)
 
@@ -155,6 +167,6 @@ def test_uniforms_of_rows_are_the_same_on_a_device() -> None:
 def test_without_triton_there_are_no_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TRITON_INTERPRET", raising=False)
     if DEVICE == "cpu":
-        assert adaline.kernels.fused_kernels(there(np.zeros((2, 2)))) is None
-    assert adaline.kernels.fused_kernels(np.zeros((2, 2))) is None
+        assert fused_kernels(there(np.zeros((2, 2)))) is None
+    assert fused_kernels(np.zeros((2, 2))) is None
     assert os.environ.get("TRITON_INTERPRET") is None

@@ -1,6 +1,6 @@
 """Fused passes over rows on a CUDA device, in Triton: what a sum needs of the rows in one read of them.
 
-    objective   v = x scale + offset,  z = theta'(v, 1):  sum w loss, sum w slope (v, 1), sum w curvature (v, 1)(v, 1)'
+    objective   v = x scale + offset,  z = theta'(v, 1):  sum w loss, sum w slope (v, 1), rows sqrt(w curvature) (v, 1)
     spread      about a row p near the middle:  sum w, sum w (x - p), sum w (x - p)^2, max |x|
     clusters    k(v) = argmin_k ||v - c_k||^2:  sum w, sum w v, sum w ||v - c_k||^2 of the rows of each centre
 
@@ -31,10 +31,12 @@ LOSSES = (
     *("squared", "logistic", "softmax", "poisson", "gamma", "huber", "tukey", "absolute", "quantile", "perceptron"),
     *("squared_hinge", "sigmoid_squared", "tanh_squared"),
 )
+NOT_CONVEX = ("tukey", "sigmoid_squared", "tanh_squared")
 WIDEST = 255  # columns of a tile beside the constant
-WIDEST_SECOND = 63  # of one whose matrix of second moments is kept in registers
+WIDEST_CLUSTERED = 63
 MOST_OUTPUTS = 16
-PARTS = 4  # programs a multiprocessor
+HELD, LEAST = 2**27, 2**12  # numbers of rows that are held for a matrix of them, and rows at least
+PARTS = 8  # programs a multiprocessor
 
 
 class Tile(NamedTuple):
@@ -152,19 +154,24 @@ def objective_kernel(
     STEP: tl.constexpr,
     SIDE: tl.constexpr,
     WIDTH: tl.constexpr,
+    BENT: tl.constexpr,
     LOSS: tl.constexpr,
+    NEAR: tl.constexpr,
     WEIGHTED: tl.constexpr,
     SECOND: tl.constexpr,
 ):
-    """Add up a program's share of the rows; `numbers` are parameter, scale, offset and theta' (SIDE, WIDTH)."""
+    """Add up a program's share of the rows; `numbers` are parameter, scale, offset, theta' (SIDE, WIDTH), constants.
+
+    Where means are near zero (NEAR) products are with x itself, and the caller brings weights and sums to the view.
+    """
     program = tl.program_id(0)
     columns, outputs = tl.arange(0, SIDE), tl.arange(0, WIDTH)
     parameter = tl.load(numbers)
     scale, offset = tl.load(numbers + 1 + columns), tl.load(numbers + 1 + SIDE + columns)
     theta = tl.load(numbers + 1 + 2 * SIDE + columns[:, None] * WIDTH + outputs[None, :])
+    constant = tl.load(numbers + 1 + 2 * SIDE + SIDE * WIDTH + outputs)
     gradient = tl.zeros((SIDE, WIDTH), dtype=tl.float64)
-    if SECOND == "alone":
-        hessian = tl.zeros((SIDE, SIDE), dtype=tl.float64)
+    drift = tl.zeros((STEP, WIDTH), dtype=tl.float64)
     if K == 1 or LOSS == "softmax":
         value = tl.zeros((STEP,), dtype=tl.float64)
     else:
@@ -172,9 +179,12 @@ def objective_kernel(
     for first in range(program * STEP, rows, tl.num_programs(0) * STEP):
         row = first + tl.arange(0, STEP)
         inside = row < rows
-        v = tile_of(x, row, inside, columns, scale, offset, D, PITCH)
-        z = tl.dot(v, theta, out_dtype=tl.float64)
-        if WEIGHTED:
+        at = x + row.to(tl.int64)[:, None] * PITCH + columns[None, :]
+        v = tl.load(at, mask=inside[:, None] & (columns < D)[None, :], other=0.0).to(tl.float64)
+        if not NEAR:
+            v = v * scale[None, :] + offset[None, :]
+        z = tl.dot(v, theta, out_dtype=tl.float64) + constant[None, :]
+        if WEIGHTED:  # noqa: SIM108 - chosen when the kernel is compiled
             w = tl.load(weight + row, mask=inside, other=0.0)
         else:
             w = tl.where(inside, 1.0, 0.0).to(tl.float64)
@@ -195,11 +205,16 @@ def objective_kernel(
             value += tl.where(inside, w * costs, 0.0)
             slopes = tl.where(inside, w * slopes, 0.0)
             slope = tl.where(outputs[None, :] == 0, slopes[:, None], 0.0)
-            if SECOND == "alone":
-                curvature = tl.where(inside, w * curvature, 0.0)
-                hessian += tl.dot(tl.trans(v * curvature[:, None]), v, out_dtype=tl.float64)
             if SECOND == "rows":
                 tl.store(bent + row, w * curvature, mask=inside)
+            if SECOND == "alone":
+                root = tl.sqrt(w * curvature)
+                if NEAR:  # noqa: SIM108 - chosen when the kernel is compiled
+                    u = (v * scale[None, :] + offset[None, :]) * root[:, None]
+                else:
+                    u = v * root[:, None]
+                to = bent + row.to(tl.int64)[:, None] * BENT + columns[None, :]
+                tl.store(to, u, mask=inside[:, None] & (columns < BENT)[None, :])
         else:
             real = inside[:, None] & (outputs[None, :] < K)
             own = tl.load(t + row.to(tl.int64)[:, None] * K + outputs[None, :], mask=real, other=0.0)
@@ -207,17 +222,15 @@ def objective_kernel(
             value += tl.where(real, w[:, None] * costs, 0.0)
             slope = tl.where(real, w[:, None] * slopes, 0.0)
         gradient += tl.dot(tl.trans(v), slope, out_dtype=tl.float64)
-    size = WIDTH + SIDE * WIDTH
-    if SECOND == "alone":
-        size += SIDE * SIDE
-    here = out + program.to(tl.int64) * size
+        if NEAR:
+            drift += slope
+    here = out + program.to(tl.int64) * (2 * WIDTH + SIDE * WIDTH)
     if K == 1 or LOSS == "softmax":
         tl.store(here + outputs, tl.where(outputs == 0, tl.sum(value, axis=0), 0.0))
     else:
         tl.store(here + outputs, tl.sum(value, axis=0))
-    tl.store(here + WIDTH + columns[:, None] * WIDTH + outputs[None, :], gradient)
-    if SECOND == "alone":
-        tl.store(here + WIDTH + SIDE * WIDTH + columns[:, None] * SIDE + columns[None, :], hessian)
+    tl.store(here + WIDTH + outputs, tl.sum(drift, axis=0))
+    tl.store(here + 2 * WIDTH + columns[:, None] * WIDTH + outputs[None, :], gradient)
 
 
 @triton.jit
@@ -301,7 +314,7 @@ def clusters_kernel(
         row = first + tl.arange(0, STEP)
         inside = row < rows
         v = tile_of(x, row, inside, columns, scale, offset, D, PITCH)
-        if WEIGHTED:
+        if WEIGHTED:  # noqa: SIM108 - chosen when the kernel is compiled
             w = tl.load(weight + row, mask=inside, other=0.0)
         else:
             w = tl.where(inside, 1.0, 0.0).to(tl.float64)
@@ -332,53 +345,82 @@ def objective(
     scale: Array,
     offset: Array,
     second: str,
+    near: bool = False,
     tile: Tile | None = None,
     parts: int = PARTS,
+    held: int = HELD,
 ) -> tuple[Array, Array, Array | None, Any] | None:
     """Return value (K,) or (1,), gradient (K, 1 + D), intercept first, and what `second` asks for; None: no kernel.
 
     `second` is "none", "alone" (the matrix of one machine, (1, 1 + D, 1 + D)) or "rows": the curvature of each row
-    times its weight, (n,), on the device.
+    times its weight, (n,), on the device. `near` says that the offset may be taken into the weights, which takes less
+    time. For the matrix of a convex loss rows (v, 1) times the root of their curvature are held, `held` numbers at a
+    time, and multiplied by cuBLAS, whose tensor cores are faster at that than those of a kernel here.
     """
-    k, d = len(theta), x.shape[1]
-    widest = WIDEST_SECOND if second == "alone" else WIDEST
-    if loss not in LOSSES or d > widest or k > MOST_OUTPUTS or (second != "none" and (k > 1 or loss == "softmax")):
+    k, (rows, d) = len(theta), x.shape
+    alone = second != "none"
+    if loss not in LOSSES or d > WIDEST or k > MOST_OUTPUTS or (alone and (k > 1 or loss == "softmax")):
         return None
-    tile = tile or _tile(d, k, second == "alone")
+    if second == "alone" and loss in NOT_CONVEX:
+        return None
+    tile = tile or _tile(d, k)
     side, width = tile.columns, tile.outputs
-    numbers = np.zeros(1 + 2 * side + side * width)
+    numbers = np.zeros(1 + 2 * side + side * width + width)
     numbers[0] = parameter
     numbers[1 : 1 + d], numbers[1 + side : 1 + side + d], numbers[1 + side + d] = scale, offset, 1.0
-    weights = numbers[1 + 2 * side :].reshape(side, width)
-    weights[:d, :k], weights[d, :k] = theta[:, 1:].T, theta[:, 0]
-    rows, t = x.shape[0], t.contiguous()
-    bent = torch.empty(rows, dtype=torch.float64, device=x.device) if second == "rows" else x
-    size = width + side * width + (side * side if second == "alone" else 0)
-    programs = _programs(x, rows, tile.rows, parts)
-    out = torch.empty((programs, size), dtype=torch.float64, device=x.device)
+    weights = numbers[1 + 2 * side : 1 + 2 * side + side * width].reshape(side, width)
+    if near:
+        weights[:d, :k] = (theta[:, 1:] * scale).T
+        numbers[-width:][:k] = theta[:, 0] + theta[:, 1:] @ offset
+    else:
+        weights[:d, :k], weights[d, :k] = theta[:, 1:].T, theta[:, 0]
+    t, numbers = t.contiguous(), _sent(numbers, x)
+    bent_columns = 1 if second == "rows" else 8 * (1 + d // 8)
+    step = rows if second != "alone" else min(max(held // bent_columns, LEAST), rows)
+    pitch = min(max(triton.next_power_of_2(max(step // 256, 1)), 256), 4096)  # rows of one matrix product
+    bent = x
+    if alone:
+        size = rows if second == "rows" else triton.cdiv(step, pitch) * pitch * bent_columns
+        bent = torch.empty(size, dtype=torch.float64, device=x.device)
+    starts = range(0, max(rows, 1), max(step, 1))
+    programs = _programs(x, step, tile.rows, parts)
+    out = torch.zeros((len(starts), programs, 2 * width + side * width), dtype=torch.float64, device=x.device)
+    matrix = torch.zeros((bent_columns, bent_columns), dtype=torch.float64, device=x.device)
     with _device(x):
-        objective_kernel[(programs,)](
-            *(x, t, x if weight is None else weight, _sent(numbers, x), out, bent, rows),
-            D=d,
-            PITCH=x.stride(0),
-            K=k,
-            STEP=tile.rows,
-            SIDE=side,
-            WIDTH=width,
-            LOSS=loss,
-            WEIGHTED=weight is not None,
-            SECOND=second,
-            num_warps=tile.warps,
-            num_stages=tile.stages,
-        )
-        sums = out.sum(dim=0).cpu().numpy()
-    order = np.concatenate([[d], np.arange(d)])
-    value = sums[:1] if loss == "softmax" else sums[:k]
-    gradient = sums[width : width + side * width].reshape(side, width)[order, :k].T
-    matrix = None
+        for i, first in enumerate(starts):
+            last = min(first + step, rows)
+            own = [None if part is None else part[first:last] for part in (x, t, weight)]
+            objective_kernel[(programs,)](
+                *(own[0], own[1], own[0] if weight is None else own[2], numbers, out[i], bent, last - first),
+                D=d,
+                PITCH=x.stride(0),
+                K=k,
+                STEP=tile.rows,
+                SIDE=side,
+                WIDTH=width,
+                BENT=bent_columns,
+                LOSS=loss,
+                NEAR=near,
+                WEIGHTED=weight is not None,
+                SECOND=second,
+                num_warps=tile.warps,
+                num_stages=tile.stages,
+            )
+            if second == "alone":
+                count = triton.cdiv(last - first, pitch)
+                held_rows = bent[: count * pitch * bent_columns].view(count * pitch, bent_columns)
+                held_rows[last - first :] = 0.0
+                stack = held_rows.view(count, pitch, bent_columns)
+                matrix += torch.bmm(stack.transpose(1, 2), stack).sum(dim=0)
+        sums = torch.cat([out.sum(dim=(0, 1)), matrix.view(-1)]).cpu().numpy()
+    drift, raw = sums[width : width + k], sums[2 * width : 2 * width + side * width].reshape(side, width)[: d + 1, :k].T
+    slopes = raw[:, :d] * scale + drift[:, None] * offset if near else raw[:, :d]
+    gradient = np.column_stack([drift if near else raw[:, d], slopes])
+    found = None
     if second == "alone":
-        matrix = sums[width + side * width :].reshape(side, side)[np.ix_(order, order)][None]
-    return value, gradient, matrix, bent if second == "rows" else None
+        order = np.concatenate([[d], np.arange(d)])
+        found = sums[2 * width + side * width :].reshape(bent_columns, -1)[np.ix_(order, order)][None]
+    return sums[:1] if loss == "softmax" else sums[:k], gradient, found, bent if second == "rows" else None
 
 
 def spread(x: Any, weight: Any, pilot: Any) -> tuple[Array, Array, Array]:
@@ -406,9 +448,9 @@ def spread(x: Any, weight: Any, pilot: Any) -> tuple[Array, Array, Array]:
 def clusters(x: Any, weight: Any, points: Array, scale: Array, offset: Array) -> Array | None:
     """Return weight, error and the sum of v of the rows of each centre (K, D), (K, 2 + D); None where too many."""
     k, d = points.shape
-    if d > WIDEST_SECOND or k > MOST_OUTPUTS or k < 2:
+    if d > WIDEST_CLUSTERED or k > MOST_OUTPUTS or k < 2:
         return None
-    tile = _tile(d, k, False)
+    tile = Tile(64, max(triton.next_power_of_2(d + 1), 16), 16, 4, 3)
     side, width = tile.columns, tile.outputs
     numbers = np.zeros(2 * side + side * width + width)
     numbers[:d], numbers[side : side + d], numbers[side + d] = scale, offset, 1.0
@@ -437,11 +479,12 @@ def clusters(x: Any, weight: Any, points: Array, scale: Array, offset: Array) ->
     return np.column_stack([moments[:, d], sums[:k], moments[:, :d]])
 
 
-def _tile(features: int, outputs: int, second: bool) -> Tile:
-    """Return the tile for rows of so many columns; measured on one H200."""
-    side = max(triton.next_power_of_2(features + 1), 16)
-    width = max(triton.next_power_of_2(outputs), 8)
-    return Tile(64 if side <= 128 else 32, side, width, 4, 3 if side <= 64 else 2)
+def _tile(features: int, outputs: int) -> Tile:
+    """Return the tile for rows of so many columns: the fastest of some thirty on one H200."""
+    side, width = max(triton.next_power_of_2(features + 1), 16), max(triton.next_power_of_2(outputs), 8)
+    if side <= 64:
+        return Tile(64, side, width, 2, 3 if side < 64 else 2)
+    return Tile(32, side, width, 2, 4 if side == 128 else 2)
 
 
 def _programs(x: Any, rows: int, step: int, parts: int) -> int:

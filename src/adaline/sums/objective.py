@@ -254,9 +254,10 @@ def device_objective(block: Block, point: Point, second: str) -> Array:
     if fused is not None and loss.native_rows(block.t, block.weight) is not None and second != "all":
         at = (loss.kernel, loss.parameter, point.theta, *point.view)
         rows = (block.x, to_device_of(block.x, block.t), on_device_of(block.x, block.weight))
-        found = fused.objective(*rows, *at, second)
+        near = is_near(point.view)
+        found = fused.objective(*rows, *at, second, near)
         if found is None and second == "alone" and len(point.theta) == 1:
-            found = fused.objective(*rows, *at, "rows")
+            found = fused.objective(*rows, *at, "rows", near)
             found = found and (*found[:2], _second_moments(block, found[3], point.view)[None])
         if found is not None:
             return np.concatenate([part.ravel() for part in found[:3] if part is not None])
