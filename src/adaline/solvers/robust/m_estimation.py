@@ -351,7 +351,7 @@ class Reweighted(Loss):
 
     def curvature(self, z: Any, t: Any) -> Any:
         """Return the weight of the row."""
-        away = z - t + 1e-150 * (z == t)
+        away = z - t + 1e-150 * namespace(z).astype(z == t, z.dtype)
         return self.base.slope(away, 0.0 * t) / away
 
 
