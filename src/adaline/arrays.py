@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy
@@ -14,6 +14,7 @@ from adaline.errors import InvalidData
 from adaline.lazy import nw
 
 Array = NDArray[np.float64]
+Values = TypeVar("Values")
 
 
 ON_HOST = (np.ndarray, np.generic)
@@ -133,9 +134,10 @@ def on_host(x: Any) -> Any:
     return host(x) if is_device(x) else x
 
 
-def like_rows(x: Any, values: Any) -> Any:
+def like_rows(x: Any, values: Values) -> Values:
     """Return values of the rows x, on the host, where rows on a device lie; as they are where x is none of these."""
-    return beside(x, values) if is_device(x) and isinstance(values, np.ndarray) else values
+    out: Values = beside(x, values) if is_device(x) and isinstance(values, np.ndarray) else values
+    return out
 
 
 def host_values(values: Any) -> Any:

@@ -171,11 +171,14 @@ def objective_kernel(
     theta = tl.load(numbers + 1 + 2 * SIDE + columns[:, None] * WIDTH + outputs[None, :])
     constant = tl.load(numbers + 1 + 2 * SIDE + SIDE * WIDTH + outputs)
     gradient = tl.zeros((SIDE, WIDTH), dtype=tl.float64)
-    drift = tl.zeros((STEP, WIDTH), dtype=tl.float64)
     if K == 1 or LOSS == "softmax":
         value = tl.zeros((STEP,), dtype=tl.float64)
     else:
         value = tl.zeros((STEP, WIDTH), dtype=tl.float64)
+    if K == 1:
+        drift = tl.zeros((STEP,), dtype=tl.float64)
+    else:
+        drift = tl.zeros((STEP, WIDTH), dtype=tl.float64)
     for first in range(program * STEP, rows, tl.num_programs(0) * STEP):
         row = first + tl.arange(0, STEP)
         inside = row < rows
@@ -223,13 +226,19 @@ def objective_kernel(
             slope = tl.where(real, w[:, None] * slopes, 0.0)
         gradient += tl.dot(tl.trans(v), slope, out_dtype=tl.float64)
         if NEAR:
-            drift += slope
+            if K == 1:
+                drift += slopes
+            else:
+                drift += slope
     here = out + program.to(tl.int64) * (2 * WIDTH + SIDE * WIDTH)
     if K == 1 or LOSS == "softmax":
         tl.store(here + outputs, tl.where(outputs == 0, tl.sum(value, axis=0), 0.0))
     else:
         tl.store(here + outputs, tl.sum(value, axis=0))
-    tl.store(here + WIDTH + outputs, tl.sum(drift, axis=0))
+    if K == 1:
+        tl.store(here + WIDTH + outputs, tl.where(outputs == 0, tl.sum(drift, axis=0), 0.0))
+    else:
+        tl.store(here + WIDTH + outputs, tl.sum(drift, axis=0))
     tl.store(here + 2 * WIDTH + columns[:, None] * WIDTH + outputs[None, :], gradient)
 
 

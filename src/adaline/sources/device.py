@@ -40,8 +40,9 @@ class DeviceSource(IndexedSource):
         """Return the source of the rows with these indices, copied, in the order given; they stay on the device."""
         xp = namespace(self.x)
         indices = xp.asarray(rows.astype(np.int64), device=self.x.device)
-        parts = (None if part is None else xp.take(part, indices, axis=0) for part in (self.x, self.t, self.weight))
-        return type(self)(*parts, self.names)
+        weight = None if self.weight is None else xp.take(self.weight, indices, axis=0)
+        x, t = (xp.take(part, indices, axis=0) for part in (self.x, self.t))
+        return type(self)(x, t, weight, self.names)
 
     def read_weights(self) -> Array | None:
         """Return the weights on the host, (N,), or None."""

@@ -263,8 +263,9 @@ def device_objective(block: Block, point: Point, second: str) -> Array:
             return np.concatenate([part.ravel() for part in found[:3] if part is not None])
     if second == "none" and is_near(point.view):
         pieces = block.pieces(_held_numbers(block, len(point.theta)))
-        return np.sum([_objective_by_products(piece, point) for piece in pieces], axis=0)
-    return np.sum([objective_reference(piece, point, second) for piece in block.pieces(PIECE)], axis=0)
+        return np.asarray(np.sum([_objective_by_products(piece, point) for piece in pieces], axis=0))
+    parts = [objective_reference(piece, point, second) for piece in block.pieces(PIECE)]
+    return np.asarray(np.sum(parts, axis=0))
 
 
 def _held_numbers(block: Block, outputs: int) -> int:

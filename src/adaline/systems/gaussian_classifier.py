@@ -126,7 +126,8 @@ class GaussianClassifier(ClosedFormClassifier):
     def predict_proba(self, X: Any) -> Array:
         """Return posteriors p(c_k | x) of (5.35), (n, K)."""
         logarithms = self.predict_log_proba(X)
-        return namespace(logarithms).exp(logarithms)
+        shares: Array = namespace(logarithms).exp(logarithms)
+        return shares
 
     @by_blocks
     def log_likelihood(self, X: Any) -> Array:

@@ -448,9 +448,11 @@ class LogisticRegression(NearFits, LinearClassifier):
         """Return the probability of each class, (n, K); of several machines made to add up."""
         z = self._outputs(X)
         if z.shape[1] == 1:
-            return namespace(z).stack([Logistic().mean(-z[:, 0]), Logistic().mean(z[:, 0])], axis=1)
+            both: Array = namespace(z).stack([Logistic().mean(-z[:, 0]), Logistic().mean(z[:, 0])], axis=1)
+            return both
         if self.scheme == "softmax":
-            return Softmax().mean(z)
+            shares: Array = Softmax().mean(z)
+            return shares
         z = host(z)
         each = Logistic().mean(z) if self.scheme == "one-vs-rest" else self._pair_probabilities(z)
         return like_rows(X, each / np.maximum(each.sum(axis=1, keepdims=True), np.finfo(float).tiny))
@@ -803,7 +805,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         elif self.dependencies_:
             warn(say_dependent(self.dependencies_), AdalineWarning)
 
-    def _outputs(self, X: Any) -> Any:
+    def _outputs(self, X: Any) -> Array:
         """Return the outputs of the machines, (n, machines), where the rows lie."""
         check_is_fitted(self, "classes_")
         return finite_outputs(read_finite(self, X), self.coef_, self.intercept_)

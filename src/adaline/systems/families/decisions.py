@@ -15,7 +15,7 @@ from adaline.arrays import Array, host, is_device, namespace
 from adaline.input.labels import Labels
 
 
-def label_of_largest(scores: Any, classes: Labels) -> Any:
+def label_of_largest(scores: Any, classes: Labels) -> Labels:
     """Return the label of each row, (n,), from discriminants (n, K), or (n,) for two classes: above zero the second.
 
     Of discriminants on a device labels that are numbers lie there too; texts do not.
@@ -24,8 +24,9 @@ def label_of_largest(scores: Any, classes: Labels) -> Any:
         xp = namespace(scores)
         index = xp.astype(scores > 0, xp.int64) if scores.ndim == 1 else xp.argmax(scores, axis=1)
         if classes.dtype.kind not in "iuf":
-            return classes[host(index).astype(np.intp)]
-        return xp.take(xp.asarray(classes, device=scores.device), index, axis=0)
+            return np.asarray(classes[host(index).astype(np.intp)])
+        found: Labels = xp.take(xp.asarray(classes, device=scores.device), index, axis=0)
+        return found
     best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
     return np.asarray(classes[best])
 

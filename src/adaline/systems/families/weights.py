@@ -41,13 +41,14 @@ def linear_outputs(x: Any, coef: Array, constant: Any = 0.0) -> Any:
     return np.asarray(x @ coef.T) + host(constant)
 
 
-def finite_outputs(x: Any, coef: Array, constant: Array) -> Any:
+def finite_outputs(x: Any, coef: Array, constant: Array) -> Array:
     """Return w.x + w0 of finite rows, (n, K), where these lie; w.x must be finite, w0 of an absent class is not."""
     if is_device(x):
-        values = linear_outputs(x, coef)
+        values: Array = linear_outputs(x, coef)
         if not bool(namespace(values).all(namespace(values).isfinite(values))):
             refuse_overflow(host(values))
-        return values + to_device_of(values, host(constant))
+        values = values + to_device_of(values, host(constant))
+        return values
     return refuse_overflow(host(linear_outputs(x, coef))) + host(constant)
 
 
