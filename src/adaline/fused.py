@@ -175,7 +175,7 @@ def objective_kernel(
         value = tl.zeros((STEP,), dtype=tl.float64)
     else:
         value = tl.zeros((STEP, WIDTH), dtype=tl.float64)
-    if K == 1:
+    if K == 1:  # noqa: SIM108 - chosen when the kernel is compiled
         drift = tl.zeros((STEP,), dtype=tl.float64)
     else:
         drift = tl.zeros((STEP, WIDTH), dtype=tl.float64)
@@ -356,15 +356,16 @@ def objective(
     second: str,
     near: bool = False,
     tile: Tile | None = None,
-    parts: int = PARTS,
+    parts: int = 0,
     held: int = HELD,
 ) -> tuple[Array, Array, Array | None, Any] | None:
     """Return value (K,) or (1,), gradient (K, 1 + D), intercept first, and what `second` asks for; None: no kernel.
 
     `second` is "none", "alone" (the matrix of one machine, (1, 1 + D, 1 + D)) or "rows": the curvature of each row
     times its weight, (n,), on the device. `near` says that the offset may be taken into the weights, which takes less
-    time. For the matrix of a convex loss rows (v, 1) times the root of their curvature are held, `held` numbers at a
-    time, and multiplied by cuBLAS, whose tensor cores are faster at that than those of a kernel here.
+    time; `parts` is the number of programs a multiprocessor, 0 for that of the tile. For the matrix of a convex loss
+    rows (v, 1) times the root of their curvature are held, `held` numbers at a time, and multiplied by cuBLAS, whose
+    tensor cores are faster at that than those of a kernel here.
     """
     k, (rows, d) = len(theta), x.shape
     alone = second != "none"
@@ -372,7 +373,7 @@ def objective(
         return None
     if second == "alone" and loss in NOT_CONVEX:
         return None
-    tile = tile or _tile(d, k)
+    tile = tile or _tile(d, k, x.element_size())
     side, width = tile.columns, tile.outputs
     numbers = np.zeros(1 + 2 * side + side * width + width)
     numbers[0] = parameter
@@ -385,22 +386,24 @@ def objective(
         weights[:d, :k], weights[d, :k] = theta[:, 1:].T, theta[:, 0]
     t, numbers = t.contiguous(), _sent(numbers, x)
     bent_columns = 1 if second == "rows" else 8 * (1 + d // 8)
-    step = rows if second != "alone" else min(max(held // bent_columns, LEAST), rows)
+    step = max(min(max(held // bent_columns, LEAST), rows) if second == "alone" else rows, 1)
+    starts = range(0, max(rows, 1), step)
+    programs = _programs(x, step, tile.rows, parts or _parts(tile))
+    size = 2 * width + side * width
+    out = torch.empty((len(starts) * programs, size), dtype=torch.float64, device=x.device)
     pitch = min(max(triton.next_power_of_2(max(step // 256, 1)), 256), 4096)  # rows of one matrix product
-    bent = x
-    if alone:
-        size = rows if second == "rows" else triton.cdiv(step, pitch) * pitch * bent_columns
-        bent = torch.empty(size, dtype=torch.float64, device=x.device)
-    starts = range(0, max(rows, 1), max(step, 1))
-    programs = _programs(x, step, tile.rows, parts)
-    out = torch.zeros((len(starts), programs, 2 * width + side * width), dtype=torch.float64, device=x.device)
-    matrix = torch.zeros((bent_columns, bent_columns), dtype=torch.float64, device=x.device)
+    bent, matrix = x, None
+    if second != "none":
+        length = rows if second == "rows" else triton.cdiv(step, pitch) * pitch * bent_columns
+        bent = torch.empty(length, dtype=torch.float64, device=x.device)
     with _device(x):
         for i, first in enumerate(starts):
             last = min(first + step, rows)
-            own = [None if part is None else part[first:last] for part in (x, t, weight)]
+            own = (x, t, x if weight is None else weight)
+            if len(starts) > 1:
+                own = tuple(part[first:last] for part in own)
             objective_kernel[(programs,)](
-                *(own[0], own[1], own[0] if weight is None else own[2], numbers, out[i], bent, last - first),
+                *(*own, numbers, out[i * programs :], bent, last - first),
                 D=d,
                 PITCH=x.stride(0),
                 K=k,
@@ -420,8 +423,10 @@ def objective(
                 held_rows = bent[: count * pitch * bent_columns].view(count * pitch, bent_columns)
                 held_rows[last - first :] = 0.0
                 stack = held_rows.view(count, pitch, bent_columns)
-                matrix += torch.bmm(stack.transpose(1, 2), stack).sum(dim=0)
-        sums = torch.cat([out.sum(dim=(0, 1)), matrix.view(-1)]).cpu().numpy()
+                product = torch.bmm(stack.transpose(1, 2), stack).sum(dim=0)
+                matrix = product if matrix is None else matrix + product
+        total = out.sum(dim=0)
+        sums = (total if matrix is None else torch.cat([total, matrix.view(-1)])).cpu().numpy()
     drift, raw = sums[width : width + k], sums[2 * width : 2 * width + side * width].reshape(side, width)[: d + 1, :k].T
     slopes = raw[:, :d] * scale + drift[:, None] * offset if near else raw[:, :d]
     gradient = np.column_stack([drift if near else raw[:, d], slopes])
@@ -488,12 +493,19 @@ def clusters(x: Any, weight: Any, points: Array, scale: Array, offset: Array) ->
     return np.column_stack([moments[:, d], sums[:k], moments[:, :d]])
 
 
-def _tile(features: int, outputs: int) -> Tile:
-    """Return the tile for rows of so many columns: the fastest of some thirty on one H200."""
+def _tile(features: int, outputs: int, size: int) -> Tile:
+    """Return the tile for rows of so many columns, numbers of so many bytes: the fastest of some dozens on one H200."""
     side, width = max(triton.next_power_of_2(features + 1), 16), max(triton.next_power_of_2(outputs), 8)
-    if side <= 64:
-        return Tile(64, side, width, 2, 3 if side < 64 else 2)
-    return Tile(32, side, width, 2, 4 if side == 128 else 2)
+    if side > 64:
+        return Tile(32, side, width, 2, 4 if side == 128 else 2)
+    if side == 64:
+        return Tile(64, side, width, 2, 1) if size == 8 else Tile(32, side, width, 1, 1)
+    return Tile(64, side, width, 1, 1)
+
+
+def _parts(tile: Tile) -> int:
+    """Return how many programs a multiprocessor has: the smaller they are, the more."""
+    return PARTS if tile.warps > 1 else 2 * PARTS
 
 
 def _programs(x: Any, rows: int, step: int, parts: int) -> int:

@@ -35,7 +35,7 @@ ROUNDING = 2.0**-53
 SUM_ROUNDING = 8 * ROUNDING  # of one block's sum of squares, panels and blocks added pairwise
 PANEL_ROWS = 96  # of the native kernel
 PIECE = 2**26  # numbers copied at a time where rows must be shifted, scaled or weighted
-BATCH_ROWS = 2**14  # rows to one matrix product on a device
+BATCH_ROWS, BATCH_COLUMNS = 2**12, 32  # rows to one matrix product on a device, and rows a column at least
 
 
 class Moments(Sum):
@@ -242,7 +242,7 @@ def plain_product(block: Block) -> Array:
 def batched_product(a: Any, b: Any) -> Any:
     """Return a'b by batches of rows, which is faster than one product on a device, and more exact."""
     xp = namespace(a)
-    height = max(BATCH_ROWS, 4 * a.shape[1])
+    height = max(BATCH_ROWS, BATCH_COLUMNS * a.shape[1])
     whole = a.shape[0] // height * height
     out = xp.matmul(xp.matrix_transpose(a[whole:, :]), b[whole:, :])
     if whole:
