@@ -158,7 +158,7 @@ def problems(torch: Any) -> dict[str, Callable[[], tuple[Callable[[], Any], str]
     def mixture() -> tuple[Callable[[], Any], str]:
         rows = Rows(torch, 1_000_000, 50)
         model = adaline.GaussianMixture(n_components=4, max_iter=10, tol=0.0)
-        return lambda: model.fit(rows.x), "1,000,000 x 50, K = 4, 10 iterations"
+        return lambda: model.fit(rows.x), "1,000,000 x 50, K = 4, 10 iterations of EM after k-means"
 
     def softmax(n: int) -> tuple[Callable[[], Any], str]:
         rows = Rows(torch, n, 784)

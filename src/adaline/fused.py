@@ -373,7 +373,7 @@ def objective(
         return None
     if second == "alone" and loss in NOT_CONVEX:
         return None
-    tile = tile or _tile(d, k, x.element_size())
+    tile = tile or (_tile_that_stores(d) if second == "alone" else _tile(d, k, x.element_size()))
     side, width = tile.columns, tile.outputs
     numbers = np.zeros(1 + 2 * side + side * width + width)
     numbers[0] = parameter
@@ -503,9 +503,15 @@ def _tile(features: int, outputs: int, size: int) -> Tile:
     return Tile(64, side, width, 1, 1)
 
 
+def _tile_that_stores(features: int) -> Tile:
+    """Return the tile where rows are stored too."""
+    side = max(triton.next_power_of_2(features + 1), 16)
+    return Tile(64 if side <= 128 else 32, side, 8, 4, 3 if side <= 64 else 2)
+
+
 def _parts(tile: Tile) -> int:
     """Return how many programs a multiprocessor has: the smaller they are, the more."""
-    return PARTS if tile.warps > 1 else 2 * PARTS
+    return {1: 2 * PARTS, 2: PARTS}.get(tile.warps, PARTS // 2)
 
 
 def _programs(x: Any, rows: int, step: int, parts: int) -> int:
