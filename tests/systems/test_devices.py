@@ -95,6 +95,21 @@ def test_texts_as_labels_stay_on_the_host() -> None:
     np.testing.assert_array_equal(found, adaline.LogisticRegression().fit(X, names).predict(X))
 
 
+@pytest.mark.parametrize("kind", [float, int, np.float32])
+def test_labels_keep_their_kind(kind: Any) -> None:
+    for labels in (LABELS, 3 * LABELS - 1):
+        sought = adaline.LogisticRegression().fit(X, labels.astype(kind))
+        found = adaline.LogisticRegression().fit(there(X), there(labels.astype(kind)))
+        assert found.classes_.dtype.kind == sought.classes_.dtype.kind
+        np.testing.assert_array_equal(found.classes_, sought.classes_)
+        np.testing.assert_allclose(host(found.coef_), sought.coef_, rtol=1e-6)
+    for bad in (np.nan, np.inf, 0.5):
+        wrong = LABELS.astype(float)
+        wrong[17] = bad
+        with pytest.raises(InvalidData, match="row 17" if bad != 0.5 else "continuous"):
+            adaline.LogisticRegression().fit(there(X), there(wrong))
+
+
 def test_targets_and_weights_follow_the_rows() -> None:
     weight = RNG.integers(1, 4, 240).astype(float)
     sought = adaline.LogisticRegression().fit(X, LABELS, weight)

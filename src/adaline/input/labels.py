@@ -30,7 +30,7 @@ def read_labels(y: Any) -> Any:
         return y
     if is_device(y):
         y = on_torch(y)
-        if y.ndim == 1 and not namespace(y).isdtype(y.dtype, "real floating"):
+        if y.ndim == 1 and (not namespace(y).isdtype(y.dtype, "real floating") or _are_few_whole(y)):
             return y
         y = host(y)
     refuse_masked(y, "y")
@@ -53,6 +53,12 @@ def read_labels(y: Any) -> Any:
     except TypeError as error:  # bytes
         raise InvalidType(str(error)) from None
     return np.asarray(labels)
+
+
+def _are_few_whole(y: Any) -> bool:
+    """Whether many floats on a device are plainly labels: whole numbers of a narrow range."""
+    xp = namespace(y)
+    return y.shape[0] >= 2 * FEW and bool(xp.all(y == xp.floor(y))) and float(xp.max(y)) - float(xp.min(y)) < FEW
 
 
 def _vector(y: Any) -> Labels:
@@ -162,6 +168,8 @@ def _encode_on_device(labels: Any, classes: Labels | None) -> tuple[Labels, Any]
         values, codes = xp.unique_inverse(whole)
         found = host(values).astype(np.int64)
         codes = xp.reshape(codes, (-1,))
+    if xp.isdtype(labels.dtype, "real floating"):
+        found = found.astype(np.float64)
     if classes is None:
         return found, codes
     index = xp.asarray(_indices(found, classes), device=labels.device)
