@@ -58,7 +58,7 @@ class Targets(Sum):
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in the targets of a block for the loss theta; refuse those that it does not admit."""
-        if is_device(block.t) and block.weight is None and theta.kernel is not None:
+        if is_device(block.t) and block.rows and block.weight is None and theta.kernel is not None:
             self._add_on_device(block, theta)
             return
         t, weight = host(block.t), block.weights()
