@@ -17,7 +17,6 @@ from pyarrow import csv
 
 from adaline.errors import AdalineError
 from adaline.serve.requests import ARROW, CSV, JSON, PredictRequest, Refused
-from adaline.serve.rows import Rows
 from adaline.wording import plain
 
 ENCODER = msgspec.json.Encoder()
@@ -43,18 +42,17 @@ class Answer:
         return WRITERS[kind](self)
 
 
-def answer(model: Any, rows: Rows, request: PredictRequest) -> Answer:
-    """Return what a model says about rows; what it cannot say is refused."""
-    given: dict[str, Any] = {} if rows.offset is None else {"offset": rows.offset}
+def answer(model: Any, x: Any, request: PredictRequest) -> Answer:
+    """Return what a model says about rows, coded as it takes them; what it cannot say is refused."""
     try:
         if request.interval is not None:
             _check_interval(model)
-            found = model.predict(rows.x, interval=request.interval, level=request.level, **given)
+            found = model.predict(x, interval=request.interval, level=request.level)
             predictions, lower, upper = map(np.asarray, found)
             bands = {"lower": lower, "upper": upper}
         else:
-            predictions, bands = np.asarray(model.predict(rows.x, **given)), {}
-        probabilities = _probabilities(model, rows, given) if request.probabilities else {}
+            predictions, bands = np.asarray(model.predict(x)), {}
+        probabilities = _probabilities(model, x) if request.probabilities else {}
     except (AdalineError, ValueError, OverflowError, FloatingPointError) as error:
         raise error if isinstance(error, Refused) else Refused(422, str(error)) from None
     return Answer(predictions, bands, probabilities)
@@ -70,10 +68,10 @@ def _arguments(system: type[Any]) -> frozenset[str]:
     return frozenset(inspect.signature(system.predict).parameters)
 
 
-def _probabilities(model: Any, rows: Rows, given: dict[str, Any]) -> dict[str, NDArray[Any]]:
+def _probabilities(model: Any, x: Any) -> dict[str, NDArray[Any]]:
     if not hasattr(model, "predict_proba"):
         raise Refused(422, f"{type(model).__name__} gives no probabilities")
-    shares = np.asarray(model.predict_proba(rows.x, **given))
+    shares = np.asarray(model.predict_proba(x))
     return {str(label): shares[:, k] for k, label in enumerate(model.classes_.tolist())}
 
 

@@ -10,13 +10,25 @@ from typing import Any
 
 import numpy as np
 
-from adaline.arrays import Array
-from adaline.sums.moments import Moments
+from adaline.arrays import Array, is_sparse
+from adaline.input.basis import columns_of
+from adaline.sums import ClassMoments, Moments
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 """Upper bounds of the cells of a histogram of latencies."""
+MOST_DRIFTS = 1000  # columns whose drift is measured
 MEMORY = 10_000.0  # rows over which the mean of inputs is taken: older ones count 1/e
+
+GAUGES = {
+    "adaline_rows_seen": "Rows that the model has learned from.",
+    "adaline_certificate_digits": "Correct digits of the coefficients, by the certificate.",
+    "adaline_progressive_error": "Mean error of rows predicted before they were learned.",
+    "adaline_progressive_error_recent": "The same of about the last 1,000 rows.",
+    "adaline_waiting_rows": "Rows that wait to be learned.",
+    "adaline_journal_full": "1 where the last commit found no room on the disk.",
+    "adaline_input_drift": "Mean of late inputs less that of the training, in standard deviations of the training.",
+}
 
 
 class Histogram:
@@ -85,11 +97,14 @@ class Drift:
         self.recent = mean.copy()
         self.rows = 0
 
-    def observe(self, x: Array) -> None:
-        """Take rows (n, D) into the running mean, in which a row counts by exp(-age / MEMORY)."""
-        share = -math.expm1(-len(x) / MEMORY) if self.rows >= MEMORY else len(x) / (self.rows + len(x))
-        self.recent += share * ((x[0] if len(x) == 1 else x.mean(axis=0)) - self.recent)
-        self.rows += len(x)
+    def observe(self, x: Any) -> None:
+        """Take rows (n, D) into the running mean, in which a row counts by exp(-age / MEMORY); those of an older version may be of other columns, and are left out."""
+        if x.shape[1] != len(self.names) or is_sparse(x):
+            return
+        rows = x.shape[0]
+        share = -math.expm1(-rows / MEMORY) if self.rows >= MEMORY else rows / (self.rows + rows)
+        self.recent += share * ((x[0] if rows == 1 else x.mean(axis=0)) - self.recent)
+        self.rows += rows
 
     def values(self) -> dict[str, float]:
         """Return (mean of late - mean of the training) / deviation of each column; nothing before the first row."""
@@ -100,13 +115,13 @@ class Drift:
         return {name: float(value) for name, value in zip(self.names, away, strict=True) if math.isfinite(value)}
 
 
-def drift_of(model: Any, most: int = 1000) -> Drift | None:
-    """Return what measures drift for a model that holds the moments of its rows, of at most so many columns, or None."""
+def drift_of(model: Any) -> Drift | None:
+    """Return what measures drift for a model that holds the moments of its rows, of not too many columns, or None."""
     sums = vars(model).get("_sums")
-    if not isinstance(sums, Moments) or model.n_features_in_ > most or "basis_" in vars(model) or not sums.weight:
+    if isinstance(sums, ClassMoments):
+        sums = sums.total()
+    if not isinstance(sums, Moments) or sums.shape.features > MOST_DRIFTS or "basis_" in vars(model) or not sums.weight:
         return None
-    from adaline.input.basis import columns_of
-
     names = columns_of(model)
     centred, count = sums.about_mean(), len(names)
     exponent = centred.exponent[:count].astype(np.int64)
@@ -134,12 +149,32 @@ def line(name: str, value: float, **labels: Any) -> str:
     return f"{name}{{{inside}}} {number(value)}"
 
 
-def gauges(name: str, text: str, values: Mapping[tuple[tuple[str, str], ...], float]) -> Iterator[str]:
-    """Yield a metric that goes up and down, from its labels to values."""
-    if values:
-        yield from head(name, "gauge", text)
-    for labels, value in values.items():
-        yield line(name, value, **dict(labels))
+def model_lines(models: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is known of the models of a service (`ServedModel`), in the format of Prometheus."""
+    found: dict[str, list[str]] = {name: [] for name in GAUGES}
+
+    def add(name: str, value: float | None, **labels: str) -> None:
+        if value is not None:
+            found[name].append(line(name, value, **labels))
+
+    for name, served in models.items():
+        current = served.current
+        proof = getattr(current, "certificate_", None)
+        add("adaline_rows_seen", served.rows_seen(current), model=name)
+        add("adaline_certificate_digits", None if proof is None else proof.digits, model=name)
+        if served.learner is not None:
+            for rival, score in served.learner.scores().items():
+                add("adaline_progressive_error", score.mean, model=name, version=rival)
+                add("adaline_progressive_error_recent", score.recent, model=name, version=rival)
+            add("adaline_waiting_rows", served.learner.waiting, model=name)
+            add("adaline_journal_full", int(served.learner.full), model=name)
+        if served.drift is not None:
+            for column, value in served.drift.values().items():
+                add("adaline_input_drift", value, model=name, column=column)
+    for name, lines in found.items():
+        if lines:
+            yield from head(name, "gauge", GAUGES[name])
+            yield from lines
 
 
 def number(value: float) -> str:

@@ -84,12 +84,19 @@ class LearnBody(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class RollbackBody(msgspec.Struct, forbid_unknown_fields=True):
-    """Which snapshot to go back to, or which version, in JSON."""
+    """Which snapshot to go back to, in JSON."""
 
     snapshot: int
 
 
-PREDICT, LEARN, ROLLBACK = map(msgspec.json.Decoder, (PredictBody, LearnBody, RollbackBody))
+class PromoteBody(msgspec.Struct, forbid_unknown_fields=True):
+    """Which challenger takes the place of the model, in JSON."""
+
+    challenger: str
+
+
+PREDICT, LEARN = msgspec.json.Decoder(PredictBody), msgspec.json.Decoder(LearnBody)
+ROLLBACK, PROMOTE = msgspec.json.Decoder(RollbackBody), msgspec.json.Decoder(PromoteBody)
 
 
 @dataclass(frozen=True)
@@ -115,7 +122,7 @@ class LearnRequest:
 def read_predict(model: Any, kind: str, body: bytes, query: Mapping[str, str], limits: Limits) -> PredictRequest:
     """Return what a request for predictions of a model asks for; options are in the JSON, or else in the query."""
     if kind == JSON:
-        found = _decoded(PREDICT, body)
+        found = decoded_json(PREDICT, body)
         request = PredictRequest(found.rows, kind, found.probabilities, found.interval, found.level)
     else:
         _refuse_unknown(query, ("probabilities", "interval", "level", "version"))
@@ -135,7 +142,7 @@ def read_predict(model: Any, kind: str, body: bytes, query: Mapping[str, str], l
 def read_learn(model: Any, kind: str, body: bytes, query: Mapping[str, str], limits: Limits) -> LearnRequest:
     """Return what a request to learn holds; the key is in the JSON, or else in the query."""
     if kind == JSON:
-        found = _decoded(LEARN, body)
+        found = decoded_json(LEARN, body)
         request = LearnRequest(found.rows, kind, found.key)
     else:
         _refuse_unknown(query, ("key",))
@@ -156,7 +163,7 @@ def kind_of(content_type: str | None, encoding: str | None) -> str:
     return kind
 
 
-def _decoded(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
+def decoded_json(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
     """Return a body of JSON; an error names the row and the column where there is one."""
     try:
         return decoder.decode(body)
