@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import io
 from collections.abc import Callable
+from csv import writer
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -101,8 +102,12 @@ def _table(found: Answer) -> Any:
 
 
 def _csv(found: Answer) -> bytes:
-    out = io.BytesIO()
-    csv.write_csv(_table(found), out, csv.WriteOptions(quoting_style="needed"))
+    table = _table(found)
+    head = io.StringIO()
+    writer(head, lineterminator="\n").writerow(table.schema.names)
+    out = io.BytesIO(head.getvalue().encode())
+    out.seek(0, io.SEEK_END)
+    csv.write_csv(table, out, csv.WriteOptions(include_header=False, quoting_style="needed"))
     return out.getvalue()
 
 

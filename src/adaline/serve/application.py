@@ -43,7 +43,6 @@ from adaline.serve.requests import (
     read_learn,
     read_predict,
 )
-from adaline.serve.rows import decode_rows
 from adaline.serve.security import Tokens, is_local
 
 log = logging.getLogger("adaline.serve")
@@ -55,7 +54,11 @@ WAITING_BODIES = 16  # bodies of the largest size that may be held at once
 SAMPLED = 1.0  # seconds between points of the progressive error
 PAGES = {"/": "index.html", "/docs": "docs.html", "/static/page.js": "page.js", "/static/docs.js": "docs.js"}
 PAGES |= {"/static/page.css": "page.css"}
-KINDS = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+}
 SAFE = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -123,9 +126,7 @@ class Action:
 class Service:
     """The models of a service, its limits and tokens, and the endpoints that use them."""
 
-    def __init__(
-        self, models: dict[str, ServedModel], limits: Limits, tokens: Tokens, local: bool
-    ) -> None:
+    def __init__(self, models: dict[str, ServedModel], limits: Limits, tokens: Tokens, local: bool) -> None:
         self.models, self.limits, self.tokens, self.local = models, limits, tokens, local
         self.metrics = metrics.RequestMetrics()
         self.held = 0  # bytes of bodies that are being read or worked on
@@ -164,19 +165,21 @@ class Service:
         model = served.version(query.get("version"))
         async with self.body(request) as body:
             if len(body) > (HEAVY_ARROW if kind == ARROW else HEAVY):
-                out, x = await self._apart(partial(self._predicted, model, kind, body, query))
+                out, x = await self._apart(partial(self._predicted, served, model, kind, body, query))
             else:
-                out, x = self._predicted(model, kind, body, query)
+                out, x = self._predicted(served, model, kind, body, query)
         self.metrics.add_rows("predict", served.name, x.shape[0])
         if served.drift is not None:
             served.drift.observe(x)
         return Reply(out, kind)
 
-    def _predicted(self, model: Any, kind: str, body: bytes, query: dict[str, str]) -> tuple[bytes, Any]:
+    def _predicted(
+        self, served: ServedModel, model: Any, kind: str, body: bytes, query: dict[str, str]
+    ) -> tuple[bytes, Any]:
         """Return an answer as it is sent, and the rows as the model took them."""
         request = read_predict(model, kind, body, query, self.limits)
-        rows = decode_rows(model, request.rows, False, most_columns=self.limits.columns)
-        return answer(model, rows.x, request).written(kind), rows.x
+        x = served.reader(model).read(request.rows, self.limits.columns)
+        return answer(model, x, request).written(kind), x
 
     async def learn(self, request: Incoming) -> Reply:
         """Learn from rows; answer once they are durable."""
@@ -254,7 +257,9 @@ class Service:
 
     async def ready(self, request: Incoming) -> Reply:
         """Answer whether all models predict, and learn where they should."""
-        broken = {name: str(one.learner.failed) for name, one in self.models.items() if one.learner and one.learner.failed}
+        broken = {
+            name: str(one.learner.failed) for name, one in self.models.items() if one.learner and one.learner.failed
+        }
         if broken:
             return Reply(ENCODER.encode({"status": "failed", "models": broken}), status=503)
         return _json({"status": "ready", "models": list(self.models)})
@@ -438,6 +443,8 @@ def app(
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         sampling = asyncio.create_task(_sample(service))
+        for served in service.models.values():
+            service.threads.submit(served.warm_up)
         yield
         sampling.cancel()
         with suppress(asyncio.CancelledError):

@@ -8,21 +8,27 @@ in that of the journal where the model learns.
 
 from __future__ import annotations
 
+import inspect
 import os
 import tempfile
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import numpy as np
+
 from adaline import storage
-from adaline.errors import InvalidParameter, ModelFileError
+from adaline.errors import AdalineError, InvalidParameter, ModelFileError
+from adaline.input.coded import as_coded
+from adaline.serve.direct import RowReader
 from adaline.serve.learner import Learner
 from adaline.serve.metrics import Drift, drift_of
 from adaline.serve.requests import Refused
-from adaline.serve.rows import RowColumn, RowLayout
+from adaline.serve.rows import RowColumn
 from adaline.serve.security import check_name
 from adaline.serve.snapshots import Snapshot, SnapshotFolder
 from adaline.wording import plain
@@ -78,6 +84,7 @@ class ServedModel:
         self._model = model
         self._changing = Lock()
         self.history: deque[tuple[int, float, float]] = deque(maxlen=HISTORY)
+        self._reader = (self.current, RowReader.of(self.current))
         self.drift: Drift | None = drift_of(self.current)
 
     @property
@@ -94,6 +101,14 @@ class ServedModel:
             raise Refused(404, f"{self.name} has no version {number!r}; there are: {known}")
         return self.numbered[int(number)]
 
+    def reader(self, model: Any) -> RowReader:
+        """Return how the rows of one of the models of this name are read; that of the last one asked for is kept."""
+        known, reader = self._reader
+        if known is not model:
+            reader = RowReader.of(model)
+            self._reader = (model, reader)
+        return reader
+
     def latest(self) -> Any:
         """Return the model with all rows that were acknowledged before the call."""
         return self._model if self.learner is None else self.learner.latest()
@@ -105,7 +120,7 @@ class ServedModel:
     def described(self) -> dict[str, Any]:
         """Return what the model is, for JSON: system, columns, rows seen, certificate, progressive errors."""
         model = self.latest()
-        layout = RowLayout.of(model)
+        layout = self.reader(model).layout
         proof = getattr(model, "certificate_", None)
         means = {} if self.drift is None else dict(zip(self.drift.names, self.drift.mean.tolist(), strict=True))
         out: dict[str, Any] = {
@@ -118,6 +133,7 @@ class ServedModel:
             "rows_seen": self.rows_seen(model),
             "certificate": None if proof is None else {**vars(proof), "text": str(proof).splitlines()[0]},
             "probabilities": hasattr(model, "predict_proba"),
+            "intervals": "interval" in inspect.signature(model.predict).parameters,
             "learns": self.learns,
             "versions": sorted(self.numbered),
             "progressive_error": None,
@@ -146,11 +162,10 @@ class ServedModel:
     def replace(self, content: bytes) -> Any:
         """Let the model file in a body take the place of the model, for all requests that begin later; return it."""
         model = _loaded(content)
-        before = RowLayout.of(self.current)
-        after = RowLayout.of(model)
+        before, after = (self.reader(one).layout.targets for one in (self.current, model))
         if self.learns and not hasattr(model, "partial_fit"):
             raise Refused(422, f"{self.name} is learning, and a {type(model).__name__} cannot")
-        if self.learns and after.targets != before.targets:
+        if self.learns and after != before:
             raise Refused(422, f"{self.name} is learning, and the new version has another target")
         with self._changing:
             if self.learner is not None:
@@ -162,7 +177,7 @@ class ServedModel:
                         folder.write(self._model, 0)  # to be able to go back to it
                     folder.write(model, 0)
                 self._model = model
-            self.drift = drift_of(model)
+            self.drift = drift_of(self.current)
         return model
 
     def snapshots(self) -> list[Snapshot]:
@@ -193,6 +208,14 @@ class ServedModel:
         with self._changing:
             self.learner.promote(name)
             self.drift = drift_of(self.current)
+
+    def warm_up(self) -> None:
+        """Predict a row of zeros, so that the first request waits for no import."""
+        model = self.current
+        row = as_coded(np.zeros((1, model.n_features_in_)))
+        for options in ({}, {"interval": "confidence"}):
+            with suppress(AdalineError, ValueError, TypeError):
+                model.predict(row, **options)
 
     def close(self) -> None:
         """Learn from all rows that wait, and end."""

@@ -58,7 +58,10 @@ def description(limits: Limits, tokens: bool) -> dict[str, Any]:
             "post": {**_changing("Go back to a snapshot", "RolledBack"), "requestBody": _in_json("Rollback")}
         },
         f"{one}/promote": {
-            "post": {**_changing("Let a challenger take the place of a model", "Promoted"), "requestBody": _in_json("Promote")}
+            "post": {
+                **_changing("Let a challenger take the place of a model", "Promoted"),
+                "requestBody": _in_json("Promote"),
+            }
         },
         "/metrics": {"get": _reading("Metrics for Prometheus", {"type": "string"}, name=False, kind="text/plain")},
         "/healthz": {"get": _reading("Whether the process runs", "Status", name=False)},

@@ -196,7 +196,9 @@ def _check_size(rows: Any, limits: Limits) -> None:
     if isinstance(rows, list):
         widest = max(range(count), key=lambda i: len(rows[i]))
         if len(rows[widest]) > limits.columns:
-            raise Refused(422, f"row {widest} has more than the {limits.columns:,} columns that a row may have", row=widest)
+            raise Refused(
+                422, f"row {widest} has more than the {limits.columns:,} columns that a row may have", row=widest
+            )
     elif rows.num_columns > limits.columns:
         raise Refused(422, f"rows may have at most {limits.columns:,} columns, and these have {rows.num_columns:,}")
 
@@ -253,10 +255,9 @@ def _csv_name(body: bytes, index: int) -> str | None:
 def _read_arrow(body: bytes, limits: Limits) -> Any:
     """Return the rows of an Arrow stream, checked in full; compressed ones are refused, as they may grow without end."""
     try:
-        with pa.ipc.MessageReader.open_stream(pa.BufferReader(body)) as messages:
-            for message in messages:
-                if _is_compressed(message.metadata.to_pybytes()):
-                    raise Refused(422, "the Arrow stream is compressed: send it without compression")
+        for message in pa.ipc.MessageReader.open_stream(pa.BufferReader(body)):
+            if _is_compressed(message.metadata.to_pybytes()):
+                raise Refused(422, "the Arrow stream is compressed: send it without compression")
         with pa.ipc.open_stream(pa.BufferReader(body)) as reader:
             table = reader.read_all()
         if table.num_rows > limits.rows:
@@ -288,7 +289,9 @@ def _field(data: bytes, table: int, k: int) -> int:
     if entries < 0:
         raise ValueError("its metadata are broken")
     slot = 4 + 2 * k
-    offset = struct.unpack_from("<H", data, entries + slot)[0] if slot < struct.unpack_from("<H", data, entries)[0] else 0
+    offset = (
+        struct.unpack_from("<H", data, entries + slot)[0] if slot < struct.unpack_from("<H", data, entries)[0] else 0
+    )
     return table + offset if offset else 0
 
 
