@@ -1,21 +1,43 @@
 """Rows as clients send them, made into what a model takes; every fault is named by its row and column.
 
-    layout = RowLayout.of(model)                     # columns and targets by name, with what each holds
-    batch = layout.batch(rows, target=True)          # an Arrow table: what the journal keeps
+    layout = RowLayout.of(model)                     # columns and targets by name, and what each holds
+    batch = layout.batch(rows, target=True)          # an Arrow record batch: what the journal keeps
     decoded = layout.decoded(batch, target=True)     # x, y, weight: what `predict` and `partial_fit` take
 
-`decode_rows` is all of it at once. The same code is used to predict, to learn, and to replay a journal, so that a row
-has the same bits each time.
+`layout.decode` and `decode_rows` do all of it. The same code is used to predict, to learn, and to replay a journal, so
+that a row has the same bits each time. No level, label or column that a client sends is added to a model: those of the
+first fit are known, and the policies of its table say what is done about others and about missing values.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 from typing import Any
 
-from adaline.arrays import Array
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.arrays import Array, is_sparse
+from adaline.coding import Coding, Column
+from adaline.coding.expressions import evaluate, names_in
+from adaline.coding.texts import written
+from adaline.errors import AdalineError, BadRows, InvalidParameter
+from adaline.estimator import is_regressor
+from adaline.fitted import check_is_fitted
+from adaline.input.basis import rows_through_basis
+from adaline.input.coded import as_coded
+from adaline.input.columns import columns_on
+from adaline.lazy import nw
 
 MOST_COLUMNS = 10_000
+LARGEST, SMALLEST = 1e100, 1e-100
+"""Sizes between which numbers are learned from: sums of their squares, and what is solved from these, are finite."""
+NUMBERS = {float, int, bool, type(None)}
+"""Types of the values of a row that are numbers, or missing."""
+SHOWN = 40  # characters of a value in a message
 
 
 @dataclass(frozen=True)
@@ -35,6 +57,14 @@ class RowColumn:
     levels: tuple[Any, ...] = ()
     optional: bool = False
 
+    @property
+    def arrow_type(self) -> Any:
+        """The type of the column in a record batch."""
+        import pyarrow as pa
+
+        kinds = {"number": pa.float64(), "boolean": pa.bool_(), "date": pa.timestamp("us"), "text": pa.string()}
+        return kinds[self.kind]
+
 
 @dataclass(frozen=True)
 class DecodedRows:
@@ -51,6 +81,165 @@ class DecodedRows:
     y: Any = None
     weight: Array | None = None
 
+    def __len__(self) -> int:
+        return int(self.x.shape[0])
+
+
+@dataclass(frozen=True)
+class RowLayout:
+    """What the rows of a model look like.
+
+    Parameters
+    ----------
+    columns : the raw columns that outputs are computed from.
+    targets : those that are learned: one of labels, or of the numbers that targets are made of; () where none are.
+    weight : the column of weights of rows to learn from, or None.
+    expressions : what is computed of the targets, as ("log(y)",); () for labels.
+    classes : the labels, or None.
+    flat : whether there is one target, (n,), and not a matrix of them.
+    coding : how columns become numbers; None where they are numbers as they are sent.
+    """
+
+    columns: tuple[RowColumn, ...]
+    targets: tuple[RowColumn, ...]
+    weight: RowColumn | None = None
+    expressions: tuple[str, ...] = ()
+    classes: NDArray[Any] | None = None
+    flat: bool = True
+    coding: Coding | None = None
+
+    @classmethod
+    def of(cls, model: Any) -> RowLayout:
+        """Return what the rows of a fitted system look like."""
+        check_is_fitted(model, "n_features_in_")
+        coding: Coding | None = model.__dict__.get("coding_")
+        columns = _raw_columns(coding) if coding is not None else _number_columns(model)
+        weight = None if coding is None or coding.weight is None else RowColumn(coding.weight, "number")
+        taken = {column.name for column in columns}
+        classes = getattr(model, "classes_", None)
+        if classes is not None:
+            name = (coding and coding.target) or _free("y", taken)
+            labels = RowColumn(name, *_label_kind(np.asarray(classes)))
+            return cls(columns, (labels,), weight, (), np.asarray(classes), True, coding)
+        if not is_regressor(model):
+            return cls(columns, (), coding=coding)
+        expressions, flat = _target_expressions(model, coding, taken)
+        numbers = dict.fromkeys(name for text in expressions for name in _names_of(text, coding))
+        targets = tuple(RowColumn(name, "number") for name in numbers)
+        return cls(columns, targets, weight, expressions, None, flat, coding)
+
+    def joined(self, others: Iterable[RowLayout]) -> RowLayout:
+        """Return the layout of rows that several models learn from: the columns of all; refuse other targets."""
+        columns = {column.name: column for column in self.columns}
+        for other in others:
+            if [one.name for one in other.targets] != [one.name for one in self.targets]:
+                mine, theirs = (", ".join(one.name for one in layout.targets) for layout in (self, other))
+                raise InvalidParameter(f"models that learn from the same rows have one target: {mine}, not {theirs}")
+            for column in (*other.columns, *([other.weight] if other.weight else [])):
+                known = columns.setdefault(column.name, column)
+                if known.kind != column.kind:
+                    raise InvalidParameter(
+                        f"column {column.name!r} is {known.kind} to one model, {column.kind} to another"
+                    )
+                columns[column.name] = replace(known, optional=known.optional and column.optional)
+        return replace(self, columns=tuple(columns.values()))
+
+    def decode(self, rows: Any, target: bool, *, most_columns: int = MOST_COLUMNS) -> DecodedRows:
+        """Return rows as the model takes them, as `decode_rows` does."""
+        return self.decoded(self.batch(rows, target, most_columns=most_columns), target)
+
+    def batch(self, rows: Any, target: bool, *, most_columns: int = MOST_COLUMNS) -> Any:
+        """Return rows, as `decode_rows` takes them, as a record batch of the raw columns, targets and weights.
+
+        Values have the type of their column; what is missing and must not be is refused, as is what is not finite. Rows
+        to learn from that have missing values are left out where the model's table did so.
+        """
+        import pyarrow as pa
+
+        drops = target and self.coding is not None and self.coding.missing == "drop"
+        columns = [replace(column, optional=True) for column in self.columns] if drops else self.columns
+        known = [*columns, *self.learned] if target else columns
+        if isinstance(rows, pa.Table | pa.RecordBatch):
+            arrays = [_of_arrow(rows, column) for column in known]
+        else:
+            values = _by_column(rows, known, {column.name for column in self.learned}, most_columns)
+            arrays = [_of_values(one, column) for one, column in zip(values, known, strict=True)]
+        if target and not len(rows):
+            raise BadRows("there are no rows to learn from")
+        schema = pa.schema([(column.name, column.arrow_type) for column in known])
+        batch = pa.record_batch(arrays, schema=schema)
+        if drops and self.coding is not None:
+            whole = self.coding.complete(nw.from_native(pa.Table.from_batches([batch]), eager_only=True))
+            batch = batch if whole.all() else batch.filter(pa.array(whole))
+        return batch
+
+    @property
+    def learned(self) -> tuple[RowColumn, ...]:
+        """The columns that only rows to learn from have: targets, and weights."""
+        return (*self.targets, *([] if self.weight is None else [self.weight]))
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether rows are coded to the same bits however they are cut: no function of a formula takes all at once."""
+        if self.coding is None:
+            return True
+        return all(factor.column is not None for term in self.coding.terms for factor in term.factors)
+
+    def decoded(self, batch: Any, target: bool) -> DecodedRows:
+        """Return a record batch of these columns, or a table of several, as the model takes it."""
+        import pyarrow as pa
+
+        table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+        try:
+            x = self._numbers(table)
+            y = self._targets(table) if target else None
+        except BadRows:
+            raise
+        except AdalineError as error:
+            raise _located(error) from None
+        weight = _numbers_of(table, self.weight.name) if target and self.weight is not None else None
+        if weight is not None and not (weight >= 0).all():
+            row = int((~(weight >= 0)).argmax())
+            raise _bad("weights are numbers of zero or more", row, self.weight)
+        return DecodedRows(x, y, weight)
+
+    def _numbers(self, table: Any) -> Any:
+        """Return the columns of X, (n, D), marked as coded."""
+        if self.coding is None:
+            x = np.empty((table.num_rows, len(self.columns)))
+            for k, column in enumerate(self.columns):
+                x[:, k] = _numbers_of(table, column.name)
+            return as_coded(x)
+        frame = nw.from_native(table, eager_only=True)
+        x = self.coding.code(frame)
+        known = self.coding.read_offset(frame) if self.coding.known_part else None
+        if known is not None and is_sparse(x):
+            return table  # the model reads the offset from it
+        return as_coded(x, None if known is None else known[:, None])
+
+    def _targets(self, table: Any) -> Any:
+        """Return targets (n,) or (n, K), or labels (n,)."""
+        if self.classes is not None:
+            import pyarrow as pa
+            import pyarrow.compute as pc
+
+            name = self.targets[0].name
+            known = pa.array([_label(one, self.targets[0].kind) for one in self.classes.tolist()])
+            found = pc.index_in(table.column(name), value_set=known.cast(self.targets[0].arrow_type))
+            if found.null_count:
+                row = found.to_pylist().index(None)
+                label = table.column(name)[row].as_py()
+                raise _bad(f"{label!r:.{SHOWN}} is not among the classes {self.classes.tolist()}", row, self.targets[0])
+            return self.classes[np.asarray(found)]
+        values = {column.name: _numbers_of(table, column.name) for column in self.targets}
+        t = np.empty((table.num_rows, len(self.expressions)))
+        for k, text in enumerate(self.expressions):
+            t[:, k] = values[text] if text in values else evaluate(text, values)
+        if not np.isfinite(t).all():
+            row = int(np.flatnonzero(~np.isfinite(t).all(axis=1))[0])
+            raise _bad("the target is not finite", row, self.targets[0])
+        return t[:, 0] if self.flat else t
+
 
 def decode_rows(model: Any, rows: Any, target: bool, *, most_columns: int = MOST_COLUMNS) -> DecodedRows:
     """Return rows as a model takes them; raise BadRows, with `row` and `column`, where one is not as it should be.
@@ -58,10 +247,269 @@ def decode_rows(model: Any, rows: Any, target: bool, *, most_columns: int = MOST
     Parameters
     ----------
     model : a fitted system.
-    rows : a list of dicts by column names; a list of lists, the columns in the order of the model, targets last; or a
-        pyarrow Table or RecordBatch. A model that was fitted to bare arrays has columns x0, x1, ..., and one without
-        a name of its target has y (y0, y1, ... where there are several).
+    rows : a list of dicts by column names; a list of lists, the columns in the order of the model, then its targets
+        and its weight; or a pyarrow Table or RecordBatch, whose other columns are left alone. A model that was fitted
+        to bare arrays has columns x0, x1, ..., and one that does not know the name of its target has y (y0, y1, ...
+        where there are several).
     target : whether the rows have targets, to learn from.
     most_columns : columns that a row of a client may have.
+
+    Examples
+    --------
+    >>> from adaline import LMS
+    >>> from adaline.serve.rows import decode_rows
+    >>> model = LMS().fit([[1.0, 2.0], [2.0, 1.0]], [3.0, 4.0])
+    >>> decode_rows(model, [{"x0": 1, "x1": 2.5}], target=False).x.tolist()
+    [[1.0, 2.5]]
+    >>> decode_rows(model, [[1.0, 2.0], [1.0, "much"]], target=False)
+    Traceback (most recent call last):
+        ...
+    adaline.errors.BadRows: row 1, column 'x1': 'much' is not a number
     """
-    raise NotImplementedError
+    return RowLayout.of(model).decode(rows, target, most_columns=most_columns)
+
+
+def refuse_unlearnable(model: Any, decoded: DecodedRows) -> None:
+    """Refuse rows with numbers, in the columns that a model works on, whose squares are too large or too small."""
+    x = rows_through_basis(model, decoded.x)
+    parts = [x.data if is_sparse(x) else np.asarray(x), decoded.y, decoded.weight]
+    for part in parts:
+        if part is None or part.dtype.kind != "f" or not part.size:
+            continue
+        size = np.abs(part)
+        wrong = ~(size <= LARGEST) | ((size < SMALLEST) & (size > 0))
+        if wrong.any():
+            row = None if part.ndim == 1 and part is parts[0] else int(np.argwhere(wrong)[0, 0])
+            shown = float(part[wrong].flat[0])
+            raise BadRows(f"{shown:g} is not a number between {SMALLEST:g} and {LARGEST:g} in size, or zero", row)
+
+
+def _raw_columns(coding: Coding) -> tuple[RowColumn, ...]:
+    """Return the columns that a coding reads, those of its offset and effects too."""
+    optional = coding.missing in ("mean", "indicator")
+    out: dict[str, RowColumn] = {}
+    for column in coding.columns:
+        out.setdefault(column.name, RowColumn(column.name, *_kind(column), optional))
+    for effect in coding.effects:
+        kind = "text" if effect.texts else "number"
+        out.setdefault(effect.name, RowColumn(effect.name, kind, (), not np.isnan(effect.missing)))
+    if coding.offset is not None:
+        for name in [coding.offset] if coding.offset in out else _names_of(coding.offset, coding):
+            out.setdefault(name, RowColumn(name, "number"))
+    return tuple(out.values())
+
+
+def _kind(column: Column) -> tuple[str, tuple[Any, ...]]:
+    """Return what clients send of a column, and the levels that are known."""
+    if not column.is_category:
+        return column.kind, ()
+    if not column.has_levels:
+        return "text", ()
+    return _label_kind(np.array(column.levels, dtype=object))
+
+
+def _label_kind(labels: NDArray[Any]) -> tuple[str, tuple[Any, ...]]:
+    """Return the kind of levels or labels, and these themselves."""
+    levels = tuple(labels.tolist())
+    if all(isinstance(level, bool) for level in levels):
+        return "boolean", levels
+    if all(isinstance(level, int | float) for level in levels):
+        return "number", levels
+    return "text", levels
+
+
+def _label(label: Any, kind: str) -> Any:
+    return written(label) if kind == "text" else label
+
+
+def _number_columns(model: Any) -> tuple[RowColumn, ...]:
+    return tuple(RowColumn(str(name), "number") for name in columns_on(model).given_names())
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """Return a name for targets that no column has."""
+    return name if name not in taken else _free(f"{name}_", taken)
+
+
+def _target_expressions(model: Any, coding: Coding | None, taken: set[str]) -> tuple[tuple[str, ...], bool]:
+    """Return what a regression learns, columns or expressions of them, and whether it is one number for a row."""
+    coef = getattr(model, "coef_", np.zeros(1))
+    if coding is not None and coding.target is not None:
+        from adaline.coding.formula import targets_of
+
+        found = targets_of(coding.target)
+        return found, len(found) == 1 and np.ndim(coef) < 2
+    if np.ndim(coef) < 2:
+        return (_free("y", taken),), True
+    return tuple(_free(f"y{k}", taken) for k in range(len(coef))), False
+
+
+def _names_of(text: str, coding: Coding | None) -> list[str]:
+    """Return the raw columns of a target: itself, or those of its expression."""
+    if coding is None or coding.target is None or text.isidentifier():
+        return [text]
+    try:
+        return names_in(text) or [text]
+    except AdalineError:  # the name of a column that is no expression, as "body mass"
+        return [text]
+
+
+def _by_column(rows: Any, known: Sequence[RowColumn], spare: set[str], most: int) -> list[list[Any]]:
+    """Return the values of each column, of rows that are dicts or lists."""
+    if not isinstance(rows, list | tuple):
+        raise BadRows(f"rows are a list of objects or of lists, not {type(rows).__name__}")
+    names = [column.name for column in known]
+    if all(type(row) is dict for row in rows):
+        allowed = spare.union(names)
+        for i, row in enumerate(rows):
+            if len(row) > most:
+                raise BadRows(f"row {i} has {len(row)} columns, more than {most}", i)
+            if len(row) != len(names) or not row.keys() <= allowed:
+                strange = next((name for name in row if name not in allowed), None)
+                if strange is not None:
+                    raise BadRows(f"row {i}: the model does not know the column {strange!r:.{SHOWN}}", i, str(strange))
+        return [_column_of(rows, column) for column in known]
+    for i, row in enumerate(rows):
+        if not isinstance(row, list | tuple):
+            raise BadRows(f"row {i} is neither an object nor a list like the others: {row!r:.{SHOWN}}", i)
+        if len(row) != len(names):
+            shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+            raise BadRows(f"row {i} has {len(row)} values, not {len(names)}: {shown}", i)
+    return [list(values) for values in zip(*rows, strict=True)] if len(rows) else [[] for _ in names]
+
+
+def _column_of(rows: list[dict[str, Any]], column: RowColumn) -> list[Any]:
+    """Return the values of a column; one that is not there is missing, where it may be."""
+    name = column.name
+    try:
+        return [row[name] for row in rows]
+    except KeyError:
+        if column.optional:
+            return [row.get(name) for row in rows]
+        row = next(i for i, row in enumerate(rows) if name not in row)
+        raise BadRows(f"row {row} has no column {name!r}", row, name) from None
+
+
+def _of_values(values: list[Any], column: RowColumn) -> Any:
+    """Return values of a column as an Arrow array; refuse others than its kind has."""
+    import pyarrow as pa
+
+    if column.kind == "number":
+        if not NUMBERS.issuperset(map(type, values)):
+            allowed = (float, int, np.number, np.bool_, type(None))
+            for i, value in enumerate(values):
+                if not isinstance(value, allowed) or np.iscomplexobj(value):
+                    raise _bad(f"{value!r:.{SHOWN}} is not a number", i, column)
+        try:
+            numbers = np.array(values, dtype=np.float64)
+        except OverflowError:
+            row = next(i for i, value in enumerate(values) if isinstance(value, int) and abs(value) > LARGEST)
+            raise _bad("the number is too large", row, column) from None
+        return _checked_numbers(numbers, column)
+    made = [None if value is None else _value(value, i, column) for i, value in enumerate(values)]
+    try:
+        return _checked_gaps(pa.array(made, type=column.arrow_type), column)
+    except (UnicodeEncodeError, pa.ArrowException, OverflowError):
+        raise BadRows(
+            f"column {column.name!r} holds what cannot be written as {column.kind}", column=column.name
+        ) from None
+
+
+def _value(value: Any, row: int, column: RowColumn) -> Any:
+    """Return a value of a column of texts, booleans or dates."""
+    if column.kind == "boolean" and (isinstance(value, bool) or value in (0, 1)):
+        return bool(value)
+    if column.kind == "text" and isinstance(value, str | bool | int | float):
+        return written(value)
+    if column.kind == "date" and isinstance(value, str):
+        try:
+            return _naive(datetime.fromisoformat(value))
+        except ValueError:
+            raise _bad(f"{value!r:.{SHOWN}} is not a date as 2024-12-31 or 2024-12-31T12:00:00", row, column) from None
+    if column.kind == "date" and isinstance(value, date):
+        return _naive(value) if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
+    what = {"boolean": "true or false", "text": "a text", "date": "a date"}[column.kind]
+    raise _bad(f"{value!r:.{SHOWN}} is not {what}", row, column)
+
+
+def _naive(when: datetime) -> datetime:
+    """Return a time without its zone, in UTC."""
+    return when if when.tzinfo is None else (when - when.utcoffset()).replace(tzinfo=None)  # type: ignore[operator]
+
+
+def _of_arrow(table: Any, column: RowColumn) -> Any:
+    """Return a column of an Arrow table or record batch in the type of its kind."""
+    import pyarrow as pa
+
+    if column.name not in table.schema.names:
+        if column.optional:
+            return pa.nulls(table.num_rows, column.arrow_type)
+        raise BadRows(f"the rows have no column {column.name!r}", column=column.name)
+    if table.schema.names.count(column.name) > 1:
+        raise BadRows(f"the rows have several columns {column.name!r}", column=column.name)
+    given = table.column(column.name)
+    if isinstance(given, pa.ChunkedArray):
+        given = given.combine_chunks() if given.num_chunks != 1 else given.chunk(0)
+    if pa.types.is_dictionary(given.type):
+        given = given.cast(given.type.value_type)
+    texts = pa.types.is_string(given.type) or pa.types.is_large_string(given.type)
+    if texts and column.kind in ("number", "boolean") and given.null_count < len(given):
+        row = next(i for i, value in enumerate(given) if value.is_valid)
+        raise _bad(f"{given[row].as_py()!r:.{SHOWN}} is not a {column.kind}", row, column)
+    if column.kind == "text" and not texts:
+        return _of_values(given.to_pylist(), column)
+    try:
+        made = given.cast(column.arrow_type, safe=False)
+    except pa.ArrowException:
+        raise BadRows(f"column {column.name!r} holds {given.type}, not {column.kind}", column=column.name) from None
+    return _checked_numbers(_doubles(made), column) if column.kind == "number" else _checked_gaps(made, column)
+
+
+def _checked_numbers(numbers: Array, column: RowColumn) -> Any:
+    """Return numbers as an Arrow array, NaN where they are missing; refuse infinity, and gaps that must not be."""
+    import pyarrow as pa
+
+    if not np.isfinite(numbers).all():
+        wrong = np.isinf(numbers) if column.optional else ~np.isfinite(numbers)
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise _bad("the value is missing" if np.isnan(numbers[row]) else "infinity is no number", row, column)
+    return pa.Array.from_buffers(pa.float64(), len(numbers), [None, pa.py_buffer(np.ascontiguousarray(numbers))])
+
+
+def _checked_gaps(values: Any, column: RowColumn) -> Any:
+    """Return an Arrow array; refuse gaps that must not be."""
+    if values.null_count and not column.optional:
+        raise _bad("the value is missing", values.is_null().to_pylist().index(True), column)
+    return values
+
+
+def _doubles(values: Any) -> Array:
+    """Return an Arrow array of doubles, (n,), NaN where they are missing."""
+    if values.null_count:
+        values = values.fill_null(np.nan)
+    return np.asarray(np.from_dlpack(values), dtype=np.float64)
+
+
+def _numbers_of(table: Any, name: str) -> Array:
+    """Return a column of numbers of an Arrow table, (n,)."""
+    if name not in table.schema.names:
+        raise BadRows(f"the rows have no column {name!r}", column=name)
+    column = table.column(name)
+    return (
+        np.concatenate([np.empty(0), *map(_doubles, column.chunks)])
+        if column.num_chunks != 1
+        else _doubles(column.chunk(0))
+    )
+
+
+def _bad(what: str, row: int, column: RowColumn | None) -> BadRows:
+    assert column is not None
+    return BadRows(f"row {row}, column {column.name!r}: {what}", row, column.name)
+
+
+def _located(error: AdalineError) -> BadRows:
+    """Return an error of a coding with the row and the column that its message names."""
+    text = str(error)
+    row, column = re.search(r"\brow (\d+)", text), re.search(r"\bcolumn '([^']*)'", text)
+    return BadRows(text, int(row[1]) if row else None, column[1] if column else None)

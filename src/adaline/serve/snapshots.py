@@ -1,11 +1,23 @@
-"""Snapshots: model files in the folder of a journal, each with the number of rows of the journal that it contains."""
+"""Snapshots: model files in a folder, each with the number of rows of the journal that it contains.
+
+A file is written beside its name, brought to the disk, and then given its name, which is brought to the disk too: after
+a crash there is all of it or nothing. Model files have checksums: a damaged one is passed over.
+"""
 
 from __future__ import annotations
 
+import os
+import re
+from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
+
+from adaline import storage
+from adaline.errors import ModelFileError
+
+NAME = re.compile(r"(\d{6,})-(\d+)\.adaline")
 
 
 @dataclass(frozen=True, order=True)
@@ -16,6 +28,10 @@ class Snapshot:
     rows: int
     path: Path
 
+    def load(self) -> Any:
+        """Return the model."""
+        return storage.load(self.path)
+
 
 class SnapshotFolder:
     """The snapshots of one model, the last `keep` of them.
@@ -24,19 +40,54 @@ class SnapshotFolder:
     ----------
     path : the folder, made if it is not there.
     keep : how many are kept.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from adaline import LMS
+    >>> from adaline.serve.snapshots import SnapshotFolder
+    >>> with tempfile.TemporaryDirectory() as path:
+    ...     folder = SnapshotFolder(path, keep=2)
+    ...     for rows in (0, 100, 200):
+    ...         _ = folder.write(LMS().fit([[1.0], [2.0]], [1.0, 2.0]), rows)
+    ...     [(one.number, one.rows) for one in folder.list()]
+    [(2, 100), (3, 200)]
     """
 
     def __init__(self, path: str | PathLike[str], keep: int = 5) -> None:
-        raise NotImplementedError
+        self.path, self.keep = Path(path), keep
+        self.path.mkdir(parents=True, exist_ok=True)
 
     def write(self, model: Any, rows: int) -> Snapshot:
         """Write a model that contains so many rows of the journal: all of it is on the disk, or nothing."""
-        raise NotImplementedError
+        there = self.list()
+        number = 1 + max((one.number for one in there), default=0)
+        made = Snapshot(number, rows, self.path / f"{number:06d}-{rows}.adaline")
+        storage.save(model, made.path)
+        _sync_folder(self.path)
+        for old in there[: max(0, len(there) + 1 - self.keep)]:
+            with suppress(OSError):
+                old.path.unlink()
+        return made
 
     def list(self) -> list[Snapshot]:
         """Return the snapshots that are there, the oldest first."""
-        raise NotImplementedError
+        found = ((NAME.fullmatch(path.name), path) for path in self.path.iterdir())
+        return sorted(Snapshot(int(name[1]), int(name[2]), path) for name, path in found if name)
 
     def latest_good(self) -> tuple[Snapshot, Any] | None:
         """Return the last snapshot that can be read, and its model; None where there is none."""
-        raise NotImplementedError
+        for one in reversed(self.list()):
+            with suppress(ModelFileError):
+                return one, one.load()
+        return None
+
+
+def _sync_folder(path: Path) -> None:
+    """Bring the names in a folder to the disk, where the system knows how."""
+    if os.name == "posix":
+        opened = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
