@@ -60,13 +60,13 @@ def answer(model: Any, x: Any, request: PredictRequest) -> Answer:
 
 
 def _check_interval(model: Any) -> None:
-    if "interval" not in _arguments(type(model)):
+    if "interval" not in _arguments(type(model).predict):
         raise Refused(422, f"{type(model).__name__} gives no intervals")
 
 
 @lru_cache(maxsize=64)
-def _arguments(system: type[Any]) -> frozenset[str]:
-    return frozenset(inspect.signature(system.predict).parameters)
+def _arguments(predict: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(inspect.signature(predict).parameters)
 
 
 def _probabilities(model: Any, x: Any) -> dict[str, NDArray[Any]]:

@@ -199,7 +199,7 @@ class Service:
     def _submitted(self, served: ServedModel, kind: str, body: bytes, query: dict[str, str]) -> Any:
         assert served.learner is not None
         request = read_learn(served.current, kind, body, query, self.limits)
-        return served.learner.submit(request.rows, request.key)
+        return served.learner.submit(request.rows, request.key, most_columns=self.limits.columns)
 
     # -- models --------------------------------------------------------------------------------------------------
 

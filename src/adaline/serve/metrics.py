@@ -98,7 +98,10 @@ class Drift:
         self.rows = 0
 
     def observe(self, x: Any) -> None:
-        """Take rows (n, D) into the running mean, in which a row counts by exp(-age / MEMORY); those of an older version may be of other columns, and are left out."""
+        """Take rows (n, D) into the running mean, in which a row counts by exp(-age / MEMORY).
+
+        Rows of an older version, of other columns, are left out.
+        """
         if x.shape[1] != len(self.names) or is_sparse(x):
             return
         rows = x.shape[0]

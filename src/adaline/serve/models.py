@@ -23,9 +23,10 @@ import numpy as np
 
 from adaline import storage
 from adaline.errors import AdalineError, InvalidParameter, ModelFileError
+from adaline.fitted import rows_of
 from adaline.input.coded import as_coded
 from adaline.serve.direct import RowReader
-from adaline.serve.learner import Learner
+from adaline.serve.learner import CHAMPION, Learner
 from adaline.serve.metrics import Drift, drift_of
 from adaline.serve.requests import Refused
 from adaline.serve.rows import RowColumn
@@ -34,7 +35,6 @@ from adaline.serve.snapshots import Snapshot, SnapshotFolder
 from adaline.wording import plain
 
 SUFFIX = ".adaline"
-CHAMPION = "champion"  # what the model itself is called among the scores
 HISTORY = 600  # points of the progressive error that are kept for the page
 
 
@@ -196,7 +196,7 @@ class ServedModel:
                 self.learner.rollback(found[0])
             else:
                 assert self.versions is not None
-                model = storage.load(found[0].path)
+                model = found[0].load()
                 SnapshotFolder(self.versions).write(model, 0)
                 self._model = model
             self.drift = drift_of(self.current)
@@ -242,15 +242,6 @@ def _loaded(content: bytes) -> Any:
             return storage.load(path)
         except ModelFileError as error:
             raise Refused(422, str(error).replace(str(path), "the body")) from None
-
-
-def rows_of(model: Any) -> int | None:
-    """Return how many rows a model was fitted to; None where it keeps no sums."""
-    attributes = vars(model)
-    if hasattr(model, "rows_seen_"):  # it goes from row to row, and keeps no sums
-        return int(model.rows_seen_)
-    sums = attributes["_recording"].total if "_recording" in attributes else attributes.get("_sums")
-    return None if sums is None else int(sums.rows)
 
 
 def serve_models(given: Any, options: LearnOptions) -> dict[str, ServedModel]:

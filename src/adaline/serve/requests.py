@@ -253,7 +253,7 @@ def _csv_name(body: bytes, index: int) -> str | None:
 
 
 def _read_arrow(body: bytes, limits: Limits) -> Any:
-    """Return the rows of an Arrow stream, checked in full; compressed ones are refused, as they may grow without end."""
+    """Return the rows of an Arrow stream, checked in full; compressed ones, which may grow without end, are refused."""
     try:
         for message in pa.ipc.MessageReader.open_stream(pa.BufferReader(body)):
             if _is_compressed(message.metadata.to_pybytes()):
@@ -272,7 +272,7 @@ RECORDS, DICTIONARY = 3, 2  # kinds of messages of Arrow
 
 
 def _is_compressed(metadata: bytes) -> bool:
-    """Return whether a message holds compressed buffers: field 3 of the table RecordBatch of its flatbuffer is there."""
+    """Return whether a message holds compressed buffers: its flatbuffer then has field 3 of the table RecordBatch."""
     message = struct.unpack_from("<I", metadata)[0]
     kind = _field(metadata, message, 1)
     if not kind or metadata[kind] not in (RECORDS, DICTIONARY):
