@@ -60,6 +60,7 @@ class Journal:
     ----------
     path : the folder, made if it is not there.
     writes : whether batches are written, by this process alone; others can read meanwhile.
+    new : whether a journal that is written is made where there is none.
 
     Examples
     --------
@@ -73,15 +74,15 @@ class Journal:
     3 {'order 17': 2} [2]
     """
 
-    def __init__(self, path: str | PathLike[str], writes: bool = False) -> None:
+    def __init__(self, path: str | PathLike[str], writes: bool = False, new: bool = True) -> None:
         self.path = Path(path)
         file = self.path / FILE
         self._lock, self._guard = RLock(), -1
+        if not (writes and new) and not file.is_file():
+            raise JournalError(f"{self.path}: there is no journal here")
         if writes:
             self.path.mkdir(parents=True, exist_ok=True)
             self._guard = _guarded(self.path / LOCK)
-        elif not file.is_file():
-            raise JournalError(f"{self.path}: there is no journal here")
         self._schemas: dict[Any, int] = {}
         try:
             self._open(file, writes)

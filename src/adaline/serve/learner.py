@@ -663,6 +663,15 @@ def cut(rows: DecodedRows, first: int, last: int) -> DecodedRows:
     return DecodedRows(as_coded(rows.x[first:last]), rows.y[first:last], weight)
 
 
+def replayed(model: Any, journal: Journal, rows: int) -> Any:
+    """Return a model, which contains so many rows of a journal, with the others, as a `Learner` would have it."""
+    learning = _LearningModel(CHAMPION, model, None, rows)
+    for first, table in tables_since(journal, rows, learning.layout.by_rows):
+        learning.learn(learning.layout.decoded(table.slice(max(0, rows - first)), True))
+    learning.publish(0.0)
+    return learning.current
+
+
 def tables_since(journal: Journal, row: int, together: bool) -> Any:
     """Iterate over the rows of a journal from a number on: the number of the first, and an Arrow table.
 

@@ -368,7 +368,7 @@ def _by_column(rows: Any, known: Sequence[RowColumn], spare: set[str], most: int
                 strange = next((name for name in row if name not in allowed), None)
                 if strange is not None:
                     raise BadRows(f"row {i}: the model does not know the column {strange!r:.{SHOWN}}", i, str(strange))
-        return [_column_of(rows, column) for column in known]
+        return [_column_of(list(rows), column) for column in known]
     for i, row in enumerate(rows):
         if not isinstance(row, list | tuple):
             raise BadRows(f"row {i} is neither an object nor a list like the others: {row!r:.{SHOWN}}", i)
@@ -396,9 +396,9 @@ def _of_values(values: list[Any], column: RowColumn) -> Any:
 
     if column.kind == "number":
         if not NUMBERS.issuperset(map(type, values)):
-            allowed = (float, int, np.number, np.bool_, type(None))
+            allowed = (float, int, np.floating, np.integer, np.bool_, type(None))
             for i, value in enumerate(values):
-                if not isinstance(value, allowed) or np.iscomplexobj(value):
+                if not isinstance(value, allowed):
                     raise _bad(f"{value!r:.{SHOWN}} is not a number", i, column)
         try:
             numbers = np.array(values, dtype=np.float64)

@@ -38,8 +38,9 @@ class SnapshotFolder:
 
     Parameters
     ----------
-    path : the folder, made if it is not there.
+    path : the folder.
     keep : how many are kept.
+    new : whether the folder is made if it is not there.
 
     Examples
     --------
@@ -54,9 +55,10 @@ class SnapshotFolder:
     [(2, 100), (3, 200)]
     """
 
-    def __init__(self, path: str | PathLike[str], keep: int = 5) -> None:
+    def __init__(self, path: str | PathLike[str], keep: int = 5, new: bool = True) -> None:
         self.path, self.keep = Path(path), keep
-        self.path.mkdir(parents=True, exist_ok=True)
+        if new:
+            self.path.mkdir(parents=True, exist_ok=True)
 
     def write(self, model: Any, rows: int) -> Snapshot:
         """Write a model that contains so many rows of the journal: all of it is on the disk, or nothing."""
@@ -72,7 +74,7 @@ class SnapshotFolder:
 
     def list(self) -> list[Snapshot]:
         """Return the snapshots that are there, the oldest first."""
-        found = ((NAME.fullmatch(path.name), path) for path in self.path.iterdir())
+        found = ((NAME.fullmatch(path.name), path) for path in self.path.glob("*.adaline"))
         return sorted(Snapshot(int(name[1]), int(name[2]), path) for name, path in found if name)
 
     def latest_good(self) -> tuple[Snapshot, Any] | None:
