@@ -82,6 +82,7 @@ class ServedModel:
         self.name, self.learner, self.versions, self.learns = name, learner, versions, learns
         self.numbered = dict(numbered or {})
         self._model = model
+        self._published: Any = None
         self._changing = Lock()
         self.history: deque[tuple[int, float, float]] = deque(maxlen=HISTORY)
         self._reader = (self.current, RowReader.of(self.current))
@@ -158,6 +159,20 @@ class ServedModel:
             path = Path(folder, f"{self.name}{SUFFIX}")
             storage.save(self.latest(), path)
             return path.read_bytes()
+
+    def publish(self, folder: Path) -> None:
+        """Write the model for predictions to a folder, for other processes, where it is another than the last."""
+        model = self.current
+        if model is not self._published:
+            storage.save(model, folder / f"{self.name}{SUFFIX}")
+            self._published = model
+
+    def exchange(self, model: Any) -> None:
+        """Predict by another model from now on: what a process does that learns nothing itself."""
+        drift = drift_of(model)
+        if drift is not None and self.drift is not None and drift.names == self.drift.names:
+            drift.recent, drift.rows = self.drift.recent, self.drift.rows
+        self._model, self.drift = model, drift
 
     def replace(self, content: bytes) -> Any:
         """Let the model file in a body take the place of the model, for all requests that begin later; return it."""

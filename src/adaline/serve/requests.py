@@ -223,12 +223,13 @@ def _read_csv(model: Any, body: bytes, limits: Limits) -> Any:
     try:
         if body[:4096].partition(b"\n")[0].count(b",") >= limits.columns:
             raise Refused(422, f"rows may have at most {limits.columns:,} columns")
-        return csv.read_csv(
+        table = csv.read_csv(
             pa.BufferReader(body),
             read_options=csv.ReadOptions(use_threads=False, block_size=max(len(body), 1)),
             parse_options=csv.ParseOptions(newlines_in_values=True),
             convert_options=options,
         )
+        return _named(table)
     except (pa.ArrowException, ValueError) as error:
         message = str(error).splitlines()[0]
         row = re.search(r"Row #(\d+)", message)
@@ -263,9 +264,16 @@ def _read_arrow(body: bytes, limits: Limits) -> Any:
         if table.num_rows > limits.rows:
             raise Refused(413, f"{table.num_rows:,} rows are more than the {limits.rows:,} that a request may have")
         table.validate(full=True)
-        return table
+        return _named(table)
     except (pa.ArrowException, ValueError, OSError, StopIteration, LookupError, struct.error, MemoryError) as error:
         raise Refused(422, f"the Arrow stream cannot be read: {str(error)[:200] or type(error).__name__}") from None
+
+
+def _named(table: Any) -> Any:
+    """Return a table; refuse names that are no text, which are found when they are asked for."""
+    for name in table.schema.names:
+        name.encode()
+    return table
 
 
 RECORDS, DICTIONARY = 3, 2  # kinds of messages of Arrow
