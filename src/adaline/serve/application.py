@@ -122,7 +122,7 @@ Handler = Callable[[Incoming], Awaitable[Reply]]
 
 @dataclass(frozen=True)
 class Action:
-    """What a method of a path does: the role it asks for, and the function that answers."""
+    """What a method of a path does: its name among the metrics, the role it asks for, and the function that answers."""
 
     route: str
     role: str | None
@@ -402,7 +402,7 @@ class Endpoint:
         finally:
             self.service.held -= request.size
         await send_reply(send, reply)
-        if action is not None:
+        if action is not None and action.route:  # what is passed on is counted where it is answered
             known = name if name in self.service.models else ""
             self.service.metrics.observe(action.route, known, reply.status, perf_counter() - began)
 

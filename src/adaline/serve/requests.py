@@ -20,6 +20,7 @@ from adaline.wording import counted
 JSON, CSV, ARROW = "application/json", "text/csv", "application/vnd.apache.arrow.stream"
 """The kinds of bodies that hold rows; the answer is of the same kind."""
 LONGEST_KEY = 256  # characters of a key
+ALONE = pa.ipc.IpcReadOptions(use_threads=False)  # a request is one of many
 NULLS = ["", "NA", "NaN", "nan", "null"]
 
 Cell = None | bool | int | float | str
@@ -259,7 +260,7 @@ def _read_arrow(body: bytes, limits: Limits) -> Any:
         for message in pa.ipc.MessageReader.open_stream(pa.BufferReader(body)):
             if _is_compressed(message.metadata.to_pybytes()):
                 raise Refused(422, "the Arrow stream is compressed: send it without compression")
-        with pa.ipc.open_stream(pa.BufferReader(body)) as reader:
+        with pa.ipc.open_stream(pa.BufferReader(body), options=ALONE) as reader:
             table = reader.read_all()
         if table.num_rows > limits.rows:
             raise Refused(413, f"{table.num_rows:,} rows are more than the {limits.rows:,} that a request may have")
