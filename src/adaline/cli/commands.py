@@ -330,6 +330,55 @@ def update(
     run_update(model, data, table, target, weight, output, json)
 
 
+@command(
+    "Serve models over HTTP, and go on learning.",
+    "adaline serve mass.adaline",
+    "adaline serve mass.adaline --learn --journal mass.journal --token-file tokens.txt",
+    "adaline serve models/ --port 0",
+    unharmed="what was acknowledged is in the journal",
+)
+def serve(
+    models: Annotated[
+        list[Path],
+        typer.Argument(metavar="MODEL...", help="Model files, or folders of them.", show_default=False),
+    ],
+    learn: Annotated[
+        bool, option("--learn", help="Take rows to learn from; they are on disk before the answer.")
+    ] = False,
+    port: Annotated[
+        int, option("--port", metavar="N", help="Port; 0 for any that is free (8000).", min=0, max=65535)
+    ] = 8000,
+    host: Annotated[str, option("--host", metavar="NAME", help="Address to listen on (127.0.0.1).")] = "127.0.0.1",
+    journal: Annotated[
+        Path | None,
+        option("--journal", metavar="DIR", help="Folder of journal and snapshots (NAME.journal beside the model)."),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        option("--token-file", metavar="FILE", help="Lines 'read TOKEN', 'learn TOKEN' or 'admin TOKEN'."),
+    ] = None,
+    challenger: Annotated[
+        list[Path] | None,
+        option("--challenger", metavar="MODEL", help="A model that learns the same rows, to compare; may be repeated."),
+    ] = None,
+    workers: Annotated[int, option("--workers", metavar="N", help="Processes that predict (1).", min=1, max=64)] = 1,
+    most_bytes: Annotated[int, option("--most-bytes", metavar="N", help="Bytes of a request (16777216).", min=1)] = 2
+    ** 24,
+    certificate: Annotated[Path | None, option("--tls-certificate", metavar="FILE", help="For https.")] = None,
+    key: Annotated[Path | None, option("--tls-key", metavar="FILE", help="The key of the certificate.")] = None,
+) -> None:
+    """Serve models over HTTP: predictions, and learning that survives a crash.
+
+    The first line on stdout has the address. SIGTERM ends the service once all that was begun is answered and learned.
+    """
+    from adaline.cli.serve import run_serve
+    from adaline.serve.requests import Limits
+    from adaline.serve.server import Address
+
+    address = Address(host, port, certificate, key)
+    run_serve(models, address, learn, journal, token_file, challenger or [], Limits(body=most_bytes), workers)
+
+
 @command("Join models that were fitted apart.", "adaline merge north.adaline south.adaline -o both.adaline")
 def merge(
     models: Models,
