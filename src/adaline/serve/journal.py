@@ -83,7 +83,7 @@ class Journal:
         if writes:
             self.path.mkdir(parents=True, exist_ok=True)
             self._guard = _guarded(self.path / LOCK)
-        self._schemas: dict[Any, int] = {}
+        self._last_schema: tuple[Any, int] | None = None
         try:
             self._open(file, writes)
         except BaseException:
@@ -132,14 +132,13 @@ class Journal:
         Keys must be new: see `known`. `progress` has the rows, the total and the recent mean of the errors of models by
         name. Where it raises, nothing was written.
         """
-        ids, end, schemas = [], self._end, dict(self._schemas)
+        ids, end, last = [], self._end, self._last_schema
         with self._lock, self._told(), self._transaction():
             for key, rows in batches:
                 count, payload = int(rows.num_rows), rows.serialize()
-                schema = schemas.get(rows.schema)
-                if schema is None:
-                    schema = schemas[rows.schema] = self._schema_id(rows.schema)
-                entry = (end, count, schema, memoryview(payload), crc32(payload))
+                if last is None or not rows.schema.equals(last[0]):
+                    last = rows.schema, self._schema_id(rows.schema)
+                entry = (end, count, last[1], memoryview(payload), crc32(payload))
                 written = self._base.execute(
                     "INSERT INTO batches (first, rows, schema, payload, crc) VALUES (?, ?, ?, ?, ?)", entry
                 )
@@ -149,7 +148,7 @@ class Journal:
                 end += count
             for name, numbers in (progress or {}).items():
                 self._base.execute("INSERT OR REPLACE INTO progress VALUES (?, ?, ?, ?)", (name, *numbers))
-        self._end, self._schemas = end, schemas
+        self._end, self._last_schema = end, last
         return ids
 
     def progress(self, name: str) -> tuple[int, float, float]:

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -31,12 +32,14 @@ from adaline.input.basis import rows_through_basis
 from adaline.input.coded import as_coded
 from adaline.input.columns import columns_on
 from adaline.lazy import nw
+from adaline.locks import cached_property
 
 MOST_COLUMNS = 10_000
 LARGEST, SMALLEST = 1e100, 1e-100
 """Sizes between which numbers are learned from: sums of their squares, and what is solved from these, are finite."""
 NUMBERS = {float, int, bool, type(None)}
 """Types of the values of a row that are numbers, or missing."""
+TEXTS = {str, type(None)}
 SHOWN = 40  # characters of a value in a message
 
 
@@ -157,21 +160,28 @@ class RowLayout:
         import pyarrow as pa
 
         drops = target and self.coding is not None and self.coding.missing == "drop"
-        columns = [replace(column, optional=True) for column in self.columns] if drops else self.columns
-        known = [*columns, *self.learned] if target else columns
+        columns = tuple(replace(column, optional=True) for column in self.columns) if drops else self.columns
+        known = (*columns, *self.learned) if target else columns
         if isinstance(rows, pa.Table | pa.RecordBatch):
             arrays = [_of_arrow(rows, column) for column in known]
         else:
-            values = _by_column(rows, known, {column.name for column in self.learned}, most_columns)
-            arrays = [_of_values(one, column) for one, column in zip(values, known, strict=True)]
+            arrays = _of_rows(_by_column(rows, known, {column.name for column in self.learned}, most_columns), known)
         if target and not len(rows):
             raise BadRows("there are no rows to learn from")
-        schema = pa.schema([(column.name, column.arrow_type) for column in known])
-        batch = pa.record_batch(arrays, schema=schema)
+        batch = pa.RecordBatch.from_arrays(arrays, schema=self._schemas[target])
         if drops and self.coding is not None:
             whole = self.coding.complete(nw.from_native(pa.Table.from_batches([batch]), eager_only=True))
             batch = batch if whole.all() else batch.filter(pa.array(whole))
         return batch
+
+    @cached_property
+    def _schemas(self) -> tuple[Any, Any]:
+        """The schema of rows to predict, and of those to learn from."""
+        import pyarrow as pa
+
+        known = self.columns, (*self.columns, *self.learned)
+        one, two = (pa.schema([(column.name, column.arrow_type) for column in columns]) for columns in known)
+        return one, two
 
     @property
     def learned(self) -> tuple[RowColumn, ...]:
@@ -187,29 +197,36 @@ class RowLayout:
 
     def decoded(self, batch: Any, target: bool) -> DecodedRows:
         """Return a record batch of these columns, or a table of several, as the model takes it."""
-        import pyarrow as pa
-
-        table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+        there = set(batch.schema.names)
+        for column in (*self.columns, *self.learned) if target else self.columns:
+            if column.name not in there:
+                raise BadRows(f"the rows have no column {column.name!r}", column=column.name)
         try:
-            x = self._numbers(table)
-            y = self._targets(table) if target else None
+            x, y = self._numbers(batch), self._targets(batch) if target else None
         except BadRows:
             raise
         except AdalineError as error:
             raise _located(error) from None
-        weight = _numbers_of(table, self.weight.name) if target and self.weight is not None else None
+        weight = self._plain_numbers(batch, [self.weight])[:, 0] if target and self.weight is not None else None
         if weight is not None and not (weight >= 0).all():
-            row = int((~(weight >= 0)).argmax())
-            raise _bad("weights are numbers of zero or more", row, self.weight)
+            raise _bad("weights are numbers of zero or more", int((~(weight >= 0)).argmax()), self.weight)
         return DecodedRows(x, y, weight)
 
-    def _numbers(self, table: Any) -> Any:
+    def _plain_numbers(self, batch: Any, columns: Sequence[RowColumn]) -> Array:
+        """Return columns of numbers, (n, m), taken at once."""
+        names = [column.name for column in columns]
+        if batch.schema.names != names:
+            batch = batch.select(names)
+        parts = [batch] if hasattr(batch, "to_tensor") else batch.combine_chunks().to_batches()
+        return parts[0].to_tensor().to_numpy() if parts else np.empty((0, len(names)))
+
+    def _numbers(self, batch: Any) -> Any:
         """Return the columns of X, (n, D), marked as coded."""
+        import pyarrow as pa
+
         if self.coding is None:
-            x = np.empty((table.num_rows, len(self.columns)))
-            for k, column in enumerate(self.columns):
-                x[:, k] = _numbers_of(table, column.name)
-            return as_coded(x)
+            return as_coded(self._plain_numbers(batch, self.columns))
+        table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
         frame = nw.from_native(table, eager_only=True)
         x = self.coding.code(frame)
         known = self.coding.read_offset(frame) if self.coding.known_part else None
@@ -217,28 +234,37 @@ class RowLayout:
             return table  # the model reads the offset from it
         return as_coded(x, None if known is None else known[:, None])
 
-    def _targets(self, table: Any) -> Any:
+    def _targets(self, batch: Any) -> Any:
         """Return targets (n,) or (n, K), or labels (n,)."""
         if self.classes is not None:
-            import pyarrow as pa
             import pyarrow.compute as pc
 
-            name = self.targets[0].name
-            known = pa.array([_label(one, self.targets[0].kind) for one in self.classes.tolist()])
-            found = pc.index_in(table.column(name), value_set=known.cast(self.targets[0].arrow_type))
+            labels = batch.column(self.targets[0].name)
+            found = pc.index_in(labels, value_set=self._known_labels)
             if found.null_count:
                 row = found.to_pylist().index(None)
-                label = table.column(name)[row].as_py()
-                raise _bad(f"{label!r:.{SHOWN}} is not among the classes {self.classes.tolist()}", row, self.targets[0])
+                what = f"{labels[row].as_py()!r:.{SHOWN}} is not among the classes {self.classes.tolist()}"
+                raise _bad(what, row, self.targets[0])
             return self.classes[np.asarray(found)]
-        values = {column.name: _numbers_of(table, column.name) for column in self.targets}
-        t = np.empty((table.num_rows, len(self.expressions)))
-        for k, text in enumerate(self.expressions):
-            t[:, k] = values[text] if text in values else evaluate(text, values)
+        given = self._plain_numbers(batch, self.targets)
+        names = [column.name for column in self.targets]
+        if names == list(self.expressions):
+            return given[:, 0] if self.flat else given
+        values = dict(zip(names, given.T, strict=True))
+        t = np.column_stack([values[text] if text in values else evaluate(text, values) for text in self.expressions])
         if not np.isfinite(t).all():
             row = int(np.flatnonzero(~np.isfinite(t).all(axis=1))[0])
             raise _bad("the target is not finite", row, self.targets[0])
         return t[:, 0] if self.flat else t
+
+    @cached_property
+    def _known_labels(self) -> Any:
+        """The classes as an Arrow array of the type of the labels."""
+        import pyarrow as pa
+
+        assert self.classes is not None
+        kind = self.targets[0].kind
+        return pa.array([_label(one, kind) for one in self.classes.tolist()]).cast(self.targets[0].arrow_type)
 
 
 def decode_rows(model: Any, rows: Any, target: bool, *, most_columns: int = MOST_COLUMNS) -> DecodedRows:
@@ -272,15 +298,14 @@ def decode_rows(model: Any, rows: Any, target: bool, *, most_columns: int = MOST
 def refuse_unlearnable(model: Any, decoded: DecodedRows) -> None:
     """Refuse rows with numbers, in the columns that a model works on, whose squares are too large or too small."""
     x = rows_through_basis(model, decoded.x)
-    parts = [x.data if is_sparse(x) else np.asarray(x), decoded.y, decoded.weight]
-    for part in parts:
-        if part is None or part.dtype.kind != "f" or not part.size:
+    for part in (x.data if is_sparse(x) else np.asarray(x), decoded.y, decoded.weight):
+        if part is None or part.dtype.kind != "f":
             continue
         size = np.abs(part)
-        wrong = ~(size <= LARGEST) | ((size < SMALLEST) & (size > 0))
-        if wrong.any():
-            row = None if part.ndim == 1 and part is parts[0] else int(np.argwhere(wrong)[0, 0])
-            shown = float(part[wrong].flat[0])
+        good = (size <= LARGEST) & ((size >= SMALLEST) | (size == 0.0))
+        if not good.all():
+            row = None if is_sparse(x) and part is x.data else int(np.argwhere(~good)[0, 0])
+            shown = float(part[~good][0])
             raise BadRows(f"{shown:g} is not a number between {SMALLEST:g} and {LARGEST:g} in size, or zero", row)
 
 
@@ -390,6 +415,26 @@ def _column_of(rows: list[dict[str, Any]], column: RowColumn) -> list[Any]:
         raise BadRows(f"row {row} has no column {name!r}", row, name) from None
 
 
+def _of_rows(values: list[list[Any]], known: Sequence[RowColumn]) -> list[Any]:
+    """Return values of columns as Arrow arrays; numbers are made and checked at once, where all of them are there."""
+    import pyarrow as pa
+
+    numbers = [one for one, column in zip(values, known, strict=True) if column.kind == "number"]
+    try:
+        plain = NUMBERS.issuperset(map(type, chain.from_iterable(numbers)))
+        every = np.array(numbers, dtype=np.float64) if plain and numbers else np.empty((0, 0))
+    except OverflowError:
+        plain = False
+    if not plain or not np.isfinite(every).all():
+        return [_of_values(one, column) for one, column in zip(values, known, strict=True)]
+    double, buffer, size = pa.float64(), pa.py_buffer(every), every.shape[1] * every.itemsize
+    parts = (
+        pa.Array.from_buffers(double, every.shape[1], [None, buffer.slice(k * size, size)]) for k in range(len(every))
+    )
+    pairs = zip(values, known, strict=True)
+    return [next(parts) if column.kind == "number" else _of_values(one, column) for one, column in pairs]
+
+
 def _of_values(values: list[Any], column: RowColumn) -> Any:
     """Return values of a column as an Arrow array; refuse others than its kind has."""
     import pyarrow as pa
@@ -406,7 +451,8 @@ def _of_values(values: list[Any], column: RowColumn) -> Any:
             row = next(i for i, value in enumerate(values) if isinstance(value, int) and abs(value) > LARGEST)
             raise _bad("the number is too large", row, column) from None
         return _checked_numbers(numbers, column)
-    made = [None if value is None else _value(value, i, column) for i, value in enumerate(values)]
+    plain = column.kind == "text" and TEXTS.issuperset(map(type, values))
+    made = values if plain else [v if v is None else _value(v, i, column) for i, v in enumerate(values)]
     try:
         return _checked_gaps(pa.array(made, type=column.arrow_type), column)
     except (UnicodeEncodeError, pa.ArrowException, OverflowError):
@@ -489,18 +535,6 @@ def _doubles(values: Any) -> Array:
     if values.null_count:
         values = values.fill_null(np.nan)
     return np.asarray(np.from_dlpack(values), dtype=np.float64)
-
-
-def _numbers_of(table: Any, name: str) -> Array:
-    """Return a column of numbers of an Arrow table, (n,)."""
-    if name not in table.schema.names:
-        raise BadRows(f"the rows have no column {name!r}", column=name)
-    column = table.column(name)
-    return (
-        np.concatenate([np.empty(0), *map(_doubles, column.chunks)])
-        if column.num_chunks != 1
-        else _doubles(column.chunk(0))
-    )
 
 
 def _bad(what: str, row: int, column: RowColumn | None) -> BadRows:
