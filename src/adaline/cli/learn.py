@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import json
 import os
+import signal
 import sys
 import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager
 from pathlib import Path
+from select import select
+from threading import current_thread, main_thread
 from typing import Any
 
 from adaline import storage
@@ -41,22 +44,28 @@ def run_learn(
     before = rows_of(model)
     if journal is not None and journal.exists() and not journal.is_dir():
         raise InvalidParameter(f"--journal {journal} is a file: name a folder")
-    source = _opened(data)
+    source = _Lines(data)
     learner = Learner(model, journal)
     reader = _Reader(learner, every, saved, as_json)
     try:
-        with suppress(KeyboardInterrupt):  # what was read is learned and saved all the same
+        with source.until_stopped():
             for line, row in _rows(source, form, learner.layout):
                 reader.take(line, row)
                 if not source.more:
                     reader.send()
-        reader.finish()
+            reader.finish()
+            learner.close()
+            _save(learner, saved, before, reader.left_out, as_json)
     finally:
         learner.close()
+
+
+def _save(learner: Learner, saved: Path, before: int | None, left_out: int, as_json: bool) -> None:
+    """Save the model, and say what was learned."""
     model = learner.latest()
     storage.save(model, saved)
-    if reader.left_out:
-        note(f"{counted(reader.left_out, 'line')} left out")
+    if left_out:
+        note(f"{counted(left_out, 'line')} left out")
     error = learner.progressive
     if as_json:
         print_json({**described(model), "rows_before": before, "rows_after": learner.rows_seen, "saved": str(saved)})
@@ -136,14 +145,17 @@ class _Reader:
 
 
 class _Lines:
-    """The lines of a file or pipe as they come; `more` says whether another one is here already."""
+    """The lines of a file or of standard input as they come; `more` says whether another one is here already."""
 
-    def __init__(self, descriptor: int) -> None:
-        self.descriptor, self.more = descriptor, False
+    def __init__(self, data: str) -> None:
+        self._own = data != "-"
+        self.descriptor = os.open(data, os.O_RDONLY) if self._own else sys.stdin.fileno()
+        self.more = False
+        self._stop, self._stopped = os.pipe()
 
     def __iter__(self) -> Iterator[bytes]:
         rest = b""
-        while part := os.read(self.descriptor, 2**16):
+        while part := self._read():
             *lines, rest = (rest + part).split(b"\n")
             if len(rest) > LONGEST_LINE:
                 raise InvalidData(f"a line is longer than {LONGEST_LINE >> 20} MiB")
@@ -154,9 +166,33 @@ class _Lines:
             self.more = False
             yield rest
 
+    def _read(self) -> bytes:
+        """Return what comes next; nothing at the end, and once it is stopped."""
+        if os.name == "posix" and self._stop in select([self.descriptor, self._stop], [], [])[0]:
+            return b""
+        return os.read(self.descriptor, 2**16)
 
-def _opened(data: str) -> _Lines:
-    return _Lines(sys.stdin.fileno() if data == "-" else os.open(data, os.O_RDONLY))
+    @contextmanager
+    def until_stopped(self) -> Iterator[None]:
+        """Let an interrupt end the lines instead of the command: it is passed on when all that was read is done."""
+        number = 0
+
+        def stop(signal_number: int, _: Any) -> None:
+            nonlocal number
+            number = signal_number
+            os.write(self._stopped, b"x")
+
+        kinds = (signal.SIGINT, signal.SIGTERM) if os.name == "posix" and current_thread() is main_thread() else ()
+        before = {kind: signal.signal(kind, stop) for kind in kinds}
+        try:
+            yield
+        finally:
+            for kind, handler in before.items():
+                signal.signal(kind, handler)
+            for end in (self._stop, self._stopped, *([self.descriptor] if self._own else [])):
+                os.close(end)
+        if number:
+            signal.raise_signal(number)
 
 
 def _rows(source: _Lines, form: str | None, layout: RowLayout) -> Iterator[tuple[int, dict[str, Any] | BadRows]]:
