@@ -296,7 +296,7 @@ class Service:
 
     async def openapi(self, request: Incoming) -> Reply:
         """Answer by the OpenAPI description of the service."""
-        return _json(description(self.limits, bool(self.tokens)))
+        return _json(description(self.limits, bool(self.tokens), list(self.models)))
 
     async def page(self, path: str, request: Incoming) -> Reply:
         """Answer by a page for a person, or what it needs."""

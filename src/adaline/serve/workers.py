@@ -115,9 +115,7 @@ def worker_app(folder: Path, limits: Limits, tokens: Tokens, local: bool) -> Sta
             os.kill(os.getpid(), signal.SIGTERM)
 
     here = Endpoint(service, {"POST": Action("predict", "read", predict)})
-    others = {
-        method: Action("", None, forward) for method in ("GET", "POST", "PUT", "DELETE", "OPTIONS", "PATCH")
-    }
+    others = {method: Action("", None, forward) for method in ("GET", "POST", "PUT", "DELETE", "OPTIONS", "PATCH")}
     routes = [Route("/models/{name}/predict", here), Route("/{path:path}", Endpoint(service, others))]
     return as_app(service, routes, {PUBLISHED: refresh, TOLD: lambda: service.tell_metrics(folder)})
 
