@@ -52,7 +52,7 @@ log = logging.getLogger("adaline.serve")
 
 MODEL_FILE = "application/octet-stream"
 PROBLEM = "application/problem+json"
-HEAVY, HEAVY_ARROW = 2**18, 2**22  # bytes from which a body is read on another thread than that of the event loop
+HEAVY, HEAVY_ARROW = 2**20, 2**23  # bytes, some 10 ms, from which a body is read on another thread than that of the event loop
 WAITING_BODIES = 16  # bodies of the largest size that may be held at once
 SAMPLED = 1.0  # seconds between points of the progressive error
 PUBLISHED = 0.2  # seconds after which a model that has learned is written for the processes that predict
