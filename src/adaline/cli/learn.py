@@ -209,10 +209,10 @@ def _rows(source: _Lines, form: str | None, layout: RowLayout) -> Iterator[tuple
             if form == "jsonl":
                 yield number, _of_json(text, known)
             elif names is None:
-                names = next(csv.feed([text]))
+                names = next(csv.reader([text]))
                 _refuse_other_names(names, layout)
             else:
-                yield number, _of_csv(next(csv.feed([text])), names, known)
+                yield number, _of_csv(next(csv.reader([text])), names, known)
         except BadRows as error:
             yield number, error
 
