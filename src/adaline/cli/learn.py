@@ -46,16 +46,16 @@ def run_learn(
         raise InvalidParameter(f"--journal {journal} is a file: name a folder")
     source = _Lines(data)
     learner = Learner(model, journal)
-    reader = _Reader(learner, every, saved, as_json)
+    feed = _Feed(learner, every, saved, as_json)
     try:
         with source.until_stopped():
             for line, row in _rows(source, form, learner.layout):
-                reader.take(line, row)
+                feed.take(line, row)
                 if not source.more:
-                    reader.send()
-            reader.finish()
+                    feed.send()
+            feed.finish()
             learner.close()
-            _save(learner, saved, before, reader.left_out, as_json)
+            _save(learner, saved, before, feed.left_out, as_json)
     finally:
         learner.close()
 
@@ -77,7 +77,7 @@ def _save(learner: Learner, saved: Path, before: int | None, left_out: int, as_j
     say(f"saved: {saved}")
 
 
-class _Reader:
+class _Feed:
     """Rows on their way to the learner, and what is said of them."""
 
     def __init__(self, learner: Learner, every: int, saved: Path, as_json: bool) -> None:

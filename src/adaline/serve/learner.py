@@ -312,7 +312,7 @@ class Learner:
             except AdalineError as error:
                 if name == CHAMPION:
                     self._fail(error)
-                    self._answer(group, self.failed)
+                    self._answer(group, error)
                     return
                 self._models = {other: one for other, one in self._models.items() if other != name}
                 self.notes.append(f"challenger {name!r} was left out: {error}")
@@ -349,8 +349,7 @@ class Learner:
             self._keys = dict(list({**self._keys, **counts}.items())[-MOST_KEYS:]) if keys else self._keys
         for item in repeated:
             group.remove(item)
-            self._waiting_less(item)
-            item.future.set_result(Receipt(counts[str(item.key)], self.rows_seen, True))
+        self._answer(repeated, [Receipt(counts[str(item.key)], self.rows_seen, True) for item in repeated])
         return fresh
 
     def _learn(self, model: _LearningModel, parts: list[DecodedRows]) -> None:
@@ -386,18 +385,15 @@ class Learner:
         self._publish([model])
         return model.current
 
-    def _answer(self, group: Sequence[_Submission], answers: Sequence[Receipt] | BaseException | None) -> None:
+    def _answer(self, group: Sequence[_Submission], answers: Sequence[Receipt] | AdalineError) -> None:
         """Set the futures of a group: to a receipt each, or to an error for all."""
-        for k, item in enumerate(group):
-            self._waiting_less(item)
-            if isinstance(answers, BaseException):
-                item.future.set_exception(answers)
-            elif answers is not None:
-                item.future.set_result(answers[k])
-
-    def _waiting_less(self, item: _Submission) -> None:
         with self._changed:
-            self._waiting -= int(item.batch.num_rows)
+            self._waiting -= sum(int(item.batch.num_rows) for item in group)
+        for k, item in enumerate(group):
+            if isinstance(answers, AdalineError):
+                item.future.set_exception(answers)
+            else:
+                item.future.set_result(answers[k])
 
     def _fail(self, error: BaseException) -> None:
         """End learning; what waits is refused."""
