@@ -52,7 +52,10 @@ log = logging.getLogger("adaline.serve")
 
 MODEL_FILE = "application/octet-stream"
 PROBLEM = "application/problem+json"
-HEAVY, HEAVY_ARROW = 2**20, 2**23  # bytes, some 10 ms, from which a body is read on another thread than that of the event loop
+HEAVY, HEAVY_ARROW = (
+    2**20,
+    2**23,
+)  # bytes, some 10 ms, from which a body is read on another thread than that of the event loop
 WAITING_BODIES = 16  # bodies of the largest size that may be held at once
 SAMPLED = 1.0  # seconds between points of the progressive error
 PUBLISHED = 0.2  # seconds after which a model that has learned is written for the processes that predict
@@ -192,7 +195,7 @@ class Service:
     ) -> tuple[bytes, Any]:
         """Return an answer as it is sent, and the rows as the model took them."""
         request = read_predict(model, kind, body, query, self.limits)
-        x = served.reader(model).read(request.rows, self.limits.columns)
+        x = served.layout(model).read(request.rows, most_columns=self.limits.columns)
         return answer(model, x, request).written(kind), x
 
     async def learn(self, request: Incoming) -> Reply:
