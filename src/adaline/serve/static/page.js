@@ -149,12 +149,14 @@ function ticks(low, high, count) {
 
 function plot(history) {
   const svg = $("plot");
-  const [left, right, top, bottom] = [64, 628, 12, 266];
+  const width = Math.max(svg.clientWidth, 280); // a unit is a pixel, so that text keeps its size
+  const [left, right, top, bottom] = [56, width - 12, 12, 266];
+  svg.setAttribute("viewBox", `0 0 ${width} 300`);
   const xs = history.rows_seen;
   const all = [...history.mean, ...history.recent].filter((value) => value !== null);
   svg.replaceChildren();
   if (xs.length === 0) {
-    svg.append(shape("text", { x: 320, y: 150, "text-anchor": "middle" }, "No row has been learned yet."));
+    svg.append(shape("text", { x: width / 2, y: 150, "text-anchor": "middle" }, "No row has been learned yet."));
     return;
   }
   const [first, last] = [xs[0], xs[xs.length - 1]];
