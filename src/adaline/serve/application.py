@@ -148,8 +148,8 @@ class Service:
         self.held = 0  # bytes of bodies that are being read or worked on
         self.arriving: dict[asyncio.Task[Any], float] = {}  # when the bodies that are being read must be there
         self.threads = ThreadPoolExecutor(4, thread_name_prefix="serve")
-        folder = files("adaline.serve") / "static"
-        self.pages = {path: (folder / name).read_bytes() for path, name in PAGES.items()}
+        static = files("adaline.serve") / "static"
+        self.pages = {path: (static / name).read_bytes() for path, name in PAGES.items()}
 
     def routes(self) -> list[Route]:
         """Return the paths of the service, those that are asked for most first."""
@@ -365,8 +365,9 @@ class Service:
 
     def publish(self) -> None:
         """Write the models that have changed, where other processes predict by them."""
-        for served in self.models.values() if self.folder is not None else ():
-            served.publish(self.folder)
+        if self.folder is not None:
+            for served in self.models.values():
+                served.publish(self.folder)
 
     def close(self) -> None:
         """Learn from all rows that wait, and end."""

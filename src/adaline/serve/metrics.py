@@ -134,10 +134,10 @@ class Drift:
     def joined(self, others: Iterable[tuple[int, list[float]]]) -> Drift:
         """Return the drift of these inputs and of others, (rows, mean of late) each, together."""
         out = Drift(self.names, self.mean, self.deviation)
-        for rows, recent in ((self.rows, self.recent), *others):
-            if rows and len(recent) == len(self.names):
+        for rows, told in ((self.rows, self.recent.tolist()), *others):
+            if rows and len(told) == len(self.names):
                 share = min(rows, MEMORY) / (min(out.rows, MEMORY) + min(rows, MEMORY))
-                out.recent += share * (np.asarray(recent) - out.recent)
+                out.recent += share * (np.array(told) - out.recent)
                 out.rows += rows
         return out
 

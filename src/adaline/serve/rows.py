@@ -227,7 +227,7 @@ class RowLayout:
         """Return columns of numbers, (n, m), taken at once."""
         names = [column.name for column in columns]
         if len(names) == 1 and hasattr(batch, "to_tensor"):
-            return np.from_dlpack(batch.column(names[0]))[:, None]
+            return np.asarray(np.from_dlpack(batch.column(names[0])), dtype=np.float64)[:, None]
         if batch.schema.names != names:
             batch = batch.select(names)
         parts = [batch] if hasattr(batch, "to_tensor") else batch.combine_chunks().to_batches()

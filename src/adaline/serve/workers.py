@@ -161,7 +161,7 @@ def run_workers(service: Starlette, folder: Path, listening: socket.socket, addr
     def end(number: int, frame: FrameType | None) -> None:
         ending.set()
 
-    before = {one: signal.signal(one, end) for one in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     watching = Thread(target=watch, name="workers")
     try:
         for one in workers:
@@ -173,5 +173,5 @@ def run_workers(service: Starlette, folder: Path, listening: socket.socket, addr
         if watching.is_alive():
             watching.join()
         inside.close()
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
