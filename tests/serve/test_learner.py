@@ -253,6 +253,9 @@ def test_a_damaged_snapshot_falls_back_to_the_one_before(tmp_path: Path, monkeyp
     with Learner(model, tmp_path) as learner:
         assert np.array_equal(learner.current.coef_, told.coef_)
         assert learner.rows_seen == FIRST + len(x)
+        assert "2 snapshots of champion cannot be read" in learner.notes[0]
+        assert learner.snapshots()[-1].number > there[-1].number  # another one is there at once
+        assert np.array_equal(learner.snapshots()[-1].load().coef_, model.partial_fit(x[:288], y[:288]).coef_)
     for file in (tmp_path / "snapshots" / "champion").iterdir():
         file.write_bytes(b"")
     with pytest.raises(JournalError, match="no snapshot of the model can be read"):

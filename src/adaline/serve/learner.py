@@ -42,6 +42,7 @@ from adaline.input.drafts import snapshot
 from adaline.serve.journal import Journal
 from adaline.serve.rows import MOST_COLUMNS, DecodedRows, RowLayout, refuse_unlearnable
 from adaline.serve.snapshots import Snapshot, SnapshotFolder
+from adaline.wording import counted
 
 CHAMPION = "champion"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -153,6 +154,9 @@ class Learner:
                 self._journal.close()
             raise
         self._publish(list(self._models.values()))
+        for one in self._models.values():
+            if one.rows - one.stored >= snapshot_rows:
+                self._store(one)
         self._work: deque[_Submission | _Request] = deque()
         self._waiting, self._version, self._closing = 0, 0, False
         self._changed = Condition()
@@ -436,7 +440,12 @@ class Learner:
         found = snapshots.latest_good()
         if found is not None:
             opened = _LearningModel(name, found[1], snapshots, found[0].rows, self._journal.progress(name))
-            opened.stored = found[0].rows
+            damaged = snapshots.set_aside(found[0])
+            opened.stored = -self._snapshot_rows if damaged else found[0].rows  # another one is written soon
+            if damaged:
+                self.notes.append(
+                    f"{counted(damaged, 'snapshot')} of {name} cannot be read: learning goes on from {found[0].path}"
+                )
             return opened
         if name == CHAMPION and (self._journal.end or snapshots.list()):
             raise JournalError(
@@ -546,7 +555,7 @@ class _LearningModel:
     kept : the model with the first `rows` rows of the journal: a snapshot, and whole blocks since.
     pending, end : rows since then, and the number of rows with them.
     current : the model with these too, or with some of them; `due` is when it is to be made anew.
-    stored : the rows of the last snapshot.
+    stored : the rows of the last snapshot; negative where one is due.
     """
 
     def __init__(
