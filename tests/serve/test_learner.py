@@ -253,6 +253,9 @@ def test_a_damaged_snapshot_falls_back_to_the_one_before(tmp_path: Path, monkeyp
     with Learner(model, tmp_path) as learner:
         assert np.array_equal(learner.current.coef_, told.coef_)
         assert learner.rows_seen == FIRST + len(x)
+        assert "2 snapshots of champion cannot be read" in learner.notes[0]
+        assert learner.snapshots()[-1].number > there[-1].number  # another one is there at once
+        assert np.array_equal(learner.snapshots()[-1].load().coef_, model.partial_fit(x[:288], y[:288]).coef_)
     for file in (tmp_path / "snapshots" / "champion").iterdir():
         file.write_bytes(b"")
     with pytest.raises(JournalError, match="no snapshot of the model can be read"):
@@ -283,23 +286,51 @@ def test_models_that_cannot_go_on_are_refused_before_the_first_row() -> None:
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_a_model_that_fails_ends_learning_and_predictions_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_fails_ends_learning_until_another_takes_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     model, x, y = begun("LMS")
+    other = Ridge(penalty=1.0).fit(x, y)
     learned = module.learned
-    with Learner(model, challengers={"other": Ridge(penalty=1.0).fit(x, y)}) as learner:
 
-        def refuse(model: Any, rows: DecodedRows) -> Any:
-            if isinstance(model, LMS):
-                raise InvalidParameter("no")
-            return learned(model, rows)
+    def refuse(model: Any, rows: DecodedRows) -> Any:
+        if isinstance(model, LMS):
+            raise InvalidParameter("no")
+        return learned(model, rows)
 
+    with Learner(model) as learner:
         monkeypatch.setattr(module, "learned", refuse)
-        with pytest.raises(InvalidParameter, match="no"):
-            learner.submit(listed(x, y)).result(10)
+        assert learner.submit(listed(x[:10], y[:10])).result(10).learned == 10  # only `current` cannot be made
+        assert learner.latest() is model
+        assert "no" in learner.notes
+        for _ in range(2):
+            with pytest.raises(InvalidParameter, match="no"):
+                learner.submit(listed(x, y)).result(10)
         assert isinstance(learner.failed, InvalidParameter)
-        with pytest.raises(InvalidParameter, match="no"):
-            learner.submit(listed(x, y))
-        assert np.array_equal(learner.current.coef_, model.coef_)
+        assert np.array_equal(learner.latest().coef_, model.coef_)
+        assert learner.waiting == 0
+        learner.replace(other)
+        assert learner.submit(listed(x, y)).result(10).learned == len(x)
+        assert np.allclose(learner.latest().coef_, other.partial_fit(x, y).coef_, rtol=1e-12)
+    monkeypatch.setattr(module, "learned", learned)
+    with Learner(other, challengers={"lms": model}) as learner:
+        monkeypatch.setattr(module, "learned", refuse)
+        assert learner.submit(listed(x, y)).result(10).learned == len(x)
+        assert list(learner.scores()) == ["champion"]  # a challenger that fails is left out
+        assert "'lms' was left out: no" in learner.notes[0]
+
+
+def test_a_fault_of_ours_answers_those_who_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, x, y = begun("LMS")
+
+    def fail(*_: Any) -> None:
+        raise RuntimeError("a fault")
+
+    with Learner(model) as learner:
+        monkeypatch.setattr(learner, "_learn", fail)
+        with pytest.raises(JournalError, match="a fault"):
+            learner.submit(listed(x, y)).result(10)
+        with pytest.raises(JournalError):
+            learner.submit(listed(x, y)).result(10)
+        assert learner.latest() is learner.current
 
 
 def test_many_threads_send_at_once_and_order_is_that_of_the_journal(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -27,6 +28,7 @@ import scipy
 from adaline.arrays import Array, is_sparse
 from adaline.errors import (
     AdalineError,
+    AdalineWarning,
     BadRows,
     Busy,
     InvalidParameter,
@@ -42,6 +44,7 @@ from adaline.input.drafts import snapshot
 from adaline.serve.journal import Journal
 from adaline.serve.rows import MOST_COLUMNS, DecodedRows, RowLayout, refuse_unlearnable
 from adaline.serve.snapshots import Snapshot, SnapshotFolder
+from adaline.wording import counted
 
 CHAMPION = "champion"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -153,8 +156,12 @@ class Learner:
                 self._journal.close()
             raise
         self._publish(list(self._models.values()))
+        for one in self._models.values():
+            if one.rows - one.stored >= snapshot_rows:
+                self._store(one)
         self._work: deque[_Submission | _Request] = deque()
         self._waiting, self._version, self._closing = 0, 0, False
+        self._pace = 1e-5  # seconds a row
         self._changed = Condition()
         self._thread = Thread(target=self._run, name="learner", daemon=True)
         self._thread.start()
@@ -208,7 +215,9 @@ class Learner:
         item.future.set_running_or_notify_cancel()
         count = int(batch.num_rows)
         with self._changed:
-            self._refuse_ended()
+            if self.failed is not None:
+                raise self.failed
+            self._refuse_closed()
             if self._waiting and self._waiting + count > self._queue_rows:
                 raise Busy(f"{self._waiting} rows are waiting to be learned: try again later", self._retry_after())
             self._waiting += count
@@ -219,15 +228,12 @@ class Learner:
     def latest(self) -> Any:
         """Return the model with all rows acknowledged before the call; waits until it has learned them.
 
-        After the end, and where learning has failed, it is `current`.
+        After the end it is `current`; where learning has failed, what could be learned.
         """
-        try:
+        with suppress(JournalError):
             return self._asked(self._publish_champion)
-        except AdalineError:
-            if not self._closing and self.failed is None:
-                raise
-            self._thread.join(None if self._closing else 0)
-            return self.current
+        self._thread.join()
+        return self.current
 
     def promote(self, name: str) -> None:
         """Let a challenger and the champion change places."""
@@ -235,7 +241,7 @@ class Learner:
         self._asked(lambda: self._promote(name))
 
     def replace(self, model: Any) -> Snapshot | None:
-        """Let a new version take the place of the model; rows acknowledged later are learned by it."""
+        """Let a new version take the place of the model, also of one that has failed; it learns what comes then."""
         refuse_unlearned(model)
         return self._asked(lambda: self._replace(CHAMPION, model))
 
@@ -273,7 +279,8 @@ class Learner:
                     self._take(group)
                 self._publish([one for one in self._models.values() if one.due <= monotonic()])
         except BaseException as error:
-            self._fail(error)
+            if self.failed is None:
+                self._fail(error)
         finally:
             self._end()
 
@@ -298,30 +305,32 @@ class Learner:
 
     def _take(self, group: list[_Submission]) -> None:
         """Write the batches of a group in one commit, learn from them in their order, and answer."""
-        began = monotonic()
+        began, count = monotonic(), sum(int(item.batch.num_rows) for item in group)
         try:
-            fresh = self._written(group)
+            self._answer(group, self._learned(group))
         except JournalError as error:
             self.full = isinstance(error, JournalFull)
             self._answer(group, error)
-            return
+        except BaseException as error:
+            self._fail(error)
+            self._answer(group, self.failed or JournalError("the learner has ended"))
+            if not isinstance(error, AdalineError):
+                raise
+        self._pace = 0.9 * self._pace + 0.1 * (monotonic() - began) / max(count, 1)
+
+    def _learned(self, group: list[_Submission]) -> list[Receipt]:
+        """Return what is answered to the batches of a group that are not answered yet, once they are learned."""
+        fresh = self._written(group)
         self.full = False
         for name, model in self._models.items() if fresh else ():
             try:
-                self._learn(model, [item.decoded[name] for item in fresh])
+                self._learn(model, joined([item.decoded[name] for item in fresh]))
             except AdalineError as error:
                 if name == CHAMPION:
-                    self._fail(error)
-                    self._answer(group, error)
-                    return
+                    raise
                 self._models = {other: one for other, one in self._models.items() if other != name}
                 self.notes.append(f"challenger {name!r} was left out: {error}")
-        self._answer(group, [Receipt(int(item.batch.num_rows), self.rows_seen) for item in group])
-        rows = sum(int(item.batch.num_rows) for item in group)
-        if rows:
-            self._pace = 0.9 * self._pace + 0.1 * (monotonic() - began) / rows
-
-    _pace = 1e-5  # seconds a row
+        return [Receipt(int(item.batch.num_rows), self.rows_seen) for item in group]
 
     def _written(self, group: list[_Submission]) -> list[_Submission]:
         """Write the batches of a group whose keys are new, and return them; answer the others."""
@@ -352,9 +361,8 @@ class Learner:
         self._answer(repeated, [Receipt(counts[str(item.key)], self.rows_seen, True) for item in repeated])
         return fresh
 
-    def _learn(self, model: _LearningModel, parts: list[DecodedRows]) -> None:
+    def _learn(self, model: _LearningModel, rows: DecodedRows) -> None:
         """Let one model learn, and write a snapshot where it is time."""
-        rows = joined(parts)
         model.judge(rows)
         with kept_warnings() as said:
             model.learn(rows)
@@ -375,9 +383,13 @@ class Learner:
         return made
 
     def _publish(self, models: Sequence[_LearningModel]) -> None:
+        """Let models have all rows; one that cannot be made of them stays what it was, until the next ones."""
         for model in models:
             with kept_warnings() as said:
-                model.publish(self._solve_seconds)
+                try:
+                    model.publish(self._solve_seconds)
+                except AdalineError as error:
+                    said.append((str(error), AdalineWarning))
             self.notes.extend(text for text, _ in said if text not in self.notes)
 
     def _publish_champion(self) -> Any:
@@ -396,16 +408,12 @@ class Learner:
                 item.future.set_result(answers[k])
 
     def _fail(self, error: BaseException) -> None:
-        """End learning; what waits is refused."""
+        """End learning; rows that wait are refused, and later ones."""
         self.failed = error if isinstance(error, AdalineError) else JournalError(f"the learner has ended: {error!r}")
-        self._refuse_waiting()
-
-    def _refuse_waiting(self) -> None:
         with self._changed:
-            left, self._work, self._waiting = list(self._work), deque(), 0
-        error = self.failed or JournalError("the learner has ended")
-        for item in left:
-            item.future.set_exception(error)
+            waiting = [item for item in self._work if isinstance(item, _Submission)]
+            self._work = deque(item for item in self._work if isinstance(item, _Request))
+        self._answer(waiting, self.failed)
 
     def _end(self) -> None:
         """Publish and store what was learned, and close the journal."""
@@ -422,7 +430,9 @@ class Learner:
         finally:
             with self._changed:
                 self._closing = True
-            self._refuse_waiting()
+                left, self._work = list(self._work), deque()
+            for item in left:
+                item.future.set_exception(JournalError("the learner has ended"))
             if self._journal is not None:
                 self._journal.close()
 
@@ -436,7 +446,12 @@ class Learner:
         found = snapshots.latest_good()
         if found is not None:
             opened = _LearningModel(name, found[1], snapshots, found[0].rows, self._journal.progress(name))
-            opened.stored = found[0].rows
+            damaged = snapshots.set_aside(found[0])
+            opened.stored = -self._snapshot_rows if damaged else found[0].rows  # another one is written soon
+            if damaged:
+                self.notes.append(
+                    f"{counted(damaged, 'snapshot')} of {name} cannot be read: learning goes on from {found[0].path}"
+                )
             return opened
         if name == CHAMPION and (self._journal.end or snapshots.list()):
             raise JournalError(
@@ -481,8 +496,8 @@ class Learner:
         layouts = [one.layout for one in models.values()]
         layout = layouts[0].joined(layouts[1:])
         made = None if new.folder is None else new.folder.write(model, new.rows)
-        new.stored = new.rows
         self._models, self.layout, self._version = models, layout, self._version + 1
+        self.failed = None if name == CHAMPION else self.failed
         return made
 
     def _challenger(self, name: str) -> _LearningModel:
@@ -497,15 +512,13 @@ class Learner:
         """Return what a function returns, called by the thread that learns, after all that waits now."""
         request = _Request(function, Future())
         with self._changed:
-            self._refuse_ended()
+            self._refuse_closed()
             self._work.append(request)
             self._changed.notify()
         found: T = request.future.result()
         return found
 
-    def _refuse_ended(self) -> None:
-        if self.failed is not None:
-            raise self.failed
+    def _refuse_closed(self) -> None:
         if self._closing:
             raise JournalError("the learner is closed: it takes no more rows")
 
@@ -546,7 +559,7 @@ class _LearningModel:
     kept : the model with the first `rows` rows of the journal: a snapshot, and whole blocks since.
     pending, end : rows since then, and the number of rows with them.
     current : the model with these too, or with some of them; `due` is when it is to be made anew.
-    stored : the rows of the last snapshot.
+    stored : the rows of the last snapshot; negative where one is due.
     """
 
     def __init__(
@@ -577,14 +590,16 @@ class _LearningModel:
 
     def judge(self, rows: DecodedRows) -> None:
         """Predict rows that are not learned yet, and count the errors."""
+        if not len(rows):
+            return
         try:
             errors = row_errors(self.current, rows)
         except AdalineError:  # outputs overflow, of a model that has diverged
             return
         before, total, recent = self.totals
-        mean = float(errors.mean()) if len(errors) else 0.0
         fade = math.exp(-len(errors) / RECENT) if before else 0.0
-        self.totals = before + len(errors), total + float(errors.sum()), fade * recent + (1.0 - fade) * mean
+        recent = fade * recent + (1.0 - fade) * float(errors.mean())
+        self.totals = before + len(errors), total + float(errors.sum()), recent
 
     def learn(self, rows: DecodedRows) -> None:
         """Take rows: those of whole blocks into the model, others until theirs is whole."""
@@ -600,14 +615,16 @@ class _LearningModel:
             self.due = self._published + SHARE * self._cost
 
     def publish(self, seconds: float) -> None:
-        """Make `current` of all rows."""
+        """Make `current` of all rows, where some have come; systems in closed form not again for so many seconds."""
         if math.isinf(self.due):
             return
-        began = monotonic()
-        pending = joined(self.pending) if self.pending else None
-        self.current = learned(self.kept, pending) if pending is not None and len(pending) else self.kept
-        self.due, self._published = math.inf, monotonic()
-        self._cost = max(self._published - began, 0.0 if self._scans else seconds / SHARE)
+        self.due, began = math.inf, monotonic()
+        rest = joined(self.pending)
+        try:
+            self.current = learned(self.kept, rest) if len(rest) else self.kept
+        finally:
+            self._published = monotonic()
+            self._cost = max(self._published - began, 0.0 if self._scans else seconds / SHARE)
 
 
 def refuse_unlearned(model: Any) -> None:

@@ -1,7 +1,8 @@
 """Snapshots: model files in a folder, each with the number of rows of the journal that it contains.
 
 A file is written beside its name, brought to the disk, and then given its name, which is brought to the disk too: after
-a crash there is all of it or nothing. Model files have checksums: a damaged one is passed over.
+a crash there is all of it or nothing. Model files have checksums: a damaged one is passed over, and set aside under
+another name, so that it is not counted among those that are kept.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from adaline import storage
 from adaline.errors import ModelFileError
 
 NAME = re.compile(r"(\d{6,})-(\d+)\.adaline")
+DAMAGED = ".damaged"  # at the end of the names of files that cannot be read
 
 
 @dataclass(frozen=True, order=True)
@@ -63,7 +65,7 @@ class SnapshotFolder:
     def write(self, model: Any, rows: int) -> Snapshot:
         """Write a model that contains so many rows of the journal: all of it is on the disk, or nothing."""
         there = self.list()
-        number = 1 + max((one.number for one in there), default=0)
+        number = 1 + max((one.number for one in (*there, *self.list(DAMAGED))), default=0)
         made = Snapshot(number, rows, self.path / f"{number:06d}-{rows}.adaline")
         storage.save(model, made.path)
         _sync_folder(self.path)
@@ -72,9 +74,10 @@ class SnapshotFolder:
                 old.path.unlink()
         return made
 
-    def list(self) -> list[Snapshot]:
-        """Return the snapshots that are there, the oldest first."""
-        found = ((NAME.fullmatch(path.name), path) for path in self.path.glob("*.adaline"))
+    def list(self, ending: str = "") -> list[Snapshot]:
+        """Return the snapshots that are there, the oldest first; with `ending`, those whose names have it besides."""
+        paths = self.path.glob(f"*.adaline{ending}")
+        found = ((NAME.fullmatch(path.name.removesuffix(ending)), path) for path in paths)
         return sorted(Snapshot(int(name[1]), int(name[2]), path) for name, path in found if name)
 
     def latest_good(self) -> tuple[Snapshot, Any] | None:
@@ -83,6 +86,13 @@ class SnapshotFolder:
             with suppress(ModelFileError):
                 return one, one.load()
         return None
+
+    def set_aside(self, after: Snapshot) -> int:
+        """Give another name to those after a snapshot, which cannot be read; return how many."""
+        damaged = [one for one in self.list() if one.number > after.number]
+        for one in damaged:
+            one.path.rename(f"{one.path}{DAMAGED}")
+        return len(damaged)
 
 
 def _sync_folder(path: Path) -> None:
