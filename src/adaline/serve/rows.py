@@ -226,7 +226,7 @@ class RowLayout:
     def _plain_numbers(self, batch: Any, columns: Sequence[RowColumn]) -> Array:
         """Return columns of numbers, (n, m), taken at once."""
         names = [column.name for column in columns]
-        if len(names) == 1 and hasattr(batch, "to_tensor"):
+        if len(names) == 1 and not hasattr(batch.column(names[0]), "chunks"):
             return np.asarray(np.from_dlpack(batch.column(names[0])), dtype=np.float64)[:, None]
         if batch.schema.names != names:
             batch = batch.select(names)
