@@ -195,11 +195,9 @@ def _check_size(rows: Any, limits: Limits) -> None:
     if count > limits.rows:
         raise Refused(413, f"{counted(count)} are more than the {limits.rows:,} that a request may have")
     if isinstance(rows, list):
-        widest = max(range(count), key=lambda i: len(rows[i]))
-        if len(rows[widest]) > limits.columns:
-            raise Refused(
-                422, f"row {widest} has more than the {limits.columns:,} columns that a row may have", row=widest
-            )
+        if max(map(len, rows)) > limits.columns:
+            row = next(i for i, cells in enumerate(rows) if len(cells) > limits.columns)
+            raise Refused(422, f"row {row} has more than the {limits.columns:,} columns that a row may have", row=row)
     elif rows.num_columns > limits.columns:
         raise Refused(422, f"rows may have at most {limits.columns:,} columns, and these have {rows.num_columns:,}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -81,6 +82,8 @@ def serve(service: Any, sockets: list[socket.socket], address: Address) -> None:
     """Run an application on sockets until SIGINT or SIGTERM; requests that have begun are answered before it ends."""
     # uvicorn raises a signal again once it has ended; here the end is all that was asked for
     before = {one: signal.signal(one, signal.SIG_IGN) for one in (signal.SIGINT, signal.SIGTERM)}
+    gc.collect()
+    gc.freeze()  # what is there now stays: no request waits while it is looked through
     try:
         uvicorn.Server(configured(service, address)).run(sockets)
     finally:
