@@ -67,12 +67,13 @@ def run(models: Sequence[Path], address: Address, *, workers: int = 1, **options
         with tempfile.TemporaryDirectory(prefix="adaline-") as folder:
             service = app(list(models), **options, publish=Path(folder) if workers > 1 else None)
             names = ", ".join(service.state.service.models)
-            print(f"serving {names} on {address.url(listening.getsockname()[1])}", flush=True)
+            line = f"serving {names} on {address.url(listening.getsockname()[1])}"
             if workers > 1:
                 from adaline.serve.workers import run_workers
 
-                run_workers(service, Path(folder), listening, address, workers)
+                run_workers(service, Path(folder), listening, address, workers, line)
             else:
+                print(line, flush=True)
                 serve(service, [listening], address)
     finally:
         listening.close()
@@ -87,6 +88,7 @@ def serve(service: Any, sockets: list[socket.socket], address: Address) -> None:
     try:
         uvicorn.Server(configured(service, address)).run(sockets)
     finally:
+        gc.unfreeze()
         for one, handler in before.items():
             signal.signal(one, handler)
 

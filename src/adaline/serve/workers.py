@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 from types import FrameType
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -120,9 +121,13 @@ def worker_app(folder: Path, limits: Limits, tokens: Tokens, local: bool) -> Sta
     return as_app(service, routes, {PUBLISHED: refresh, TOLD: lambda: service.tell_metrics(folder)})
 
 
-def work(folder: Path, listening: socket.socket, address: Address, limits: Limits, tokens: Tokens, local: bool) -> None:
-    """Run a worker on the port of the service: what each process begins with."""
-    serve(worker_app(folder, limits, tokens, local), [listening], address)
+def work(
+    folder: Path, listening: socket.socket, address: Address, limits: Limits, tokens: Tokens, local: bool, ready: Any
+) -> None:
+    """Run a worker on the port of the service: what each process begins with; `ready` counts those that have begun."""
+    service = worker_app(folder, limits, tokens, local)
+    ready.release()
+    serve(service, [listening], address)
 
 
 class Owner(uvicorn.Server):
@@ -134,11 +139,17 @@ class Owner(uvicorn.Server):
         yield
 
 
-def run_workers(service: Starlette, folder: Path, listening: socket.socket, address: Address, count: int) -> None:
-    """Run the owner in this process, and so many workers, until SIGINT or SIGTERM; those that end are begun again."""
+def run_workers(
+    service: Starlette, folder: Path, listening: socket.socket, address: Address, count: int, line: str
+) -> None:
+    """Run the owner in this process, and so many workers, until SIGINT or SIGTERM; those that end are begun again.
+
+    The line is printed once all of them are ready.
+    """
     state: Service = service.state.service
-    arguments = (folder, listening, address, state.limits, state.tokens, state.local)
     context = multiprocessing.get_context("spawn")
+    ready = context.Semaphore(0)
+    arguments = (folder, listening, address, state.limits, state.tokens, state.local, ready)
     workers = [context.Process(target=work, args=arguments) for _ in range(count)]
     ending = Event()
     inside = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -147,7 +158,12 @@ def run_workers(service: Starlette, folder: Path, listening: socket.socket, addr
     owner = Owner(configured(service))
 
     def watch() -> None:
-        while not ending.wait(WATCHED):
+        told = 0
+        while not ending.wait(0.2 if told < count else WATCHED):
+            if told < count and ready.acquire(block=False):
+                told += 1
+                if told == count:
+                    print(line, flush=True)
             for k, one in enumerate(workers):
                 if not one.is_alive():
                     workers[k] = context.Process(target=work, args=arguments)
