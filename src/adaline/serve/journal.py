@@ -41,7 +41,7 @@ FULL = "full"  # in the message of SQLite where there is no room
 
 @dataclass(frozen=True)
 class JournalBatch:
-    """Rows that were sent together: `first` is the number of rows before them, `rows` an Arrow record batch."""
+    """Rows that were written together: `first` is the number of rows before them, `rows` an Arrow record batch."""
 
     id: int
     first: int
