@@ -121,14 +121,15 @@ def test_what_cannot_be_learned_is_refused_whole_and_never_journalled(tmp_path: 
 def test_a_full_queue_is_busy_and_says_when_to_try_again(monkeypatch: pytest.MonkeyPatch) -> None:
     model, x, y = begun("LMS")
     go_on = threading.Event()
-    learned = module.learned
-
-    def slowly(model: Any, rows: DecodedRows) -> Any:
-        go_on.wait(10)
-        return learned(model, rows)
 
     with Learner(model, queue_rows=50) as learner:
-        monkeypatch.setattr(module, "learned", slowly)
+        learn = learner._learn
+
+        def slowly(*given: Any) -> None:
+            go_on.wait(10)
+            learn(*given)
+
+        monkeypatch.setattr(learner, "_learn", slowly)
         futures = [learner.submit(listed(x[k : k + 20], y[k : k + 20])) for k in (0, 20)]
         futures.append(learner.submit(listed(x[40:45], y[40:45])))
         with pytest.raises(Busy) as caught:

@@ -201,3 +201,27 @@ def test_rows_of_several_models_have_the_columns_of_all() -> None:
     other = LMS().fit(frame[["a"]], frame["t"])
     with pytest.raises(InvalidParameter, match="one target"):
         RowLayout.of(one).joined([RowLayout.of(other)])
+
+
+def test_numbers_are_taken_at_once_to_the_same_bits() -> None:
+    rng = np.random.default_rng(0)
+    x, t = rng.normal(size=(30, 2)), rng.normal(size=30)
+    for y in (t, np.column_stack([t, t]), np.where(t > 0, "p", "q"), t > 0, (t > 0).astype(int)):
+        model = (LMS() if y.dtype == float else GaussianClassifier()).fit(x, y)
+        layout = RowLayout.of(model)
+        lists = [[*row, *np.atleast_1d(target).tolist()] for row, target in zip(x.tolist(), y, strict=True)]
+        names = [column.name for column in (*layout.columns, *layout.learned)]
+        for rows in (lists, [dict(zip(names, row, strict=True)) for row in lists]):
+            numbers = layout.numbers(rows)
+            assert numbers is not None
+            batch = layout.batch(rows, target=True)
+            assert layout.batch_of_numbers(numbers).equals(batch)
+            one, two = layout.decoded_numbers(numbers, layout), layout.decoded(batch, True)
+            assert np.array_equal(one.x, two.x)
+            assert np.array_equal(one.y, two.y)
+            assert one.y.dtype == two.y.dtype
+            for wrong in ([], [*rows, rows[0] | {"other": 1} if isinstance(rows[0], dict) else [1.0]], [lists[0][:-1]]):
+                assert layout.numbers(wrong) is None
+        for value in (None, "text", float("nan"), 10**400, [1.0]):
+            assert layout.numbers([[value, *lists[0][1:]]]) is None
+            assert layout.numbers([[*lists[0][:-1], value if value != "text" else "other"]]) is None

@@ -41,7 +41,7 @@ FULL = "full"  # in the message of SQLite where there is no room
 
 @dataclass(frozen=True)
 class JournalBatch:
-    """Rows that were sent together: `first` is the number of rows before them, `rows` an Arrow record batch."""
+    """Rows that were written together: `first` is the number of rows before them, `rows` an Arrow record batch."""
 
     id: int
     first: int
@@ -125,12 +125,16 @@ class Journal:
         return self._end if found is None else int(found)
 
     def append(
-        self, batches: Sequence[tuple[str | None, Any]], progress: Mapping[str, tuple[int, float, float]] | None = None
+        self,
+        batches: Sequence[tuple[str | None, Any]],
+        progress: Mapping[str, tuple[int, float, float]] | None = None,
+        keys: Mapping[str, int] | None = None,
     ) -> list[int]:
         """Write (key, record batch) pairs in one commit, and return their ids; raise JournalFull if there is no room.
 
-        Keys must be new: see `known`. `progress` has the rows, the total and the recent mean of the errors of models by
-        name. Where it raises, nothing was written.
+        Keys must be new: see `known`; `keys` are further ones, with the number of rows of each, where a batch has what
+        came under several. `progress` has the rows, the total and the recent mean of the errors of models by name.
+        Where it raises, nothing was written.
         """
         ids, end, last = [], self._end, self._last_schema
         with self._lock, self._told(), self._transaction():
@@ -146,6 +150,8 @@ class Journal:
                     self._base.execute("INSERT INTO keys VALUES (?, ?)", (key, count))
                 ids.append(int(written.lastrowid or 0))
                 end += count
+            for pair in (keys or {}).items():
+                self._base.execute("INSERT INTO keys VALUES (?, ?)", pair)
             for name, numbers in (progress or {}).items():
                 self._base.execute("INSERT OR REPLACE INTO progress VALUES (?, ?, ?, ?)", (name, *numbers))
         self._end, self._last_schema = end, last

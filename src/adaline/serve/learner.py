@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import groupby
 from os import PathLike
 from pathlib import Path
 from threading import Condition, Thread
@@ -210,10 +211,11 @@ class Learner:
         learned again.
         """
         version, layout, models = self._version, self.layout, self._models
-        batch = layout.batch(rows, True, most_columns=most_columns)
-        item = _Submission(batch, key, _decoded(models, batch), version, Future())
+        numbers = layout.numbers(rows)
+        given: Any = layout.batch(rows, True, most_columns=most_columns) if numbers is None else numbers
+        count = int(given.num_rows if numbers is None else numbers.shape[1])
+        item = _Submission(given, count, layout, key, _decoded(models, given, layout), version, Future())
         item.future.set_running_or_notify_cancel()
-        count = int(batch.num_rows)
         with self._changed:
             if self.failed is not None:
                 raise self.failed
@@ -305,7 +307,7 @@ class Learner:
 
     def _take(self, group: list[_Submission]) -> None:
         """Write the batches of a group in one commit, learn from them in their order, and answer."""
-        began, count = monotonic(), sum(int(item.batch.num_rows) for item in group)
+        began, count = monotonic(), sum(item.count for item in group)
         try:
             self._answer(group, self._learned(group))
         except JournalError as error:
@@ -330,12 +332,12 @@ class Learner:
                     raise
                 self._models = {other: one for other, one in self._models.items() if other != name}
                 self.notes.append(f"challenger {name!r} was left out: {error}")
-        return [Receipt(int(item.batch.num_rows), self.rows_seen) for item in group]
+        return [Receipt(item.count, self.rows_seen) for item in group]
 
     def _written(self, group: list[_Submission]) -> list[_Submission]:
         """Write the batches of a group whose keys are new, and return them; answer the others."""
-        keys = [item.key for item in group if item.key is not None]
-        known = {} if not keys else self._keys if self._journal is None else self._journal.known(keys)
+        named = [item.key for item in group if item.key is not None]
+        known = {} if not named else self._keys if self._journal is None else self._journal.known(named)
         fresh, repeated, counts = [], [], dict(known)
         for item in list(group):
             if item.key is not None and item.key in counts:
@@ -343,19 +345,20 @@ class Learner:
                 continue
             if item.version != self._version:
                 try:
-                    item.decoded = _decoded(self._models, item.batch)
+                    item.decoded = _decoded(self._models, item.given, item.layout)
                 except BadRows as error:
                     self._answer([item], error)
                     group.remove(item)
                     continue
             if item.key is not None:
-                counts[item.key] = int(item.batch.num_rows)
+                counts[item.key] = item.count
             fresh.append(item)
         if self._journal is not None and fresh:
             progress = {name: one.totals for name, one in self._models.items()}
-            self._journal.append([(item.key, item.batch) for item in fresh], progress)
+            keys = {item.key: item.count for item in fresh if item.key is not None}
+            self._journal.append([(None, batch) for batch in _batches(fresh)], progress, keys)
         elif self._journal is None:
-            self._keys = dict(list({**self._keys, **counts}.items())[-MOST_KEYS:]) if keys else self._keys
+            self._keys = dict(list({**self._keys, **counts}.items())[-MOST_KEYS:]) if named else self._keys
         for item in repeated:
             group.remove(item)
         self._answer(repeated, [Receipt(counts[str(item.key)], self.rows_seen, True) for item in repeated])
@@ -400,7 +403,7 @@ class Learner:
     def _answer(self, group: Sequence[_Submission], answers: Sequence[Receipt] | AdalineError) -> None:
         """Set the futures of a group: to a receipt each, or to an error for all."""
         with self._changed:
-            self._waiting -= sum(int(item.batch.num_rows) for item in group)
+            self._waiting -= sum(item.count for item in group)
         for k, item in enumerate(group):
             if isinstance(answers, AdalineError):
                 item.future.set_exception(answers)
@@ -528,9 +531,11 @@ class Learner:
 
 @dataclass(eq=False)
 class _Submission:
-    """A batch that waits: its rows as the journal keeps them, and as each model takes them."""
+    """A batch that waits: its rows as a record batch, or numbers (m, n) of the layout, and as each model takes them."""
 
-    batch: Any
+    given: Any
+    count: int
+    layout: RowLayout
     key: str | None
     decoded: dict[str, DecodedRows]
     version: int
@@ -706,10 +711,35 @@ def tables_since(journal: Journal, row: int, together: bool) -> Any:
         yield first, pa.Table.from_batches(kept).combine_chunks()
 
 
-def _decoded(models: Mapping[str, _LearningModel], batch: Any) -> dict[str, DecodedRows]:
-    """Return rows as each of the models takes them; refuse what one of them cannot learn."""
+def _decoded(models: Mapping[str, _LearningModel], given: Any, layout: RowLayout) -> dict[str, DecodedRows]:
+    """Return rows as each of the models takes them; refuse what one of them cannot learn.
+
+    They are a record batch, or numbers (m, n) in the columns of a layout.
+    """
     out = {}
     for name, model in models.items():
-        out[name] = model.layout.decoded(batch, True)
+        if not isinstance(given, np.ndarray):
+            out[name] = model.layout.decoded(given, True)
+        elif model.layout.all_in(layout):
+            out[name] = model.layout.decoded_numbers(given, layout)
+        else:
+            out[name] = model.layout.decoded(layout.batch_of_numbers(given), True)
         refuse_unlearnable(model.kept, out[name])
+    return out
+
+
+def _batches(items: Sequence[_Submission]) -> list[Any]:
+    """Return the rows of submissions as record batches, those one after the other together where cuts change no bit."""
+    import pyarrow as pa
+
+    out = []
+    for _, run in groupby(items, lambda item: (id(item.layout), isinstance(item.given, np.ndarray))):
+        some = list(run)
+        layout, given = some[0].layout, [item.given for item in some]
+        if isinstance(given[0], np.ndarray):
+            out.append(layout.batch_of_numbers(given[0] if len(given) == 1 else np.concatenate(given, axis=1)))
+        elif layout.by_rows and len(given) > 1:
+            out += pa.Table.from_batches(given).combine_chunks().to_batches()
+        else:
+            out += given
     return out

@@ -185,6 +185,68 @@ class RowLayout:
         """The short way from rows to X; None where the columns are not plain enough for one."""
         return DirectRows.of([column.name for column in self.columns], self.coding)
 
+    def numbers(self, rows: Any) -> Array | None:
+        """Return rows to learn from, (m, n), the columns of `batch`, where all of it is numbers that are there.
+
+        Labels are their indices among the classes. None where a row, or the layout, is of another kind: `batch` has
+        those, and says what is wrong.
+        """
+        names = self._plain_names
+        if not names or type(rows) is not list or not rows:
+            return None
+        size, kind = len(names), type(rows[0])
+        if kind not in (dict, list) or any(type(row) is not kind or len(row) != size for row in rows):
+            return None
+        try:
+            columns = ([row[name] for row in rows] for name in names) if kind is dict else zip(*rows, strict=True)
+            values: list[Any] = list(columns)
+            if self.classes is not None:
+                values[-1] = [self._label_index[type(label), label] for label in values[-1]]
+            found = np.array(values, dtype=np.float64) if NUMBERS.issuperset(map(type, chain(*values))) else None
+        except (KeyError, TypeError, OverflowError):
+            return None
+        return found if found is not None and np.isfinite(found).all() else None
+
+    def batch_of_numbers(self, numbers: Array) -> Any:
+        """Return the record batch of numbers (m, n), as `numbers` returns them."""
+        import pyarrow as pa
+
+        arrays = _side_by_side(numbers)
+        if self.classes is not None:
+            arrays[-1] = self._known_labels.take(arrays[-1].cast(pa.int64()))
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schemas[True])
+
+    def decoded_numbers(self, numbers: Array, layout: RowLayout) -> DecodedRows:
+        """Return rows as the model takes them, of numbers (m, n) in the columns of a layout that has all of its own."""
+        first, names = len(self.columns), self._plain_names
+        if names != layout._plain_names:
+            numbers = numbers[[layout._plain_names.index(name) for name in names]]
+        x = as_coded(numbers[:first].T)
+        if self.classes is not None:
+            return DecodedRows(x, self.classes[numbers[first].astype(np.intp)])
+        return DecodedRows(x, numbers[first] if self.flat else numbers[first:].T)
+
+    def all_in(self, layout: RowLayout) -> bool:
+        """Whether `decoded_numbers` can take the rows of a layout."""
+        same = self is layout or self._known_labels.equals(layout._known_labels)
+        return same and bool(self._plain_names) and set(self._plain_names) <= set(layout._plain_names)
+
+    @cached_property
+    def _plain_names(self) -> list[str]:
+        """The columns of rows to learn from where all are numbers, or labels, as they are sent; [] elsewhere."""
+        known = (*self.columns, *self.learned)
+        as_sent = self.classes is not None or [column.name for column in self.targets] == list(self.expressions)
+        numbers = self.columns if self.classes is not None else known
+        plain = self.coding is None and as_sent and not any(column.optional for column in known)
+        return [column.name for column in known] if plain and all(c.kind == "number" for c in numbers) else []
+
+    @cached_property
+    def _label_index(self) -> dict[tuple[type, Any], int]:
+        """The index of each label among the classes, by its type and value: True is not 1."""
+        return {
+            (type(label), label): k for k, label in enumerate(() if self.classes is None else self.classes.tolist())
+        }
+
     @cached_property
     def _schemas(self) -> tuple[Any, Any]:
         """The schema of rows to predict, and of those to learn from."""
@@ -275,10 +337,11 @@ class RowLayout:
 
     @cached_property
     def _known_labels(self) -> Any:
-        """The classes as an Arrow array of the type of the labels."""
+        """The classes as an Arrow array of the type of the labels; empty where there are none."""
         import pyarrow as pa
 
-        assert self.classes is not None
+        if self.classes is None:
+            return pa.nulls(0)
         kind = self.targets[0].kind
         return pa.array([_label(one, kind) for one in self.classes.tolist()]).cast(self.targets[0].arrow_type)
 
@@ -433,8 +496,6 @@ def _column_of(rows: list[dict[str, Any]], column: RowColumn) -> list[Any]:
 
 def _of_rows(values: list[list[Any]], known: Sequence[RowColumn]) -> list[Any]:
     """Return values of columns as Arrow arrays; numbers are made and checked at once, where all of them are there."""
-    import pyarrow as pa
-
     numbers = [one for one, column in zip(values, known, strict=True) if column.kind == "number"]
     try:
         plain = NUMBERS.issuperset(map(type, chain.from_iterable(numbers)))
@@ -443,12 +504,19 @@ def _of_rows(values: list[list[Any]], known: Sequence[RowColumn]) -> list[Any]:
         plain = False
     if not plain or not np.isfinite(every).all():
         return [_of_values(one, column) for one, column in zip(values, known, strict=True)]
-    double, buffer, size = pa.float64(), pa.py_buffer(every), every.shape[1] * every.itemsize
-    parts = (
-        pa.Array.from_buffers(double, every.shape[1], [None, buffer.slice(k * size, size)]) for k in range(len(every))
-    )
+    parts = iter(_side_by_side(every))
     pairs = zip(values, known, strict=True)
     return [next(parts) if column.kind == "number" else _of_values(one, column) for one, column in pairs]
+
+
+def _side_by_side(numbers: Array) -> list[Any]:
+    """Return the rows of a matrix (m, n) of finite numbers as m Arrow arrays, which are not copied."""
+    import pyarrow as pa
+
+    numbers = np.ascontiguousarray(numbers)
+    double, buffer, count = pa.float64(), pa.py_buffer(numbers), numbers.shape[1]
+    slices = (buffer.slice(8 * count * k, 8 * count) for k in range(len(numbers)))
+    return [pa.Array.from_buffers(double, count, [None, one]) for one in slices]
 
 
 def _of_values(values: list[Any], column: RowColumn) -> Any:
