@@ -11,7 +11,7 @@ import pytest
 
 from adaline import LinearRegression, open_table
 from adaline.errors import BadRows
-from adaline.serve.direct import DirectRows, RowReader
+from adaline.lazy import nw
 from adaline.serve.rows import RowLayout
 
 rng = np.random.default_rng(3)
@@ -30,6 +30,13 @@ TABLE = pa.table(DATA)
 
 def layout(*names: str, **options: Any) -> RowLayout:
     return RowLayout.of(LinearRegression().fit(open_table(TABLE.select([*names, "y"]), target="y", **options)))
+
+
+def coded(layout: RowLayout, rows: list[dict[str, Any]]) -> Any:
+    """Return X by the coding of the model itself."""
+    assert layout.coding is not None
+    table = pa.Table.from_batches([layout.batch(rows, False)])
+    return layout.coding.code(nw.from_native(table, eager_only=True))
 
 
 PLAIN = {
@@ -57,13 +64,13 @@ OTHERS = {
 @pytest.mark.parametrize("name", PLAIN)
 def test_plain_rows_have_the_same_bits_either_way(name: str) -> None:
     one = PLAIN[name]
-    direct = DirectRows.of(one)
+    direct = one.direct
     assert direct is not None
     names = [column.name for column in one.columns]
     table = TABLE.select(names)
     for count in (1, 2, N):
         rows = table.slice(0, count).to_pylist()
-        expected = np.asarray(one.decode(rows, False).x)
+        expected = coded(one, rows)
         for given in (
             rows,
             [list(row.values()) for row in rows],
@@ -79,7 +86,7 @@ def test_plain_rows_have_the_same_bits_either_way(name: str) -> None:
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_columns_go_through_a_table(name: str) -> None:
-    assert DirectRows.of(OTHERS[name]) is None
+    assert OTHERS[name].direct is None
 
 
 GOOD = {"kind": "low", "a": 1.5}
@@ -99,18 +106,16 @@ ODD: list[dict[str, Any]] = [
 @pytest.mark.parametrize("count", [1, 3])
 def test_rows_that_are_not_plain_are_left_to_the_table(row: dict[str, Any], count: int) -> None:
     one = PLAIN["levels"]
-    direct = DirectRows.of(one)
+    direct = one.direct
     assert direct is not None
     rows = [*[GOOD] * (count - 1), row]
     assert direct.code(rows) is None
     with pytest.raises(BadRows):
-        RowReader(one, direct).read(rows, 100)
+        one.read(rows)
 
 
 def test_whole_numbers_and_truths_are_numbers() -> None:
     for value in (3, True, 2.0, 2**60 + 1):
         for rows in ([{"kind": "low", "a": value}], [GOOD, {"kind": "mid", "a": value}]):
-            direct = DirectRows.of(PLAIN["levels"])
-            assert direct is not None
-            found = direct.code(rows)
-            assert np.array_equal(found, PLAIN["levels"].decode(rows, False).x)
+            found = PLAIN["levels"].read(rows)
+            assert np.array_equal(found, coded(PLAIN["levels"], rows))

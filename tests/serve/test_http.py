@@ -289,18 +289,17 @@ def test_what_is_wrong_with_a_request_has_a_status(
 
 def test_a_slow_request_ends() -> None:
     service = app(fitted(LinearRegression()), limits=Limits(seconds=0.05))
-    client = Client(service)
 
     async def slow(scope: Any, receive: Any, send: Any) -> None:
         async def never() -> Any:
             await asyncio.sleep(10)
 
-        await service(scope, never, send)
+        async with service.router.lifespan_context(service):
+            await service(scope, never, send)
 
-    slowly = Client(slow)
-    assert slowly.ask("POST", "/models/model/predict", {"rows": [GOOD]}).status == 408
-    slowly.loop.close()
-    client.close()
+    client = Client(slow)
+    assert client.ask("POST", "/models/model/predict", {"rows": [GOOD]}).status == 408
+    client.loop.close()
 
 
 def test_a_fault_is_logged_and_not_told(client: Client, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:

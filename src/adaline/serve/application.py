@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.resources import files
@@ -22,6 +23,7 @@ from time import perf_counter
 from typing import Any
 from urllib.parse import parse_qsl
 
+import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
@@ -44,14 +46,20 @@ from adaline.serve.requests import (
     read_predict,
 )
 from adaline.serve.security import Tokens, is_local
+from adaline.storage.container import replacing
 
 log = logging.getLogger("adaline.serve")
 
 MODEL_FILE = "application/octet-stream"
 PROBLEM = "application/problem+json"
-HEAVY, HEAVY_ARROW = 2**18, 2**22  # bytes from which a body is read on another thread than that of the event loop
+HEAVY, HEAVY_ARROW = (
+    2**20,
+    2**23,
+)  # bytes, some 10 ms, from which a body is read on another thread than that of the event loop
 WAITING_BODIES = 16  # bodies of the largest size that may be held at once
 SAMPLED = 1.0  # seconds between points of the progressive error
+PUBLISHED = 0.2  # seconds after which a model that has learned is written for the processes that predict
+METRICS = ".metrics"  # end of the names of files with what a process has counted
 PAGES = {"/": "index.html", "/docs": "docs.html", "/static/page.js": "page.js", "/static/docs.js": "docs.js"}
 PAGES |= {"/static/page.css": "page.css"}
 KINDS = {
@@ -92,6 +100,7 @@ class Incoming:
     receive: Receive
     headers: dict[bytes, bytes]
     served: ServedModel | None = None
+    size: int = 0  # bytes of its body that have arrived
 
     def header(self, name: bytes) -> str | None:
         """Return a header as text; None where it is not there."""
@@ -116,7 +125,7 @@ Handler = Callable[[Incoming], Awaitable[Reply]]
 
 @dataclass(frozen=True)
 class Action:
-    """What a method of a path does: the role it asks for, and the function that answers."""
+    """What a method of a path does: its name among the metrics, the role it asks for, and the function that answers."""
 
     route: str
     role: str | None
@@ -126,13 +135,21 @@ class Action:
 class Service:
     """The models of a service, its limits and tokens, and the endpoints that use them."""
 
-    def __init__(self, models: dict[str, ServedModel], limits: Limits, tokens: Tokens, local: bool) -> None:
-        self.models, self.limits, self.tokens, self.local = models, limits, tokens, local
+    def __init__(
+        self,
+        models: dict[str, ServedModel],
+        limits: Limits,
+        tokens: Tokens,
+        local: bool,
+        folder: Path | None = None,
+    ) -> None:
+        self.models, self.limits, self.tokens, self.local, self.folder = models, limits, tokens, local, folder
         self.metrics = metrics.RequestMetrics()
         self.held = 0  # bytes of bodies that are being read or worked on
+        self.arriving: dict[asyncio.Task[Any], float] = {}  # when the bodies that are being read must be there
         self.threads = ThreadPoolExecutor(4, thread_name_prefix="serve")
-        folder = files("adaline.serve") / "static"
-        self.pages = {path: (folder / name).read_bytes() for path, name in PAGES.items()}
+        static = files("adaline.serve") / "static"
+        self.pages = {path: (static / name).read_bytes() for path, name in PAGES.items()}
 
     def routes(self) -> list[Route]:
         """Return the paths of the service, those that are asked for most first."""
@@ -163,11 +180,11 @@ class Service:
         query = request.query
         served = request.model
         model = served.version(query.get("version"))
-        async with self.body(request) as body:
-            if len(body) > (HEAVY_ARROW if kind == ARROW else HEAVY):
-                out, x = await self._apart(partial(self._predicted, served, model, kind, body, query))
-            else:
-                out, x = self._predicted(served, model, kind, body, query)
+        body = await self.body(request)
+        if len(body) > (HEAVY_ARROW if kind == ARROW else HEAVY):
+            out, x = await self.apart(partial(self._predicted, served, model, kind, body, query))
+        else:
+            out, x = self._predicted(served, model, kind, body, query)
         self.metrics.add_rows("predict", served.name, x.shape[0])
         if served.drift is not None:
             served.drift.observe(x)
@@ -178,7 +195,7 @@ class Service:
     ) -> tuple[bytes, Any]:
         """Return an answer as it is sent, and the rows as the model took them."""
         request = read_predict(model, kind, body, query, self.limits)
-        x = served.reader(model).read(request.rows, self.limits.columns)
+        x = served.layout(model).read(request.rows, most_columns=self.limits.columns)
         return answer(model, x, request).written(kind), x
 
     async def learn(self, request: Incoming) -> Reply:
@@ -188,10 +205,9 @@ class Service:
             raise Refused(403, f"{served.name} does not learn: start the service with --learn")
         kind = kind_of(request.header(b"content-type"), request.header(b"content-encoding"))
         query = request.query
-        async with self.body(request) as body:
-            work = partial(self._submitted, served, kind, body, query)
-            future = await self._apart(work) if len(body) > HEAVY else work()
-            receipt = await asyncio.wrap_future(future)
+        body = await self.body(request)
+        work = partial(self._submitted, served, kind, body, query)
+        receipt = await asyncio.wrap_future(await self.apart(work) if len(body) > HEAVY else work())
         self.metrics.add_rows("learn", served.name, receipt.learned)
         out = {"learned": receipt.learned, "rows_seen": receipt.rows_seen}
         return Reply(ENCODER.encode({**out, "repeated": True} if receipt.repeated else out))
@@ -209,7 +225,7 @@ class Service:
 
     async def describe(self, request: Incoming) -> Reply:
         """Answer by what a model is."""
-        return _json(await self._apart(request.model.described))
+        return _json(await self.apart(request.model.described))
 
     async def history(self, request: Incoming) -> Reply:
         """Answer by the progressive error as it went."""
@@ -219,37 +235,54 @@ class Service:
     async def file(self, request: Incoming) -> Reply:
         """Answer by the model file as it is now."""
         name = f'attachment; filename="{request.model.name}.adaline"'
-        return Reply(await self._apart(request.model.file), MODEL_FILE, {"content-disposition": name})
+        return Reply(await self.apart(request.model.file), MODEL_FILE, {"content-disposition": name})
 
     async def replace(self, request: Incoming) -> Reply:
         """Take a model file as the new version of a model."""
-        async with self.body(request) as body:
-            model = await self._apart(partial(request.model.replace, body))
+        body = await self.body(request)
+        model = await self.apart(partial(request.model.replace, body))
         return _json({"name": request.model.name, "system": type(model).__name__})
 
     async def snapshots(self, request: Incoming) -> Reply:
         """Answer by the snapshots that there are."""
-        found = await self._apart(request.model.snapshots)
+        found = await self.apart(request.model.snapshots)
         return _json({"snapshots": [{"snapshot": one.number, "rows": one.rows} for one in found]})
 
     async def rollback(self, request: Incoming) -> Reply:
         """Go back to a snapshot."""
         wanted = await self._read_json(request, ROLLBACK)
-        await self._apart(partial(request.model.rollback, wanted.snapshot))
+        await self.apart(partial(request.model.rollback, wanted.snapshot))
         return _json({"name": request.model.name, "snapshot": wanted.snapshot})
 
     async def promote(self, request: Incoming) -> Reply:
         """Let a challenger take the place of the model."""
         wanted = await self._read_json(request, PROMOTE)
-        await self._apart(partial(request.model.promote, wanted.challenger))
+        await self.apart(partial(request.model.promote, wanted.challenger))
         return _json({"name": request.model.name, "promoted": wanted.challenger})
 
     # -- the service itself --------------------------------------------------------------------------------------
 
     async def show_metrics(self, request: Incoming) -> Reply:
         """Answer by what was counted, in the text format of Prometheus."""
-        lines = [*self.metrics.lines(), *metrics.model_lines(self.models)]
+        told = [] if self.folder is None else await self.apart(partial(told_metrics, self.folder))
+        counted = self.metrics.joined(one["requests"] for one in told)
+        drifts = {
+            name: served.drift.joined(one["drifts"][name] for one in told if name in one["drifts"])
+            for name, served in self.models.items()
+            if served.drift is not None
+        }
+        lines = [*counted.lines(), *metrics.model_lines(self.models, drifts)]
         return Reply("\n".join([*lines, ""]).encode(), metrics.CONTENT_TYPE)
+
+    def tell_metrics(self, folder: Path) -> None:
+        """Write what this process has counted to a folder, for the one that is asked for metrics."""
+        drifts = {
+            name: (served.drift.rows, served.drift.recent.tolist())
+            for name, served in self.models.items()
+            if served.drift is not None
+        }
+        with replacing(folder / f"{os.getpid()}{METRICS}") as path:
+            Path(path).write_bytes(ENCODER.encode({"requests": self.metrics.plain(), "drifts": drifts}))
 
     async def healthy(self, request: Incoming) -> Reply:
         """Answer that the process runs."""
@@ -266,7 +299,7 @@ class Service:
 
     async def openapi(self, request: Incoming) -> Reply:
         """Answer by the OpenAPI description of the service."""
-        return _json(description(self.limits, bool(self.tokens)))
+        return _json(description(self.limits, bool(self.tokens), list(self.models)))
 
     async def page(self, path: str, request: Incoming) -> Reply:
         """Answer by a page for a person, or what it needs."""
@@ -274,52 +307,78 @@ class Service:
 
     # -- what several share --------------------------------------------------------------------------------------
 
-    async def _apart(self, work: Callable[[], Any]) -> Any:
+    async def apart(self, work: Callable[[], Any]) -> Any:
         """Do something that takes a while on another thread than that of the event loop."""
         return await asyncio.get_running_loop().run_in_executor(self.threads, work)
 
     async def _read_json(self, request: Incoming, decoder: Any) -> Any:
         if kind_of(request.header(b"content-type"), request.header(b"content-encoding")) != JSON:
             raise Refused(415, f"the Content-Type is {JSON}")
-        async with self.body(request) as body:
-            return decoded_json(decoder, body)
+        return decoded_json(decoder, await self.body(request))
 
-    @asynccontextmanager
-    async def body(self, request: Incoming) -> AsyncIterator[bytes]:
-        """Give the body of a request; refuse one that is too long, too slow, or one too many."""
+    async def body(self, request: Incoming) -> bytes:
+        """Return the body of a request; refuse one that is too long, too slow, or one too many."""
         most = self.limits.body
         length = request.header(b"content-length")
         if length is not None and (not length.isdecimal() or int(length) > most):
             raise Refused(413, f"a request may have at most {most:,} bytes")
         if self.held > WAITING_BODIES * most:
             raise Refused(429, "too many requests are being worked on: try again", {"retry-after": "1"})
+        task = asyncio.current_task()
+        assert task is not None
+        self.arriving[task] = perf_counter() + self.limits.seconds
         chunks: list[bytes] = []
-        size = 0
         try:
-            async with asyncio.timeout(self.limits.seconds):
-                while True:
-                    message = await request.receive()
-                    if message["type"] == "http.disconnect":
-                        raise Gone
-                    chunk = message.get("body", b"")
-                    chunks.append(chunk)
-                    size += len(chunk)
-                    self.held += len(chunk)
-                    if size > most:
-                        raise Refused(413, f"a request may have at most {most:,} bytes")
-                    if not message.get("more_body", False):
-                        break
-            yield chunks[0] if len(chunks) == 1 else b"".join(chunks)
-        except TimeoutError:
+            while True:
+                message = await request.receive()
+                if message["type"] == "http.disconnect":
+                    raise Gone
+                chunk = message.get("body", b"")
+                chunks.append(chunk)
+                request.size += len(chunk)
+                self.held += len(chunk)
+                if request.size > most:
+                    raise Refused(413, f"a request may have at most {most:,} bytes")
+                if not message.get("more_body", False):
+                    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        except asyncio.CancelledError:
+            if task in self.arriving:
+                raise
+            task.uncancel()
             raise Refused(408, f"the request took more than {self.limits.seconds:g} s to arrive") from None
         finally:
-            self.held -= size
+            self.arriving.pop(task, None)
+
+    async def end_late(self) -> None:
+        """End requests that take too long to arrive; one look at all of them costs less than a clock for each."""
+        while True:
+            await asyncio.sleep(min(self.limits.seconds / 4, 1.0))
+            now = perf_counter()
+            for task in [task for task, deadline in self.arriving.items() if deadline < now]:
+                del self.arriving[task]
+                task.cancel()
+
+    def sample(self) -> None:
+        """Keep points of the progressive errors."""
+        for served in self.models.values():
+            served.remember()
+
+    def publish(self) -> None:
+        """Write the models that have changed, where other processes predict by them."""
+        if self.folder is not None:
+            for served in self.models.values():
+                served.publish(self.folder)
 
     def close(self) -> None:
         """Learn from all rows that wait, and end."""
         for served in self.models.values():
             served.close()
         self.threads.shutdown(wait=True)
+
+
+def told_metrics(folder: Path) -> list[dict[str, Any]]:
+    """Return what other processes have counted, those that have ended too."""
+    return [msgspec.json.decode(path.read_bytes()) for path in folder.glob(f"*{METRICS}")]
 
 
 class Endpoint:
@@ -336,15 +395,18 @@ class Endpoint:
         began = perf_counter()
         action = self.actions.get(scope["method"])
         name = scope["path_params"].get("name", "")
+        request = Incoming(scope, receive, dict(scope["headers"]))
         try:
-            reply = await self._reply(action, Incoming(scope, receive, dict(scope["headers"])), name)
+            reply = await self._reply(action, request, name)
         except Gone:
             return
         except Exception as error:
             refused = refusal(error)
             reply = Reply(refused.body(), PROBLEM, refused.headers, refused.status)
+        finally:
+            self.service.held -= request.size
         await send_reply(send, reply)
-        if action is not None:
+        if action is not None and action.route:  # what is passed on is counted where it is answered
             known = name if name in self.service.models else ""
             self.service.metrics.observe(action.route, known, reply.status, perf_counter() - began)
 
@@ -410,6 +472,7 @@ def app(
     tokens: Tokens | None = None,
     limits: Limits | None = None,
     local: bool = False,
+    publish: Path | None = None,
 ) -> Starlette:
     """Return an ASGI application that predicts by models over HTTP, and goes on learning: what `adaline serve` runs.
 
@@ -427,6 +490,7 @@ def app(
     tokens : who may do what; without them everyone may do everything.
     limits : what a request may cost.
     local : whether to refuse requests that name another host than localhost.
+    publish : a folder where the models for predictions are written as they change, for `adaline.serve.workers`.
 
     Examples
     --------
@@ -438,20 +502,27 @@ def app(
     """
     limits = limits or Limits()
     options = LearnOptions(learn, None if journal is None else Path(journal), limits.waiting, challengers)
-    service = Service(serve_models(models, options), limits, tokens or Tokens(), local)
+    service = Service(serve_models(models, options), limits, tokens or Tokens(), local, publish)
+    service.publish()
+    return as_app(service, service.routes(), {SAMPLED: service.sample, PUBLISHED: service.publish})
+
+
+def as_app(service: Service, routes: list[Route], tasks: Mapping[float, Callable[[], None]]) -> Starlette:
+    """Return an application of some routes, which does tasks every so many seconds, and ends the service at its end."""
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        sampling = asyncio.create_task(_sample(service))
         for served in service.models.values():
             service.threads.submit(served.warm_up)
+        running = [asyncio.create_task(_repeated(service, work, seconds)) for seconds, work in tasks.items()]
+        running.append(asyncio.create_task(service.end_late()))
         yield
-        sampling.cancel()
-        with suppress(asyncio.CancelledError):
-            await sampling
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
         await asyncio.get_running_loop().run_in_executor(None, service.close)
 
-    out = Starlette(routes=service.routes(), lifespan=lifespan, exception_handlers={HTTPException: _unknown_path})
+    out = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _unknown_path})
     out.router.redirect_slashes = False
     out.state.service = service
     return out
@@ -465,9 +536,11 @@ async def _unknown_path(request: Any, error: Any) -> Any:
     return Response(refused.body(), refused.status, media_type=PROBLEM)
 
 
-async def _sample(service: Service) -> None:
-    """Keep points of the progressive errors from time to time."""
+async def _repeated(service: Service, work: Callable[[], None], seconds: float) -> None:
+    """Do something on another thread, again and again."""
     while True:
-        for served in service.models.values():
-            served.remember()
-        await asyncio.sleep(SAMPLED)
+        try:
+            await service.apart(work)
+        except (AdalineError, OSError) as error:
+            log.error("%s", error)
+        await asyncio.sleep(seconds)

@@ -1,13 +1,14 @@
 """The short way from rows to numbers: plain columns that are as they should be, without a table in between.
 
-`RowLayout.decode` knows every model, every type and every error, and takes half a millisecond for a row. Most rows are
-numbers, booleans and known levels, none of them missing; these are written into X here, to the same bits, and all
+The coding of a frame knows every model, every type and every error, and takes half a millisecond for a row. Most rows
+are numbers, booleans and known levels, none of them missing; these are written into X here, to the same bits, and all
 others are left to it.
 """
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,28 +19,8 @@ import pyarrow.compute as pc
 from adaline.arrays import Array
 from adaline.coding import Coding, Column
 from adaline.input.coded import as_coded
-from adaline.serve.rows import RowLayout
 
 NUMBER_TYPES = {float, int, bool}
-
-
-@dataclass(frozen=True)
-class RowReader:
-    """How the rows of a model are read: the short way where there is one and they allow it, else the long one."""
-
-    layout: RowLayout
-    direct: DirectRows | None
-
-    @classmethod
-    def of(cls, model: Any) -> RowReader:
-        """Return how the rows of a fitted system are read."""
-        layout = RowLayout.of(model)
-        return cls(layout, DirectRows.of(layout))
-
-    def read(self, rows: Any, most_columns: int) -> Any:
-        """Return rows to predict, as `decode_rows` takes them, as the model takes them."""
-        x = None if self.direct is None else self.direct.code(rows)
-        return self.layout.decode(rows, False, most_columns=most_columns).x if x is None else x
 
 
 @dataclass(frozen=True)
@@ -62,7 +43,7 @@ class DirectRows:
 
     Parameters
     ----------
-    columns : the raw columns, in the order of the layout.
+    columns : the raw columns, in the order of rows that are lists.
     width : the number of columns of X.
     """
 
@@ -70,26 +51,23 @@ class DirectRows:
     width: int
 
     @classmethod
-    def of(cls, layout: RowLayout) -> DirectRows | None:
-        """Return the plain columns of a layout; None where it has others."""
-        coding = layout.coding
+    def of(cls, names: Sequence[str], coding: Coding | None) -> DirectRows | None:
+        """Return the plain columns of a model, whose raw columns have these names; None where it has others."""
         if coding is None:
-            return cls(
-                tuple(PlainColumn(one.name, "number", j, {}) for j, one in enumerate(layout.columns)),
-                len(layout.columns),
-            )
+            return cls(tuple(PlainColumn(name, "number", j, {}) for j, name in enumerate(names)), len(names))
         if coding.sparse or coding.known_part or coding.effects or coding.offset is not None:
             return None
-        found, first = {}, 0
+        found: dict[str, PlainColumn] = {}
+        first = 0
         for term in coding.terms:
             plain = _plain(coding, term.factors, first)
             if plain is None or plain.name in found:
                 return None
             found[plain.name] = plain
             first += coding.term_width(term.factors)
-        if first != coding.count or {one.name for one in layout.columns} != set(found):
+        if first != coding.count or set(names) != set(found):
             return None
-        return cls(tuple(found[one.name] for one in layout.columns), first)
+        return cls(tuple(found[name] for name in names), first)
 
     def code(self, rows: Any) -> Any:
         """Return X of rows as they were sent, marked as coded; None where some are not as plain as the columns."""

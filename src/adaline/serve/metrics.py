@@ -65,6 +65,28 @@ class RequestMetrics:
         """Count the rows of a request."""
         self.rows[route, model] = self.rows.get((route, model), 0) + count
 
+    def plain(self) -> dict[str, Any]:
+        """Return what was counted as lists, for JSON."""
+        return {
+            "counts": [[*key, count] for key, count in self.counts.items()],
+            "latencies": [[*key, one.counts, one.total] for key, one in self.latencies.items()],
+            "rows": [[*key, count] for key, count in self.rows.items()],
+        }
+
+    def joined(self, others: Iterable[dict[str, Any]]) -> RequestMetrics:
+        """Return these counts and those of others, as `plain` gives them, together."""
+        out = RequestMetrics()
+        for one in (self.plain(), *others):
+            for *key, count in one["counts"]:
+                out.counts[tuple(key)] = out.counts.get(tuple(key), 0) + count
+            for *key, counts, total in one["latencies"]:
+                histogram = out.latencies.setdefault(tuple(key), Histogram())
+                histogram.counts = [a + b for a, b in zip(histogram.counts, counts, strict=True)]
+                histogram.total += total
+            for route, model, count in one["rows"]:
+                out.add_rows(route, model, count)
+        return out
+
     def lines(self) -> Iterator[str]:
         """Yield what was counted, in the format of Prometheus."""
         yield from head("adaline_requests_total", "counter", "Requests, by route, model and status.")
@@ -109,6 +131,16 @@ class Drift:
         self.recent += share * ((x[0] if rows == 1 else x.mean(axis=0)) - self.recent)
         self.rows += rows
 
+    def joined(self, others: Iterable[tuple[int, list[float]]]) -> Drift:
+        """Return the drift of these inputs and of others, (rows, mean of late) each, together."""
+        out = Drift(self.names, self.mean, self.deviation)
+        for rows, told in ((self.rows, self.recent.tolist()), *others):
+            if rows and len(told) == len(self.names):
+                share = min(rows, MEMORY) / (min(out.rows, MEMORY) + min(rows, MEMORY))
+                out.recent += share * (np.array(told) - out.recent)
+                out.rows += rows
+        return out
+
     def values(self) -> dict[str, float]:
         """Return (mean of late - mean of the training) / deviation of each column; nothing before the first row."""
         if not self.rows:
@@ -152,8 +184,8 @@ def line(name: str, value: float, **labels: Any) -> str:
     return f"{name}{{{inside}}} {number(value)}"
 
 
-def model_lines(models: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what is known of the models of a service (`ServedModel`), in the format of Prometheus."""
+def model_lines(models: Mapping[str, Any], drifts: Mapping[str, Drift]) -> Iterator[str]:
+    """Yield what is known of the models of a service (`ServedModel`) and of their inputs, as Prometheus reads it."""
     found: dict[str, list[str]] = {name: [] for name in GAUGES}
 
     def add(name: str, value: float | None, **labels: str) -> None:
@@ -171,9 +203,8 @@ def model_lines(models: Mapping[str, Any]) -> Iterator[str]:
                 add("adaline_progressive_error_recent", score.recent, model=name, version=rival)
             add("adaline_waiting_rows", served.learner.waiting, model=name)
             add("adaline_journal_full", int(served.learner.full), model=name)
-        if served.drift is not None:
-            for column, value in served.drift.values().items():
-                add("adaline_input_drift", value, model=name, column=column)
+        for column, value in drifts[name].values().items() if name in drifts else ():
+            add("adaline_input_drift", value, model=name, column=column)
     for name, lines in found.items():
         if lines:
             yield from head(name, "gauge", GAUGES[name])

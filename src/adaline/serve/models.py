@@ -25,11 +25,10 @@ from adaline import storage
 from adaline.errors import AdalineError, InvalidParameter, ModelFileError
 from adaline.fitted import rows_of
 from adaline.input.coded import as_coded
-from adaline.serve.direct import RowReader
 from adaline.serve.learner import CHAMPION, Learner
 from adaline.serve.metrics import Drift, drift_of
 from adaline.serve.requests import Refused
-from adaline.serve.rows import RowColumn
+from adaline.serve.rows import RowColumn, RowLayout
 from adaline.serve.security import check_name
 from adaline.serve.snapshots import Snapshot, SnapshotFolder
 from adaline.wording import plain
@@ -82,9 +81,10 @@ class ServedModel:
         self.name, self.learner, self.versions, self.learns = name, learner, versions, learns
         self.numbered = dict(numbered or {})
         self._model = model
+        self._published: Any = None
         self._changing = Lock()
         self.history: deque[tuple[int, float, float]] = deque(maxlen=HISTORY)
-        self._reader = (self.current, RowReader.of(self.current))
+        self._layout = (self.current, RowLayout.of(self.current))
         self.drift: Drift | None = drift_of(self.current)
 
     @property
@@ -101,13 +101,13 @@ class ServedModel:
             raise Refused(404, f"{self.name} has no version {number!r}; there are: {known}")
         return self.numbered[int(number)]
 
-    def reader(self, model: Any) -> RowReader:
-        """Return how the rows of one of the models of this name are read; that of the last one asked for is kept."""
-        known, reader = self._reader
+    def layout(self, model: Any) -> RowLayout:
+        """Return what rows of one of the models of this name look like; that of the last one asked for is kept."""
+        known, layout = self._layout
         if known is not model:
-            reader = RowReader.of(model)
-            self._reader = (model, reader)
-        return reader
+            layout = RowLayout.of(model)
+            self._layout = (model, layout)
+        return layout
 
     def latest(self) -> Any:
         """Return the model with all rows that were acknowledged before the call."""
@@ -120,7 +120,7 @@ class ServedModel:
     def described(self) -> dict[str, Any]:
         """Return what the model is, for JSON: system, columns, rows seen, certificate, progressive errors."""
         model = self.latest()
-        layout = self.reader(model).layout
+        layout = self.layout(model)
         proof = getattr(model, "certificate_", None)
         means = {} if self.drift is None else dict(zip(self.drift.names, self.drift.mean.tolist(), strict=True))
         out: dict[str, Any] = {
@@ -159,10 +159,24 @@ class ServedModel:
             storage.save(self.latest(), path)
             return path.read_bytes()
 
+    def publish(self, folder: Path) -> None:
+        """Write the model for predictions to a folder, for other processes, where it is another than the last."""
+        model = self.current
+        if model is not self._published:
+            storage.save(model, folder / f"{self.name}{SUFFIX}")
+            self._published = model
+
+    def exchange(self, model: Any) -> None:
+        """Predict by another model from now on: what a process does that learns nothing itself."""
+        drift = drift_of(model)
+        if drift is not None and self.drift is not None and drift.names == self.drift.names:
+            drift.recent, drift.rows = self.drift.recent, self.drift.rows
+        self._model, self.drift = model, drift
+
     def replace(self, content: bytes) -> Any:
         """Let the model file in a body take the place of the model, for all requests that begin later; return it."""
         model = _loaded(content)
-        before, after = (self.reader(one).layout.targets for one in (self.current, model))
+        before, after = (self.layout(one).targets for one in (self.current, model))
         if self.learns and not hasattr(model, "partial_fit"):
             raise Refused(422, f"{self.name} is learning, and a {type(model).__name__} cannot")
         if self.learns and after != before:

@@ -12,6 +12,7 @@ BINARY: dict[str, Any] = {"type": "string", "format": "binary"}
 CELL = {"type": ["number", "string", "boolean", "null"]}
 NUMBER = {"type": ["number", "null"]}
 OBJECT = {"type": "object"}
+NAMED = {"$ref": "#/components/parameters/Name"}
 ERRORS = {
     400: "The request is not HTTP as it should be.",
     401: "A token is needed.",
@@ -29,14 +30,20 @@ ERRORS = {
 }
 
 
-def description(limits: Limits, tokens: bool) -> dict[str, Any]:
-    """Return the OpenAPI document of a service with limits, with tokens or without.
+def description(limits: Limits, tokens: bool, names: list[str]) -> dict[str, Any]:
+    """Return the OpenAPI document of a service; where there are tokens, it does not tell the names of the models.
+
+    Parameters
+    ----------
+    limits : of a request.
+    tokens : whether the service asks for them.
+    names : of the models.
 
     Examples
     --------
     >>> from adaline.serve import Limits
     >>> from adaline.serve.openapi import description
-    >>> description(Limits(), False)["openapi"]
+    >>> description(Limits(), False, ["mass"])["openapi"]
     '3.1.0'
     """
     one = "/models/{name}"
@@ -76,7 +83,7 @@ def description(limits: Limits, tokens: bool) -> dict[str, Any]:
             "Errors are problem details (RFC 9457).",
         },
         "paths": paths,
-        "components": {"schemas": _schemas(limits)},
+        "components": {"schemas": _schemas(limits), "parameters": {"Name": _name(None if tokens else names)}},
     }
     if tokens:
         out["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
@@ -187,7 +194,7 @@ def _predicting() -> dict[str, Any]:
     ]
     return {
         "summary": "Predict rows; the answer is of the kind of the request",
-        "parameters": [_name(), version, *options],
+        "parameters": [NAMED, version, *options],
         "requestBody": _rows_in("Predict"),
         "responses": {
             "200": {
@@ -207,7 +214,7 @@ def _learning() -> dict[str, Any]:
     key = _option("key", {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY}, "Of CSV and Arrow: the key.")
     return {
         "summary": "Learn from rows with their targets; answered once they are on disk",
-        "parameters": [_name(), key],
+        "parameters": [NAMED, key],
         "requestBody": _rows_in("Learn"),
         "responses": {
             **_good("Learned"),
@@ -224,7 +231,7 @@ def _reading(
         found["503"] = {"description": "Not ready.", "content": {JSON: {"schema": _ref("Status")}}}
     return {
         "summary": summary,
-        "parameters": [_name()] if name else [],
+        "parameters": [NAMED] if name else [],
         "responses": {**_good(schema, kind), **found},
     }
 
@@ -232,7 +239,7 @@ def _reading(
 def _changing(summary: str, schema: str) -> dict[str, Any]:
     return {
         "summary": f"{summary} (role admin)",
-        "parameters": [_name()],
+        "parameters": [NAMED],
         "responses": {**_good(schema), **_errors(401, 403, 404, 408, 413, 415, 421, 422, 429, 503, 507)},
     }
 
@@ -256,8 +263,8 @@ def _errors(*statuses: int) -> dict[str, Any]:
     return {str(status): {"description": ERRORS[status], "content": content} for status in statuses}
 
 
-def _name() -> dict[str, Any]:
-    schema = {"type": "string", "pattern": f"^{NAME.pattern}$"}
+def _name(names: list[str] | None) -> dict[str, Any]:
+    schema = {"type": "string", "pattern": f"^{NAME.pattern}$"} if names is None else {"enum": names}
     return {"name": "name", "in": "path", "required": True, "schema": schema, "description": "Of the model."}
 
 

@@ -20,6 +20,7 @@ from adaline.wording import counted
 JSON, CSV, ARROW = "application/json", "text/csv", "application/vnd.apache.arrow.stream"
 """The kinds of bodies that hold rows; the answer is of the same kind."""
 LONGEST_KEY = 256  # characters of a key
+ALONE = pa.ipc.IpcReadOptions(use_threads=False)  # a request is one of many
 NULLS = ["", "NA", "NaN", "nan", "null"]
 
 Cell = None | bool | int | float | str
@@ -194,11 +195,9 @@ def _check_size(rows: Any, limits: Limits) -> None:
     if count > limits.rows:
         raise Refused(413, f"{counted(count)} are more than the {limits.rows:,} that a request may have")
     if isinstance(rows, list):
-        widest = max(range(count), key=lambda i: len(rows[i]))
-        if len(rows[widest]) > limits.columns:
-            raise Refused(
-                422, f"row {widest} has more than the {limits.columns:,} columns that a row may have", row=widest
-            )
+        if max(map(len, rows)) > limits.columns:
+            row = next(i for i, cells in enumerate(rows) if len(cells) > limits.columns)
+            raise Refused(422, f"row {row} has more than the {limits.columns:,} columns that a row may have", row=row)
     elif rows.num_columns > limits.columns:
         raise Refused(422, f"rows may have at most {limits.columns:,} columns, and these have {rows.num_columns:,}")
 
@@ -223,12 +222,13 @@ def _read_csv(model: Any, body: bytes, limits: Limits) -> Any:
     try:
         if body[:4096].partition(b"\n")[0].count(b",") >= limits.columns:
             raise Refused(422, f"rows may have at most {limits.columns:,} columns")
-        return csv.read_csv(
+        table = csv.read_csv(
             pa.BufferReader(body),
             read_options=csv.ReadOptions(use_threads=False, block_size=max(len(body), 1)),
             parse_options=csv.ParseOptions(newlines_in_values=True),
             convert_options=options,
         )
+        return _named(table)
     except (pa.ArrowException, ValueError) as error:
         message = str(error).splitlines()[0]
         row = re.search(r"Row #(\d+)", message)
@@ -258,14 +258,21 @@ def _read_arrow(body: bytes, limits: Limits) -> Any:
         for message in pa.ipc.MessageReader.open_stream(pa.BufferReader(body)):
             if _is_compressed(message.metadata.to_pybytes()):
                 raise Refused(422, "the Arrow stream is compressed: send it without compression")
-        with pa.ipc.open_stream(pa.BufferReader(body)) as reader:
+        with pa.ipc.open_stream(pa.BufferReader(body), options=ALONE) as reader:
             table = reader.read_all()
         if table.num_rows > limits.rows:
             raise Refused(413, f"{table.num_rows:,} rows are more than the {limits.rows:,} that a request may have")
         table.validate(full=True)
-        return table
+        return _named(table)
     except (pa.ArrowException, ValueError, OSError, StopIteration, LookupError, struct.error, MemoryError) as error:
         raise Refused(422, f"the Arrow stream cannot be read: {str(error)[:200] or type(error).__name__}") from None
+
+
+def _named(table: Any) -> Any:
+    """Return a table; refuse names that are no text, which are found when they are asked for."""
+    for name in table.schema.names:
+        name.encode()
+    return table
 
 
 RECORDS, DICTIONARY = 3, 2  # kinds of messages of Arrow

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,20 +64,39 @@ def run(models: Sequence[Path], address: Address, *, workers: int = 1, **options
     """
     listening = address.bound()
     try:
-        service = app(list(models), **options)
-        names = ", ".join(service.state.service.models)
-        print(f"serving {names} on {address.url(listening.getsockname()[1])}", flush=True)
-        serve(service, [listening], address)
+        with tempfile.TemporaryDirectory(prefix="adaline-") as folder:
+            service = app(list(models), **options, publish=Path(folder) if workers > 1 else None)
+            names = ", ".join(service.state.service.models)
+            line = f"serving {names} on {address.url(listening.getsockname()[1])}"
+            if workers > 1:
+                from adaline.serve.workers import run_workers
+
+                run_workers(service, Path(folder), listening, address, workers, line)
+            else:
+                print(line, flush=True)
+                serve(service, [listening], address)
     finally:
         listening.close()
 
 
 def serve(service: Any, sockets: list[socket.socket], address: Address) -> None:
-    """Run an application on sockets until SIGINT or SIGTERM; requests that have begun are answered before it ends.
+    """Run an application on sockets until SIGINT or SIGTERM; requests that have begun are answered before it ends."""
+    # uvicorn raises a signal again once it has ended; here the end is all that was asked for
+    before = {one: signal.signal(one, signal.SIG_IGN) for one in (signal.SIGINT, signal.SIGTERM)}
+    gc.collect()
+    gc.freeze()  # what is there now stays: no request waits while it is looked through
+    try:
+        uvicorn.Server(configured(service, address)).run(sockets)
+    finally:
+        gc.unfreeze()
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
-    uvicorn takes uvloop and httptools by itself: with them a request costs a third of the time.
-    """
-    config = uvicorn.Config(
+
+def configured(service: Any, address: Address | None = None) -> uvicorn.Config:
+    """Return how an application is run; uvicorn takes uvloop and httptools, which cost a third, by itself."""
+    certificate, key = (None, None) if address is None else (address.certificate, address.key)
+    return uvicorn.Config(
         service,
         log_level="warning",
         access_log=False,
@@ -85,13 +106,6 @@ def serve(service: Any, sockets: list[socket.socket], address: Address) -> None:
         timeout_graceful_shutdown=LAST_REQUESTS,
         lifespan="on",
         ws="none",
-        ssl_certfile=address.certificate,
-        ssl_keyfile=None if address.key is None else os.fspath(address.key),
+        ssl_certfile=certificate,
+        ssl_keyfile=None if key is None else os.fspath(key),
     )
-    # uvicorn raises a signal again once it has ended; here the end is all that was asked for
-    before = {one: signal.signal(one, signal.SIG_IGN) for one in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        uvicorn.Server(config).run(sockets)
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)

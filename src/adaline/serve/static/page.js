@@ -55,7 +55,7 @@ function field(column) {
     if (column.kind === "number") {
       input.type = "text";
       input.inputMode = "decimal";
-      input.value = column.mean === null ? "0" : number(column.mean, 4);
+      input.value = column.mean === null ? "" : number(column.mean, 4);
     } else if (column.kind === "date") {
       input.type = "date";
     }
@@ -65,10 +65,10 @@ function field(column) {
   return label;
 }
 
-function row() {
+function row(example = false) {
   const out = {};
   for (const input of $("fields").querySelectorAll("input, select")) {
-    const text = input.value.trim();
+    const text = input.value.trim() || (example && input.dataset.kind === "number" ? "0" : "");
     if (input.dataset.kind === "level") {
       const level = JSON.parse(text);
       if (level !== "") out[input.name] = level;
@@ -149,12 +149,14 @@ function ticks(low, high, count) {
 
 function plot(history) {
   const svg = $("plot");
-  const [left, right, top, bottom] = [64, 628, 12, 266];
+  const width = Math.max(svg.clientWidth, 280); // a unit is a pixel, so that text keeps its size
+  const [left, right, top, bottom] = [56, width - 12, 12, 266];
+  svg.setAttribute("viewBox", `0 0 ${width} 300`);
   const xs = history.rows_seen;
   const all = [...history.mean, ...history.recent].filter((value) => value !== null);
   svg.replaceChildren();
   if (xs.length === 0) {
-    svg.append(shape("text", { x: 320, y: 150, "text-anchor": "middle" }, "No row has been learned yet."));
+    svg.append(shape("text", { x: width / 2, y: 150, "text-anchor": "middle" }, "No row has been learned yet."));
     return;
   }
   const [first, last] = [xs[0], xs[xs.length - 1]];
@@ -201,7 +203,7 @@ function describe(about) {
   if (about.classes) rows.push(["Classes", about.classes.slice(0, 20).join(", ")]);
   rows.push(["Rows seen", counted(about.rows_seen)]);
   if (proof) {
-    rows.push(["Certificate", proof.text], ["Digits", number(proof.digits, 3)]);
+    rows.push(["Certificate", proof.text]);
     if (proof.advice && proof.advice !== "nothing to do") rows.push(["Advice", proof.advice]);
   }
   if (about.versions.length) rows.push(["Versions", about.versions.join(", ")]);
@@ -224,7 +226,7 @@ function describe(about) {
 }
 
 function example() {
-  const text = JSON.stringify({ rows: [row()] });
+  const text = JSON.stringify({ rows: [row(true)] }, null, 1).replace(/\s*\n\s*/g, " ");
   $("curl").textContent = `curl ${location.origin}/models/${model}/predict \\\n  -H 'Content-Type: application/json'${token ? " -H 'Authorization: Bearer TOKEN'" : ""} \\\n  -d '${text.replaceAll("'", "'\\''")}'`;
 }
 
@@ -250,7 +252,7 @@ async function refresh(first = false) {
       };
       example();
       $("main").hidden = false;
-      predict(about);
+      if (shown.every((one) => one.kind !== "number" || one.levels.length || one.mean !== null)) predict(about);
     }
     if (about.progressive_error) plot(await ask(`/models/${model}/history`));
     complain(null);
