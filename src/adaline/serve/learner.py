@@ -9,6 +9,7 @@ Rows beyond the last whole block are learned on top of it for `current`, and aga
 
 from __future__ import annotations
 
+import atexit
 import math
 import re
 from collections import deque
@@ -166,6 +167,7 @@ class Learner:
         self._changed = Condition()
         self._thread = Thread(target=self._run, name="learner", daemon=True)
         self._thread.start()
+        atexit.register(self.close)  # a program that ends learns what waits
 
     def __enter__(self) -> Learner:
         return self
@@ -268,6 +270,7 @@ class Learner:
             self._closing = True
             self._changed.notify()
         self._thread.join()
+        atexit.unregister(self.close)
 
     # -- the thread that writes and learns -----------------------------------------------------------------------
 

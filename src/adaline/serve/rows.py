@@ -175,16 +175,6 @@ class RowLayout:
             batch = batch if whole.all() else batch.filter(pa.array(whole))
         return batch
 
-    def read(self, rows: Any, *, most_columns: int = MOST_COLUMNS) -> Any:
-        """Return rows to predict as the model takes them: as `decode` does, by the short way where there is one."""
-        x = None if self.direct is None else self.direct.code(rows)
-        return self.decode(rows, False, most_columns=most_columns).x if x is None else x
-
-    @cached_property
-    def direct(self) -> DirectRows | None:
-        """The short way from rows to X; None where the columns are not plain enough for one."""
-        return DirectRows.of([column.name for column in self.columns], self.coding)
-
     def numbers(self, rows: Any) -> Array | None:
         """Return rows to learn from, (m, n), the columns of `batch`, where all of it is numbers that are there.
 
@@ -246,6 +236,16 @@ class RowLayout:
         return {
             (type(label), label): k for k, label in enumerate(() if self.classes is None else self.classes.tolist())
         }
+
+    def read(self, rows: Any, *, most_columns: int = MOST_COLUMNS) -> Any:
+        """Return rows to predict as the model takes them: as `decode` does, by the short way where there is one."""
+        x = None if self.direct is None else self.direct.code(rows)
+        return self.decode(rows, False, most_columns=most_columns).x if x is None else x
+
+    @cached_property
+    def direct(self) -> DirectRows | None:
+        """The short way from rows to X; None where the columns are not plain enough for one."""
+        return DirectRows.of([column.name for column in self.columns], self.coding)
 
     @cached_property
     def _schemas(self) -> tuple[Any, Any]:
