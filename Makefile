@@ -2,6 +2,8 @@
 # make quick  the tests that take little, of every area     make lint   ruff, mypy, the import contract, schemas
 # make test-spark  the tests of fits on Spark, which needs Java
 # make test-gpu  the tests of devices, with torch and Triton: on a CUDA device, else in Triton's interpreter
+# make test-faults  KILLS=1000 learners killed under load, and what they acknowledged checked
+# make test-service  10,000 mutated bodies to the service, and what schemathesis makes of its description
 # make test-oldest  the same with the lowest versions of the dependencies that pyproject.toml allows
 # make bench  side by side with the peers: docs/benchmarks.md
 # make wheel  a wheel for this machine and its like, checked in an empty environment: dist/
@@ -20,12 +22,13 @@ BIN    := $(VENV)/$(SCRIPTS)
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 NATIVE := $(wildcard CMakeLists.txt native/* native/*/*)
 FUZZ_SECONDS ?= 600
+KILLS  ?= 1000
 
 export PYTHONUTF8 := 1
 # Byte code is written, whatever the shell says: without it every process of the tests compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick test-spark test-gpu test-oldest test-pure test-arm sanitize fuzz lint lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check
+.PHONY: demo test quick test-spark test-gpu test-oldest test-pure test-arm sanitize fuzz lint lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-service
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.run
@@ -47,6 +50,14 @@ test-spark: $(VENV)/.installed
 test-gpu: $(VENV)/.installed
 	$(PIP) install --quiet --group gpu
 	$(BIN)/python -m pytest -q -rs tests/test_fused.py tests/sources/test_device.py tests/systems/test_devices.py
+
+test-faults: $(VENV)/.installed
+	ADALINE_KILLS=$(KILLS) $(BIN)/python -m pytest -q -s tests/serve/test_faults.py
+
+test-service: $(VENV)/.installed
+	$(PIP) install --quiet --group service
+	$(BIN)/python -m tests.serve.mutations --count 10000
+	$(BIN)/python -m tests.serve.described
 
 # An environment of its own, with exactly the lowest versions; PYTHON is one that they have wheels for, as 3.11.
 OLDEST := $(VENV)-oldest

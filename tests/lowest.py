@@ -13,7 +13,7 @@ def requirements() -> list[str]:
     """Return the dependencies and extras at their lowest versions; not torch, whose old builds take gigabytes."""
     project = PYPROJECT["project"]
     listed = [*project["dependencies"], *project["optional-dependencies"]["app"]]
-    listed += project["optional-dependencies"]["onnx"]
+    listed += [*project["optional-dependencies"]["onnx"], *project["optional-dependencies"]["serve"]]
     listed += [
         line for line in PYPROJECT["dependency-groups"]["dev"] if line.startswith(FRAMES) and "stubs" not in line
     ]

@@ -83,6 +83,30 @@ class ModelFileError(AdalineError, OSError):
     """A model file cannot be read or written: missing, truncated, altered, foreign, or of a newer version."""
 
 
+class BadRows(InvalidData):
+    """Rows sent to a model in service cannot be predicted or learned from; `row` and `column` say where, if known."""
+
+    def __init__(self, message: str, row: int | None = None, column: str | None = None) -> None:
+        super().__init__(message)
+        self.row, self.column = row, column
+
+
+class Busy(AdalineError):
+    """More rows are waiting to be learned than the queue holds: try again after `retry_after` seconds."""
+
+    def __init__(self, message: str, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class JournalError(AdalineError, OSError):
+    """A journal cannot be read or written: missing, damaged, in use by another process, or without the rows needed."""
+
+
+class JournalFull(JournalError):
+    """There is no room on the disk: no row was taken, and none that was acknowledged is lost."""
+
+
 class AdalineWarning(UserWarning):
     """The result is valid, but not all that was asked for.
 

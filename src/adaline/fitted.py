@@ -1,4 +1,4 @@
-"""Whether a model was fitted."""
+"""Whether a model was fitted, and to how many rows."""
 
 from __future__ import annotations
 
@@ -20,6 +20,15 @@ def check_is_fitted(model: Any, attribute: str | None = None) -> None:
         validation.check_is_fitted(model, attribute)
     except validation.NotFittedError as error:
         raise NotFittedError(str(error)) from None
+
+
+def rows_of(model: Any) -> int | None:
+    """Return how many rows a model was fitted to; None where it keeps no sums."""
+    attributes = vars(model)
+    if hasattr(model, "rows_seen_"):  # it goes from row to row, and keeps no sums
+        return int(model.rows_seen_)
+    sums = attributes["_recording"].total if "_recording" in attributes else attributes.get("_sums")
+    return None if sums is None else int(sums.rows)
 
 
 def _has_learned(model: Any, attribute: str | None) -> bool:

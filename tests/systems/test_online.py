@@ -457,3 +457,16 @@ def test_subnormal_numbers_before_others_do_not_end_it() -> None:
     assert model.certificate_.status is Status.SOLVED
     np.testing.assert_allclose(model.coef_, 1.0, rtol=1e-9)
     assert np.isfinite(LMS().fit(x * 1e-310, t).predict(x)).all()
+
+
+def test_a_model_that_goes_on_for_ever_keeps_the_last_of_its_history(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adaline.systems.families.online.LONGEST_HISTORY", 5)
+    monkeypatch.setattr("adaline.systems.adaptive_filter.LONGEST_HISTORY", 5)
+    x = np.random.default_rng(0).normal(size=(8, 2))
+    for model in (LMS(), adaline.AdaptiveFilter()):
+        whole = [model.partial_fit(row[None], row[:1]).history_[-1] for row in x]
+        assert model.history_ == whole[-5:]
+    online = adaline.LogisticRegression(solver="online")
+    whole = [online.partial_fit(row[None], row[:1] > 0, classes=[False, True]).history_[-1] for row in x]
+    assert online.history_ == whole[-5:]
+    assert len(LMS(epochs=7, tol=0.0).fit(x, x[:, 0] + x[:, 1] ** 2).history_) == 7

@@ -330,6 +330,55 @@ def update(
     run_update(model, data, table, target, weight, output, json)
 
 
+@command(
+    "Serve models over HTTP, and go on learning.",
+    "adaline serve mass.adaline",
+    "adaline serve mass.adaline --learn --journal mass.journal --token-file tokens.txt",
+    "adaline serve models/ --port 0",
+    unharmed="what was acknowledged is in the journal",
+)
+def serve(
+    models: Annotated[
+        list[Path],
+        typer.Argument(metavar="MODEL...", help="Model files, or folders of them.", show_default=False),
+    ],
+    learn: Annotated[
+        bool, option("--learn", help="Take rows to learn from; they are on disk before the answer.")
+    ] = False,
+    port: Annotated[
+        int, option("--port", metavar="N", help="Port; 0 for any that is free (8000).", min=0, max=65535)
+    ] = 8000,
+    host: Annotated[str, option("--host", metavar="NAME", help="Address to listen on (127.0.0.1).")] = "127.0.0.1",
+    journal: Annotated[
+        Path | None,
+        option("--journal", metavar="DIR", help="Folder of journal and snapshots (NAME.journal beside the model)."),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        option("--token-file", metavar="FILE", help="Lines 'read TOKEN', 'learn TOKEN' or 'admin TOKEN'."),
+    ] = None,
+    challenger: Annotated[
+        list[Path] | None,
+        option("--challenger", metavar="MODEL", help="A model that learns the same rows, to compare; may be repeated."),
+    ] = None,
+    workers: Annotated[int, option("--workers", metavar="N", help="Processes that predict (1).", min=1, max=64)] = 1,
+    most_bytes: Annotated[int, option("--most-bytes", metavar="N", help="Bytes of a request (16777216).", min=1)] = 2
+    ** 24,
+    certificate: Annotated[Path | None, option("--tls-certificate", metavar="FILE", help="For https.")] = None,
+    key: Annotated[Path | None, option("--tls-key", metavar="FILE", help="The key of the certificate.")] = None,
+) -> None:
+    """Serve models over HTTP: predictions, and learning that survives a crash.
+
+    The first line on stdout has the address. SIGTERM ends the service once all that was begun is answered and learned.
+    """
+    from adaline.cli.serve import run_serve
+    from adaline.serve.requests import Limits
+    from adaline.serve.server import Address
+
+    address = Address(host, port, certificate, key)
+    run_serve(models, address, learn, journal, token_file, challenger or [], Limits(body=most_bytes), workers)
+
+
 @command("Join models that were fitted apart.", "adaline merge north.adaline south.adaline -o both.adaline")
 def merge(
     models: Models,
@@ -340,6 +389,78 @@ def merge(
     from adaline.cli.merge import run_merge
 
     run_merge(models, output, json)
+
+
+@command(
+    "Learn from a pipe, row after row.",
+    "tail -f log.jsonl | adaline learn model.adaline - --every 1000",
+    "adaline learn model.adaline - --journal model.journal < today.csv",
+    unharmed="what was learned until then is saved",
+)
+def learn(
+    model: Model,
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA", help="- for standard input, or a file of JSON lines or CSV.", show_default=False
+        ),
+    ],
+    every: Annotated[
+        int,
+        option("--every", metavar="N", help="Rows after which errors are printed and the model saved (1000).", min=1),
+    ] = 1000,
+    journal: Annotated[
+        Path | None,
+        option("--journal", metavar="DIR", help="Folder where rows are kept before they are learned, with snapshots."),
+    ] = None,
+    form: Annotated[
+        Literal["jsonl", "csv"] | None,
+        option("--format", metavar="FORMAT", help="jsonl or csv; without it, by the first line."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        option("--output", "-o", metavar="FILE", help="Another file; without it, MODEL itself."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Learn rows as they come, each predicted before it is learned: the progressive error is printed on stderr.
+
+    Lines that cannot be learned are left out and named. At the end of the rows, on Ctrl-C and when it is terminated,
+    what was read is learned and the model saved. With a journal, what was interrupted goes on where it was: the model
+    is that of the journal, whatever MODEL holds.
+    """
+    from adaline.cli.learn import run_learn
+
+    run_learn(model, data, every, journal, form, output, json)
+
+
+@command(
+    "Replay, compact or export the rows that a model has learned in service.",
+    "adaline journal replay mass.journal -o mass.adaline",
+    "adaline journal export mass.journal -o rows.parquet",
+    "adaline journal compact mass.journal",
+)
+def journal(
+    action: Annotated[
+        Literal["replay", "compact", "export"],
+        typer.Argument(
+            metavar="ACTION",
+            help="replay: save the model with all rows. compact: remove rows that are in every snapshot. export: write "
+            "the rows to a .jsonl, .csv or .parquet file.",
+            show_default=False,
+        ),
+    ],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the journal.", show_default=False)],
+    model: Annotated[
+        Path | None,
+        option("--model", metavar="FILE", help="replay: begin with this model; without it, with the last snapshot."),
+    ] = None,
+    output: Annotated[Path | None, option("--output", "-o", metavar="FILE", help="The file to write.")] = None,
+) -> None:
+    """Work on the journal of a model while it is not in service (replay and export also while it is)."""
+    from adaline.cli.journal import run_journal
+
+    run_journal(action, folder, model, output)
 
 
 @command("Write a model as ONNX.", "adaline export delay.adaline delay.onnx")

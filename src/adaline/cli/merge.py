@@ -9,8 +9,9 @@ from typing import Any
 from adaline import storage
 from adaline.cli.exit import MODEL_START, check_output
 from adaline.cli.output import print_json, say
-from adaline.cli.summary import certify, described, model_label, rows_of, rows_text
+from adaline.cli.summary import certify, described, model_label, rows_text
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.fitted import rows_of
 from adaline.storage.pipelines import is_pipeline
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from adaline import storage
 from adaline.cli.output import console, facts, print_json, say, show
+from adaline.fitted import rows_of
 from adaline.inference.summary import CoefficientTable, cell
 from adaline.input.basis import basis_of, columns_of
 from adaline.input.columns import names_on
@@ -52,15 +53,6 @@ def run_summary(path: Path, as_json: bool) -> None:
     facts([*lines, written])
     say()
     explain(model)
-
-
-def rows_of(model: Any) -> int | None:
-    """Return how many rows a model was fitted to; None where it keeps no sums."""
-    attributes = vars(model)
-    if hasattr(model, "rows_seen_"):  # it goes from row to row, and keeps no sums
-        return int(model.rows_seen_)
-    sums = attributes["_recording"].total if "_recording" in attributes else attributes.get("_sums")
-    return None if sums is None else int(sums.rows)
 
 
 def described(model: Any, summary: CoefficientTable | None = None) -> dict[str, Any]:

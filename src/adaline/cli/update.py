@@ -8,8 +8,9 @@ from adaline import storage
 from adaline.cli.exit import MODEL_START, check_output, note
 from adaline.cli.open import opened_pipe, rows_for, sparse_rows_for
 from adaline.cli.output import print_json, say
-from adaline.cli.summary import certify, described, model_label, rows_of, rows_text
+from adaline.cli.summary import certify, described, model_label, rows_text
 from adaline.errors import InvalidParameter
+from adaline.fitted import rows_of
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sparse_files import sparse_suffix
 from adaline.wording import counted

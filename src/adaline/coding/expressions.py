@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.coding.learned import LEARNERS, Facts, Learner
+from adaline.coding.learned import LEARNERS, Facts, LearnedFunction
 from adaline.errors import InvalidParameter
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
@@ -69,7 +69,7 @@ class LearnerCall:
 
     text: str
     argument: str
-    learner: Learner
+    learner: LearnedFunction
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ def lag_of(name: str) -> tuple[str, int] | None:
     return None if found is None else (found[1], int(found[2]))
 
 
-def learner_of(name: str, node: ast.Call) -> Learner:
+def learner_of(name: str, node: ast.Call) -> LearnedFunction:
     """Return a function that learns, by the options of its call: numbers, TRUE, FALSE, NULL and c(1, 2)."""
     known = [field.name for field in fields(LEARNERS[name])]
     given = dict(zip(known, node.args[1:], strict=False))
@@ -268,7 +268,7 @@ def learner_of(name: str, node: ast.Call) -> Learner:
         raise InvalidParameter(f"{name}() in the formula has no option {min(unknown)!r}; there are: {offer}")
     if len(node.args) - 1 + len(node.keywords) > len(given):
         raise InvalidParameter(f"{name}() in the formula has too many options")
-    made: Learner = LEARNERS[name](**{option: _option(name, value) for option, value in given.items()})
+    made: LearnedFunction = LEARNERS[name](**{option: _option(name, value) for option, value in given.items()})
     return made
 
 

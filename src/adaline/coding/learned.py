@@ -31,7 +31,7 @@ MOST_DEGREES = 30
 RADIX = 16  # bits of a float that a pass over the rows fixes
 
 
-class Learner(ABC):
+class LearnedFunction(ABC):
     """A call of a function that learns: `kind` says whether it gives a number, several columns, or levels for a row."""
 
     kind: ClassVar[str] = "number"
@@ -54,7 +54,7 @@ class Learner(ABC):
 
 
 @dataclass(frozen=True)
-class Centering(Learner):
+class Centering(LearnedFunction):
     """center(x): x less its mean."""
 
     def learn(self, blocks: Blocks) -> Facts:
@@ -68,7 +68,7 @@ class Centering(Learner):
 
 
 @dataclass(frozen=True)
-class Scaling(Learner):
+class Scaling(LearnedFunction):
     """scale(x, center=TRUE, scale=TRUE): x less its mean, by its standard deviation (of n - 1, as in R)."""
 
     center: bool = True
@@ -94,7 +94,7 @@ class Scaling(Learner):
 
 
 @dataclass(frozen=True)
-class Poly(Learner):
+class Poly(LearnedFunction):
     """poly(x, degree=1, raw=FALSE): polynomials that are orthonormal over the rows, or with raw=TRUE powers."""
 
     degree: int = 1
@@ -127,7 +127,7 @@ class Poly(Learner):
 
 
 @dataclass(frozen=True)
-class BSpline(Learner):
+class BSpline(LearnedFunction):
     """bs(x, df, knots, degree=3, intercept=FALSE, Boundary.knots): B-splines, knots at quantiles unless given."""
 
     df: int | None = None
@@ -155,7 +155,7 @@ class BSpline(Learner):
 
 
 @dataclass(frozen=True)
-class NaturalSpline(Learner):
+class NaturalSpline(LearnedFunction):
     """ns(x, df, knots, intercept=FALSE, Boundary.knots): natural cubic splines, knots as of bs."""
 
     df: int | None = None
@@ -181,7 +181,7 @@ class NaturalSpline(Learner):
 
 
 @dataclass(frozen=True)
-class Cut(Learner):
+class Cut(LearnedFunction):
     """cut(x, breaks, right=TRUE, include.lowest=FALSE): levels by intervals, of equal width where breaks is a count."""
 
     breaks: int | tuple[float, ...] | None = None

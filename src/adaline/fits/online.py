@@ -25,6 +25,8 @@ from adaline.sources import Source
 
 WIDE = 2**14
 """Columns beyond which "auto" keeps scales of each column alone, and a dense LMS none."""
+LONGEST_HISTORY = 2**16
+"""Errors that are kept of a model that goes on learning, the last ones."""
 COORDINATES: dict[type[Scan], dict[str | None, str]] = {
     LMSRule: {None: "squared"},
     SigmoidRule: {"tanh": "tanh_squared", "logistic": "sigmoid_squared"},

@@ -34,7 +34,7 @@ from adaline.coding import Coding, Column, Effect, HashedColumn, Learned, Term, 
 from adaline.coding.columns import MOST_WIDTH
 from adaline.coding.contrasts import contrast_of
 from adaline.coding.expressions import compiled
-from adaline.coding.learned import Learner
+from adaline.coding.learned import LearnedFunction
 from adaline.construction import check_values
 from adaline.fits.online import OnlineResult
 from adaline.fits.separation import Separation
@@ -580,7 +580,7 @@ def _taps(made: Any, sizes: Sizes) -> None:
 
 def _coding(made: Coding, sizes: Sizes) -> None:
     factors = [factor for term in made.terms for factor in term.factors]
-    calls: dict[str, Learner] = {}
+    calls: dict[str, LearnedFunction] = {}
     for factor in factors:
         _hold(factor.category or not factor.full, "factors of numbers")
         read = [*((name, False) for name in factor.numbers()), *((name, True) for name in factor.categories())]

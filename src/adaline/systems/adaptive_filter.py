@@ -13,7 +13,7 @@ from adaline.arrays import Array, copy_at_once
 from adaline.block import Block
 from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
-from adaline.fits.online import scan_certificate
+from adaline.fits.online import LONGEST_HISTORY, scan_certificate
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, set_columns, transaction
 from adaline.input.basis import basis_of_row, check_basis, rows_through_basis
@@ -234,7 +234,7 @@ class AdaptiveFilter(SignalSystem):
         self._hold(state)
         self.__dict__.pop("output_", None)
         self._recorded: list[Array] = [*self._recorded, *recorded]
-        self.history_: list[float] = [*self.history_, *_mean_squared_error(before, state)]
+        self.history_: list[float] = [*self.history_[1 - LONGEST_HISTORY :], *_mean_squared_error(before, state)]
         self._proof: Certificate = meter.on(self._proof, X if isinstance(X, Source) else None)
         if state.diverged and not had_diverged:
             warn(f"{type(self).__name__} diverged: {Status.DIVERGED.advice}", ConvergenceWarning)

@@ -22,7 +22,7 @@ from adaline.block import Shape
 from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.estimator import BaseEstimator
-from adaline.fits.online import OnlineResult, run_epochs, scan_certificate, start_scan
+from adaline.fits.online import LONGEST_HISTORY, OnlineResult, run_epochs, scan_certificate, start_scan
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, generator, set_columns, transaction
 from adaline.input.basis import basis_of_row, columns_of, given_columns, rows_through_basis, width_of
@@ -83,8 +83,12 @@ class FittedScan(Generic[Kind]):
             yield FittedScan(scan, replace(self.result, rows=self.rows_seen))
 
     def joined(self, result: OnlineResult, certificate: Certificate, rows: int) -> FittedScan[Kind]:
-        """Return the scan after another fit, of so many rows, with the result of all fits."""
-        history = [*self.result.history, *result.history]
+        """Return the scan after another fit, of so many rows, with the result of all fits.
+
+        The history of a model that learns for ever, by one more call after the other, has the last of them only.
+        """
+        kept = self.result.history if len(result.history) > 1 else self.result.history[1 - LONGEST_HISTORY :]
+        history = [*kept, *result.history]
         steps, rows = self.scan.steps, self.result.rows + rows
         whole = replace(result, history=history, certificate=certificate, rows=rows, steps=steps)
         return FittedScan(self.scan, whole)

@@ -1,0 +1,346 @@
+"""The journal: rows in the order of their acknowledgement, on disk before that, in one SQLite file of a folder.
+
+WAL mode with synchronous=FULL: a commit is on the disk when it returns, and a torn end of the log is a commit that
+never returned. Rows are Arrow record batches, each under a checksum; their schemas are kept once. Rows are numbered
+from zero, and keep their number when those before them are removed.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from threading import RLock
+from typing import Any
+from zlib import crc32
+
+from adaline.errors import InvalidParameter, JournalError, JournalFull
+from adaline.storage.container import fcntl, replacing
+
+FILE, LOCK = "journal.sqlite", "journal.lock"
+VERSION = 1
+LAYOUT = f"""
+CREATE TABLE schemas (id INTEGER PRIMARY KEY, arrow BLOB NOT NULL UNIQUE);
+CREATE TABLE batches (id INTEGER PRIMARY KEY AUTOINCREMENT, first INTEGER NOT NULL, rows INTEGER NOT NULL,
+    schema INTEGER NOT NULL REFERENCES schemas, payload BLOB, crc INTEGER NOT NULL);
+CREATE TABLE keys (key TEXT PRIMARY KEY, rows INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE progress (model TEXT PRIMARY KEY, rows INTEGER NOT NULL, total REAL NOT NULL, recent REAL NOT NULL)
+    WITHOUT ROWID;
+CREATE INDEX first_rows ON batches (first);
+PRAGMA user_version = {VERSION};
+"""
+"""Batches of rows, the number of rows before each; the keys of those that have one, which outlive them; and the errors
+of the models that learn from them, each row predicted before it was learned."""
+AT_ONCE = 500  # keys that are looked for by one query
+FULL = "full"  # in the message of SQLite where there is no room
+
+
+@dataclass(frozen=True)
+class JournalBatch:
+    """Rows that were written together: `first` is the number of rows before them, `rows` an Arrow record batch."""
+
+    id: int
+    first: int
+    rows: Any
+
+    @property
+    def end(self) -> int:
+        """Number of rows up to the last of these."""
+        return self.first + int(self.rows.num_rows)
+
+
+class Journal:
+    """The batches of rows in a folder.
+
+    Parameters
+    ----------
+    path : the folder, made if it is not there.
+    writes : whether batches are written, by this process alone; others can read meanwhile.
+    new : whether a journal that is written is made where there is none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pyarrow as pa
+    >>> from adaline.serve import Journal
+    >>> with tempfile.TemporaryDirectory() as folder, Journal(folder, writes=True) as journal:
+    ...     two, one = pa.record_batch({"a": [1.0, 2.0]}), pa.record_batch({"a": [3.0]})
+    ...     ids = journal.append([("order 17", two), (None, one)])
+    ...     print(journal.end, journal.known(["order 17", "order 18"]), [batch.first for batch in journal.since(2)])
+    3 {'order 17': 2} [2]
+    """
+
+    def __init__(self, path: str | PathLike[str], writes: bool = False, new: bool = True) -> None:
+        self.path = Path(path)
+        file = self.path / FILE
+        self._lock, self._guard = RLock(), -1
+        if not (writes and new) and not file.is_file():
+            raise JournalError(f"{self.path}: there is no journal here")
+        if writes:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._guard = _guarded(self.path / LOCK)
+        self._last_schema: tuple[Any, int] | None = None
+        try:
+            self._open(file, writes)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, file: Path, writes: bool) -> None:
+        mode = "rwc" if writes else "rw"
+        self._base = sqlite3.connect(f"{file.absolute().as_uri()}?mode={mode}", uri=True, check_same_thread=False)
+        self._base.isolation_level = None  # transactions are begun and ended here
+        with self._told():
+            found = self._base.execute("PRAGMA user_version").fetchone()[0]
+            if not found and writes:
+                self._base.execute("PRAGMA journal_mode = WAL")
+                with self._transaction():
+                    for statement in filter(str.strip, LAYOUT.split(";")):
+                        self._base.execute(statement)
+            elif found != VERSION:
+                raise JournalError(f"{file} is no journal of this version of adaline")
+            self._base.execute("PRAGMA synchronous = FULL")
+            self._end = self._stored_end()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def end(self) -> int:
+        """Number of rows that were ever written."""
+        return self._end
+
+    @property
+    def begin(self) -> int:
+        """Number of the first row that is still there; `end` where there is none."""
+        with self._lock, self._told():
+            found = self._base.execute("SELECT min(first) FROM batches WHERE payload IS NOT NULL").fetchone()[0]
+        return self._end if found is None else int(found)
+
+    def append(
+        self,
+        batches: Sequence[tuple[str | None, Any]],
+        progress: Mapping[str, tuple[int, float, float]] | None = None,
+        keys: Mapping[str, int] | None = None,
+    ) -> list[int]:
+        """Write (key, record batch) pairs in one commit, and return their ids; raise JournalFull if there is no room.
+
+        Keys must be new: see `known`; `keys` are further ones, with the number of rows of each, where a batch has what
+        came under several. `progress` has the rows, the total and the recent mean of the errors of models by name.
+        Where it raises, nothing was written.
+        """
+        ids, end, last = [], self._end, self._last_schema
+        with self._lock, self._told(), self._transaction():
+            for key, rows in batches:
+                count, payload = int(rows.num_rows), rows.serialize()
+                if last is None or not rows.schema.equals(last[0]):
+                    last = rows.schema, self._schema_id(rows.schema)
+                entry = (end, count, last[1], memoryview(payload), crc32(payload))
+                written = self._base.execute(
+                    "INSERT INTO batches (first, rows, schema, payload, crc) VALUES (?, ?, ?, ?, ?)", entry
+                )
+                if key is not None:
+                    self._base.execute("INSERT INTO keys VALUES (?, ?)", (key, count))
+                ids.append(int(written.lastrowid or 0))
+                end += count
+            for pair in (keys or {}).items():
+                self._base.execute("INSERT INTO keys VALUES (?, ?)", pair)
+            for name, numbers in (progress or {}).items():
+                self._base.execute("INSERT OR REPLACE INTO progress VALUES (?, ?, ?, ?)", (name, *numbers))
+        self._end, self._last_schema = end, last
+        return ids
+
+    def progress(self, name: str) -> tuple[int, float, float]:
+        """Return the rows, the total and the recent mean of the errors of a model; zeros where there are none."""
+        with self._lock, self._told():
+            asked = "SELECT rows, total, recent FROM progress WHERE model = ?"
+            found = self._base.execute(asked, (name,)).fetchone()
+        return found or (0, 0.0, 0.0)
+
+    def known(self, keys: Sequence[str]) -> dict[str, int]:
+        """Return those of the keys that were written before, with the number of rows of each."""
+        out: dict[str, int] = {}
+        with self._lock, self._told():
+            for first in range(0, len(keys), AT_ONCE):
+                some = keys[first : first + AT_ONCE]
+                asked = f"SELECT key, rows FROM keys WHERE key IN ({', '.join('?' * len(some))})"
+                out.update(self._base.execute(asked, some).fetchall())
+        return out
+
+    def since(self, row: int) -> Iterator[JournalBatch]:
+        """Iterate over the batches that have rows from number `row` on, in their order; refuse damaged ones."""
+        import pyarrow as pa
+
+        if row < self.begin:
+            raise JournalError(f"{self.path}: rows before number {self.begin} were removed, and {row} is needed")
+        schemas: dict[int, Any] = {}
+        with self._lock, self._told():
+            asked = "SELECT coalesce(max(id), 0) FROM batches WHERE first <= ? AND rows > 0"
+            last = self._base.execute(asked, (row,)).fetchone()[0] - 1
+        while True:
+            with self._lock, self._told():
+                asked = "SELECT id, first, rows, schema, payload, crc FROM batches WHERE id > ? ORDER BY id LIMIT ?"
+                found = self._base.execute(asked, (last, AT_ONCE)).fetchall()
+            for last, first, rows, schema, payload, crc in found:
+                if first + rows <= row or not rows:
+                    continue
+                if schema not in schemas:
+                    schemas[schema] = self._schema(schema)
+                if crc32(payload) != crc:
+                    raise JournalError(
+                        f"{self.path}: batch {last} of the journal (rows {first} to {first + rows - 1}) is damaged. "
+                        "Restore the journal from a copy"
+                    )
+                yield JournalBatch(last, first, pa.ipc.read_record_batch(pa.py_buffer(payload), schemas[schema]))
+            if len(found) < AT_ONCE:
+                return
+
+    def compact(self, upto: int) -> int:
+        """Remove the batches that end at row number `upto` or before, and return how many rows; keys are kept."""
+        with self._lock, self._told():
+            with self._transaction():
+                keep = self._base.execute("SELECT max(id) FROM batches").fetchone()[0]  # tells the number of rows
+                there = "FROM batches WHERE first + rows <= ? AND payload IS NOT NULL"
+                gone = self._base.execute(f"SELECT coalesce(sum(rows), 0) {there}", (upto,)).fetchone()[0]
+                self._base.execute(f"DELETE {there} AND id < ?", (upto, keep))
+                self._base.execute("UPDATE batches SET payload = NULL WHERE first + rows <= ?", (upto,))
+            self._base.execute("VACUUM")
+            self._base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return int(gone)
+
+    def export(self, file: str | PathLike[str]) -> int:
+        """Write all rows that are there to a .jsonl, .csv or .parquet file; return how many."""
+        write = WRITERS.get(Path(file).suffix.lower())
+        if write is None:
+            raise InvalidParameter(f"cannot tell what to write from the name {file}: end it in {' or '.join(WRITERS)}")
+        with replacing(file) as temporary:
+            return write(temporary, (batch.rows for batch in self.since(self.begin)))
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            if hasattr(self, "_base"):
+                self._base.close()
+            if self._guard >= 0:
+                os.close(self._guard)
+                self._guard = -1
+
+    def _stored_end(self) -> int:
+        return int(self._base.execute("SELECT coalesce(max(first + rows), 0) FROM batches").fetchone()[0])
+
+    def _schema_id(self, schema: Any) -> int:
+        """Return the id of a schema, which is written if it is new."""
+        text = schema.serialize().to_pybytes()
+        found = self._base.execute("SELECT id FROM schemas WHERE arrow = ?", (text,)).fetchone()
+        if found is None:
+            return int(self._base.execute("INSERT INTO schemas (arrow) VALUES (?)", (text,)).lastrowid or 0)
+        return int(found[0])
+
+    def _schema(self, id: int) -> Any:
+        import pyarrow as pa
+
+        with self._lock, self._told():
+            text = self._base.execute("SELECT arrow FROM schemas WHERE id = ?", (id,)).fetchone()[0]
+        return pa.ipc.read_schema(pa.py_buffer(text))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Do all of what is inside, on the disk at its end, or nothing."""
+        self._base.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._base.execute("COMMIT")
+        except BaseException:
+            if self._base.in_transaction:
+                with suppress(sqlite3.Error):
+                    self._base.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Raise what SQLite refuses as errors of the journal."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            if FULL in str(error) or "disk I/O" in str(error):
+                raise JournalFull(f"{self.path}: there is no room for more rows ({error})") from None
+            raise JournalError(f"{self.path}: the journal cannot be used: {error}") from None
+
+
+def _guarded(path: Path) -> int:
+    """Return an open file that this process alone has locked; refuse where another has."""
+    held = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    if fcntl is not None:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(held)
+            raise JournalError(f"{path.parent}: another process is writing to this journal") from None
+    return held
+
+
+def _write_json_lines(file: str, batches: Iterator[Any]) -> int:
+    import json
+
+    count = 0
+    with open(file, "w", encoding="utf-8") as out:
+        for batch in batches:
+            for row in batch.to_pylist():
+                out.write(json.dumps({name: _plain_json(value) for name, value in row.items()}) + "\n")
+            count += batch.num_rows
+    return count
+
+
+def _plain_json(value: Any) -> Any:
+    """Return a value of a row for JSON: what is missing as null, dates as text."""
+    if value != value:
+        return None
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+def _write_csv(file: str, batches: Iterator[Any]) -> int:
+    from pyarrow.csv import CSVWriter
+
+    return _write_tables(batches, lambda schema: CSVWriter(file, schema))
+
+
+def _write_parquet(file: str, batches: Iterator[Any]) -> int:
+    from pyarrow.parquet import ParquetWriter
+
+    return _write_tables(batches, lambda schema: ParquetWriter(file, schema))
+
+
+def _write_tables(batches: Iterator[Any], opened: Callable[[Any], Any]) -> int:
+    """Write batches of one schema, joined to larger ones, by a writer of Arrow; return how many rows."""
+    import pyarrow as pa
+
+    count, out, kept = 0, None, []
+    for batch in batches:
+        if out is None:
+            schema = batch.schema
+            out = opened(schema)
+        if batch.schema != schema:
+            out.close()
+            raise InvalidParameter("the rows of the journal have different columns over time: export them as .jsonl")
+        kept.append(batch)
+        if len(kept) == AT_ONCE:
+            out.write_table(pa.Table.from_batches(kept).combine_chunks())
+            kept = []
+        count += batch.num_rows
+    if out is None:
+        raise InvalidParameter("the journal has no rows to export")
+    if kept:
+        out.write_table(pa.Table.from_batches(kept).combine_chunks())
+    out.close()
+    return count
+
+
+WRITERS = {".jsonl": _write_json_lines, ".csv": _write_csv, ".parquet": _write_parquet}
+"""What writes rows to a file, by its ending."""

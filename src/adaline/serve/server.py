@@ -1,0 +1,111 @@
+"""A service as a process: uvicorn on a socket, until a signal ends it; what waits is learned before that."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import socket
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from adaline.errors import InvalidParameter
+from adaline.serve.application import app
+
+KEEP_ALIVE = 75  # seconds that a connection may be idle
+LAST_REQUESTS = 30  # seconds that requests have to end once the service is told to
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a service listens: a host, a port (0 for any that is free), and a certificate with its key for TLS."""
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    certificate: Path | None = None
+    key: Path | None = None
+
+    def bound(self) -> socket.socket:
+        """Return a socket that listens there."""
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        out = socket.socket(family, socket.SOCK_STREAM)
+        out.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            out.bind((self.host.strip("[]"), self.port))
+        except OSError as error:
+            out.close()
+            raise InvalidParameter(
+                f"cannot listen on {self.host}, port {self.port}: {error.strerror or error}"
+            ) from None
+        out.listen(2048)
+        out.set_inheritable(True)
+        return out
+
+    def url(self, port: int) -> str:
+        """Return where a browser finds the service."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http{'s' if self.certificate else ''}://{host}:{port}"
+
+
+def run(models: Sequence[Path], address: Address, *, workers: int = 1, **options: Any) -> None:
+    """Serve models until the process is interrupted or terminated.
+
+    Parameters
+    ----------
+    models : model files, or folders of them.
+    address : where to listen; the line that is printed says which port it is.
+    workers : processes that predict.
+    options : those of `adaline.serve.app`.
+    """
+    listening = address.bound()
+    try:
+        with tempfile.TemporaryDirectory(prefix="adaline-") as folder:
+            service = app(list(models), **options, publish=Path(folder) if workers > 1 else None)
+            names = ", ".join(service.state.service.models)
+            line = f"serving {names} on {address.url(listening.getsockname()[1])}"
+            if workers > 1:
+                from adaline.serve.workers import run_workers
+
+                run_workers(service, Path(folder), listening, address, workers, line)
+            else:
+                print(line, flush=True)
+                serve(service, [listening], address)
+    finally:
+        listening.close()
+
+
+def serve(service: Any, sockets: list[socket.socket], address: Address) -> None:
+    """Run an application on sockets until SIGINT or SIGTERM; requests that have begun are answered before it ends."""
+    # uvicorn raises a signal again once it has ended; here the end is all that was asked for
+    before = {one: signal.signal(one, signal.SIG_IGN) for one in (signal.SIGINT, signal.SIGTERM)}
+    gc.collect()
+    gc.freeze()  # what is there now stays: no request waits while it is looked through
+    try:
+        uvicorn.Server(configured(service, address)).run(sockets)
+    finally:
+        gc.unfreeze()
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+def configured(service: Any, address: Address | None = None) -> uvicorn.Config:
+    """Return how an application is run; uvicorn takes uvloop and httptools, which cost a third, by itself."""
+    certificate, key = (None, None) if address is None else (address.certificate, address.key)
+    return uvicorn.Config(
+        service,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=KEEP_ALIVE,
+        timeout_graceful_shutdown=LAST_REQUESTS,
+        lifespan="on",
+        ws="none",
+        ssl_certfile=certificate,
+        ssl_keyfile=None if key is None else os.fspath(key),
+    )

@@ -1,0 +1,121 @@
+"""Plain rows that are written straight into X have the bits of those that go through a table."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from adaline import LinearRegression, open_table
+from adaline.errors import BadRows
+from adaline.lazy import nw
+from adaline.serve.rows import RowLayout
+
+rng = np.random.default_rng(3)
+N = 60
+DATA: dict[str, Any] = {
+    "a": rng.normal(size=N),
+    "n": rng.integers(0, 9, N),
+    "flag": rng.integers(0, 2, N).astype(bool),
+    "kind": np.array(["low", "mid", "high"])[rng.integers(0, 3, N)],
+    "year": rng.integers(2007, 2010, N),
+    "when": [datetime(2024, 1, 1 + k % 28) for k in range(N)],
+    "y": rng.normal(size=N),
+}
+TABLE = pa.table(DATA)
+
+
+def layout(*names: str, **options: Any) -> RowLayout:
+    return RowLayout.of(LinearRegression().fit(open_table(TABLE.select([*names, "y"]), target="y", **options)))
+
+
+def coded(layout: RowLayout, rows: list[dict[str, Any]]) -> Any:
+    """Return X by the coding of the model itself."""
+    assert layout.coding is not None
+    table = pa.Table.from_batches([layout.batch(rows, False)])
+    return layout.coding.code(nw.from_native(table, eager_only=True))
+
+
+PLAIN = {
+    "numbers": layout("a", "n"),
+    "levels": layout("kind", "a"),
+    "years": layout("year", "kind", categories=["year"]),
+    "flags": layout("flag", "a", "kind"),
+}
+OTHERS = {
+    "dates": layout("when", "a", dates=["when"]),
+    "hashed": layout("kind", "a", hashed=["kind"]),
+    "gaps": RowLayout.of(
+        LinearRegression().fit(
+            open_table(
+                pa.table({"a": pa.array([1.0, None, 2.0, 4.0]), "y": [1.0, 2.0, 3.0, 5.0]}),
+                target="y",
+                missing="indicator",
+            )
+        )
+    ),
+    "formula": RowLayout.of(LinearRegression().fit(open_table(TABLE, formula="y ~ a + I(a**2) + a:kind"))),
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_plain_rows_have_the_same_bits_either_way(name: str) -> None:
+    one = PLAIN[name]
+    direct = one.direct
+    assert direct is not None
+    names = [column.name for column in one.columns]
+    table = TABLE.select(names)
+    for count in (1, 2, N):
+        rows = table.slice(0, count).to_pylist()
+        expected = coded(one, rows)
+        for given in (
+            rows,
+            [list(row.values()) for row in rows],
+            table.slice(0, count),
+            table.slice(0, count).to_batches()[0],
+        ):
+            found = direct.code(given)
+            if found is not None:
+                assert np.array_equal(found, expected)
+                assert found.flags.f_contiguous == expected.flags.f_contiguous
+        assert direct.code(rows) is not None
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_columns_go_through_a_table(name: str) -> None:
+    assert OTHERS[name].direct is None
+
+
+GOOD = {"kind": "low", "a": 1.5}
+ODD: list[dict[str, Any]] = [
+    {"kind": "none", "a": 1.5},
+    {"kind": "low"},
+    {"kind": "low", "a": None},
+    {"kind": "low", "a": "1.5"},
+    {"kind": "low", "a": 10**400},
+    {"kind": True, "a": 1.5},
+    {"kind": "low", "a": 1.5, "b": 1},
+    {"kind": "low", "b": 1.5},
+]
+
+
+@pytest.mark.parametrize("row", ODD, ids=str)
+@pytest.mark.parametrize("count", [1, 3])
+def test_rows_that_are_not_plain_are_left_to_the_table(row: dict[str, Any], count: int) -> None:
+    one = PLAIN["levels"]
+    direct = one.direct
+    assert direct is not None
+    rows = [*[GOOD] * (count - 1), row]
+    assert direct.code(rows) is None
+    with pytest.raises(BadRows):
+        one.read(rows)
+
+
+def test_whole_numbers_and_truths_are_numbers() -> None:
+    for value in (3, True, 2.0, 2**60 + 1):
+        for rows in ([{"kind": "low", "a": value}], [GOOD, {"kind": "mid", "a": value}]):
+            found = PLAIN["levels"].read(rows)
+            assert np.array_equal(found, coded(PLAIN["levels"], rows))

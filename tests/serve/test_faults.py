@@ -1,0 +1,123 @@
+"""Nothing acknowledged is lost: learners that are killed, torn logs, damaged rows, full disks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adaline import LMS
+from adaline.errors import JournalError, JournalFull
+from adaline.serve import Journal, Learner
+from tests.serve.examples import FIRST, listed, rows_for
+
+KILLS = int(os.environ.get("ADALINE_KILLS", "8"))
+SEED = int(os.environ.get("ADALINE_SEED", "0"))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="learners are forked, which this system cannot")
+def test_killed_learners_lose_no_row_that_they_acknowledged(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.serve.faults", str(tmp_path), str(KILLS), str(SEED)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60 + 10 * KILLS, check=False)
+    assert done.returncode == 0, done.stderr
+    print(done.stdout)
+    assert int(done.stdout.split()[0]) > 0
+
+
+def begun(count: int = 60) -> tuple[Any, Any, Any]:
+    x, y = rows_for(LMS(), count)
+    return LMS().fit(x[:FIRST], y[:FIRST]), x[FIRST:], y[FIRST:]
+
+
+def test_a_log_that_is_cut_anywhere_holds_the_commits_before(tmp_path: Path) -> None:
+    model, x, y = begun()
+    with Learner(model, tmp_path / "whole") as learner:
+        for k in range(0, 60, 5):
+            learner.submit(listed(x[k : k + 5], y[k : k + 5])).result()
+        shutil.copytree(tmp_path / "whole", tmp_path / "copy")
+    log = tmp_path / "copy" / "journal.sqlite-wal"
+    size, counts = log.stat().st_size, []
+    for cut in np.linspace(size, 0, 8).astype(int):
+        os.truncate(log, cut)
+        shutil.copytree(tmp_path / "copy", tmp_path / f"cut {cut}")
+        try:
+            with Learner(model, tmp_path / f"cut {cut}") as learner:
+                rows = learner.rows_seen - FIRST
+                found = learner.current
+        except JournalError:
+            assert cut < 40_000  # the journal itself was in the log yet
+            continue
+        counts.append(rows)
+        assert rows % 5 == 0
+        told = model if rows == 0 else begun()[0].partial_fit(x[:rows], y[:rows])
+        assert np.array_equal(found.coef_, told.coef_)
+    assert counts[0] == 60
+    assert counts == sorted(counts, reverse=True)
+
+
+def test_damaged_rows_are_named_and_not_learned(tmp_path: Path) -> None:
+    model, x, y = begun()
+    with Learner(model, tmp_path) as learner:
+        for k in range(0, 60, 20):
+            learner.submit(listed(x[k : k + 20], y[k : k + 20])).result()
+    base = sqlite3.connect(tmp_path / "journal.sqlite")
+    base.execute("UPDATE batches SET payload = zeroblob(length(payload)) WHERE id = 2")
+    base.commit()
+    base.close()
+    with pytest.raises(JournalError, match=r"batch 2 of the journal \(rows 20 to 39\) is damaged"):
+        Learner(model, tmp_path)
+
+
+@pytest.fixture(params=["pages", "tmpfs"])
+def small_disk(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with little room: a file system of its own where one can be mounted, or a limit of the database."""
+    if request.param == "pages":
+        opened = Journal._open
+
+        def limited(journal: Journal, *given: Any) -> None:
+            opened(journal, *given)
+            journal._base.execute("PRAGMA max_page_count = 30")
+
+        monkeypatch.setattr(Journal, "_open", limited)
+        yield tmp_path
+        return
+    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(tmp_path)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    yield tmp_path
+    subprocess.run(["umount", str(tmp_path)], check=True)
+
+
+def test_a_full_disk_loses_nothing_that_was_acknowledged(small_disk: Path) -> None:
+    model, x, y = begun(5000)
+    learner = Learner(model, small_disk / "journal")
+    taken = 0
+
+    def fill() -> None:
+        nonlocal taken
+        for first in range(0, 5000, 50):
+            learner.submit(listed(x[first : first + 50], y[first : first + 50])).result(10)
+            taken = first + 50
+
+    try:
+        with pytest.raises(JournalFull, match="no room"):
+            fill()
+        assert learner.full
+        assert learner.current.predict(x[:1]).shape == (1,)
+        assert learner.rows_seen == FIRST + taken
+    finally:
+        learner.close()
+    assert taken > 0
+    with Journal(small_disk / "journal") as journal:
+        assert journal.end == taken
+        rows = np.array([list(row.values()) for batch in journal.since(0) for row in batch.rows.to_pylist()])
+    assert np.array_equal(rows, np.column_stack([x, y])[:taken])
+    assert np.array_equal(learner.latest().coef_, model.partial_fit(x[:taken], y[:taken]).coef_)

@@ -1,0 +1,135 @@
+"""The journal: one commit for a group, order, keys, compaction, export; and what its files promise."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+from adaline import LMS
+from adaline.errors import InvalidParameter, JournalError
+from adaline.serve import Journal
+from adaline.serve.snapshots import SnapshotFolder
+
+
+def batch(first: int, count: int) -> Any:
+    return pa.record_batch(
+        {"a": [float(k) for k in range(first, first + count)], "b": [f"row {k}" for k in range(count)]}
+    )
+
+
+def numbers(journal: Journal, row: int = 0) -> list[float]:
+    return [value for one in journal.since(row) for value in one.rows.column("a").to_pylist()]
+
+
+def test_rows_come_back_in_their_order_and_from_any_row_on(tmp_path: Path) -> None:
+    with Journal(tmp_path, writes=True) as journal:
+        first = 0
+        for sizes in ([1], [3, 1, 2], [600]):
+            made = []
+            for size in sizes:
+                made.append((None, batch(first, size)))
+                first += size
+            ids = journal.append(made)
+            assert ids == sorted(ids)
+        journal.append([(f"key {k}", batch(first + k, 1)) for k in range(700)])  # more than are read at once
+        assert journal.end == 1307
+        assert numbers(journal) == [float(k) for k in range(1307)]
+        for row in (1, 2, 3, 300, 607, 1000):
+            found = list(journal.since(row))
+            assert found[0].first <= row < found[0].end
+            assert found[-1].end == 1307
+        assert numbers(journal, 1307) == []
+        assert journal.known([f"key {k}" for k in range(-5, 700)]) == {f"key {k}": 1 for k in range(700)}
+    with Journal(tmp_path) as journal:
+        assert journal.end == 1307
+
+
+def test_commits_are_on_the_disk_before_they_return(tmp_path: Path) -> None:
+    with Journal(tmp_path, writes=True) as journal:
+        assert journal._base.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert journal._base.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
+        with Journal(tmp_path) as reader:  # while it is written
+            journal.append([(None, batch(0, 2))])
+            assert numbers(reader) == [0.0, 1.0]
+
+
+def test_a_group_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    with Journal(tmp_path, writes=True) as journal:
+        journal.append([("k", batch(0, 1))])
+        with pytest.raises(JournalError, match="UNIQUE"):
+            journal.append([(None, batch(1, 1)), ("k", batch(2, 1))])
+        assert numbers(journal) == [0.0]
+        journal.append([(None, batch(1, 1))])
+        assert journal.end == 2
+        assert [one.first for one in journal.since(0)] == [0, 1]
+
+
+def test_compacting_keeps_numbers_and_keys(tmp_path: Path) -> None:
+    with Journal(tmp_path, writes=True) as journal:
+        for k in range(10):
+            journal.append([(f"key {k}", batch(10 * k, 10))])
+        assert journal.compact(55) == 50
+        assert journal.compact(55) == 0
+        assert (journal.begin, journal.end) == (50, 100)
+        assert numbers(journal, 55)[0] == 50.0
+        with pytest.raises(JournalError, match="were removed"):
+            next(journal.since(40))
+        assert journal.compact(100) == 50
+        assert journal.known(["key 3"]) == {"key 3": 10}
+    with Journal(tmp_path, writes=True) as journal:
+        assert (journal.begin, journal.end, numbers(journal, 100)) == (100, 100, [])
+        journal.append([(None, batch(100, 1))])
+        assert numbers(journal, 100) == [100.0]
+
+
+def test_rows_are_exported_whole(tmp_path: Path) -> None:
+    with Journal(tmp_path / "journal", writes=True) as journal:
+        journal.append([(None, batch(2 * k, 2)) for k in range(600)])
+        for ending in ("jsonl", "csv", "parquet"):
+            assert journal.export(tmp_path / f"rows.{ending}") == 1200
+        lines = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
+        tables = [
+            pa.Table.from_pylist(lines),
+            pyarrow.csv.read_csv(tmp_path / "rows.csv").cast(batch(0, 1).schema),
+            pyarrow.parquet.read_table(tmp_path / "rows.parquet"),
+        ]
+        assert all(one.equals(tables[0]) for one in tables)
+        assert tables[0].column("a").to_pylist() == [float(k) for k in range(1200)]
+        with pytest.raises(InvalidParameter, match="cannot tell"):
+            journal.export(tmp_path / "rows.xls")
+        journal.append([(None, pa.record_batch({"c": [1]}))])
+        with pytest.raises(InvalidParameter, match="different columns"):
+            journal.export(tmp_path / "other.csv")
+        assert not (tmp_path / "other.csv").exists()
+
+
+def test_what_is_no_journal_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(JournalError, match="there is no journal"):
+        Journal(tmp_path)
+    (tmp_path / "journal.sqlite").write_text("something else, and long enough to be one page of a database" * 100)
+    with pytest.raises(JournalError, match="cannot be used"):
+        Journal(tmp_path)
+
+
+def test_snapshots_are_numbered_and_the_last_are_kept(tmp_path: Path) -> None:
+    folder = SnapshotFolder(tmp_path, keep=3)
+    assert folder.latest_good() is None
+    models = [LMS().fit([[1.0], [float(k)]], [1.0, 2.0]) for k in range(5)]
+    for k, model in enumerate(models):
+        made = folder.write(model, 100 * k)
+        assert (made.number, made.rows) == (k + 1, 100 * k)
+    (tmp_path / "other.adaline").write_text("not one of them")
+    assert [one.rows for one in folder.list()] == [200, 300, 400]
+    found = folder.latest_good()
+    assert found is not None
+    assert (found[0].rows, found[1].coef_) == (400, models[4].coef_)
+    found[0].path.write_bytes(found[0].path.read_bytes()[:-1])
+    again = folder.latest_good()
+    assert again is not None
+    assert again[0].rows == 300
