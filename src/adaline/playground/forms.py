@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from adaline.basis import BASES
 from adaline.construction import checks_of
 from adaline.errors import InvalidParameter
@@ -89,13 +87,20 @@ def _checked(kind: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in settings.items():
         if name not in known:
             raise InvalidParameter(f"{kind.__name__} has no field {name!r} on the board")
-        if isinstance(value, list | dict) and (name != "init" or np.size(value) > LONGEST):
+        if isinstance(value, list | dict) and not (name == "init" and _is_start(value)):
             raise InvalidParameter(f"{name} must be a number, a word, true or false on the board")
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if number and name in LIMITS and value > LIMITS[name]:
             raise InvalidParameter(f"{name} may be at most {LIMITS[name]:g} on the board, got {value!r}")
         checks[name].check(name, value)
     return dict(settings)
+
+
+def _is_start(value: Any) -> bool:
+    """Whether a value is a list of numbers, or of rows of them, of a size that a start on the board can have."""
+    rows = value if isinstance(value, list) else []
+    flat = [one for row in rows for one in (row if isinstance(row, list) else [row])]
+    return 0 < len(flat) <= LONGEST and all(type(one) in (int, float) for one in flat)
 
 
 def systems_by_task() -> dict[str, list[str]]:
@@ -148,7 +153,7 @@ def _entry(check: Check, name: str) -> dict[str, Any]:
 
 def _help(text: str, name: str) -> str:
     """Return the sentence of a docstring that explains a parameter."""
-    found = re.search(rf"^{name} : [^\n]*\n((?:    [^\n]*\n?)+)", text, re.MULTILINE)
+    found = re.search(rf"^(?:\w+, )*{name}(?:, \w+)* : [^\n]*\n((?:    [^\n]*\n?)+)", text, re.MULTILINE)
     return " ".join(found[1].split()) if found else ""
 
 

@@ -589,7 +589,7 @@ class App {
     const { chart } = this, { points } = this.state, layer = board.layers.over;
     if (chart.plane) {
       const ends = Board.ends(chart.plane);
-      if (ends) layer.append(board.line(ends, { class: "plane", id: "proof-plane", "data-w": chart.plane.join(" ") }));
+      if (ends) layer.append(board.line(ends, { class: "proof-plane", id: "proof-plane", "data-w": chart.plane.join(" ") }));
     }
     if (chart.meeting) {
       for (const { row } of chart.combination) {

@@ -54,7 +54,7 @@ export function lineChart(box, chart, labels, here = null) {
   const usable = points.filter(([x, y]) => (!logX || x > 0) && (!logY || y > 0));
   const xs = usable.map(([x]) => x), ys = usable.map(([, y]) => y);
   let [x0, x1] = [Math.min(...xs), Math.max(...xs)], [y0, y1] = [Math.min(...ys), Math.max(...ys)];
-  if (!logY) { y0 = Math.min(0, y0); if (y1 === y0) y1 = y0 + 1; y1 += 0.05 * (y1 - y0); }
+  if (!logY) { if (y0 < 0.4 * y1) y0 = Math.min(0, y0); if (y1 === y0) y1 = y0 + 1; y1 += 0.05 * (y1 - y0); }
   else if (y0 === y1) { y0 /= 2; y1 *= 2; }
   const [a, b] = chart.reverse ? [W - RIGHT, LEFT] : [LEFT, W - RIGHT];
   const sx = scale(x0, x1, a, b, logX), sy = scale(y0, y1, H - BOTTOM, TOP, logY);

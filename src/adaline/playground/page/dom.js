@@ -44,7 +44,7 @@ export function show(value, digits = 4) {
   if (typeof value !== "number") return String(value);
   if (value === 0) return "0";
   const size = Math.abs(value);
-  if (size >= 1e5 || size < 1e-4) return value.toExponential(2).replace("-", "−").replace("e+", "e");
+  if (size >= 1e5 || size < 1e-4) return Number(value.toPrecision(3)).toExponential().replaceAll("-", "−").replace("e+", "e");
   return String(Number(value.toPrecision(digits))).replace("-", "−");
 }
 
