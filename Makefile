@@ -1,6 +1,7 @@
 # make demo   the main job on a bundled data set            make test   all tests, examples in docstrings included
 # make quick  the tests that take little, of every area     make lint   ruff, mypy, the import contract, schemas
 # make test-spark  the tests of fits on Spark, which needs Java
+# make test-browser  the playground in Chromium, every scene; BROWSER="browser and not slow" for a short walk
 # make test-oldest  the same with the lowest versions of the dependencies that pyproject.toml allows
 # make bench  side by side with the peers: docs/benchmarks.md
 # make wheel  a wheel for this machine and its like, checked in an empty environment: dist/
@@ -24,7 +25,7 @@ export PYTHONUTF8 := 1
 # Byte code is written, whatever the shell says: without it every process of the tests compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick test-spark test-oldest test-pure test-arm sanitize fuzz lint lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check
+.PHONY: demo test quick test-spark test-browser test-oldest test-pure test-arm sanitize fuzz lint lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.run
@@ -42,6 +43,13 @@ test-spark: $(VENV)/.installed
 		echo "Missing: Java 17 or newer. Install it (Debian, Ubuntu: the package default-jre-headless)." >&2; exit 1; }
 	$(PIP) install --quiet --group spark
 	$(BIN)/python -m pytest -q -m spark tests/sources
+
+BROWSER ?= browser
+test-browser: $(VENV)/.installed
+	@command -v chromium chromium-browser google-chrome >/dev/null || { \
+		echo "Missing: Chromium. Install it (Debian, Ubuntu: the package chromium)." >&2; exit 1; }
+	$(PIP) install --quiet --group browser
+	$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal -m "$(BROWSER)" tests/playground
 
 # An environment of its own, with exactly the lowest versions; PYTHON is one that they have wheels for, as 3.11.
 OLDEST := $(VENV)-oldest
