@@ -17,13 +17,13 @@ from adaline.playground.code import as_python
 from adaline.playground.forms import BASES_HERE, ModelSpec, form_of, systems_by_task
 from adaline.playground.instruments import INSTRUMENTS
 from adaline.playground.messages import LONGEST_MESSAGE, BadMessage, read_text
-from adaline.playground.pictures import View, picture
+from adaline.playground.pictures import Window, picture
 from adaline.playground.scenes import scenes
 from adaline.playground.session import Session
 from adaline.playground.traces import fitted_to, moments, quiet, trace, weights_of
 from adaline.systems import SYSTEMS, UNSUPERVISED
 
-VIEW = {"left": -4, "right": 4, "low": -3, "high": 3, "columns": 16, "rows": 12}
+WINDOW = {"left": -4, "right": 4, "low": -3, "high": 3, "columns": 16, "rows": 12}
 KINDS = {"classes": "gaussians", "numbers": "line", "clusters": "blobs"}
 EVERY = [(task, name) for task, names in systems_by_task().items() for name in names]
 
@@ -128,9 +128,9 @@ def test_regions_are_what_the_model_predicts_there() -> None:
     from base64 import b64decode
 
     board = Recipe("three", 60, 0.4, 1).board()
-    view = View(-4, 4, -3, 3, 16, 12)
+    window = Window(-4, 4, -3, 3, 16, 12)
     found = trace(board, ModelSpec("LogisticRegression", {"penalty": 0.1}))
-    drawn = picture(found, len(found) - 1, view)
+    drawn = picture(found, len(found) - 1, window)
     grid = np.array([[-4 + 0.5 * (c + 0.5), 3 - 0.5 * (r + 0.5)] for r in range(12) for c in range(16)])
     model = LogisticRegression(penalty=0.1).fit(board.X, board.y)
     assert list(b64decode(drawn["regions"])) == model.predict(grid).tolist()
@@ -145,7 +145,7 @@ def test_frames_of_every_task_are_json() -> None:
         fitted = fit(session, kind, {"system": name})
         assert fitted["type"] == "fitted", fitted
         for moment in range(0, len(fitted["positions"]), 9):
-            frame = session.answer({"id": 2, "type": "frame", "moment": moment, "view": VIEW})
+            frame = session.answer({"id": 2, "type": "frame", "moment": moment, "window": WINDOW})
             assert frame["type"] == "frame"
             json.dumps([fitted, frame], allow_nan=False)
 
@@ -221,10 +221,10 @@ BAD = [
     {"type": "fit", **points_of("blobs"), "model": {"system": "KMeans", "basis": "Polynomial"}},
     {"type": "fit", **points_of("gaussians"), "model": {"system": "OneVsRest", "inner": "OneVsOne"}},
     {"type": "fit", **points_of("gaussians"), "model": {"system": "Perceptron", "inner": "Perceptron"}},
-    {"type": "frame", "moment": 0, "view": VIEW},
-    {"type": "frame", "slot": 7, "moment": 0, "view": VIEW},
-    {"type": "frame", "moment": 0, "view": {**VIEW, "columns": 1000, "rows": 1000}},
-    {"type": "frame", "moment": 0, "view": {**VIEW, "left": 9}},
+    {"type": "frame", "moment": 0, "window": WINDOW},
+    {"type": "frame", "slot": 7, "moment": 0, "window": WINDOW},
+    {"type": "frame", "moment": 0, "window": {**WINDOW, "columns": 1000, "rows": 1000}},
+    {"type": "frame", "moment": 0, "window": {**WINDOW, "left": 9}},
     {"type": "python", "moment": 0},
     {"type": "generate"},
     {"type": "generate", "recipe": {"kind": "gaussians", "count": 10**9, "noise": 0, "seed": 1}},
@@ -258,7 +258,7 @@ def test_a_failed_fit_leaves_nothing_of_the_one_before_it() -> None:
     session = Session()
     assert fit(session, "gaussians", {"system": "Perceptron"})["type"] == "fitted"
     assert fit(session, "gaussians", {"system": "Perceptron", "settings": {"rate": 0}})["type"] == "error"
-    assert session.answer({"id": 1, "type": "frame", "moment": 0, "view": VIEW})["type"] == "error"
+    assert session.answer({"id": 1, "type": "frame", "moment": 0, "window": WINDOW})["type"] == "error"
 
 
 def test_a_full_board_is_fitted() -> None:
@@ -267,7 +267,7 @@ def test_a_full_board_is_fitted() -> None:
     message = {"id": 1, "type": "fit", "task": "classes", "points": board.points.tolist()}
     answer = session.answer({**message, "model": {"system": "LogisticRegression"}})
     assert answer["type"] == "fitted"
-    assert session.answer({"id": 2, "type": "frame", "moment": 3, "view": VIEW})["type"] == "frame"
+    assert session.answer({"id": 2, "type": "frame", "moment": 3, "window": WINDOW})["type"] == "frame"
 
 
 # Scenes

@@ -5,7 +5,7 @@
     {"type": "generate", "recipe": {kind, count, noise, seed}}      points
     {"type": "noise", "task", "points", "amount", "seed"}           the points, moved at random
     {"type": "fit", "slot": 0, "task", "points", "recipe", "model"} fit a system; its trace is kept in the slot
-    {"type": "frame", "slot": 0, "moment": 3, "view": {...}}        what is drawn of it at a moment
+    {"type": "frame", "slot": 0, "moment": 3, "window": {...}}      what is drawn of it at a moment
     {"type": "python", "slot": 0, "moment": 3}                      the same as a program
     {"type": "instrument", "name", "task", "points", "recipe", "settings"}
 
@@ -24,7 +24,7 @@ import numpy as np
 from adaline.errors import AdalineError
 from adaline.playground.boards import GENERATORS, MOST_POINTS, TASKS, Board, Recipe, check_points
 from adaline.playground.forms import ModelSpec
-from adaline.playground.pictures import View
+from adaline.playground.pictures import Window
 
 LONGEST_MESSAGE = 2_000_000  # bytes
 SLOTS = 2  # systems side by side
@@ -51,7 +51,7 @@ class FrameMessage:
 
     slot: int
     moment: int
-    view: View
+    window: Window
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def read_message(given: Mapping[str, Any]) -> Message:
         case "fit":
             return FitMessage(_slot(given), _board(given), _recipe(given), _model(given))
         case "frame":
-            return FrameMessage(_slot(given), _whole(given, "moment", 0, 10**6), _view(given))
+            return FrameMessage(_slot(given), _whole(given, "moment", 0, 10**6), _window(given))
         case "python":
             return CodeMessage(_slot(given), _whole(given, "moment", 0, 10**6))
         case "instrument":
@@ -237,10 +237,10 @@ def _model(given: Mapping[str, Any]) -> ModelSpec:
     )
 
 
-def _view(given: Mapping[str, Any]) -> View:
-    view = _object(given, "view")
-    left, right, low, high = (_number(view, name, -1e6, 1e6) for name in ("left", "right", "low", "high"))
-    columns, rows = _whole(view, "columns", 1, 1024), _whole(view, "rows", 1, 1024)
+def _window(given: Mapping[str, Any]) -> Window:
+    window = _object(given, "window")
+    left, right, low, high = (_number(window, name, -1e6, 1e6) for name in ("left", "right", "low", "high"))
+    columns, rows = _whole(window, "columns", 1, 1024), _whole(window, "rows", 1, 1024)
     if not (left < right and low < high) or columns * rows > MOST_CELLS:
-        raise BadMessage(f"a view has left < right, low < high and at most {MOST_CELLS:,} cells")
-    return View(left, right, low, high, columns, rows)
+        raise BadMessage(f"a window has left < right, low < high and at most {MOST_CELLS:,} cells")
+    return Window(left, right, low, high, columns, rows)

@@ -1,6 +1,6 @@
 """Pictures: what the page draws of a model on the board, as numbers: regions, planes, curves, clusters, errors.
 
-A region is a byte a cell of a grid over the view, row by row from the top: the index of the class, or AMBIGUOUS where a
+A region is a byte a cell of a grid over the window, row by row from the top: the index of the class, or AMBIGUOUS where a
 scheme has no answer; beside it a byte for the posterior of that class, 255 for 1. Bytes travel as base64.
 """
 
@@ -25,7 +25,7 @@ MOST_MARKED = 2000  # points with a residual or a mark of error
 
 
 @dataclass(frozen=True)
-class View:
+class Window:
     """The part of the plane that the page shows, and the cells of the grid over it."""
 
     left: float
@@ -43,7 +43,7 @@ class View:
         return np.column_stack([np.tile(x, self.rows), np.repeat(y, self.columns)])
 
 
-def picture(trace: Trace, moment: int, view: View) -> dict[str, Any]:
+def picture(trace: Trace, moment: int, window: Window) -> dict[str, Any]:
     """Return what is drawn of a trace at a moment."""
     model, board = trace.model(moment), trace.board
     out: dict[str, Any] = {"moment": moment, "position": trace.positions[moment], "unit": trace.unit}
@@ -56,11 +56,11 @@ def picture(trace: Trace, moment: int, view: View) -> dict[str, Any]:
         out["weights"] = numbers(weights)
     with quiet():
         draw = {"classes": _classes, "numbers": _numbers, "clusters": _clusters}[board.task]
-        return {**out, **draw(model, trace, view)}
+        return {**out, **draw(model, trace, window)}
 
 
-def _classes(model: Any, trace: Trace, view: View) -> dict[str, Any]:
-    grid = view.grid()
+def _classes(model: Any, trace: Trace, window: Window) -> dict[str, Any]:
+    grid = window.grid()
     classes = np.asarray(model.classes_).astype(np.int64)
     label, sure, posterior = _decide(model, grid, classes)
     wrong = np.flatnonzero(np.asarray(model.predict(trace.board.X)) != trace.board.y)
@@ -104,8 +104,8 @@ def _posteriors(model: Any, grid: Array) -> Array | None:
     return found if np.isfinite(found).all() else None
 
 
-def _numbers(model: Any, trace: Trace, view: View) -> dict[str, Any]:
-    x = np.linspace(view.left, view.right, CURVE)
+def _numbers(model: Any, trace: Trace, window: Window) -> dict[str, Any]:
+    x = np.linspace(window.left, window.right, CURVE)
     out: dict[str, Any] = {}
     try:
         found = model.predict(x[:, None], interval="prediction")
@@ -122,16 +122,16 @@ def _numbers(model: Any, trace: Trace, view: View) -> dict[str, Any]:
     return out
 
 
-def _clusters(model: Any, trace: Trace, view: View) -> dict[str, Any]:
+def _clusters(model: Any, trace: Trace, window: Window) -> dict[str, Any]:
     label = np.asarray(model.predict(trace.board.X))
     if hasattr(model, "cluster_centers_"):
         return {
             "centres": [numbers(one) for one in model.cluster_centers_],
             "labels": [int(one) for one in label],
-            "regions": b64(np.asarray(model.predict(view.grid())).astype(np.uint8)),
+            "regions": b64(np.asarray(model.predict(window.grid())).astype(np.uint8)),
             "error": number(model.inertia_),
         }
-    posteriors = np.asarray(model.predict_proba(view.grid()))
+    posteriors = np.asarray(model.predict_proba(window.grid()))
     best = posteriors.argmax(axis=1)
     return {
         "centres": [numbers(one) for one in model.means_],

@@ -78,9 +78,9 @@ class Session:
                 return {"type": "points", "task": board.task, "points": moved.tolist()}
             case FitMessage():
                 return self._fit(message)
-            case FrameMessage(slot, moment, view):
+            case FrameMessage(slot, moment, window):
                 found = self._trace(slot)
-                return {"type": "frame", "slot": slot, **picture(found, min(moment, len(found) - 1), view)}
+                return {"type": "frame", "slot": slot, **picture(found, min(moment, len(found) - 1), window)}
             case CodeMessage(slot, moment):
                 found = self._trace(slot)
                 return {"type": "python", "code": as_python(found, min(moment, len(found) - 1))}

@@ -1,5 +1,5 @@
 // The playground: its state, what changes it, and what is drawn of it.
-import { arrow, Board, classMark, px, py, viewMessage } from "./board.js";
+import { arrow, Board, classMark, px, py, windowMessage } from "./board.js";
 import { histogram, lineChart, surfaceChart } from "./charts.js";
 import { parse, pointsOf } from "./csv.js";
 import { $, el, loadTexts, show, svg, t } from "./dom.js";
@@ -426,7 +426,7 @@ class App {
       let drawn = -1;
       while (one.fitted && drawn !== one.want) {
         drawn = one.want;
-        const answer = await this.link.ask({ type: "frame", slot, moment: drawn, view: viewMessage });
+        const answer = await this.link.ask({ type: "frame", slot, moment: drawn, window: windowMessage });
         if (answer.type !== "frame" || !one.fitted) break;
         this.boards[slot].draw(answer);
         this.numbers(slot, answer);

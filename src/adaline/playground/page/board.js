@@ -7,7 +7,7 @@ const CELLS = { columns: 160, rows: 120 };
 const MANY = 1500; // points beyond which the canvas draws them
 const AMBIGUOUS = 255;
 
-export const viewMessage = { ...VIEW, ...CELLS };
+export const windowMessage = { ...VIEW, ...CELLS };
 export const px = (x) => (x - VIEW.left) * UNIT;
 export const py = (y) => (VIEW.high - y) * UNIT;
 const ux = (x) => VIEW.left + x / UNIT;
