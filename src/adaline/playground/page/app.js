@@ -460,6 +460,7 @@ class App {
     if (!this.running) return;
     this.running = false;
     $("play").textContent = t("play");
+    this.drawCurve();
     this.code();
     this.saveHash();
     this.say($("position").textContent);
@@ -512,6 +513,7 @@ class App {
     const box = $("curve"), lines = [];
     this.slots.forEach(({ fitted }, slot) => {
       if (!fitted || fitted.positions.length < 2) return;
+      if (slot && this.slots[0].fitted?.positions.length > 1 && this.slots[0].fitted.curve.what !== fitted.curve.what) return;
       const both = this.slots[1].fitted ? ` · ${this.state[slot ? "rival" : "model"].system}` : "";
       lines.push({ name: `${t("line training")}${both}`, x: fitted.positions, y: fitted.curve.own });
       if (fitted.curve.fresh) lines.push({ name: `${t("line fresh")}${both}`, x: fitted.positions, y: fitted.curve.fresh });
@@ -524,6 +526,7 @@ class App {
   drawCurve() {
     const first = this.slots.find((one) => one.fitted?.positions.length > 1)?.fitted;
     if (!first || !this.curveLines?.length) return;
+    this.curveDrawn = performance.now();
     const what = t(`number ${first.curve.what}`);
     lineChart($("curve"), { x: first.positions, lines: this.curveLines, log: "", mark: null }, { title: t("error-curve", { what }), x: t(`unit ${first.unit}`) }, first.positions[Math.min(this.moment, first.positions.length - 1)]);
   }
@@ -582,7 +585,7 @@ class App {
       const paths = this.slots.filter((one) => one.fitted?.weights).map((one) => one.fitted.weights.map((w) => (numbers ? w.slice(0, 2) : w.slice(1, 3))));
       surfaceChart($("chart"), this.chart, paths, this.momentOf(0), { title: t("chart surface"), x: numbers ? "w0" : "w1", y: numbers ? "w1" : "w2" });
     }
-    this.drawCurve();
+    if (!this.running || performance.now() - (this.curveDrawn ?? 0) > 150) this.drawCurve();
   }
 
   drawProof(board) {

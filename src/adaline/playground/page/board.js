@@ -15,14 +15,22 @@ const uy = (y) => VIEW.high - y / UNIT;
 const round = (value) => Math.round(value * 1000) / 1000;
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
+let palette = null;
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { palette = null; });
+
 function colours() {
+  if (palette) return palette;
   const style = getComputedStyle(document.documentElement);
   const read = (name) => {
     const hex = style.getPropertyValue(name).trim();
     return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
   };
-  return { classes: Array.from({ length: COLOURS }, (_, k) => read(`--c${k}`)), ink: read("--ink") };
+  palette = { classes: Array.from({ length: COLOURS }, (_, k) => read(`--c${k}`)), ink: read("--ink") };
+  return palette;
 }
+
+// A colour as the canvas keeps it: four bytes, the red one first.
+const packed = ([r, g, b], alpha) => ((Math.round(alpha) << 24) | (b << 16) | (g << 8) | r) >>> 0;
 
 export class Board {
   constructor(slot, app) {
@@ -174,11 +182,12 @@ export class Board {
     const wanted = many ? 0 : points.length;
     while (layer.children.length > wanted) layer.lastChild.remove();
     while (layer.children.length < wanted) layer.append(svg("path", { class: "point" }));
-    const labels = this.frame?.labels;
+    const labels = this.frame?.labels, size = wanted <= 100 ? 11 : wanted <= 250 ? 9 : 7;
     for (let i = 0; i < wanted; i++) {
       const [x, y, label] = points[i], one = layer.children[i];
       const k = task === "numbers" ? 0 : task === "clusters" ? (labels && labels.length === points.length ? labels[i] % COLOURS : 0) : label;
-      if (one.dataset.k !== String(k)) { one.dataset.k = k; one.setAttribute("d", shape(k)); }
+      const look = `${k} ${size}`;
+      if (one.dataset.look !== look) { one.dataset.look = look; one.dataset.k = k; one.setAttribute("d", shape(k, size)); }
       one.setAttribute("transform", `translate(${px(x).toFixed(1)},${py(y).toFixed(1)})`);
     }
     this.marks();
@@ -221,13 +230,17 @@ export class Board {
       const { classes, ink } = colours();
       const label = bytes(frame.regions), sure = frame.sure ? bytes(frame.sure) : null;
       const small = this.cells.getContext("2d"), image = small.createImageData(CELLS.columns, CELLS.rows);
-      const floor = 255 / Math.max(2, new Set(this.app.state.points.map((one) => one[2])).size);
+      const known = new Set();
+      for (const [, , k] of points) known.add(k);
+      const floor = 255 / Math.max(2, known.size);
+      const strength = (p) => 22 + 90 * (sure && frame.posterior ? clamp((p - floor) / (255 - floor), 0, 1) : 0.6);
+      const table = classes.map((one) => Uint32Array.from({ length: 256 }, (_, p) => packed(one, strength(p))));
+      const [hatched, open] = [packed(ink, 120), packed(ink, 25)];
+      const out = new Uint32Array(image.data.buffer);
       for (let i = 0; i < label.length; i++) {
-        const open = label[i] === AMBIGUOUS;
-        const [r, g, b] = open ? ink : classes[label[i] % COLOURS];
-        const share = sure && frame.posterior ? clamp((sure[i] - floor) / (255 - floor), 0, 1) : 0.6;
-        const hatch = (i % CELLS.columns + Math.floor(i / CELLS.columns)) % 6 < 2;
-        image.data.set([r, g, b, open ? (hatch ? 120 : 25) : 22 + 90 * share], 4 * i);
+        out[i] = label[i] === AMBIGUOUS
+          ? ((i % CELLS.columns) + Math.floor(i / CELLS.columns)) % 6 < 2 ? hatched : open
+          : table[label[i] % COLOURS][sure ? sure[i] : 0];
       }
       small.putImageData(image, 0, 0);
       context.imageSmoothingEnabled = true;
