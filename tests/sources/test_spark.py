@@ -36,6 +36,7 @@ from adaline.errors import InvalidParameter, MissingValues, UnreadableTable
 from adaline.sources.engines import spark
 from adaline.sources.engines.base import merge_forests
 from adaline.sources.tables import source as table_module
+from adaline.sources.tables.parts import FileParts
 from adaline.sources.threads import Forest
 from adaline.sums import Moments
 from tests.sources.test_cluster import FEATURES, coded_files, files, options_of, state
@@ -114,6 +115,47 @@ def test_ids_words_and_effects(case: str, session: Any, tmp_path: Path) -> None:
         assert state(models[0]) == state(models[1])
         found = models[1].predict(there).orderBy("row").toPandas()["prediction"]
         np.testing.assert_array_equal(found, models[0].predict(here))
+
+
+def test_a_data_frame_that_has_read_files_is_these_files(session: Any, tmp_path: Path) -> None:
+    names = files(tmp_path)
+    frame = session.read.parquet(*names)
+    here, there = (open_table(one, target="text", features=FEATURES) for one in (names, frame))
+    assert isinstance(there.parts, FileParts)
+    models = [LogisticRegression().fit(here), LogisticRegression().fit(there)]
+    assert state(models[0]) == state(models[1])
+    found = models[1].predict(there).orderBy("row").toPandas()["prediction"]
+    np.testing.assert_array_equal(found, models[0].predict(here))
+
+
+@pytest.mark.parametrize("case", ["rows", "columns", "types", "folders", "text"])
+def test_a_data_frame_that_is_more_than_files_is_computed(case: str, session: Any, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": [0.5, 1.5, 2.5, 4.0], "b": [1, 2, 1, 2], "y": [1.0, 2.0, 3.5, 4.0]})
+    folder = str(tmp_path / "rows")
+    session.createDataFrame(frame).write.parquet(folder, partitionBy=["b"] if case == "folders" else None)
+    read = session.read.parquet(folder)
+    given = {
+        "rows": lambda: read.where("a > 1"),
+        "columns": lambda: read.withColumn("a", read.a * 2.0),
+        "types": lambda: session.read.schema("a double, b double, y double").parquet(written_again(folder, frame)),
+        "folders": lambda: read,
+        "text": lambda: session.read.csv(written_as_text(tmp_path, frame), header=True, inferSchema=True),
+    }[case]()
+    assert spark.parquet_files(given) == []
+    assert spark.parquet_files(session.read.parquet(written_again(folder, frame)))
+
+
+def written_again(folder: str, frame: pd.DataFrame) -> str:
+    """Write a frame as a Parquet file beside a folder; return its name."""
+    name = f"{folder} again.parquet"
+    frame.to_parquet(name)
+    return name
+
+
+def written_as_text(folder: Path, frame: pd.DataFrame) -> str:
+    """Write a frame as a CSV file; return its name."""
+    frame.to_csv(folder / "rows.csv", index=False)
+    return str(folder / "rows.csv")
 
 
 def test_files_of_text_and_predictions(session: Any, tmp_path: Path) -> None:

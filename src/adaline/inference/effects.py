@@ -39,7 +39,7 @@ from adaline.lazy import nw
 from adaline.losses import Likelihood, Logistic, Softmax
 from adaline.parameters import FLAG, LEVEL, OneOf
 from adaline.solvers.smooth.likelihood import LikelihoodFit
-from adaline.sources import Source, TableSource
+from adaline.sources import Source, is_table
 from adaline.wording import counted, visible
 
 AT = ("average", "mean")
@@ -390,7 +390,7 @@ class _Designs:
     def weights(self, X: Any) -> tuple[Any, str | None]:
         """Return the weights that the rows bring with them, (n,), and the name of their column; None without."""
         if isinstance(X, Source):
-            return X.read_weights(), X.spec.weight if isinstance(X, TableSource) else None
+            return X.read_weights(), X.spec.weight if is_table(X) else None
         name = None if self.coding is None else self.coding.weight
         if name is None or self.frame is None or name not in self.frame.columns:
             return None, None
@@ -479,7 +479,7 @@ class _Designs:
 
 def _read_source(source: Source, raw: bool) -> Any:
     """Return the rows of a source in memory: the raw columns as a frame, or the numbers (n, D) that they are."""
-    if raw and isinstance(source, TableSource):
+    if raw and is_table(source):
         return source.read_frame().to_native()
     return np.concatenate([as_dense(block.gathered().x) for block in source.blocks()]).view(CodedRows)
 

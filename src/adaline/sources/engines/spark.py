@@ -1,10 +1,11 @@
 """Spark as an engine: it schedules runs of parts, whose tables its Python workers hold from pass to pass.
 
 Files are read by the workers themselves. What they have made they keep in their memory, as far as it has room, and
-make again where it is not there: Spark does not say where a task runs. A data frame is written once, each partition to
-an Arrow file in the local folders of the executor that computed it, which the workers map into memory in every pass.
-Where an executor is lost Spark computes its partitions again from the lineage of the frame, elsewhere, and they must be
-the same bytes. Spark removes these folders when the executor ends. States are merged by index alone.
+make again where it is not there: Spark does not say where a task runs. A data frame that has read Parquet files, and
+nothing else, is these files. Any other one is written once, each partition to an Arrow file in the local folders of the
+executor that computed it, which the workers map into memory in every pass. Where an executor is lost Spark computes its
+partitions again from the lineage of the frame, elsewhere, and they must be the same bytes. Spark removes these folders
+when the executor ends. States are merged by index alone.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from socket import gethostname
 from typing import Any, NamedTuple, TypeVar
+from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 from weakref import finalize
 
@@ -41,7 +43,7 @@ from adaline.sources.engines.base import (
     runs_of_parts,
 )
 from adaline.sources.tables.batches import PIECE, SHARE, as_table, free_memory, plain_batch, rechunked, without_missing
-from adaline.sources.tables.parts import TableParts
+from adaline.sources.tables.parts import FileParts, TableParts
 from adaline.sources.tables.relation import Relation
 from adaline.sources.threads import Forest
 
@@ -629,12 +631,49 @@ class SparkFrameParts(TableParts):
         return FrameHeld(self.engine, self.frame, columns, required, indexed)
 
 
-def open_data(data: Any, cluster: Any, target: Any) -> tuple[Relation, SparkFrameParts, Any]:
-    """Return the first rows of a data frame as a relation, its partitions as parts, and the target."""
+def parquet_files(frame: Any) -> list[str]:
+    """Return the Parquet files that a data frame has read and nothing else was done with, by name; none if it is more.
+
+    They are files in folders that all workers see, of the types that the frame has, and without columns from the names
+    of folders.
+    """
+    from pyarrow import parquet
+    from pyspark.errors import PySparkException
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    plan = frame._jdf.queryExecution().analyzed()
+    if plan.getClass().getSimpleName() != "LogicalRelation":
+        return []
+    relation, names = plan.relation(), [urlsplit(name) for name in frame.inputFiles()]
+    if (
+        relation.getClass().getSimpleName() != "HadoopFsRelation"
+        or relation.fileFormat().toString() != "Parquet"
+        or not relation.partitionSchema().isEmpty()
+        or any(name.scheme != "file" or name.netloc or not name.path.endswith(".parquet") for name in names)
+    ):
+        return []
+    files, types = sorted(unquote(name.path) for name in names), [(one.name, one.dataType) for one in frame.schema]
+    try:
+        found = [[(one.name, one.dataType) for one in from_arrow_schema(parquet.read_schema(file))] for file in files]
+    except (OSError, ValueError, PySparkException):
+        return []
+    return files if all(one == types for one in found) else []
+
+
+def open_data(data: Any, cluster: Any, target: Any) -> tuple[Relation, TableParts, Any]:
+    """Return a data frame as a relation, its partitions as parts, and the target.
+
+    Of a frame that is Parquet files the files are the parts, which workers read themselves. Of others the relation has
+    the first rows.
+    """
     frame = data.to_spark() if hasattr(data, "to_spark") else data
     if not hasattr(frame, "sparkSession"):
         raise InvalidData(f"a table of Spark is a DataFrame, not {type(data).__name__}")
-    engine, first = engine_of(frame.sparkSession), frame.limit(FIRST).toArrow()
+    engine, files = engine_of(frame.sparkSession), parquet_files(frame)
+    if files:
+        relation = Relation(files)
+        return relation, FileParts(engine, relation), target
+    first = frame.limit(FIRST).toArrow()
     if not first.num_rows:
         raise InvalidData("the frame has no rows")
     return Relation(first), SparkFrameParts(frame, engine), target
