@@ -1,7 +1,7 @@
 """Pictures: what the page draws of a model on the board, as numbers: regions, planes, curves, clusters, errors.
 
-A region is a byte a cell of a grid over the window, row by row from the top: the index of the class, or AMBIGUOUS where a
-scheme has no answer; beside it a byte for the posterior of that class, 255 for 1. Bytes travel as base64.
+A region is a byte a cell of a grid over the window, row by row from the top: the index of the class, or AMBIGUOUS where
+a scheme has no answer; beside it a byte for the posterior of that class, 255 for 1. Bytes travel as base64.
 """
 
 from __future__ import annotations
