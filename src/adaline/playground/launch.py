@@ -92,9 +92,8 @@ def _prepare(data: Any, target: str | None, port: int) -> tuple[socket.socket, A
     import uvicorn
 
     from adaline.playground.server import application
-    from adaline.playground.table import board_of_table
 
-    board = None if data is None else board_of_table(data, target)
+    board = None if data is None else _board(data, target)
     listening = _listen(port)
     config = uvicorn.Config(
         application(board),
@@ -105,6 +104,13 @@ def _prepare(data: Any, target: str | None, port: int) -> tuple[socket.socket, A
         timeout_graceful_shutdown=1,
     )
     return listening, uvicorn.Server(config)
+
+
+def _board(data: Any, target: str | None) -> dict[str, Any]:
+    """Return the board of a table; what reads tables is imported for it alone."""
+    from adaline.playground.table import board_of_table
+
+    return board_of_table(data, target)
 
 
 def _listen(port: int) -> socket.socket:

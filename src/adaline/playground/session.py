@@ -42,7 +42,7 @@ class Session:
     ...     {"id": 1, "type": "fit", "task": "classes", "points": points, "model": {"system": "Perceptron"}}
     ... )
     >>> answer["type"], answer["facts"]["mistakes"]
-    ('fitted', 2.0)
+    ('fitted', 1.0)
     """
 
     def __init__(self) -> None:

@@ -201,7 +201,8 @@ class App {
     const { task, points, recipe, model, rival, instrument } = this.state;
     if (!recipe && points.length > MOST_SHARED) return null;
     const text = JSON.stringify({ task, ...(recipe ? { recipe } : { points }), model, rival, instrument, moment: this.moment });
-    return btoa(String.fromCharCode(...new TextEncoder().encode(text))).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+    const raw = Array.from(new TextEncoder().encode(text), (code) => String.fromCharCode(code)).join("");
+    return btoa(raw).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
   }
 
   async unpack(text) {
