@@ -46,7 +46,7 @@ test-spark: $(VENV)/.installed
 
 BROWSER ?= browser
 test-browser: $(VENV)/.installed
-	@command -v chromium chromium-browser google-chrome >/dev/null || { \
+	@command -v chromium || command -v chromium-browser || command -v google-chrome || { \
 		echo "Missing: Chromium. Install it (Debian, Ubuntu: the package chromium)." >&2; exit 1; }
 	$(PIP) install --quiet --group browser
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal -m "$(BROWSER)" tests/playground
