@@ -6,11 +6,15 @@
 #include <limits>
 #include <vector>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 namespace adaline {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double rate = 0.5;         // eta
+constexpr double rate = 0.5;         // eta, times the width of outputs
 constexpr double least = 0x1p-900;   // of s: one over it has to be finite, times weights
 constexpr double small_step = 1e-9;  // of eta q, below which a step is that of the gradient
 constexpr double silent = 0x1p-48;    // of g^2: such a row has nothing to say, and may not widen the units of others
@@ -58,6 +62,9 @@ double log_step(double E, double h) {
     return d > 0 ? d : 0;
 }
 
+// Whether sigmoids take steps of the log likelihood, as they do in the first epoch.
+bool likelihood(const Coordinates& c) { return c.tally->hold == 0; }
+
 // The loss of the row, and g_k and the side of each output: t_k z_k, positive where it is right.
 double look(const Coordinates& c, const double* t, Room& r) {
     double total = 0;
@@ -83,9 +90,10 @@ double look(const Coordinates& c, const double* t, Room& r) {
             continue;
         }
         const bool tanh = c.loss == Loss::tanh_squared, bits = c.loss == Loss::sigmoid_squared;
-        const double phi = tanh ? std::tanh(z) : bits ? logistic(z) : z, e = t[k] - phi;
-        r.g[k] = -e * (tanh ? 1 - phi * phi : bits ? phi * (1 - phi) : 1);
-        r.side[k] = (bits ? 2 * t[k] - 1 : t[k]) * z;
+        const double phi = tanh ? std::tanh(z) : bits ? logistic(z) : z, e = t[k] - phi, y = bits ? 2 * t[k] - 1 : t[k];
+        r.g[k] = -e * (tanh ? 1 - phi * phi : bits ? 4 * phi * (1 - phi) : 1);
+        if ((tanh || bits) && likelihood(c)) r.g[k] = phi - (y > 0 ? 1 : tanh ? -1 : 0);
+        r.side[k] = y * z;
         total += e * e / 2;
     }
     return total;
@@ -105,11 +113,24 @@ double step(const Coordinates& c, double z, double g, double h, double q) {
         }
         case Loss::tanh_squared:
         case Loss::sigmoid_squared: {
-            const double phi = c.loss == Loss::tanh_squared ? std::tanh(z) : logistic(z);
-            const double slope = c.loss == Loss::tanh_squared ? 1 - phi * phi : phi * (1 - phi);
-            return -h * g / (1 + h * q * slope * slope);
+            const bool tanh = c.loss == Loss::tanh_squared;
+            if (likelihood(c)) {
+                const double wide = tanh ? 2 : 1, p = std::fabs(g) / wide;
+                return -std::copysign(log_step((1 - p) / p, wide * wide * h * q) / (wide * q), g);
+            }
+            const double phi = tanh ? std::tanh(z) : logistic(z), slope = tanh ? 1 - phi * phi : phi * (1 - phi);
+            return -h * g / (1 + h * q * (tanh ? slope : 4 * slope) * slope);
         }
         default: return g * std::expm1(-h * q) / q;
+    }
+}
+
+// What eta is a multiple of: the largest |t| so far, or the width of the sigmoid beside that of tanh.
+double width_of(const Coordinates& c) {
+    switch (c.loss) {
+        case Loss::squared: return std::sqrt(c.tally->reach);
+        case Loss::sigmoid_squared: return 2;  // tanh z is that of 2 z
+        default: return 1;
     }
 }
 
@@ -139,38 +160,90 @@ void widen(const Coordinates& c, double* at, double size) {
     *at = size;
 }
 
+// Counts the row in N and Q; returns m.
+double mean_size(const Coordinates& c, double weight, double norm) {
+    c.tally->spare += weight;
+    c.tally->curves += weight * norm;
+    return c.tally->curves > 0 ? std::sqrt(c.tally->spare / c.tally->curves) : 1;
+}
+
+using Pair = double __attribute__((vector_size(16)));
+
+inline Pair roots(Pair x) {
+#ifdef __SSE2__
+    return _mm_sqrt_pd(x);
+#else
+    return {std::sqrt(x[0]), std::sqrt(x[1])};
+#endif
+}
+
+// Takes a coordinate of a row into the units s; returns x / s, and sets pull = x / s^2.
+inline double in_units(const Coordinates& c, const Entry& entry, double& pull) {
+    const auto [x, at] = entry;
+    const double size = std::fabs(x);
+    if (size > *at) [[unlikely]]
+        widen(c, at, size > least ? size : least);
+    const double s = *at, part = s == 1 ? x : x / s;
+    pull = s == 1 ? part : part / s;  // before it is divided by sqrt(G), as s sqrt(G) may be too small for a number
+    return part;
+}
+
 // Takes the row into G, N and Q; returns m, and q of each output.
-template <bool alone>
 double gather(const Coordinates& c, double weight, Room& r) {
-    const index K = alone ? 1 : c.K, pace = c.pace();
+    const index K = c.K, pace = c.pace();
     double norm = 0;
     for (index k = 0; k < K; ++k) {
         r.q[k] = 0;
         r.u[k] = weight * r.g[k] * r.g[k];
     }
-    const double square = r.u[0];
-    double first = 0;
     for (index i = 0; i < r.n; ++i) {
         const auto [x, at] = r.entries[i];
-        const double size = std::fabs(x);
-        if (size > *at) [[unlikely]]
-            widen(c, at, size > least ? size : least);
-        const double s = *at, part = s == 1 ? x : x / s, part2 = part * part;  // divisions are most of the time
-        const double pull = s == 1 ? part : part / s;  // first, as s sqrt(G) may be too small for a number
+        double pull;
+        const double part = in_units(c, r.entries[i], pull), part2 = part * part;
         norm += part2;
         for (index k = 0; k < K; ++k) {
             double& G = at[2 + k * pace];
-            G += (alone ? square : r.u[k]) * part2;
+            G += r.u[k] * part2;
             const double factor = G > 0 ? pull / std::sqrt(G) : 0;
             r.factors[i * K + k] = factor;
-            (alone ? first : r.q[k]) += x * factor;
+            r.q[k] += x * factor;
         }
     }
-    if (alone) r.q[0] = first;
-    c.tally->spare += weight;
-    c.tally->curves += weight * norm;
-    const double m = c.tally->curves > 0 ? std::sqrt(c.tally->spare / c.tally->curves) : 1;
+    const double m = mean_size(c, weight, norm);
     for (index k = 0; k < K; ++k) r.q[k] *= m;
+    return m;
+}
+
+// The same for one output, two coordinates at a time: roots and divisions are most of the time.
+double gather_one(const Coordinates& c, double weight, Room& r) {
+    const Entry* const entries = r.entries.data();
+    double* const factors = r.factors.data();
+    const double square = weight * r.g[0] * r.g[0];
+    double norm = 0, q = 0;
+    const auto take_in = [&](index i, double& pull) {
+        const double part = in_units(c, entries[i], pull), part2 = part * part;
+        norm += part2;
+        return entries[i].at[2] += square * part2;
+    };
+    const auto put = [&](index i, double factor) {
+        factors[i] = factor;
+        q += entries[i].x * factor;
+    };
+    index i = 0;
+    for (; i + 2 <= r.n; i += 2) {
+        double first, second;
+        const double G = take_in(i, first), H = take_in(i + 1, second);
+        const Pair factor = Pair{G, H} > 0 ? Pair{first, second} / roots(Pair{G, H}) : Pair{};
+        put(i, factor[0]);
+        put(i + 1, factor[1]);
+    }
+    if (i < r.n) {
+        double pull;
+        const double G = take_in(i, pull);
+        put(i, G > 0 ? pull / std::sqrt(G) : 0);
+    }
+    const double m = mean_size(c, weight, norm);
+    r.q[0] = q * m;
     return m;
 }
 
@@ -229,12 +302,12 @@ void sum_up(const Coordinates& c, double n, const Room& r) {
     if (!(loss < infinity)) return stop(ScanState::diverged);
     if (c.loss == Loss::squared && largest > tally.reach) tally.reach = largest;
     const bool numbers = c.loss == Loss::squared;
-    const double unit = numbers ? tally.reach : 1, eta = rate * weight * std::sqrt(unit);
+    const double eta = rate * weight * width_of(c);
     double slopes = 0;
     for (index k = 0; k < c.K; ++k) slopes += r.g[k] * r.g[k];
     if (slopes > (numbers ? 0 : silent)) {
         if (c.averaged) sum_up(c, tally.steps, r);
-        const double m = c.K == 1 ? gather<true>(c, weight, r) : gather<false>(c, weight, r);
+        const double m = c.K == 1 ? gather_one(c, weight, r) : gather(c, weight, r);
         for (index k = 0; k < c.K; ++k) r.u[k] = step(c, r.z[k], r.g[k], eta, r.q[k]);
         c.K == 1 ? spread<true>(c, m, r) : spread<false>(c, m, r);
         if (c.averaged) sum_up(c, tally.steps + 1, r);
@@ -264,12 +337,14 @@ void scan(const Coordinates& c, const Rows& rows, const Targets& y, const Visits
         const double weight = y.weight ? y.weight[row] : 1;
         if (weight == 0 && !v.outputs) continue;
         double square = c.one;
-        r.n = 0;
         r.reserve(1 + rows.size(i), c.K);
-        if (c.one != 0) r.entries[r.n++] = {c.one, c.state};
-        const bool within = rows.pack(c, i, r, square);
+        Entry* end = r.entries.data();
+        if (c.one != 0) *end++ = {c.one, c.state};
+        end = rows.pack(c, i, end, square);
+        const bool within = end;
         if (!within) c.tally->status = double(ScanState::stray_index);
         if (within) {
+            r.n = end - r.entries.data();
             outputs(c, r);
             if (v.outputs)
                 for (index k = 0; k < c.K; ++k) v.outputs[i * c.K + k] = r.z[k];
@@ -282,11 +357,11 @@ void scan(const Coordinates& c, const Rows& rows, const Targets& y, const Visits
     }
 }
 
-// Adds an entry; zeros are none.
-inline void add(const Coordinates& c, Room& r, double& square, index j, double x) {
-    if (x == 0) return;
+// Puts an entry at `to`; zeros are none. Returns where the next one is put.
+inline Entry* put(const Coordinates& c, Entry* to, double& square, index j, double x) {
+    *to = {x, c.state + (1 + j) * c.width};
     square += x * x;
-    r.entries[r.n++] = {x, c.state + (1 + j) * c.width};
+    return to + (x != 0);
 }
 
 template <class T, class Index>
@@ -304,17 +379,22 @@ struct Stored {
     index last(index i) const { return start((chosen ? chosen[i] : i) + 1); }
     index size(index i) const { return last(i) - first(i); }
 
-    void ask(const Coordinates& c, index i) const {
+    // inlined: a function that does nothing else has no effect, for the compiler, and is left out
+    [[gnu::always_inline]] void ask(const Coordinates& c, index i) const {
         for (index k = first(i), end = last(i); k < end; ++k)
             __builtin_prefetch(c.state + (1 + index(indices[k])) * c.width, 1);
     }
 
-    bool pack(const Coordinates& c, index i, Room& r, double& square) const {
+    // Puts the entries of a row, and adds their squares; returns their end, or null where one lies outside.
+    Entry* pack(const Coordinates& outside, index i, Entry* to, double& square) const {
+        const Coordinates c = outside;
+        double sum = square;
         for (index k = first(i), end = last(i); k < end; ++k) {
-            if (indices[k] < 0 || index(indices[k]) >= c.D) return false;
-            add(c, r, square, indices[k], double(data[k]));
+            if (indices[k] < 0 || index(indices[k]) >= c.D) return nullptr;
+            to = put(c, to, sum, indices[k], double(data[k]));
         }
-        return true;
+        square = sum;
+        return to;
     }
 };
 
@@ -325,13 +405,13 @@ struct Filled {
     index size(index) const { return x.columns; }
     void ask(const Coordinates&, index) const {}
 
-    bool pack(const Coordinates& c, index i, Room& r, double& square) const {
+    Entry* pack(const Coordinates& c, index i, Entry* to, double& square) const {
         const index row = x.chosen ? x.chosen[i] : i;
         for (index j = 0; j < x.columns; ++j)
-            add(c, r, square, j,
-                double(x.heads ? static_cast<const T*>(x.heads[j])[row]
-                               : static_cast<const T*>(x.x)[row * x.down + j * x.across]));
-        return true;
+            to = put(c, to, square, j,
+                     double(x.heads ? static_cast<const T*>(x.heads[j])[row]
+                                    : static_cast<const T*>(x.x)[row * x.down + j * x.across]));
+        return to;
     }
 };
 

@@ -6,6 +6,8 @@
 //   q_k = m sum_j x'_j^2 / sqrt(G_jk),   u_k = the step of the loss of size eta weight along q_k
 //   w_jk += m u_k x'_j / (s_j sqrt(G_jk))
 //
+// Sigmoids take steps of their log likelihood in the first epoch, tally.hold = 0, and of their squared error in later ones.
+//
 // With a penalty or l1 the weights are those that minimise the sum of the gradients so far, of the quadratics about
 // earlier weights and of the penalties; d_jk is what the penalties hold back (FTRL-proximal):
 //

@@ -260,6 +260,48 @@ void level_order(const Integers& order, const Longs& starts, const Codes& codes)
     for (index n = 0; n < N; ++n) order.data()[place[size_t(codes.data()[n])]++] = Code(n);
 }
 
+// Returns rows sorted by a level g with those of g that share their other level merged: where each g begins, the other
+// levels, and the sums of weights; None where fewer than a quarter of the rows would go.
+nb::object level_pairs(const Pointers& starts, const Codes& cells, const Maybe& weight, index levels) {
+    const index G = index(starts.size()) - 1, N = index(cells.shape(1));
+    require(cells.shape(0) == 1 && G >= 0 && (!weight || index(weight->size()) == N), "cells must be (1, N)");
+    std::vector<std::int64_t> begins(size_t(G) + 1);
+    std::vector<Code> pairs;
+    std::vector<double> sums;
+    bool few;
+    {
+        const nb::gil_scoped_release unlocked;
+        require(starts.data()[0] == 0 && starts.data()[G] == N && ascending<std::int64_t>(starts.data(), G + 1),
+                "starts must ascend to the rows");
+        check(cells, levels);
+        const Code* const c = cells.data();
+        std::vector<std::int64_t> last(size_t(levels), -1);  // of each other level the pair that it was last in
+        for (index g = 0; g < G; ++g) {
+            index count = begins[size_t(g)];
+            for (index n = starts.data()[g]; n < starts.data()[g + 1]; ++n) {
+                std::int64_t& own = last[size_t(c[n])];
+                if (own < begins[size_t(g)]) own = count++;
+            }
+            begins[size_t(g) + 1] = count;
+        }
+        few = begins[size_t(G)] <= N - N / 4 && N;
+        if (few) {
+            pairs.resize(size_t(begins[size_t(G)]));
+            sums.resize(pairs.size());
+            last.assign(size_t(levels), -1);
+            index count = 0;
+            for (index g = 0; g < G; ++g)
+                for (index n = starts.data()[g]; n < starts.data()[g + 1]; ++n) {
+                    std::int64_t& own = last[size_t(c[n])];
+                    if (own < begins[size_t(g)]) pairs[size_t(own = count++)] = c[n];
+                    sums[size_t(own)] += weight ? weight->data()[n] : 1.0;
+                }
+        }
+    }
+    if (!few) return nb::none();
+    return nb::make_tuple(owned(std::move(begins)), owned(std::move(pairs)), owned(std::move(sums)));
+}
+
 void level_product(const Buffer& out, const Reals& v, const Pointers& starts, const Codes& cells, const Maybe& weight,
                    const Reals& inverse) {
     const index G = index(starts.size()) - 1, Q = index(cells.shape(0)), N = index(cells.shape(1));
@@ -346,6 +388,7 @@ void bind_effects(nb::module_& m) {
     m.def("level_sums", &level_sums, array("out"), array("codes"), optional("x"), optional("weight"));
     m.def("level_subtract", &level_subtract, array("x"), array("codes"), array("effects"));
     m.def("level_order", &level_order, array("order"), array("starts"), array("codes"));
+    m.def("level_pairs", &level_pairs, array("starts"), array("cells"), optional("weight"), "levels"_a);
     m.def("level_product", &level_product, array("out"), array("v"), array("starts"), array("cells"),
           optional("weight"), array("inverse"));
     m.def("level_components", &level_components, array("codes"), "levels"_a);

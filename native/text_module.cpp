@@ -191,40 +191,48 @@ index entries(const StartsOut& starts, const CodesOut& codes, const Buffer& valu
 }
 
 using MaybeStarts = std::vector<std::optional<Starts>>;
+using MaybeCodes = std::vector<std::optional<Codes>>;
 
-std::vector<Part> parts_of(index n, const MaybeStarts& starts, const std::vector<Codes>& codes,
+std::vector<Part> parts_of(index n, const MaybeStarts& starts, const MaybeCodes& which, const std::vector<Codes>& codes,
                            const std::vector<std::optional<Reals>>& values, const std::vector<index>& bases, index D) {
-    require(starts.size() == codes.size() && values.size() == codes.size() && bases.size() == codes.size(),
-            "every part must have starts, codes, values and a base");
+    const std::size_t count = codes.size();
+    require(starts.size() == count && which.size() == count && values.size() == count && bases.size() == count,
+            "every part must have starts, indices, codes, values and a base");
     std::vector<Part> out;
-    for (std::size_t p = 0; p < codes.size(); ++p) {
+    for (std::size_t p = 0; p < count; ++p) {
         const index size = index(codes[p].size());
         require(!values[p] || index(values[p]->size()) == size, "values must be as many as codes");
-        require(starts[p] ? index(starts[p]->size()) == n + 1 && starts[p]->data()[0] == 0 &&
-                                starts[p]->data()[n] == size && ascending<std::int64_t>(starts[p]->data(), n + 1)
-                          : size == n,
-                "codes must be as many as rows, or as starts say");
-        require(bases[p] >= 0 && bases[p] <= D && D < index(1) << 31 &&
-                    within<std::int32_t>(codes[p].data(), 0, size, std::int64_t(-1) << 31, D - bases[p]),
-                "a code lies outside of the columns");
-        out.push_back({starts[p] ? starts[p]->data() : nullptr, codes[p].data(),
-                       values[p] ? values[p]->data() : nullptr, bases[p]});
+        require(!starts[p] || (!which[p] && index(starts[p]->size()) == n + 1 && starts[p]->data()[0] == 0 &&
+                               starts[p]->data()[n] == size && ascending<std::int64_t>(starts[p]->data(), n + 1)),
+                "codes must be as many as starts say");
+        require(starts[p] || (which[p] ? index(which[p]->size()) == n && (size || !n) : size == n),
+                "codes, or their indices, must be as many as rows");
+        require(bases[p] >= 0 && bases[p] <= D && D < index(1) << 31, "a part lies outside of the columns");
+        out.push_back({starts[p] ? starts[p]->data() : nullptr, which[p] ? which[p]->data() : nullptr, codes[p].data(),
+                       values[p] ? values[p]->data() : nullptr, size, bases[p], D - bases[p]});
     }
     return out;
 }
 
 // Indices and data are of the length that all codes take.
 index parts(const CodesOut& indptr, const CodesOut& indices, const Buffer& data, const MaybeStarts& starts,
-            const std::vector<Codes>& codes, const std::vector<std::optional<Reals>>& values,
+            const MaybeCodes& which, const std::vector<Codes>& codes, const std::vector<std::optional<Reals>>& values,
             const std::vector<index>& bases, index D) {
     require(indptr.size() >= 1 && indices.size() == data.size() && indices.size() < std::size_t(1) << 31,
             "indptr, indices and data do not fit");
     const index n = index(indptr.size()) - 1;
     std::size_t most = 0;
-    for (const Codes& one : codes) most += one.size();
+    for (std::size_t p = 0; p < codes.size(); ++p)
+        most += p < which.size() && which[p] ? which[p]->size() : codes[p].size();
     require(most <= indices.size(), "there must be room for all entries");
-    const nb::gil_scoped_release unlocked;
-    return join_parts(indptr.data(), n, indices.data(), data.data(), parts_of(n, starts, codes, values, bases, D));
+    index used;
+    {
+        const nb::gil_scoped_release unlocked;
+        const std::vector<Part> all = parts_of(n, starts, which, codes, values, bases, D);
+        used = join_parts(indptr.data(), n, indices.data(), data.data(), all);
+    }
+    require(used >= 0, "a code lies outside of the columns, or an index outside of the codes");
+    return used;
 }
 
 }  // namespace
@@ -246,8 +254,8 @@ void bind_texts(nb::module_& m) {
     m.def("words", &words, array("data"), array("offsets"), "longest"_a);
     m.def("count_rows", &count, array("counts"), array("codes"), array("starts"));
     m.def("join_entries", &entries, array("starts"), array("codes"), array("values"));
-    m.def("join_parts", &parts, array("indptr"), array("indices"), array("data"), array("starts"), array("codes"),
-          array("values"), "bases"_a, "D"_a);
+    m.def("join_parts", &parts, array("indptr"), array("indices"), array("data"), array("starts"), array("which"),
+          array("codes"), array("values"), "bases"_a, "D"_a);
 }
 
 }  // namespace adaline

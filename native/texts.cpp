@@ -8,6 +8,7 @@ namespace adaline {
 namespace {
 
 constexpr index fetched_ahead = 16;  // keys that are hashed before the first one is looked for, while the table is fetched
+constexpr index joined_at_once = 256;  // rows of which one part after the other is written, while they are in the cache
 constexpr Word low = 0xFFFFFFFF;
 
 Word hash_at(const Texts& texts, index i) { return hash_of(texts.begin(i), texts.size(i), 0); }
@@ -302,20 +303,54 @@ index join_entries(index* starts, index n, std::int32_t* codes, double* values) 
 }
 
 index join_parts(std::int32_t* indptr, index n, std::int32_t* indices, double* data, const std::vector<Part>& parts) {
+    const index step = index(parts.size());
+    bool one_each = true, inside = true;
+    for (const Part& part : parts) one_each &= !part.starts;
+    const auto place = [&inside](const Part& part, index i) -> index {
+        if (!part.which) return i;
+        const index k = part.which[i];
+        const bool known = k >= 0 && k < part.size;
+        inside &= known;
+        return known ? k : 0;
+    };
     index out = 0;
     indptr[0] = 0;
-    for (index i = 0; i < n; ++i) {
-        for (const Part& part : parts) {
-            const index end = part.starts ? part.starts[i + 1] : i + 1;
-            for (index k = part.starts ? part.starts[i] : i; k < end; ++k) {
-                if (part.codes[k] < 0) continue;
-                indices[out] = std::int32_t(part.base + part.codes[k]);
-                data[out++] = part.values ? part.values[k] : 1.0;
+    for (index first = 0; first < n; first += joined_at_once) {
+        const index last = std::min(first + joined_at_once, n);
+        if (one_each) {  // as if all rows had an entry in each part: part after part
+            std::int32_t seen = 0;
+            for (index p = 0; p < step; ++p) {
+                const Part part = parts[std::size_t(p)];
+                index at = out + p;
+                for (index i = first; i < last; ++i, at += step) {
+                    const index k = place(part, i);
+                    const std::int32_t code = part.codes[k];
+                    seen |= code;
+                    inside &= code < part.limit;
+                    indices[at] = std::int32_t(part.base) + code;
+                    data[at] = part.values ? part.values[k] : 1.0;
+                }
+            }
+            if (seen >= 0) {
+                for (index i = first; i < last; ++i) indptr[i + 1] = std::int32_t(out += step);
+                continue;
             }
         }
-        indptr[i + 1] = std::int32_t(out);
+        for (index i = first; i < last; ++i) {
+            for (const Part& part : parts) {
+                const index begin = part.starts ? part.starts[i] : place(part, i);
+                const index end = part.starts ? part.starts[i + 1] : begin + 1;
+                for (index k = begin; k < end; ++k) {
+                    if (part.codes[k] < 0) continue;
+                    inside &= part.codes[k] < part.limit;
+                    indices[out] = std::int32_t(part.base) + part.codes[k];
+                    data[out++] = part.values ? part.values[k] : 1.0;
+                }
+            }
+            indptr[i + 1] = std::int32_t(out);
+        }
     }
-    return out;
+    return inside ? out : -1;
 }
 
 }  // namespace adaline

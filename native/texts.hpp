@@ -73,16 +73,18 @@ void count_rows(index* counts, index size, const std::int32_t* codes, const inde
 // zero. Returns the number of entries; `starts` is changed with them.
 index join_entries(index* starts, index n, std::int32_t* codes, double* values);
 
-// One of the parts that rows are made of, side by side: a code for each row, or codes[starts[i]:starts[i + 1]]; below
-// zero for no entry. Codes count columns from `base`, values are ones where there are none.
+// One of the parts that rows are made of, side by side: of row i the code i, or which[i], of `size` codes, or
+// codes[starts[i]:starts[i + 1]]; below zero for no entry. Codes count columns from `base`, and have to be below `limit`;
+// values are ones where there are none.
 struct Part {
     const index* starts;
-    const std::int32_t* codes;
+    const std::int32_t *which, *codes;
     const double* values;
-    index base;
+    index size, base, limit;
 };
 
-// Rows in CSR, from parts: indptr (n + 1,), indices and data. Returns the number of entries.
+// Rows in CSR, from parts: indptr (n + 1,), indices and data. Returns the number of entries, -1 where a code or an index
+// of one is too large.
 index join_parts(std::int32_t* indptr, index n, std::int32_t* indices, double* data, const std::vector<Part>& parts);
 
 }  // namespace adaline

@@ -87,6 +87,7 @@ def join_parts(
     indices: Codes,
     data: Reals,
     starts: list[Indices | None],
+    which: list[Codes | None],
     codes: list[Codes],
     values: list[Reals | None],
     bases: list[int],
@@ -230,6 +231,9 @@ def descend(H: Reals, g: Reals, w: Reals, l1: Reals, sweeps: int, enough: float)
 def level_sums(out: Reals, codes: Integers, x: Reals | None, weight: Reals | None) -> None: ...
 def level_subtract(x: Reals, codes: Integers, effects: Reals) -> None: ...
 def level_order(order: Integers, starts: Indices, codes: Integers) -> None: ...
+def level_pairs(
+    starts: Indices, cells: Integers, weight: Reals | None, levels: int
+) -> tuple[Indices, Integers, Reals] | None: ...
 def level_product(
     out: Reals, v: Reals, starts: Indices, cells: Integers, weight: Reals | None, inverse: Reals
 ) -> None: ...

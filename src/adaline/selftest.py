@@ -363,9 +363,17 @@ def _texts(rng: np.random.Generator) -> Iterator[Agreement]:
     of_numbers = np.zeros(16, np.uint64)
     coding_texts.REFERENCES["index_numbers"](of_numbers, numbers)
     twice = Texts.of([*TEXTS, *TEXTS[::3]])
-    starts, indices = np.array([0, 3, 3, 10]), np.zeros(13, np.int32)
+    starts, indices = np.array([0, 3, 3, 10]), np.zeros(16, np.int32)
     entries, values = rng.integers(-1, 4, 10).astype(np.int32), rng.normal(size=10)
-    parts = [None, starts], [rng.integers(-1, 5, 3).astype(np.int32), entries], [None, values], [0, 5], 9
+    few, which = rng.integers(-1, 5, 3).astype(np.int32), np.array([1, 0, 1], np.int32)
+    parts = (
+        [None, starts, None],
+        [None, None, which],
+        [few, entries, few[:2]],
+        [None, values, values[:2]],
+        [0, 5, 9],
+        14,
+    )
     given: dict[str, tuple[Any, ...]] = {
         "hash_texts": (np.zeros_like(hashes), *each, 17),
         "hash_pairs": (np.zeros_like(hashes), hashes, hashes[::-1].copy()),
@@ -381,7 +389,7 @@ def _texts(rng: np.random.Generator) -> Iterator[Agreement]:
         "words": (*each, 3),
         "count_rows": (counts, np.abs(entries), starts),
         "join_entries": (starts, entries, values),
-        "join_parts": (np.zeros(4, np.int32), indices, np.zeros(13), *parts),
+        "join_parts": (np.zeros(4, np.int32), indices, np.zeros(16), *parts),
     }
     yield from _calls(
         "texts", 0.0, {name: (coding_texts.REFERENCES[name], arguments) for name, arguments in given.items()}
@@ -400,6 +408,7 @@ def _levels(rng: np.random.Generator) -> Iterator[Agreement]:
         "level_sums": (levels.level_sums_reference, (np.zeros(15), codes, x, weight)),
         "level_subtract": (levels.level_subtract_reference, (x, codes, effects)),
         "level_order": (levels.level_order_reference, (order * 0, starts * 0, codes[:1])),
+        "level_pairs": (levels.level_pairs_reference, (starts, cells[:1], ordered, 15)),
         "level_product": (
             levels.level_product_reference,
             (np.zeros(10), effects[:10].copy(), starts, cells, ordered, inverse),

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+from scipy.sparse import csr_array
 
+from adaline import LMS, SigmoidPerceptron
 from adaline.arrays import Array
 from adaline.block import Block, Shape
 from adaline.scans import CoordinateRule
@@ -48,6 +50,41 @@ def test_the_average_of_a_scan_that_grows_is_that_of_all_columns() -> None:
         grown = grown.grown(i + 1)
         grown.run(Block(np.ascontiguousarray(x[i : i + 1, : i + 1]), t[i : i + 1]))
     np.testing.assert_array_equal(grown.weights(slice(None)), whole.weights(slice(None)))
+
+
+def documents(share: float) -> tuple[Any, Array]:
+    """Return counts of words in 400 documents of two classes; one has other words in a share of the cases."""
+    with np.errstate(over="ignore"):  # splitmix64, as the streams of NumPy may change
+        z = np.arange(1, 400 * 42 + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    u = ((z ^ (z >> np.uint64(31))) >> np.uint64(11)).reshape(400, 42) * 2.0**-53
+    t, drawn = (u[:, 0] < 0.5).astype(float), u[:, 2:]
+    words = np.floor(2000.0**drawn).astype(int)
+    words += (t[:, None] > 0) & (words % 3 == 0) & (np.roll(drawn, 1, axis=1) < share)
+    x = csr_array((np.ones(words.size), (np.repeat(np.arange(400), 40), words.ravel() % 2000)), shape=(400, 2000))
+    x.sum_duplicates()
+    return x, t
+
+
+VOWPAL_WABBIT = {0.2: (0.266181, 0.266762), 0.5: (0.192298, 0.193720), 1.0: (0.059148, 0.067175)}
+"""The average loss that vw 9.11 prints for `documents`, and with --min_prediction -1e9 --max_prediction 1e9 beside."""
+
+
+@pytest.mark.parametrize("share", VOWPAL_WABBIT)
+def test_squared_steps_are_those_of_vowpal_wabbit_where_it_bounds_no_output(share: float) -> None:
+    x, t = documents(share)
+    loss = 2 * LMS(epochs=1).fit(x, t).history_[0]
+    assert loss == pytest.approx(VOWPAL_WABBIT[share][1], rel=1e-5)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5])
+@pytest.mark.parametrize("activation", ["tanh", "logistic"])
+def test_one_pass_of_a_sigmoid_is_no_worse_than_vowpal_wabbit(activation: str, share: float) -> None:
+    x, t = documents(share)
+    model = SigmoidPerceptron(mode="online", epochs=1, activation=activation).fit(x, t)
+    loss = 2 * model.history_[0] / (4 if activation == "tanh" else 1)  # of targets -1 and 1
+    assert loss <= 1.005 * VOWPAL_WABBIT[share][0]
 
 
 class PlainProximal:

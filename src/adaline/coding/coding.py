@@ -377,7 +377,8 @@ class _Rows:
         if len(factors) == 1 and factors[0].column is not None:
             texts = self.coding.column(factors[0].column, True).texts(self.frame)
             if texts.absent is None:  # the common case
-                return Entries(*texts.buckets(seed_of(factors[0].column), width))
+                which = None if texts.indices is None else np.ascontiguousarray(texts.indices, dtype=np.int32)
+                return Entries(*texts.buckets(seed_of(factors[0].column), width), which=which)
         hashes, absent = [], np.zeros(len(self.frame), dtype=bool)
         for factor in (factor for factor in factors if factor.category):
             name = factor.column or factor.text

@@ -21,11 +21,13 @@ class Entries(NamedTuple):
     codes : the columns of the entries, from zero, below it where there is no entry.
     values : those of the entries; None for ones.
     starts : (n + 1,), or None for one entry in each of n rows.
+    which : (n,) the index of the entry of each row, where rows share entries; a part of a term on its own.
     """
 
     codes: Codes32
     values: Array | None = None
     starts: Starts | None = None
+    which: Codes32 | None = None
 
     @classmethod
     def of_column(cls, column: Array, j: int) -> Entries:
@@ -105,7 +107,7 @@ def as_csr(rows: int, terms: list[tuple[int, list[Entries]]]) -> Any:
     for width, parts in terms:
         placed += [(base, part) for part in parts]
         base += width
-    size = sum(len(part.codes) for _, part in placed)
+    size = sum(len(part.codes if part.which is None else part.which) for _, part in placed)
     if size >= 2**31:
         raise InvalidData(f"{rows:,} rows have {size:,} entries, too many for one block: the texts are too long")
     indptr, indices, data = np.empty(rows + 1, dtype=np.int32), np.empty(size, dtype=np.int32), np.empty(size)
@@ -114,13 +116,16 @@ def as_csr(rows: int, terms: list[tuple[int, list[Entries]]]) -> Any:
         indices,
         data,
         [part.starts for _, part in placed],
+        [part.which for _, part in placed],
         [np.ascontiguousarray(part.codes, dtype=np.int32) for _, part in placed],
         [part.values for _, part in placed],
         [base for base, _ in placed],
         columns,
     )
     out = scipy.sparse.csr_array((data[:used], indices[:used], indptr), shape=(rows, columns), copy=False)
-    if any(len(parts) > 1 and any(part.starts is not None for part in parts) for _, parts in terms):
+    if all(part.starts is None for _, part in placed):
+        out.has_canonical_format = True  # known without a look at the entries
+    elif any(len(parts) > 1 and any(part.starts is not None for part in parts) for _, parts in terms):
         out.sort_indices()  # the columns of a part that has several entries a row lie between those of the next part
     return out
 

@@ -118,9 +118,8 @@ class Texts:
         return self.spread(self._hashes(seed))
 
     def buckets(self, seed: int, width: int) -> tuple[Codes32, Array]:
-        """Return the bucket of the text of each row, (n,), and its sign; of equal texts found once."""
-        codes, signs = signed_buckets(self._hashes(seed), width)
-        return self.spread(codes), self.spread(signs)
+        """Return the bucket of each text, (m,), and its sign."""
+        return signed_buckets(self._hashes(seed), width)
 
     def _hashes(self, seed: int) -> Hashes:
         out = np.empty(len(self.offsets) - 1, dtype=np.uint64)
@@ -530,17 +529,22 @@ def join_parts_reference(
     indices: Codes32,
     data: Array,
     starts: Sequence[Starts | None],
+    which: Sequence[Codes32 | None],
     codes: Sequence[Codes32],
     values: Sequence[Array | None],
     bases: Sequence[int],
     columns: int,
 ) -> int:
-    """Write rows in CSR from parts side by side, each with a code for a row or several; return how many entries."""
+    """Write rows in CSR from parts side by side, each with a code for a row or several; return how many entries.
+
+    Of a part whose rows share codes, `which` has the index of the code of each row.
+    """
     rows, entries = len(indptr) - 1, []
-    for part, (begin, one, value, base) in enumerate(zip(starts, codes, values, bases, strict=True)):
+    for part, (begin, at, one, value, base) in enumerate(zip(starts, which, codes, values, bases, strict=True)):
         row = np.arange(rows) if begin is None else np.repeat(np.arange(rows), np.diff(begin))
-        kept = one >= 0
         worth = np.ones(len(one)) if value is None else value
+        one, worth = (one, worth) if at is None else (one[at], worth[at])
+        kept = one >= 0
         entries.append((row[kept], np.full(kept.sum(), part), one[kept] + base, worth[kept]))
     of, parts, columns_of, worths = (np.concatenate(each) for each in zip(*entries, strict=True))
     order = np.lexsort((parts, of))

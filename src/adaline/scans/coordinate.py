@@ -15,7 +15,18 @@ after a hundred rows, as G has both at once):
 
     squared            u = (t - z) (1 - exp(-h q)) / q,   where eta is times the largest |t| so far
     logistic           y z + exp(y z) grows by h q,   y = 1 where t > 0, else -1
-    softmax, and the squared errors of sigmoids:   u = -h g / (1 + h q c), one implicit step; c = p (1 - p), or phi'^2
+    softmax            u = -h g / (1 + h q p (1 - p)), one implicit step
+
+Sigmoids have e = t - phi(z) and the slope phi' (logistic: 4 phi', so that both are 1 at zero). The squared error of
+rows that they have on the wrong side hardly changes with z, and the first steps are mostly such ones. So the first
+epoch follows the log likelihood, g = -e, later ones the squared error:
+
+    first epoch        as logistic, with eta = 1; tanh is that of 2 z, so that its eta is 1/2
+    later ones         g = -e slope,   u = -h g / (1 + h q phi' slope), one implicit step
+
+(In one pass over four pairs of newsgroups the mean of e^2 is 1.01 to 1.16 times that of Vowpal Wabbit's squared loss
+with steps of the squared error, 0.70 to 0.89 times with these. Vowpal Wabbit keeps outputs of the squared loss between
+the least and the largest target so far; where it is told not to, its loss is that of `squared` here, to five digits.)
 
 With `penalty` or `l1` (of the weights in the units of the columns, not of the intercept) the weights after a row
 minimise the sum of all gradients so far, of quadratics about earlier weights, and of penalty/2 ||w||^2 + l1 |w|, once
@@ -58,6 +69,8 @@ from adaline.scans.tally import CURVES, HOLD, REACH, REPLACED, SIZE, SPARE, STAT
 
 LOSSES = ("logistic", "squared", "softmax", "sigmoid_squared", "tanh_squared")
 RATE, LEAST, SMALL, SILENT = 0.5, 2.0**-900, 1e-9, 2.0**-48
+WIDTHS = {"tanh_squared": 2.0, "sigmoid_squared": 1.0}
+"""The difference of the targets of a sigmoid: it is the logistic function of so many times z."""
 
 
 class CoordinateRule(Scan):
@@ -183,9 +196,10 @@ class CoordinateRule(Scan):
         w, G = (self.root[0, at, k : self._last : self.pace] for k in (1, 2))
         z = self.theta @ x
         g, outcome = self._slopes(z, t)
-        unit = 1.0
+        width = 2.0 if self.loss == "sigmoid_squared" else 1.0
         if self.loss == "squared":
-            unit = self.numbers[REACH] = max(self.numbers[REACH], float((t * t).max()))
+            self.numbers[REACH] = max(self.numbers[REACH], float((t * t).max()))
+            width = math.sqrt(self.numbers[REACH])
         if not math.isfinite(outcome.loss) or not g @ g > (0.0 if self.loss == "squared" else SILENT):
             return outcome
         self._sum_up(at, self.steps)
@@ -200,7 +214,7 @@ class CoordinateRule(Scan):
         self.numbers[SPARE] += weight
         self.numbers[CURVES] += weight * float(part @ part)
         m = math.sqrt(self.numbers[SPARE] / self.numbers[CURVES]) if self.numbers[CURVES] > 0 else 1.0
-        u = self._steps(z, g, t, eta * math.sqrt(unit), m * (x @ factor))
+        u = self._steps(z, g, t, eta * width, m * (x @ factor))
         free = np.full(len(at), not self._held) | (at == 0)
         new = w + m * u * factor
         if self._held:
@@ -237,8 +251,13 @@ class CoordinateRule(Scan):
             loss = float((np.log1p(small) + np.maximum(-y * z, 0.0)).sum())
             g = -y * np.where(y * z >= 0, small, 1.0) / (1 + small)
             return g, RowOutcome(z, loss, 0.0, int((y * z <= 0).sum()), len(z), float((y * z).min()))
-        phi, slope, sign = (z, np.ones_like(z), t) if self.loss == "squared" else sigmoid(self._activation, z, t)
-        return -(t - phi) * slope, RowOutcome.of_squares(z, t - phi, sign * z)
+        if self.loss == "squared":
+            return z - t, RowOutcome.of_squares(z, t - z, t * z)
+        phi, slope, sign = sigmoid(self._activation, z, t)
+        outcome = RowOutcome.of_squares(z, t - phi, sign * z)
+        if self._likelihood:
+            return phi - np.where(sign > 0, 1.0, 1.0 - WIDTHS[self.loss]), outcome
+        return -(t - phi) * slope * self._steepness, outcome
 
     def _steps(self, z: Array, g: Array, t: Array, h: float, q: Array) -> Array:
         """Return u of each output, (K,)."""
@@ -246,18 +265,31 @@ class CoordinateRule(Scan):
         q = np.where(small, 1.0, q)
         if self.loss == "squared":
             u = g * np.expm1(-h * q) / q
-        elif self.loss == "logistic":
-            p = np.abs(g)
-            u = -np.copysign(log_steps((1 - p) / p, h * q) / q, g)
-        else:
+        elif self.loss == "softmax":
             p = np.where(g < 0, 1 + g, g)
-            c = p * (1 - p) if self.loss == "softmax" else sigmoid(self._activation, z, t)[1] ** 2
-            u = -h * g / (1 + h * q * c)
+            u = -h * g / (1 + h * q * p * (1 - p))
+        elif self.loss == "logistic" or self._likelihood:
+            wide = WIDTHS.get(self.loss, 1.0)
+            p = np.where(small, 0.5, np.abs(g) / wide)
+            u = -np.copysign(log_steps((1 - p) / p, wide * wide * h * q) / (wide * q), g)
+        else:
+            slope = sigmoid(self._activation, z, t)[1]
+            u = -h * g / (1 + h * q * slope * slope * self._steepness)
         return np.where(small, -h * g, u)
+
+    @property
+    def _likelihood(self) -> bool:
+        """Whether sigmoids take steps of the log likelihood: in the first epoch."""
+        return bool(self.numbers[HOLD] == 0)
 
     @property
     def _activation(self) -> str:
         return "tanh" if self.loss == "tanh_squared" else "logistic"
+
+    @property
+    def _steepness(self) -> float:
+        """One over the slope of the sigmoid at zero."""
+        return 1.0 if self.loss == "tanh_squared" else 4.0
 
     def _core(self) -> Any:
         if self._native is None and native is not None:

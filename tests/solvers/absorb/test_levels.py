@@ -50,6 +50,30 @@ def test_kernels_equal_their_references(columns: int) -> None:
         assert np.array_equal(both[:, 1], found)  # whatever is beside it
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_that_share_both_levels_are_merged(weighted: bool) -> None:
+    rng = np.random.default_rng(5)
+    starts, cells = np.array([0, 0, 40, 41, 100]), rng.integers(0, 9, (1, 100)).astype(np.int32)
+    weight = rng.random(100) if weighted else None
+    found, expected = (
+        native.level_pairs(starts, cells, weight, 9),
+        levels.level_pairs_reference(starts, cells, weight, 9),
+    )
+    assert expected is not None
+    for one, other in zip(found, expected, strict=True):
+        assert np.allclose(one, other, rtol=1e-14)
+    v, inverse = rng.normal(size=9), np.array([0.0, 1 / 40, 1.0, 1 / 59])
+    merged, plain = np.empty((2, 9))
+    native.level_product(merged, v, found[0], found[1][None], found[2], inverse)
+    native.level_product(plain, v, starts, cells, weight, inverse)
+    assert np.allclose(merged, plain, rtol=1e-12, atol=1e-13)
+    several = rng.permutation(100).astype(np.int32)[None]
+    assert native.level_pairs(starts, several, weight, 100) is None
+    assert levels.level_pairs_reference(starts, several, weight, 100) is None
+    with pytest.raises(ValueError, match="outside of the levels"):
+        native.level_pairs(starts, cells, weight, 8)
+
+
 def test_parts_of_a_graph() -> None:
     rng = np.random.default_rng(3)
     part = rng.integers(0, 4, 50)

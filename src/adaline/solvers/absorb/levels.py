@@ -36,6 +36,29 @@ def level_order_reference(order: LevelCodes, starts: NDArray[np.int64], codes: L
     starts[:] = np.concatenate([[0], np.cumsum(np.bincount(codes[0], minlength=len(starts) - 1))])
 
 
+LevelPairs = tuple[NDArray[np.int64], LevelCodes, Array]
+"""Where the pairs of each level of the first column begin, their levels of the other one, and their weights."""
+
+
+def level_pairs_reference(
+    starts: NDArray[np.int64], cells: LevelCodes, weight: Array | None, levels: int
+) -> LevelPairs | None:
+    """Return rows that are sorted by a level with those merged that share their other one, of cells (1, N), too.
+
+    They are in the order in which they come; None where fewer than a quarter of the rows would go.
+    """
+    rows, group = cells.shape[1], np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    _, first, inverse = np.unique(group * np.int64(levels) + cells[0], return_index=True, return_inverse=True)
+    if not rows or len(first) > rows - rows // 4:
+        return None
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    first = first[order]
+    begins = np.searchsorted(first, starts)
+    return begins, cells[0][first], np.bincount(place[inverse], weight, len(first)).astype(np.float64)
+
+
 def level_product_reference(
     out: Array, v: Array, starts: NDArray[np.int64], cells: LevelCodes, weight: Array | None, inverse: Array
 ) -> None:
@@ -151,6 +174,7 @@ def level_precondition_reference(
 add_sums: Any = level_sums_reference if native is None else native.level_sums
 subtract: Any = level_subtract_reference if native is None else native.level_subtract
 put_order: Any = level_order_reference if native is None else native.level_order
+merge_pairs: Any = level_pairs_reference if native is None else native.level_pairs
 product: Any = level_product_reference if native is None else native.level_product
 components: Any = level_components_reference if native is None else native.level_components
 factor: Any = level_factor_reference if native is None else native.level_factor

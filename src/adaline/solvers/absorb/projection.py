@@ -16,6 +16,9 @@ Two columns whose levels hang together by few rows, such as workers that seldom 
 Where PATIENCE steps are not enough, M is an approximate factor of the graph of levels (`levels.factor`), exact where
 that is a tree or a chain: S^-1 is the block of the second column in the inverse of D'W D, which is the Laplacian of
 that graph but for signs.
+
+Rows that share both of their levels are one row of their joint weight to S and to the graph: where these are many, as
+of workers that stay at a firm, steps go over the pairs.
 """
 
 from __future__ import annotations
@@ -31,14 +34,23 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData
-from adaline.solvers.absorb.levels import LevelFactor, factor, level_sums, precondition, product, put_order, subtract
+from adaline.solvers.absorb.levels import (
+    LevelFactor,
+    factor,
+    level_sums,
+    merge_pairs,
+    precondition,
+    product,
+    put_order,
+    subtract,
+)
 from adaline.sources.absorbed import Removal
 from adaline.sources.tables.effects import LevelCodes, Levels
 from adaline.sources.threads import one_blas_thread, run_tasks
 
 EPS = float(np.finfo(np.float64).eps)
 STEPS = 10_000  # of conjugate gradients for a column, at most
-PATIENCE = 100  # of them in the metric of weights, where the graph of levels has one of its own
+PATIENCE = 30  # of them in the metric of weights, where the graph of levels has one of its own
 REDUCTION = 1e-10  # of the residual, in one round
 ENOUGH = 1e-9  # of what remains of a column, that dummies may still explain
 ROUNDS = 4
@@ -134,7 +146,9 @@ class Projection:
         self.rows, self.weight = rows, weight
         self._first = _inverse(level_sums(rows.first, rows.sizes[0], None, weight))
         self._rest = _inverse(level_sums(rows.rest, rows.sizes[1], None, weight))
-        self._sorted = None if weight is None or not rows.sizes[1] else weight[rows.order]
+        ordered = None if weight is None or not rows.sizes[1] else weight[rows.order]
+        pairs = merge_pairs(rows.starts, rows.cells, ordered, rows.sizes[1]) if len(rows.rest) == 1 else None
+        self._cells = (rows.starts, rows.cells, ordered) if pairs is None else (pairs[0], pairs[1][None], pairs[2])
         self._factor: LevelFactor | None = None
         self._lock = Lock()
 
@@ -225,7 +239,7 @@ class Projection:
 
         Each ends when its residual has shrunk by REDUCTION, or to a tenth of what is enough.
         """
-        levels = (self.rows.starts, self.rows.cells, self._sorted, self._first)
+        levels = (*self._cells, self._first)
         most = [min(STEPS - one.steps, PATIENCE if self._waits(one) else STEPS) for one in columns]
         r = np.stack([one.rest for one in columns], axis=1)
         v, z = np.zeros_like(r), self._metric(r, by_graph)
@@ -280,8 +294,10 @@ class Projection:
         """Return the factor of the graph of the levels of two columns."""
         with self._lock:
             if self._factor is None:
-                codes = np.concatenate([self.rows.first, self.rows.rest + np.int32(self.rows.sizes[0])])
-                self._factor = factor(codes, sum(self.rows.sizes), self.weight)
+                starts, cells, weight = self._cells
+                groups = self.rows.sizes[0]
+                first = np.repeat(np.arange(groups, dtype=np.int32), np.diff(starts))
+                self._factor = factor(np.stack([first, cells[0] + np.int32(groups)]), sum(self.rows.sizes), weight)
             return self._factor
 
     def _length(self, x: Array) -> float:

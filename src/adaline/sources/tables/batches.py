@@ -24,7 +24,7 @@ from adaline.sources.threads import run_tasks
 
 PIECE = 2**16  # rows that are decoded at a time of a large row group
 ROW_GROUP_BYTES = 2**25  # size of a row group above which it is decoded in pieces
-DICTIONARY_BYTES = 2**18  # size of a dictionary above which texts are read one by one, which is then faster
+DICTIONARY_BYTES = 3 * 2**17  # size of a dictionary above which texts are read one by one: some may lie beside it
 FEW_GROUPS = 4  # row groups, of all files, that do not keep all threads busy by themselves
 
 SHARE = 0.25  # share of the free memory that decoded row groups are held in
