@@ -4,6 +4,7 @@
 # make test-gpu  the tests of devices, with torch and Triton: on a CUDA device, else in Triton's interpreter
 # make test-faults  KILLS=1000 learners killed under load, and what they acknowledged checked
 # make test-service  10,000 mutated bodies to the service, and what schemathesis makes of its description
+# make test-browser  the playground in Chromium, every scene; BROWSER="browser and not slow" for a short walk
 # make test-oldest  the same with the lowest versions of the dependencies that pyproject.toml allows
 # make bench  side by side with the peers: docs/benchmarks.md
 # make wheel  a wheel for this machine and its like, checked in an empty environment: dist/
@@ -28,7 +29,7 @@ export PYTHONUTF8 := 1
 # Byte code is written, whatever the shell says: without it every process of the tests compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick test-spark test-gpu test-oldest test-pure test-arm sanitize fuzz lint lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-service
+.PHONY: demo test quick test-spark test-gpu test-oldest test-pure test-arm sanitize fuzz lint lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-service test-browser
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.run
@@ -58,6 +59,13 @@ test-service: $(VENV)/.installed
 	$(PIP) install --quiet --group service
 	$(BIN)/python -m tests.serve.mutations --count 10000
 	$(BIN)/python -m tests.serve.described
+
+BROWSER ?= browser
+test-browser: $(VENV)/.installed
+	@command -v chromium || command -v chromium-browser || command -v google-chrome || { \
+		echo "Missing: Chromium. Install it (Debian, Ubuntu: the package chromium)." >&2; exit 1; }
+	$(PIP) install --quiet --group browser
+	$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal -m "$(BROWSER)" tests/playground
 
 # An environment of its own, with exactly the lowest versions; PYTHON is one that they have wheels for, as 3.11.
 OLDEST := $(VENV)-oldest
