@@ -39,6 +39,7 @@ inline bool is_short(const nb::dlpack::dtype& type) {
     throw nb::type_error("indices must be int32 or int64");
 }
 
+using Shorts = std::optional<nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
 using Chosen = std::optional<nb::ndarray<const index, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
 using Outputs = std::optional<nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>>;
 
@@ -121,6 +122,21 @@ inline Sparse sparse(const Vector& data, const Vector& indices, const Vector& in
             "indptr must ascend within data");
     require(!check || (x.short_indices ? within<Short> : within<Long>)(x.indices, begin, end, 0, D),
             "an index lies outside of the columns");
+    return x;
+}
+
+// The same rows with units beside their numbers, of which one output alone knows.
+inline Sparse with_units(Sparse x, const Shorts& units, const Shorts& starts, index K) {
+    if (!units) return x;
+    require(K == 1, "units apart from the numbers must be of one output");
+    require(starts && index(starts->size()) == x.rows + 1, "there must be starts of units for each row");
+    x.units = units->data();
+    x.starts = starts->data();
+    const nb::gil_scoped_release unlocked;
+    const index begin = x.starts[0], end = x.starts[x.rows];
+    require(begin >= 0 && end <= index(units->size()) && ascending<std::int32_t>(x.starts, x.rows + 1),
+            "starts must ascend within units");
+    require(within<std::int32_t>(x.units, begin, end, -x.columns, x.columns), "an index lies outside of the columns");
     return x;
 }
 

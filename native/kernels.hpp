@@ -23,11 +23,14 @@ struct Dense {
     const void* const* heads = nullptr;
 };
 
-// Row i holds data[k] in column indices[k] for k from indptr[i] to indptr[i + 1].
+// Row i holds data[k] in column indices[k] for k from indptr[i] to indptr[i + 1]. Where `units` is not null, it also
+// holds 1 in column j = units[k], or -1 in column ~j where j < 0, for k from starts[i] to starts[i + 1]: known to the
+// objective of one output alone.
 struct Sparse {
     const void *data, *indices, *indptr;
     bool single, short_indices, short_indptr;
     index rows, columns;
+    const std::int32_t *units = nullptr, *starts = nullptr;
 };
 
 // Targets t (rows x K, row-major) and weights (null: all are one).

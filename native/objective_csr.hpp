@@ -5,7 +5,11 @@
 //
 // Theta and gradient are kept column by column with the K outputs side by side, so that an entry of a row is one
 // multiply-add of vectors; one output alone needs no transposition. Rows are taken in batches, whose losses run on vectors.
+// Of one output, rows may have units, 1 or -1, beside their numbers, stored by their columns alone: a third of the memory
+// to read.
 #pragma once
+
+#include <bit>
 
 #include "csr.hpp"
 #include "objective.hpp"
@@ -13,6 +17,13 @@
 namespace adaline::ADALINE_ISA {
 
 inline constexpr index lot_rows = Panel::height;
+
+// The column of a unit, and a number with its sign: without a branch, as signs are random.
+inline index column_of(std::int32_t unit) { return unit ^ (unit >> 31); }
+
+inline double signed_by(std::int32_t unit, double a) {
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(a) ^ (std::uint64_t(unit < 0) << 63));
+}
 
 // A square of numbers in rows of `pitch`, at most `wide` of each and `high` rows; zeros elsewhere.
 inline void load_square(vec (&a)[lanes], const double* from, index pitch, index high, index wide) {
@@ -136,6 +147,7 @@ struct SparseDesk {
             if (K == 1) return one_output(r, first, rows, theta, z);
             parts_of_outputs([&]<int P>(index k) { row_outputs<P>(r, first, rows, theta.columns + k, wide, lines + k); });
         });
+        if (x.units) add_units(x, first, rows, theta, z);
         if (K > 1) turn_squares(z, lot_rows, lines, wide, rows, K, [&](index k, vec a) { return a + theta.constant[k]; });
     }
 
@@ -146,6 +158,15 @@ struct SparseDesk {
             for (const index end = x.indptr[first + i + 1]; k < end; ++k)
                 sum = multiply_add(double(x.data[k]), theta.columns[x.indices[k]], sum);
             z[i] = sum;
+        }
+    }
+
+    // z += what the units of rows give, one output.
+    static void add_units(const Sparse& x, index first, index rows, const Theta& theta, double* z) {
+        for (index i = 0, k = x.starts[first]; i < rows; ++i) {
+            double sum = 0;
+            for (const index end = x.starts[first + i + 1]; k < end; ++k) sum += signed_by(x.units[k], theta.columns[column_of(x.units[k])]);
+            z[i] += sum;
         }
     }
 
@@ -166,6 +187,9 @@ struct SparseDesk {
             if (K == 1) return gather_one(r, first, rows);
             parts_of_outputs([&]<int P>(index k) { row_gather<P>(r, first, rows, lines + k, wide, g + k, total + k); });
         });
+        if (!x.units) return;
+        for (index i = 0, k = x.starts[first]; i < rows; ++i)
+            for (const index end = x.starts[first + i + 1]; k < end; ++k) g[column_of(x.units[k])] += signed_by(x.units[k], slope[i]);
     }
 
     template <class R>

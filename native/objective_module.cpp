@@ -42,11 +42,14 @@ void objective_dense(const Buffer& sums, nb::handle x, Loss loss, double paramet
 
 void objective_csr(const Buffer& sums, const Vector& data, const Vector& indices, const Vector& indptr, Loss loss,
                    double parameter, const Reals& t, const Maybe& weight, const Reals& theta, const Reals& scale,
-                   const Reals& offset, Second second) {
-    const Sparse rows = sparse(data, indices, indptr, index(scale.size()));
-    const Machines m = machines(theta, scale, offset, rows.columns);
+                   const Reals& offset, Second second,
+                   const Shorts& units, const Shorts& starts) {
+    const Sparse numbers = sparse(data, indices, indptr, index(scale.size()));
+    const Machines m = machines(theta, scale, offset, numbers.columns);
+    const Sparse rows = with_units(numbers, units, starts, m.K);
     const Likelihood rated = likelihood(loss, parameter, t, weight, rows.rows, m.K);
     check(sums, sums_size(loss, m.K, rows.columns, second));
+    require(!units || second == Second::none, "second derivatives of rows with units apart are not known");
     const nb::gil_scoped_release unlocked;
     active->objectives->objective_csr(sums.data(), rows, rated, m, second);
 }
@@ -65,9 +68,11 @@ void product_dense(const Buffer& sums, nb::handle x, Loss loss, double parameter
 
 void product_csr(const Buffer& sums, const Vector& data, const Vector& indices, const Vector& indptr, Loss loss,
                  double parameter, const Reals& t, const Maybe& weight, const Reals& theta, const Reals& scale,
-                 const Reals& offset, const Reals& direction) {
-    const Sparse rows = sparse(data, indices, indptr, index(scale.size()));
-    const Machines m = machines(theta, scale, offset, rows.columns);
+                 const Reals& offset, const Reals& direction,
+                 const Shorts& units, const Shorts& starts) {
+    const Sparse numbers = sparse(data, indices, indptr, index(scale.size()));
+    const Machines m = machines(theta, scale, offset, numbers.columns);
+    const Sparse rows = with_units(numbers, units, starts, m.K);
     const Likelihood rated = likelihood(loss, parameter, t, weight, rows.rows, m.K);
     check(sums, m.K * (1 + rows.columns));
     require(direction.size() == theta.size(), "a direction must be like theta");
@@ -85,9 +90,11 @@ void margins_dense(const Buffer& z, nb::handle x, const Reals& theta, const Real
 }
 
 void margins_csr(const Buffer& z, const Vector& data, const Vector& indices, const Vector& indptr, const Reals& theta,
-                 const Reals& scale, const Reals& offset) {
-    const Sparse rows = sparse(data, indices, indptr, index(scale.size()));
-    const Machines m = machines(theta, scale, offset, rows.columns);
+                 const Reals& scale, const Reals& offset,
+                 const Shorts& units, const Shorts& starts) {
+    const Sparse numbers = sparse(data, indices, indptr, index(scale.size()));
+    const Machines m = machines(theta, scale, offset, numbers.columns);
+    const Sparse rows = with_units(numbers, units, starts, m.K);
     check(z, rows.rows * m.K);
     const nb::gil_scoped_release unlocked;
     active->objectives->margins_csr(z.data(), rows, m);
@@ -114,9 +121,12 @@ void gather_dense(const Buffer& sums, nb::handle x, const Reals& slope, const Ma
 }
 
 void gather_csr(const Buffer& sums, const Vector& data, const Vector& indices, const Vector& indptr, const Reals& slope,
-                const Maybe& curvature, const Reals& scale, const Reals& offset) {
-    const Sparse rows = sparse(data, indices, indptr, index(scale.size()));
-    const Machines m = rates(sums, slope, curvature, scale, offset, rows.rows, rows.columns);
+                const Maybe& curvature, const Reals& scale, const Reals& offset,
+                const Shorts& units, const Shorts& starts) {
+    const Sparse numbers = sparse(data, indices, indptr, index(scale.size()));
+    const Machines m = rates(sums, slope, curvature, scale, offset, numbers.rows, numbers.columns);
+    const Sparse rows = with_units(numbers, units, starts, m.K);
+    require(!units || !curvature, "second derivatives of rows with units apart are not known");
     const nb::gil_scoped_release unlocked;
     active->objectives->gather_csr(sums.data(), rows, m, slope.data(), curvature ? curvature->data() : nullptr);
 }
@@ -135,22 +145,24 @@ double spread_dense(const Buffer& sums, nb::handle x, const Maybe& weight) {
 void bind_objectives(nb::module_& m) {
     const auto array = [](const char* name) { return nb::arg(name).noconvert(); };
     const auto optional = [](const char* name) { return nb::arg(name).noconvert().none(); };
+    const auto missing = [](const char* name) { return nb::arg(name).noconvert().none() = nb::none(); };
     m.def("objective_dense", &objective_dense, array("sums"), "x"_a, "loss"_a, "parameter"_a, array("t"),
           optional("weight"), array("theta"), array("scale"), array("offset"), "second"_a);
     m.def("objective_csr", &objective_csr, array("sums"), array("data"), array("indices"), array("indptr"), "loss"_a,
-          "parameter"_a, array("t"), optional("weight"), array("theta"), array("scale"), array("offset"), "second"_a);
+          "parameter"_a, array("t"), optional("weight"), array("theta"), array("scale"), array("offset"), "second"_a,
+          missing("units"), missing("starts"));
     m.def("product_dense", &product_dense, array("sums"), "x"_a, "loss"_a, "parameter"_a, array("t"),
           optional("weight"), array("theta"), array("scale"), array("offset"), array("direction"));
     m.def("product_csr", &product_csr, array("sums"), array("data"), array("indices"), array("indptr"), "loss"_a,
           "parameter"_a, array("t"), optional("weight"), array("theta"), array("scale"), array("offset"),
-          array("direction"));
+          array("direction"), missing("units"), missing("starts"));
     m.def("margins_dense", &margins_dense, array("z"), "x"_a, array("theta"), array("scale"), array("offset"));
     m.def("margins_csr", &margins_csr, array("z"), array("data"), array("indices"), array("indptr"), array("theta"),
-          array("scale"), array("offset"));
+          array("scale"), array("offset"), missing("units"), missing("starts"));
     m.def("gather_dense", &gather_dense, array("sums"), "x"_a, array("slope"), optional("curvature"), array("scale"),
           array("offset"));
     m.def("gather_csr", &gather_csr, array("sums"), array("data"), array("indices"), array("indptr"), array("slope"),
-          optional("curvature"), array("scale"), array("offset"));
+          optional("curvature"), array("scale"), array("offset"), missing("units"), missing("starts"));
     m.def("spread_dense", &spread_dense, array("sums"), "x"_a, optional("weight"));
 }
 

@@ -185,6 +185,8 @@ def objective_csr(
     scale: Reals,
     offset: Reals,
     second: Second,
+    units: Codes | None = None,
+    starts: Codes | None = None,
 ) -> None: ...
 def product_dense(
     sums: Reals,
@@ -211,10 +213,20 @@ def product_csr(
     scale: Reals,
     offset: Reals,
     direction: Reals,
+    units: Codes | None = None,
+    starts: Codes | None = None,
 ) -> None: ...
 def margins_dense(z: Reals, x: Rows, theta: Reals, scale: Reals, offset: Reals) -> None: ...
 def margins_csr(
-    z: Reals, data: Floats, indices: Integers, indptr: Integers, theta: Reals, scale: Reals, offset: Reals
+    z: Reals,
+    data: Floats,
+    indices: Integers,
+    indptr: Integers,
+    theta: Reals,
+    scale: Reals,
+    offset: Reals,
+    units: Codes | None = None,
+    starts: Codes | None = None,
 ) -> None: ...
 def gather_dense(sums: Reals, x: Rows, slope: Reals, curvature: Reals | None, scale: Reals, offset: Reals) -> None: ...
 def gather_csr(
@@ -226,6 +238,8 @@ def gather_csr(
     curvature: Reals | None,
     scale: Reals,
     offset: Reals,
+    units: Codes | None = None,
+    starts: Codes | None = None,
 ) -> None: ...
 def descend(H: Reals, g: Reals, w: Reals, l1: Reals, sweeps: int, enough: float) -> float: ...
 def level_sums(out: Reals, codes: Integers, x: Reals | None, weight: Reals | None) -> None: ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from adaline.arrays import is_sparse
+from adaline.block import UnitsApart
 from adaline.errors import AdalineWarning, warn
 
 native: Any
@@ -23,6 +24,10 @@ def call_native(name: str, out: Any, x: Any, *rest: Any) -> None:
     """Call the kernel of this name for dense or sparse rows x, with what it writes to and what else it takes."""
     if is_sparse(x):
         getattr(native, f"{name}_csr")(out, x.data, x.indices, x.indptr, *rest)
+    elif isinstance(x, UnitsApart):
+        numbers = x.numbers
+        arrays = (numbers.data, numbers.indices, numbers.indptr)
+        getattr(native, f"{name}_csr")(out, *arrays, *rest, x.units, x.starts)
     else:
         getattr(native, f"{name}_dense")(out, x, *rest)
 

@@ -20,7 +20,7 @@ from scipy import sparse
 
 from adaline import __version__, datasets
 from adaline.arrays import Array
-from adaline.block import Block, Shape
+from adaline.block import Block, Shape, UnitsApart
 from adaline.coding import texts as coding_texts
 from adaline.coding.texts import Texts
 from adaline.kernels import native
@@ -132,6 +132,10 @@ def checks() -> Iterator[Agreement]:
                 yield _mixture(f"{'full' if whole else 'diagonal'} {layout}", block, at, whole)
         for start, kind in _scans():
             yield _scan(layout, blocks[kind], start)
+    rounded = sparse.csr_array(np.where(np.abs(dense) > 1, np.sign(dense), dense))
+    apart = Block(UnitsApart.of(rounded), targets["bits"][:, :1].copy(), weight)
+    yield from _likelihood("units apart", apart, Point(LOSSES["logistic"](), theta[:1], view, direction[:1]))
+    yield _spread("units apart", apart)
     yield _descent(dense, score[:, 0])
     yield from _refinement(Block(dense, score, weight, None), rng)
     for width in (None, 64):
@@ -228,22 +232,22 @@ def _likelihood(layout: str, block: Block, point: Point) -> Iterator[Agreement]:
     def sums() -> list[Array]:
         found = []
         for second in seconds:
-            out = Objective.zero(block.shape, outputs=OUTPUTS, coupled=loss.coupled, second=second)
+            out = Objective.zero(block.shape, outputs=len(point.theta), coupled=loss.coupled, second=second)
             out.add(block, point)
             found.append(out.sums)
         return found
 
     def product() -> list[Array]:
-        out = HessianProduct.zero(block.shape, outputs=OUTPUTS)
+        out = HessianProduct.zero(block.shape, outputs=len(point.theta))
         out.add(block, point)
         return [out.sums]
 
     name = f"{'own loss' if loss.kernel is None else loss.name} {layout}"
     yield Agreement(
         *("objective", name, 1e-12, sums),
-        lambda: [objective_reference(block, point, second) for second in seconds],
+        lambda: [objective_reference(block.packed(), point, second) for second in seconds],
     )
-    yield Agreement("product", name, 1e-12, product, lambda: [product_reference(block, point)])
+    yield Agreement("product", name, 1e-12, product, lambda: [product_reference(block.packed(), point)])
 
 
 def _own_loss() -> Loss:

@@ -9,7 +9,8 @@ import pytest
 from scipy import sparse
 
 from adaline import kernels
-from adaline.block import Block, Columns, Shape
+from adaline.arrays import as_dense
+from adaline.block import Block, Columns, Shape, UnitsApart
 from adaline.losses import LOSSES, CustomLoss, Huber, Loss
 from adaline.sums import HessianProduct, Objective, Point, Spread, ThinnedCurvature, Thinning, View
 from adaline.sums.objective import objective_reference, product_reference
@@ -26,6 +27,7 @@ LAYOUTS: dict[str, Any] = {
     "columns": lambda x: Columns([np.ascontiguousarray(c) for c in x.T]),
     "csr": sparse.csr_array,
     "csr float32": lambda x: sparse.csr_matrix(x.astype(np.float32)),
+    "units apart": lambda x: UnitsApart.of(sparse.csr_array(x)),
 }
 
 
@@ -43,6 +45,7 @@ def problem(loss: Loss, n: int, D: int, outputs: int, layout: str = "C") -> tupl
     rng = np.random.default_rng(n + 7 * D)
     x = rng.normal(size=(n, D))
     x = np.where(rng.random(x.shape) < 0.3, 0.0, x).astype(np.float32).astype(float)
+    x[np.abs(x) > 0.8] = np.sign(x[np.abs(x) > 0.8])
     theta, direction = rng.normal(size=(2, outputs, 1 + D)) / np.sqrt(1 + D)
     view = View(np.ldexp(1.0, rng.integers(-2, 3, D)), rng.normal(size=D))
     block = Block(LAYOUTS[layout](x), targets(loss, rng, n, outputs), rng.integers(0, 4, n).astype(float))
@@ -92,7 +95,7 @@ def test_every_layout(name: str, layout: str) -> None:
 @pytest.mark.parametrize("outputs", [1, 2, 4, 7, 9, 19, 41])
 @pytest.mark.parametrize("D", [1, 7, 8, 9, 24, 65, 300, 1500])
 def test_every_shape(name: str, outputs: int, D: int) -> None:
-    for layout in ("C", "F", "csr"):
+    for layout in ("C", "F", "csr", "units apart"):
         block, point = problem(LOSSES[name](), 205, D, outputs, layout)
         for second in ("none", *seconds(point.loss)) if outputs < 10 and D < 70 else ("none",):
             assert_native(block, point, second)
@@ -103,7 +106,7 @@ def test_every_shape(name: str, outputs: int, D: int) -> None:
 def test_nothing_hides_a_bad_number(name: str) -> None:
     for layout in LAYOUTS:
         block, point = problem(LOSSES[name](), 60, 3, 2, layout)
-        rows = block.x.toarray() if sparse.issparse(block.x) else block.gathered().x.copy()
+        rows = as_dense(block.gathered().x).copy()
         rows[50, 1] = np.nan
         weight = np.ones(60)
         weight[50] = 0.0

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
@@ -15,6 +16,7 @@ from adaline.input.labels import Labels
 from adaline.input.open import LabelledRows
 from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
+from adaline.sources.held import CompactRows, hold_rows
 from adaline.sources.views import recoded
 from adaline.sums import ClassWeights, LabelWeights, Spread
 
@@ -42,9 +44,10 @@ class ClassifiedRows:
     classes : (C,) labels.
     source : the rows, with the class index of each as target.
     counts : (C,) weight of the rows of each class.
-    spread : mean and spread of the columns.
+    spread : mean and spread of the columns of `source`.
     sample : some rows where they are streamed, else None.
     lightest : the smallest positive weight of a row; None where it is not known.
+    columns : the indices of the columns of `source` among all, where it has only those with entries; None: all.
     """
 
     classes: Labels
@@ -53,6 +56,7 @@ class ClassifiedRows:
     spread: Spread
     sample: Source | None
     lightest: float | None
+    columns: NDArray[np.intp] | None = None
 
     def with_rows(self) -> ClassifiedRows:
         """Return the same without the classes whose rows have no weight."""
@@ -83,25 +87,39 @@ def in_order(rows: ClassifiedRows, order: Sequence[Any]) -> ClassifiedRows:
     return replace(rows, classes=classes, source=recoded(rows.source, values), counts=counts, sample=sample)
 
 
-def open_classes(given: LabelledRows, class_weight: Any, system: str = "LogisticRegression") -> ClassifiedRows:
+def _indexed(rows: Source, codes: Array) -> Source:
+    """Return rows whose targets are codes of labels with the index of each among the codes, (C,), as target."""
+    order = np.argsort(codes)
+    found = order[np.searchsorted(codes, rows.read_targets(), sorter=order)]
+    return rows.with_targets(found.astype(np.float64))
+
+
+def open_classes(
+    given: LabelledRows, class_weight: Any, system: str = "LogisticRegression", hold: bool = False
+) -> ClassifiedRows:
     """Return rows with the class index of each as target, weighted by class; one read, two with class weights.
 
-    `system` is the name that messages say.
+    `system` is the name that messages say; `hold` : whether wide sparse rows are held in the columns that have entries.
     """
     spread: Spread | None
     sample: Source | None
+    held = None
     if given.numbered is not None:
         rows, book = given.numbered()
-        weights, spread, sample = read_first_pass(rows, LabelWeights, book=book)
+        held = hold_rows(rows) if hold else None
+        if held is None:
+            weights, spread, sample = read_first_pass(rows, LabelWeights, book=book)
+        else:
+            weights, spread, sample = held.sum(LabelWeights, book=book), None, None
         classes, counts, codes = weights.sorted()
         if sample is not None and len(classes):
-            order = np.argsort(codes)
-            found = order[np.searchsorted(codes, sample.read_targets(), sorter=order)]
-            sample = sample.with_targets(found.astype(np.float64))
-        source = given.encoded(classes)
+            sample = _indexed(sample, codes)
+        source = given.encoded(classes) if held is None else _indexed(held, codes)
     else:
         classes = given.all_classes()
         source = given.encoded(classes)
+        held = hold_rows(source) if hold else None
+        source = source if held is None else held
         if source.costly:
             weights, spread, sample = read_first_pass(source, ClassWeights)
         else:
@@ -110,11 +128,14 @@ def open_classes(given: LabelledRows, class_weight: Any, system: str = "Logistic
     if len(classes) < 2 or (counts > 0).sum() < 2:
         shown = f"one class, '{classes[int(counts.argmax())]}'" if len(classes) else "none"
         raise InvalidData(f"{system} needs rows of at least 2 classes; there is {shown}")
+    columns = None if held is None else held.columns
+    if isinstance(source, CompactRows) and len(classes) > 2:  # several outputs have no sums over units apart
+        source = source.packed()
     if class_weight is None:
         spread = column_spread(source) if spread is None else spread
-        return ClassifiedRows(classes, source, counts, spread, sample, weights.lightest)
+        return ClassifiedRows(classes, source, counts, spread, sample, weights.lightest, columns)
     own = class_weights(class_weight, classes, counts)
     source = recoded(source, np.arange(len(classes), dtype=float)[:, None], own)
     if (counts * own > 0).sum() < 2:
         raise InvalidData("class_weight leaves rows of one class only")
-    return ClassifiedRows(classes, source, counts * own, column_spread(source), None, None)
+    return ClassifiedRows(classes, source, counts * own, column_spread(source), None, None, columns)

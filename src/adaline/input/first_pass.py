@@ -11,9 +11,11 @@ import numpy as np
 
 from adaline.block import Block
 from adaline.solvers.smooth.choose import sample_rows
-from adaline.solvers.smooth.problem import check_spread, column_spread
-from adaline.sources import ArraySource, Source
+from adaline.solvers.smooth.problem import TYPICAL, check_spread, column_spread
+from adaline.sources import Source
+from adaline.sources.sample import sampled
 from adaline.sums import ClassWeights, JointSum, RowSample, Spread, Sum
+from adaline.sums.sample import WIDE
 
 SAMPLE = 2**21  # numbers of a sample at most, as each part of a sum over a stream holds one
 
@@ -29,6 +31,8 @@ class FirstPass(NamedTuple):
 def read_first_pass(source: Source, kind: type[Sum], theta: Any = None, **config: Any) -> FirstPass:
     """Return the sum `kind` over the targets of a stream, the spread of its columns, and a sample, in one read."""
     most = min(sample_rows(1 + source.shape.features), SAMPLE // (1 + source.shape.features))
+    if source.sparse and source.shape.features >= WIDE:  # rows stay sparse in a sample
+        most = TYPICAL
     kinds: tuple[tuple[type[Sum], dict[str, Any]], ...] = (
         *((kind, config), (Spread, {})),
         (RowSample, {"most": max(most, 1)}),
@@ -37,8 +41,7 @@ def read_first_pass(source: Source, kind: type[Sum], theta: Any = None, **config
         found, spread, some = source.sum(JointSum, (theta, None, None), kinds=kinds).parts
     assert isinstance(spread, Spread)
     assert isinstance(some, RowSample)
-    sample = ArraySource(some.x, some.t, some.weight if source.weighted else None, source.names)
-    return FirstPass(found, check_spread(spread, source), sample)
+    return FirstPass(found, check_spread(spread, source), sampled(some, source))
 
 
 def first_pass(source: Source, kind: type[Sum], theta: Any = None) -> FirstPass:

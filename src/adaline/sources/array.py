@@ -15,6 +15,8 @@ from adaline.scans import Scan
 from adaline.sources.base import BLOCK_ELEMENTS, DualGram, IndexedSource, InMemory, Source, block_rows
 from adaline.sums.columns import sparse_exponents
 
+WIDEST = 2**13  # columns whose D x D matrix is formed by any sum
+ENTRIES = 4  # of a block for each of more columns
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
@@ -110,9 +112,12 @@ class SparseSource(HostRows):
 
     @cached_property
     def n_blocks(self) -> int:
-        """Few blocks, as each carries a D x D matrix: one for every 64 D^2 multiply-adds."""
+        """Few blocks, as each carries a D x D matrix, one for every 64 D^2 multiply-adds, or vectors (D,), if wide."""
+        features = max(self.shape.features, 1)
+        if features > WIDEST:
+            return int(min(max(self.x.nnz / (ENTRIES * features), 1), 16, max(self.n_rows, 1)))
         work = float(np.square(np.diff(self.x.indptr), dtype=np.float64).sum())
-        return int(min(max(work / (64.0 * max(self.shape.features, 1) ** 2), 1), 256, max(self.n_rows, 1)))
+        return int(min(max(work / (64.0 * features**2), 1), 256, max(self.n_rows, 1)))
 
     def block(self, i: int) -> Block:
         """Return the rows of block i; the index arrays are views."""

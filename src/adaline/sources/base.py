@@ -171,7 +171,7 @@ class Source(ABC):
         def work(_: int, task: tuple[int, Reader]) -> None:
             out = kind.zero(self.shape, **config)
             for block in task[1]():
-                out.add(block if kind.reads_columns else block.packed(), theta)
+                out.add(block.read_by(kind), theta)
             forest.put(task[0], out)
 
         limited = one_blas_thread() if kind.uses_blas and self.parallel else nullcontext()
@@ -228,14 +228,17 @@ class Source(ABC):
         found = self.each_block(function) if self.parts is None else self.parts.map(self, function)
         return np.concatenate(found)
 
-    def each_block(self, function: Callable[[Block], T]) -> list[T]:
-        """Return function(block) of all blocks, in the order of the rows; blocks are read in threads, or in parts."""
+    def each_block(self, function: Callable[[Block], T], packed: bool = True) -> list[T]:
+        """Return function(block) of all blocks, in the order of the rows; blocks are read in threads, or in parts.
+
+        Unless `packed`, x may be Columns or UnitsApart.
+        """
         if self.parts is not None:
             return [value for part in self.parts.each(self, partial(_each_block, function)) for value in part]
         found: dict[int, list[T]] = {}
 
         def work(i: int, read: Reader) -> None:
-            found[i] = [function(block.packed()) for block in read()]
+            found[i] = [function(block.packed() if packed else block) for block in read()]
 
         with one_blas_thread():
             run_tasks(self.readers(), work, self._max_threads())

@@ -7,9 +7,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.arrays import is_sparse
 from adaline.block import Block
 from adaline.sources.array import ArraySource, SparseSource, source_of
 from adaline.sources.base import InMemory, Source
+from adaline.sources.held import CompactRows
 from adaline.sums import RowSample
 
 
@@ -20,8 +22,7 @@ def draw_rows(source: Source, rows: int, seed: int = 0, *, among: NDArray[np.int
     Of a stream it is the sample of those that have a weight with the smallest hashes of their indices.
     """
     if source.streamed and among is None:
-        some = source.sum(RowSample, most=rows, salt=seed)
-        return ArraySource(some.x, some.t, some.weight if source.weighted else None, source.names)
+        return sampled(source.sum(RowSample, most=rows, salt=seed), source)
     count = source.count_rows() if among is None else len(among)
     rows = min(rows, count)
     ends = np.arange(rows + 1) * count // max(rows, 1)
@@ -33,15 +34,23 @@ def draw_rows(source: Source, rows: int, seed: int = 0, *, among: NDArray[np.int
     return source_of([block for block in found if block is not None], source.names)
 
 
+def sampled(some: RowSample, source: Source) -> ArraySource | SparseSource:
+    """Return a sample of the rows of a source as a source."""
+    kind = SparseSource if is_sparse(some.x) else ArraySource
+    return kind(some.x, some.t, some.weight if source.weighted else None, source.names)
+
+
 def _taken(indices: NDArray[np.intp], block: Block) -> Block | None:
     """Return those of the rows with these indices, ascending, that are in a block; None where there are none."""
     first, last = np.searchsorted(indices, [block.first_row, block.first_row + block.rows])
     return block.taken(indices[first:last] - block.first_row) if first < last else None
 
 
-def select_columns(source: Source, columns: NDArray[np.intp]) -> ArraySource | SparseSource | None:
+def select_columns(source: Source, columns: NDArray[np.intp]) -> Source | None:
     """Return some columns of a source, in the order given; None where its rows do not lie in memory."""
     out: ArraySource | SparseSource
+    if isinstance(source, CompactRows):
+        return source.take_columns(columns)
     if isinstance(source, SparseSource):
         out = SparseSource(source.x[:, columns], source.t, source.weight)
         out.exponent = np.concatenate([source.exponent[columns], source.exponent[source.shape.features :]])

@@ -27,6 +27,9 @@ class Sum(ABC):
     reads_columns: ClassVar[bool] = False
     """Whether `add` accepts a block whose x are Columns."""
 
+    reads_units: ClassVar[bool] = False
+    """Whether `add` accepts a block whose x are UnitsApart."""
+
     @classmethod
     @abstractmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:

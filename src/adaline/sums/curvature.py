@@ -17,17 +17,21 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
-from adaline.block import Block, Shape
+from adaline.block import Block, Shape, UnitsApart
+from adaline.kernels import native
 from adaline.row_hashes import row_uniforms
 from adaline.sums.base import Totals
 from adaline.sums.moments import PIECE
 from adaline.sums.objective import Point, View, gather, margins, row_weights, rows_in_view, second_moments
 
+ROUNDING = 2.0**-40  # share of a sum of squares about zero that those about an offset are above, whatever rounding says
+
 
 class CurvatureDiagonal(Totals):
-    """The diagonal (K, 1 + D) at a Point; sparse rows stay sparse where the view has no offset."""
+    """The diagonal (K, 1 + D) at a Point; sparse rows stay sparse."""
 
     uses_blas: ClassVar[bool] = True
+    reads_units: ClassVar[bool] = True
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
@@ -37,8 +41,10 @@ class CurvatureDiagonal(Totals):
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at a Point."""
         point: Point = theta
-        if is_sparse(block.x) and not point.view.offset.any():
-            self.sums += _sparse(block.gathered(), point)
+        if not isinstance(block.x, UnitsApart) or native is None or len(point.theta) > 1:
+            block = block.gathered() if is_sparse(block.x) else block.packed()
+        if is_sparse(block.x) or isinstance(block.x, UnitsApart):
+            self.sums += _sparse(block, point)
             return
         for piece in block.pieces(PIECE):
             rows = rows_in_view(piece, point.view)
@@ -49,12 +55,26 @@ class CurvatureDiagonal(Totals):
 
 
 def _sparse(block: Block, point: Point) -> Array:
-    """Return the diagonal over one block of sparse rows, (K, 1 + D)."""
+    """Return the diagonal over one block of sparse rows, (K, 1 + D).
+
+    sum c (x scale + offset)^2 = scale^2 sum c x^2 + 2 scale offset sum c x + offset^2 sum c
+    """
     x, scale = block.x, point.view.scale
-    z = margins(block, point)
+    constant = point.loss.concordance == 0  # whatever the outputs
+    z = np.zeros((block.rows, len(point.theta))) if constant else margins(block, point)
     curvature = row_weights(block, z) * point.loss.curvature(z, block.t)
-    squares = type(x)((np.square(x.data, dtype=np.float64), x.indices, x.indptr), x.shape)
-    return gather(replace(block, x=squares), curvature, View(scale**2, np.zeros_like(scale)))
+    if isinstance(x, UnitsApart):
+        squares = x.squared()
+    else:
+        squares = type(x)((np.square(x.data, dtype=np.float64), x.indices, x.indptr), x.shape)
+    none, offset = np.zeros_like(scale), point.view.offset
+    out = gather(replace(block, x=squares), curvature, View(scale**2, none))
+    if offset.any():
+        bent = (curvature >= 0).all(axis=0)[:, None]  # not by a loss that is not convex
+        least = np.where(bent, ROUNDING * out[:, 1:], -np.inf)
+        out[:, 1:] += offset * (2 * gather(block, curvature, View(scale, none))[:, 1:] + offset * out[:, :1])
+        np.maximum(out[:, 1:], least, out=out[:, 1:])
+    return out
 
 
 class Thinning(NamedTuple):

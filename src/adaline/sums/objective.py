@@ -6,8 +6,9 @@
               = sum weight (diag(p) - p p') (x) (1, v)(1, v)'      softmax: all outputs together, class after class
 
 A view (scale and offset) brings columns to unit spread about zero without a copy of X, so that results do not depend on
-units; its scales are powers of two and cost no rounding. Sparse rows have no offset. The native kernels compute all of
-it in one read of X; the references here are tested against them, and serve devices and user-defined losses.
+units; its scales are powers of two and cost no rounding. Few columns of sparse rows have an offset. The native kernels
+compute all of it in one read of X; the references here are tested against them, and serve devices and user-defined
+losses.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from adaline.arrays import Array, as_dense, host, is_sparse, namespace, to_device_of
-from adaline.block import Block, Columns, Shape
+from adaline.block import Block, Columns, Shape, UnitsApart
 from adaline.kernels import call_native, native
 from adaline.losses import Loss
 from adaline.sums.base import Totals
@@ -49,6 +50,7 @@ class Objective(Totals):
 
     uses_blas: ClassVar[bool] = True
     reads_columns: ClassVar[bool] = True
+    reads_units: ClassVar[bool] = True
 
     def __init__(self, outputs: int, features: int, coupled: bool, second: str, sums: Array) -> None:
         self.outputs, self.features, self.coupled, self.second, self.sums = outputs, features, coupled, second, sums
@@ -92,6 +94,8 @@ class Objective(Totals):
         point: Point = theta
         if block.t.shape[1] == 1 < len(point.theta) and not point.loss.coupled:
             block = replace(block, t=namespace(block.t).concat([block.t] * len(point.theta), axis=1))
+        if len(point.theta) > 1 or self.second != "none":
+            block = _without_units_apart(block)
         if self.second == "all" and is_sparse(block.x) and block.x.nnz > FULL * math.prod(block.x.shape):
             for piece in block.pieces(PIECE):
                 self.add(replace(piece, x=as_dense(piece.x)), point)
@@ -116,6 +120,7 @@ class HessianProduct(Totals):
 
     uses_blas: ClassVar[bool] = True
     reads_columns: ClassVar[bool] = True
+    reads_units: ClassVar[bool] = True
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
@@ -125,6 +130,8 @@ class HessianProduct(Totals):
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at a Point with a direction."""
         point: Point = theta
+        if len(point.theta) > 1:
+            block = _without_units_apart(block)
         if not _read_natively(block):
             for piece in block.pieces(PIECE):
                 self.sums += product_reference(piece, point)
@@ -149,8 +156,13 @@ def _read_natively(block: Block) -> bool:
     return (
         native is not None
         and block.chosen is None
-        and (is_sparse(block.x) or isinstance(block.x, np.ndarray | Columns))
+        and (is_sparse(block.x) or isinstance(block.x, np.ndarray | Columns | UnitsApart))
     )
+
+
+def _without_units_apart(block: Block) -> Block:
+    """Return the block with its ones among the other numbers: apart, only sums of one output know them."""
+    return block.packed() if isinstance(block.x, UnitsApart) else block
 
 
 def _rows(a: Array) -> Array:
@@ -195,7 +207,8 @@ def second_moments(block: Block, weight: Array, view: View) -> Array:
 
 def _margins(block: Block, point: Point, theta: Array) -> Array:
     z = np.empty((block.rows, len(theta)))
-    call_native("margins", z, block.x, _rows(theta), *point.view)
+    x = block.packed().x if isinstance(block.x, UnitsApart) and len(theta) > 1 else block.x
+    call_native("margins", z, x, _rows(theta), *point.view)
     return z
 
 

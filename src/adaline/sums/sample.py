@@ -9,22 +9,28 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, as_dense, host
+from adaline.arrays import Array, as_dense, host, is_sparse
 from adaline.block import Block, Shape
 from adaline.row_hashes import row_hashes
 from adaline.sums.base import Sum
 
+WIDE = 2**14  # columns from which sparse rows stay sparse
+
 
 class RowSample(Sum):
-    """At most `most` rows of positive weight: x (m, D), t (m, K), weight (m,), index in the source (m,), hash (m,)."""
+    """At most `most` rows of positive weight: x (m, D), t (m, K), weight (m,), index in the source (m,), hash (m,).
+
+    x is dense, or CSR where rows are sparse and wide.
+    """
 
     def __init__(
         self,
         most: int,
         salt: int,
-        x: Array,
+        x: Any,
         t: Array,
         weight: Array,
         row: NDArray[np.int64],
@@ -49,7 +55,8 @@ class RowSample(Sum):
             chosen = chosen[hashes[chosen] < self.hashes.max()]
         chosen = chosen[_smallest(hashes[chosen], self.most)]
         rows = block.taken(chosen)
-        x, t = host(as_dense(rows.x)), host(rows.t)
+        wide = is_sparse(rows.x) and rows.x.shape[1] >= WIDE
+        x, t = rows.x if wide else host(as_dense(rows.x)), host(rows.t)
         self.merge(type(self)(self.most, self.salt, x, t, weight[chosen], block.first_row + chosen, hashes[chosen]))
 
     def merge(self, other: Self) -> None:
@@ -59,8 +66,15 @@ class RowSample(Sum):
         chosen = chosen[np.argsort(row[chosen], kind="stable")]
         self.row, self.hashes = row[chosen], hashes[chosen]
         self.x, self.t, self.weight = (
-            np.concatenate(pair)[chosen] for pair in ((self.x, other.x), (self.t, other.t), (self.weight, other.weight))
+            _stacked(*pair)[chosen] for pair in ((self.x, other.x), (self.t, other.t), (self.weight, other.weight))
         )
+
+
+def _stacked(first: Any, second: Any) -> Any:
+    """Return the rows of two arrays, as CSR where one of them is; of none the other."""
+    if is_sparse(first) or is_sparse(second):
+        return scipy.sparse.vstack([scipy.sparse.csr_array(part) for part in (first, second)]).tocsr()
+    return np.concatenate([first, second])
 
 
 def _smallest(hashes: NDArray[np.uint64], most: int) -> NDArray[np.intp]:

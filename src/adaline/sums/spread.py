@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
-from adaline.block import Block, Columns, Shape
-from adaline.kernels import native
+from adaline.block import Block, Columns, Shape, UnitsApart
+from adaline.kernels import call_native, native
 from adaline.sums.base import Sum
 from adaline.sums.columns import times_power
 
@@ -28,6 +28,7 @@ class Spread(Sum):
     """
 
     reads_columns: ClassVar[bool] = True
+    reads_units: ClassVar[bool] = True
 
     def __init__(self, weight: float, first: Array, second: Array, top: Array, exponent: Array) -> None:
         self.weight, self.first, self.second, self.top, self.exponent = weight, first, second, top, exponent
@@ -78,6 +79,8 @@ class Spread(Sum):
         return np.asarray(np.sqrt(self.second / self.weight)) if self.weight > 0 else np.zeros_like(self.second)
 
     def _raw(self, values: Array) -> Array:
+        if not self.exponent.any():
+            return values
         with np.errstate(over="ignore"):
             return np.asarray(np.ldexp(values, self.exponent.astype(np.int64)))
 
@@ -90,6 +93,8 @@ class Spread(Sum):
             first, second, top = sums = np.zeros((3, block.shape.features))
             weight = native.spread_dense(sums, block.x, block.weight)
             self.merge(type(self)(weight, first, second, top, self.exponent))
+        elif native is not None and plain and isinstance(block.x, UnitsApart):
+            self.merge(type(self)(*_of_units_apart(block.x, block.weights()), self.exponent))
         else:
             self.merge(type(self)(*spread_reference(block, self.exponent), self.exponent))
 
@@ -105,14 +110,17 @@ class Spread(Sum):
         self.weight = total
 
 
-def _constants(x: Any, values: Array, counted: NDArray[np.bool_], rows: int) -> tuple[NDArray[np.intp], Array]:
+def _constants(
+    x: Any, values: Array, counted: NDArray[np.bool_], rows: int, distinct: bool
+) -> tuple[NDArray[np.intp], Array]:
     """Return the indices of constant columns of sparse rows, those of positive weight, and their values.
 
-    The sum of squares minus that of the mean does not show them, as it leaves rounding errors.
+    The sum of squares minus that of the mean does not show them, as it leaves rounding errors. `distinct` : whether the
+    columns of a row are, so that entries can be counted.
     """
     indices, columns = x.indices, x.shape[1]
     full = np.bincount(indices[counted], minlength=columns) == rows
-    if not full.any() or not x.has_canonical_format:
+    if not full.any() or not distinct:
         return np.zeros(0, dtype=np.intp), np.zeros(0)
     among = counted & full[indices]
     low, high = np.full(columns, np.inf), np.full(columns, -np.inf)
@@ -120,6 +128,37 @@ def _constants(x: Any, values: Array, counted: NDArray[np.bool_], rows: int) -> 
     np.maximum.at(high, indices[among], values[among])
     found = np.flatnonzero(full & (low == high))
     return found, low[found]
+
+
+def _of_units_apart(x: UnitsApart, weight: Array) -> tuple[float, Array, Array, Array]:
+    """Return what `spread_reference` does, with sums by the native kernel."""
+    total, features, positive = float(weight.sum()), x.shape[1], (weight > 0).astype(np.float64)
+    if total == 0:
+        zero = np.zeros(features)
+        return 0.0, zero, zero.copy(), zero.copy()
+    numbers = x.numbers
+    mean = _column_sums(x, weight) / total
+    with np.errstate(over="ignore", invalid="ignore"):
+        square = _column_sums(x.squared(), weight)
+        second = np.maximum(square - total * mean**2, total * (FAINT * mean) ** 2)
+    counted, rows = np.repeat(weight > 0, np.diff(numbers.indptr)), int(positive.sum())
+    constant, value = _constants(numbers, numbers.data, counted, rows, True)
+    none = type(numbers)(numbers.shape)
+    units = _column_sums(UnitsApart(none, x.units, x.starts), positive)
+    alone = np.flatnonzero(np.abs(units) == rows)
+    mean[constant], second[constant] = value, 0.0
+    mean[alone], second[alone] = np.sign(units[alone]), 0.0
+    largest = (_column_sums(UnitsApart(none, x.columns, x.starts), positive) > 0).astype(np.float64)
+    np.maximum.at(largest, numbers.indices, np.where(counted, np.abs(numbers.data), 0.0))
+    return total, mean, second, largest
+
+
+def _column_sums(x: UnitsApart, weight: Array) -> Array:
+    """Return the weighted sum of each column, (D,)."""
+    features = x.shape[1]
+    sums = np.zeros(1 + features)
+    call_native("gather", sums, x, weight[:, None], None, np.ones(features), np.zeros(features))
+    return sums[1:]
 
 
 def spread_reference(block: Block, exponent: Array) -> tuple[float, Array, Array, Array]:
@@ -152,7 +191,7 @@ def _sparse(x: Any, weight: Array, total: float, exponent: Array) -> tuple[float
     with np.errstate(over="ignore", invalid="ignore"):  # of a column so large that it will be read again, scaled
         square = np.bincount(indices, weighted * values, columns)
         second = np.maximum(square - total * mean**2, total * (FAINT * mean) ** 2)
-    constant, value = _constants(x, values, weights > 0, int(np.count_nonzero(weight)))
+    constant, value = _constants(x, values, weights > 0, int(np.count_nonzero(weight)), x.has_canonical_format)
     mean[constant], second[constant] = value, 0.0
     largest = np.zeros(columns)
     np.maximum.at(largest, indices, np.where(weights > 0, np.abs(values), 0.0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ class Targets(Sum):
 
     Taken in for a loss, which must admit them.
     """
+
+    reads_units: ClassVar[bool] = True
 
     def __init__(self, sums: Array, largest: float) -> None:
         self.sums, self.largest = sums, largest
@@ -81,6 +83,8 @@ class WeightTotals(Sum):
     It is not in SUMS: a weight of 2 is one weight, not the row twice.
     """
 
+    reads_units: ClassVar[bool] = True
+
     def __init__(self, weight: float, rows: int, logs: float, lightest: float) -> None:
         self.weight, self.rows, self.logs, self.lightest = weight, rows, logs, lightest
 
@@ -112,6 +116,8 @@ class LargestTarget:
 
 class ClassWeights(Sum):
     """Total weights (C,) of the classes 0 .. C - 1, C - 1 the largest index met, and the smallest positive weight."""
+
+    reads_units: ClassVar[bool] = True
 
     def __init__(self, weights: Array, lightest: float) -> None:
         self.weights, self.lightest = weights, lightest
@@ -152,6 +158,8 @@ class LabelWeights(Sum):
 
     It is not in SUMS: its targets are codes, which the codebook that has read them tells the labels of.
     """
+
+    reads_units: ClassVar[bool] = True
 
     def __init__(self, weights: dict[float, float], labels: dict[float, Any], lightest: float, book: Any) -> None:
         self.weights, self.labels, self.lightest, self.book = weights, labels, lightest, book

@@ -344,11 +344,13 @@ class LogisticRegression(NearFits, LinearClassifier):
             self.__dict__.pop(name, None)
         given = open_labelled(self, X, y, sample_weight, reset=True)
         set_columns(self, given.columns)
-        rows = open_classes(given, self.class_weight)
+        rows = open_classes(given, self.class_weight, hold=self.penalty not in (0, "auto"))
         if model is not None and not (rows.counts > 0).all():
             return None
         present = self._present(rows)
         machines = self._fit_machines(rows, present, before, model, path)
+        if rows.columns is not None:  # the rows that were held are let go: vectors of all columns come next
+            rows = replace(rows, source=given.encoded(rows.classes))
         self._take(machines, rows, present, meter)
         self._warn()
         return self
@@ -724,6 +726,8 @@ class LogisticRegression(NearFits, LinearClassifier):
         self, rows: ClassifiedRows, two: bool, init: Array | None, near: Near | None, path: PenaltyPath | None
     ) -> LikelihoodMachine:
         """Return the machine of two classes, or the coupled ones of all; `path` is that of penalty="auto", if known."""
+        if rows.columns is not None and init is not None:  # a penalty holds the weights of columns of zeros at zero
+            init = init[:, np.concatenate([[0], 1 + rows.columns])]
         unit = self._unit(rows.spread)
         problem, constants = self._opened(rows, two)
         if self.penalty == "auto" and path is None:
@@ -738,9 +742,10 @@ class LogisticRegression(NearFits, LinearClassifier):
             near=near,
         )
         fitted = minimise(problem.penalised_by(penalty), constants, options)
-        return LikelihoodMachine(
-            likelihood_of(fitted, options, constants.loss), fitted.history, fitted.separation, path
-        )
+        fit = likelihood_of(fitted, options, constants.loss)
+        if rows.columns is not None:
+            fit = fit.in_columns(rows.columns, width_of(self))
+        return LikelihoodMachine(fit, fitted.history, fitted.separation, path)
 
     def _opened(self, rows: ClassifiedRows, two: bool) -> tuple[Problem, Constants]:
         """Return the objective over rows without a penalty, and the best constants."""
@@ -773,6 +778,9 @@ class LogisticRegression(NearFits, LinearClassifier):
             every[present] = theta
             theta = every
         self.classes_, self._typical, self.rows_seen_ = rows.classes, rows.spread.mean, rows.source.n_rows
+        if rows.columns is not None:
+            self._typical = np.zeros(width_of(self))
+            self._typical[rows.columns] = rows.spread.mean
         self.coef_, self.intercept_ = split_theta(theta, False, rows.source.empty_on_device())
         self._fits = [machine.fit for machine in machines]
         columns = named([fit.dependence for fit in self._fits], columns_of(self))
@@ -850,13 +858,14 @@ def _counts_without(rows: ClassifiedRows, fold: NDArray[np.int64]) -> Array:
 def _near(
     model: LogisticRegression | None, rows: ClassifiedRows, present: NDArray[np.bool_], machines: int
 ) -> list[Near | None]:
-    """Return the fit that each machine can start from: none of a model of other classes, of dependent
+    """Return the fit that each machine can start from: none of a model of other classes or other columns, of dependent
     columns, or of separated classes.
     """
     if (
         model is None
         or model.separation_ is not None
         or model.dependencies_
+        or rows.columns is not None
         or not present.all()
         or not np.array_equal(model.classes_, rows.classes)
         or len(model._fits) != machines

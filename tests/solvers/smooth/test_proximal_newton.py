@@ -192,6 +192,31 @@ def test_without_any_matrix_it_goes_down_and_says_how_far(monkeypatch):
     assert -1e-10 <= found.evaluation.value - best <= found.gap <= 1e-3
 
 
+@pytest.mark.parametrize("ridge", [0.0, 0.7])
+@pytest.mark.parametrize("loss", LOSSES, ids=NAMES)
+def test_steps_within_orthants_meet_those_with_a_matrix(loss, ridge, monkeypatch):
+    x, t = _data(loss, 200, 60, spreads=0.2)
+    x[np.random.default_rng(4).random(x.shape) < 0.7] = 0.0
+    problem = _pose(loss, sparse.csr_array(x), t, ridge=ridge)
+    l1 = _l1(problem, 0.1)
+    best = _fit(problem, l1)
+    taken = []
+    steps = proximal_newton.orthant_newton
+    monkeypatch.setattr(proximal_newton, "orthant_newton", lambda *given: taken.append(steps(*given)) or taken[-1])
+    monkeypatch.setattr(proximal_newton, "MOST", 0)
+    found = _fit(problem, l1)
+    if not ridge and loss.name in ("softmax", "huber", "squared_hinge"):
+        assert not taken  # some direction has no curvature
+        return
+    assert len(taken) == 1
+    assert found.gap <= 1e-8 * abs(best.evaluation.value)
+    assert found.evaluation.value == pytest.approx(best.evaluation.value, rel=1e-8)
+    assert (np.diff(found.history) <= 1e-12 * abs(best.evaluation.value)).all()
+    told, wanted = (problem.to_raw(one.theta)[:, 1:] for one in (found, best))
+    np.testing.assert_allclose(told, wanted, atol=1e-6 * np.abs(wanted).max())
+    np.testing.assert_array_equal(told != 0, wanted != 0)
+
+
 @pytest.mark.parametrize("features", [12, 300])
 @pytest.mark.parametrize("loss", [Squared(), Logistic(), Softmax()], ids=lambda loss: loss.name)
 def test_a_path_meets_each_penalty(loss, features):

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
+from adaline.solvers.smooth.orthant_newton import least_subgradient
 from adaline.solvers.smooth.proximal_newton import (
     coordinate_descent,
-    least_subgradient,
     solve_active,
     solve_definite,
     solve_support,

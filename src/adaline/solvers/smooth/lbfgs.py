@@ -21,7 +21,8 @@ from adaline.solvers.smooth.newton import FLAT, DescentResult, GiveUp, line_sear
 from adaline.solvers.smooth.problem import Evaluation
 
 LOW = 0.5  # share of the curvature of machines alone that a contrast of them must not exceed to have its own matrix
-PAIRS = 40  # last steps and changes of the gradient that correct the metric
+PAIRS, LEAST_PAIRS = 40, 8  # last steps and changes of the gradient that correct the metric; of very many coefficients
+PAIR_NUMBERS = 2**25  # numbers of all pairs
 
 Done = Callable[[Evaluation, float], bool]
 """Called with F and an estimate of twice the gap; True ends a solver as converged."""
@@ -51,7 +52,7 @@ def lbfgs(
     `evaluation` is F at theta, where it is known.
     """
     here = DescentResult(theta, evaluate(theta) if evaluation is None else evaluation)
-    pairs: Pairs = deque(maxlen=PAIRS)
+    pairs: Pairs = deque(maxlen=min(max(PAIR_NUMBERS // (2 * theta.size), LEAST_PAIRS), PAIRS))
     for _ in range(max_steps):
         g = here.evaluation.gradient
         direction = -inverse_product(metric, pairs, g)

@@ -12,10 +12,11 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.results import Solution, Status
-from adaline.solvers.least_squares.dependence import Dependence
+from adaline.solvers.least_squares.dependence import Dependence, independent
 from adaline.solvers.smooth.newton import Curvature
 from adaline.solvers.smooth.problem import Problem
 
@@ -88,6 +89,15 @@ class LikelihoodFit:
     firth: bool = False
     ratios: Array | None = None
     family: FamilyFit | None = None
+
+    def in_columns(self, columns: NDArray[np.intp], count: int) -> LikelihoodFit:
+        """Return the fit in `count` columns, of which these are some, by their indices; all others have only zeros."""
+        theta = np.zeros((len(self.solution.theta), 1 + count))
+        theta[:, 0] = self.solution.theta[:, 0]
+        theta[:, 1 + columns] = self.solution.theta[:, 1:]
+        constant = np.ones(count, dtype=np.bool_)
+        constant[columns] = self.dependence.constant
+        return replace(self, solution=self.solution._replace(theta=theta), root=None, dependence=independent(constant))
 
     @property
     def freedom(self) -> float:

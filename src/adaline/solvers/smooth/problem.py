@@ -13,22 +13,28 @@ matrix of second derivatives that keeps it regular in that direction.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple, NoReturn
+from functools import partial
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, host
+from adaline.block import Block
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.losses import Loss
+from adaline.losses import Loss, Squared
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares.dependence import SQUARED_PIVOT, Dependence, dependence
 from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.sources import Source
+from adaline.sources.array import SparseSource
+from adaline.sources.held import CompactRows
 from adaline.sources.sample import draw_rows, select_columns
 from adaline.sums import CurvatureDiagonal, HessianProduct, Objective, Point, Spread, ThinnedCurvature, Thinning, View
 from adaline.sums.objective import margins, row_weights
+from adaline.sums.sample import WIDE
 
 FEW = 32  # vectors
 UNSEEN = 1e-6  # share of null directions common to several machines that is rounding
@@ -165,6 +171,20 @@ class Problem:
         out[:, 1:] += self.ridge * direction[:, 1:]
         out[:, 0] *= self.intercept
         return out
+
+    def second_derivatives(self, theta: Array) -> tuple[Callable[[Array], Array], Array]:
+        """Return the product of the second derivatives at theta with a direction, and their diagonal, (K, 1 + D).
+
+        Of one output of sparse rows in memory the curvature of each row is kept: products are then the gradients of
+        1/2 sum curvature (w'x + w0)^2, which take one output of a row less.
+        """
+        if self.outputs > 1 or not isinstance(self.source, CompactRows | SparseSource):
+            return partial(self.times, theta), self.diagonal(theta)
+        curvature, point = np.empty(self.source.n_rows), Point(self.loss, theta, self.view)
+        self.source.each_block(partial(_put_curvature, curvature, point), packed=False)
+        bent = self.source.with_weight(curvature).with_targets(np.zeros((self.source.n_rows, 1)))
+        quadratic = replace(self, source=bent, loss=Squared(), sample=None, lightest=None)
+        return lambda direction: quadratic.evaluate(direction).gradient, quadratic.diagonal(theta)
 
     def penalised_by(self, penalty: RidgePenalty) -> Problem:
         """Return the same objective with another penalty."""
@@ -307,6 +327,13 @@ class Problem:
         return matrix
 
 
+def _put_curvature(out: Array, point: Point, block: Block) -> None:
+    """Put the weighted second derivative of the loss of each row by its only output in its place of (N,)."""
+    z = margins(block, point)
+    weighted = row_weights(block, z) * point.loss.curvature(z, block.t)
+    out[block.first_row : block.first_row + block.rows] = weighted[:, 0]
+
+
 def _clearly_independent(vectors: Array) -> bool:
     """Whether many vectors, the columns of (D, A), are independent by a wide margin, told by a Cholesky factor.
 
@@ -361,12 +388,19 @@ def build_problem(
     `weight` is the sum of the weights of the rows, where the spread is of others too.
     """
     spread = column_spread(source) if spread is None else spread
-    centred = intercept and not source.sparse
-    size = spread.deviation if centred else spread.root
+    weight = spread.weight if weight is None else weight
+    view, ridge = _view_of(spread, intercept, source.sparse, penalty)
+    return Problem(source, loss, outputs, intercept, view, ridge, spread, weight, sample, lightest)
+
+
+def _view_of(spread: Spread, intercept: bool, sparse: bool, penalty: RidgePenalty) -> tuple[View, Array]:
+    """Return the view of columns, and their penalties in it, (D,)."""
+    centred: Any = intercept and not sparse
+    if intercept and sparse and len(spread.first) >= WIDE:  # few columns are far from zero, and ids never are
+        centred = np.abs(spread.mean) > spread.deviation
+    size = np.where(centred, spread.deviation, spread.root)
     size = np.where(size > 0, size, np.where(spread.largest > 0, spread.largest, 1.0))
     exponent = np.clip(np.frexp(size)[1].astype(np.int64), -1022, 1022)  # neither scale nor its inverse may overflow
     scale = np.where(varying(spread) if intercept else spread.largest > 0, np.ldexp(1.0, -exponent), 0.0)
-    offset = -spread.mean * scale if centred else np.zeros_like(scale)
-    ridge = penalty.scaled(exponent)
-    weight = spread.weight if weight is None else weight
-    return Problem(source, loss, outputs, intercept, View(scale, offset), ridge, spread, weight, sample, lightest)
+    offset = np.where(centred, -spread.mean * scale, 0.0) if np.any(centred) else np.zeros(len(scale))
+    return View(scale, offset), penalty.scaled(exponent)

@@ -10,7 +10,8 @@ Each step is one pass for value and gradient. The matrix of the model is kept as
 changes little near the end. K coupled outputs have one matrix of all coefficients where memory allows it, and otherwise
 one each; these leave out the second derivatives between outputs, and twice their sum lies above the whole. Where no
 matrix fits into memory, the model has the diagonal of the largest possible curvature, times what the steps show to be
-needed.
+needed. Sparse rows of which more coefficients move than a matrix could be formed of, or more are read where they cannot
+be narrowed to those that move, take truncated Newton steps instead (`orthant_newton`), if F is curved everywhere.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from adaline.arrays import Array
 from adaline.kernels import native
 from adaline.solvers.smooth.duality_gap import Planes
 from adaline.solvers.smooth.newton import FLAT, DescentResult, curvature_gap, factor_hessian, line_search
+from adaline.solvers.smooth.orthant_newton import least_subgradient, orthant_newton
 from adaline.solvers.smooth.problem import Evaluation, Problem
 
 Indices = NDArray[np.intp]
@@ -76,7 +78,25 @@ def proximal(problem: Problem, l1: Array, theta: Array, wanted: float, max_steps
         step.
     """
     penalised = Penalised(problem, np.concatenate([[0.0], l1]), Planes(problem))
-    return ended(penalised, solve_penalised(penalised, theta, problem.evaluate(theta), wanted, max_steps))
+    here = DescentResult(theta, problem.evaluate(theta))
+    if _is_curved(problem) and _has_no_matrix(penalised, here):
+        return ended(penalised, orthant_newton(problem, penalised.l1, here, penalised.gap, wanted, max_steps))
+    return ended(penalised, solve_penalised(penalised, theta, here.evaluation, wanted, max_steps))
+
+
+def _has_no_matrix(penalised: Penalised, here: DescentResult) -> bool:
+    """Whether more coefficients of sparse rows move than a matrix could be formed of; streamed, all do."""
+    problem, many = penalised.problem, 1 + penalised.problem.features
+    if not problem.source.streamed:
+        steep = least_subgradient(here.theta, here.evaluation.gradient, penalised.l1)
+        many = int(((here.theta != 0) | (steep != 0)).any(axis=0).sum())
+    return problem.source.sparse and problem.outputs * many**2 > MOST
+
+
+def _is_curved(problem: Problem) -> bool:
+    """Whether F is convex, and neither straight parts of a loss nor a gain of all coupled outputs lack curvature."""
+    loss = problem.loss
+    return loss.convex and (problem.penalised or (math.isfinite(loss.concordance) and not loss.coupled))
 
 
 class PathPoint(NamedTuple):
@@ -542,8 +562,3 @@ def solve_definite(matrix: Array, right: Array, lifts: tuple[float, ...] = LIFTS
     else:
         return np.asarray(unit * unit * right)  # of the diagonal alone
     return np.asarray(unit * linalg.lapack.dpotrs(factor, unit * right, lower=True)[0])
-
-
-def least_subgradient(w: Array, g: Array, l1: Array) -> Array:
-    """Return the least subgradient of smooth + sum l1 |w| where the smooth part has gradient g: zero at the minimum."""
-    return np.where(w != 0, g + l1 * np.sign(w), np.sign(g) * np.maximum(np.abs(g) - l1, 0.0))

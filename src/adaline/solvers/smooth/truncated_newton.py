@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -34,8 +35,10 @@ def truncated_newton(
         if (met := done(here.evaluation, math.inf)) or give_up(here):
             return here._replace(converged=met)
         current = metric(here.theta)
-        first = first or math.sqrt(inner(here.evaluation.gradient, current(here.evaluation.gradient)))
-        step = _newton_step(problem, here, current, first)
+        length = math.sqrt(inner(here.evaluation.gradient, current(here.evaluation.gradient)))
+        first = first or length
+        times = partial(problem.times, here.theta)
+        step, _ = newton_step(times, here.evaluation.gradient, current, forcing_share(length, first))
         slope = inner(here.evaluation.gradient, step)
         if done(here.evaluation, -slope):
             return here._replace(converged=True)
@@ -46,28 +49,31 @@ def truncated_newton(
     return here
 
 
-def _newton_step(problem: Problem, here: DescentResult, metric: Metric, first: float) -> Array:
-    """Return a step with |H step + gradient| at most a share of |gradient|, lengths taken in the metric.
+def forcing_share(length: float, first: float) -> float:
+    """Return the share of a gradient of this length that a step may leave; `first` is the length of the first one."""
+    return min(0.1, math.sqrt(length / first)) if first > 0 else 0.1
 
-    `first` is the length of the first gradient; the share falls with the length of the present one.
+
+def newton_step(times: Callable[[Array], Array], g: Array, metric: Metric, share: float) -> tuple[Array, Array]:
+    """Return a step with |H step + g| at most a share of |g|, lengths taken in the metric, and H step + g.
+
+    `times` is the product with H.
     """
-    g = here.evaluation.gradient
     step, left = np.zeros_like(g), g.copy()
     solved = metric(left)
     square = start = inner(left, solved)
-    share = min(0.1, math.sqrt(math.sqrt(start) / first)) if first > 0 else 0.1
     direction = -solved
     for _ in range(MOST_PRODUCTS):
         if square <= share**2 * start:
             break
-        product = problem.times(here.theta, direction)
+        product = times(direction)
         curvature = inner(direction, product)
         if curvature <= 0:
-            return step if step.any() else direction
+            return (step, left) if step.any() else (direction, left + product)
         length = square / curvature
         step = step + length * direction
         left = left + length * product
         solved = metric(left)
         square, before = inner(left, solved), square
         direction = -solved + direction * (square / before)
-    return step
+    return step, left
