@@ -18,6 +18,8 @@ from threading import RLock
 from typing import Any
 from zlib import crc32
 
+import numpy as np
+
 from adaline.errors import InvalidParameter, JournalError, JournalFull
 from adaline.serve.snapshots import make_folder, sync_folder
 from adaline.storage.container import fcntl, replacing
@@ -293,10 +295,10 @@ def checksum(rows: Any) -> int:
     """Return a checksum of the values of a record batch, however they lie in memory."""
     import pyarrow as pa
 
-    found = rows.num_rows
+    found = int(rows.num_rows)
     for name, column in zip(rows.schema.names, rows.columns, strict=True):
         plain = pa.types.is_float64(column.type) and not column.null_count
-        values = column.to_numpy().tobytes() if plain else repr(column.to_pylist()).encode("utf-8", "replace")
+        values = np.from_dlpack(column).tobytes() if plain else repr(column.to_pylist()).encode("utf-8", "replace")
         found = crc32(values, crc32(name.encode(), found))
     return found
 
