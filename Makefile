@@ -1,8 +1,10 @@
 # make demo   the main job on a bundled data set            make test   all tests, examples in docstrings included
 # make quick  the tests that take little, of every area     make lint   ruff, mypy, the import contract, schemas
 # make test-spark  the tests of fits on Spark, which needs Java
+# make test-gpu  the tests of devices, with torch and Triton: on a CUDA device, else in Triton's interpreter
 # make test-faults  KILLS=1000 learners killed under load, and what they acknowledged checked
 # make test-service  10,000 mutated bodies to the service, and what schemathesis makes of its description
+# make test-browser  the playground in Chromium, every scene; BROWSER="browser and not slow" for a short walk
 # make test-oldest  the same with the lowest versions of the dependencies that pyproject.toml allows
 # make bench  side by side with the peers: docs/benchmarks.md
 # make wheel  a wheel for this machine and its like, checked in an empty environment: dist/
@@ -27,7 +29,7 @@ export PYTHONUTF8 := 1
 # Byte code is written, whatever the shell says: without it every process of the tests compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick test-spark test-faults test-service test-oldest test-pure test-arm sanitize fuzz lint lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check
+.PHONY: demo test quick test-spark test-gpu test-oldest test-pure test-arm sanitize fuzz lint lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-service test-browser
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.run
@@ -46,6 +48,10 @@ test-spark: $(VENV)/.installed
 	$(PIP) install --quiet --group spark
 	$(BIN)/python -m pytest -q -m spark tests/sources
 
+test-gpu: $(VENV)/.installed
+	$(PIP) install --quiet --group gpu
+	$(BIN)/python -m pytest -q -rs tests/test_fused.py tests/sources/test_device.py tests/systems/test_devices.py
+
 test-faults: $(VENV)/.installed
 	ADALINE_KILLS=$(KILLS) $(BIN)/python -m pytest -q -s tests/serve/test_faults.py
 
@@ -53,6 +59,13 @@ test-service: $(VENV)/.installed
 	$(PIP) install --quiet --group service
 	$(BIN)/python -m tests.serve.mutations --count 10000
 	$(BIN)/python -m tests.serve.described
+
+BROWSER ?= browser
+test-browser: $(VENV)/.installed
+	@command -v chromium || command -v chromium-browser || command -v google-chrome || { \
+		echo "Missing: Chromium. Install it (Debian, Ubuntu: the package chromium)." >&2; exit 1; }
+	$(PIP) install --quiet --group browser
+	$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal -m "$(BROWSER)" tests/playground
 
 # An environment of its own, with exactly the lowest versions; PYTHON is one that they have wheels for, as 3.11.
 OLDEST := $(VENV)-oldest

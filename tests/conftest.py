@@ -49,9 +49,10 @@ def blas_threads() -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark all but a few of the many cases of one test function as slow; leave out tests of Spark unless asked for."""
-    if "spark" not in config.getoption("markexpr"):
-        items[:] = [item for item in items if item.get_closest_marker("spark") is None]
+    """Mark all but a few of the many cases of one test function as slow; leave out some tests unless asked for."""
+    for mark in ("spark", "browser"):
+        if mark not in config.getoption("markexpr"):
+            items[:] = [item for item in items if item.get_closest_marker(mark) is None]
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         cases[item.nodeid.partition("[")[0]].append(item)

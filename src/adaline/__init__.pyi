@@ -12,6 +12,7 @@ from adaline.fits.l1_path import l1_path as l1_path
 from adaline.inference import anova as anova
 from adaline.inference import regression_table as regression_table
 from adaline.inference.effects import effects as effects
+from adaline.playground.launch import play as play
 from adaline.results import Certificate as Certificate
 from adaline.results import Status as Status
 from adaline.selection.learning_curve import learning_curve as learning_curve

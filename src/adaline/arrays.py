@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy
@@ -14,9 +14,12 @@ from adaline.errors import InvalidData
 from adaline.lazy import nw
 
 Array = NDArray[np.float64]
+Values = TypeVar("Values")
 
 
 ON_HOST = (np.ndarray, np.generic)
+WITHOUT_NAMESPACE = ("torch", "cupy")  # packages whose arrays may not tell their namespace themselves
+CUDA = (2, 13)  # kinds of devices of DLPack: memory of a CUDA device, and memory that the host shares with it
 FEW = 2**10  # numbers
 
 
@@ -29,7 +32,29 @@ def is_device(x: Any) -> bool:
     """Whether x is an array of another namespace than NumPy's."""
     if isinstance(x, ON_HOST) or is_sparse(x):
         return False
-    return hasattr(x, "__array_namespace__") or type(x).__module__.partition(".")[0] == "torch"
+    return hasattr(x, "__array_namespace__") or package_of(x) in WITHOUT_NAMESPACE
+
+
+def package_of(x: Any) -> str:
+    """Return the name of the package that the type of x is from."""
+    return type(x).__module__.partition(".")[0]
+
+
+def on_torch(x: Any) -> Any:
+    """Return an array of cupy or jax on a CUDA device as a tensor of the same memory, where torch has that device.
+
+    Sums of it are then those of a tensor, to the bit. A tensor that requires gradients is returned without its history:
+    fits are not differentiated. Other arrays are returned as they are.
+    """
+    if package_of(x) == "torch":
+        return x.detach()
+    if package_of(x) not in ("cupy", "jax", "jaxlib") or x.__dlpack_device__()[0] not in CUDA:
+        return x
+    try:
+        import torch
+    except ImportError:
+        return x
+    return torch.from_dlpack(x) if torch.cuda.is_available() else x
 
 
 def namespace(x: Any) -> Any:
@@ -43,10 +68,26 @@ def namespace(x: Any) -> Any:
 
 def to_device_of(other: Any, array: Any) -> Any:
     """Return an array as float64 in the namespace and on the device of another."""
+    if type(array) is not np.ndarray and is_device(array) and package_of(array) != package_of(other):
+        array = host(array)
     xp = namespace(other)
     if isinstance(array, np.ndarray) and xp is not np and not array.flags.writeable:
         array = array.copy()
     return xp.asarray(array, dtype=xp.float64, device=other.device)
+
+
+def beside(like: Any, array: Any) -> Any:
+    """Return an array, of NumPy or a tensor, in the namespace and on the device of another, its dtype kept.
+
+    A tensor is handed over without a copy; where jax is set to 32 bits it has no more than these.
+    """
+    package = package_of(like)
+    if package == package_of(array):
+        return array
+    xp = namespace(like)
+    if package_of(array) == "torch" and package != "torch":
+        return xp.from_dlpack(array)
+    return xp.asarray(array, device=like.device)
 
 
 def framed(data: Any) -> Any:
@@ -93,13 +134,31 @@ def on_host(x: Any) -> Any:
     return host(x) if is_device(x) else x
 
 
+def like_rows(x: Any, values: Values) -> Values:
+    """Return values of the rows x, on the host, where rows on a device lie; as they are where x is none of these."""
+    out: Values = beside(x, values) if is_device(x) and isinstance(values, np.ndarray) else values
+    return out
+
+
+def host_values(values: Any) -> Any:
+    """Return values on a device as a NumPy array, whole numbers as such; others as they are."""
+    if not is_device(values):
+        return values
+    whole = not namespace(values).isdtype(values.dtype, "real floating")
+    return host(values).astype(np.int64) if whole else host(values)
+
+
 def host(array: Any) -> Array:
     """Return an array of any namespace as NumPy float64."""
     if type(array) is not np.ndarray and is_device(array):
-        if type(array).__module__.partition(".")[0] == "torch":
-            array = array.detach().cpu().numpy()
-        elif hasattr(array, "get") and hasattr(array, "__cuda_array_interface__"):
+        package = package_of(array)
+        if package == "torch":
+            array = array.detach().cpu()
+            array = array.double().numpy() if array.is_floating_point() else array.numpy()  # NumPy has no bfloat16
+        elif package == "cupy":
             array = array.get()
+        elif package.startswith("jax"):
+            array = np.asarray(array)
         else:
             array = np.from_dlpack(array)
     return np.asarray(array, dtype=np.float64)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from functools import lru_cache
 from typing import Any
 
-from adaline.arrays import is_sparse
+from adaline.arrays import is_sparse, package_of
 from adaline.block import UnitsApart
 from adaline.errors import AdalineWarning, warn
 
@@ -30,6 +32,27 @@ def call_native(name: str, out: Any, x: Any, *rest: Any) -> None:
         getattr(native, f"{name}_csr")(out, *arrays, *rest, x.units, x.starts)
     else:
         getattr(native, f"{name}_dense")(out, x, *rest)
+
+
+def fused_kernels(x: Any) -> Any:
+    """Return the kernels for rows x on a CUDA device, `adaline.fused`; None where there are none, as without Triton.
+
+    With TRITON_INTERPRET=1 they serve tensors on the host too, slowly.
+    """
+    if package_of(x) != "torch" or not (x.is_cuda or os.environ.get("TRITON_INTERPRET") == "1"):
+        return None
+    if x.dim() != 2 or x.stride(1) != 1 or x.dtype.itemsize < 4 or not x.is_floating_point():
+        return None
+    return _fused()
+
+
+@lru_cache
+def _fused() -> Any:
+    try:
+        from adaline import fused
+    except ImportError:
+        return None
+    return fused
 
 
 def numbers_of(enum: str, names: tuple[str, ...]) -> dict[str, int]:

@@ -103,6 +103,12 @@ def test_the_chart_of_the_front_page_finds_its_figures() -> None:
     assert all(0 < value < 1000 for value in seconds.values())
 
 
+def test_recordings_show_what_the_systems_do() -> None:
+    recordings = making("recordings")
+    for name, make in recordings.RECORDINGS.items():
+        assert (recordings.ASSETS / name).read_text(encoding="utf-8") == make(), "python docs/making/recordings.py"
+
+
 @pytest.mark.parametrize(
     ("text", "shown"),
     [

@@ -21,6 +21,7 @@ from adaline.cli.app import (
     Weight,
     call,
     command,
+    complete_data,
     complete_system,
     listed,
     option,
@@ -491,6 +492,33 @@ def systems(
         list_data(json)
     else:
         list_systems(lectures, json)
+
+
+@command("Watch the systems learn, in the browser.", "adaline play", "adaline play penguins --target species")
+def play(
+    data: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[DATA]",
+            help="A table whose rows are put on the board, with --target; without it, the board is free.",
+            autocompletion=complete_data,
+            show_default=False,
+        ),
+    ] = None,
+    target: Target = None,
+    port: Annotated[int, typer.Option("--port", metavar="N", help="Where to listen; 0 picks a free port.")] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
+    scene: Annotated[
+        str | None, option("--scene", metavar="ID", help="The guided scene to open, as perceptron.")
+    ] = None,
+) -> None:
+    """Serve the playground on this machine and open it: the systems of the lectures learn before one's eyes.
+
+    Prints the address of the page on a line of its own. Ctrl-C ends it.
+    """
+    from adaline.playground.launch import run_until_interrupted
+
+    run_until_interrupted(data, target, port, browser, scene)
 
 
 @command("Check this installation.", "adaline selftest")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import Array, host, is_device, namespace
 from adaline.errors import InvalidParameter
 from adaline.fits.linear_machine import DEPENDENT
 from adaline.inference import robust
@@ -26,13 +26,14 @@ from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.least_squares.fit import ILL_CONDITIONED, certificate, digits
 from adaline.solvers.robust.m_estimation import EPS, MEstimate, least_squares, m_estimate, shortest_slopes, trimmed
 from adaline.solvers.robust.quantile import regression_quantile
-from adaline.solvers.robust.scales import HuberScale, KnownScale, Mad, Scale, median
+from adaline.solvers.robust.scales import HuberScale, KnownScale, Mad, Scale, median, middle_of
 from adaline.solvers.smooth.newton import Curvature
 from adaline.solvers.smooth.problem import Problem, build_problem
-from adaline.sources import Source
+from adaline.sources import DeviceSource, Source
 from adaline.sources.derived import DerivedTargets
 from adaline.sources.threads import one_blas_thread
 from adaline.sums import Spread
+from adaline.sums.columns import times_power
 
 SAMPLE, LARGER = 40_000, 4  # rows whose M-estimate leads to that of so many times as many, or more
 ROUGH = 1e-4  # tol of that estimate
@@ -65,16 +66,18 @@ class Units:
     exponent: int
 
     @classmethod
-    def of(cls, t: Array, weight: Array, intercept: bool, largest: float = 0.0) -> Units:
+    def of(cls, t: Any, weight: Any, intercept: bool, largest: float = 0.0) -> Units:
         """Return the units of a target (n,), or of some rows of one whose absolute value is at most `largest`."""
         middle = median(t, weight) if intercept else 0.0
-        away = np.abs(0.5 * t - 0.5 * middle)[weight > 0]
-        largest = max(float(away.max()), 0.5 * largest)
-        typical = float(np.median(away)) or largest
+        away = abs(0.5 * t - 0.5 * middle)[weight > 0]
+        largest = max(float(namespace(away).max(away)), 0.5 * largest)
+        typical = middle_of(away) or largest
         return cls(middle, max(int(np.frexp(typical)[1]), int(np.frexp(largest)[1]) - 900) + 1)
 
-    def from_raw(self, t: Array) -> Array:
+    def from_raw(self, t: Any) -> Any:
         """Return a target in these units."""
+        if is_device(t):
+            return times_power(0.5 * t - 0.5 * self.middle, np.array(1.0 - self.exponent))
         return np.asarray(np.ldexp(0.5 * t - 0.5 * self.middle, 1 - self.exponent))
 
     def to_raw(self, theta: Array) -> Array:
@@ -91,33 +94,38 @@ class TargetInUnits:
     k: int
     units: Units
 
-    def __call__(self, t: Array) -> Array:
+    def __call__(self, t: Any) -> Any:
         """Return the target, (n, 1)."""
-        return np.ascontiguousarray(self.units.from_raw(t[:, self.k])[:, None])
+        own = self.units.from_raw(t[:, self.k : self.k + 1])
+        return own if is_device(t) else np.ascontiguousarray(own)
 
 
 @dataclass(frozen=True)
 class RobustRows:
     """The rows of a robust fit, the spread of their columns, and what is known of their targets.
 
-    Rows in memory have all targets t (N, K) and weights (N,). Of streamed rows there are a sample instead, whose
-    targets and weights these are, and the largest absolute target of all rows.
+    Rows in memory have all targets t (N, K) and weights (N,), on their device if they lie on one. Of streamed rows
+    there are a sample instead, whose targets and weights these are, and the largest absolute target of all rows.
     """
 
     source: Source
     spread: Spread
-    t: Array
-    weight: Array
+    t: Any
+    weight: Any
     sample: Source | None = None
     largest: float = 0.0
 
     @classmethod
     def held(cls, source: Source, spread: Spread) -> RobustRows:
         """Return rows whose targets and weights are held in memory; refuse targets that are not finite."""
-        t, weight = source.read_targets(), source.read_weights()
-        if not np.isfinite(t).all():
+        if isinstance(source, DeviceSource):
+            t, weight = source.t, source.weight
+        else:
+            t, weight = source.read_targets(), source.read_weights()
+        xp = namespace(t)
+        if not bool(xp.all(xp.isfinite(t))):
             source.refuse_nonfinite()
-        return cls(source, spread, t, np.ones(len(t)) if weight is None else weight)
+        return cls(source, spread, t, xp.ones_like(t[:, 0]) if weight is None else weight)
 
 
 @one_blas_thread()  # many small problems: several threads wait for each other
@@ -134,7 +142,7 @@ def fit_target(
     target = TargetInUnits(k, units)
     sample = None
     if rows.sample is None:
-        weight: Array | None = rows.weight
+        weight: Any = rows.weight
         own = source.with_targets(target(rows.t))
     else:
         weight, sample = None, rows.sample.with_targets(target(rows.t))
@@ -145,6 +153,7 @@ def fit_target(
     p = gram.rank - (not criterion.intercept)
     if criterion.loss is None:
         assert weight is not None
+        weight = host(weight)
         if criterion.near:
             start = _start(problem, criterion, units, weight, start, p, init)
         return _quantile(problem, criterion, units, weight, start, gram, depends)
@@ -153,7 +162,7 @@ def fit_target(
 
 
 def _start(
-    problem: Problem, criterion: RobustCriterion, units: Units, weight: Array | None, start: Array, p: int, init: Any
+    problem: Problem, criterion: RobustCriterion, units: Units, weight: Any, start: Array, p: int, init: Any
 ) -> Array:
     """Return where to start in the view: least squares, trimmed (Tukey), or weights given in raw units.
 
@@ -191,7 +200,7 @@ def _m_estimate(
     problem: Problem,
     criterion: RobustCriterion,
     units: Units,
-    weight: Array | None,
+    weight: Any,
     start: Array,
     gram: Curvature,
     depends: Dependence,

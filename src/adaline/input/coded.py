@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, is_sparse
+from adaline.arrays import Array, host_values, is_sparse
 from adaline.block import Block
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
@@ -144,8 +144,8 @@ def scored(system: Any, score: Any, X: Any, y: Any, sample_weight: Any, by_rows:
 
 
 def brought(values: Any) -> Any:
-    """Return values of rows as an array, where they are a column of an engine."""
-    return np.asarray(values) if hasattr(values, "compute") else values
+    """Return values of rows as an array on the host, where they are a column of an engine or lie on a device."""
+    return np.asarray(values) if hasattr(values, "compute") else host_values(values)
 
 
 def score_predictions(system: Any, found: Any, X: Any, y: Any, sample_weight: Any) -> float:
@@ -156,7 +156,7 @@ def score_predictions(system: Any, found: Any, X: Any, y: Any, sample_weight: An
 
 
 def _judged(system: Any, score: Any, found: Any, X: Any, y: Any, sample_weight: Any) -> float:
-    predicted = SimpleNamespace(predict=lambda _: found)
+    predicted, y, sample_weight = SimpleNamespace(predict=lambda _: found), host_values(y), host_values(sample_weight)
     try:
         with np.errstate(all="ignore"):
             out = float(score(predicted, X, y, sample_weight))

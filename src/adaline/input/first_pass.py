@@ -12,7 +12,7 @@ import numpy as np
 from adaline.block import Block
 from adaline.solvers.smooth.choose import sample_rows
 from adaline.solvers.smooth.problem import TYPICAL, check_spread, column_spread
-from adaline.sources import Source
+from adaline.sources import DeviceSource, Source
 from adaline.sources.sample import sampled
 from adaline.sums import ClassWeights, JointSum, RowSample, Spread, Sum
 from adaline.sums.sample import WIDE
@@ -55,6 +55,10 @@ def class_weights_of(source: Source) -> ClassWeights:
     """Return the weights of the classes of an encoded source; a read where it is streamed."""
     if source.streamed:
         return source.sum(ClassWeights)
-    out, t = ClassWeights.zero(source.shape), source.read_targets()
-    out.add(Block(t, t, source.read_weights()))
+    out = ClassWeights.zero(source.shape)
+    if isinstance(source, DeviceSource):
+        t, weight = source.t, source.weight
+    else:
+        t, weight = source.read_targets(), source.read_weights()
+    out.add(Block(t, t, weight))
     return out

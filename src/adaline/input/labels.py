@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import host, is_device, namespace
+from adaline.arrays import host, is_device, namespace, on_torch
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidType, MissingValues, UnknownLabel
 from adaline.lazy import nw
@@ -19,6 +19,7 @@ Codes = NDArray[np.intp]
 AMOUNT = " Use a regression, such as LinearRegression, or cut the target into classes."
 ONE_COLUMN = " Labels are one column: fit a model to each column."
 NARROW = 2**16  # integers within this range are counted instead of sorted
+FEW = 64  # on a device
 
 
 def read_labels(y: Any) -> Any:
@@ -28,7 +29,8 @@ def read_labels(y: Any) -> Any:
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iub":
         return y
     if is_device(y):
-        if y.ndim == 1 and not namespace(y).isdtype(y.dtype, "real floating"):
+        y = on_torch(y)
+        if y.ndim == 1 and (not namespace(y).isdtype(y.dtype, "real floating") or _are_few_whole(y)):
             return y
         y = host(y)
     refuse_masked(y, "y")
@@ -51,6 +53,12 @@ def read_labels(y: Any) -> Any:
     except TypeError as error:  # bytes
         raise InvalidType(str(error)) from None
     return np.asarray(labels)
+
+
+def _are_few_whole(y: Any) -> bool:
+    """Whether many floats on a device are plainly labels: whole numbers of a narrow range."""
+    xp = namespace(y)
+    return y.shape[0] >= 2 * FEW and bool(xp.all(y == xp.floor(y))) and float(xp.max(y)) - float(xp.min(y)) < FEW
 
 
 def _vector(y: Any) -> Labels:
@@ -152,9 +160,16 @@ def _encode_on_device(labels: Any, classes: Labels | None) -> tuple[Labels, Any]
     """Encode labels on their device; only the classes come to the host."""
     xp = namespace(labels)
     whole = labels if xp.isdtype(labels.dtype, "integral") else xp.astype(labels, xp.int64)
-    values, codes = xp.unique_inverse(whole)
-    found = host(values).astype(np.int64)
-    codes = xp.reshape(codes, (-1,))
+    low, high = int(xp.min(whole)), int(xp.max(whole))
+    counts = [bool(xp.any(whole == low + k)) for k in range(high - low + 1)] if high - low < FEW else [False]
+    if all(counts):  # by counting, as to sort takes far longer
+        found, codes = np.arange(low, high + 1), xp.astype(whole - low, xp.int64)
+    else:
+        values, codes = xp.unique_inverse(whole)
+        found = host(values).astype(np.int64)
+        codes = xp.reshape(codes, (-1,))
+    if xp.isdtype(labels.dtype, "real floating"):
+        found = found.astype(np.float64)
     if classes is None:
         return found, codes
     index = xp.asarray(_indices(found, classes), device=labels.device)

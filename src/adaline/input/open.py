@@ -18,7 +18,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 import scipy
 
-from adaline.arrays import Array, all_finite, host, is_device, is_sparse, namespace, to_device_of
+from adaline.arrays import (
+    Array,
+    all_finite,
+    host,
+    host_values,
+    is_device,
+    is_sparse,
+    namespace,
+    on_torch,
+    package_of,
+    to_device_of,
+)
 from adaline.coding import Coding, Effect
 from adaline.coding.frames import collected, learn_from_frame
 from adaline.errors import InvalidData, InvalidParameter, InvalidType, MissingValues, UnknownLabel, warn
@@ -110,6 +121,7 @@ def open_rows(
     own = (
         targets.reshape((rows, -1)) if type(targets) is np.ndarray else namespace(targets).reshape(targets, (rows, -1))
     )
+    own = own if is_device(given.x) or not is_device(own) else host(own)
     known = read_offset(offset, exposure, rows, own.shape[1])
     source = given.source(own if known is None else np.column_stack([host(own), known]))
     source.flat, source.offset = targets.ndim == 1, 0 if known is None else known.shape[1]
@@ -136,7 +148,7 @@ def open_labelled(system: Any, x: Any, y: Any, sample_weight: Any, *, reset: boo
             source.label_order,
         )
     given = read_given(system, x, sample_weight, reset=reset)
-    labels: Labels = read_labels(y)
+    labels: Labels = read_labels(y if is_device(given.x) else host_values(y))
     if labels.shape[0] != given.x.shape[0]:
         raise InvalidData(
             f"Found input variables with inconsistent numbers of samples: X has {given.x.shape[0]}, "
@@ -251,6 +263,7 @@ def read_targets(system: Any, y: Any, rows: int) -> Array:
     if type(y) is np.ndarray and y.dtype == np.float64:
         y = np.ascontiguousarray(y)
     elif is_device(y):
+        y = on_torch(y)
         y = to_device_of(y, y)
     else:
         refuse_masked(y, "y")
@@ -549,7 +562,10 @@ def _device_numbers(x: Any) -> Any:
     xp = namespace(x)
     if xp.isdtype(x.dtype, "complex floating"):
         raise InvalidData("Complex data not supported")
-    return x if x.dtype in (xp.float32, xp.float64) else xp.astype(x, xp.float64)
+    x = x.detach() if package_of(x) == "torch" else x  # fits are not differentiated
+    if x.dtype in (xp.float32, xp.float64):
+        return x
+    return xp.astype(x, xp.float32 if xp.isdtype(x.dtype, "real floating") else xp.float64)  # halves are exact there
 
 
 def _from_frame(x: Any) -> Any:

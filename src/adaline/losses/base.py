@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.activations import ACTIVATIONS
-from adaline.arrays import Array
+from adaline.arrays import Array, host, namespace
 from adaline.errors import InvalidData
 
 
@@ -103,9 +103,9 @@ class Loss(ABC):
         """Return the best constant output, or one near it, (K,), for targets of this mean: where solvers start."""
         return mean
 
-    def lowest(self, t: Array) -> Array:
+    def lowest(self, t: Any) -> Any:
         """Return a lower bound of the cost over all outputs, for each target."""
-        return np.zeros_like(t)
+        return 0.0 * t
 
     def check(self, t: Array, first_row: int = 0) -> None:  # noqa: B027 - most losses admit any number
         """Refuse targets that the loss does not admit; `first_row` is the index of the first row."""
@@ -154,8 +154,8 @@ class Likelihood(Loss):
         """Return outputs to start from, (n, K), for targets whose mean is (T,)."""
 
 
-def refuse(t: Array, good: Any, what: str, first_row: int) -> None:
+def refuse(t: Any, good: Any, what: str, first_row: int) -> None:
     """Raise, naming the first target for which `good` is false."""
-    if not good.all():
-        row, column = (int(i) for i in np.argwhere(~good)[0])
-        raise InvalidData(f"the target is {t[row, column]:g} at row {first_row + row}: {what}")
+    if not bool(namespace(good).all(good)):
+        row, column = (int(i) for i in np.argwhere(host(good) == 0)[0])
+        raise InvalidData(f"the target is {float(t[row, column]):g} at row {first_row + row}: {what}")

@@ -60,7 +60,7 @@ class Composed(Loss):
         """Return z with g(z) near the constant of the loss."""
         return self.activation.inverse(self.loss.constant(mean))
 
-    def lowest(self, t: Array) -> Array:
+    def lowest(self, t: Any) -> Any:
         """Return the lower bound of the loss."""
         return self.loss.lowest(t)
 

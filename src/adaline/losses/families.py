@@ -189,9 +189,12 @@ class Tweedie(Family):
         if p == 0:
             return (t - mean) ** 2
         if p == 1:
-            return 2 * (scipy.special.xlogy(t, np.where(t > 0, t, 1.0) / mean) - (t - mean))
+            xp = namespace(t)
+            some = t > 0
+            ratio = xp.where(some, t, 1.0 + 0.0 * t) / mean
+            return 2 * (xp.where(some, t * xp.log(ratio), 0.0 * t) - (t - mean))
         if p == 2:
-            return 2 * ((t - mean) / mean - np.log(t / mean))
+            return 2 * ((t - mean) / mean - namespace(t).log(t / mean))
         if p == 3:
             return (t - mean) ** 2 / (t * mean**2)
         log = np.log(t / mean)  # t (t^a - m^a) / a - (t^b - m^b) / b with a = 1 - p, b = 2 - p, which may be near zero

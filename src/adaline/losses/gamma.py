@@ -64,9 +64,9 @@ class Gamma(Loss):
         """Return the logarithm of the mean."""
         return np.asarray(np.log(np.maximum(mean, 1e-300)))
 
-    def lowest(self, t: Array) -> Array:
+    def lowest(self, t: Any) -> Any:
         """Return the cost of z = ln t."""
-        return np.asarray(1.0 + np.log(t))
+        return 1.0 + namespace(t).log(t)
 
     def check(self, t: Array, first_row: int = 0) -> None:
         """Refuse amounts that are not positive."""

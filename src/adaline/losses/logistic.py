@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy
 
 from adaline.activations import ACTIVATIONS
 from adaline.arrays import Array, namespace
@@ -68,10 +67,16 @@ class Logistic(Loss):
         inside = np.clip(mean, 1e-12, 1 - 1e-12)
         return np.asarray(np.log(inside / (1 - inside)))
 
-    def lowest(self, t: Array) -> Array:
+    def lowest(self, t: Any) -> Any:
         """Return the cost of p = t, zero where t is 0 or 1."""
-        return np.asarray(scipy.special.entr(t) + scipy.special.entr(1 - t))
+        return _entropy(t) + _entropy(1.0 - t)
 
     def check(self, t: Array, first_row: int = 0) -> None:
         """Refuse targets outside 0 .. 1."""
         refuse(t, (t >= 0) & (t <= 1), "the logistic loss takes 0, 1, or a share between", first_row)
+
+
+def _entropy(t: Any) -> Any:
+    """Return -t ln t of shares, zero where t is zero."""
+    xp = namespace(t)
+    return -t * xp.log(xp.where(t > 0, t, 1.0 + 0.0 * t))

@@ -51,7 +51,7 @@ class PerceptronCriterion(Loss):
 
     def check(self, t: Array, first_row: int = 0) -> None:
         """Refuse targets other than -1 and 1."""
-        refuse(t, np.abs(t) == 1, "the perceptron criterion takes -1 and 1", first_row)
+        refuse(t, namespace(t).abs(t) == 1, "the perceptron criterion takes -1 and 1", first_row)
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class SquaredHinge(Loss):
 
     def check(self, t: Array, first_row: int = 0) -> None:
         """Refuse targets other than -1 and 1."""
-        refuse(t, np.abs(t) == 1, "the squared hinge takes -1 and 1", first_row)
+        refuse(t, namespace(t).abs(t) == 1, "the squared hinge takes -1 and 1", first_row)
 
     def _shortfall(self, z: Any, t: Any) -> Any:
         """Return max(0, 1 - t z)."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import Array, is_device
 from adaline.losses.base import Likelihood, Loss
 
 FAR = 300.0  # offset whose exp and its squares are numbers
@@ -66,8 +66,11 @@ class Offset(Likelihood):
         return self.loss.kernel  # type: ignore[no-any-return]
 
     def native_rows(self, t: Any, weight: Any) -> tuple[Any, Any, float] | None:
-        """Return rows that have the offset in their targets and weights, where the loss has a kernel and allows it."""
-        if self.loss.kernel is None or self.columns > 1 or np.abs(t[:, -1]).max(initial=0.0) > FAR:
+        """Return rows that have the offset in their targets and weights, where the loss has a kernel and allows it.
+
+        None on a device.
+        """
+        if self.loss.kernel is None or self.columns > 1 or is_device(t) or np.abs(t[:, -1]).max(initial=0.0) > FAR:
             return None
         weight = np.ones(len(t)) if weight is None else weight
         return self.loss.without_offset(np.ascontiguousarray(t[:, : -self.columns]), t[:, -self.columns :], weight)  # type: ignore[no-any-return]
@@ -100,7 +103,7 @@ class Offset(Likelihood):
 
     def lowest(self, t: Array) -> Array:
         """Return that of the loss, which is over all outputs."""
-        return np.asarray(self.loss.lowest(t[:, : -self.columns]))
+        return self.loss.lowest(t[:, : -self.columns])  # type: ignore[no-any-return]
 
     def check(self, t: Array, first_row: int = 0) -> None:
         """Refuse targets that the loss does not admit."""

@@ -63,9 +63,10 @@ class Poisson(Loss):
         """Return the logarithm of the mean."""
         return np.asarray(np.log(np.maximum(mean, 1e-300)))
 
-    def lowest(self, t: Array) -> Array:
+    def lowest(self, t: Any) -> Any:
         """Return the cost of z = ln t."""
-        return np.asarray(t - t * np.log(np.where(t > 0, t, 1.0)))
+        xp = namespace(t)
+        return t - t * xp.log(xp.where(t > 0, t, 1.0 + 0.0 * t))
 
     def check(self, t: Array, first_row: int = 0) -> None:
         """Refuse negative counts."""

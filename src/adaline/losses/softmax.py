@@ -75,7 +75,7 @@ class Softmax(Loss):
 
     def check(self, t: Array, first_row: int = 0) -> None:
         """Refuse targets that are no class indices."""
-        refuse(t, (t >= 0) & (t == np.floor(t)), "the softmax loss takes class indices, 0, 1, ...", first_row)
+        refuse(t, (t >= 0) & (t == namespace(t).floor(t)), "the softmax loss takes class indices, 0, 1, ...", first_row)
 
 
 def _own(z: Any, t: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.arrays import Array, host
+from adaline.arrays import Array, host, host_values
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import is_classifier, is_regressor
 from adaline.input.labels import places
@@ -70,7 +70,7 @@ class ErrorRate(RowLoss):
     name = "error rate"
 
     def losses(self, model: Any, X: Any, y: Any) -> Array:
-        return np.asarray(np.asarray(model.predict(X)) != y, dtype=np.float64)
+        return np.asarray(np.asarray(host_values(model.predict(X))) != y, dtype=np.float64)
 
 
 class LogLoss(RowLoss):
@@ -79,7 +79,7 @@ class LogLoss(RowLoss):
     name = "log loss"
 
     def losses(self, model: Any, X: Any, y: Any) -> Array:
-        probability, classes = np.asarray(model.predict_proba(X)), model.classes_
+        probability, classes = host(model.predict_proba(X)), model.classes_
         index = places(y, classes)
         right = probability[np.arange(len(index)), index] * (classes[index] == y)
         return np.asarray(-np.log(np.clip(right, SMALLEST, 1.0)))
@@ -91,7 +91,7 @@ class NegativeLogLikelihood(RowLoss):
     name = "minus log likelihood"
 
     def losses(self, model: Any, X: Any, y: Any) -> Array:
-        return -np.asarray(model.score_samples(X))
+        return -host(model.score_samples(X))
 
 
 class Distance(RowLoss):
@@ -100,7 +100,7 @@ class Distance(RowLoss):
     name = "squared distance"
 
     def losses(self, model: Any, X: Any, y: Any) -> Array:
-        return np.asarray(np.asarray(model.transform(X)).min(axis=1) ** 2, dtype=np.float64)
+        return np.asarray(host(model.transform(X)).min(axis=1) ** 2)
 
 
 class InformationCriterion(Measure):

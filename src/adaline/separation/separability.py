@@ -5,6 +5,7 @@ t (w.x + w0) > 0 for every row   or   sum lambda_n t_n (1, x_n) = 0, lambda >= 0
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -93,11 +94,11 @@ def decide_separability(source: Source, labels: NDArray[Any]) -> Separability | 
 
 def decide_jointly(source: Source, labels: NDArray[Any], work: float) -> Separability:
     """Return whether all classes are separable jointly; raise Undecided where that needs more than this work."""
-    survey = _survey(source, labels)
+    survey = _survey(source, labels, Survey.of_extremes)
     present = np.flatnonzero(survey.rows > 0).tolist()
     if len(present) > 2 and (reason := _too_many(survey, present)):
         raise Undecided(f"separability was not asked about: {reason}")
-    return _answer(survey, present, labels, Budget(work))
+    return _answer(survey.with_moments(), present, labels, Budget(work))
 
 
 def separating_weights(source: Source, n_classes: int) -> NDArray[np.float64] | None:
@@ -118,8 +119,8 @@ def separating_weights(source: Source, n_classes: int) -> NDArray[np.float64] | 
     return np.array([[0.0] * len(weights[0]), *weights])
 
 
-def _survey(source: Source, labels: NDArray[Any]) -> Survey:
-    survey = Survey.of(source, len(labels))
+def _survey(source: Source, labels: NDArray[Any], of: Callable[[Source, int], Survey] = Survey.of) -> Survey:
+    survey = of(source, len(labels))
     present = np.flatnonzero(survey.rows > 0)
     if len(present) < 2:
         found = f"there is one class, {labels[present[0]]!r}" if len(present) else "there are no rows"
@@ -131,7 +132,8 @@ def _survey(source: Source, labels: NDArray[Any]) -> Survey:
 
 def _too_many(survey: Survey, present: list[int]) -> str:
     """Return why many classes are not decided jointly, "" where they are."""
-    coordinates = (len(present) - 1) * (1 + len(survey.scaling(present).columns))
+    low, high = survey.low[present].min(axis=0), survey.high[present].max(axis=0)
+    coordinates = (len(present) - 1) * (1 + int((low < high).sum()))
     contests = (len(present) - 1) * int(survey.rows.sum())
     if coordinates <= MOST_COORDINATES and contests <= MOST_CONTESTS:
         return ""

@@ -10,7 +10,7 @@ exact, so a plane found there is brought back to the raw columns without roundin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, as_dense, host, is_sparse, on_host
+from adaline.arrays import Array, as_dense, host, is_device, is_sparse, namespace, to_device_of
 from adaline.block import Block
 from adaline.separation.exact import Whole, rounded
 from adaline.sources import Source
@@ -46,15 +46,23 @@ class Survey:
     @classmethod
     def of(cls, source: Source, n_classes: int) -> Survey:
         """Return the survey of a source; refuse numbers that are not finite. Two passes, one where columns are many."""
+        return cls.of_extremes(source, n_classes).with_moments()
+
+    def with_moments(self) -> Survey:
+        """Return the survey with the moments of the classes, where columns are not too many; a pass."""
+        few = not self.source.sparse and self.source.shape.features <= MOST_COLUMNS
+        return replace(self, moments=self.source.sum(ClassMoments, classes=len(self.rows))) if few else self
+
+    @classmethod
+    def of_extremes(cls, source: Source, n_classes: int) -> Survey:
+        """Return the survey without the moments of the classes, in one pass."""
         d = source.shape.features
         parts = source.map(lambda block: _extremes(block, n_classes)[None])
         rows = parts[..., 0].sum(axis=0).astype(np.int64)
         low, high = parts[..., 1 : 1 + d].min(axis=0), parts[..., 1 + d :].max(axis=0)
         if not (np.isfinite(low[rows > 0]).all() and np.isfinite(high[rows > 0]).all()):
             source.refuse_nonfinite()
-        few = not source.sparse and d <= MOST_COLUMNS
-        moments = source.sum(ClassMoments, classes=n_classes) if few else None
-        return cls(source, rows, low, high, moments)
+        return cls(source, rows, low, high, None)
 
     def scaling(self, classes: list[int]) -> ExactScaling:
         """Return how to shift and scale the columns for rows of these classes."""
@@ -241,8 +249,10 @@ class ContestScores:
 
 def _extremes(block: Block, n_classes: int) -> Array:
     """Return number of rows, smallest and largest value of each column, for each class, (K, 1 + 2 D)."""
+    if is_device(block.x):
+        return _extremes_on_device(block, n_classes)
     codes = host(block.t)[:, 0].astype(np.int64)
-    x = on_host(block.x)
+    x = block.x
     none = np.full(x.shape[1], np.inf)
     out = np.tile(np.concatenate([[0.0], none, -none]), (n_classes, 1))
     positive = block.weights() > 0
@@ -253,6 +263,23 @@ def _extremes(block: Block, n_classes: int) -> Array:
         part = x[rows]
         found = [np.ravel(as_dense(extreme(axis=0))) for extreme in (part.min, part.max)]
         out[k] = np.concatenate([[len(rows)], *found])
+    return out
+
+
+def _extremes_on_device(block: Block, n_classes: int) -> Array:
+    """Return the same of rows on a device, which stay there."""
+    block = block.gathered()
+    x, xp = block.x, namespace(block.x)
+    codes = to_device_of(x, block.t)[:, 0]
+    if block.weight is not None:
+        codes = xp.where(to_device_of(x, block.weight) > 0, codes, -1.0 + 0.0 * codes)
+    none = np.full(x.shape[1], np.inf)
+    out = np.tile(np.concatenate([[0.0], none, -none]), (n_classes, 1))
+    for k in range(n_classes):
+        part = xp.take(x, xp.nonzero(codes == k)[0], axis=0)
+        if part.shape[0]:
+            ends = host(xp.concat([xp.min(part, axis=0), xp.max(part, axis=0)]))
+            out[k] = np.concatenate([[part.shape[0]], ends])
     return out
 
 

@@ -1,7 +1,8 @@
 """Rows on a device: torch, cupy or jax arrays, for which the references of the sums run through the array API.
 
 Blocks are large, as a device is parallel by itself; they run one after the other, and only the sums are copied to the
-host. Sums that need copies of rows cut a block into pieces.
+host. Sums that need copies of rows cut a block into pieces. Arrays of cupy and jax on a CUDA device are read as torch
+tensors, without a copy, where torch is there; results are arrays of the caller's package.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, namespace, to_device_of
+from adaline.arrays import Array, host, namespace, on_torch, to_device_of
 from adaline.block import Block
 from adaline.sources.base import DualGram, IndexedSource
 
@@ -18,13 +20,33 @@ DEVICE_BLOCK_ELEMENTS = 2**31
 
 
 class DeviceSource(IndexedSource):
-    """A dense (N, D) array of another namespace; targets (N, K) lie on its device, weights on the host."""
+    """A dense (N, D) array of another namespace; targets (N, K) and weights (N,) lie on its device too."""
 
     parallel = False
 
     def __init__(self, x: Any, t: Any, weight: Any = None, names: tuple[str, ...] | None = None) -> None:
-        super().__init__(x, to_device_of(x, t), weight, names)
+        self.given = x
+        x = on_torch(x)
+        super().__init__(x, to_device_of(x, on_torch(t)), None if weight is None else to_device_of(x, weight), names)
         self.rows_per_block = max(DEVICE_BLOCK_ELEMENTS // max(self.shape.features, 1), 1)
+
+    def with_targets(self, t: Any) -> DeviceSource:
+        """Return the same rows with other targets, (N, K), on the host or on the device."""
+        other = type(self)(self.given, t, self.weight, self.names)
+        other.reads, other.rows_per_block = self.reads, self.rows_per_block
+        return other
+
+    def take_rows(self, rows: NDArray[np.intp]) -> DeviceSource:
+        """Return the source of the rows with these indices, copied, in the order given; they stay on the device."""
+        xp = namespace(self.x)
+        indices = xp.asarray(rows.astype(np.int64), device=self.x.device)
+        weight = None if self.weight is None else xp.take(self.weight, indices, axis=0)
+        x, t = (xp.take(part, indices, axis=0) for part in (self.x, self.t))
+        return type(self)(x, t, weight, self.names)
+
+    def read_weights(self) -> Array | None:
+        """Return the weights on the host, (N,), or None."""
+        return None if self.weight is None else host(self.weight)
 
     def block(self, i: int) -> Block:
         """Return a view of the rows of block i."""
@@ -34,8 +56,8 @@ class DeviceSource(IndexedSource):
         return Block(self.x[rows, :], self.t[rows, :], weight, first_row=first)
 
     def empty_on_device(self) -> Any:
-        """Return an empty array on the device of the rows."""
-        return to_device_of(self.x, np.zeros(0))
+        """Return an empty array of the package that the rows were given in, on their device."""
+        return to_device_of(self.given, np.zeros(0))
 
     def matvec(self, v: Array) -> Array:
         """Return X v."""

@@ -11,6 +11,7 @@ from adaline.arrays import is_sparse
 from adaline.block import Block
 from adaline.sources.array import ArraySource, SparseSource, source_of
 from adaline.sources.base import InMemory, Source
+from adaline.sources.device import DeviceSource
 from adaline.sources.held import CompactRows
 from adaline.sums import RowSample
 
@@ -28,7 +29,7 @@ def draw_rows(source: Source, rows: int, seed: int = 0, *, among: NDArray[np.int
     ends = np.arange(rows + 1) * count // max(rows, 1)
     indices = np.random.default_rng(seed).integers(ends[:-1], ends[1:])
     indices = indices if among is None else among[indices]
-    if isinstance(source, InMemory):
+    if isinstance(source, InMemory | DeviceSource):
         return source.take_rows(indices)
     found = source.each_block(partial(_taken, indices))
     return source_of([block for block in found if block is not None], source.names)

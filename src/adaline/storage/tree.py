@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.activations import ACTIVATIONS
-from adaline.arrays import host, is_device
+from adaline.arrays import host_values, is_device
 from adaline.basis import BASES, Basis, Custom
 from adaline.errors import InvalidType
 from adaline.links import LINKS
@@ -198,7 +198,7 @@ class _Writer:
         if isinstance(value, type):
             return self._type(value, path)
         if is_device(value):
-            array = host(value)
+            array = host_values(value)
             return self._array(array, path) if array.ndim else self.write(float(array), path)
         if kind is Status:
             return {"Status": value.name}

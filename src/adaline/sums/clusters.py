@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, as_dense, host, is_sparse, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
-from adaline.kernels import native
+from adaline.kernels import fused_kernels, native
 from adaline.sums.base import Sum, Totals
 from adaline.sums.moments import PIECE
-from adaline.sums.objective import View, dense_in_view
+from adaline.sums.objective import View, dense_in_view, on_device_of, row_weights
 
 
 class Centres(NamedTuple):
@@ -64,6 +64,12 @@ class Clusters(Totals):
         if native is not None and isinstance(block.x, np.ndarray | Columns) and block.chosen is None:
             native.clusters_dense(self.sums, block.x, block.weight, *_flat(centres), None)
             return
+        fused = fused_kernels(block.x)
+        if fused is not None and block.chosen is None:
+            found = fused.clusters(block.x, on_device_of(block.x, block.weight), *_flat(centres))
+            if found is not None:
+                self.sums += found
+                return
         for piece in block.pieces(PIECE):
             self.sums += clusters_reference(piece, centres)
 
@@ -110,6 +116,13 @@ def nearest(block: Block, centres: Centres) -> Array:
     return np.column_stack([host(xp.argmin(squares, axis=1)), host(xp.min(squares, axis=1))])
 
 
+def nearest_beside(block: Block, centres: Centres) -> tuple[Any, Any]:
+    """Return the index of the nearest centre and the squared distance to it, (n,) each, where rows on a device lie."""
+    squares = distances(block.gathered(), centres)
+    xp = namespace(squares)
+    return xp.astype(xp.argmin(squares, axis=1), xp.int32), xp.min(squares, axis=1)
+
+
 def nearest_index(centres: Centres, block: Block) -> NDArray[np.int32]:
     """Return the index of the nearest centre of each row, (n,)."""
     return nearest(block, centres)[:, 0].astype(np.int32)
@@ -131,7 +144,7 @@ def clusters_reference(block: Block, centres: Centres) -> Array:
     xp = namespace(squares)
     nearest_index = xp.expand_dims(xp.argmin(squares, axis=1), axis=1)
     indices = xp.arange(len(centres.points), device=squares.device)
-    member = xp.astype(nearest_index == indices, xp.float64) * to_device_of(squares, block.weights()[:, None])
+    member = xp.astype(nearest_index == indices, xp.float64) * row_weights(block, squares)
     total, error = host(xp.sum(member, axis=0)), host(xp.sum(member * squares, axis=0))
     if is_sparse(block.x):
         first = (block.x.astype(np.float64).T @ member).T * centres.view.scale

@@ -16,13 +16,22 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
 from adaline.block import Block, Shape, UnitsApart
 from adaline.kernels import native
-from adaline.row_hashes import row_uniforms
+from adaline.row_hashes import row_uniforms, row_uniforms_beside
 from adaline.sums.base import Totals
 from adaline.sums.moments import PIECE
-from adaline.sums.objective import Point, View, gather, margins, row_weights, rows_in_view, second_moments
+from adaline.sums.objective import (
+    Point,
+    View,
+    device_products,
+    gather,
+    margins,
+    row_weights,
+    rows_in_view,
+    second_moments,
+)
 
 ROUNDING = 2.0**-40  # share of a sum of squares about zero that those about an offset are above, whatever rounding says
 
@@ -107,6 +116,9 @@ class ThinnedCurvature(Totals):
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at a Thinning."""
         (loss, _, view, _), level, contrasts = theta
+        if is_device(block.x):
+            self._add_on_device(block.gathered(), theta)
+            return
         z = margins(block, theta.point)
         block = block.gathered()
         t = host(block.t)
@@ -120,3 +132,20 @@ class ThinnedCurvature(Totals):
             chosen = np.flatnonzero(row_uniforms(block.first_row, block.rows, k) < probability)
             part = Block(block.x, block.t, chosen=chosen).gathered()
             matrix += second_moments(part, curvature[chosen, k] / probability[chosen], view)
+
+    def _add_on_device(self, block: Block, theta: Thinning) -> None:
+        """Take in rows on a device, which stay there."""
+        (loss, weights, view, _), level, contrasts = theta
+        z = device_products(block, view, weights.T.copy())
+        xp, t = namespace(z), to_device_of(z, block.t)
+        units = (to_device_of(z, u[None]) for u in contrasts)
+        together = [xp.sum(loss.product(z, t, u) * u, axis=1, keepdims=True) for u in units]
+        curvature = xp.concat([loss.curvature(z, t), *together], axis=1) * row_weights(block, z)
+        for k, matrix in enumerate(self.sums):
+            own = curvature[:, k]
+            probability = own / float(level[k])
+            probability = xp.where(probability < 1.0, probability, xp.ones_like(probability))
+            chosen = xp.nonzero(row_uniforms_beside(z, block.first_row, k) < probability)[0]
+            part = Block(xp.take(block.x, chosen, axis=0), xp.take(t, chosen, axis=0))
+            share = xp.take(own, chosen, axis=0) / xp.take(probability, chosen, axis=0)
+            matrix += second_moments(part, share, view)

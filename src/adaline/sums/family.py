@@ -6,11 +6,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from adaline.arrays import Array, host
+from adaline.arrays import Array, host, is_device, namespace, to_device_of
 from adaline.block import Block, Shape
-from adaline.losses import Likelihood
+from adaline.losses import Likelihood, Linked, Tweedie
 from adaline.sums.base import Totals
-from adaline.sums.objective import Point, View, margins
+from adaline.sums.objective import Point, View, device_products, margins
 
 
 class FamilyPoint(NamedTuple):
@@ -39,6 +39,9 @@ class FamilySums(Totals):
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at a FamilyPoint."""
+        if is_device(block.x) and block.weight is None and _is_plain(theta.loss):
+            self._add_on_device(block.gathered(), theta)
+            return
         loss, (z, t, weight) = theta.loss, _counted(block, theta)
         null = np.full_like(z, theta.null)
         with np.errstate(all="ignore"):
@@ -47,6 +50,17 @@ class FamilySums(Totals):
             observed = weight[loss.observed(t)]
             count = len(observed) if theta.in_trials else float(observed.sum())
             self.sums += [*totals, float(loss.saturated(t, weight).sum()), count]
+
+    def _add_on_device(self, block: Block, point: FamilyPoint) -> None:
+        """Take in rows without weights on a device: a density is taken once for all equal targets."""
+        z = device_products(block, point.view, point.theta.T.copy())
+        xp, t, loss = namespace(z), to_device_of(z, block.t), point.loss
+        null = xp.full_like(z, point.null)
+        totals = [xp.sum(part) for part in (loss.deviance(z, t), loss.deviance(null, t), loss.pearson(z, t))]
+        values, counts = xp.unique_counts(t[:, 0])
+        with np.errstate(all="ignore"):
+            saturated = float(loss.saturated(host(values)[:, None], host(counts)).sum())
+        self.sums += [*host(xp.stack(totals)), saturated, float(block.rows)]
 
 
 class NullScore(Totals):
@@ -108,6 +122,11 @@ class ShapeScore(Totals):
         z, t, weight = _counted(block, theta)
         first, second = theta.loss.family.shape_score(theta.loss.predicted(z, t), t[:, :1])
         self.sums += [float(weight @ part[:, 0]) for part in (first, second, np.abs(first))]
+
+
+def _is_plain(loss: Likelihood) -> bool:
+    """Whether a likelihood is of whole or positive amounts, whose deviance any array library can take."""
+    return isinstance(loss, Linked) and isinstance(loss.family, Tweedie) and loss.family.power in (0, 1, 2)
 
 
 def _counted(block: Block, point: FamilyPoint) -> tuple[Array, Array, Array]:

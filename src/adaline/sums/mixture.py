@@ -16,13 +16,15 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from adaline.arrays import Array, as_dense, host, namespace, to_device_of
+from adaline.arrays import Array, as_dense, host, is_device, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
 from adaline.kernels import native
 from adaline.sums.base import Totals
-from adaline.sums.objective import View, dense_in_view
+from adaline.sums.moments import batched_product
+from adaline.sums.objective import View, dense_in_view, row_weights
 
 PIECE = 2**22  # numbers of a block that are copied at a time
+DEVICE_PIECE = 2**27  # of one on a device
 
 
 class Components(NamedTuple):
@@ -78,7 +80,7 @@ class MixtureMoments(Totals):
         if fused and isinstance(block.x, np.ndarray | Columns) and block.chosen is None:
             native.mixture_dense(self.sums, block.x, block.weight, at.constants, at.means, at.factors, *at.view)
             return
-        for piece in block.pieces(PIECE):
+        for piece in block.pieces(DEVICE_PIECE if is_device(block.x) else PIECE):
             self.sums += mixture_reference(piece, at, self.whole)
 
 
@@ -110,15 +112,15 @@ def mixture_reference(block: Block, at: Components, whole: bool) -> Array:
     joint = log_joint(x, at)
     xp = namespace(joint)
     total = log_total(joint)
-    weight = to_device_of(joint, block.weights()[:, None])
+    weight = row_weights(block, joint)
     gamma = weight * xp.exp(joint - total)
     v = dense_in_view(x, at.view)
-    parts = [host(xp.sum(weight * total))[None]]
+    parts = [xp.reshape(xp.sum(weight * total), (1,))]
     for k, mean in enumerate(at.means):
         d, gamma_k = v - to_device_of(v, mean), gamma[:, k : k + 1]
         if whole:
             d1 = xp.concat([d, xp.ones_like(gamma_k)], axis=1)
-            parts.append(host(xp.matmul(xp.matrix_transpose(d1 * gamma_k), d1)).ravel())
+            parts.append(xp.reshape(batched_product(d1 * gamma_k, d1), (-1,)))
         else:
-            parts += [host(xp.sum(gamma_k * part, axis=0)) for part in (d, d * d, xp.ones_like(gamma_k))]
-    return np.concatenate(parts)
+            parts += [xp.sum(gamma_k * part, axis=0) for part in (d, d * d, xp.ones_like(gamma_k))]
+    return host(xp.concat(parts))

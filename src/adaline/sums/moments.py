@@ -35,7 +35,7 @@ ROUNDING = 2.0**-53
 SUM_ROUNDING = 8 * ROUNDING  # of one block's sum of squares, panels and blocks added pairwise
 PANEL_ROWS = 96  # of the native kernel
 PIECE = 2**26  # numbers copied at a time where rows must be shifted, scaled or weighted
-BATCH_ROWS = 2**14  # rows to one matrix product on a device
+BATCH_ROWS, BATCH_COLUMNS = 2**12, 32  # rows to one matrix product on a device, and rows a column at least
 
 
 class Moments(Sum):
@@ -233,16 +233,16 @@ def plain_product(block: Block) -> Array:
     x = xp.astype(block.x, xp.float64, copy=False)
     ones = xp.ones((block.rows, 1), dtype=xp.float64, device=x.device)
     rest = xp.concat([to_device_of(x, block.t), ones], axis=1)
-    cross = _product(x, rest)
-    above = xp.concat([_product(x, x), cross], axis=1)
-    below = xp.concat([xp.matrix_transpose(cross), _product(rest, rest)], axis=1)
+    cross = batched_product(x, rest)
+    above = xp.concat([batched_product(x, x), cross], axis=1)
+    below = xp.concat([xp.matrix_transpose(cross), batched_product(rest, rest)], axis=1)
     return host(xp.concat([above, below], axis=0))
 
 
-def _product(a: Any, b: Any) -> Any:
+def batched_product(a: Any, b: Any) -> Any:
     """Return a'b by batches of rows, which is faster than one product on a device, and more exact."""
     xp = namespace(a)
-    height = max(BATCH_ROWS, 4 * a.shape[1])
+    height = max(BATCH_ROWS, BATCH_COLUMNS * a.shape[1])
     whole = a.shape[0] // height * height
     out = xp.matmul(xp.matrix_transpose(a[whole:, :]), b[whole:, :])
     if whole:

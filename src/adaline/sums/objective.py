@@ -7,8 +7,10 @@
 
 A view (scale and offset) brings columns to unit spread about zero without a copy of X, so that results do not depend on
 units; its scales are powers of two and cost no rounding. Few columns of sparse rows have an offset. The native kernels
-compute all of it in one read of X; the references here are tested against them, and serve devices and user-defined
-losses.
+compute all of it in one read of X, and so do those for CUDA devices (`adaline.fused`), of up to some hundred columns;
+the references here are tested against them, and serve other devices and user-defined losses. Wide rows on a device are
+not brought into the view, as that is a copy of them: the weights are, unless the offset is so large that this would
+cost digits.
 """
 
 from __future__ import annotations
@@ -19,14 +21,16 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from adaline.arrays import Array, as_dense, host, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, as_dense, host, is_device, is_sparse, namespace, to_device_of
 from adaline.block import Block, Columns, Shape, UnitsApart
-from adaline.kernels import call_native, native
+from adaline.kernels import call_native, fused_kernels, native
 from adaline.losses import Loss
 from adaline.sums.base import Totals
-from adaline.sums.moments import PIECE
+from adaline.sums.moments import PIECE, batched_product
 
 FULL = 0.2  # share of entries from which a matrix of all machines takes less time over dense rows
+NEAR = 8.0  # means of this many spreads cost one digit of rounding at most
+HELD = 2**28  # numbers of outputs and the like that are held on a device at a time
 
 
 class View(NamedTuple):
@@ -110,6 +114,8 @@ class Objective(Totals):
             self.value[:] += (weight * loss.value(z, block.t)).sum(axis=0)
             curvature = _rows(weight * loss.curvature(z, block.t)) if self.second == "alone" else None
             _gather(self.sums[len(self.value) :], block, weight * loss.slope(z, block.t), curvature, point.view)
+        elif is_device(block.x):
+            self.sums += device_objective(block.gathered(), point, self.second)
         else:
             for piece in block.pieces(PIECE):
                 self.sums += objective_reference(piece, point, self.second)
@@ -178,8 +184,21 @@ def margins(block: Block, point: Point) -> Array:
 
 def view_products(block: Block, view: View, matrix: Array) -> Array:
     """Return (1, v) times a matrix (1 + D, M) for each row, (n, M), on the host; not by the native kernels."""
-    rows = (rows_in_view(piece, view) for piece in block.pieces(PIECE))
-    return np.concatenate([host(namespace(v).matmul(v, to_device_of(v, matrix))) for v in rows])
+    return host(device_products(block, view, matrix))
+
+
+def device_products(block: Block, view: View, matrix: Array) -> Any:
+    """Return (1, v) times a matrix (1 + D, M) for each row, (n, M), where the rows lie."""
+    xp = namespace(as_dense(block.x[:0]) if is_sparse(block.x) else block.x)
+    if is_device(block.x) and is_near(view):
+        block = block.gathered()
+        slopes, constant = (to_device_of(block.x, part) for part in weights_of_raw(view, matrix))
+        pieces = block.pieces(_held_numbers(block, matrix.shape[1]))
+        found = [xp.matmul(xp.astype(piece.x, xp.float64, copy=False), slopes) + constant for piece in pieces]
+    else:
+        rows = (rows_in_view(piece, view) for piece in block.pieces(PIECE))
+        found = [xp.matmul(v, to_device_of(v, matrix)) for v in rows]
+    return found[0] if len(found) == 1 else xp.concat(found, axis=0)
 
 
 def gather(block: Block, slope: Array, view: View) -> Array:
@@ -190,18 +209,22 @@ def gather(block: Block, slope: Array, view: View) -> Array:
         return sums
     for piece in block.pieces(PIECE):
         first = piece.first_row - block.first_row
-        sums += slope[first : first + piece.rows].T @ host(rows_in_view(piece, view))
+        rows = rows_in_view(piece, view)
+        own = to_device_of(rows, slope[first : first + piece.rows].T.copy())
+        sums += host(namespace(rows).matmul(own, rows))
     return sums
 
 
-def second_moments(block: Block, weight: Array, view: View) -> Array:
-    """Return sum weight (1, v)(1, v)', (1 + D, 1 + D), on the host."""
+def second_moments(block: Block, weight: Any, view: View) -> Array:
+    """Return sum weight (1, v)(1, v)', (1 + D, 1 + D), on the host; weights (n,) may lie where the rows do."""
     side = 1 + len(view.scale)
     if _read_natively(block):
         sums = np.zeros(side + side**2)
         _gather(sums, block, np.zeros((block.rows, 1)), _rows(weight[:, None]), view)
         return sums[side:].reshape(side, side)
-    rows = host(rows_in_view(block.gathered(), view))
+    if is_device(block.x):
+        return _second_moments(block.gathered(), to_device_of(block.x, weight), view)
+    rows = rows_in_view(block.gathered(), view)
     return np.asarray((rows * weight[:, None]).T @ rows)
 
 
@@ -236,6 +259,71 @@ def objective_reference(block: Block, point: Point, second: str) -> Array:
         each = [xp.matmul(xp.matrix_transpose(rows * curvature[:, k : k + 1]), rows) for k in range(z.shape[1])]
         parts += [host(hessian).ravel() for hessian in each]
     return np.concatenate(parts)
+
+
+def device_objective(block: Block, point: Point, second: str) -> Array:
+    """Return what `objective_reference` does over a block of rows on a device: fused, or by products with X itself."""
+    loss, fused = point.loss, fused_kernels(block.x)
+    if fused is not None and loss.native_rows(block.t, block.weight) is not None and second != "all":
+        at = (loss.kernel, loss.parameter, point.theta, *point.view)
+        rows = (block.x, to_device_of(block.x, block.t), on_device_of(block.x, block.weight))
+        near = is_near(point.view)
+        found = fused.objective(*rows, *at, second, near)
+        if found is None and second == "alone" and len(point.theta) == 1:
+            found = fused.objective(*rows, *at, "rows", near)
+            found = found and (*found[:2], _second_moments(block, found[3], point.view)[None])
+        if found is not None:
+            return np.concatenate([part.ravel() for part in found[:3] if part is not None])
+    if second == "none" and is_near(point.view):
+        pieces = block.pieces(_held_numbers(block, len(point.theta)))
+        return np.asarray(np.sum([_objective_by_products(piece, point) for piece in pieces], axis=0))
+    parts = [objective_reference(piece, point, second) for piece in block.pieces(PIECE)]
+    return np.asarray(np.sum(parts, axis=0))
+
+
+def _held_numbers(block: Block, outputs: int) -> int:
+    """Return how many numbers of X a piece has: float64 rows are not copied, and only their outputs are held."""
+    if block.x.dtype != namespace(block.x).float64:
+        return PIECE
+    return max(HELD // max(outputs, 1), 1) * block.shape.features
+
+
+def is_near(view: View) -> bool:
+    """Whether the offset of a view can be taken into the weights: means are not many spreads from zero."""
+    return bool(np.abs(view.offset).max(initial=0.0) <= NEAR)
+
+
+def weights_of_raw(view: View, matrix: Array) -> tuple[Array, Array]:
+    """Return A (D, M) and b (M,) with (1, v) matrix = x A + b, for a matrix (1 + D, M)."""
+    return matrix[1:] * view.scale[:, None], matrix[0] + view.offset @ matrix[1:]
+
+
+def _objective_by_products(block: Block, point: Point) -> Array:
+    """Return value and gradient over one block as one vector, without a copy of X."""
+    xp = namespace(block.x)
+    x = xp.astype(block.x, xp.float64, copy=False)
+    slopes, constant = (to_device_of(x, part) for part in weights_of_raw(point.view, point.theta.T))
+    z = xp.matmul(x, slopes) + constant
+    t, weight = to_device_of(x, block.t), row_weights(block, x)
+    value = xp.sum(weight * point.loss.value(z, t), axis=0)
+    slope = weight * point.loss.slope(z, t)
+    parts = (value, xp.sum(slope, axis=0), xp.reshape(xp.matmul(xp.matrix_transpose(slope), x), (-1,)))
+    found = host(xp.concat([xp.reshape(part, (-1,)) for part in parts]))
+    k = z.shape[1]
+    value, total, gradient = np.split(found, [len(found) - k * (1 + x.shape[1]), len(found) - k * x.shape[1]])
+    gradient = gradient.reshape(k, -1) * point.view.scale + total[:, None] * point.view.offset
+    return np.concatenate([value, np.column_stack([total, gradient]).ravel()])
+
+
+def _second_moments(block: Block, weight: Any, view: View) -> Array:
+    """Return sum weight (1, v)(1, v)' of rows on a device, with weights (n,) there, (1 + D, 1 + D), on the host."""
+    xp, out, first = namespace(block.x), 0.0, 0
+    for piece in block.pieces(PIECE):
+        rows = rows_in_view(piece, view)
+        own = xp.reshape(weight[first : first + piece.rows], (-1, 1))
+        out = out + batched_product(rows * own, rows)
+        first += piece.rows
+    return host(out)
 
 
 def product_reference(block: Block, point: Point) -> Array:
@@ -277,6 +365,11 @@ def dense_in_view(x: Any, view: View) -> Any:
     """Return v = x scale + offset of dense rows x, (n, D)."""
     xp = namespace(x)
     return xp.astype(x, xp.float64) * to_device_of(x, view.scale) + to_device_of(x, view.offset)
+
+
+def on_device_of(x: Any, weight: Any) -> Any:
+    """Return weights (n,) on the device of rows x; None where there are none."""
+    return None if weight is None else to_device_of(x, weight)
 
 
 def row_weights(block: Block, rows: Any) -> Any:

@@ -12,11 +12,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_device
+from adaline.arrays import Array, host, is_device, namespace, to_device_of
 from adaline.block import Block, Shape
 from adaline.losses import Loss
 from adaline.sums.base import Sum
-from adaline.sums.objective import View, view_products
+from adaline.sums.objective import View, device_products, view_products
 
 NEAR = 64.0  # means of this many spreads cost two digits of rounding at most
 
@@ -28,14 +28,21 @@ class RegressionPlane(NamedTuple):
     view: View
 
     def read(self, block: Block) -> Array:
-        """Return the residuals of the first target, (n,)."""
-        return self.distances(block, host(block.t)[:, 0])
+        """Return the residuals of the first target, (n,), on the host."""
+        return host(self.residuals(block))
 
-    def distances(self, block: Block, t: Any) -> Array:
+    def residuals(self, block: Block) -> Any:
+        """Return the residuals of the first target, (n,), where the rows lie."""
+        t = to_device_of(block.x, block.t) if is_device(block.x) else host(block.t)
+        return self.distances(block, t[:, 0])
+
+    def distances(self, block: Block, t: Any) -> Any:
         """Return t - w'v - w0 of each row, (n,): w'x and a constant, unless large means would cost digits so."""
         scale, offset = self.view
+        if is_device(block.x):
+            return t - device_products(block, self.view, self.theta.T.copy())[:, 0]
         slopes = (self.theta[0, 1:] * scale)[:, None]
-        if not is_device(block.x) and np.abs(offset).max(initial=0.0) <= NEAR and np.isfinite(slopes).all():
+        if np.abs(offset).max(initial=0.0) <= NEAR and np.isfinite(slopes).all():
             return np.asarray(t - (block.x @ slopes)[:, 0] - float(self.theta[0, 0] + self.theta[0, 1:] @ offset))
         return np.asarray(t - view_products(block, self.view, self.theta.T.copy())[:, 0])
 
@@ -62,15 +69,18 @@ class ResidualTotals(Sum):
         return cls(np.zeros(6), np.zeros(2))
 
     @classmethod
-    def of(cls, r: Array, weight: Array | None, loss: Loss, moved: Array | None = None) -> Self:
-        """Return the totals of residuals r (n,) of positive weight, given how much they moved."""
-        zero = np.zeros_like(r)
-        weight = np.ones_like(r) if weight is None else weight
+    def of(cls, r: Any, weight: Any, loss: Loss, moved: Any = None) -> Self:
+        """Return the totals of residuals r (n,) of positive weight, given how much they moved; arrays of any kind."""
+        xp = namespace(r)
+        zero = xp.zeros_like(r)
+        weight = xp.ones_like(r) if weight is None else weight
         with np.errstate(all="ignore"):
             bent, slope = loss.curvature(zero, r), loss.slope(zero, r)
-            rows = (loss.value(zero, r), bent, bent**2, slope**2, np.abs(r) > loss.parameter)
-            sums = np.array([weight.sum(), *(weight @ row for row in rows)])
-        largest = [float(np.abs(part).max(initial=0.0)) for part in (r, zero if moved is None else moved)]
+            beyond = xp.astype(xp.abs(r) > loss.parameter, xp.float64)
+            rows = (loss.value(zero, r), bent, bent**2, slope**2, beyond)
+            sums = np.array([float(xp.sum(weight)), *(float(xp.vecdot(weight, row)) for row in rows)])
+        parts = (r, zero if moved is None else moved)
+        largest = [float(xp.max(xp.abs(part))) if r.shape[0] else 0.0 for part in parts]
         return cls(sums, np.array(largest))
 
     @property
@@ -110,7 +120,7 @@ class ResidualTotals(Sum):
         if block.rows == 0:
             return
         r = point.plane.read(block)
-        moved = None if point.moved is None else point.moved.distances(block, 0.0)
+        moved = None if point.moved is None else host(point.moved.distances(block, 0.0))
         weight = None
         if block.weight is not None:
             counted = host(block.weight) > 0

@@ -12,12 +12,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
 from adaline.block import Block, Columns, Shape, UnitsApart
-from adaline.kernels import call_native, native
+from adaline.kernels import call_native, fused_kernels, native
 from adaline.sums.base import Sum
 from adaline.sums.columns import times_power
 
+PIECE = 2**26  # numbers of a block on a device that are copied at a time
+PILOTS = 255  # rows whose medians squares are taken about
 FAINT = 2.0**-49  # least ratio of spread to mean of a sparse column that is not constant: less is lost in rounding
 
 
@@ -95,6 +97,11 @@ class Spread(Sum):
             self.merge(type(self)(weight, first, second, top, self.exponent))
         elif native is not None and plain and isinstance(block.x, UnitsApart):
             self.merge(type(self)(*_of_units_apart(block.x, block.weights()), self.exponent))
+        elif plain and fused_kernels(block.x) is not None:
+            self.merge(type(self)(*fused_spread(block), self.exponent))
+        elif is_device(block.x):
+            for piece in block.pieces(PIECE):
+                self.merge(type(self)(*spread_reference(piece, self.exponent), self.exponent))
         else:
             self.merge(type(self)(*spread_reference(block, self.exponent), self.exponent))
 
@@ -161,9 +168,33 @@ def _column_sums(x: UnitsApart, weight: Array) -> Array:
     return sums[1:]
 
 
+def fused_spread(block: Block) -> tuple[float, Array, Array, Array]:
+    """Return what `spread_reference` does of rows on a CUDA device, in one read.
+
+    Squares are taken about the medians of some rows, which are numbers of the columns themselves: those of a constant
+    column are zero.
+    """
+    xp = namespace(block.x)
+    weight = None if block.weight is None else to_device_of(block.x, block.weight)
+    total = float(block.rows) if weight is None else float(xp.sum(weight))
+    if total == 0:
+        zero = np.zeros(block.shape.features)
+        return 0.0, zero, zero.copy(), zero.copy()
+    every = max(block.rows // PILOTS, 1)
+    rows = block.x[: every * PILOTS : every, :]
+    if weight is not None:  # numbers of rows without a weight may be any
+        rows = xp.take(block.x, xp.nonzero(weight > 0)[0][::every][:PILOTS], axis=0)
+    pilot = xp.astype(xp.sort(rows, axis=0)[rows.shape[0] // 2, :], xp.float64)
+    first, second, top = fused_kernels(block.x).spread(block.x, weight, pilot)
+    mean = host(pilot) + first / total
+    return total, mean, np.maximum(second - first**2 / total, 0.0), top
+
+
 def spread_reference(block: Block, exponent: Array) -> tuple[float, Array, Array, Array]:
     """Return sum w, mean, sum w (x - mean)^2 and max |x| of a block, in array-API operations; sparse rows stay so."""
     block = block.gathered()
+    if is_device(block.x) and block.weight is None:
+        return _unweighted(times_power(namespace(block.x).astype(block.x, namespace(block.x).float64), -exponent))
     weight = block.weights()
     total = float(weight.sum())
     if total == 0:
@@ -179,6 +210,15 @@ def spread_reference(block: Block, exponent: Array) -> tuple[float, Array, Array
     second = xp.sum(w * (x - mean) ** 2, axis=0)
     largest = xp.max(xp.where(w > 0, xp.abs(x), 0.0 * x), axis=0)
     return total, host(mean), host(second), host(largest)
+
+
+def _unweighted(x: Any) -> tuple[float, Array, Array, Array]:
+    """Return number, mean, sum of squares about it, and largest magnitude of rows on a device."""
+    xp = namespace(x)
+    pilot = x[0, :]
+    mean = pilot + xp.sum(x - pilot, axis=0) / x.shape[0]
+    parts = (mean, xp.sum((x - mean) ** 2, axis=0), xp.max(xp.abs(x), axis=0))
+    return float(x.shape[0]), *(host(part) for part in parts)  # type: ignore[return-value]
 
 
 def _sparse(x: Any, weight: Array, total: float, exponent: Array) -> tuple[float, Array, Array, Array]:

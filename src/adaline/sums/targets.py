@@ -8,10 +8,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host
+from adaline.arrays import Array, host, is_device, namespace, to_device_of
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData
+from adaline.losses import Loss
 from adaline.sums.base import Sum
+
+FEW = 64  # classes that are counted one by one on a device
 
 
 class Targets(Sum):
@@ -57,6 +60,9 @@ class Targets(Sum):
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in the targets of a block for the loss theta; refuse those that it does not admit."""
+        if is_device(block.t) and block.rows and block.weight is None and theta.kernel is not None:
+            self._add_on_device(block, theta)
+            return
         t, weight = host(block.t), block.weights()
         positive = weight > 0
         if not positive.any():
@@ -70,6 +76,18 @@ class Targets(Sum):
             lowest[: len(least)] = least  # of K outputs; a row's targets may be more
             self.largest = max(self.largest, float(counted.max()))
         self.sums += np.concatenate([[weight.sum()], total, lowest])
+
+    def _add_on_device(self, block: Block, loss: Loss) -> None:
+        """Take in targets on a device, of rows without weights."""
+        t, xp = block.t, namespace(block.t)
+        total = host(xp.sum(t, axis=0))
+        lowest = np.zeros_like(total)
+        if np.isfinite(total).all():
+            loss.check(t, block.first_row)
+            least = host(xp.sum(loss.lowest(t), axis=0))
+            lowest[: len(least)] = least
+            self.largest = max(self.largest, float(xp.max(t)))
+        self.sums += np.concatenate([[float(block.rows)], total, lowest])
 
     def merge(self, other: Self) -> None:
         """Add; keep the larger target."""
@@ -137,6 +155,10 @@ class ClassWeights(Sum):
         """Take in rows whose first target is the index of their class."""
         if block.rows == 0:
             return
+        if is_device(block.t):
+            few = self._add_on_device(block)
+            if few:
+                return
         codes = host(block.t)[:, 0]
         if block.weight is None:
             self.merge(type(self)(np.bincount(codes.astype(np.intp)).astype(np.float64), 1.0))
@@ -145,6 +167,19 @@ class ClassWeights(Sum):
         positive = weight > 0
         totals = np.bincount(codes[positive].astype(np.intp), weight[positive]).astype(np.float64)
         self.merge(type(self)(totals, float(weight[positive].min(initial=math.inf))))
+
+    def _add_on_device(self, block: Block) -> bool:
+        """Take in rows on a device, class by class; False, and nothing is taken in, where classes are many."""
+        codes = block.t[:, 0]
+        xp = namespace(codes)
+        classes = int(xp.max(codes)) + 1
+        if classes > FEW:
+            return False
+        weight = xp.ones_like(codes) if block.weight is None else to_device_of(codes, block.weight)
+        each = [xp.sum(xp.where(codes == k, weight, 0.0 * weight)) for k in range(classes)]
+        lightest = 1.0 if block.weight is None else float(xp.min(xp.where(weight > 0, weight, math.inf + weight)))
+        self.merge(type(self)(host(xp.stack(each)), lightest))
+        return True
 
     def merge(self, other: Self) -> None:
         """Add the weights class by class."""

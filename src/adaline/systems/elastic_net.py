@@ -352,7 +352,7 @@ class ElasticNet(LinearRegressor):
         """Return the outputs, (n, K), on the host."""
         check_is_fitted(self, "coef_")
         effects = effects_on(self, X)
-        z = finite_outputs(read_finite(self, X), np.atleast_2d(host(self.coef_)), self.intercept_)
+        z = host(finite_outputs(read_finite(self, X), np.atleast_2d(host(self.coef_)), self.intercept_))
         return z if effects is None else z + effects[:, None]
 
     def _check_together(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_sparse
+from adaline.arrays import Array, host, is_sparse, like_rows, namespace
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.fitted import check_is_fitted
 from adaline.input import by_blocks, generator
@@ -117,15 +117,17 @@ class GaussianClassifier(ClosedFormClassifier):
         check_is_fitted(self, "classes_")
         if hasattr(self, "coef_") and len(self.classes_) == 2 and np.isfinite(host(self.intercept_)).all():
             odds = host(self.decision_function(X))  # the logarithm of p(c_1 | x) / p(c_0 | x), linear in x
-            return -np.logaddexp(0.0, np.column_stack([odds, -odds]))
+            return like_rows(X, -np.logaddexp(0.0, np.column_stack([odds, -odds])))
         joint = self.log_likelihood(X) + self._log_priors()
         if np.count_nonzero(self.priors_) == 1:  # rows of one class only: nothing else can be
-            return np.tile(self._log_priors(), (len(joint), 1))
-        return np.asarray(joint - scipy.special.logsumexp(joint, axis=1, keepdims=True))
+            return like_rows(X, np.tile(self._log_priors(), (len(joint), 1)))
+        return like_rows(X, joint - scipy.special.logsumexp(joint, axis=1, keepdims=True))
 
     def predict_proba(self, X: Any) -> Array:
         """Return posteriors p(c_k | x) of (5.35), (n, K)."""
-        return np.exp(self.predict_log_proba(X))
+        logarithms = self.predict_log_proba(X)
+        shares: Array = namespace(logarithms).exp(logarithms)
+        return shares
 
     @by_blocks
     def log_likelihood(self, X: Any) -> Array:
@@ -169,7 +171,7 @@ class GaussianClassifier(ClosedFormClassifier):
         if hasattr(self, "coef_") or not hasattr(self, "classes_"):
             return super().decision_function(X)
         scores = self.log_likelihood(X) + self._log_priors()
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+        return like_rows(X, scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores)
 
     def _check_together(self) -> None:
         if self.components > 1 and self.shrinkage:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from adaline.arrays import Array, host, is_sparse
+from adaline.arrays import Array, host, is_sparse, like_rows
 from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidParameter, InvalidType, warn
 from adaline.estimator import DensityMixin
@@ -137,7 +137,7 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
 
     def score_samples(self, X: Any) -> Array:
         """Return ln p(x) of each row, (n,)."""
-        return self._mapped(X, lambda joint: log_total(joint)[:, 0])
+        return like_rows(X, self._mapped(X, lambda joint: log_total(joint)[:, 0]))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the mean of ln p(x)."""
@@ -145,7 +145,7 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
 
     def predict_proba(self, X: Any) -> Array:
         """Return p(k | x), (n, K)."""
-        return self._mapped(X, lambda joint: np.exp(joint - log_total(joint)))
+        return like_rows(X, self._mapped(X, lambda joint: np.exp(joint - log_total(joint))))
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Return the most probable component of each row, (n,)."""
@@ -153,7 +153,7 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
         def best(joint: Array) -> Array:
             return np.where(np.isfinite(joint.max(axis=1)), joint.argmax(axis=1), np.nan)
 
-        return self._mapped(X, best).astype(np.intp)
+        return like_rows(X, self._mapped(X, best).astype(np.intp))
 
     def bic(self, X: Any, sample_weight: Any = None) -> float:
         """Return the Bayesian information criterion, -2 ln L + p ln n: less is better."""
@@ -206,7 +206,7 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
             weight = float((sums.moments[:, -1, -1] if kind.whole else sums.moments[:, -1]).sum())
             return sums.value / weight, weight
         given = self._weights_given(X, sample_weight)
-        values = self.score_samples(X)
+        values = host(self.score_samples(X))
         return float(np.average(values, weights=given)), float(len(values) if given is None else given.sum())
 
     def __sklearn_tags__(self) -> Any:

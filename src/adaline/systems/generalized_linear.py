@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, overl
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_device
+from adaline.arrays import Array, host, is_device, like_rows
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
@@ -339,7 +339,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             return self._interval(X, offset, exposure, interval, level)
         z = self._shifted(X, offset, exposure)
         y = refuse_overflow(self._refuse_outside(z, self._loss().mean(z)))
-        return np.asarray(y[:, 0] if self._flat else y)
+        return like_rows(X, np.asarray(y[:, 0] if self._flat else y))
 
     def _interval(self, X: Any, offset: Any, exposure: Any, interval: str, level: float) -> Interval:
         INTERVAL.check("interval", interval)
@@ -373,7 +373,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     def decision_function(self, X: Any, offset: Any = None, exposure: Any = None) -> Array:
         """Return the outputs z, (n,) or (n, K), where predictions are made of them and are not z itself."""
         z = refuse_overflow(self._shifted(X, offset, exposure))
-        return z[:, 0] if self._flat else z
+        return like_rows(X, z[:, 0] if self._flat else z)
 
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None, exposure: Any = None
@@ -392,7 +392,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             t = t[:, : t.shape[1] - X.offset]
             y = t[:, 0] if t.shape[1] == 1 else t
         found = brought(self.predict(X, offset, exposure))
-        y = read_targets(self, y, len(found))
+        y = host(read_targets(self, y, len(found)))
         weight = read_weights(1.0 if sample_weight is None else sample_weight, len(found))
         if self._loss().coupled:
             own = np.arange(found.shape[1]) == y[:, None]

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host
+from adaline.arrays import Array, beside, host, like_rows, namespace
 from adaline.construction import check_parameters
 from adaline.estimator import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, joining
 from adaline.fitted import check_is_fitted
@@ -23,7 +23,8 @@ from adaline.solvers.clusters.starts import cluster_view, k_means_plus_plus, ran
 from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
 from adaline.sums import Centres, Clusters, View
-from adaline.sums.clusters import distances, nearest, nearest_index
+from adaline.sums.clusters import distances, nearest, nearest_beside, nearest_index
+from adaline.sums.objective import on_device_of
 from adaline.systems.families.named import named_system
 from adaline.systems.families.unsupervised import UnsupervisedSystem, shaped
 
@@ -115,6 +116,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         if source.streamed:
             self.__dict__.pop("labels_", None)  # of an earlier fit
             self._rows, error = source, source.sum(Clusters, centres, clusters=k).error
+        elif source.empty_on_device() is not None:
+            self.__dict__.pop("_rows", None)
+            self.labels_, error = _on_device(source, centres)
         else:
             self.__dict__.pop("_rows", None)
             nearest_centres, given = source.map(lambda block: nearest(block, centres)), source.read_weights()
@@ -149,14 +153,15 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         """Return the index of the nearest centre of each row, (n,)."""
         check_is_fitted(self, "cluster_centers_")
         centres = self._centres()
-        return self._over(X, lambda block: nearest(block, centres))[:, 0].astype(np.int32)
+        return like_rows(X, self._over(X, lambda block: nearest(block, centres))[:, 0].astype(np.int32))
 
     @joining
     def transform(self, X: Any) -> Array:
         """Return the distances to all centres, (n, K)."""
         check_is_fitted(self, "cluster_centers_")
         centres = self._centres()
-        return self._over(X, lambda block: np.sqrt(host(distances(block.gathered(), centres))) / centres.view.scale[0])
+        unit = centres.view.scale[0]
+        return like_rows(X, self._over(X, lambda block: np.sqrt(host(distances(block.gathered(), centres))) / unit))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the error of rows, so that more is better."""
@@ -192,6 +197,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         draw = generator(self.random_state)
         rows, weight = sample_to_draw_from(source, k, draw)
         return [STARTS[self.init](rows * scale, weight, k, draw) for _ in range(starts)]
+
+
+def _on_device(source: Source, centres: Centres) -> tuple[Any, float]:
+    """Return the index of the nearest centre of each row, on the device of the rows, and the error."""
+    found = source.each_block(lambda block: (nearest_beside(block, centres), on_device_of(block.x, block.weight)))
+    xp = namespace(found[0][0][0])
+    error = sum(float(xp.sum(square if weight is None else weight * square)) for (_, square), weight in found)
+    return beside(source.empty_on_device(), xp.concat([index for (index, _), _ in found])), error
 
 
 def _raw(error: float, view: View) -> float:

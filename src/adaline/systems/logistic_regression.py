@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_sparse
+from adaline.arrays import Array, host, is_sparse, like_rows, namespace
 from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters
@@ -417,8 +417,9 @@ class LogisticRegression(NearFits, LinearClassifier):
         z = self._outputs(X)
         k = len(self.classes_)
         if self.scheme == "one-vs-one" and k > 2:  # votes; the probabilities of the pairs break ties
+            z = host(z)
             voted = (z > 0).astype(float)
-            return sum_of_pairs(1.0 - voted, voted, k) + self._pair_probabilities(z) / k**2
+            return like_rows(X, sum_of_pairs(1.0 - voted, voted, k) + self._pair_probabilities(z) / k**2)
         return z[:, 0] if z.shape[1] == 1 else z
 
     @overload
@@ -449,23 +450,26 @@ class LogisticRegression(NearFits, LinearClassifier):
         """Return the probability of each class, (n, K); of several machines made to add up."""
         z = self._outputs(X)
         if z.shape[1] == 1:
-            return np.column_stack([Logistic().mean(-z[:, 0]), Logistic().mean(z[:, 0])])
+            both: Array = namespace(z).stack([Logistic().mean(-z[:, 0]), Logistic().mean(z[:, 0])], axis=1)
+            return both
         if self.scheme == "softmax":
-            return np.asarray(Softmax().mean(z))
+            shares: Array = Softmax().mean(z)
+            return shares
+        z = host(z)
         each = Logistic().mean(z) if self.scheme == "one-vs-rest" else self._pair_probabilities(z)
-        return np.asarray(each / np.maximum(each.sum(axis=1, keepdims=True), np.finfo(float).tiny))
+        return like_rows(X, each / np.maximum(each.sum(axis=1, keepdims=True), np.finfo(float).tiny))
 
     @by_blocks
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithms of the probabilities, (n, K)."""
-        z = self._outputs(X)
+        z = host(self._outputs(X))
         if z.shape[1] == 1:
-            return -np.column_stack([np.logaddexp(0.0, z[:, 0]), np.logaddexp(0.0, -z[:, 0])])
+            return like_rows(X, -np.column_stack([np.logaddexp(0.0, z[:, 0]), np.logaddexp(0.0, -z[:, 0])]))
         if self.scheme == "softmax":
             top = z - z.max(axis=1, keepdims=True)
-            return np.asarray(top - np.log(np.exp(top).sum(axis=1, keepdims=True)))
+            return like_rows(X, top - np.log(np.exp(top).sum(axis=1, keepdims=True)))
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
+            return like_rows(X, np.log(host(self.predict_proba(X))))
 
     @available_if(lambda model: not _is_online(model))
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
@@ -810,7 +814,7 @@ class LogisticRegression(NearFits, LinearClassifier):
             warn(say_dependent(self.dependencies_), AdalineWarning)
 
     def _outputs(self, X: Any) -> Array:
-        """Return the outputs of the machines, (n, machines), on the host."""
+        """Return the outputs of the machines, (n, machines), where the rows lie."""
         check_is_fitted(self, "classes_")
         return finite_outputs(read_finite(self, X), self.coef_, self.intercept_)
 

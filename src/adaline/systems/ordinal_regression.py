@@ -190,7 +190,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
     def latent(self, X: Any) -> Array:
         """Return w'x of each row, (n,), which the thresholds cut into classes."""
         check_is_fitted(self, "classes_")
-        return finite_outputs(read_finite(self, X), self.coef_, np.zeros(1))[:, 0]
+        return host(finite_outputs(read_finite(self, X), self.coef_, np.zeros(1)))[:, 0]
 
     @by_blocks
     def decision_function(self, X: Any) -> Array:

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from adaline.arrays import Array, host
+from adaline.arrays import Array, host, namespace, to_device_of
 from adaline.block import Block
 from adaline.errors import InvalidData
 from adaline.losses import Huber, Loss, Squared, Tukey
@@ -86,17 +86,17 @@ class RowResiduals(ABC):
 
 @dataclass(frozen=True)
 class HeldResiduals(RowResiduals):
-    """Residuals r (N,) and weights (N,) in memory."""
+    """Residuals r (N,) and weights (N,) in memory, on the host or on the device of the rows."""
 
     problem: Problem
     theta: Array
-    r: Array
-    weight: Array
+    r: Any
+    weight: Any
 
     def moved(self, step: Array, share: float, whole: HeldResiduals | None = None) -> HeldResiduals:
         """Return those at theta + share x step, on the way to those at theta + step."""
         theta = self.theta + share * step
-        r = residuals(self.problem, theta) if whole is None else self.r + share * (whole.r - self.r)
+        r = residuals_beside(self.problem, theta) if whole is None else self.r + share * (whole.r - self.r)
         return replace(self, theta=theta, r=r)
 
     def totals(self, loss: Loss) -> ResidualTotals:
@@ -106,11 +106,12 @@ class HeldResiduals(RowResiduals):
 
     def value(self, loss: Loss) -> float:
         """Return the sum of the losses."""
-        return float(self.weight @ loss.value(np.zeros_like(self.r), self.r))
+        return float(self.weight @ loss.value(0.0 * self.r, self.r))
 
     def change(self, before: HeldResiduals) -> float:
         """Return the largest difference from the residuals before."""
-        return float(np.abs(self.r - before.r).max(initial=0.0, where=self.weight > 0))
+        xp = namespace(self.r)
+        return float(xp.max(xp.where(self.weight > 0, xp.abs(self.r - before.r), 0.0 * self.weight)))
 
     def scale(self, kind: Scale) -> float:
         """Return their scale."""
@@ -170,11 +171,12 @@ class StreamedResiduals(RowResiduals):
         return found
 
 
-def residuals_at(problem: Problem, theta: Array, weight: Array | None) -> RowResiduals:
+def residuals_at(problem: Problem, theta: Array, weight: Any) -> RowResiduals:
     """Return the residuals at theta; without weights (N,) those of rows that are not held."""
     if weight is None:
         return StreamedResiduals(problem, theta)
-    return HeldResiduals(problem, theta, residuals(problem, theta), weight)
+    r = residuals_beside(problem, theta)
+    return HeldResiduals(problem, theta, r, to_device_of(r, weight))
 
 
 @dataclass(frozen=True)
@@ -207,7 +209,7 @@ def m_estimate(
     loss: type[Huber] | type[Tukey],
     threshold: float,
     scale: Scale,
-    weight: Array | None,
+    weight: Any,
     theta: Array,
     size: float,
     tol: float,
@@ -274,9 +276,9 @@ def shortest_slopes(problem: Problem, theta: Array, null: Array) -> Array:
     return np.asarray(out - share @ raw)
 
 
-def trimmed(problem: Problem, weight: Array, rng: np.random.Generator) -> Array:
+def trimmed(problem: Problem, weight: Any, rng: np.random.Generator) -> Array:
     """Return theta (1, 1 + D) in the view of least trimmed squares on a sample of the rows."""
-    p = 1 + problem.features
+    p, weight = 1 + problem.features, host(weight)
     sample = _sample(problem, weight, max(ROWS, ROWS_A_COLUMN * p), rng)
     rows, t = sample[:, :-1], sample[:, -1]
     rows[:, 0] = problem.intercept
@@ -292,8 +294,16 @@ def trimmed(problem: Problem, weight: Array, rng: np.random.Generator) -> Array:
 
 
 def residuals(problem: Problem, theta: Array) -> Array:
-    """Return t - w'x - w0 of every row, (N,), for theta (1, 1 + D) in the view."""
+    """Return t - w'x - w0 of every row, (N,), for theta (1, 1 + D) in the view, on the host."""
     return problem.source.map(RegressionPlane(theta, problem.view).read)
+
+
+def residuals_beside(problem: Problem, theta: Array) -> Any:
+    """Return t - w'x - w0 of every row, (N,), where the rows lie."""
+    if problem.source.empty_on_device() is None:
+        return residuals(problem, theta)
+    parts = problem.source.each_block(RegressionPlane(theta, problem.view).residuals)
+    return parts[0] if len(parts) == 1 else namespace(parts[0]).concat(parts)
 
 
 def row_lengths(problem: Problem, root: Array) -> Array:
@@ -341,7 +351,7 @@ class Reweighted(Loss):
 
     def curvature(self, z: Any, t: Any) -> Any:
         """Return the weight of the row."""
-        away = z - t + 1e-150 * (z == t)
+        away = z - t + 1e-150 * namespace(z).astype(z == t, z.dtype)
         return self.base.slope(away, 0.0 * t) / away
 
 

@@ -22,7 +22,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import Array, host, is_device, namespace
 from adaline.sources import Source
 from adaline.sums import Ranks
 from adaline.sums.ranks import TOP, size_of
@@ -37,8 +37,8 @@ class Scale(ABC):
     """A scale of residuals."""
 
     @abstractmethod
-    def of(self, r: Array, weight: Array) -> float:
-        """Return the scale of residuals (N,) that count `weight` times."""
+    def of(self, r: Any, weight: Any) -> float:
+        """Return the scale of residuals (N,) that count `weight` times, both on the host or both on a device."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class KnownScale(Scale):
 
     scale: float
 
-    def of(self, r: Array, weight: Array) -> float:
+    def of(self, r: Any, weight: Any) -> float:
         """Return it."""
         return self.scale
 
@@ -73,9 +73,9 @@ class Mad(RankedScale):
 
     reach = QUARTER
 
-    def of(self, r: Array, weight: Array) -> float:
+    def of(self, r: Any, weight: Any) -> float:
         """Return the scale."""
-        return median(np.abs(r), weight) / QUARTER
+        return median(abs(r), weight) / QUARTER
 
     def reaches(self, ranks: Ranks, sizes: Array, below: Array) -> NDArray[np.bool_]:
         """Return whether less than half of the weight lies below."""
@@ -98,8 +98,11 @@ class HuberScale(RankedScale):
     parameters: int
     reach = D
 
-    def of(self, r: Array, weight: Array) -> float:
+    def of(self, r: Any, weight: Any) -> float:
         """Return the scale."""
+        if is_device(r) and equal_weights(weight):
+            return self._of_alike(namespace(r).sort(abs(r)), float(weight[0]))
+        r, weight = host(r), host(weight)
         order = np.argsort(np.abs(r), kind="stable")
         size, w = np.abs(r)[order], weight[order]
         inside = np.cumsum(w)
@@ -116,6 +119,21 @@ class HuberScale(RankedScale):
         last = bisect_left(range(len(size)), True, key=falls_short) - 1
         room = 2 * (total - self.parameters) * H - D**2 * (total - inside[last])
         return float(size[last] * math.sqrt(within(last) / room)) if last >= 0 and room > 0 else 0.0
+
+    def _of_alike(self, size: Any, weight: float) -> float:
+        """Return the scale of sizes on a device, ascending, of one weight; as above, without sums of all of them."""
+        total, xp = weight * size.shape[0], namespace(size)
+
+        def within(k: int) -> float:
+            return weight * float(xp.sum((size[: k + 1] / size[k]) ** 2)) if float(size[k]) > 0 else 0.0
+
+        def falls_short(k: int) -> bool:
+            enough = D**2 * (within(k) + total - weight * (k + 1)) >= 2 * (total - self.parameters) * H
+            return not enough and float(size[k]) > 0
+
+        last = bisect_left(range(size.shape[0]), True, key=falls_short) - 1
+        room = 2 * (total - self.parameters) * H - D**2 * (total - weight * (last + 1))
+        return float(size[last]) * math.sqrt(within(last) / room) if last >= 0 and room > 0 else 0.0
 
     def reaches(self, ranks: Ranks, sizes: Array, below: Array) -> NDArray[np.bool_]:
         """Return whether sum w min((r/s)^2, d^2), which falls with s, is not yet too small at s = size / d."""
@@ -156,8 +174,26 @@ def scale_by_passes(source: Source, sizes: Any, scale: RankedScale, ranks: Ranks
     return 0.0
 
 
-def median(values: Array, weight: Array) -> float:
+def equal_weights(weight: Any) -> bool:
+    """Whether all weights of rows on a device are one number."""
+    xp = namespace(weight)
+    return bool(xp.min(weight) == xp.max(weight))
+
+
+def middle_of(values: Any) -> float:
+    """Return the median of values that count alike, of any namespace."""
+    if not is_device(values):
+        return float(np.median(values))
+    ascending, rows = namespace(values).sort(values), values.shape[0]
+    return 0.5 * (float(ascending[(rows - 1) // 2]) + float(ascending[rows // 2]))
+
+
+def median(values: Any, weight: Any) -> float:
     """Return the median of values that count `weight` times; the mean of both where it falls between two."""
+    if is_device(values):
+        if equal_weights(weight):
+            return middle_of(values)
+        values, weight = host(values), host(weight)
     positive = weight > 0
     if (weight == weight[0]).all() or np.ptp(weight[positive]) == 0:
         return float(np.median(values[positive]))

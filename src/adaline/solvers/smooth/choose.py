@@ -158,7 +158,8 @@ def _without_matrix(problem: Problem, theta: Array, wanted: float, solver: str, 
     def of_each(theta: Array) -> Metric:
         coupling, rows = problem.coupling(theta), BLOCK_ROWS * (1 + problem.features)
         contrasts = low_contrasts(coupling) if problem.loss.coupled else np.zeros((0, problem.outputs))
-        metric = of_blocks(problem.thinned_blocks(theta, rows, coupling, contrasts), contrasts)
+        blocks = problem.thinned_blocks(theta, rows, coupling, contrasts)
+        metric = of_blocks(blocks, contrasts, problem.source.empty_on_device())
         return balanced(metric) if problem.loss.coupled else metric
 
     def of_columns(theta: Array) -> Metric:

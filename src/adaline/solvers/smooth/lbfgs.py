@@ -12,11 +12,12 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import linalg
 
-from adaline.arrays import Array
+from adaline.arrays import Array, host, namespace, on_torch, to_device_of
 from adaline.solvers.smooth.newton import FLAT, DescentResult, GiveUp, line_search, never
 from adaline.solvers.smooth.problem import Evaluation
 
@@ -119,18 +120,35 @@ def of_diagonal(diagonal: Array) -> Metric:
     return lambda g: np.asarray(g * inverse)
 
 
-def of_blocks(blocks: Array, contrasts: Array) -> Metric:
+def of_blocks(blocks: Array, contrasts: Array, like: Any = None) -> Metric:
     """Return the sum of inverses of each machine's own matrix and of those of contrasts (A, K) of machines.
 
-    `blocks` is (K + A, 1 + D, 1 + D), none of them with negative eigenvalues.
+    `blocks` is (K + A, 1 + D, 1 + D), none of them with negative eigenvalues. They are factored on the device of the
+    array `like`, on the host where that is None.
     """
     diagonal = np.einsum("kii->ki", blocks)
     diagonal += np.where(diagonal > 0, 1e-9 * diagonal, 1.0)  # columns that are constant on the sample
+    if like is not None:
+        return _of_device_blocks(to_device_of(on_torch(like), blocks), contrasts)
     factors = [linalg.cho_factor(block, overwrite_a=True, check_finite=False) for block in blocks]
 
     def solve(g: Array) -> Array:
         parts = zip(factors, [*g, *(contrasts @ g)], strict=True)
         solved = np.stack([linalg.cho_solve(factor, part, check_finite=False) for factor, part in parts])
+        return np.asarray(solved[: len(g)] + contrasts.T @ solved[len(g) :])
+
+    return solve
+
+
+def _of_device_blocks(blocks: Any, contrasts: Array) -> Metric:
+    """Return the metric of matrices on a device, by inverses of their Cholesky factors; gradients are sent there."""
+    xp = namespace(blocks)
+    root = xp.linalg.inv(xp.linalg.cholesky(blocks))
+    transposed = xp.matrix_transpose(root)
+
+    def solve(g: Array) -> Array:
+        parts = to_device_of(blocks, np.concatenate([g, contrasts @ g])[:, :, None])
+        solved = host(xp.matmul(transposed, xp.matmul(root, parts)))[:, :, 0]
         return np.asarray(solved[: len(g)] + contrasts.T @ solved[len(g) :])
 
     return solve

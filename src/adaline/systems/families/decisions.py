@@ -7,15 +7,26 @@ one against one        y_ij(x) > 0 votes for j, else i   K (K - 1) / 2 machines,
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import Array, host, is_device, namespace
 from adaline.input.labels import Labels
 
 
-def label_of_largest(scores: Array, classes: Labels) -> Labels:
-    """Return the label of each row, (n,), from discriminants (n, K), or (n,) for two classes: above zero the second."""
+def label_of_largest(scores: Any, classes: Labels) -> Labels:
+    """Return the label of each row, (n,), from discriminants (n, K), or (n,) for two classes: above zero the second.
+
+    Of discriminants on a device labels that are numbers lie there too; texts do not.
+    """
+    if is_device(scores):
+        xp = namespace(scores)
+        index = xp.astype(scores > 0, xp.int64) if scores.ndim == 1 else xp.argmax(scores, axis=1)
+        if classes.dtype.kind not in "iuf":
+            return np.asarray(classes[host(index).astype(np.intp)])
+        found: Labels = xp.take(xp.asarray(classes, device=scores.device), index, axis=0)
+        return found
     best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
     return np.asarray(classes[best])
 

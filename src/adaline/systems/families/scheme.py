@@ -224,17 +224,17 @@ def decision(machine: Any, rows: Any) -> Array:
         return np.zeros(rows.shape[0])
     given = _given(machine, rows)
     if is_regressor(machine):
-        return np.asarray(machine.predict(given), dtype=np.float64).reshape(rows.shape[0]) - 0.5
+        return host(machine.predict(given)).reshape(rows.shape[0]) - 0.5
     if hasattr(machine, "decision_function"):
-        return np.asarray(machine.decision_function(given), dtype=np.float64)
-    return np.asarray(machine.predict_proba(given)[:, 1] - 0.5)
+        return host(machine.decision_function(given))
+    return host(machine.predict_proba(given))[:, 1] - 0.5
 
 
 def probability(machine: Any, rows: Any) -> Array:
     """Return a machine's probability of its class 1, (n,); even odds before its first row."""
     if not is_fitted(machine):
         return np.full(rows.shape[0], 0.5)
-    return np.asarray(machine.predict_proba(_given(machine, rows))[:, 1], dtype=np.float64)
+    return host(machine.predict_proba(_given(machine, rows)))[:, 1]
 
 
 def _given(machine: Any, rows: Any) -> Any:

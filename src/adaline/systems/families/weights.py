@@ -42,7 +42,13 @@ def linear_outputs(x: Any, coef: Array, constant: Any = 0.0) -> Any:
 
 
 def finite_outputs(x: Any, coef: Array, constant: Array) -> Array:
-    """Return w.x + w0 of finite rows on the host, (n, K), where w.x is finite; w0 of a class without rows is not."""
+    """Return w.x + w0 of finite rows, (n, K), where these lie; w.x must be finite, w0 of an absent class is not."""
+    if is_device(x):
+        values: Array = linear_outputs(x, coef)
+        if not bool(namespace(values).all(namespace(values).isfinite(values))):
+            refuse_overflow(host(values))
+        values = values + to_device_of(values, host(constant))
+        return values
     return refuse_overflow(host(linear_outputs(x, coef))) + host(constant)
 
 

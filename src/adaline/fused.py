@@ -1,0 +1,530 @@
+"""Fused passes over rows on a CUDA device, in Triton: what a sum needs of the rows in one read of them.
+
+    objective   v = x scale + offset,  z = theta'(v, 1):  sum w loss, sum w slope (v, 1), rows sqrt(w curvature) (v, 1)
+    spread      about a row p near the middle:  sum w, sum w (x - p), sum w (x - p)^2, max |x|
+    clusters    k(v) = argmin_k ||v - c_k||^2:  sum w, sum w v, sum w ||v - c_k||^2 of the rows of each centre
+
+Numbers are those of the references in `adaline.sums`, which the tests hold the kernels against, by Triton's interpreter
+too. Rows may be float32, sums and products are float64. Products of a tile of rows with a few columns of weights are
+matrix products (`tl.dot`), which use the tensor cores in float64 and round as usual; the constant 1 is one more column
+of the tile. Each program adds up its tiles in their order, and the partial sums of the programs are added in theirs:
+two runs give the same bits. A scalar given to a kernel would become float32: numbers come in a tensor.
+
+This module imports torch and Triton: `adaline.kernels.fused_kernels` imports it where rows ask for it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+import triton
+import triton.language as tl
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
+LOSSES = (
+    *("squared", "logistic", "softmax", "poisson", "gamma", "huber", "tukey", "absolute", "quantile", "perceptron"),
+    *("squared_hinge", "sigmoid_squared", "tanh_squared"),
+)
+NOT_CONVEX = ("tukey", "sigmoid_squared", "tanh_squared")
+WIDEST = 255  # columns of a tile beside the constant
+WIDEST_CLUSTERED = 63
+MOST_OUTPUTS = 16
+HELD, LEAST = 2**27, 2**12  # numbers of rows that are held for a matrix of them, and rows at least
+PARTS = 8  # programs a multiprocessor
+
+
+class Tile(NamedTuple):
+    """How a kernel cuts rows: rows of a tile, columns and outputs as powers of two, warps, stages."""
+
+    rows: int
+    columns: int
+    outputs: int
+    warps: int
+    stages: int
+
+
+@triton.jit
+def log1p(y):
+    """Return ln(1 + y) for y >= 0 to the last digits."""
+    u = 1.0 + y
+    return tl.where(u == 1.0, y, tl.log(u) * (y / tl.where(u == 1.0, 1.0, u - 1.0)))
+
+
+@triton.jit
+def minus_expm1(a):
+    """Return 1 - exp(-a) for a >= 0 to the last digits."""
+    u = tl.exp(-a)
+    ordinary = (u < 1.0) & (u > 0.0)
+    exact = (1.0 - u) * a / -tl.log(tl.where(ordinary, u, 0.5))
+    return tl.where(u == 1.0, a, tl.where(u == 0.0, 1.0, exact))
+
+
+@triton.jit
+def sign(r):
+    """Return the sign of r, 0 of 0, NaN of NaN."""
+    return tl.where(r > 0.0, 1.0, tl.where(r < 0.0, -1.0, r))
+
+
+@triton.jit
+def cost(z, t, parameter, LOSS: tl.constexpr):
+    """Return value, slope and curvature of a loss of single outputs, by the formulas of `adaline.losses`."""
+    if LOSS == "squared":
+        r = z - t
+        return 0.5 * r * r, r, 1.0 + 0.0 * r
+    elif LOSS == "logistic":
+        y = tl.exp(-tl.abs(z))
+        inverse = 1.0 / (1.0 + y)
+        near = tl.where(z > 0.0, 1.0 - t, -t)
+        far = tl.where(z > 0.0, -t, 1.0 - t)
+        return near * z + log1p(y), (far * y + near) * inverse, y * inverse * inverse
+    elif LOSS == "poisson":
+        mean = tl.exp(z)
+        return mean - t * z, mean - t, mean
+    elif LOSS == "gamma":
+        ratio = t * tl.exp(-z)
+        return z + ratio, 1.0 - ratio, ratio
+    elif LOSS == "huber":
+        r = z - t
+        size = tl.abs(r)
+        inside = size <= parameter
+        value = tl.where(inside, 0.5 * r * r, parameter * (size - 0.5 * parameter))
+        return value, tl.where(inside, r, parameter * sign(r)), tl.where(inside, 1.0 + 0.0 * r, 0.0 * r)
+    elif LOSS == "tukey":
+        r = z - t
+        rest = 1.0 - (r / parameter) * (r / parameter)
+        left = tl.where(rest > 0.0, rest, 0.0 * t)
+        value = parameter * parameter / 6.0 * (1.0 - left * left * left)
+        return value, r * left * left, left * (5.0 * left - 4.0)
+    elif LOSS == "absolute":
+        return tl.abs(z - t), sign(z - t), 0.0 * z
+    elif LOSS == "quantile":
+        r = t - z
+        value = tl.where(r > 0.0, parameter * r, (parameter - 1.0) * r)
+        return value, 0.5 - parameter - 0.5 * sign(r), 0.0 * z
+    elif LOSS == "perceptron":
+        wrong = t * z <= 0.0
+        return tl.where(wrong, -t * z, 0.0 * z), tl.where(wrong, -t + 0.0 * z, 0.0 * z), 0.0 * z
+    elif LOSS == "squared_hinge":
+        within = t * z < 1.0
+        lack = tl.where(within, 1.0 - t * z, 0.0 * z)
+        return 0.5 * lack * lack, -t * lack, tl.where(within, 1.0 + 0.0 * z, 0.0 * z)
+    elif LOSS == "sigmoid_squared":
+        y = tl.exp(-tl.abs(z))
+        inverse = 1.0 / (1.0 + y)
+        small = y * inverse
+        e = tl.where(z > 0.0, inverse, small) - t
+        bend = inverse * small
+        turn = tl.where(z > 0.0, small - inverse, inverse - small)
+        return 0.5 * e * e, e * bend, bend * (bend + e * turn)
+    else:
+        tl.static_assert(LOSS == "tanh_squared")
+        far = minus_expm1(2.0 * tl.abs(z))
+        y = sign(z) * far / (2.0 - far)
+        e = y - t
+        bend = 1.0 - y * y
+        return 0.5 * e * e, e * bend, bend * (bend - 2.0 * y * e)
+
+
+@triton.jit
+def tile_of(x, row, inside, columns, scale, offset, D: tl.constexpr, PITCH: tl.constexpr):
+    """Return (v, 1) of some rows: column D is the constant, as its scale is 0 and its offset 1."""
+    at = x + row.to(tl.int64)[:, None] * PITCH + columns[None, :]
+    found = tl.load(at, mask=inside[:, None] & (columns < D)[None, :], other=0.0)
+    return found.to(tl.float64) * scale[None, :] + offset[None, :]
+
+
+@triton.jit
+def objective_kernel(
+    x,
+    t,
+    weight,
+    numbers,
+    out,
+    bent,
+    rows,
+    D: tl.constexpr,
+    PITCH: tl.constexpr,
+    K: tl.constexpr,
+    STEP: tl.constexpr,
+    SIDE: tl.constexpr,
+    WIDTH: tl.constexpr,
+    BENT: tl.constexpr,
+    LOSS: tl.constexpr,
+    NEAR: tl.constexpr,
+    WEIGHTED: tl.constexpr,
+    SECOND: tl.constexpr,
+):
+    """Add up a program's share of the rows; `numbers` are parameter, scale, offset, theta' (SIDE, WIDTH), constants.
+
+    Where means are near zero (NEAR) products are with x itself, and the caller brings weights and sums to the view.
+    """
+    program = tl.program_id(0)
+    columns, outputs = tl.arange(0, SIDE), tl.arange(0, WIDTH)
+    parameter = tl.load(numbers)
+    scale, offset = tl.load(numbers + 1 + columns), tl.load(numbers + 1 + SIDE + columns)
+    theta = tl.load(numbers + 1 + 2 * SIDE + columns[:, None] * WIDTH + outputs[None, :])
+    constant = tl.load(numbers + 1 + 2 * SIDE + SIDE * WIDTH + outputs)
+    gradient = tl.zeros((SIDE, WIDTH), dtype=tl.float64)
+    if K == 1 or LOSS == "softmax":
+        value = tl.zeros((STEP,), dtype=tl.float64)
+    else:
+        value = tl.zeros((STEP, WIDTH), dtype=tl.float64)
+    if K == 1:  # noqa: SIM108 - chosen when the kernel is compiled
+        drift = tl.zeros((STEP,), dtype=tl.float64)
+    else:
+        drift = tl.zeros((STEP, WIDTH), dtype=tl.float64)
+    for first in range(program * STEP, rows, tl.num_programs(0) * STEP):
+        row = first + tl.arange(0, STEP)
+        inside = row < rows
+        at = x + row.to(tl.int64)[:, None] * PITCH + columns[None, :]
+        v = tl.load(at, mask=inside[:, None] & (columns < D)[None, :], other=0.0).to(tl.float64)
+        if not NEAR:
+            v = v * scale[None, :] + offset[None, :]
+        z = tl.dot(v, theta, out_dtype=tl.float64) + constant[None, :]
+        if WEIGHTED:  # noqa: SIM108 - chosen when the kernel is compiled
+            w = tl.load(weight + row, mask=inside, other=0.0)
+        else:
+            w = tl.where(inside, 1.0, 0.0).to(tl.float64)
+        if LOSS == "softmax":
+            own = tl.load(t + row, mask=inside, other=0.0)
+            real = outputs[None, :] < K
+            top = tl.max(tl.where(real, z, float("-inf")), axis=1)
+            e = tl.where(real, tl.exp(z - top[:, None]), 0.0)
+            total = tl.sum(e, axis=1)
+            mine = outputs[None, :].to(tl.float64) == own[:, None]
+            lost = top - tl.sum(tl.where(mine, z, 0.0), axis=1)
+            p = e / total[:, None]
+            value += tl.where(inside, w * (lost + log1p(tl.maximum(total - 1.0, 0.0))), 0.0)
+            slope = tl.where(inside[:, None], w[:, None] * tl.where(mine, p - 1.0, p), 0.0)
+        elif K == 1:
+            own = tl.load(t + row, mask=inside, other=0.0)
+            costs, slopes, curvature = cost(tl.sum(z, axis=1), own, parameter, LOSS)
+            value += tl.where(inside, w * costs, 0.0)
+            slopes = tl.where(inside, w * slopes, 0.0)
+            slope = tl.where(outputs[None, :] == 0, slopes[:, None], 0.0)
+            if SECOND == "rows":
+                tl.store(bent + row, w * curvature, mask=inside)
+            if SECOND == "alone":
+                root = tl.sqrt(w * curvature)
+                if NEAR:  # noqa: SIM108 - chosen when the kernel is compiled
+                    u = (v * scale[None, :] + offset[None, :]) * root[:, None]
+                else:
+                    u = v * root[:, None]
+                to = bent + row.to(tl.int64)[:, None] * BENT + columns[None, :]
+                tl.store(to, u, mask=inside[:, None] & (columns < BENT)[None, :])
+        else:
+            real = inside[:, None] & (outputs[None, :] < K)
+            own = tl.load(t + row.to(tl.int64)[:, None] * K + outputs[None, :], mask=real, other=0.0)
+            costs, slopes, curvature = cost(z, own, parameter, LOSS)
+            value += tl.where(real, w[:, None] * costs, 0.0)
+            slope = tl.where(real, w[:, None] * slopes, 0.0)
+        gradient += tl.dot(tl.trans(v), slope, out_dtype=tl.float64)
+        if NEAR:
+            if K == 1:
+                drift += slopes
+            else:
+                drift += slope
+    here = out + program.to(tl.int64) * (2 * WIDTH + SIDE * WIDTH)
+    if K == 1 or LOSS == "softmax":
+        tl.store(here + outputs, tl.where(outputs == 0, tl.sum(value, axis=0), 0.0))
+    else:
+        tl.store(here + outputs, tl.sum(value, axis=0))
+    if K == 1:
+        tl.store(here + WIDTH + outputs, tl.where(outputs == 0, tl.sum(drift, axis=0), 0.0))
+    else:
+        tl.store(here + WIDTH + outputs, tl.sum(drift, axis=0))
+    tl.store(here + 2 * WIDTH + columns[:, None] * WIDTH + outputs[None, :], gradient)
+
+
+@triton.jit
+def spread_kernel(
+    x,
+    weight,
+    pilot,
+    out,
+    rows,
+    D: tl.constexpr,
+    PITCH: tl.constexpr,
+    STEP: tl.constexpr,
+    SIDE: tl.constexpr,
+    WEIGHTED: tl.constexpr,
+):
+    """Add up a program's share of the rows for SIDE of the columns."""
+    program = tl.program_id(0)
+    columns = tl.program_id(1) * SIDE + tl.arange(0, SIDE)
+    real = columns < D
+    p = tl.load(pilot + columns, mask=real, other=0.0)
+    first_moment = tl.zeros((STEP, SIDE), dtype=tl.float64)
+    second_moment = tl.zeros((STEP, SIDE), dtype=tl.float64)
+    top = tl.zeros((STEP, SIDE), dtype=tl.float64)
+    for first in range(program * STEP, rows, tl.num_programs(0) * STEP):
+        row = first + tl.arange(0, STEP)
+        inside = (row < rows)[:, None] & real[None, :]
+        found = tl.load(x + row.to(tl.int64)[:, None] * PITCH + columns[None, :], mask=inside, other=0.0)
+        found = found.to(tl.float64)
+        d = tl.where(inside, found - p[None, :], 0.0)
+        if WEIGHTED:
+            w = tl.load(weight + row, mask=row < rows, other=0.0)[:, None]
+            first_moment += w * d
+            second_moment += w * d * d
+            found = tl.where(w > 0.0, tl.abs(found), 0.0 * found)
+        else:
+            first_moment += d
+            second_moment += d * d
+            found = tl.abs(found)
+        top = tl.where((found > top) | (found != found), found, top)
+    here = out + program.to(tl.int64) * 3 * D + columns
+    tl.store(here, tl.sum(first_moment, axis=0), mask=real)
+    tl.store(here + D, tl.sum(second_moment, axis=0), mask=real)
+    tl.store(here + 2 * D, tl.max(top, axis=0), mask=real)
+
+
+@triton.jit
+def squares_to(v, member, points):
+    """Return the squared distance of each row from the centre that its row of `member` marks."""
+    d = v - tl.dot(member, tl.trans(points), out_dtype=tl.float64)
+    return tl.sum(d * d, axis=1)
+
+
+@triton.jit
+def clusters_kernel(
+    x,
+    weight,
+    numbers,
+    out,
+    rows,
+    D: tl.constexpr,
+    PITCH: tl.constexpr,
+    K: tl.constexpr,
+    STEP: tl.constexpr,
+    SIDE: tl.constexpr,
+    WIDTH: tl.constexpr,
+    WEIGHTED: tl.constexpr,
+):
+    """Add up a program's share of the rows; `numbers` are scale, offset, centres' (SIDE, WIDTH) and their squares.
+
+    The two nearest centres by |c|^2 - 2 v'c are compared by their squared differences, which decide.
+    """
+    program = tl.program_id(0)
+    columns, outputs = tl.arange(0, SIDE), tl.arange(0, WIDTH)
+    scale, offset = tl.load(numbers + columns), tl.load(numbers + SIDE + columns)
+    at = numbers + 2 * SIDE
+    points = tl.load(at + columns[:, None] * WIDTH + outputs[None, :])
+    size = tl.load(at + SIDE * WIDTH + outputs)
+    error = tl.zeros((STEP, WIDTH), dtype=tl.float64)
+    first_moment = tl.zeros((SIDE, WIDTH), dtype=tl.float64)
+    for first in range(program * STEP, rows, tl.num_programs(0) * STEP):
+        row = first + tl.arange(0, STEP)
+        inside = row < rows
+        v = tile_of(x, row, inside, columns, scale, offset, D, PITCH)
+        if WEIGHTED:  # noqa: SIM108 - chosen when the kernel is compiled
+            w = tl.load(weight + row, mask=inside, other=0.0)
+        else:
+            w = tl.where(inside, 1.0, 0.0).to(tl.float64)
+        score = size[None, :] - 2.0 * tl.dot(v, points, out_dtype=tl.float64)
+        best = tl.argmin(score, axis=1)
+        is_best = outputs[None, :] == best[:, None]
+        second = tl.argmin(tl.where(is_best, float("inf"), score), axis=1)
+        is_second = outputs[None, :] == second[:, None]
+        near = squares_to(v, is_best.to(tl.float64), points)
+        next_near = squares_to(v, is_second.to(tl.float64), points)
+        turned = (next_near < near) | ((next_near == near) & (second < best))
+        member = tl.where(turned[:, None], is_second, is_best)
+        member = tl.where(member, w[:, None], 0.0)
+        error += member * tl.where(turned, next_near, near)[:, None]
+        first_moment += tl.dot(tl.trans(v), member, out_dtype=tl.float64)
+    here = out + program.to(tl.int64) * (WIDTH + SIDE * WIDTH)
+    tl.store(here + outputs, tl.sum(error, axis=0))
+    tl.store(here + WIDTH + columns[:, None] * WIDTH + outputs[None, :], first_moment)
+
+
+def objective(
+    x: Any,
+    t: Any,
+    weight: Any,
+    loss: str,
+    parameter: float,
+    theta: Array,
+    scale: Array,
+    offset: Array,
+    second: str,
+    near: bool = False,
+    tile: Tile | None = None,
+    parts: int = 0,
+    held: int = HELD,
+) -> tuple[Array, Array, Array | None, Any] | None:
+    """Return value (K,) or (1,), gradient (K, 1 + D), intercept first, and what `second` asks for; None: no kernel.
+
+    `second` is "none", "alone" (the matrix of one machine, (1, 1 + D, 1 + D)) or "rows": the curvature of each row
+    times its weight, (n,), on the device. `near` says that the offset may be taken into the weights, which takes less
+    time; `parts` is the number of programs a multiprocessor, 0 for that of the tile. For the matrix of a convex loss
+    rows (v, 1) times the root of their curvature are held, `held` numbers at a time, and multiplied by cuBLAS, whose
+    tensor cores are faster at that than those of a kernel here.
+    """
+    k, (rows, d) = len(theta), x.shape
+    alone = second != "none"
+    if loss not in LOSSES or d > WIDEST or k > MOST_OUTPUTS or (alone and (k > 1 or loss == "softmax")):
+        return None
+    if second == "alone" and loss in NOT_CONVEX:
+        return None
+    tile = tile or (_tile_that_stores(d) if second == "alone" else _tile(d, k, x.element_size()))
+    side, width = tile.columns, tile.outputs
+    numbers = np.zeros(1 + 2 * side + side * width + width)
+    numbers[0] = parameter
+    numbers[1 : 1 + d], numbers[1 + side : 1 + side + d], numbers[1 + side + d] = scale, offset, 1.0
+    weights = numbers[1 + 2 * side : 1 + 2 * side + side * width].reshape(side, width)
+    if near:
+        weights[:d, :k] = (theta[:, 1:] * scale).T
+        numbers[-width:][:k] = theta[:, 0] + theta[:, 1:] @ offset
+    else:
+        weights[:d, :k], weights[d, :k] = theta[:, 1:].T, theta[:, 0]
+    t, numbers = t.contiguous(), _sent(numbers, x)
+    bent_columns = 1 if second == "rows" else 8 * (1 + d // 8)
+    step = max(min(max(held // bent_columns, LEAST), rows) if second == "alone" else rows, 1)
+    starts = range(0, max(rows, 1), step)
+    programs = _programs(x, step, tile.rows, parts or _parts(tile))
+    size = 2 * width + side * width
+    out = torch.empty((len(starts) * programs, size), dtype=torch.float64, device=x.device)
+    pitch = min(max(triton.next_power_of_2(max(step // 256, 1)), 256), 4096)  # rows of one matrix product
+    bent, matrix = x, None
+    if second != "none":
+        length = rows if second == "rows" else triton.cdiv(step, pitch) * pitch * bent_columns
+        bent = torch.empty(length, dtype=torch.float64, device=x.device)
+    with _device(x):
+        for i, first in enumerate(starts):
+            last = min(first + step, rows)
+            own = (x, t, x if weight is None else weight)
+            if len(starts) > 1:
+                own = tuple(part[first:last] for part in own)
+            objective_kernel[(programs,)](
+                *(*own, numbers, out[i * programs :], bent, last - first),
+                D=d,
+                PITCH=x.stride(0),
+                K=k,
+                STEP=tile.rows,
+                SIDE=side,
+                WIDTH=width,
+                BENT=bent_columns,
+                LOSS=loss,
+                NEAR=near,
+                WEIGHTED=weight is not None,
+                SECOND=second,
+                num_warps=tile.warps,
+                num_stages=tile.stages,
+            )
+            if second == "alone":
+                count = triton.cdiv(last - first, pitch)
+                held_rows = bent[: count * pitch * bent_columns].view(count * pitch, bent_columns)
+                held_rows[last - first :] = 0.0
+                stack = held_rows.view(count, pitch, bent_columns)
+                product = torch.bmm(stack.transpose(1, 2), stack).sum(dim=0)
+                matrix = product if matrix is None else matrix + product
+        total = out.sum(dim=0)
+        sums = (total if matrix is None else torch.cat([total, matrix.view(-1)])).cpu().numpy()
+    drift, raw = sums[width : width + k], sums[2 * width : 2 * width + side * width].reshape(side, width)[: d + 1, :k].T
+    slopes = raw[:, :d] * scale + drift[:, None] * offset if near else raw[:, :d]
+    gradient = np.column_stack([drift if near else raw[:, d], slopes])
+    found = None
+    if second == "alone":
+        order = np.concatenate([[d], np.arange(d)])
+        found = sums[2 * width + side * width :].reshape(bent_columns, -1)[np.ix_(order, order)][None]
+    return sums[:1] if loss == "softmax" else sums[:k], gradient, found, bent if second == "rows" else None
+
+
+def spread(x: Any, weight: Any, pilot: Any) -> tuple[Array, Array, Array]:
+    """Return sum w (x - pilot), sum w (x - pilot)^2 and max |x| of rows with a weight, (D,) each, for a pilot row."""
+    rows, d = x.shape
+    side = min(max(triton.next_power_of_2(d), 16), 64)
+    step = 32
+    programs = _programs(x, rows, step, PARTS)
+    out = torch.empty((programs, 3, d), dtype=torch.float64, device=x.device)
+    with _device(x):
+        spread_kernel[(programs, triton.cdiv(d, side))](
+            *(x, x if weight is None else weight, pilot, out, rows),
+            D=d,
+            PITCH=x.stride(0),
+            STEP=step,
+            SIDE=side,
+            WEIGHTED=weight is not None,
+            num_warps=4,
+            num_stages=3,
+        )
+        sums = torch.cat([out[:, :2].sum(dim=0), out[:, 2:].amax(dim=0)]).cpu().numpy()
+    return sums[0], sums[1], sums[2]
+
+
+def clusters(x: Any, weight: Any, points: Array, scale: Array, offset: Array) -> Array | None:
+    """Return weight, error and the sum of v of the rows of each centre (K, D), (K, 2 + D); None where too many."""
+    k, d = points.shape
+    if d > WIDEST_CLUSTERED or k > MOST_OUTPUTS or k < 2:
+        return None
+    tile = Tile(64, max(triton.next_power_of_2(d + 1), 16), 16, 4, 3)
+    side, width = tile.columns, tile.outputs
+    numbers = np.zeros(2 * side + side * width + width)
+    numbers[:d], numbers[side : side + d], numbers[side + d] = scale, offset, 1.0
+    centres = numbers[2 * side : 2 * side + side * width].reshape(side, width)
+    centres[:d, :k], centres[d, :k] = points.T, 1.0  # centres have the constant of the rows: no distance comes of it
+    numbers[-width:] = np.inf
+    numbers[-width:][:k] = 1.0 + (points**2).sum(axis=1)
+    rows = x.shape[0]
+    programs = _programs(x, rows, tile.rows, PARTS)
+    out = torch.empty((programs, width + side * width), dtype=torch.float64, device=x.device)
+    with _device(x):
+        clusters_kernel[(programs,)](
+            *(x, x if weight is None else weight, _sent(numbers, x), out, rows),
+            D=d,
+            PITCH=x.stride(0),
+            K=k,
+            STEP=tile.rows,
+            SIDE=side,
+            WIDTH=width,
+            WEIGHTED=weight is not None,
+            num_warps=tile.warps,
+            num_stages=tile.stages,
+        )
+        sums = out.sum(dim=0).cpu().numpy()
+    moments = sums[width:].reshape(side, width)[:, :k].T
+    return np.column_stack([moments[:, d], sums[:k], moments[:, :d]])
+
+
+def _tile(features: int, outputs: int, size: int) -> Tile:
+    """Return the tile for rows of so many columns, numbers of so many bytes: the fastest of some dozens on one H200."""
+    side, width = max(triton.next_power_of_2(features + 1), 16), max(triton.next_power_of_2(outputs), 8)
+    if side > 64:
+        return Tile(32, side, width, 2, 4 if side == 128 else 2)
+    if side == 64:
+        return Tile(64, side, width, 2, 1) if size == 8 else Tile(32, side, width, 1, 1)
+    return Tile(64, side, width, 1, 1)
+
+
+def _tile_that_stores(features: int) -> Tile:
+    """Return the tile where rows are stored too."""
+    side = max(triton.next_power_of_2(features + 1), 16)
+    return Tile(64 if side <= 128 else 32, side, 8, 4, 3 if side <= 64 else 2)
+
+
+def _parts(tile: Tile) -> int:
+    """Return how many programs a multiprocessor has: the smaller they are, the more."""
+    return {1: 2 * PARTS, 2: PARTS}.get(tile.warps, PARTS // 2)
+
+
+def _programs(x: Any, rows: int, step: int, parts: int) -> int:
+    """Return the number of programs: some for each multiprocessor, and no more than there are tiles."""
+    processors = 2 if not x.is_cuda else torch.cuda.get_device_properties(x.device).multi_processor_count
+    return max(min(parts * processors, triton.cdiv(rows, step)), 1)
+
+
+def _sent(numbers: Array, x: Any) -> Any:
+    """Return numbers as a tensor on the device of x."""
+    return torch.from_numpy(numbers).to(x.device)
+
+
+def _device(x: Any) -> Any:
+    """Return the context in which kernels run on the device of x."""
+    return torch.cuda.device(x.device) if x.is_cuda else torch.no_grad()

@@ -1,0 +1,246 @@
+"""What a page may send: JSON objects of a few types, read into records; whatever is amiss is refused in words.
+
+    {"type": "systems"}                                             the systems by task, and the kinds of points
+    {"type": "form", "system": NAME}                                the fields of a system
+    {"type": "generate", "recipe": {kind, count, noise, seed}}      points
+    {"type": "noise", "task", "points", "amount", "seed"}           the points, moved at random
+    {"type": "fit", "slot": 0, "task", "points", "recipe", "model"} fit a system; its trace is kept in the slot
+    {"type": "frame", "slot": 0, "moment": 3, "window": {...}}      what is drawn of it at a moment
+    {"type": "python", "slot": 0, "moment": 3}                      the same as a program
+    {"type": "instrument", "name", "task", "points", "recipe", "settings"}
+
+Every message has an `id`, which its answer repeats. An answer that says `"type": "error"` has a `message`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adaline.errors import AdalineError
+from adaline.playground.boards import GENERATORS, MOST_POINTS, TASKS, Board, Recipe, check_points
+from adaline.playground.forms import ModelSpec
+from adaline.playground.pictures import Window
+
+LONGEST_MESSAGE = 2_000_000  # bytes
+SLOTS = 2  # systems side by side
+MOST_CELLS = 65_536
+
+
+class BadMessage(AdalineError, ValueError):
+    """A message from a page that cannot be read."""
+
+
+@dataclass(frozen=True)
+class FitMessage:
+    """Fit a system to the points; where they were generated, fresh ones of the same kind judge it."""
+
+    slot: int
+    board: Board
+    recipe: Recipe | None
+    model: ModelSpec
+
+
+@dataclass(frozen=True)
+class FrameMessage:
+    """Draw the trace in a slot at a moment."""
+
+    slot: int
+    moment: int
+    window: Window
+
+
+@dataclass(frozen=True)
+class CodeMessage:
+    """Write the trace in a slot at a moment as a program."""
+
+    slot: int
+    moment: int
+
+
+@dataclass(frozen=True)
+class GenerateMessage:
+    """Generate points."""
+
+    recipe: Recipe
+
+
+@dataclass(frozen=True)
+class NoiseMessage:
+    """Move points at random."""
+
+    board: Board
+    amount: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class InstrumentMessage:
+    """Run an instrument on the points."""
+
+    name: str
+    board: Board
+    recipe: Recipe | None
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class FormMessage:
+    """Ask for the form of a system."""
+
+    system: str
+
+
+@dataclass(frozen=True)
+class SystemsMessage:
+    """Ask for the systems by task, and the kinds of points."""
+
+
+Message = (
+    FitMessage
+    | FrameMessage
+    | CodeMessage
+    | GenerateMessage
+    | NoiseMessage
+    | InstrumentMessage
+    | FormMessage
+    | SystemsMessage
+)
+
+
+def read_text(text: str | bytes) -> dict[str, Any]:
+    """Return the JSON object of a message; refuse what is none, or too long.
+
+    Examples
+    --------
+    >>> from adaline.playground.messages import read_text
+    >>> read_text('{"type": "systems", "id": 1}')
+    {'type': 'systems', 'id': 1}
+    """
+    if len(text) > LONGEST_MESSAGE:
+        raise BadMessage(f"a message is at most {LONGEST_MESSAGE:,} bytes long")
+    try:
+        given = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise BadMessage("a message is a JSON object, without NaN and infinity") from None
+    if not isinstance(given, dict):
+        raise BadMessage("a message is a JSON object")
+    return given
+
+
+def _no_constant(word: str) -> None:
+    raise ValueError(word)
+
+
+def read_message(given: Mapping[str, Any]) -> Message:
+    """Return the record of a message."""
+    match _text(given, "type"):
+        case "systems":
+            return SystemsMessage()
+        case "form":
+            return FormMessage(_text(given, "system"))
+        case "generate":
+            recipe = _recipe(given)
+            if recipe is None:
+                raise BadMessage("a recipe is missing")
+            return GenerateMessage(recipe)
+        case "noise":
+            return NoiseMessage(_board(given), _number(given, "amount", 0, 10), _whole(given, "seed", 0, 2**31))
+        case "fit":
+            return FitMessage(_slot(given), _board(given), _recipe(given), _model(given))
+        case "frame":
+            return FrameMessage(_slot(given), _whole(given, "moment", 0, 10**6), _window(given))
+        case "python":
+            return CodeMessage(_slot(given), _whole(given, "moment", 0, 10**6))
+        case "instrument":
+            settings = _object(given, "settings") if "settings" in given else {}
+            return InstrumentMessage(_text(given, "name"), _board(given), _recipe(given), settings)
+        case other:
+            raise BadMessage(f"there is no message of type {other[:40]!r}")
+
+
+def _text(given: Mapping[str, Any], name: str) -> str:
+    value = given.get(name)
+    if not isinstance(value, str) or len(value) > 100:
+        raise BadMessage(f"{name} must be a short text")
+    return value
+
+
+def _object(given: Mapping[str, Any], name: str) -> dict[str, Any]:
+    value = given.get(name)
+    if not isinstance(value, dict) or len(value) > 60:
+        raise BadMessage(f"{name} must be an object of a few fields")
+    return value
+
+
+def _number(given: Mapping[str, Any], name: str, least: float, most: float) -> float:
+    value = given.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        raise BadMessage(f"{name} must be a number from {least:g} to {most:g}")
+    return float(value)
+
+
+def _whole(given: Mapping[str, Any], name: str, least: int, most: int) -> int:
+    value = _number(given, name, least, most)
+    if value != int(value):
+        raise BadMessage(f"{name} must be a whole number")
+    return int(value)
+
+
+def _slot(given: Mapping[str, Any]) -> int:
+    return _whole(given, "slot", 0, SLOTS - 1) if "slot" in given else 0
+
+
+def _board(given: Mapping[str, Any]) -> Board:
+    task, points = _text(given, "task"), given.get("points")
+    if task not in TASKS:
+        raise BadMessage(f"task must be one of {', '.join(TASKS)}")
+    if not isinstance(points, list):
+        raise BadMessage("points must be a list of [x, y, class]")
+    if len(points) > MOST_POINTS:
+        raise BadMessage(f"the board holds at most {MOST_POINTS:,} points, got {len(points):,}")
+    plain = all(
+        isinstance(row, list) and len(row) == 3 and all(type(value) in (int, float) for value in row) for row in points
+    )
+    if not plain:
+        raise BadMessage("points must be a list of [x, y, class]")
+    try:
+        return check_points(task, np.array(points, dtype=np.float64).reshape(-1, 3))
+    except OverflowError:
+        raise BadMessage("coordinates must be finite numbers") from None
+
+
+def _recipe(given: Mapping[str, Any]) -> Recipe | None:
+    if given.get("recipe") is None:
+        return None
+    recipe = _object(given, "recipe")
+    kind = _text(recipe, "kind")
+    if kind not in GENERATORS:
+        raise BadMessage(f"there are no points of the kind {kind!r}")
+    count, noise = _whole(recipe, "count", 1, MOST_POINTS), _number(recipe, "noise", 0, 5)
+    return Recipe(kind, count, noise, _whole(recipe, "seed", 0, 2**31))
+
+
+def _model(given: Mapping[str, Any]) -> ModelSpec:
+    model = _object(given, "model")
+    basis, inner = model.get("basis"), model.get("inner")
+    return ModelSpec(
+        _text(model, "system"),
+        _object(model, "settings") if "settings" in model else {},
+        None if basis is None else _text(model, "basis"),
+        {} if basis is None or "basis_settings" not in model else _object(model, "basis_settings"),
+        None if inner is None else _text(model, "inner"),
+    )
+
+
+def _window(given: Mapping[str, Any]) -> Window:
+    window = _object(given, "window")
+    left, right, low, high = (_number(window, name, -1e6, 1e6) for name in ("left", "right", "low", "high"))
+    columns, rows = _whole(window, "columns", 1, 1024), _whole(window, "rows", 1, 1024)
+    if not (left < right and low < high) or columns * rows > MOST_CELLS:
+        raise BadMessage(f"a window has left < right, low < high and at most {MOST_CELLS:,} cells")
+    return Window(left, right, low, high, columns, rows)

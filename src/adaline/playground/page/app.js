@@ -1,0 +1,721 @@
+// The playground: its state, what changes it, and what is drawn of it.
+import { arrow, Board, classMark, px, py, windowMessage } from "./board.js";
+import { histogram, lineChart, surfaceChart } from "./charts.js";
+import { parse, pointsOf } from "./csv.js";
+import { $, el, loadTexts, show, svg, t } from "./dom.js";
+import { drawForm } from "./form.js";
+import { Guide } from "./guide.js";
+import { Link } from "./link.js";
+import * as sound from "./sound.js";
+
+const TOOLS = ["add", "move", "erase", "brush"];
+const SPEEDS = [2, 8, 25, 60];
+const FIRST = { classes: "Perceptron", numbers: "LinearRegression", clusters: "KMeans" };
+const MOST_SHARED = 3000; // points that fit into an address
+const MOST_UNDONE = 100;
+const ALONE = new Set(["dimension", "bumps", "noise"]); // instruments that do not look at the board
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+class App {
+  constructor() {
+    this.tool = "add";
+    this.klass = 0;
+    this.past = [];
+    this.future = [];
+    this.forms = new Map();
+    this.moment = 0;
+    this.slots = [{}, {}];
+    this.chart = null;
+    this.state = { task: "classes", points: [], recipe: null, model: { system: "Perceptron", settings: {} }, rival: null, instrument: null };
+  }
+
+  async start() {
+    await loadTexts();
+    this.link = new Link((open) => { $("lost").hidden = open; $("lost").textContent = t("lost"); if (open && this.ready) this.refit(); });
+    this.boards = [new Board(0, this), new Board(1, this)];
+    $("boards").append(this.boards[0].figure);
+    this.guide = new Guide(this);
+    this.scenes = await (await fetch("/scenes.json")).json();
+    const known = await this.link.ask({ type: "systems" });
+    this.systems = known.systems;
+    this.kinds = known.kinds;
+    this.build();
+    addEventListener("hashchange", () => { if (location.hash !== this.hash) this.readHash(); });
+    await this.readHash();
+    this.ready = true;
+    document.body.dataset.ready = "true";
+  }
+
+  // What stands on the page from the start.
+  build() {
+    for (const name of TOOLS) {
+      $("tools").append(el("button", { type: "button", "aria-pressed": String(name === this.tool), "data-tool": name, onclick: () => {
+        this.tool = name;
+        for (const one of $("tools").children) one.setAttribute("aria-pressed", String(one.dataset.tool === name));
+      } }, t(`tool ${name}`)));
+    }
+    for (let k = 0; k < 5; k++) {
+      const button = el("button", { type: "button", "aria-pressed": String(k === 0), "aria-label": t("class-n", { n: k + 1 }), title: t("class-n", { n: k + 1 }), onclick: () => this.choose(k) });
+      button.append(classMark(k));
+      $("classes").append(button);
+    }
+    SPEEDS.forEach((speed) => $("speed").append(el("option", { value: speed, selected: speed === (calm.matches ? 2 : 8) }, t("per-second", { speed }))));
+    const groups = new Map();
+    for (const scene of this.scenes) {
+      if (!groups.has(scene.lecture)) groups.set(scene.lecture, el("optgroup", { label: t(`lecture ${scene.lecture}`) }));
+      groups.get(scene.lecture).append(el("option", { value: scene.id }, scene.title));
+    }
+    $("scenes").append(el("option", { value: "" }, t("choose-scene")), ...groups.values());
+    $("scenes").addEventListener("change", () => $("scenes").value && this.goto($("scenes").value, 0));
+    $("free").addEventListener("click", () => this.free());
+    $("share").addEventListener("click", () => this.share());
+    $("help").addEventListener("click", () => {
+      $("help-text").hidden = !$("help-text").hidden;
+      $("help").setAttribute("aria-expanded", String(!$("help-text").hidden));
+    });
+    $("help-text").append(...t("help-text").split("\n").map((one) => el("p", {}, one)));
+    $("undo").addEventListener("click", () => this.undo());
+    $("redo").addEventListener("click", () => this.redo());
+    $("clear").addEventListener("click", () => { this.remember(); this.change({ points: [], recipe: null }); });
+    $("play").addEventListener("click", () => this.toggle());
+    $("step").addEventListener("click", () => this.go(this.moment + 1));
+    $("back").addEventListener("click", () => this.go(this.moment - 1));
+    $("first").addEventListener("click", () => this.go(0));
+    $("last").addEventListener("click", () => this.go(Infinity));
+    $("moment").addEventListener("input", () => this.go(Number($("moment").value)));
+    $("copy").addEventListener("click", async () => {
+      try { await navigator.clipboard.writeText($("code").textContent); this.say(t("copied")); $("copy").textContent = t("copied"); }
+      catch { getSelection().selectAllChildren($("code")); }
+      setTimeout(() => { $("copy").textContent = t("copy"); }, 1500);
+    });
+    $("code-card").addEventListener("toggle", () => this.code());
+    $("csv").addEventListener("input", () => this.readCsv($("csv").value));
+    $("csv-file").addEventListener("change", async () => { const [file] = $("csv-file").files; if (file) this.readCsv(await file.slice(0, 5e6).text()); });
+    document.addEventListener("dragover", (event) => event.preventDefault());
+    document.addEventListener("drop", async (event) => {
+      event.preventDefault();
+      const [file] = event.dataTransfer?.files ?? [];
+      if (!file) return;
+      $("points-card").open = true;
+      $("csv").closest("details").open = true;
+      this.readCsv(await file.slice(0, 5e6).text());
+    });
+    document.addEventListener("keydown", (event) => {
+      const writing = event.target.closest?.("input, textarea, select");
+      if (writing) return;
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") { event.preventDefault(); if (event.shiftKey) this.redo(); else this.undo(); }
+      else if (event.ctrlKey || event.metaKey || event.altKey) return;
+      else if (event.key === "n") this.go(this.moment + 1);
+      else if (event.key === "b") this.go(this.moment - 1);
+      else if (event.key === "p") this.toggle();
+    });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.boards.forEach((one) => one.frame && one.draw(one.frame)));
+  }
+
+  // -- where the page is ---------------------------------------------------------------------------------------------
+
+  async readHash() {
+    const given = new URLSearchParams(location.hash.slice(1));
+    const scene = this.scenes.find((one) => one.id === given.get("scene"));
+    this.hash = location.hash;
+    if (scene) {
+      const index = Math.min(Math.max(Number(given.get("step") ?? 1) - 1 || 0, 0), scene.steps.length - 1);
+      await this.goto(scene.id, index, false);
+      if (given.has("board")) await this.unpack(given.get("board"));
+    } else if (given.has("board") && (await this.unpack(given.get("board")))) this.panels(true);
+    else await this.open();
+  }
+
+  // Open the page without a scene: the board of a table that the server was started on, or a first board.
+  async open() {
+    const table = await (await fetch("/board.json")).json();
+    if (table) { this.table = table; this.panels(true); await this.tableBoard(0, 1); }
+    else {
+      this.panels(true);
+      await this.apply({ recipe: { kind: "separable", count: 40, noise: 0.2, seed: 1 }, model: { system: "Perceptron", settings: {} }, start: true });
+    }
+  }
+
+  async tableBoard(i, j) {
+    const { table } = this, labels = table.task === "classes";
+    const axis = (k) => table.axes[Math.min(k, table.axes.length - 1)].values;
+    const points = axis(i).map((x, n) => (labels ? [x, axis(j)[n], table.labels[n]] : [x, table.values[n], 0]));
+    this.shownAxes = [i, j];
+    await this.apply({ task: table.task, points, model: { system: labels ? "LogisticRegression" : "LinearRegression", settings: {} } });
+    for (const note of table.notes) this.say(note);
+  }
+
+  async goto(id, index, write = true) {
+    const scene = this.scenes.find((one) => one.id === id);
+    if (!scene) return;
+    this.stop();
+    this.panels(false);
+    $("scenes").value = id;
+    await this.guide.open(scene, index);
+    if (write) this.setHash(`#scene=${id}${index ? `&step=${index + 1}` : ""}`, true);
+    document.title = `${scene.title} · ${t("title")}`;
+    this.say(`${scene.title}. ${scene.steps[index].say}`);
+    if (write && innerWidth <= 900) $("guide").scrollIntoView({ behavior: calm.matches ? "auto" : "smooth" });
+  }
+
+  gotoNext() {
+    const next = (this.scenes.findIndex((one) => one.id === this.guide.scene.id) + 1) % this.scenes.length;
+    this.goto(this.scenes[next].id, 0);
+  }
+
+  free() {
+    this.stop();
+    this.guide.close();
+    $("scenes").value = "";
+    document.title = t("title");
+    this.state.instrument = null;
+    this.panels(true);
+    this.refit();
+    this.saveHash();
+  }
+
+  panels(free) {
+    for (const name of ["points-card", "model-card"]) $(name).open = free && innerWidth > 900;
+    $("rival-card").open = $("code-card").open = false;
+    if (free) this.guide.close();
+  }
+
+  setHash(hash, push = false) {
+    if (hash === location.hash) return;
+    this.hash = hash;
+    if (push) history.pushState(null, "", hash);
+    else history.replaceState(null, "", hash);
+  }
+
+  saveHash() {
+    clearTimeout(this.saving);
+    this.saving = setTimeout(() => {
+      const { scene, index } = this.guide;
+      const where = scene ? `scene=${scene.id}${index ? `&step=${index + 1}` : ""}` : "";
+      const board = this.pack();
+      this.setHash(`#${[where, board ? `board=${board}` : ""].filter(Boolean).join("&")}`);
+    }, 250);
+  }
+
+  pack() {
+    const { task, points, recipe, model, rival, instrument } = this.state;
+    if (!recipe && points.length > MOST_SHARED) return null;
+    const text = JSON.stringify({ task, ...(recipe ? { recipe } : { points }), model, rival, instrument, moment: this.moment });
+    const raw = Array.from(new TextEncoder().encode(text), (code) => String.fromCharCode(code)).join("");
+    return btoa(raw).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  }
+
+  async unpack(text) {
+    try {
+      const raw = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+      const given = JSON.parse(new TextDecoder().decode(Uint8Array.from(raw, (c) => c.charCodeAt(0))));
+      const points = given.points?.every((one) => Array.isArray(one) && one.length === 3 && one.every(Number.isFinite)) ? given.points : [];
+      if (!(given.task in FIRST) || typeof given.model?.system !== "string") return false;
+      const settings = { task: given.task, model: given.model, rival: given.rival ?? null, instrument: given.instrument ?? null };
+      await this.apply({ ...settings, ...(given.recipe ? { recipe: given.recipe } : { points }), moment: given.moment });
+      return true;
+    } catch { return false; }
+  }
+
+  async share() {
+    this.saveHash();
+    await new Promise((done) => setTimeout(done, 300));
+    const shared = this.state.recipe || this.state.points.length <= MOST_SHARED;
+    try { await navigator.clipboard.writeText(location.href); } catch { /* the address is in the bar */ }
+    $("share").textContent = shared ? t("shared") : t("too-many");
+    setTimeout(() => { $("share").textContent = t("share"); }, 2000);
+  }
+
+  // -- what is on the board --------------------------------------------------------------------------------------------
+
+  // Take up what a scene, an address or a table says.
+  async apply({ task, points, recipe, model, rival, instrument, start, moment }) {
+    this.stop();
+    const state = { ...this.state, rival: rival ?? null, instrument: instrument ?? null };
+    if (recipe) {
+      const made = await this.link.ask({ type: "generate", recipe });
+      if (made.type === "points") Object.assign(state, { task: made.task, points: made.points, recipe });
+    } else if (points) Object.assign(state, { task: task ?? "classes", points: structuredClone(points), recipe: null });
+    state.model = model ?? (state.task === this.state.task ? this.state.model : { system: FIRST[state.task], settings: {} });
+    this.state = state;
+    this.past = [];
+    this.future = [];
+    this.chart = null;
+    await this.refit(start ? 0 : moment ?? Infinity);
+    this.drawForms();
+  }
+
+  snapshot() {
+    const { task, points, recipe, model, rival } = this.state;
+    return JSON.stringify({ task, points, recipe, model, rival });
+  }
+
+  remember() {
+    this.past.push(this.snapshot());
+    if (this.past.length > MOST_UNDONE) this.past.shift();
+    this.future = [];
+    this.buttons();
+  }
+
+  forget() {
+    this.past.pop();
+    this.buttons();
+  }
+
+  undo() { this.swap(this.past, this.future); }
+  redo() { this.swap(this.future, this.past); }
+
+  swap(from, to) {
+    if (!from.length) return;
+    to.push(this.snapshot());
+    this.state = { ...this.state, ...JSON.parse(from.pop()) };
+    this.say(t("undone"));
+    this.refit();
+    this.drawForms();
+    this.saveHash();
+  }
+
+  change(more) {
+    Object.assign(this.state, more);
+    this.boards.forEach((one) => one.points());
+    this.settle();
+  }
+
+  add([x, y]) {
+    if (this.state.points.length >= 20000) return this.say(t("full"));
+    const k = this.state.task === "classes" ? this.klass : 0;
+    this.change({ points: [...this.state.points, [x, y, k]], recipe: null });
+    this.say(t("added", { x, y, n: k + 1 }));
+  }
+
+  move(i, [x, y]) {
+    const points = this.state.points;
+    if (!points[i]) return;
+    points[i] = [x, y, points[i][2]];
+    this.state.recipe = null;
+    this.boards.forEach((one) => one.points());
+    this.later();
+  }
+
+  remove(i) {
+    this.change({ points: this.state.points.filter((_, n) => n !== i), recipe: null });
+    this.say(t("removed"));
+  }
+
+  shake(which) {
+    for (const i of which) {
+      const [x, y, k] = this.state.points[i];
+      const by = () => 0.15 * (Math.random() + Math.random() - 1);
+      this.state.points[i] = [Math.round(1000 * (x + by())) / 1000, Math.round(1000 * (y + by())) / 1000, k];
+    }
+    this.state.recipe = null;
+    this.boards.forEach((one) => one.points());
+    this.later();
+  }
+
+  choose(k) {
+    this.klass = k;
+    [...$("classes").children].forEach((one, i) => one.setAttribute("aria-pressed", String(i === k)));
+  }
+
+  settle() {
+    this.refit();
+    this.saveHash();
+  }
+
+  // While a point is dragged: fit when the last fit is done.
+  later() {
+    if (this.pending) return;
+    this.pending = true;
+    requestAnimationFrame(async () => { await this.refit(); this.pending = false; });
+  }
+
+  buttons() {
+    $("undo").disabled = !this.past.length;
+    $("redo").disabled = !this.future.length;
+    $("classes").hidden = this.state.task !== "classes";
+  }
+
+  // -- parts of the state by their path, for the controls of scenes ---------------------------------------------------
+
+  read(path) {
+    return path.split(".").reduce((at, name) => at?.[name], this.state);
+  }
+
+  async write(path, value) {
+    const names = path.split("."), last = names.pop();
+    let at = this.state;
+    for (const name of names) at = at[name] ??= {};
+    at[last] = value;
+    this.saveHash();
+    if (names[0] === "instrument" || path === "instrument") return this.measure();
+    if (names[0] === "recipe" || path === "recipe") {
+      const made = await this.link.ask({ type: "generate", recipe: this.state.recipe });
+      if (made.type === "points") Object.assign(this.state, { task: made.task, points: made.points });
+    }
+    await this.refit(this.guide.scene && this.moment === 0 ? 0 : Infinity);
+    this.drawForms();
+  }
+
+  fact(of, name) {
+    if (of === "instrument") return this.chart?.facts?.[name];
+    return this.slots[of === "rival" ? 1 : 0].fitted?.facts?.[name];
+  }
+
+  // -- fitting and drawing ---------------------------------------------------------------------------------------------
+
+  async refit(moment = Infinity) {
+    const two = Boolean(this.state.rival);
+    $("boards").classList.toggle("two", two);
+    if (two !== this.boards[1].figure.isConnected) {
+      if (two) $("boards").append(this.boards[1].figure);
+      else { this.boards[1].figure.remove(); this.slots[1] = {}; }
+    }
+    this.buttons();
+    const fits = [this.fit(0, this.state.model), ...(two ? [this.fit(1, this.state.rival)] : [])];
+    await Promise.all(fits);
+    this.moment = Math.max(0, Math.min(moment, this.length - 1));
+    this.verdicts();
+    await Promise.all([this.measure(), this.go(this.moment)]);
+    this.errorCurve();
+    this.code();
+    this.guide.changed();
+  }
+
+  async fit(slot, model) {
+    const { task, points, recipe } = this.state;
+    const answer = await this.link.ask({ type: "fit", slot, task, points, recipe, model });
+    if (answer.type === "skipped") return;
+    this.slots[slot].fitted = answer.type === "fitted" ? answer : null;
+    this.slots[slot].trouble = answer.type === "error" ? answer.message : null;
+    this.boards[slot].caption.textContent = this.boards[slot].caption.title = answer.call ?? model.system;
+    if (!this.slots[slot].fitted) this.boards[slot].clear();
+  }
+
+  get length() {
+    return Math.max(1, ...this.slots.map((one) => one.fitted?.positions.length ?? 0));
+  }
+
+  // The moment of a slot at the moment of the player: both end together.
+  momentOf(slot) {
+    const own = this.slots[slot].fitted?.positions.length ?? 1, all = this.length;
+    return own === all ? this.moment : Math.round((this.moment / Math.max(1, all - 1)) * (own - 1));
+  }
+
+  async go(moment) {
+    this.moment = Math.max(0, Math.min(moment, this.length - 1));
+    const slider = $("moment");
+    slider.max = this.length - 1;
+    slider.value = this.moment;
+    const driver = this.slots.find((one) => one.fitted?.positions.length === this.length) ?? this.slots[0];
+    const { fitted } = driver;
+    const position = fitted?.positions[this.moment] ?? 0;
+    $("position").textContent = fitted ? t(`at ${fitted.unit}`, { now: position, all: fitted.positions.at(-1) }) : "";
+    slider.setAttribute("aria-valuetext", $("position").textContent);
+    for (const id of ["first", "back"]) $(id).disabled = this.moment === 0;
+    for (const id of ["step", "last"]) $(id).disabled = this.moment >= this.length - 1;
+    $("play").disabled = slider.disabled = this.length < 2;
+    await Promise.all(this.slots.map((one, slot) => (one.fitted ? this.frame(slot) : null)));
+  }
+
+  // One request for a frame at a time: what is asked for meanwhile is skipped but for the last.
+  async frame(slot) {
+    const one = this.slots[slot];
+    one.want = this.momentOf(slot);
+    if (one.busy) return one.busy;
+    one.busy = (async () => {
+      let drawn = -1;
+      while (one.fitted && drawn !== one.want) {
+        drawn = one.want;
+        const answer = await this.link.ask({ type: "frame", slot, moment: drawn, window: windowMessage });
+        if (answer.type !== "frame" || !one.fitted) break;
+        this.boards[slot].draw(answer);
+        this.numbers(slot, answer);
+        this.chartMoment();
+      }
+      one.busy = null;
+    })();
+    return one.busy;
+  }
+
+  toggle() {
+    if (this.running) return this.stop();
+    if (this.moment >= this.length - 1) this.moment = 0;
+    this.running = true;
+    $("play").textContent = t("pause");
+    let before = performance.now(), rest = 0;
+    const tick = (now) => {
+      if (!this.running) return;
+      rest += ((now - before) / 1000) * Number($("speed").value);
+      before = now;
+      const by = Math.floor(rest);
+      rest -= by;
+      if (by) this.go(this.moment + by);
+      if (this.moment >= this.length - 1) this.stop();
+      else requestAnimationFrame(tick);
+    };
+    requestAnimationFrame(tick);
+  }
+
+  stop() {
+    if (!this.running) return;
+    this.running = false;
+    $("play").textContent = t("play");
+    this.drawCurve();
+    this.code();
+    this.saveHash();
+    this.say($("position").textContent);
+  }
+
+  // -- beside the board ------------------------------------------------------------------------------------------------
+
+  verdicts() {
+    $("verdicts").replaceChildren();
+    this.slots.forEach((one, slot) => {
+      if (slot && !this.state.rival) return;
+      const box = el("div", { class: "verdict card", id: `verdict-${slot}` });
+      if (one.trouble) box.append(el("p", { class: "bad", role: "alert" }, one.trouble));
+      else if (one.fitted) {
+        const { certificate, call, notes } = one.fitted;
+        const good = certificate.status === "solved";
+        box.append(el("p", {}, el("code", {}, call), ": ", el("span", { class: `status ${good ? "good" : "bad"}` }, certificate.status), ` ${t("by", { solver: certificate.solver })}`));
+        if (certificate.advice !== "nothing to do") box.append(el("p", { class: "small" }, certificate.advice));
+        if (good) box.append(el("p", { class: "small" }, this.certificate(certificate)));
+        for (const note of notes.slice(0, 2)) if (!note.includes(certificate.advice.slice(-40))) box.append(el("p", { class: "small" }, note));
+        box.append(el("div", { class: "numbers", id: `numbers-${slot}` }));
+      }
+      $("verdicts").append(box);
+    });
+  }
+
+  certificate({ digits, condition, gap, passes }) {
+    const parts = [];
+    if (digits != null) parts.push(t("digits", { digits: digits.toFixed(1) }));
+    if (condition != null) parts.push(t("condition", { condition: show(condition, 3) }));
+    if (gap != null) parts.push(t("gap", { gap: show(gap, 2) }));
+    parts.push(t("passes", { passes }));
+    return parts.join(", ");
+  }
+
+  numbers(slot, frame) {
+    const box = $(`numbers-${slot}`), { fitted } = this.slots[slot];
+    if (!box || !fitted) return;
+    const parts = [];
+    const tell = (key, value) => value != null && parts.push(el("span", { "data-fact": key }, `${t(`number ${key}`)} `, el("b", {}, show(value))));
+    tell(fitted.curve.what, frame.error ?? fitted.curve.own[frame.moment]);
+    tell("fresh", fitted.curve.fresh?.[frame.moment]);
+    if (frame.weights && frame.weights.length <= 9) parts.push(el("span", { "data-fact": "weights" }, `${t("number weights")} `, el("b", {}, frame.weights.map((w) => show(w)).join(", "))));
+    if (frame.moment === fitted.positions.length - 1) for (const name of ["mistakes", "bound", "margin", "penalty", "length"]) tell(name, fitted.facts[name]);
+    box.replaceChildren(...parts);
+    if (!this.running) this.say(`${fitted.call}. ${$("position").textContent}. ${parts.map((one) => one.textContent).join(", ")}`);
+  }
+
+  errorCurve() {
+    const box = $("curve"), lines = [];
+    this.slots.forEach(({ fitted }, slot) => {
+      if (!fitted || fitted.positions.length < 2) return;
+      if (slot && this.slots[0].fitted?.positions.length > 1 && this.slots[0].fitted.curve.what !== fitted.curve.what) return;
+      const both = this.slots[1].fitted ? ` · ${this.state[slot ? "rival" : "model"].system}` : "";
+      lines.push({ name: `${t("line training")}${both}`, x: fitted.positions, y: fitted.curve.own });
+      if (fitted.curve.fresh) lines.push({ name: `${t("line fresh")}${both}`, x: fitted.positions, y: fitted.curve.fresh });
+    });
+    box.hidden = !lines.length || ALONE.has(this.state.instrument?.name);
+    this.curveLines = lines;
+    if (lines.length) this.drawCurve();
+  }
+
+  drawCurve() {
+    const first = this.slots.find((one) => one.fitted?.positions.length > 1)?.fitted;
+    if (!first || !this.curveLines?.length) return;
+    this.curveDrawn = performance.now();
+    const what = t(`number ${first.curve.what}`);
+    lineChart($("curve"), { x: first.positions, lines: this.curveLines, log: "", mark: null }, { title: t("error-curve", { what }), x: t(`unit ${first.unit}`) }, first.positions[Math.min(this.moment, first.positions.length - 1)]);
+  }
+
+  async measure() {
+    const { instrument, task, points, recipe } = this.state;
+    const box = $("chart"), alone = ALONE.has(instrument?.name);
+    document.body.classList.toggle("alone", alone);
+    if (alone) document.querySelector(".left").prepend(box);
+    else $("curve").before(box);
+    if (!instrument) { box.hidden = true; this.chart = null; for (const one of this.boards) one.extra = null; return; }
+    if (!(ALONE.has(instrument.name) && this.chart?.key === JSON.stringify(instrument))) {
+      const answer = await this.link.ask({ type: "instrument", name: instrument.name, task, points, recipe, settings: instrument.settings ?? {} });
+      if (this.state.instrument?.name !== instrument.name) return;
+      this.chart = { ...answer, key: JSON.stringify(instrument) };
+    }
+    box.hidden = false;
+    this.drawChart();
+    this.guide.changed();
+  }
+
+  drawChart() {
+    const { chart } = this, box = $("chart"), { name } = this.state.instrument;
+    box.dataset.instrument = name;
+    if (chart.type === "error") { box.replaceChildren(el("p", { class: "bad" }, chart.message)); return; }
+    const title = t(`chart ${name}`);
+    for (const one of this.boards) one.extra = null;
+    if (name === "surface") this.chartMoment();
+    else if (name === "proof") {
+      box.replaceChildren(el("h3", {}, title), el("p", { id: "proof-text" }, chart.text));
+      this.boards[0].extra = (board) => this.drawProof(board);
+    } else {
+      const shown = this.state.instrument.settings?.show;
+      lineChart(box, chart, { title: shown ? t(`chart ${name} ${shown}`) : title, x: t(`axis ${name}`) });
+      if (chart.histograms) {
+        histogram(box, chart.histograms);
+        this.boards[0].extra = (board) => {
+          const [a, b] = chart.direction;
+          board.layers.over.append(arrow([-2.6 * a, -2.6 * b], [2.6 * a, 2.6 * b], "direction"));
+        };
+      }
+      if (chart.sounds) {
+        const buttons = Object.entries(chart.sounds).map(([key, text]) => el("button", { type: "button", "data-sound": key, onclick: () => sound.play(text, chart.rate) }, t(`sound ${key}`)));
+        box.append(el("p", { class: "group" }, ...buttons, el("button", { type: "button", onclick: sound.stop }, t("silence"))));
+      }
+      const facts = Object.entries(chart.facts ?? {}).filter(([key, value]) => value != null && t(`fact ${name} ${key}`) !== `fact ${name} ${key}`);
+      if (facts.length) box.append(el("div", { class: "numbers" }, ...facts.map(([key, value]) => el("span", { "data-fact": key }, `${t(`fact ${name} ${key}`)} `, el("b", {}, show(value))))));
+    }
+    this.boards.forEach((one) => { if (one.extra && one.frame) one.draw(one.frame); });
+  }
+
+  // What of the charts follows the moment.
+  chartMoment() {
+    if (this.state.instrument?.name === "surface" && this.chart?.centre) {
+      const numbers = this.state.task === "numbers";
+      const paths = this.slots.filter((one) => one.fitted?.weights).map((one) => one.fitted.weights.map((w) => (numbers ? w.slice(0, 2) : w.slice(1, 3))));
+      surfaceChart($("chart"), this.chart, paths, this.momentOf(0), { title: t("chart surface"), x: numbers ? "w0" : "w1", y: numbers ? "w1" : "w2" });
+    }
+    if (!this.running || performance.now() - (this.curveDrawn ?? 0) > 150) this.drawCurve();
+  }
+
+  drawProof(board) {
+    const { chart } = this, { points } = this.state, layer = board.layers.over;
+    if (chart.plane) {
+      const ends = Board.ends(chart.plane);
+      if (ends) layer.append(board.line(ends, { class: "proof-plane", id: "proof-plane", "data-w": chart.plane.join(" ") }));
+    }
+    if (chart.meeting) {
+      for (const { row } of chart.combination) {
+        if (points[row]) layer.append(svg("line", { class: "proof-edge", x1: px(points[row][0]), y1: py(points[row][1]), x2: px(chart.meeting[0]), y2: py(chart.meeting[1]) }));
+      }
+      layer.append(svg("circle", { class: "meeting", id: "meeting", cx: px(chart.meeting[0]), cy: py(chart.meeting[1]), r: 14 }));
+    }
+  }
+
+  async code() {
+    if (!$("code-card").open || !this.slots[0].fitted) return;
+    const answer = await this.link.ask({ type: "python", slot: 0, moment: this.momentOf(0) });
+    $("code").textContent = answer.code ?? answer.message ?? "";
+  }
+
+  // -- forms -----------------------------------------------------------------------------------------------------------
+
+  async form(name) {
+    if (!this.forms.has(name)) this.forms.set(name, await this.link.ask({ type: "form", system: name }));
+    return this.forms.get(name);
+  }
+
+  async drawForms() {
+    const { task, model, rival } = this.state;
+    await drawForm($("model-form"), model, task, this, (next) => this.remodel({ model: next }));
+    await drawForm($("rival-form"), rival, task, this, (next) => this.remodel({ rival: next }), true);
+    this.pointsForm();
+  }
+
+  async remodel(more) {
+    this.remember();
+    Object.assign(this.state, more);
+    await this.refit();
+    this.drawForms();
+    this.saveHash();
+  }
+
+  pointsForm() {
+    const { recipe, task } = this.state, box = $("points-form");
+    const now = { kind: recipe?.kind ?? "", count: recipe?.count ?? 60, noise: recipe?.noise ?? 0.3, seed: recipe?.seed ?? 1 };
+    const make = async (more) => {
+      const next = { ...now, ...more };
+      if (!next.kind) return;
+      this.remember();
+      const made = await this.link.ask({ type: "generate", recipe: next });
+      if (made.type !== "points") return this.say(made.message);
+      const model = made.task === this.state.task ? {} : { model: { system: FIRST[made.task], settings: {} }, rival: null };
+      Object.assign(this.state, { task: made.task, points: made.points, recipe: next, ...model });
+      await this.refit();
+      this.drawForms();
+      this.saveHash();
+    };
+    const kind = el("select", { "data-field": "kind" }, el("option", { value: "" }, t("by-hand")));
+    for (const group of Object.keys(FIRST)) {
+      const part = el("optgroup", { label: t(`task ${group}`) });
+      for (const [name, of] of Object.entries(this.kinds)) if (of === group) part.append(el("option", { value: name, selected: name === now.kind }, t(`kind ${name}`)));
+      kind.append(part);
+    }
+    kind.addEventListener("change", () => make({ kind: kind.value }));
+    const number = (name, least, most, step) => {
+      const input = el("input", { type: "number", min: least, max: most, step, value: now[name], "data-field": name });
+      input.addEventListener("change", () => { const value = Number(input.value); if (input.checkValidity()) make({ [name]: value }); else input.reportValidity(); });
+      return el("label", { class: "field" }, el("span", {}, t(`points ${name}`)), input);
+    };
+    const tasks = el("select", { "data-field": "task" });
+    for (const name of Object.keys(FIRST)) tasks.append(el("option", { value: name, selected: name === task }, t(`task ${name}`)));
+    tasks.addEventListener("change", () => this.remodel({ task: tasks.value, recipe: null, model: { system: FIRST[tasks.value], settings: {} }, rival: null, instrument: null }));
+    const noise = el("button", { type: "button", onclick: async () => {
+      this.remember();
+      const made = await this.link.ask({ type: "noise", task, points: this.state.points, amount: 0.15, seed: Math.floor(1e9 * Math.random()) });
+      if (made.type === "points") this.change({ points: made.points, recipe: null });
+    } }, t("noise"));
+    const separable = el("button", { type: "button", "aria-pressed": String(this.state.instrument?.name === "proof"), disabled: task !== "classes", onclick: () => {
+      this.state.instrument = this.state.instrument?.name === "proof" ? null : { name: "proof" };
+      this.refit(this.moment);
+      this.pointsForm();
+    } }, t("separable"));
+    box.replaceChildren(
+      el("label", { class: "field" }, el("span", {}, t("task-name")), tasks),
+      el("label", { class: "field" }, el("span", {}, t("points kind")), kind),
+      number("count", 1, 20000, 1), number("noise", 0, 5, 0.05), number("seed", 0, 2147483647, 1),
+      el("span", { class: "group" }, noise, separable), ...this.axesFields());
+  }
+
+  axesFields() {
+    if (!this.table) return [];
+    const pick = (at) => {
+      const select = el("select", { "data-field": `axis-${at}` });
+      this.table.axes.forEach((axis, k) => select.append(el("option", { value: k, selected: k === this.shownAxes?.[at] }, axis.name)));
+      select.addEventListener("change", () => { const next = [...this.shownAxes]; next[at] = Number(select.value); this.tableBoard(...next); });
+      return el("label", { class: "field" }, el("span", {}, t(at ? "axis-up" : "axis-across")), select);
+    };
+    return this.table.task === "classes" ? [pick(0), pick(1)] : [pick(0)];
+  }
+
+  readCsv(text) {
+    const box = $("csv-columns"), table = text.trim() ? parse(text) : null;
+    box.replaceChildren();
+    if (!table) return;
+    const numeric = table.columns.filter((one) => one.numeric);
+    if (numeric.length < 2) { box.append(el("p", { class: "bad" }, t("two-columns"))); return; }
+    const pick = (label, from, at, none) => {
+      const select = el("select", {}, ...(none ? [el("option", { value: "" }, t("none"))] : []));
+      from.forEach((one, k) => select.append(el("option", { value: table.columns.indexOf(one), selected: k === at }, one.name)));
+      box.append(el("label", { class: "field" }, el("span", {}, t(label)), select));
+      return select;
+    };
+    const x = pick("axis-across", numeric, 0), y = pick("axis-up", numeric, 1);
+    const words = table.columns.findIndex((one) => !one.numeric);
+    const label = pick("csv-class", table.columns, words, true);
+    box.append(el("button", { type: "button", id: "csv-take", onclick: () => {
+      const of = (select) => (select.value === "" ? null : table.columns[Number(select.value)]);
+      const { points } = pointsOf(table, of(x), of(y), of(label));
+      const task = label.value === "" ? "numbers" : "classes";
+      const model = task === this.state.task ? {} : { model: { system: FIRST[task], settings: {} }, rival: null };
+      this.remodel({ task, points, recipe: null, ...model });
+    } }, t("csv-take", { rows: table.rows })));
+  }
+
+  say(text) { $("said").textContent = text; }
+}
+
+const app = new App();
+globalThis.playground = app;
+app.start();

@@ -1,0 +1,57 @@
+// Tables pasted or dropped: fields by commas, semicolons or tabs, quoted or not. Names are shown as text and run nothing.
+export const MOST_ROWS = 20000;
+
+export function parse(text) {
+  const first = text.slice(0, 5000).split(/\r?\n/)[0];
+  const mark = [",", ";", "\t"].map((one) => [first.split(one).length, one]).sort((a, b) => b[0] - a[0])[0][1];
+  const rows = [];
+  let row = [], cell = "", quoted = false;
+  for (let i = 0; i <= text.length; i++) {
+    const c = text[i];
+    if (quoted) {
+      if (c === '"' && text[i + 1] === '"') { cell += '"'; i++; }
+      else if (c === '"' || c === undefined) quoted = false;
+      else cell += c;
+      if (c !== undefined) continue;
+    }
+    if (c === '"' && !cell) quoted = true;
+    else if (c === mark || c === "\n" || c === undefined) {
+      row.push(cell.trim());
+      cell = "";
+      if (c !== mark) { if (row.some((one) => one !== "")) rows.push(row); row = []; }
+      if (rows.length > MOST_ROWS + 1) break;
+    } else if (c !== "\r") cell += c;
+  }
+  if (rows.length < 2) return null;
+  const headed = rows[0].some((one) => one !== "" && Number.isNaN(Number(one)));
+  const names = headed ? rows[0] : rows[0].map((_, k) => `x${k}`);
+  const body = headed ? rows.slice(1) : rows;
+  const columns = names.map((name, k) => {
+    const values = body.map((one) => one[k] ?? "");
+    const numeric = values.every((one) => one === "" || Number.isFinite(Number(one))) && values.some((one) => one !== "");
+    return { name: name || `x${k}`, values, numeric };
+  });
+  return { columns, rows: Math.min(body.length, MOST_ROWS) };
+}
+
+const spread = (values, half) => {
+  const known = values.filter(Number.isFinite);
+  const low = known.reduce((a, b) => Math.min(a, b), Infinity), high = known.reduce((a, b) => Math.max(a, b), -Infinity);
+  const scale = high > low ? (2 * half) / (high - low) : 1;
+  return values.map((one) => Math.round(1000 * ((one - (low + high) / 2) * scale)) / 1000);
+};
+
+// Points from two columns and, for classes, a third; rows without a number are left out.
+export function pointsOf(table, x, y, label) {
+  const numbers = (column) => column.values.slice(0, table.rows).map((one) => (one === "" ? NaN : Number(one)));
+  const a = spread(numbers(x), 3.4), b = spread(numbers(y), 2.5);
+  const counts = new Map();
+  if (label) for (const one of label.values.slice(0, table.rows)) counts.set(one, (counts.get(one) ?? 0) + 1);
+  const kept = [...counts.entries()].sort((p, q) => q[1] - p[1]).slice(0, 5).map(([name]) => name).sort();
+  const out = [];
+  for (let i = 0; i < table.rows; i++) {
+    const k = label ? kept.indexOf(label.values[i]) : 0;
+    if (Number.isFinite(a[i]) && Number.isFinite(b[i]) && k >= 0) out.push([a[i], b[i], k]);
+  }
+  return { points: out, classes: kept };
+}

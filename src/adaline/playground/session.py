@@ -1,0 +1,120 @@
+"""A session: one page, its traces, and an answer to each of its messages."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+
+from adaline.errors import AdalineError
+from adaline.playground.boards import FARTHEST, GENERATORS, Board, Recipe
+from adaline.playground.code import as_python
+from adaline.playground.forms import form_of, systems_by_task
+from adaline.playground.instruments import INSTRUMENTS
+from adaline.playground.messages import (
+    SLOTS,
+    BadMessage,
+    CodeMessage,
+    FitMessage,
+    FormMessage,
+    FrameMessage,
+    GenerateMessage,
+    InstrumentMessage,
+    Message,
+    NoiseMessage,
+    SystemsMessage,
+    read_message,
+)
+from adaline.playground.pictures import errors, facts, in_words, picture
+from adaline.playground.traces import Trace, trace
+
+
+class Session:
+    """What one page has fitted.
+
+    Examples
+    --------
+    >>> from adaline.playground.session import Session
+    >>> session = Session()
+    >>> points = [[-1.0, -1.0, 0], [1.0, 1.0, 1]]
+    >>> answer = session.answer(
+    ...     {"id": 1, "type": "fit", "task": "classes", "points": points, "model": {"system": "Perceptron"}}
+    ... )
+    >>> answer["type"], answer["facts"]["mistakes"]
+    ('fitted', 1.0)
+    """
+
+    def __init__(self) -> None:
+        self.traces: list[Trace | None] = [None] * SLOTS
+
+    def answer(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer to a message; what is wrong with it, or with the fit, is said in an answer of its own."""
+        identity = given.get("id")
+        identity = identity if isinstance(identity, int | str) else None
+        try:
+            found = self._answer(read_message(given))
+        except AdalineError as error:
+            found = {"type": "error", "message": str(error), "bad": isinstance(error, BadMessage)}
+        except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, np.linalg.LinAlgError) as error:
+            logging.getLogger(__name__).exception("a message could not be answered")
+            found = {"type": "error", "message": f"this could not be computed: {error}", "bad": False}
+        return {"id": identity, **found}
+
+    def _answer(self, message: Message) -> dict[str, Any]:
+        match message:
+            case SystemsMessage():
+                kinds = {kind: task for kind, (task, _) in GENERATORS.items()}
+                return {"type": "systems", "systems": systems_by_task(), "kinds": kinds}
+            case FormMessage(system):
+                return {"type": "form", **form_of(system)}
+            case GenerateMessage(recipe):
+                board = recipe.board()
+                return {"type": "points", "task": board.task, "points": board.points.tolist()}
+            case NoiseMessage(board, amount, seed):
+                moved = board.points.copy()
+                moved[:, :2] += amount * np.random.default_rng(seed).normal(size=(len(moved), 2))
+                moved[:, :2] = np.clip(np.round(moved[:, :2], 3), -FARTHEST, FARTHEST)
+                return {"type": "points", "task": board.task, "points": moved.tolist()}
+            case FitMessage():
+                return self._fit(message)
+            case FrameMessage(slot, moment, window):
+                found = self._trace(slot)
+                return {"type": "frame", "slot": slot, **picture(found, min(moment, len(found) - 1), window)}
+            case CodeMessage(slot, moment):
+                found = self._trace(slot)
+                return {"type": "python", "code": as_python(found, min(moment, len(found) - 1))}
+            case InstrumentMessage(name, board, recipe, settings):
+                if name not in INSTRUMENTS:
+                    raise BadMessage(f"there is no instrument {name!r}")
+                found_chart = INSTRUMENTS[name](board, _fresh(recipe, board), settings)
+                return {"type": "instrument", "name": name, **found_chart}
+
+    def _fit(self, message: FitMessage) -> dict[str, Any]:
+        self.traces[message.slot] = None
+        found = trace(message.board, message.model)
+        self.traces[message.slot] = found
+        curve = errors(found, _fresh(message.recipe, message.board))
+        return {
+            "type": "fitted",
+            "slot": message.slot,
+            "unit": found.unit,
+            "positions": found.positions,
+            "weights": found.weights,
+            "curve": curve,
+            "facts": facts(found, curve),
+            "certificate": in_words(found),
+            "notes": found.notes,
+            "call": found.spec.call,
+        }
+
+    def _trace(self, slot: int) -> Trace:
+        found = self.traces[slot]
+        if found is None:
+            raise BadMessage("nothing has been fitted there yet")
+        return found
+
+
+def _fresh(recipe: Recipe | None, board: Board) -> Board | None:
+    """Return fresh points of the kind that a board was generated by; None where none are to be had."""
+    return None if recipe is None or GENERATORS[recipe.kind][0] != board.task else recipe.board(fresh=True)

@@ -1,0 +1,172 @@
+"""The kernels for CUDA devices against the references of the sums: on a device, else in Triton's interpreter."""
+
+from __future__ import annotations
+
+import os
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import adaline
+from adaline.arrays import host
+from adaline.block import Block
+from adaline.kernels import fused_kernels
+from adaline.losses import LOSSES, Huber, Loss
+from adaline.row_hashes import row_uniforms, row_uniforms_beside
+from adaline.sources import ArraySource, DeviceSource
+from adaline.sums import Centres, Objective, Point, Spread, View
+from adaline.sums.clusters import clusters_reference
+from adaline.sums.objective import objective_reference
+from adaline.sums.spread import fused_spread, spread_reference
+
+Array = NDArray[Any]
+
+torch = pytest.importorskip("torch")
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+INTERPRET = {"TRITON_INTERPRET": "1"} if DEVICE == "cpu" else {}
+with pytest.MonkeyPatch.context() as patch:  # Triton decides when it is imported
+    for variable, setting in INTERPRET.items():
+        patch.setenv(variable, setting)
+    pytest.importorskip("triton")
+    from adaline import fused
+
+ROWS, D = 130, 5
+MAIN = ("logistic", "softmax", "huber")
+NATIVE = [name for name, loss in LOSSES.items() if loss().kernel is not None]
+
+
+@pytest.fixture(autouse=True)
+def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fits take the kernels too, interpreted where there is no device."""
+    for variable, setting in INTERPRET.items():
+        monkeypatch.setenv(variable, setting)
+
+
+def there(array: Array | None, dtype: Any = None) -> Any:
+    return None if array is None else torch.tensor(array, dtype=dtype or torch.float64, device=DEVICE)
+
+
+def targets(loss: Loss, outputs: int, rng: np.random.Generator) -> Array:
+    if loss.coupled:
+        return rng.integers(0, outputs, (ROWS, 1)).astype(float)
+    if loss.name in ("perceptron", "squared_hinge", "tanh_squared"):
+        return rng.choice([-1.0, 1.0], (ROWS, outputs))
+    return rng.integers(0, 2, (ROWS, outputs)).astype(float) + (loss.name == "gamma")
+
+
+def close(found: Array, sought: Array, allowed: float = 2e-14) -> None:
+    np.testing.assert_allclose(found, sought, rtol=0, atol=allowed * np.abs(sought).max(initial=1e-300))
+
+
+CASES = {  # outputs, what is asked of second derivatives, near, weighted, float32
+    "alone": (1, "alone", False, True, False),
+    "alone, near": (1, "alone", True, False, True),
+    "rows": (1, "rows", True, True, False),
+    "three": (3, "none", False, True, True),
+    "three, near": (3, "none", True, False, False),
+}
+
+
+@pytest.mark.parametrize(("name", "case"), [(n, c) for n, c in product(NATIVE, CASES) if "near" not in c or n in MAIN])
+def test_value_and_derivatives_are_those_of_the_reference(
+    name: str, case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng, loss, (outputs, second, near, weighted, single) = np.random.default_rng(0), LOSSES[name](), CASES[case]
+    if loss.coupled and outputs == 1:
+        pytest.skip("one output of softmax has no loss")
+    x, view = rng.normal(size=(ROWS, D)) + 2, View(np.exp2(rng.integers(-2, 2, D)), rng.normal(size=D))
+    theta, t = rng.normal(size=(outputs, 1 + D)), targets(loss, outputs, rng)
+    weight = rng.integers(0, 3, ROWS).astype(float) if weighted else None
+    rows = there(x, torch.float32 if single else torch.float64)
+    monkeypatch.setattr(fused, "LEAST", 64)  # rows that are held at a time
+    at = (loss.kernel, loss.parameter, theta, *view, second, near)
+    found = fused.objective(rows, there(t), there(weight), *at, held=100)
+    if second == "alone" and not loss.convex:
+        assert found is None
+        return
+    block = Block(rows.double().cpu().numpy(), t, weight)
+    sought = objective_reference(block, Point(loss, theta, view), "alone" if second == "alone" else "none")
+    close(np.concatenate([part.ravel() for part in found[:3] if part is not None]), sought)
+    if second == "rows":
+        z = theta[0, 0] + (block.x * view.scale + view.offset) @ theta[0, 1:]
+        curvature = loss.curvature(z[:, None], t)[:, 0] * (1.0 if weight is None else weight)
+        close(found[3].cpu().numpy(), curvature)
+
+
+@pytest.mark.parametrize("loss", [LOSSES["logistic"](), LOSSES["softmax"](), Huber(0.5)], ids=lambda loss: loss.name)
+@pytest.mark.parametrize("features", [1, 40])
+def test_the_sum_takes_the_kernel_and_cuts_blocks(loss: Loss, features: int) -> None:
+    rng = np.random.default_rng(1)
+    outputs = 3 if loss.coupled else 1
+    x, theta = rng.normal(size=(ROWS, features)), rng.normal(size=(outputs, 1 + features))
+    t = targets(loss, outputs, rng)
+    point = Point(loss, theta, View(np.full(features, 0.5), np.full(features, 20.0)))
+    config = {"outputs": outputs, "coupled": loss.coupled, "second": "none" if loss.coupled else "alone"}
+    found, sought = (
+        source.sum(Objective, point, **config) for source in (DeviceSource(there(x), t), ArraySource(x, t))
+    )
+    close(found.sums, sought.sums, 1e-12)
+    again = DeviceSource(there(x), t).sum(Objective, point, **config)
+    assert (again.sums == found.sums).all(), "two runs give the same bits"
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_spread_is_that_of_the_reference_and_shows_constant_columns(weighted: bool) -> None:
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(ROWS, D)) * 3 + 1e6
+    x[:, 2] = 0.1
+    weight = rng.integers(0, 3, ROWS).astype(float) if weighted else None
+    found = fused_spread(Block(there(x), there(x[:, :0]), there(weight)))
+    sought = spread_reference(Block(x, x[:, :0], weight), np.zeros(D))
+    np.testing.assert_allclose(found[0], sought[0])
+    for got, wanted in zip(found[1:], sought[1:], strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-12)
+    assert found[2][2] == 0
+    x[7, 1] = np.nan
+    assert not DeviceSource(there(x), x[:, :0]).sum(Spread).finite
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("clusters", [2, 8])
+def test_rows_go_to_the_nearest_centre(clusters: int, weighted: bool) -> None:
+    rng = np.random.default_rng(3)
+    x, points = rng.integers(-2, 3, (ROWS, D)).astype(float), rng.integers(-2, 3, (clusters, D)).astype(float)
+    view = View(np.full(D, 0.5), np.full(D, 0.25))  # whole numbers: many rows are as near to two centres
+    weight = rng.integers(0, 3, ROWS).astype(float) if weighted else None
+    found = fused.clusters(there(x), there(weight), points, *view)
+    close(found, clusters_reference(Block(x, x[:, :0], weight), Centres(points, view)))
+
+
+def test_fits_to_tensors_are_those_to_arrays() -> None:
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(300, 3)) + np.array([0.0, 5.0, 0.0])
+    z = x @ [1.0, -0.5, 0.3] + 2
+    y, counts = z + rng.standard_t(2, 300), rng.poisson(np.exp(z / 4))
+    labels = (z + rng.logistic(size=300) > 0).astype(int)
+    for make, target in (
+        (lambda: adaline.LogisticRegression(), labels),
+        (lambda: adaline.GeneralizedLinear(loss="poisson"), counts),
+        (lambda: adaline.RobustRegression(), y),
+    ):
+        found, sought = make().fit(there(x), torch.tensor(target, device=DEVICE)), make().fit(x, target)
+        np.testing.assert_allclose(host(found.coef_), sought.coef_, rtol=1e-6)
+    found, sought = (adaline.KMeans(n_clusters=3, random_state=0).fit(rows) for rows in (there(x), x))
+    np.testing.assert_allclose(found.cluster_centers_, sought.cluster_centers_, rtol=1e-10)
+    np.testing.assert_array_equal(np.asarray(found.labels_.cpu()), sought.labels_)
+
+
+def test_uniforms_of_rows_are_the_same_on_a_device() -> None:
+    for first, salt in ((0, 0), (12345, 7), (2**40, 19)):
+        found = row_uniforms_beside(there(np.zeros(50)), first, salt)
+        assert (found.cpu().numpy() == row_uniforms(first, 50, salt)).all()
+
+
+def test_without_triton_there_are_no_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+    if DEVICE == "cpu":
+        assert fused_kernels(there(np.zeros((2, 2)))) is None
+    assert fused_kernels(np.zeros((2, 2))) is None
+    assert os.environ.get("TRITON_INTERPRET") is None
