@@ -113,3 +113,11 @@ def test_what_was_read_is_learned_when_the_command_is_terminated(shell: Shell) -
     model = load("m.adaline")
     assert model.rows_seen_ == 355
     assert np.array_equal(model.coef_, begun("x").partial_fit(table()[100:355], table()["t"][100:355]).coef_)
+
+
+def test_a_field_that_csv_cannot_hold_is_left_out(shell: Shell) -> None:
+    begun()
+    Path("rows.csv").write_text(f"a,b,t\n1.0,{'x' * 140_000},1.0\n1.0,x,2.0\n")
+    done = shell.good("learn", "m.adaline", "rows.csv")
+    assert "101 rows after" in done.out
+    assert "line 2 is left out: it is no CSV" in done.err
