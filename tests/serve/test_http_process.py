@@ -68,6 +68,7 @@ def test_rows_outlive_a_killed_server_and_the_end_drains(folder: Path) -> None:
     with serving(folder, "--learn", "--journal", "rows") as service:
         assert service.learn(10, 20) == {"learned": 10, "rows_seen": 20}
         assert service.learn(20, 30) == {"learned": 10, "rows_seen": 30}
+        assert service.ask("/models/mass/file")  # after which predictions are by the model as it is then
         before = service.ask("/models/mass/predict", {"rows": [[1.0, 2.0]]})
         service.process.send_signal(signal.SIGKILL)
         service.process.wait()

@@ -14,6 +14,8 @@ import pytest
 from adaline import LMS
 from adaline.errors import InvalidParameter, JournalError
 from adaline.serve import Journal
+from adaline.serve import snapshots as snapshots_module
+from adaline.serve.journal import checksum
 from adaline.serve.snapshots import SnapshotFolder
 
 
@@ -45,7 +47,7 @@ def test_rows_come_back_in_their_order_and_from_any_row_on(tmp_path: Path) -> No
             assert found[0].first <= row < found[0].end
             assert found[-1].end == 1307
         assert numbers(journal, 1307) == []
-        assert journal.known([f"key {k}" for k in range(-5, 700)]) == {f"key {k}": 1 for k in range(700)}
+        assert journal.known([f"key {k}" for k in range(-5, 700)]).keys() == {f"key {k}" for k in range(700)}
     with Journal(tmp_path) as journal:
         assert journal.end == 1307
 
@@ -81,7 +83,7 @@ def test_compacting_keeps_numbers_and_keys(tmp_path: Path) -> None:
         with pytest.raises(JournalError, match="were removed"):
             next(journal.since(40))
         assert journal.compact(100) == 50
-        assert journal.known(["key 3"]) == {"key 3": 10}
+        assert journal.known(["key 3"]) == {"key 3": (10, checksum(batch(30, 10)))}
     with Journal(tmp_path, writes=True) as journal:
         assert (journal.begin, journal.end, numbers(journal, 100)) == (100, 100, [])
         journal.append([(None, batch(100, 1))])
@@ -133,3 +135,33 @@ def test_snapshots_are_numbered_and_the_last_are_kept(tmp_path: Path) -> None:
     again = folder.latest_good()
     assert again is not None
     assert again[0].rows == 300
+
+
+def test_checksums_are_of_values_however_they_lie_in_memory() -> None:
+    whole = batch(0, 9)
+    assert checksum(whole.slice(2, 3)) == checksum(pa.RecordBatch.from_pylist(whole.slice(2, 3).to_pylist()))
+    assert len({checksum(whole.slice(k, n)) for k in range(3) for n in (1, 2)}) == 6
+
+
+def test_names_of_new_folders_are_brought_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Path] = []
+    monkeypatch.setattr(snapshots_module, "sync_folder", seen.append)
+    SnapshotFolder(tmp_path / "a" / "b")
+    assert {tmp_path, tmp_path / "a"} <= set(seen)
+
+
+def test_what_was_prepared_counts_once_the_journal_has_it(tmp_path: Path) -> None:
+    folder, model = SnapshotFolder(tmp_path), LMS().fit([[1.0], [2.0]], [1.0, 2.0])
+    folder.write(model, 0)
+    made = folder.prepare(model, 5)
+    assert [one.number for one in folder.list()] == [1]
+    found = folder.latest_good(made.number)  # for one who only reads
+    assert found is not None
+    assert found[0].number == 2
+    folder.settle(made.number)
+    assert [one.number for one in folder.list()] == [1, 2]
+    folder.prepare(model, 6)
+    folder.settle(made.number)  # a crash before the commit
+    assert [one.number for one in folder.list()] == [1, 2]
+    made.path.write_bytes(b"")
+    assert folder.latest_good(made.number) is None

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 from adaline import LMS, GeneralizedLinear, LinearRegression, LogisticRegression, Ridge, save
-from adaline.errors import BadRows, Busy, InvalidParameter, JournalError, JournalFull
+from adaline.errors import BadRows, Busy, InvalidParameter, JournalError, JournalFull, ModelFileError
 from adaline.estimator import clone
-from adaline.serve import Learner, Receipt
+from adaline.serve import Journal, Learner, Receipt
 from adaline.serve import learner as module
 from adaline.serve.rows import DecodedRows
 from tests.serve.examples import FIRST, MODELS, bits, listed, rows_for
@@ -288,12 +290,12 @@ def test_models_that_cannot_go_on_are_refused_before_the_first_row() -> None:
 
 @pytest.mark.usefixtures("small_blocks")
 def test_a_model_that_fails_ends_learning_until_another_takes_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    model, x, y = begun("LMS")
-    other = Ridge(penalty=1.0).fit(x, y)
+    other, x, y = begun("LMS")
+    model = Ridge(penalty=1.0).fit(x, y)
     learned = module.learned
 
     def refuse(model: Any, rows: DecodedRows) -> Any:
-        if isinstance(model, LMS):
+        if isinstance(model, Ridge):
             raise InvalidParameter("no")
         return learned(model, rows)
 
@@ -312,11 +314,11 @@ def test_a_model_that_fails_ends_learning_until_another_takes_its_place(monkeypa
         assert learner.submit(listed(x, y)).result(10).learned == len(x)
         assert np.allclose(learner.latest().coef_, other.partial_fit(x, y).coef_, rtol=1e-12)
     monkeypatch.setattr(module, "learned", learned)
-    with Learner(other, challengers={"lms": model}) as learner:
+    with Learner(other, challengers={"sums": model}) as learner:
         monkeypatch.setattr(module, "learned", refuse)
         assert learner.submit(listed(x, y)).result(10).learned == len(x)
         assert list(learner.scores()) == ["champion"]  # a challenger that fails is left out
-        assert "'lms' was left out: no" in learner.notes[0]
+        assert "'sums' was left out: no" in learner.notes[0]
 
 
 def test_a_fault_of_ours_answers_those_who_wait(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -355,3 +357,103 @@ def test_many_threads_send_at_once_and_order_is_that_of_the_journal(tmp_path: Pa
     order = np.array([[row["x0"], row["x1"], row["x2"], row["y"]] for row in rows])
     assert len({row.tobytes() for row in order}) == 300
     assert np.array_equal(found.coef_, model.partial_fit(order[:, :3], order[:, 3]).coef_)
+
+
+def test_a_row_that_a_model_would_diverge_by_is_refused_and_others_are_learned(tmp_path: Path) -> None:
+    _, x, y = begun("LMS")
+    model = LMS(rate=0.01).fit(x[:50], y[:50])
+    with Learner(model, tmp_path) as learner:
+        futures = [learner.submit(listed(x[50:60], y[50:60])), learner.submit([[1e6, 1e6, 1e6, 1.0]], key="far")]
+        futures.append(learner.submit(listed(x[60:], y[60:])))
+        with pytest.raises(BadRows, match="diverges"):
+            futures[1].result(10)
+        assert [futures[k].result(10).learned for k in (0, 2)] == [10, len(x) - 60]
+        assert np.array_equal(
+            learner.latest().coef_, LMS(rate=0.01).fit(x[:50], y[:50]).partial_fit(x[50:], y[50:]).coef_
+        )
+        assert learner.submit(listed(x[:1], y[:1]), key="far").result(10).learned == 1
+
+
+def test_a_restart_leaves_out_what_a_challenger_cannot_learn_and_serves_a_champion_that_fails(tmp_path: Path) -> None:
+    _, x, y = begun("LMS")
+    frame = pd.DataFrame({"a": x[:, 0], "b": x[:, 1]})
+    one, two = LMS().fit(frame[["a"]], y), LMS().fit(frame, y)
+    with Learner(one, tmp_path, challengers={"two": two}) as learner:
+        learner.submit([{"a": 1.0, "b": 2.0, "y": 3.0}]).result(10)
+    with Learner(one, tmp_path) as learner:
+        learner.submit([{"a": 1.0, "y": 3.0}]).result(10)
+    with Learner(one, tmp_path, challengers={"two": two}) as learner:
+        assert "'two' begins anew" in learner.notes[-1]
+        assert learner.submit([{"a": 1.0, "b": 2.0, "y": 3.0}]).result(10).learned == 1
+        told = learner.challenger("two"), learner.latest()
+    with Learner(one, tmp_path, challengers={"two": two}) as learner:
+        assert np.array_equal(
+            learner.challenger("two").coef_, two.partial_fit(frame[:0].assign(a=[1.0], b=[2.0]), [3.0]).coef_
+        )
+        assert np.array_equal(learner.current.coef_, told[1].coef_)
+    with Journal(tmp_path, writes=True) as journal:
+        journal.append([(None, pa.record_batch({"c": [1.0]}))])
+    with Learner(one, tmp_path) as learner:
+        assert np.array_equal(learner.current.coef_, told[1].coef_)
+        with pytest.raises(JournalError, match="cannot be learned"):
+            learner.submit([{"a": 1.0, "y": 3.0}])
+        learner.replace(one)
+        learner.submit([{"a": 1.0, "y": 3.0}]).result(10)
+        last = learner.latest().coef_
+    with Learner(one, tmp_path) as learner:
+        assert np.array_equal(learner.current.coef_, last)
+
+
+def test_no_restart_goes_back_behind_a_new_version(tmp_path: Path) -> None:
+    model, x, y = begun("LMS")
+    with Learner(model, tmp_path) as learner:
+        learner.submit(listed(x[:10], y[:10])).result(10)
+        made = learner.replace(LMS().fit(x[:20], y[:20] + 100.0))
+        assert made is not None
+    made.path.write_bytes(b"")
+    with pytest.raises(JournalError, match="no snapshot of the model can be read"):
+        Learner(model, tmp_path)
+
+
+def test_models_change_places_both_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, x, y = begun("LMS")
+    other = Ridge(penalty=1.0).fit(x[:20], y[:20])
+    with Learner(model, tmp_path, challengers={"sums": other}) as learner:
+        learner.submit(listed(x[:10], y[:10])).result(10)
+
+        def refuse(*_: Any) -> None:
+            raise ModelFileError("there is no room")
+
+        monkeypatch.setattr(learner._models["sums"].folder, "prepare", refuse)
+        with pytest.raises(ModelFileError):
+            learner.promote("sums")
+        assert isinstance(learner.current, LMS)
+    with Learner(model, tmp_path, challengers={"sums": other}) as learner:
+        assert isinstance(learner.current, LMS)
+        assert isinstance(learner.challenger("sums"), Ridge)
+
+
+def test_errors_that_overflow_leave_means_finite_and_learning_goes_on(tmp_path: Path) -> None:
+    _, x, y = begun("LMS")
+    model = Ridge(penalty=1.0).fit(x, y * 1e90)
+    with Learner(model, tmp_path) as learner:
+        learner.submit([[1e99, 1e99, 1e99, 1.0]]).result(10)
+        assert np.isfinite([learner.progressive.mean, learner.progressive.recent]).all()
+        for k in range(3):
+            assert learner.submit(listed(x[k : k + 1], y[k : k + 1])).result(10).learned == 1
+
+
+def test_a_key_stands_for_its_rows(tmp_path: Path) -> None:
+    model, x, y = begun("LMS")
+    for folder in (tmp_path, None):
+        with Learner(model, folder) as learner:
+            learner.submit(listed(x[:2], y[:2]), key="one").result(10)
+            with pytest.raises(BadRows, match="other rows"):
+                learner.submit(listed(x[2:4], y[2:4]), key="one").result(10)
+            named = [{"x0": a, "x1": b, "x2": c, "y": t} for a, b, c, t in listed(x[:2], y[:2])]
+            for same in (named, pa.Table.from_pylist(named)):
+                assert learner.submit(same, key="one").result(10).repeated
+            for wrong in (17, "\ud800"):
+                with pytest.raises(InvalidParameter, match="a key is"):
+                    learner.submit(listed(x[:2], y[:2]), key=wrong)  # type: ignore[arg-type]
+            assert learner.submit(listed(x[:2], y[:2])).result(10).learned == 2

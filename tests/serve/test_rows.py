@@ -225,3 +225,35 @@ def test_numbers_are_taken_at_once_to_the_same_bits() -> None:
         for value in (None, "text", float("nan"), 10**400, [1.0]):
             assert layout.numbers([[value, *lists[0][1:]]]) is None
             assert layout.numbers([[*lists[0][:-1], value if value != "text" else "other"]]) is None
+
+
+def test_arrow_tables_that_would_grow_are_refused_before_they_do() -> None:
+    model = LMS().fit(open_table(table()[["a", "level", "t"]], target="t"))
+    layout, n = RowLayout.of(model), 100_000
+    codes = pa.array(np.zeros(n, np.int8))
+    before = pa.total_allocated_bytes()
+    for text in (pa.string(), pa.large_string()):
+        long = pa.DictionaryArray.from_arrays(codes, pa.array(["x" * 20_000], text))
+        with pytest.raises(BadRows, match="more memory"):
+            layout.decode(pa.table({"a": np.zeros(n), "level": long}), target=False)
+    with pytest.raises(BadRows, match="more memory"):
+        layout.decode(pa.table({"a": pa.nulls(2**27), "level": pa.nulls(2**27)}), target=False)
+    assert pa.total_allocated_bytes() - before < 2**26
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([2], pa.int32()), pa.array(["x"]))
+    nested = pa.array([["x"], ["y"]])
+    for strange in (runs, pa.array(["x", "y"], pa.string_view()), nested):
+        with pytest.raises(BadRows) as caught:
+            layout.decode(pa.table({"a": [1.0, 2.0], "level": strange}), target=False)
+        assert caught.value.column == "level"
+    good = pa.table({"a": [1.0, 2.0], "level": pa.array(["x", "y"]).dictionary_encode()})
+    plain = pa.table({"a": [1.0, 2.0], "level": ["x", "y"]})
+    assert np.array_equal(layout.decode(good, target=False).x, layout.decode(plain, target=False).x)
+
+
+def test_labels_that_no_double_can_tell_apart_are_found() -> None:
+    labels = [2**53, 2**53 + 1, 2**53 + 2]
+    x = table()[["a", "n"]]
+    model = GaussianClassifier().fit(x, np.array(labels)[np.arange(N) % 3])
+    rows = [{"a": 1.0, "n": 2.0, "y": label} for label in labels]
+    for given in (rows, pa.Table.from_pylist(rows)):
+        assert decode_rows(model, given, target=True).y.tolist() == labels

@@ -21,9 +21,7 @@ COMPACT = "journal compact writes no file: leave out -o"
 def run_journal(action: str, folder: Path, model: Path | None, output: Path | None) -> None:
     """Replay, compact or export the journal of a folder."""
     if (output is None) != (action == "compact"):
-        raise InvalidParameter(
-            "journal compact writes no file: leave out -o" if output else f"name a file for {action}: -o"
-        )
+        raise InvalidParameter(COMPACT if output else f"name a file for {action}: -o")
     if model is not None and action != "replay":
         raise InvalidParameter(f"--model goes with replay, not with {action}")
     if action == "replay":
@@ -45,7 +43,8 @@ def _replay(folder: Path, path: Path | None, output: Path) -> None:
         if path is not None:
             model, rows = storage.load(path), journal.begin
         else:
-            found = SnapshotFolder(folder / "snapshots" / CHAMPION, new=False).latest_good()
+            snapshots = SnapshotFolder(folder / "snapshots" / CHAMPION, new=False)
+            found = snapshots.latest_good(journal.begun(CHAMPION))
             if found is None:
                 raise JournalError(f"{folder}: no snapshot can be read: name the model it was begun with by --model")
             rows, model = found[0].rows, found[1]

@@ -215,6 +215,8 @@ def _rows(source: _Lines, form: str | None, layout: RowLayout) -> Iterator[tuple
                 yield number, _of_csv(next(csv.reader([text])), names, known)
         except BadRows as error:
             yield number, error
+        except csv.Error as error:
+            yield number, BadRows(f"it is no CSV: {error}")
 
 
 def _refuse_other_names(names: list[str], layout: RowLayout) -> None:

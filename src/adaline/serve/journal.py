@@ -19,22 +19,25 @@ from typing import Any
 from zlib import crc32
 
 from adaline.errors import InvalidParameter, JournalError, JournalFull
+from adaline.serve.snapshots import make_folder, sync_folder
 from adaline.storage.container import fcntl, replacing
 
 FILE, LOCK = "journal.sqlite", "journal.lock"
-VERSION = 1
+VERSION = 2
 LAYOUT = f"""
 CREATE TABLE schemas (id INTEGER PRIMARY KEY, arrow BLOB NOT NULL UNIQUE);
 CREATE TABLE batches (id INTEGER PRIMARY KEY AUTOINCREMENT, first INTEGER NOT NULL, rows INTEGER NOT NULL,
     schema INTEGER NOT NULL REFERENCES schemas, payload BLOB, crc INTEGER NOT NULL);
-CREATE TABLE keys (key TEXT PRIMARY KEY, rows INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE keys (key TEXT PRIMARY KEY, rows INTEGER NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE progress (model TEXT PRIMARY KEY, rows INTEGER NOT NULL, total REAL NOT NULL, recent REAL NOT NULL)
     WITHOUT ROWID;
+CREATE TABLE versions (model TEXT PRIMARY KEY, snapshot INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX first_rows ON batches (first);
 PRAGMA user_version = {VERSION};
 """
-"""Batches of rows, the number of rows before each; the keys of those that have one, which outlive them; and the errors
-of the models that learn from them, each row predicted before it was learned."""
+"""Batches of rows, the number of rows before each; the keys of those that have one, which outlive them, with a checksum
+of their rows; the errors of the models that learn from them, each row predicted before it was learned; and the numbers
+of the snapshots with which models began that took the place of others."""
 AT_ONCE = 500  # keys that are looked for by one query
 FULL = "full"  # in the message of SQLite where there is no room
 
@@ -70,8 +73,9 @@ class Journal:
     >>> with tempfile.TemporaryDirectory() as folder, Journal(folder, writes=True) as journal:
     ...     two, one = pa.record_batch({"a": [1.0, 2.0]}), pa.record_batch({"a": [3.0]})
     ...     ids = journal.append([("order 17", two), (None, one)])
-    ...     print(journal.end, journal.known(["order 17", "order 18"]), [batch.first for batch in journal.since(2)])
-    3 {'order 17': 2} [2]
+    ...     known = journal.known(["order 17", "order 18"])
+    ...     print(journal.end, known["order 17"][0], "order 18" in known, [batch.first for batch in journal.since(2)])
+    3 2 False [2]
     """
 
     def __init__(self, path: str | PathLike[str], writes: bool = False, new: bool = True) -> None:
@@ -81,7 +85,7 @@ class Journal:
         if not (writes and new) and not file.is_file():
             raise JournalError(f"{self.path}: there is no journal here")
         if writes:
-            self.path.mkdir(parents=True, exist_ok=True)
+            make_folder(self.path)
             self._guard = _guarded(self.path / LOCK)
         self._last_schema: tuple[Any, int] | None = None
         try:
@@ -104,6 +108,8 @@ class Journal:
             elif found != VERSION:
                 raise JournalError(f"{file} is no journal of this version of adaline")
             self._base.execute("PRAGMA synchronous = FULL")
+            if writes:
+                sync_folder(self.path)
             self._end = self._stored_end()
 
     def __enter__(self) -> Journal:
@@ -128,13 +134,14 @@ class Journal:
         self,
         batches: Sequence[tuple[str | None, Any]],
         progress: Mapping[str, tuple[int, float, float]] | None = None,
-        keys: Mapping[str, int] | None = None,
+        keys: Mapping[str, tuple[int, int]] | None = None,
+        versions: Mapping[str, int] | None = None,
     ) -> list[int]:
         """Write (key, record batch) pairs in one commit, and return their ids; raise JournalFull if there is no room.
 
-        Keys must be new: see `known`; `keys` are further ones, with the number of rows of each, where a batch has what
-        came under several. `progress` has the rows, the total and the recent mean of the errors of models by name.
-        Where it raises, nothing was written.
+        Keys must be new: see `known`; `keys` are further ones, with the number of rows and the checksum of each, where
+        a batch has what came under several. `progress` has the rows, the total and the recent mean of the errors of
+        models by name, `versions` the snapshots with which models begin. Where it raises, nothing was written.
         """
         ids, end, last = [], self._end, self._last_schema
         with self._lock, self._told(), self._transaction():
@@ -147,11 +154,13 @@ class Journal:
                     "INSERT INTO batches (first, rows, schema, payload, crc) VALUES (?, ?, ?, ?, ?)", entry
                 )
                 if key is not None:
-                    self._base.execute("INSERT INTO keys VALUES (?, ?)", (key, count))
+                    self._base.execute("INSERT INTO keys VALUES (?, ?, ?)", (key, count, checksum(rows)))
                 ids.append(int(written.lastrowid or 0))
                 end += count
-            for pair in (keys or {}).items():
-                self._base.execute("INSERT INTO keys VALUES (?, ?)", pair)
+            for key, known in (keys or {}).items():
+                self._base.execute("INSERT INTO keys VALUES (?, ?, ?)", (key, *known))
+            for pair in (versions or {}).items():
+                self._base.execute("INSERT OR REPLACE INTO versions VALUES (?, ?)", pair)
             for name, numbers in (progress or {}).items():
                 self._base.execute("INSERT OR REPLACE INTO progress VALUES (?, ?, ?, ?)", (name, *numbers))
         self._end, self._last_schema = end, last
@@ -164,14 +173,20 @@ class Journal:
             found = self._base.execute(asked, (name,)).fetchone()
         return found or (0, 0.0, 0.0)
 
-    def known(self, keys: Sequence[str]) -> dict[str, int]:
-        """Return those of the keys that were written before, with the number of rows of each."""
-        out: dict[str, int] = {}
+    def begun(self, name: str) -> int:
+        """Return the number of the snapshot with which a model took the place of another; 0 where none did."""
+        with self._lock, self._told():
+            found = self._base.execute("SELECT snapshot FROM versions WHERE model = ?", (name,)).fetchone()
+        return int(found[0]) if found else 0
+
+    def known(self, keys: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Return those of the keys that were written before, with the number of rows and the checksum of each."""
+        out: dict[str, tuple[int, int]] = {}
         with self._lock, self._told():
             for first in range(0, len(keys), AT_ONCE):
                 some = keys[first : first + AT_ONCE]
-                asked = f"SELECT key, rows FROM keys WHERE key IN ({', '.join('?' * len(some))})"
-                out.update(self._base.execute(asked, some).fetchall())
+                asked = f"SELECT key, rows, crc FROM keys WHERE key IN ({', '.join('?' * len(some))})"
+                out.update((key, (rows, crc)) for key, rows, crc in self._base.execute(asked, some))
         return out
 
     def since(self, row: int) -> Iterator[JournalBatch]:
@@ -272,6 +287,18 @@ class Journal:
             if FULL in str(error) or "disk I/O" in str(error):
                 raise JournalFull(f"{self.path}: there is no room for more rows ({error})") from None
             raise JournalError(f"{self.path}: the journal cannot be used: {error}") from None
+
+
+def checksum(rows: Any) -> int:
+    """Return a checksum of the values of a record batch, however they lie in memory."""
+    import pyarrow as pa
+
+    found = rows.num_rows
+    for name, column in zip(rows.schema.names, rows.columns, strict=True):
+        plain = pa.types.is_float64(column.type) and not column.null_count
+        values = column.to_numpy().tobytes() if plain else repr(column.to_pylist()).encode("utf-8", "replace")
+        found = crc32(values, crc32(name.encode(), found))
+    return found
 
 
 def _guarded(path: Path) -> int:

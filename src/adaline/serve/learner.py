@@ -43,7 +43,8 @@ from adaline.fitted import rows_of
 from adaline.input.coded import as_coded
 from adaline.input.columns import columns_on
 from adaline.input.drafts import snapshot
-from adaline.serve.journal import Journal
+from adaline.results import Status
+from adaline.serve.journal import Journal, checksum
 from adaline.serve.rows import MOST_COLUMNS, DecodedRows, RowLayout, refuse_unlearnable
 from adaline.serve.snapshots import Snapshot, SnapshotFolder
 from adaline.wording import counted
@@ -54,9 +55,11 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 SCANNED, SUMMED, NUMBERS = 1024, 2**16, 2**20
 """Rows of a block of systems that learn row by row, the most of others, and numbers of X in a block of these."""
 RECENT = 1000.0  # rows that the recent error is about
+WORST = 1e200  # the largest error that is counted, so that means are finite
 SHARE = 4.0  # times that publishing took, which pass before the next
 MOST_KEYS = 100_000  # that are remembered where there is no journal
 REPLAYED = 4096  # rows of the journal that are decoded together
+DIVERGED = f"the model diverges, and would learn no more ({Status.DIVERGED.advice})"
 T = TypeVar("T")
 
 
@@ -148,16 +151,17 @@ class Learner:
         self.notes: deque[str] = deque(maxlen=20)
         self._snapshot_rows, self._solve_seconds, self._queue_rows = snapshot_rows, solve_seconds, queue_rows
         self._journal = None if folder is None else Journal(folder, writes=True)
-        self._keys: dict[str, int] = {}  # where there is no journal
+        self._keys: dict[str, tuple[int, int]] = {}  # where there is no journal
         try:
             self._models = {name: self._opened(name, one, folder, keep) for name, one in given.items()}
             self.layout = self._joined_layout()
             self._replay()
+            self._publish(list(self._models.values()))
+            self._begin_anew({name: one for name, one in given.items() if name not in self._models}, folder, keep)
         except BaseException:
             if self._journal is not None:
                 self._journal.close()
             raise
-        self._publish(list(self._models.values()))
         for one in self._models.values():
             if one.rows - one.stored >= snapshot_rows:
                 self._store(one)
@@ -209,14 +213,16 @@ class Learner:
         """Take rows with targets, as `decode_rows` does; the future is set once they are durable and learned.
 
         Raises BadRows for rows that cannot be learned from (nothing of the batch is taken), Busy where the queue is
-        full. The future raises JournalFull where the disk has no room. A batch whose key was there before is not
-        learned again.
+        full. The future raises JournalFull where the disk has no room, BadRows where the model would diverge or the key
+        is that of other rows. A batch whose key was there before is not learned again.
         """
+        _refuse_key(key)
         version, layout, models = self._version, self.layout, self._models
         numbers = layout.numbers(rows)
         given: Any = layout.batch(rows, True, most_columns=most_columns) if numbers is None else numbers
         count = int(given.num_rows if numbers is None else numbers.shape[1])
-        item = _Submission(given, count, layout, key, _decoded(models, given, layout), version, Future())
+        crc = 0 if key is None else checksum(given if numbers is None else layout.batch_of_numbers(numbers))
+        item = _Submission(given, count, layout, key, crc, _decoded(models, given, layout), version, Future())
         item.future.set_running_or_notify_cancel()
         with self._changed:
             if self.failed is not None:
@@ -247,7 +253,7 @@ class Learner:
     def replace(self, model: Any) -> Snapshot | None:
         """Let a new version take the place of the model, also of one that has failed; it learns what comes then."""
         refuse_unlearned(model)
-        return self._asked(lambda: self._replace(CHAMPION, model))
+        return self._asked(lambda: self._exchange({CHAMPION: model}))[CHAMPION]
 
     def snapshots(self) -> list[Snapshot]:
         """Return the snapshots that there are to roll back to, the oldest first."""
@@ -262,7 +268,8 @@ class Learner:
             there = ", ".join(str(one.number) for one in self.snapshots()) or "none"
             raise InvalidParameter(f"there is no snapshot {number}; there are: {there}")
         model = found[0].load()
-        self._asked(lambda: self._replace(CHAMPION, model))
+        refuse_unlearned(model)
+        self._asked(lambda: self._exchange({CHAMPION: model}))
 
     def close(self) -> None:
         """Learn from all rows that wait, and end; later rows are refused."""
@@ -313,6 +320,8 @@ class Learner:
         began, count = monotonic(), sum(item.count for item in group)
         try:
             self._answer(group, self._learned(group))
+        except BadRows as error:  # nothing is written yet
+            self._answer(group, error) if len(group) == 1 else self._take_each(group)
         except JournalError as error:
             self.full = isinstance(error, JournalFull)
             self._answer(group, error)
@@ -323,28 +332,55 @@ class Learner:
                 raise
         self._pace = 0.9 * self._pace + 0.1 * (monotonic() - began) / max(count, 1)
 
+    def _take_each(self, group: list[_Submission]) -> None:
+        """Take the batches of a group one by one, where the model cannot learn from all of them."""
+        rest = deque(group)
+        try:
+            while rest and self.failed is None:
+                self._take([rest.popleft()])
+        finally:
+            if rest:
+                self._answer(list(rest), self.failed or JournalError("the learner has ended"))
+
     def _learned(self, group: list[_Submission]) -> list[Receipt]:
         """Return what is answered to the batches of a group that are not answered yet, once they are learned."""
-        fresh = self._written(group)
+        fresh, after = self._written(group)
         self.full = False
+        failed: AdalineError | None = None
         for name, model in self._models.items() if fresh else ():
             try:
                 self._learn(model, joined([item.decoded[name] for item in fresh]))
+                if name == CHAMPION:
+                    model.ahead = after
             except AdalineError as error:
                 if name == CHAMPION:
-                    raise
-                self._models = {other: one for other, one in self._models.items() if other != name}
-                self.notes.append(f"challenger {name!r} was left out: {error}")
+                    failed = error
+                else:
+                    self._leave_out(name, str(error))
+        if failed is not None:
+            raise failed
         return [Receipt(item.count, self.rows_seen) for item in group]
 
-    def _written(self, group: list[_Submission]) -> list[_Submission]:
-        """Write the batches of a group whose keys are new, and return them; answer the others."""
+    def _leave_out(self, name: str, why: str) -> None:
+        """Let a challenger learn no more."""
+        self._models = {other: one for other, one in self._models.items() if other != name}
+        self.notes.append(f"challenger {name!r} was left out: {why}")
+
+    def _written(self, group: list[_Submission]) -> tuple[list[_Submission], Any]:
+        """Write the batches of a group whose keys are new, and return them, with the model that has learned them.
+
+        The others are answered. The model is None where only the solution of sums would tell it.
+        """
         named = [item.key for item in group if item.key is not None]
         known = {} if not named else self._keys if self._journal is None else self._journal.known(named)
         fresh, repeated, counts = [], [], dict(known)
         for item in list(group):
             if item.key is not None and item.key in counts:
-                repeated.append(item)
+                if counts[item.key][1] == item.crc:
+                    repeated.append(item)
+                else:
+                    self._answer([item], BadRows(f"the key {item.key!r:.70} is that of other rows, learned before"))
+                    group.remove(item)
                 continue
             if item.version != self._version:
                 try:
@@ -354,18 +390,19 @@ class Learner:
                     group.remove(item)
                     continue
             if item.key is not None:
-                counts[item.key] = item.count
+                counts[item.key] = item.count, item.crc
             fresh.append(item)
+        after = self._models[CHAMPION].after([item.decoded[CHAMPION] for item in fresh]) if fresh else None
         if self._journal is not None and fresh:
             progress = {name: one.totals for name, one in self._models.items()}
-            keys = {item.key: item.count for item in fresh if item.key is not None}
+            keys = {item.key: (item.count, item.crc) for item in fresh if item.key is not None}
             self._journal.append([(None, batch) for batch in _batches(fresh)], progress, keys)
         elif self._journal is None:
             self._keys = dict(list({**self._keys, **counts}.items())[-MOST_KEYS:]) if named else self._keys
         for item in repeated:
             group.remove(item)
-        self._answer(repeated, [Receipt(counts[str(item.key)], self.rows_seen, True) for item in repeated])
-        return fresh
+        self._answer(repeated, [Receipt(counts[str(item.key)][0], self.rows_seen, True) for item in repeated])
+        return fresh, after
 
     def _learn(self, model: _LearningModel, rows: DecodedRows) -> None:
         """Let one model learn, and write a snapshot where it is time."""
@@ -389,7 +426,10 @@ class Learner:
         return made
 
     def _publish(self, models: Sequence[_LearningModel]) -> None:
-        """Let models have all rows; one that cannot be made of them stays what it was, until the next ones."""
+        """Let models have all rows; one that cannot be made of them stays what it was, until the next ones.
+
+        One that diverges learns no more: the champion has failed then, a challenger is left out.
+        """
         for model in models:
             with kept_warnings() as said:
                 try:
@@ -397,6 +437,10 @@ class Learner:
                 except AdalineError as error:
                     said.append((str(error), AdalineWarning))
             self.notes.extend(text for text, _ in said if text not in self.notes)
+            if has_diverged(model.current) and model.name != CHAMPION:
+                self._leave_out(model.name, DIVERGED)
+            elif has_diverged(model.current) and self.failed is None:
+                self._fail(JournalError(DIVERGED))
 
     def _publish_champion(self) -> Any:
         model = self._models[CHAMPION]
@@ -449,7 +493,9 @@ class Learner:
         if folder is None or self._journal is None:
             return _LearningModel(name, model, None, 0)
         snapshots = SnapshotFolder(Path(folder) / "snapshots" / name, keep)
-        found = snapshots.latest_good()
+        begun = self._journal.begun(name)
+        snapshots.settle(begun)
+        found = snapshots.latest_good(begun)
         if found is not None:
             opened = _LearningModel(name, found[1], snapshots, found[0].rows, self._journal.progress(name))
             damaged = snapshots.set_aside(found[0])
@@ -477,34 +523,76 @@ class Learner:
         """Learn the rows of the journal that are not in the snapshots."""
         if self._journal is None:
             return
-        models = self._models.values()
-        for first, table in tables_since(self._journal, min(one.rows for one in models), self.layout.by_rows):
-            for model in models:
-                start = max(0, model.end - first)
-                if start < table.num_rows:
+        models = dict(self._models)
+        since = min(one.rows for one in models.values())
+        for first, table in tables_since(self._journal, since, self.layout.by_rows):
+            for name, model in list(models.items()):
+                try:
                     with kept_warnings():
-                        model.learn(model.layout.decoded(table.slice(start), True))
+                        model.replay(first, table)
+                except AdalineError as error:
+                    del models[name]
+                    if name == CHAMPION:
+                        self.failed = JournalError(f"rows of the journal cannot be learned: {error}")
+                    else:
+                        self._leave_out(name, str(error))
+
+    def _begin_anew(self, given: Mapping[str, Any], folder: Any, keep: int) -> None:
+        """Let challengers that could not learn the rows of the journal begin at its end, as they are given."""
+        if self._journal is None or not given:
+            return
+        made = {}
+        for name, model in given.items():
+            snapshots = SnapshotFolder(Path(folder) / "snapshots" / name, keep)
+            made[name] = _LearningModel(name, model, snapshots, self._journal.end)
+            self.notes.append(f"challenger {name!r} begins anew")
+        self._store_versions(made)
+        self._models = {**self._models, **made}
+        self.layout = self._joined_layout()
 
     def _promote(self, name: str) -> None:
         champion, other = self._models[CHAMPION], self._challenger(name)
         self._publish([champion, other])
         mine, theirs = champion.current, other.current
-        errors = champion.totals, other.totals
-        self._replace(CHAMPION, theirs)
-        self._replace(name, mine)
-        self._models[CHAMPION].totals, self._models[name].totals = errors[::-1]
+        self._exchange({CHAMPION: theirs, name: mine}, {CHAMPION: other.totals, name: champion.totals})
 
-    def _replace(self, name: str, model: Any) -> Snapshot | None:
-        """Put a model in the place of one, from the present row on, and store it; all or nothing."""
-        before = self._models[name]
-        new = _LearningModel(name, model, before.folder, before.end)
-        models = {**self._models, name: new}
+    def _exchange(
+        self, others: Mapping[str, Any], totals: Mapping[str, tuple[int, float, float]] | None = None
+    ) -> dict[str, Snapshot | None]:
+        """Put models in the places of some, from the present row on, and store them; all or nothing."""
+        new = {}
+        for name, model in others.items():
+            before = self._models[name]
+            end = before.end if self._journal is None else self._journal.end  # one that failed has fewer rows
+            new[name] = _LearningModel(name, model, before.folder, end, (totals or {}).get(name, (0, 0.0, 0.0)))
+        models = {**self._models, **new}
         layouts = [one.layout for one in models.values()]
         layout = layouts[0].joined(layouts[1:])
-        made = None if new.folder is None else new.folder.write(model, new.rows)
+        made = self._store_versions(new)
         self._models, self.layout, self._version = models, layout, self._version + 1
-        self.failed = None if name == CHAMPION else self.failed
+        self.failed = None if CHAMPION in new else self.failed
         return made
+
+    def _store_versions(self, new: Mapping[str, _LearningModel]) -> dict[str, Snapshot | None]:
+        """Store models that take the places of others: all of them from one commit of the journal on, or none."""
+        folders = {name: one.folder for name, one in new.items() if one.folder is not None}
+        made: dict[str, Snapshot] = {}
+        try:
+            for name, folder in folders.items():
+                made[name] = folder.prepare(new[name].kept, new[name].rows)
+            if self._journal is not None:
+                numbers = {name: one.number for name, one in made.items()}
+                self._journal.append([], {name: one.totals for name, one in new.items()}, versions=numbers)
+        except BaseException:
+            for name, one in made.items():
+                folders[name].discard(one)
+            raise
+        for name, one in made.items():
+            try:
+                folders[name].admit(one)
+            except OSError as error:  # a restart will
+                self.notes.append(f"snapshot {one.path} has no name yet: {error}")
+        return {name: made.get(name) for name in new}
 
     def _challenger(self, name: str) -> _LearningModel:
         if name == CHAMPION or name not in self._models:
@@ -540,6 +628,7 @@ class _Submission:
     count: int
     layout: RowLayout
     key: str | None
+    crc: int
     decoded: dict[str, DecodedRows]
     version: int
     future: Future[Receipt]
@@ -567,6 +656,8 @@ class _LearningModel:
     kept : the model with the first `rows` rows of the journal: a snapshot, and whole blocks since.
     pending, end : rows since then, and the number of rows with them.
     current : the model with these too, or with some of them; `due` is when it is to be made anew.
+    ahead : the model with all rows, learned in the batches that they came in, to see whether it diverges; None before
+        the first of them.
     stored : the rows of the last snapshot; negative where one is due.
     """
 
@@ -580,6 +671,7 @@ class _LearningModel:
     ) -> None:
         self.name, self.folder, self.layout = name, folder, RowLayout.of(model)
         self.kept = self.current = model
+        self.ahead: Any = None
         self.rows = self.end = self.stored = rows
         self.totals = totals
         self.seen = rows_of(model) or 0
@@ -601,7 +693,8 @@ class _LearningModel:
         if not len(rows):
             return
         try:
-            errors = row_errors(self.current, rows)
+            with np.errstate(all="ignore"):
+                errors = np.minimum(np.nan_to_num(row_errors(self.current, rows), nan=WORST, posinf=WORST), WORST)
         except AdalineError:  # outputs overflow, of a model that has diverged
             return
         before, total, recent = self.totals
@@ -622,6 +715,33 @@ class _LearningModel:
         if math.isinf(self.due):
             self.due = self._published + SHARE * self._cost
 
+    def replay(self, first: int, table: Any) -> None:
+        """Take those rows of a table of the journal, whose number is `first`, that are not in the model yet."""
+        start = max(0, self.end - first)
+        if start < table.num_rows:
+            rows = self.layout.decoded(table, True)  # all of it: some formulas code a row by those it came with
+            self.learn(cut(rows, start, len(rows)) if start else rows)
+
+    def after(self, parts: Sequence[DecodedRows]) -> Any:
+        """Return what `ahead` would be with more rows; refuse those that the model cannot learn, or diverges by.
+
+        None for systems that do not learn row by row.
+        """
+        if not self._scans:
+            return None
+        try:
+            with kept_warnings():
+                if self.ahead is None:
+                    self.publish(0.0)
+                rows = joined(parts)
+                found = learned(self.current if self.ahead is None else self.ahead, rows)
+                again = learned(found, rows)  # a step that was too far shows in the error of the next one
+        except AdalineError as error:
+            raise BadRows(f"these rows cannot be learned: {error}") from None
+        if has_diverged(again):
+            raise BadRows(f"these rows are not learned, as by them {DIVERGED}")
+        return found
+
     def publish(self, seconds: float) -> None:
         """Make `current` of all rows, where some have come; systems in closed form not again for so many seconds."""
         if math.isinf(self.due):
@@ -639,12 +759,19 @@ def refuse_unlearned(model: Any) -> None:
     """Refuse a model that cannot go on learning, before any row is taken."""
     if not hasattr(model, "partial_fit"):
         raise InvalidParameter(f"{type(model).__name__} cannot go on from a saved model; fit all rows anew")
+    if has_diverged(model):
+        raise InvalidParameter(f"{type(model).__name__} cannot go on: {DIVERGED}")
     layout, columns = RowLayout.of(model), columns_on(model)
     wide = columns.count > NUMBERS // 16 or (columns.coding is not None and columns.coding.sparse)
     x = scipy.sparse.csr_array((1, columns.count)) if wide else np.zeros((1, columns.count))
     y = layout.classes[:1] if layout.classes is not None else np.zeros((1, len(layout.expressions)))
     with kept_warnings():
         learned(model, DecodedRows(as_coded(x), y[:, 0] if layout.classes is None and layout.flat else y))
+
+
+def has_diverged(model: Any) -> bool:
+    """Return whether a model keeps its last good weights, whatever it is given."""
+    return getattr(getattr(model, "certificate_", None), "status", None) is Status.DIVERGED
 
 
 def learned(model: Any, rows: DecodedRows) -> Any:
@@ -688,7 +815,7 @@ def replayed(model: Any, journal: Journal, rows: int) -> Any:
     """Return a model, which contains so many rows of a journal, with the others, as a `Learner` would have it."""
     learning = _LearningModel(CHAMPION, model, None, rows)
     for first, table in tables_since(journal, rows, learning.layout.by_rows):
-        learning.learn(learning.layout.decoded(table.slice(max(0, rows - first)), True))
+        learning.replay(first, table)
     learning.publish(0.0)
     return learning.current
 
@@ -712,6 +839,18 @@ def tables_since(journal: Journal, row: int, together: bool) -> Any:
         count += int(batch.rows.num_rows)
     if kept:
         yield first, pa.Table.from_batches(kept).combine_chunks()
+
+
+def _refuse_key(key: Any) -> None:
+    """Refuse a key that the journal cannot hold."""
+    if key is None:
+        return
+    if not isinstance(key, str):
+        raise InvalidParameter(f"a key is a text, not {type(key).__name__}")
+    try:
+        key.encode()
+    except UnicodeEncodeError:
+        raise InvalidParameter("a key is a text that UTF-8 can write") from None
 
 
 def _decoded(models: Mapping[str, _LearningModel], given: Any, layout: RowLayout) -> dict[str, DecodedRows]:

@@ -42,6 +42,8 @@ NUMBERS = {float, int, bool, type(None)}
 """Types of the values of a row that are numbers, or missing."""
 TEXTS = {str, type(None)}
 SHOWN = 40  # characters of a value in a message
+EXPANDED = 2**28  # bytes that the columns of an Arrow table may take beyond eight times its own
+EXACT = 2**53  # integers up to this size are doubles too
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,8 @@ class RowLayout:
         if classes is not None:
             name = (coding and coding.target) or _free("y", taken)
             labels = RowColumn(name, *_label_kind(np.asarray(classes)))
+            if any(type(label) is int and abs(label) > EXACT for label in labels.levels):
+                labels = replace(labels, kind="text")
             return cls(columns, (labels,), weight, (), np.asarray(classes), True, coding)
         if not is_regressor(model):
             return cls(columns, (), coding=coding)
@@ -164,6 +168,7 @@ class RowLayout:
         columns = tuple(replace(column, optional=True) for column in self.columns) if drops else self.columns
         known = (*columns, *self.learned) if target else columns
         if isinstance(rows, pa.Table | pa.RecordBatch):
+            _refuse_expansion(rows, known)
             arrays = [_of_arrow(rows, column) for column in known]
         else:
             arrays = _of_rows(_by_column(rows, known, {column.name for column in self.learned}, most_columns), known)
@@ -578,21 +583,51 @@ def _of_arrow(table: Any, column: RowColumn) -> Any:
     if table.schema.names.count(column.name) > 1:
         raise BadRows(f"the rows have several columns {column.name!r}", column=column.name)
     given = table.column(column.name)
-    if isinstance(given, pa.ChunkedArray):
-        given = given.combine_chunks() if given.num_chunks != 1 else given.chunk(0)
-    if pa.types.is_dictionary(given.type):
-        given = given.cast(given.type.value_type)
-    texts = pa.types.is_string(given.type) or pa.types.is_large_string(given.type)
-    if texts and column.kind in ("number", "boolean") and given.null_count < len(given):
-        row = next(i for i, value in enumerate(given) if value.is_valid)
-        raise _bad(f"{given[row].as_py()!r:.{SHOWN}} is not a {column.kind}", row, column)
-    if column.kind == "text" and not texts:
-        return _of_values(given.to_pylist(), column)
+    wrong = BadRows(f"column {column.name!r} holds {given.type!s:.{SHOWN}}, not {column.kind}", column=column.name)
     try:
+        if isinstance(given, pa.ChunkedArray):
+            given = given.combine_chunks() if given.num_chunks != 1 else given.chunk(0)
+        if pa.types.is_dictionary(given.type):
+            given = given.dictionary.take(given.indices)
+        texts = pa.types.is_string(given.type) or pa.types.is_large_string(given.type)
+        if texts and column.kind in ("number", "boolean") and given.null_count < len(given):
+            row = given.is_valid().index(True).as_py()
+            raise _bad(f"{given[row].as_py()!r:.{SHOWN}} is not a {column.kind}", row, column)
+        if column.kind == "text" and not texts:
+            return _of_values(given.to_pylist(), column)
         made = given.cast(column.arrow_type, safe=False)
-    except pa.ArrowException:
-        raise BadRows(f"column {column.name!r} holds {given.type}, not {column.kind}", column=column.name) from None
+    except (pa.ArrowException, MemoryError):
+        raise wrong from None
     return _checked_numbers(_doubles(made), column) if column.kind == "number" else _checked_gaps(made, column)
+
+
+def _refuse_expansion(table: Any, known: Sequence[RowColumn]) -> None:
+    """Refuse an Arrow table whose columns would take much more memory than it does, before any of them is read.
+
+    Values are numbers, times or texts, or a dictionary of these: none that lie within others, views, or runs.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    size = 8 * table.num_rows * len(known)
+    for column in known:
+        if table.schema.names.count(column.name) != 1:
+            continue
+        kind = table.schema.field(column.name).type
+        plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+        texts = pa.types.is_string(plain) or pa.types.is_large_string(plain)
+        if not (texts or any(one(plain) for one in (pa.types.is_primitive, pa.types.is_decimal, pa.types.is_null))):
+            raise BadRows(f"column {column.name!r} holds {kind!s:.{SHOWN}}, not {column.kind}", column=column.name)
+        if texts and plain is not kind:
+            given = table.column(column.name)
+            for part in given.chunks if hasattr(given, "chunks") else [given]:
+                try:
+                    lengths = pc.binary_length(part.dictionary).take(part.indices)
+                except pa.ArrowException:
+                    raise BadRows(f"column {column.name!r} is damaged", column=column.name) from None
+                size += pc.sum(lengths.cast(pa.int64())).as_py() or 0
+        if size > EXPANDED + 8 * table.nbytes:
+            raise BadRows("the rows would take much more memory than was sent: send fewer at once", column=column.name)
 
 
 def _checked_numbers(numbers: Array, column: RowColumn) -> Any:
@@ -610,7 +645,7 @@ def _checked_numbers(numbers: Array, column: RowColumn) -> Any:
 def _checked_gaps(values: Any, column: RowColumn) -> Any:
     """Return an Arrow array; refuse gaps that must not be."""
     if values.null_count and not column.optional:
-        raise _bad("the value is missing", values.is_null().to_pylist().index(True), column)
+        raise _bad("the value is missing", values.is_null().index(True).as_py(), column)
     return values
 
 

@@ -3,6 +3,9 @@
 A file is written beside its name, brought to the disk, and then given its name, which is brought to the disk too: after
 a crash there is all of it or nothing. Model files have checksums: a damaged one is passed over, and set aside under
 another name, so that it is not counted among those that are kept.
+
+A model that takes the place of another is prepared under a name of its own, and admitted once the journal has the
+number of its snapshot: no restart goes back behind that, and several models change their places at once or not at all.
 """
 
 from __future__ import annotations
@@ -19,7 +22,8 @@ from adaline import storage
 from adaline.errors import ModelFileError
 
 NAME = re.compile(r"(\d{6,})-(\d+)\.adaline")
-DAMAGED = ".damaged"  # at the end of the names of files that cannot be read
+DAMAGED, PREPARED = ".damaged", ".prepared"
+"""At the end of the names of files that cannot be read, and of those that the journal does not have yet."""
 
 
 @dataclass(frozen=True, order=True)
@@ -60,19 +64,50 @@ class SnapshotFolder:
     def __init__(self, path: str | PathLike[str], keep: int = 5, new: bool = True) -> None:
         self.path, self.keep = Path(path), keep
         if new:
-            self.path.mkdir(parents=True, exist_ok=True)
+            make_folder(self.path)
 
     def write(self, model: Any, rows: int) -> Snapshot:
         """Write a model that contains so many rows of the journal: all of it is on the disk, or nothing."""
-        there = self.list()
-        number = 1 + max((one.number for one in (*there, *self.list(DAMAGED))), default=0)
-        made = Snapshot(number, rows, self.path / f"{number:06d}-{rows}.adaline")
+        made = self._next(rows)
         storage.save(model, made.path)
-        _sync_folder(self.path)
-        for old in there[: max(0, len(there) + 1 - self.keep)]:
+        self._named()
+        return made
+
+    def prepare(self, model: Any, rows: int) -> Snapshot:
+        """Write a model as `write` does, under a name that does not count until `admit` or `settle`."""
+        made = self._next(rows)
+        storage.save(model, _prepared(made))
+        sync_folder(self.path)
+        return made
+
+    def admit(self, prepared: Snapshot) -> None:
+        """Let a snapshot that was prepared count."""
+        _prepared(prepared).rename(prepared.path)
+        self._named()
+
+    def discard(self, prepared: Snapshot) -> None:
+        """Remove a snapshot that was prepared."""
+        _prepared(prepared).unlink(missing_ok=True)
+
+    def settle(self, begun: int) -> None:
+        """Admit what was prepared under the number that the journal has, after a crash; remove what it has not."""
+        for one in self.list(PREPARED):
+            known = Snapshot(one.number, one.rows, one.path.with_suffix(""))
+            self.admit(known) if one.number == begun else self.discard(known)
+
+    def _next(self, rows: int) -> Snapshot:
+        """Return the snapshot that is written next."""
+        there = (*self.list(), *self.list(DAMAGED), *self.list(PREPARED))
+        number = 1 + max((one.number for one in there), default=0)
+        return Snapshot(number, rows, self.path / f"{number:06d}-{rows}.adaline")
+
+    def _named(self) -> None:
+        """Bring a new name to the disk, and remove the snapshots before the last ones."""
+        sync_folder(self.path)
+        there = self.list()
+        for old in there[: max(0, len(there) - self.keep)]:
             with suppress(OSError):
                 old.path.unlink()
-        return made
 
     def list(self, ending: str = "") -> list[Snapshot]:
         """Return the snapshots that are there, the oldest first; with `ending`, those whose names have it besides."""
@@ -80,9 +115,15 @@ class SnapshotFolder:
         found = ((NAME.fullmatch(path.name.removesuffix(ending)), path) for path in paths)
         return sorted(Snapshot(int(name[1]), int(name[2]), path) for name, path in found if name)
 
-    def latest_good(self) -> tuple[Snapshot, Any] | None:
-        """Return the last snapshot that can be read, and its model; None where there is none."""
-        for one in reversed(self.list()):
+    def latest_good(self, begun: int = 0) -> tuple[Snapshot, Any] | None:
+        """Return the last snapshot that can be read, and its model; None where there is none.
+
+        Those before number `begun` are of a model that another has taken the place of.
+        """
+        prepared = [one for one in self.list(PREPARED) if begun and one.number == begun]
+        for one in sorted([*self.list(), *prepared], reverse=True):
+            if one.number < begun:
+                return None
             with suppress(ModelFileError):
                 return one, one.load()
         return None
@@ -95,7 +136,19 @@ class SnapshotFolder:
         return len(damaged)
 
 
-def _sync_folder(path: Path) -> None:
+def _prepared(snapshot: Snapshot) -> Path:
+    return Path(f"{snapshot.path}{PREPARED}")
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it that are not there, and bring the names of all of them to the disk."""
+    missing = [one for one in (path, *path.parents) if not one.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    for one in missing:
+        sync_folder(one.parent)
+
+
+def sync_folder(path: Path) -> None:
     """Bring the names in a folder to the disk, where the system knows how."""
     if os.name == "posix":
         opened = os.open(path, os.O_RDONLY)
