@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -80,6 +81,19 @@ def test_rows_outlive_a_killed_server_and_the_end_drains(folder: Path) -> None:
     assert has_offline_bits(folder)
 
 
+def test_a_signal_right_after_the_line_ends_the_service(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    began = []
+
+    def run(server: Any, sockets: Any) -> None:
+        signal.raise_signal(signal.SIGTERM)  # before uvicorn takes signals
+        began.append(server.should_exit)
+
+    monkeypatch.setattr("uvicorn.Server.run", run)
+    assert main(["serve", str(folder / "mass.adaline"), "--port", "0"]) == 0
+    assert began == [True]
+
+
+@pytest.mark.skipif("ADALINE_SERVICE" not in os.environ, reason="takes 8 s: make test-service")
 def test_workers_predict_by_what_one_process_learns(folder: Path) -> None:
     with serving(folder, "--learn", "--workers", "2") as service:
         assert service.learn(10, 40)["rows_seen"] == 40

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -39,6 +40,7 @@ from adaline.serve.requests import (
     PROMOTE,
     ROLLBACK,
     Limits,
+    PredictRequest,
     Refused,
     decoded_json,
     kind_of,
@@ -56,6 +58,7 @@ HEAVY, HEAVY_ARROW = (
     2**20,
     2**23,
 )  # bytes, some 10 ms, from which a body is read on another thread than that of the event loop
+PRODUCTS = 2**20  # of rows, columns and classes, some ms, from which predictions are made on another thread too
 WAITING_BODIES = 16  # bodies of the largest size that may be held at once
 SAMPLED = 1.0  # seconds between points of the progressive error
 PUBLISHED = 0.2  # seconds after which a model that has learned is written for the processes that predict
@@ -148,6 +151,7 @@ class Service:
         self.held = 0  # bytes of bodies that are being read or worked on
         self.arriving: dict[asyncio.Task[Any], float] = {}  # when the bodies that are being read must be there
         self.threads = ThreadPoolExecutor(4, thread_name_prefix="serve")
+        self.waiters = ThreadPoolExecutor(4, thread_name_prefix="wait")  # for what waits until a learner has answered
         static = files("adaline.serve") / "static"
         self.pages = {path: (static / name).read_bytes() for path, name in PAGES.items()}
 
@@ -181,22 +185,20 @@ class Service:
         served = request.model
         model = served.version(query.get("version"))
         body = await self.body(request)
-        if len(body) > (HEAVY_ARROW if kind == ARROW else HEAVY):
-            out, x = await self.apart(partial(self._predicted, served, model, kind, body, query))
-        else:
-            out, x = self._predicted(served, model, kind, body, query)
+        read = partial(read_predict, model, kind, body, query, self.limits)
+        long = len(body) > (HEAVY_ARROW if kind == ARROW else HEAVY)
+        wanted = await self.apart(read) if long else read()
+        work = partial(self._predicted, served, model, wanted)
+        out, x = await self.apart(work) if long or is_slow(model, wanted) else work()
         self.metrics.add_rows("predict", served.name, x.shape[0])
         if served.drift is not None:
             served.drift.observe(x)
         return Reply(out, kind)
 
-    def _predicted(
-        self, served: ServedModel, model: Any, kind: str, body: bytes, query: dict[str, str]
-    ) -> tuple[bytes, Any]:
+    def _predicted(self, served: ServedModel, model: Any, request: PredictRequest) -> tuple[bytes, Any]:
         """Return an answer as it is sent, and the rows as the model took them."""
-        request = read_predict(model, kind, body, query, self.limits)
         x = served.layout(model).read(request.rows, most_columns=self.limits.columns)
-        return answer(model, x, request).written(kind), x
+        return answer(model, x, request).written(request.kind), x
 
     async def learn(self, request: Incoming) -> Reply:
         """Learn from rows; answer once they are durable."""
@@ -208,7 +210,7 @@ class Service:
         body = await self.body(request)
         work = partial(self._submitted, served, kind, body, query)
         receipt = await asyncio.wrap_future(await self.apart(work) if len(body) > HEAVY else work())
-        self.metrics.add_rows("learn", served.name, receipt.learned)
+        self.metrics.add_rows("learn", served.name, 0 if receipt.repeated else receipt.learned)
         out = {"learned": receipt.learned, "rows_seen": receipt.rows_seen}
         return Reply(ENCODER.encode({**out, "repeated": True} if receipt.repeated else out))
 
@@ -235,12 +237,12 @@ class Service:
     async def file(self, request: Incoming) -> Reply:
         """Answer by the model file as it is now."""
         name = f'attachment; filename="{request.model.name}.adaline"'
-        return Reply(await self.apart(request.model.file), MODEL_FILE, {"content-disposition": name})
+        return Reply(await self.after_learning(request.model.file), MODEL_FILE, {"content-disposition": name})
 
     async def replace(self, request: Incoming) -> Reply:
         """Take a model file as the new version of a model."""
         body = await self.body(request)
-        model = await self.apart(partial(request.model.replace, body))
+        model = await self.after_learning(partial(request.model.replace, body))
         return _json({"name": request.model.name, "system": type(model).__name__})
 
     async def snapshots(self, request: Incoming) -> Reply:
@@ -251,13 +253,13 @@ class Service:
     async def rollback(self, request: Incoming) -> Reply:
         """Go back to a snapshot."""
         wanted = await self._read_json(request, ROLLBACK)
-        await self.apart(partial(request.model.rollback, wanted.snapshot))
+        await self.after_learning(partial(request.model.rollback, wanted.snapshot))
         return _json({"name": request.model.name, "snapshot": wanted.snapshot})
 
     async def promote(self, request: Incoming) -> Reply:
         """Let a challenger take the place of the model."""
         wanted = await self._read_json(request, PROMOTE)
-        await self.apart(partial(request.model.promote, wanted.challenger))
+        await self.after_learning(partial(request.model.promote, wanted.challenger))
         return _json({"name": request.model.name, "promoted": wanted.challenger})
 
     # -- the service itself --------------------------------------------------------------------------------------
@@ -291,7 +293,9 @@ class Service:
     async def ready(self, request: Incoming) -> Reply:
         """Answer whether all models predict, and learn where they should."""
         broken = {
-            name: str(one.learner.failed) for name, one in self.models.items() if one.learner and one.learner.failed
+            name: str(refusal(one.learner.failed))
+            for name, one in self.models.items()
+            if one.learner and one.learner.failed
         }
         if broken:
             return Reply(ENCODER.encode({"status": "failed", "models": broken}), status=503)
@@ -311,6 +315,10 @@ class Service:
         """Do something that takes a while on another thread than that of the event loop."""
         return await asyncio.get_running_loop().run_in_executor(self.threads, work)
 
+    async def after_learning(self, work: Callable[[], Any]) -> Any:
+        """Do something that waits for a learner on a thread that no prediction needs."""
+        return await asyncio.get_running_loop().run_in_executor(self.waiters, work)
+
     async def _read_json(self, request: Incoming, decoder: Any) -> Any:
         if kind_of(request.header(b"content-type"), request.header(b"content-encoding")) != JSON:
             raise Refused(415, f"the Content-Type is {JSON}")
@@ -320,10 +328,8 @@ class Service:
         """Return the body of a request; refuse one that is too long, too slow, or one too many."""
         most = self.limits.body
         length = request.header(b"content-length")
-        if length is not None and (not length.isdecimal() or int(length) > most):
+        if length is not None and (not re.fullmatch("[0-9]{1,18}", length) or int(length) > most):
             raise Refused(413, f"a request may have at most {most:,} bytes")
-        if self.held > WAITING_BODIES * most:
-            raise Refused(429, "too many requests are being worked on: try again", {"retry-after": "1"})
         task = asyncio.current_task()
         assert task is not None
         self.arriving[task] = perf_counter() + self.limits.seconds
@@ -339,6 +345,8 @@ class Service:
                 self.held += len(chunk)
                 if request.size > most:
                     raise Refused(413, f"a request may have at most {most:,} bytes")
+                if self.held > WAITING_BODIES * most:
+                    raise Refused(429, "too many requests are being worked on: try again", {"retry-after": "1"})
                 if not message.get("more_body", False):
                     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
         except asyncio.CancelledError:
@@ -373,7 +381,17 @@ class Service:
         """Learn from all rows that wait, and end."""
         for served in self.models.values():
             served.close()
+        self.waiters.shutdown(wait=True)
         self.threads.shutdown(wait=True)
+
+
+def is_slow(model: Any, request: PredictRequest) -> bool:
+    """Return whether predictions take longer than the event loop may wait: intervals, bases, many rows or columns."""
+    if request.interval is not None or "basis_" in vars(model):
+        return True
+    classes = vars(model).get("classes_")
+    width = getattr(model, "n_features_in_", PRODUCTS) * (1 if classes is None else len(classes))
+    return bool(len(request.rows) * width > PRODUCTS)
 
 
 def told_metrics(folder: Path) -> list[dict[str, Any]]:
@@ -441,7 +459,7 @@ async def send_reply(send: Send, reply: Reply) -> None:
 
 
 def refusal(error: Exception) -> Refused:
-    """Return how an error is answered; what is no fault of the request is logged, and not told."""
+    """Return how an error is answered; what is no fault of the request is logged, and not told, nor are paths."""
     if isinstance(error, Refused):
         return error
     if isinstance(error, BadRows):
@@ -449,10 +467,14 @@ def refusal(error: Exception) -> Refused:
     if isinstance(error, Busy):
         return Refused(429, str(error), {"retry-after": str(max(ceil(error.retry_after), 1))})
     if isinstance(error, JournalFull):
-        return Refused(507, str(error))
+        log.error("%s", error)
+        return Refused(507, "there is no room on the disk for more rows: nothing was learned")
     if isinstance(error, JournalError):
         log.error("%s", error)
-        return Refused(503, str(error))
+        return Refused(503, "the learner cannot go on: see the log of the service")
+    if isinstance(error, OSError):  # also of model files: what is wrong with one in a body is told before
+        log.error("%s", error)
+        return Refused(507, "the service cannot write to its disk, and nothing has changed: see its log")
     if isinstance(error, AdalineError):
         return Refused(422, str(error))
     log.error("a fault of adaline", exc_info=error)

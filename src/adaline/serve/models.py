@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import tempfile
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -66,6 +67,7 @@ class ServedModel:
     versions : the folder for versions of a model that has no learner, made when the first comes; None keeps none.
     numbered : older versions by number, that requests may name.
     learns : whether rows are taken to learn from.
+    origin : what to tell of where the model is from, where that is not the file that was named.
     """
 
     def __init__(
@@ -77,8 +79,9 @@ class ServedModel:
         versions: Path | None = None,
         numbered: Mapping[int, Any] | None = None,
         learns: bool = False,
+        origin: str | None = None,
     ) -> None:
-        self.name, self.learner, self.versions, self.learns = name, learner, versions, learns
+        self.name, self.learner, self.versions, self.learns, self.origin = name, learner, versions, learns, origin
         self.numbered = dict(numbered or {})
         self._model = model
         self._published: Any = None
@@ -96,9 +99,9 @@ class ServedModel:
         """Return the model of a version that a request names; the current one for None."""
         if number is None:
             return self.current
-        if not number.isdecimal() or int(number) not in self.numbered:
+        if not re.fullmatch("[0-9]{1,9}", number) or int(number) not in self.numbered:
             known = ", ".join(map(str, self.numbered)) or "the current one alone"
-            raise Refused(404, f"{self.name} has no version {number!r}; there are: {known}")
+            raise Refused(404, f"{self.name} has no version {number!r:.20}; there are: {known}")
         return self.numbered[int(number)]
 
     def layout(self, model: Any) -> RowLayout:
@@ -118,8 +121,8 @@ class ServedModel:
         return rows_of(model) if self.learner is None else self.learner.rows_seen
 
     def described(self) -> dict[str, Any]:
-        """Return what the model is, for JSON: system, columns, rows seen, certificate, progressive errors."""
-        model = self.latest()
+        """Return what the model for predictions is, for JSON: system, columns, certificate, progressive errors."""
+        model = self.current
         layout = self.layout(model)
         proof = getattr(model, "certificate_", None)
         means = {} if self.drift is None else dict(zip(self.drift.names, self.drift.mean.tolist(), strict=True))
@@ -205,12 +208,15 @@ class ServedModel:
         found = [one for one in self.snapshots() if one.number == number]
         if not found:
             raise Refused(404, f"{self.name} has no snapshot {number}")
+        try:
+            model = found[0].load()
+        except ModelFileError:
+            raise Refused(422, f"snapshot {number} of {self.name} is damaged, or gone: choose another") from None
         with self._changing:
             if self.learner is not None:
                 self.learner.rollback(found[0])
             else:
                 assert self.versions is not None
-                model = found[0].load()
                 SnapshotFolder(self.versions).write(model, 0)
                 self._model = model
             self.drift = drift_of(self.current)
@@ -286,8 +292,32 @@ def serve_models(given: Any, options: LearnOptions) -> dict[str, ServedModel]:
         found["model"] = (given, None, {})
     if not found:
         raise InvalidParameter(f"there is no model in {given}: name a model file, or a folder of *.adaline files")
-    several = len(found) > 1
-    return {name: _served(name, *one, options, several) for name, one in found.items()}
+    several = _names_several(given)
+    if options.journal is not None:
+        _refuse_other_layout(options.journal, several)
+    return {name: _served(name, *one, options, several, len(found) == 1) for name, one in found.items()}
+
+
+def _names_several(given: Any) -> bool:
+    """Return whether what was named may hold several models, now or later: each then has a journal of its own."""
+    if isinstance(given, str | os.PathLike):
+        return Path(given).is_dir()
+    if isinstance(given, Mapping):
+        return True
+    return isinstance(given, Sequence) and (len(given) > 1 or any(Path(one).is_dir() for one in given))
+
+
+def _refuse_other_layout(journal: Path, several: bool) -> None:
+    """Refuse a folder with journals at another depth than those to be used: rows in them would be left behind."""
+    if several and (journal / "journal.sqlite").exists():
+        raise InvalidParameter(
+            f"{journal} is the journal of one model, and those of several are folders in it, by their names: move what "
+            "is in it to a folder of the name of that model"
+        )
+    if not several and any(journal.glob("*/journal.sqlite")):
+        raise InvalidParameter(
+            f"{journal} has the journals of several models: name the folder of models, or the journal of this one in it"
+        )
 
 
 def _in_path(path: Path) -> dict[str, tuple[Any, Path | None, dict[int, Any]]]:
@@ -311,18 +341,22 @@ def _in_path(path: Path) -> dict[str, tuple[Any, Path | None, dict[int, Any]]]:
 
 
 def _served(
-    name: str, model: Any, path: Path | None, numbered: dict[int, Any], options: LearnOptions, several: bool
+    name: str,
+    model: Any,
+    path: Path | None,
+    numbered: dict[int, Any],
+    options: LearnOptions,
+    several: bool,
+    alone: bool,
 ) -> ServedModel:
-    """Return a model with what it learns by, where it does."""
+    """Return a model with what it learns by, where it does; one that is served alone must be able to."""
     if not hasattr(model, "predict"):
         raise InvalidParameter(f"{name}: a {type(model).__name__} predicts nothing")
     if not options.learn and options.journal is None:
-        versions = None if path is None else path.with_name(f"{name}.versions")
-        last = SnapshotFolder(versions).latest_good() if versions is not None and versions.is_dir() else None
-        return ServedModel(name, model if last is None else last[1], versions=versions, numbered=numbered)
+        return _unlearning(name, model, path, numbered)
     if not hasattr(model, "partial_fit"):
-        if several:
-            return ServedModel(name, model, numbered=numbered)
+        if not alone:
+            return _unlearning(name, model, path, numbered)
         raise InvalidParameter(
             f"{name}: a {type(model).__name__} cannot go on from a saved model, so that it cannot learn in service"
         )
@@ -331,5 +365,23 @@ def _served(
         journal = journal / name
     if journal is None and path is not None:
         journal = path.with_name(f"{name}.journal")
+    begun = journal is not None and SnapshotFolder(journal / "snapshots" / CHAMPION, new=False).list()
     learner = Learner(model, journal, queue_rows=options.queue_rows, challengers=options.challengers or {})
-    return ServedModel(name, model, learner=learner, numbered=numbered, learns=options.learn)
+    origin = _overruled(name, journal) if begun else None
+    return ServedModel(name, model, learner=learner, numbered=numbered, learns=options.learn, origin=origin)
+
+
+def _unlearning(name: str, model: Any, path: Path | None, numbered: dict[int, Any]) -> ServedModel:
+    """Return a model that learns nothing: the last version that was sent, or else that of the file."""
+    versions = None if path is None else path.with_name(f"{name}.versions")
+    last = SnapshotFolder(versions).latest_good() if versions is not None and versions.is_dir() else None
+    if last is None:
+        return ServedModel(name, model, versions=versions, numbered=numbered)
+    return ServedModel(name, last[1], versions=versions, numbered=numbered, origin=_overruled(name, versions))
+
+
+def _overruled(name: str, folder: Path | None) -> str:
+    return (
+        f"{name} is served as {folder} has it, and not from the file that was named: to serve that one, send it by "
+        f"PUT /models/{name}, or move the folder away"
+    )

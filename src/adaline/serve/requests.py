@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Mapping
+from csv import Error as CsvError
+from csv import reader
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Literal
@@ -21,6 +23,7 @@ JSON, CSV, ARROW = "application/json", "text/csv", "application/vnd.apache.arrow
 """The kinds of bodies that hold rows; the answer is of the same kind."""
 LONGEST_KEY = 256  # characters of a key
 ALONE = pa.ipc.IpcReadOptions(use_threads=False)  # a request is one of many
+FIRST_LINE = re.compile(rb"(?:\xef\xbb\xbf)?[\r\n]*([^\r\n]*)")
 NULLS = ["", "NA", "NaN", "nan", "null"]
 
 Cell = None | bool | int | float | str
@@ -123,6 +126,7 @@ class LearnRequest:
 def read_predict(model: Any, kind: str, body: bytes, query: Mapping[str, str], limits: Limits) -> PredictRequest:
     """Return what a request for predictions of a model asks for; options are in the JSON, or else in the query."""
     if kind == JSON:
+        _refuse_beside_json(query, ("version",))
         found = decoded_json(PREDICT, body)
         request = PredictRequest(found.rows, kind, found.probabilities, found.interval, found.level)
     else:
@@ -143,6 +147,7 @@ def read_predict(model: Any, kind: str, body: bytes, query: Mapping[str, str], l
 def read_learn(model: Any, kind: str, body: bytes, query: Mapping[str, str], limits: Limits) -> LearnRequest:
     """Return what a request to learn holds; the key is in the JSON, or else in the query."""
     if kind == JSON:
+        _refuse_beside_json(query, ())
         found = decoded_json(LEARN, body)
         request = LearnRequest(found.rows, kind, found.key)
     else:
@@ -220,8 +225,7 @@ def _read_csv(model: Any, body: bytes, limits: Limits) -> Any:
         column_types=kinds, null_values=NULLS, strings_can_be_null=True, quoted_strings_can_be_null=False
     )
     try:
-        if body[:4096].partition(b"\n")[0].count(b",") >= limits.columns:
-            raise Refused(422, f"rows may have at most {limits.columns:,} columns")
+        _check_names(body, limits)
         table = csv.read_csv(
             pa.BufferReader(body),
             read_options=csv.ReadOptions(use_threads=False, block_size=max(len(body), 1)),
@@ -229,13 +233,25 @@ def _read_csv(model: Any, body: bytes, limits: Limits) -> Any:
             convert_options=options,
         )
         return _named(table)
-    except (pa.ArrowException, ValueError) as error:
+    except (pa.ArrowException, ValueError, CsvError) as error:
         message = str(error).splitlines()[0]
         row = re.search(r"Row #(\d+)", message)
         found = None if row is None else max(int(row[1]) - 2, 0)  # lines are counted from 1, the names included
         column = re.search(r"CSV column #(\d+)", message)
         name = None if column is None else _csv_name(body, int(column[1]))
         raise Refused(422, f"the CSV cannot be read: {message}", row=found, column=name) from None
+
+
+def _check_names(body: bytes, limits: Limits) -> None:
+    """Refuse a line of names that is too wide, before it is read; it ends where the first line that is not empty does.
+
+    A name that goes on over the end of the line would hide others behind it.
+    """
+    names = FIRST_LINE.match(body)[1]  # type: ignore[index]
+    if names.count(b",") >= limits.columns:
+        raise Refused(422, f"rows may have at most {limits.columns:,} columns")
+    if b'"' in names and any("\n" in name for name in next(reader([names.decode("latin-1") + "\n"]))):
+        raise Refused(422, "the name of a column in CSV may have no line break")
 
 
 def _csv_type(column: Any) -> Any:
@@ -314,6 +330,12 @@ def _refuse_unknown(query: Mapping[str, str], known: tuple[str, ...]) -> None:
     for name in query:
         if name not in known:
             raise Refused(422, f"there is no option {name!r}; there are: {', '.join(known)}")
+
+
+def _refuse_beside_json(query: Mapping[str, str], known: tuple[str, ...]) -> None:
+    for name in query:
+        if name not in known:
+            raise Refused(422, f"options of JSON are in the body, beside the rows, and not in the query: {name!r:.70}")
 
 
 def _flag(name: str, text: str) -> bool:

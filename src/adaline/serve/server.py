@@ -6,10 +6,12 @@ import gc
 import os
 import signal
 import socket
+import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -66,6 +68,9 @@ def run(models: Sequence[Path], address: Address, *, workers: int = 1, **options
     try:
         with tempfile.TemporaryDirectory(prefix="adaline-") as folder:
             service = app(list(models), **options, publish=Path(folder) if workers > 1 else None)
+            for one in service.state.service.models.values():
+                if one.origin is not None:
+                    print(f"note: {one.origin}", file=sys.stderr, flush=True)
             names = ", ".join(service.state.service.models)
             line = f"serving {names} on {address.url(listening.getsockname()[1])}"
             if workers > 1:
@@ -73,20 +78,29 @@ def run(models: Sequence[Path], address: Address, *, workers: int = 1, **options
 
                 run_workers(service, Path(folder), listening, address, workers, line)
             else:
-                print(line, flush=True)
-                serve(service, [listening], address)
+                serve(service, [listening], address, line)
     finally:
         listening.close()
 
 
-def serve(service: Any, sockets: list[socket.socket], address: Address) -> None:
-    """Run an application on sockets until SIGINT or SIGTERM; requests that have begun are answered before it ends."""
-    # uvicorn raises a signal again once it has ended; here the end is all that was asked for
-    before = {one: signal.signal(one, signal.SIG_IGN) for one in (signal.SIGINT, signal.SIGTERM)}
+def serve(service: Any, sockets: list[socket.socket], address: Address, line: str | None = None) -> None:
+    """Run an application on sockets until SIGINT or SIGTERM; requests that have begun are answered before it ends.
+
+    A line is printed as soon as a signal ends the service in this way.
+    """
+    server = uvicorn.Server(configured(service, address))
+
+    def end(number: int, frame: FrameType | None) -> None:
+        server.should_exit = True
+
+    # uvicorn takes signals when it runs, and raises them again once it has ended: that is no more than is asked here
+    before = {one: signal.signal(one, end) for one in (signal.SIGINT, signal.SIGTERM)}
+    if line is not None:
+        print(line, flush=True)
     gc.collect()
     gc.freeze()  # what is there now stays: no request waits while it is looked through
     try:
-        uvicorn.Server(configured(service, address)).run(sockets)
+        server.run(sockets)
     finally:
         gc.unfreeze()
         for one, handler in before.items():

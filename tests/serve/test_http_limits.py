@@ -1,0 +1,156 @@
+"""What a service keeps, refuses and tells: journals of several models, full disks, wide and long rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adaline import LMS, LinearRegression, LogisticRegression, storage
+from adaline.basis import Polynomial
+from adaline.errors import InvalidParameter, JournalError
+from adaline.serve import Limits, app
+from adaline.serve.application import is_slow
+from adaline.serve.requests import CSV, PredictRequest
+from tests.serve.asgi import Client
+
+X = np.random.default_rng(0).normal(size=(20, 2))
+ROW = {"x0": 1.0, "x1": 2.0}
+FILE = "application/octet-stream"
+
+
+def learning() -> Any:
+    return LMS().fit(X, X[:, 0])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "models").mkdir()
+    storage.save(learning(), tmp_path / "models" / "a.adaline")
+    return tmp_path
+
+
+@pytest.fixture
+def client(folder: Path) -> Any:
+    out = Client(app(folder / "models", learn=True, limits=Limits(body=20_000, columns=20)))
+    yield out
+    out.close()
+
+
+def seen(models: Any, journal: Path, rows: int = 0) -> int:
+    client = Client(app(models, learn=True, journal=journal))
+    for _ in range(rows):
+        client.ask("POST", "/models/a/learn", {"rows": [{**ROW, "y": 1.0}]})
+    out = int(client.ask("GET", "/models/a").json["rows_seen"])
+    client.close()
+    return out
+
+
+def test_a_second_model_in_a_folder_leaves_the_journal_of_the_first(folder: Path) -> None:
+    models, journal = folder / "models", folder / "j"
+    assert seen(models, journal, 3) == 23
+    storage.save(learning(), models / "b.adaline")
+    assert seen(models, journal) == 23
+    with pytest.raises(InvalidParameter, match="several"):
+        app(models / "a.adaline", learn=True, journal=journal)
+    assert seen([models / "a.adaline"], folder / "one", 1) == 21
+    with pytest.raises(InvalidParameter, match="one model"):
+        app(models, learn=True, journal=folder / "one")
+
+
+def test_a_version_of_a_model_that_cannot_learn_is_kept(folder: Path) -> None:
+    models = folder / "models"
+    storage.save(LogisticRegression(penalty=1.0).fit(X, X[:, 0] > 0), models / "b.adaline")
+    second = LinearRegression().fit(X, X[:, 1])
+    storage.save(second, folder / "second")
+    client = Client(app(models, learn=True))
+    assert client.ask("PUT", "/models/b", (folder / "second").read_bytes(), FILE).status == 200
+    client.close()
+    again = Client(app(models, learn=True))
+    assert (
+        again.ask("POST", "/models/b/predict", {"rows": [ROW]}).json["predictions"] == second.predict([[1, 2]]).tolist()
+    )
+    served = again.app.state.service.models
+    assert "b.versions" in served["b"].origin
+    assert "a.journal" in served["a"].origin
+    again.close()
+
+
+def test_long_numbers_are_no_fault(client: Client) -> None:
+    found = client.ask("POST", f"/models/a/predict?version={'1' * 5000}", {"rows": [ROW]})
+    assert (found.status, len(found.body) < 300) == (404, True)
+    assert client.ask("POST", "/models/a/predict", {}, headers={"content-length": "1" * 5000}).status == 413
+
+
+def test_a_full_disk_is_507_and_no_path_is_told(client: Client, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = (folder / "models" / "a.adaline").read_bytes()
+    learner = client.app.state.service.models["a"].learner
+    with monkeypatch.context() as patched:
+        patched.setattr("tempfile.TemporaryDirectory", _full)
+        found = [client.ask("PUT", "/models/a", body, FILE), client.ask("GET", "/models/a/file")]
+    with monkeypatch.context() as patched:
+        patched.setattr("adaline.serve.snapshots.SnapshotFolder.write", _full)
+        found += [client.ask("PUT", "/models/a", body, FILE), client.ask("POST", "/models/a/rollback", {"snapshot": 1})]
+    monkeypatch.setattr(learner, "failed", JournalError(f"{folder}: broken"))
+    found += [client.ask("GET", "/readyz"), client.ask("POST", "/models/a/learn", {"rows": [{**ROW, "y": 1.0}]})]
+    assert [one.status for one in found] == [507, 507, 507, 507, 503, 503]
+    assert not [one.body for one in found if str(folder).encode() in one.body]
+
+
+def _full(*_: Any, **__: Any) -> None:
+    raise OSError(28, "No space left on device", "/secret")
+
+
+def test_predictions_go_on_while_many_wait_for_the_learner(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    service, go = client.app.state.service, Event()
+    monkeypatch.setattr(service.models["a"].learner, "latest", lambda: go.wait(10))
+    try:
+        files = [service.after_learning(service.models["a"].file) for _ in range(8)]
+        waiting = [client.loop.create_task(one) for one in files]
+        assert client.ask("GET", "/models/a").json["rows_seen"] == 20
+        assert not any(one.done() for one in waiting)
+    finally:
+        go.set()
+    for one in waiting:
+        one.cancel()
+
+
+@pytest.mark.parametrize(
+    "body", [b"x" * 5000 + b"," * 30, b"\n\n" + b"," * 30, b"\xef\xbb\xbf\r\n" + b"," * 30, b'a"b,"\n"' + b"," * 30]
+)
+def test_columns_of_csv_are_counted_before_they_are_read(
+    client: Client, body: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adaline.serve.requests.csv.read_csv", lambda *_, **__: pytest.fail("was read"))
+    assert client.ask("POST", "/models/a/predict", body + b"\n1\n", CSV).status == 422
+
+
+def test_what_takes_long_is_no_work_of_the_event_loop() -> None:
+    model = learning()
+    assert not is_slow(model, PredictRequest([[1.0, 2.0]] * 1000, CSV))
+    assert is_slow(model, PredictRequest([[1.0, 2.0]], CSV, interval="confidence"))
+    assert is_slow(model, PredictRequest([[1.0, 2.0]] * 2**20, CSV))
+    assert is_slow(LinearRegression(basis=Polynomial(degree=2)).fit(X, X[:, 0]), PredictRequest([[1.0, 2.0]], CSV))
+
+
+def test_bodies_are_counted_as_they_come(client: Client) -> None:
+    service = client.app.state.service
+    service.held = 16 * 20_000 - 5_000
+    found = client.ask("POST", "/models/a/predict", b" " * 10_000, chunks=10)
+    assert (found.status, found.headers["retry-after"]) == (429, "1")
+    assert service.held == 16 * 20_000 - 5_000
+
+
+def test_options_of_json_are_in_the_body(client: Client) -> None:
+    rows = {"rows": [{**ROW, "y": 1.0}]}
+    assert client.ask("POST", "/models/a/learn?key=1", rows).status == 422
+    assert client.ask("POST", "/models/a/predict?interval=confidence", {"rows": [ROW]}).status == 422
+
+
+def test_a_repeated_batch_is_not_counted_again(client: Client) -> None:
+    for _ in range(2):
+        client.ask("POST", "/models/a/learn", {"rows": [{**ROW, "y": 1.0}], "key": "1"})
+    assert 'adaline_rows_total{route="learn",model="a"} 1\n' in client.ask("GET", "/metrics").body.decode()
