@@ -92,7 +92,7 @@ def test_a_full_disk_is_507_and_no_path_is_told(client: Client, folder: Path, mo
         patched.setattr("tempfile.TemporaryDirectory", _full)
         found = [client.ask("PUT", "/models/a", body, FILE), client.ask("GET", "/models/a/file")]
     with monkeypatch.context() as patched:
-        patched.setattr("adaline.serve.snapshots.SnapshotFolder.write", _full)
+        patched.setattr("adaline.serve.snapshots.SnapshotFolder.prepare", _full)
         found += [client.ask("PUT", "/models/a", body, FILE), client.ask("POST", "/models/a/rollback", {"snapshot": 1})]
     monkeypatch.setattr(learner, "failed", JournalError(f"{folder}: broken"))
     found += [client.ask("GET", "/readyz"), client.ask("POST", "/models/a/learn", {"rows": [{**ROW, "y": 1.0}]})]
