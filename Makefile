@@ -57,7 +57,6 @@ test-faults: $(VENV)/.installed
 
 test-service: $(VENV)/.installed
 	$(PIP) install --quiet --group service
-	ADALINE_SERVICE=1 $(BIN)/python -m pytest -q tests/serve/test_http_process.py
 	$(BIN)/python -m tests.serve.mutations --count 10000
 	$(BIN)/python -m tests.serve.described
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -93,7 +92,7 @@ def test_a_signal_right_after_the_line_ends_the_service(folder: Path, monkeypatc
     assert began == [True]
 
 
-@pytest.mark.skipif("ADALINE_SERVICE" not in os.environ, reason="takes 8 s: make test-service")
+@pytest.mark.slow
 def test_workers_predict_by_what_one_process_learns(folder: Path) -> None:
     with serving(folder, "--learn", "--workers", "2") as service:
         assert service.learn(10, 40)["rows_seen"] == 40
