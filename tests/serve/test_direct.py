@@ -119,3 +119,28 @@ def test_whole_numbers_and_truths_are_numbers() -> None:
         for rows in ([{"kind": "low", "a": value}], [GOOD, {"kind": "mid", "a": value}]):
             found = PLAIN["levels"].read(rows)
             assert np.array_equal(found, coded(PLAIN["levels"], rows))
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_rows_to_learn_from_are_numbers_first_to_the_same_bits(name: str) -> None:
+    one = PLAIN[name]
+    names = [column.name for column in one.columns]
+    for count in (1, N):
+        dicts = TABLE.select([*names, "y"]).slice(0, count).to_pylist()
+        batch = one.batch(dicts, True)
+        for rows in (dicts, [list(row.values()) for row in dicts]):
+            numbers = one.numbers(rows)
+            assert numbers is not None
+            assert one.batch_of_numbers(numbers).equals(batch)
+            short, long = one.decoded_numbers(numbers, one), one.decoded(batch, True)
+            assert np.array_equal(short.x, long.x)
+            assert np.array_equal(short.y, long.y)
+    for k, wrong in ((0, None), (0, [1.0]), (0, "none"), (0, 10**400), (-1, "much"), (-1, None)):
+        assert one.numbers([[*row[:k], wrong, *row[len(row) + k + 1 if k < 0 else 1 :]] for row in rows[:2]]) is None
+
+
+def test_rows_of_models_with_other_levels_are_no_numbers_of_both() -> None:
+    one, two = PLAIN["levels"], layout("kind", "a", categories={"kind": ["high", "low", "mid", "top"]})
+    assert one.all_in(one)
+    assert not one.all_in(two)
+    assert not PLAIN["numbers"].all_in(one)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -47,6 +46,7 @@ from adaline.serve.requests import (
     read_learn,
     read_predict,
 )
+from adaline.serve.rows import has_basis
 from adaline.serve.security import Tokens, is_local
 from adaline.storage.container import replacing
 
@@ -328,7 +328,7 @@ class Service:
         """Return the body of a request; refuse one that is too long, too slow, or one too many."""
         most = self.limits.body
         length = request.header(b"content-length")
-        if length is not None and (not re.fullmatch("[0-9]{1,18}", length) or int(length) > most):
+        if length is not None and (not length.isdecimal() or len(length) > 18 or int(length) > most):
             raise Refused(413, f"a request may have at most {most:,} bytes")
         task = asyncio.current_task()
         assert task is not None
@@ -387,7 +387,7 @@ class Service:
 
 def is_slow(model: Any, request: PredictRequest) -> bool:
     """Return whether predictions take longer than the event loop may wait: intervals, bases, many rows or columns."""
-    if request.interval is not None or "basis_" in vars(model):
+    if request.interval is not None or has_basis(model):
         return True
     classes = vars(model).get("classes_")
     width = getattr(model, "n_features_in_", PRODUCTS) * (1 if classes is None else len(classes))
@@ -544,10 +544,33 @@ def as_app(service: Service, routes: list[Route], tasks: Mapping[float, Callable
         await asyncio.gather(*running, return_exceptions=True)
         await asyncio.get_running_loop().run_in_executor(None, service.close)
 
-    out = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _unknown_path})
+    out = Application(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _unknown_path})
     out.router.redirect_slashes = False
     out.state.service = service
+    for route in routes:
+        if "{name}" in route.path:
+            out.known |= {route.path.format(name=name): (route.endpoint, name) for name in service.models}
     return out
+
+
+class Application(Starlette):
+    """Starlette; paths of the models that there are, as they are written, are found without trying one route after another.
+
+    `known` has the endpoint and the name of the model of each.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.known: dict[str, tuple[Any, str]] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        found = self.known.get(scope["path"]) if scope["type"] == "http" else None
+        if found is None:
+            await super().__call__(scope, receive, send)
+            return
+        scope["path_params"] = {"name": found[1]}
+        await found[0](scope, receive, send)
 
 
 async def _unknown_path(request: Any, error: Any) -> Any:

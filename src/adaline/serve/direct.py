@@ -2,7 +2,8 @@
 
 The coding of a frame knows every model, every type and every error, and takes half a millisecond for a row. Most rows
 are numbers, booleans and known levels, none of them missing; these are written into X here, to the same bits, and all
-others are left to it.
+others are left to it. Rows to learn from are numbers before that, levels by their indices: so they are put together
+with others before a table is made of all of them, which is what the journal keeps.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -19,15 +21,17 @@ import pyarrow.compute as pc
 from adaline.arrays import Array
 from adaline.coding import Coding, Column
 from adaline.input.coded import as_coded
+from adaline.locks import cached_property
 
 NUMBER_TYPES = {float, int, bool}
+EXACT = 2**53  # integers up to this size are doubles too
 
 
 @dataclass(frozen=True)
 class PlainColumn:
     """A raw column: its name, where its columns of X begin, and how its levels are found, where it has some.
 
-    `known` are levels that are texts as an Arrow array.
+    `known` are the levels as an Arrow array of texts or doubles.
     """
 
     name: str
@@ -35,6 +39,25 @@ class PlainColumn:
     first: int
     levels: dict[Any, int]
     known: Any = None
+
+    @property
+    def is_number(self) -> bool:
+        """Whether values are numbers as they are."""
+        return self.kind == "number" and not self.levels
+
+    def numbers(self, values: Sequence[Any]) -> Sequence[Any] | None:
+        """Return values as numbers, levels by their indices; None where some are not of the column."""
+        kinds = set(map(type, values))
+        if not self.levels:
+            return values if self.kind == "number" or kinds == {bool} else None
+        found = list(map(self.levels.get, values))
+        return None if None in found or bool in kinds else found
+
+    def column(self, numbers: Any) -> Any:
+        """Return an Arrow array of doubles, as `numbers` gives them, as the values that they stand for."""
+        if self.levels:
+            return self.known.take(numbers.cast(pa.int64()))
+        return numbers if self.kind == "number" else numbers.cast(pa.bool_())
 
 
 @dataclass(frozen=True)
@@ -79,27 +102,47 @@ class DirectRows:
             x = self._arrow(rows)
         return None if x is None or not np.isfinite(x).all() else as_coded(x)
 
+    def of_numbers(self, numbers: Array) -> Any:
+        """Return X of numbers (m, n), those of the m columns one below the other, marked as coded."""
+        if self.in_order:
+            return as_coded(numbers.T)
+        x = np.zeros((numbers.shape[1], self.width), order="F")
+        for column, values in zip(self.columns, numbers, strict=True):
+            if column.levels:
+                _put_levels(x, column, values.astype(np.intp))
+            else:
+                x[:, column.first] = values
+        return as_coded(x)
+
+    @cached_property
+    def in_order(self) -> bool:
+        """Whether X is the raw columns, numbers as they are."""
+        return all(column.is_number and column.first == k for k, column in enumerate(self.columns))
+
     def _one(self, row: Any) -> Any:
+        """Return X of one row: most requests have one, and a list of Python is made faster than an array."""
         if len(row) != len(self.columns):
             return None
-        values = row.get if type(row) is dict else dict(zip((one.name for one in self.columns), row, strict=True)).get
-        x = np.zeros((1, self.width))
-        for column in self.columns:
-            value = values(column.name)
-            if column.levels:
-                level = column.levels.get(value) if type(value) is not bool else None
-                if level is None:
-                    return None
-                if level:
-                    x[0, column.first + level - 1] = 1.0
-            elif type(value) in NUMBER_TYPES if column.kind == "number" else type(value) is bool:
-                try:
-                    x[0, column.first] = value
-                except OverflowError:
-                    return None
-            else:
+        try:
+            values = [row[column.name] for column in self.columns] if type(row) is dict else row
+            out = values if self.in_order else [0.0] * self.width
+            if self.in_order and not NUMBER_TYPES.issuperset(map(type, values)):
                 return None
-        return as_coded(x) if np.isfinite(x).all() else None
+            for column, value in () if self.in_order else zip(self.columns, values, strict=True):
+                kind = type(value)
+                if column.levels:
+                    level = None if kind is bool else column.levels.get(value)
+                    if level is None:
+                        return None
+                    if level:
+                        out[column.first + level - 1] = 1.0
+                elif kind in NUMBER_TYPES if column.kind == "number" else kind is bool:
+                    out[column.first] = value
+                else:
+                    return None
+            return as_coded(np.array([out], dtype=np.float64)) if all(map(isfinite, out)) else None
+        except (KeyError, OverflowError, TypeError):
+            return None
 
     def _listed(self, rows: list[Any]) -> Array | None:
         """Return X of rows that are dicts, or lists."""
@@ -112,15 +155,12 @@ class DirectRows:
         try:
             for k, column in enumerate(self.columns):
                 name = column.name
-                values = [row[name] for row in rows] if by_position is None else by_position[k]
+                values = column.numbers([row[name] for row in rows] if by_position is None else by_position[k])
+                if values is None:
+                    return None
                 if column.levels:
-                    codes = list(map(column.levels.get, values))
-                    if None in codes or bool in set(map(type, values)):
-                        return None
-                    _put_levels(x, column, np.array(codes))
+                    _put_levels(x, column, np.array(values))
                 else:
-                    if column.kind == "boolean" and set(map(type, values)) != {bool}:
-                        return None
                     x[:, column.first] = np.frombuffer(array("d", values))  # which takes no text for a number
         except (KeyError, OverflowError, TypeError):
             return None
@@ -146,7 +186,7 @@ class DirectRows:
                     return None
                 x[:, column.first] = np.from_dlpack(values)
                 continue
-            if kind != "string" or column.known is None:
+            if not values.type.equals(column.known.type):
                 return None
             codes = pc.index_in(values, value_set=column.known)
             if codes.null_count:
@@ -169,8 +209,9 @@ def _plain(coding: Coding, factors: tuple[Any, ...], first: int) -> PlainColumn 
     column: Column = coding.column(factors[0].column, factors[0].category)
     if column.gaps or column.kind not in ("number", "boolean", "category"):
         return None
-    if column.has_levels and not (column.of_texts or all(type(level) in (int, float) for level in column.levels)):
+    whole = all(type(level) in (int, float) and abs(level) <= EXACT for level in column.levels)
+    if column.has_levels and not (column.of_texts or whole):
         return None
     levels = {level: k for k, level in enumerate(column.levels)}
-    known = pa.array(column.levels, pa.string()) if levels and column.of_texts else None
+    known = pa.array(column.levels, pa.string() if column.of_texts else pa.float64()) if levels else None
     return PlainColumn(column.name, column.kind, first, levels, known)

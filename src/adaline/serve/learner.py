@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from os import PathLike
 from pathlib import Path
@@ -45,7 +45,7 @@ from adaline.input.columns import columns_on
 from adaline.input.drafts import snapshot
 from adaline.results import Status
 from adaline.serve.journal import Journal, checksum
-from adaline.serve.rows import MOST_COLUMNS, DecodedRows, RowLayout, refuse_unlearnable
+from adaline.serve.rows import MOST_COLUMNS, DecodedRows, RowLayout, has_basis, refuse_unlearnable
 from adaline.serve.snapshots import Snapshot, SnapshotFolder
 from adaline.wording import counted
 
@@ -222,7 +222,9 @@ class Learner:
         given: Any = layout.batch(rows, True, most_columns=most_columns) if numbers is None else numbers
         count = int(given.num_rows if numbers is None else numbers.shape[1])
         crc = 0 if key is None else checksum(given if numbers is None else layout.batch_of_numbers(numbers))
-        item = _Submission(given, count, layout, key, crc, _decoded(models, given, layout), version, Future())
+        checked = numbers is not None and layout.checks_numbers(numbers) and not any(one.expands for one in models.values())
+        decoded = None if checked else _decoded(models, given, layout)
+        item = _Submission(given, count, layout, key, crc, decoded, version, Future())
         item.future.set_running_or_notify_cancel()
         with self._changed:
             if self.failed is not None:
@@ -344,12 +346,12 @@ class Learner:
 
     def _learned(self, group: list[_Submission]) -> list[Receipt]:
         """Return what is answered to the batches of a group that are not answered yet, once they are learned."""
-        fresh, after = self._written(group)
+        rows, after = self._written(group)
         self.full = False
         failed: AdalineError | None = None
-        for name, model in self._models.items() if fresh else ():
+        for name, model in self._models.items() if rows else ():
             try:
-                self._learn(model, joined([item.decoded[name] for item in fresh]))
+                self._learn(model, rows[name])
                 if name == CHAMPION:
                     model.ahead = after
             except AdalineError as error:
@@ -366,10 +368,11 @@ class Learner:
         self._models = {other: one for other, one in self._models.items() if other != name}
         self.notes.append(f"challenger {name!r} was left out: {why}")
 
-    def _written(self, group: list[_Submission]) -> tuple[list[_Submission], Any]:
-        """Write the batches of a group whose keys are new, and return them, with the model that has learned them.
+    def _written(self, group: list[_Submission]) -> tuple[dict[str, DecodedRows], Any]:
+        """Write the batches of a group whose keys are new; return their rows as each model takes them.
 
-        The others are answered. The model is None where only the solution of sums would tell it.
+        Also returned is the model that has learned them, None where only the solution of sums would tell it. The other
+        batches are answered.
         """
         named = [item.key for item in group if item.key is not None]
         known = {} if not named else self._keys if self._journal is None else self._journal.known(named)
@@ -392,17 +395,20 @@ class Learner:
             if item.key is not None:
                 counts[item.key] = item.count, item.crc
             fresh.append(item)
-        after = self._models[CHAMPION].after([item.decoded[CHAMPION] for item in fresh]) if fresh else None
+        together = _together(fresh)
+        parts = [one.decoded or _decoded(self._models, one.given, one.layout) for one in together]
+        rows = {name: joined([part[name] for part in parts]) for name in self._models} if fresh else {}
+        after = self._models[CHAMPION].after(rows[CHAMPION]) if fresh else None
         if self._journal is not None and fresh:
             progress = {name: one.totals for name, one in self._models.items()}
             keys = {item.key: (item.count, item.crc) for item in fresh if item.key is not None}
-            self._journal.append([(None, batch) for batch in _batches(fresh)], progress, keys)
+            self._journal.append([(None, batch) for batch in _batches(together)], progress, keys)
         elif self._journal is None:
             self._keys = dict(list({**self._keys, **counts}.items())[-MOST_KEYS:]) if named else self._keys
         for item in repeated:
             group.remove(item)
         self._answer(repeated, [Receipt(counts[str(item.key)][0], self.rows_seen, True) for item in repeated])
-        return fresh, after
+        return rows, after
 
     def _learn(self, model: _LearningModel, rows: DecodedRows) -> None:
         """Let one model learn, and write a snapshot where it is time."""
@@ -622,14 +628,17 @@ class Learner:
 
 @dataclass(eq=False)
 class _Submission:
-    """A batch that waits: its rows as a record batch, or numbers (m, n) of the layout, and as each model takes them."""
+    """A batch that waits: its rows as a record batch, or numbers (m, n) of the layout.
+
+    `decoded` has them as each model takes them; None for numbers that are decoded together with those of others.
+    """
 
     given: Any
     count: int
     layout: RowLayout
     key: str | None
     crc: int
-    decoded: dict[str, DecodedRows]
+    decoded: dict[str, DecodedRows] | None
     version: int
     future: Future[Receipt]
 
@@ -659,6 +668,7 @@ class _LearningModel:
     ahead : the model with all rows, learned in the batches that they came in, to see whether it diverges; None before
         the first of them.
     stored : the rows of the last snapshot; negative where one is due.
+    expands : whether it works on functions of its columns.
     """
 
     def __init__(
@@ -677,6 +687,7 @@ class _LearningModel:
         self.seen = rows_of(model) or 0
         self.pending: list[DecodedRows] = []
         self.due = math.inf
+        self.expands = has_basis(model)
         self._scans = hasattr(model, "learn_one")
         width = max(1, columns_on(model).width)
         self.block = SCANNED if self._scans else max(1, min(SUMMED, NUMBERS // width))
@@ -722,7 +733,7 @@ class _LearningModel:
             rows = self.layout.decoded(table, True)  # all of it: some formulas code a row by those it came with
             self.learn(cut(rows, start, len(rows)) if start else rows)
 
-    def after(self, parts: Sequence[DecodedRows]) -> Any:
+    def after(self, rows: DecodedRows) -> Any:
         """Return what `ahead` would be with more rows; refuse those that the model cannot learn, or diverges by.
 
         None for systems that do not learn row by row.
@@ -733,7 +744,6 @@ class _LearningModel:
             with kept_warnings():
                 if self.ahead is None:
                     self.publish(0.0)
-                rows = joined(parts)
                 found = learned(self.current if self.ahead is None else self.ahead, rows)
                 again = learned(found, rows)  # a step that was too far shows in the error of the next one
         except AdalineError as error:
@@ -870,18 +880,26 @@ def _decoded(models: Mapping[str, _LearningModel], given: Any, layout: RowLayout
     return out
 
 
+def _together(items: Sequence[_Submission]) -> list[_Submission]:
+    """Return submissions, those of numbers that come one after the other as one."""
+    out = []
+    for (_, apart), run in groupby(items, lambda item: (id(item.layout), item.decoded is not None)):
+        some = list(run)
+        if not apart and len(some) > 1:
+            numbers = np.concatenate([item.given for item in some], axis=1)
+            some = [replace(some[0], given=numbers, count=numbers.shape[1])]
+        out += some
+    return out
+
+
 def _batches(items: Sequence[_Submission]) -> list[Any]:
     """Return the rows of submissions as record batches, those one after the other together where cuts change no bit."""
     import pyarrow as pa
 
     out = []
-    for _, run in groupby(items, lambda item: (id(item.layout), isinstance(item.given, np.ndarray))):
+    for _, run in groupby(items, lambda item: id(item.layout)):
         some = list(run)
         layout, given = some[0].layout, [item.given for item in some]
-        if isinstance(given[0], np.ndarray):
-            out.append(layout.batch_of_numbers(given[0] if len(given) == 1 else np.concatenate(given, axis=1)))
-        elif layout.by_rows and len(given) > 1:
-            out += pa.Table.from_batches(given).combine_chunks().to_batches()
-        else:
-            out += given
+        batches = [layout.batch_of_numbers(one) if isinstance(one, np.ndarray) else one for one in given]
+        out += pa.Table.from_batches(batches).combine_chunks().to_batches() if layout.by_rows else batches
     return out

@@ -12,7 +12,7 @@ first fit are known, and the policies of its table say what is done about others
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from itertools import chain
@@ -33,7 +33,7 @@ from adaline.input.coded import as_coded
 from adaline.input.columns import columns_on
 from adaline.lazy import nw
 from adaline.locks import cached_property
-from adaline.serve.direct import DirectRows
+from adaline.serve.direct import EXACT, DirectRows, PlainColumn
 
 MOST_COLUMNS = 10_000
 LARGEST, SMALLEST = 1e100, 1e-100
@@ -43,7 +43,6 @@ NUMBERS = {float, int, bool, type(None)}
 TEXTS = {str, type(None)}
 SHOWN = 40  # characters of a value in a message
 EXPANDED = 2**28  # bytes that the columns of an Arrow table may take beyond eight times its own
-EXACT = 2**53  # integers up to this size are doubles too
 
 
 @dataclass(frozen=True)
@@ -181,10 +180,10 @@ class RowLayout:
         return batch
 
     def numbers(self, rows: Any) -> Array | None:
-        """Return rows to learn from, (m, n), the columns of `batch`, where all of it is numbers that are there.
+        """Return rows to learn from, (m, n), the columns of `batch`, where all of it is plain and there.
 
-        Labels are their indices among the classes. None where a row, or the layout, is of another kind: `batch` has
-        those, and says what is wrong.
+        Levels and labels are their indices among those that are known. None where a row, or the layout, is of another
+        kind: `batch` has those, and says what is wrong.
         """
         names = self._plain_names
         if not names or type(rows) is not list or not rows:
@@ -195,6 +194,8 @@ class RowLayout:
         try:
             columns = ([row[name] for row in rows] for name in names) if kind is dict else zip(*rows, strict=True)
             values: list[Any] = list(columns)
+            for k, column in self._indexed:
+                values[k] = column.numbers(values[k])
             if self.classes is not None:
                 values[-1] = [self._label_index[type(label), label] for label in values[-1]]
             found = np.array(values, dtype=np.float64) if NUMBERS.issuperset(map(type, chain(*values))) else None
@@ -202,38 +203,58 @@ class RowLayout:
             return None
         return found if found is not None and np.isfinite(found).all() else None
 
+    def checks_numbers(self, numbers: Array) -> bool:
+        """Whether numbers (m, n) are such that a model without a basis learns from them, as `refuse_unlearnable` says.
+
+        Indices of levels are.
+        """
+        return bool(_is_learnable(np.abs(numbers)).all())
+
     def batch_of_numbers(self, numbers: Array) -> Any:
         """Return the record batch of numbers (m, n), as `numbers` returns them."""
         import pyarrow as pa
 
         arrays = _side_by_side(numbers)
+        for k, column in self._indexed:
+            arrays[k] = column.column(arrays[k])
         if self.classes is not None:
             arrays[-1] = self._known_labels.take(arrays[-1].cast(pa.int64()))
         return pa.RecordBatch.from_arrays(arrays, schema=self._schemas[True])
 
     def decoded_numbers(self, numbers: Array, layout: RowLayout) -> DecodedRows:
         """Return rows as the model takes them, of numbers (m, n) in the columns of a layout that has all of its own."""
+        assert self.direct is not None
         first, names = len(self.columns), self._plain_names
         if names != layout._plain_names:
             numbers = numbers[[layout._plain_names.index(name) for name in names]]
-        x = as_coded(numbers[:first].T)
+        x = self.direct.of_numbers(numbers[:first])
         if self.classes is not None:
             return DecodedRows(x, self.classes[numbers[first].astype(np.intp)])
         return DecodedRows(x, numbers[first] if self.flat else numbers[first:].T)
 
     def all_in(self, layout: RowLayout) -> bool:
         """Whether `decoded_numbers` can take the rows of a layout."""
-        same = self is layout or self._known_labels.equals(layout._known_labels)
-        return same and bool(self._plain_names) and set(self._plain_names) <= set(layout._plain_names)
+        if self is layout or not self._plain_names or not set(self._plain_names) <= set(layout._plain_names):
+            return self is layout
+        assert self.direct is not None
+        assert layout.direct is not None
+        theirs = {column.name: column.levels for column in layout.direct.columns}
+        same = all(theirs[column.name] == column.levels for column in self.direct.columns)
+        return same and bool(self._known_labels.equals(layout._known_labels))
 
     @cached_property
     def _plain_names(self) -> list[str]:
-        """The columns of rows to learn from where all are numbers, or labels, as they are sent; [] elsewhere."""
-        known = (*self.columns, *self.learned)
+        """The columns of rows to learn from where all are plain, or labels; [] elsewhere."""
         as_sent = self.classes is not None or [column.name for column in self.targets] == list(self.expressions)
-        numbers = self.columns if self.classes is not None else known
-        plain = self.coding is None and as_sent and not any(column.optional for column in known)
-        return [column.name for column in known] if plain and all(c.kind == "number" for c in numbers) else []
+        known = self.coding is not None or all(column.kind == "number" for column in self.columns)
+        plain = self.direct is not None and known and as_sent and self.weight is None
+        return [column.name for column in (*self.columns, *self.targets)] if plain else []
+
+    @cached_property
+    def _indexed(self) -> list[tuple[int, PlainColumn]]:
+        """The columns of X that are not numbers as they are sent, by their indices."""
+        columns = () if self.direct is None else self.direct.columns
+        return [(k, column) for k, column in enumerate(columns) if not column.is_number]
 
     @cached_property
     def _label_index(self) -> dict[tuple[type, Any], int]:
@@ -381,16 +402,33 @@ def decode_rows(model: Any, rows: Any, target: bool, *, most_columns: int = MOST
 
 def refuse_unlearnable(model: Any, decoded: DecodedRows) -> None:
     """Refuse rows with numbers, in the columns that a model works on, whose squares are too large or too small."""
-    x = rows_through_basis(model, decoded.x)
-    for part in (x.data if is_sparse(x) else np.asarray(x), decoded.y, decoded.weight):
-        if part is None or part.dtype.kind != "f":
-            continue
-        size = np.abs(part)
-        good = (size <= LARGEST) & ((size >= SMALLEST) | (size == 0.0))
-        if not good.all():
-            row = None if is_sparse(x) and part is x.data else int(np.argwhere(~good)[0, 0])
-            shown = float(part[~good][0])
-            raise BadRows(f"{shown:g} is not a number between {SMALLEST:g} and {LARGEST:g} in size, or zero", row)
+    for x in columns_within(model, decoded.x):
+        for part in (x.data if is_sparse(x) else np.asarray(x), decoded.y, decoded.weight):
+            if part is None or part.dtype.kind != "f":
+                continue
+            good = _is_learnable(np.abs(part))
+            if not good.all():
+                row = None if is_sparse(x) and part is x.data else int(np.argwhere(~good)[0, 0])
+                shown = float(part[~good][0])
+                raise BadRows(f"{shown:g} is not a number between {SMALLEST:g} and {LARGEST:g} in size, or zero", row)
+
+
+def has_basis(model: Any) -> bool:
+    """Return whether a model, or a machine within it, works on functions of its columns."""
+    return "basis_" in vars(model) or any(has_basis(one) for one in vars(model).get("estimators_", ()))
+
+
+def columns_within(model: Any, x: Any) -> Iterator[Any]:
+    """Yield rows as a model takes them, and as its machines do that have a basis of their own."""
+    x = rows_through_basis(model, x)
+    yield x
+    for machine in vars(model).get("estimators_", ()):
+        if has_basis(machine):
+            yield from columns_within(machine, x)
+
+
+def _is_learnable(size: Array) -> NDArray[np.bool_]:
+    return (size <= LARGEST) & ((size >= SMALLEST) | (size == 0.0))
 
 
 def _raw_columns(coding: Coding) -> tuple[RowColumn, ...]:
