@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -27,7 +28,8 @@ from adaline import (
 )
 from adaline.errors import InvalidParameter, JournalFull
 from adaline.serve import Limits, Tokens, app
-from adaline.serve.requests import ARROW, CSV
+from adaline.serve.answers import WRITERS
+from adaline.serve.requests import ARROW, CSV, JSON
 from adaline.serve.security import read_tokens
 from tests.serve.asgi import Client, Response
 
@@ -175,6 +177,26 @@ def test_a_long_request_is_worked_on_by_a_thread(models: dict[str, Any]) -> None
     ):
         assert client.ask("POST", "/models/model/predict", body, kind, chunks=7).status == 200
     client.close()
+
+
+SENT: dict[str, Callable[[pa.Table], bytes]] = {
+    JSON: lambda rows: json.dumps({"rows": rows.to_pylist()}).encode(),
+    CSV: as_csv,
+    ARROW: as_arrow,
+}
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_columns_that_a_model_does_not_know_are_refused_in_every_format(
+    client: Client, serving: Callable[..., Client], kind: str
+) -> None:
+    rows = TABLE.select(["a", "b", "kind", "y"]).slice(0, 2)
+    assert client.ask("POST", "/models/line/predict", SENT[kind](rows), kind).status == 200  # with the target
+    learning = serving(fitted(LMS()), learn=True)
+    for one, path in ((client, "/models/line/predict"), (learning, "/models/m0/learn")):
+        found = one.ask("POST", path, SENT[kind](rows.append_column("aa", [[1.0, 2.0]])), kind)
+        assert (found.status, found.json["column"]) == (422, "aa")
+        assert "does not know the column 'aa'" in found.json["detail"]
 
 
 # -- what bad requests get -------------------------------------------------------------------------------------------

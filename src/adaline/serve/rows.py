@@ -158,8 +158,9 @@ class RowLayout:
     def batch(self, rows: Any, target: bool, *, most_columns: int = MOST_COLUMNS) -> Any:
         """Return rows, as `decode_rows` takes them, as a record batch of the raw columns, targets and weights.
 
-        Values have the type of their column; what is missing and must not be is refused, as is what is not finite. Rows
-        to learn from that have missing values are left out where the model's table did so.
+        Values have the type of their column; what is missing and must not be is refused, as is what is not finite, and
+        a column that the model does not know; targets and weights of rows to predict are left alone. Rows to learn from
+        that have missing values are left out where the model's table did so.
         """
         import pyarrow as pa
 
@@ -167,10 +168,13 @@ class RowLayout:
         columns = tuple(replace(column, optional=True) for column in self.columns) if drops else self.columns
         known = (*columns, *self.learned) if target else columns
         if isinstance(rows, pa.Table | pa.RecordBatch):
+            strange = next((name for name in rows.schema.names if name not in self._names), None)
+            if strange is not None:
+                raise BadRows(f"the model does not know the column {strange!r:.{SHOWN}}", column=strange)
             _refuse_expansion(rows, known)
             arrays = [_of_arrow(rows, column) for column in known]
         else:
-            arrays = _of_rows(_by_column(rows, known, {column.name for column in self.learned}, most_columns), known)
+            arrays = _of_rows(_by_column(rows, known, self._names, most_columns), known)
         if target and not len(rows):
             raise BadRows("there are no rows to learn from")
         batch = pa.RecordBatch.from_arrays(arrays, schema=self._schemas[target])
@@ -265,7 +269,8 @@ class RowLayout:
 
     def read(self, rows: Any, *, most_columns: int = MOST_COLUMNS) -> Any:
         """Return rows to predict as the model takes them: as `decode` does, by the short way where there is one."""
-        x = None if self.direct is None else self.direct.code(rows)
+        known = isinstance(rows, list) or self._names.issuperset(rows.schema.names)
+        x = self.direct.code(rows) if known and self.direct is not None else None
         return self.decode(rows, False, most_columns=most_columns).x if x is None else x
 
     @cached_property
@@ -281,6 +286,11 @@ class RowLayout:
         known = self.columns, (*self.columns, *self.learned)
         one, two = (pa.schema([(column.name, column.arrow_type) for column in columns]) for columns in known)
         return one, two
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """The columns that rows may have."""
+        return frozenset(column.name for column in (*self.columns, *self.learned))
 
     @property
     def learned(self) -> tuple[RowColumn, ...]:
@@ -379,9 +389,9 @@ def decode_rows(model: Any, rows: Any, target: bool, *, most_columns: int = MOST
     ----------
     model : a fitted system.
     rows : a list of dicts by column names; a list of lists, the columns in the order of the model, then its targets
-        and its weight; or a pyarrow Table or RecordBatch, whose other columns are left alone. A model that was fitted
-        to bare arrays has columns x0, x1, ..., and one that does not know the name of its target has y (y0, y1, ...
-        where there are several).
+        and its weight; or a pyarrow Table or RecordBatch. A column that the model does not know is refused; targets and
+        weights of rows to predict are left alone. A model that was fitted to bare arrays has columns x0, x1, ..., and
+        one that does not know the name of its target has y (y0, y1, ... where there are several).
     target : whether the rows have targets, to learn from.
     most_columns : columns that a row of a client may have.
 
@@ -501,13 +511,12 @@ def _names_of(text: str, coding: Coding | None) -> list[str]:
         return [text]
 
 
-def _by_column(rows: Any, known: Sequence[RowColumn], spare: set[str], most: int) -> list[list[Any]]:
-    """Return the values of each column, of rows that are dicts or lists."""
+def _by_column(rows: Any, known: Sequence[RowColumn], allowed: frozenset[str], most: int) -> list[list[Any]]:
+    """Return the values of each column, of rows that are dicts or lists; dicts may have those columns that are allowed."""
     if not isinstance(rows, list | tuple):
         raise BadRows(f"rows are a list of objects or of lists, not {type(rows).__name__}")
     names = [column.name for column in known]
     if all(type(row) is dict for row in rows):
-        allowed = spare.union(names)
         for i, row in enumerate(rows):
             if len(row) > most:
                 raise BadRows(f"row {i} has {len(row)} columns, more than {most}", i)
