@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from sklearn.metrics import log_loss, mean_squared_error, zero_one_loss
 
 from adaline import LMS, GeneralizedLinear, LinearRegression, LogisticRegression, Ridge, save
 from adaline.errors import BadRows, Busy, InvalidParameter, JournalError, JournalFull, ModelFileError
-from adaline.estimator import clone
+from adaline.estimator import clone, is_regressor
 from adaline.serve import Journal, Learner, Receipt
 from adaline.serve import learner as module
 from adaline.serve.rows import DecodedRows
@@ -197,6 +198,27 @@ def test_progressive_errors_are_of_rows_before_they_are_learned(tmp_path: Path) 
         assert learner.progressive.mean == pytest.approx(np.mean(errors), rel=1e-12)
     with Learner(model, tmp_path) as learner:
         assert learner.progressive.mean == pytest.approx(np.mean(errors), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_progressive_losses_are_those_of_the_system_itself(name: str, tmp_path: Path) -> None:
+    model, x, y = begun(name)
+    with Learner(model, tmp_path) as learner:
+        learner.submit(listed(x[:60], y[:60])).result(10)  # all of them are predicted by the model as it was given
+        found = learner.progressive
+    predicted = model.predict(x[:60])
+    if is_regressor(model):
+        assert found.mean == found.loss == pytest.approx(mean_squared_error(y[:60], predicted), rel=1e-12)
+        assert found.recent_loss == pytest.approx(found.loss, rel=1e-12)
+    else:
+        assert found.mean == pytest.approx(zero_one_loss(y[:60], predicted), rel=1e-12)
+        if hasattr(model, "predict_proba"):
+            expected = log_loss(y[:60], model.predict_proba(x[:60]), labels=model.classes_)
+            assert found.loss == pytest.approx(expected, rel=1e-9)
+        else:
+            assert np.isnan([found.loss, found.recent_loss]).all()
+    with Learner(model, tmp_path) as learner:
+        assert str(learner.progressive) == str(found)
 
 
 def test_challengers_learn_the_same_rows_and_can_be_promoted(tmp_path: Path) -> None:

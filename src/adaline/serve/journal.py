@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from threading import RLock
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -25,23 +25,33 @@ from adaline.serve.snapshots import make_folder, sync_folder
 from adaline.storage.container import fcntl, replacing
 
 FILE, LOCK = "journal.sqlite", "journal.lock"
-VERSION = 2
+VERSION = 3
 LAYOUT = f"""
 CREATE TABLE schemas (id INTEGER PRIMARY KEY, arrow BLOB NOT NULL UNIQUE);
 CREATE TABLE batches (id INTEGER PRIMARY KEY AUTOINCREMENT, first INTEGER NOT NULL, rows INTEGER NOT NULL,
     schema INTEGER NOT NULL REFERENCES schemas, payload BLOB, crc INTEGER NOT NULL);
 CREATE TABLE keys (key TEXT PRIMARY KEY, rows INTEGER NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE progress (model TEXT PRIMARY KEY, rows INTEGER NOT NULL, total REAL NOT NULL, recent REAL NOT NULL)
-    WITHOUT ROWID;
+CREATE TABLE progress (model TEXT PRIMARY KEY, rows INTEGER NOT NULL, error REAL NOT NULL, recent_error REAL NOT NULL,
+    loss REAL NOT NULL, recent_loss REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE versions (model TEXT PRIMARY KEY, snapshot INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX first_rows ON batches (first);
 PRAGMA user_version = {VERSION};
 """
 """Batches of rows, the number of rows before each; the keys of those that have one, which outlive them, with a checksum
-of their rows; the errors of the models that learn from them, each row predicted before it was learned; and the numbers
+of their rows; the errors and losses of the models that learn from them, each row predicted before it was learned; and the numbers
 of the snapshots with which models began that took the place of others."""
 AT_ONCE = 500  # keys that are looked for by one query
 FULL = "full"  # in the message of SQLite where there is no room
+
+
+class ErrorTotals(NamedTuple):
+    """Errors and losses of the rows that a model predicted before it learned them: sums, and means of the last ones."""
+
+    rows: int = 0
+    error: float = 0.0
+    recent_error: float = 0.0
+    loss: float = 0.0
+    recent_loss: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -135,15 +145,15 @@ class Journal:
     def append(
         self,
         batches: Sequence[tuple[str | None, Any]],
-        progress: Mapping[str, tuple[int, float, float]] | None = None,
+        progress: Mapping[str, ErrorTotals] | None = None,
         keys: Mapping[str, tuple[int, int]] | None = None,
         versions: Mapping[str, int] | None = None,
     ) -> list[int]:
         """Write (key, record batch) pairs in one commit, and return their ids; raise JournalFull if there is no room.
 
         Keys must be new: see `known`; `keys` are further ones, with the number of rows and the checksum of each, where
-        a batch has what came under several. `progress` has the rows, the total and the recent mean of the errors of
-        models by name, `versions` the snapshots with which models begin. Where it raises, nothing was written.
+        a batch has what came under several. `progress` has the errors of models by name, `versions` the snapshots with
+        which models begin. Where it raises, nothing was written.
         """
         ids, end, last = [], self._end, self._last_schema
         with self._lock, self._told(), self._transaction():
@@ -164,16 +174,16 @@ class Journal:
             for pair in (versions or {}).items():
                 self._base.execute("INSERT OR REPLACE INTO versions VALUES (?, ?)", pair)
             for name, numbers in (progress or {}).items():
-                self._base.execute("INSERT OR REPLACE INTO progress VALUES (?, ?, ?, ?)", (name, *numbers))
+                self._base.execute("INSERT OR REPLACE INTO progress VALUES (?, ?, ?, ?, ?, ?)", (name, *numbers))
         self._end, self._last_schema = end, last
         return ids
 
-    def progress(self, name: str) -> tuple[int, float, float]:
-        """Return the rows, the total and the recent mean of the errors of a model; zeros where there are none."""
+    def progress(self, name: str) -> ErrorTotals:
+        """Return the errors of a model; zeros where there are none."""
         with self._lock, self._told():
-            asked = "SELECT rows, total, recent FROM progress WHERE model = ?"
+            asked = "SELECT rows, error, recent_error, loss, recent_loss FROM progress WHERE model = ?"
             found = self._base.execute(asked, (name,)).fetchone()
-        return found or (0, 0.0, 0.0)
+        return ErrorTotals(*(found or ()))
 
     def begun(self, name: str) -> int:
         """Return the number of the snapshot with which a model took the place of another; 0 where none did."""

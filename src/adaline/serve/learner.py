@@ -44,7 +44,7 @@ from adaline.input.coded import as_coded
 from adaline.input.columns import columns_on
 from adaline.input.drafts import snapshot
 from adaline.results import Status
-from adaline.serve.journal import Journal, checksum
+from adaline.serve.journal import ErrorTotals, Journal, checksum
 from adaline.serve.rows import MOST_COLUMNS, DecodedRows, RowLayout, has_basis, refuse_unlearnable
 from adaline.serve.snapshots import Snapshot, SnapshotFolder
 from adaline.wording import counted
@@ -56,6 +56,7 @@ SCANNED, SUMMED, NUMBERS = 1024, 2**16, 2**20
 """Rows of a block of systems that learn row by row, the most of others, and numbers of X in a block of these."""
 RECENT = 1000.0  # rows that the recent error is about
 WORST = 1e200  # the largest error that is counted, so that means are finite
+LEAST = float(np.finfo(np.float64).eps)  # probability of a label that is counted, so that no row has an endless loss
 SHARE = 4.0  # times that publishing took, which pass before the next
 MOST_KEYS = 100_000  # that are remembered where there is no journal
 REPLAYED = 4096  # rows of the journal that are decoded together
@@ -83,18 +84,21 @@ class Receipt:
 class ProgressiveError:
     """The error of predictions of rows, each made before the row was learned, as a client would have got them.
 
-    Squared errors of numbers, wrong labels of classes: the same for a model and its challengers.
-
     Parameters
     ----------
     rows : rows that were predicted so.
-    mean : mean error of all of them; NaN without any.
+    mean : mean error of all of them, squares of numbers, wrong labels of classes: the same measure for a model and its
+        challengers. NaN without any row.
     recent : mean error of about the last 1,000.
+    loss, recent_loss : the same by the model's own loss: squares of numbers, -log of the probability that was given to
+        the label, at most 36; NaN for classifiers that give no probabilities.
     """
 
     rows: int
     mean: float
     recent: float
+    loss: float
+    recent_loss: float
 
 
 class Learner:
@@ -563,14 +567,14 @@ class Learner:
         self._exchange({CHAMPION: theirs, name: mine}, {CHAMPION: other.totals, name: champion.totals})
 
     def _exchange(
-        self, others: Mapping[str, Any], totals: Mapping[str, tuple[int, float, float]] | None = None
+        self, others: Mapping[str, Any], totals: Mapping[str, ErrorTotals] | None = None
     ) -> dict[str, Snapshot | None]:
         """Put models in the places of some, from the present row on, and store them; all or nothing."""
         new = {}
         for name, model in others.items():
             before = self._models[name]
             end = before.end if self._journal is None else self._journal.end  # one that failed has fewer rows
-            new[name] = _LearningModel(name, model, before.folder, end, (totals or {}).get(name, (0, 0.0, 0.0)))
+            new[name] = _LearningModel(name, model, before.folder, end, (totals or {}).get(name, ErrorTotals()))
         models = {**self._models, **new}
         layouts = [one.layout for one in models.values()]
         layout = layouts[0].joined(layouts[1:])
@@ -677,7 +681,7 @@ class _LearningModel:
         model: Any,
         folder: SnapshotFolder | None,
         rows: int,
-        totals: tuple[int, float, float] = (0, 0.0, 0.0),
+        totals: ErrorTotals = ErrorTotals(),
     ) -> None:
         self.name, self.folder, self.layout = name, folder, RowLayout.of(model)
         self.kept = self.current = model
@@ -696,8 +700,11 @@ class _LearningModel:
     @property
     def error(self) -> ProgressiveError:
         """The error of predictions, each made before its row was learned."""
-        rows, total, recent = self.totals
-        return ProgressiveError(rows, total / rows if rows else math.nan, recent if rows else math.nan)
+        rows, error, recent_error, loss, recent_loss = self.totals
+        if not rows:
+            return ProgressiveError(0, math.nan, math.nan, math.nan, math.nan)
+        losses = (loss / rows, recent_loss) if gives_loss(self.current) else (math.nan, math.nan)
+        return ProgressiveError(rows, error / rows, recent_error, *losses)
 
     def judge(self, rows: DecodedRows) -> None:
         """Predict rows that are not learned yet, and count the errors."""
@@ -705,13 +712,18 @@ class _LearningModel:
             return
         try:
             with np.errstate(all="ignore"):
-                errors = np.minimum(np.nan_to_num(row_errors(self.current, rows), nan=WORST, posinf=WORST), WORST)
+                errors, losses = row_errors(self.current, rows)
         except AdalineError:  # outputs overflow, of a model that has diverged
             return
-        before, total, recent = self.totals
+        before, error, recent_error, loss, recent_loss = self.totals
         fade = math.exp(-len(errors) / RECENT) if before else 0.0
-        recent = fade * recent + (1.0 - fade) * float(errors.mean())
-        self.totals = before + len(errors), total + float(errors.sum()), recent
+        self.totals = ErrorTotals(
+            before + len(errors),
+            error + float(errors.sum()),
+            fade * recent_error + (1.0 - fade) * float(errors.mean()),
+            loss + float(losses.sum()),
+            fade * recent_loss + (1.0 - fade) * float(losses.mean()),
+        )
 
     def learn(self, rows: DecodedRows) -> None:
         """Take rows: those of whole blocks into the model, others until theirs is whole."""
@@ -793,13 +805,28 @@ def learned(model: Any, rows: DecodedRows) -> Any:
     return other
 
 
-def row_errors(model: Any, rows: DecodedRows) -> Array:
-    """Return the error of a model on each row, (n,): squared, or 1 for a wrong label."""
+def row_errors(model: Any, rows: DecodedRows) -> tuple[Array, Array]:
+    """Return the error of a model on each row, (n,), squared, or 1 for a wrong label; and its own loss of each, (n,).
+
+    The loss of classifiers that give no probabilities is zero.
+    """
     found = np.asarray(model.predict(rows.x))
-    if hasattr(model, "classes_"):
-        return np.asarray(found != rows.y, dtype=np.float64)
-    squares = np.square(found - rows.y)
-    return np.asarray(squares if squares.ndim == 1 else squares.mean(axis=1))
+    if not hasattr(model, "classes_"):
+        squares = np.square(found - rows.y)
+        squares = squares if squares.ndim == 1 else squares.mean(axis=1)
+        errors = np.minimum(np.nan_to_num(squares, nan=WORST, posinf=WORST), WORST)
+        return errors, errors
+    errors = np.asarray(found != rows.y, dtype=np.float64)
+    if not gives_loss(model):
+        return errors, np.zeros(len(rows))
+    shares = np.asarray(model.predict_proba(rows.x))
+    given = shares[np.arange(len(rows)), np.searchsorted(model.classes_, rows.y)]
+    return errors, -np.log(np.maximum(np.nan_to_num(given), LEAST))
+
+
+def gives_loss(model: Any) -> bool:
+    """Return whether a model has a loss of its own for each row: a regression, or probabilities of classes."""
+    return not hasattr(model, "classes_") or hasattr(model, "predict_proba")
 
 
 def joined(parts: Sequence[DecodedRows]) -> DecodedRows:

@@ -23,8 +23,10 @@ MEMORY = 10_000.0  # rows over which the mean of inputs is taken: older ones cou
 GAUGES = {
     "adaline_rows_seen": "Rows that the model has learned from.",
     "adaline_certificate_digits": "Correct digits of the coefficients, by the certificate.",
-    "adaline_progressive_error": "Mean error of rows predicted before they were learned.",
+    "adaline_progressive_error": "Mean squared error, or share of wrong labels, of rows predicted before they were learned.",
     "adaline_progressive_error_recent": "The same of about the last 1,000 rows.",
+    "adaline_progressive_loss": "Mean of the model's own loss of these rows: squares, or log loss.",
+    "adaline_progressive_loss_recent": "The same of about the last 1,000 rows.",
     "adaline_waiting_rows": "Rows that wait to be learned.",
     "adaline_journal_full": "1 where the last commit found no room on the disk.",
     "adaline_input_drift": "Mean of late inputs less that of the training, in standard deviations of the training.",
@@ -201,6 +203,9 @@ def model_lines(models: Mapping[str, Any], drifts: Mapping[str, Drift]) -> Itera
             for rival, score in served.learner.scores().items():
                 add("adaline_progressive_error", score.mean, model=name, version=rival)
                 add("adaline_progressive_error_recent", score.recent, model=name, version=rival)
+                if not math.isnan(score.loss):  # which some classifiers have none of
+                    add("adaline_progressive_loss", score.loss, model=name, version=rival)
+                    add("adaline_progressive_loss_recent", score.recent_loss, model=name, version=rival)
             add("adaline_waiting_rows", served.learner.waiting, model=name)
             add("adaline_journal_full", int(served.learner.full), model=name)
         for column, value in drifts[name].values().items() if name in drifts else ():
