@@ -21,15 +21,19 @@ from adaline import (
     GeneralizedLinear,
     LinearRegression,
     LogisticRegression,
+    OneVsRest,
     Perceptron,
     Ridge,
     open_table,
     storage,
 )
+from adaline.basis import Polynomial
 from adaline.errors import InvalidParameter, JournalFull
+from adaline.estimator import clone
 from adaline.serve import Limits, Tokens, app
 from adaline.serve.answers import WRITERS
-from adaline.serve.requests import ARROW, CSV, JSON
+from adaline.serve.application import is_slow
+from adaline.serve.requests import ARROW, CSV, JSON, PredictRequest
 from adaline.serve.security import read_tokens
 from tests.serve.asgi import Client, Response
 
@@ -386,6 +390,48 @@ def test_the_journal_is_beside_the_model_unless_told(serving: Callable[..., Clie
     client = serving(fitted(LMS()), learn=True)
     client.ask("POST", "/models/m0/learn", {"rows": learn_rows(5)})
     assert (tmp_path / "m0.journal" / "journal.sqlite").exists()
+
+
+SCHEMES = {
+    "of the scheme": OneVsRest(LMS(), basis=Polynomial(degree=2)),
+    "of the machines": OneVsRest(LMS(basis=Polynomial(degree=2))),
+    "of probabilities": OneVsRest(LogisticRegression(solver="online", basis=Polynomial(degree=2))),
+}
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_a_basis_within_a_scheme_is_in_service_what_it_is_apart(serving: Callable[..., Client], name: str) -> None:
+    x = np.random.default_rng(1).normal(size=(60, 2))
+    label = np.array(["low", "mid", "top"])[np.digitize((x**2).sum(axis=1), [0.7, 2.0])]
+    model = clone(SCHEMES[name]).fit(x[:40], label[:40])
+    assert is_slow(model, PredictRequest(x[:1].tolist(), JSON))
+    client = serving(model, learn=True)
+    rows = [{"x0": a, "x1": b} for a, b in x.tolist()]
+    found = client.ask("POST", "/models/m0/predict", {"rows": rows})
+    assert found.json["predictions"] == model.predict(x).tolist()
+    named = [{**row, "y": one} for row, one in zip(rows[40:], label[40:].tolist(), strict=True)]
+    huge = client.ask("POST", "/models/m0/learn", {"rows": [*named, {"x0": 1e90, "x1": 1.0, "y": "low"}]})
+    assert (huge.status, huge.json["row"]) == (422, 20)  # its square is too large
+    assert client.ask("POST", "/models/m0/learn", {"rows": named}).json == {"learned": 20, "rows_seen": 60}
+    client.ask("GET", "/models/m0/file")  # after which predictions are by the model as it is then
+    model.partial_fit(x[40:], label[40:])
+    found = client.ask("POST", "/models/m0/predict", {"rows": rows, "probabilities": name == "of probabilities"})
+    assert found.json["predictions"] == model.predict(x).tolist()
+    if name == "of probabilities":
+        assert [list(one.values()) for one in found.json["probabilities"]] == model.predict_proba(x).tolist()
+
+
+def test_no_client_adds_a_column_to_a_model_that_grows_by_keys(serving: Callable[..., Client]) -> None:
+    model = LogisticRegression(solver="online")
+    for k in range(6):
+        model.learn_one({"a": k % 3, "b": k % 2}, "xy"[k % 2], **({} if k else {"classes": ["x", "y"]}))
+    client = serving(model, learn=True)
+    for k in range(20):
+        found = client.ask("POST", "/models/m0/learn", {"rows": [{"a": 1.0, "b": 1.0, f"key {k}": 1.0, "y": "x"}]})
+        assert (found.status, found.json["column"]) == (422, f"key {k}")
+    assert client.ask("POST", "/models/m0/learn", {"rows": [{"a": 1.0, "b": 1.0, "y": "x"}]}).status == 200
+    about = client.ask("GET", "/models/m0").json
+    assert ([one["name"] for one in about["columns"]], about["rows_seen"]) == (["a", "b"], 7)
 
 
 def test_nothing_of_a_bad_batch_is_learned(serving: Callable[..., Client]) -> None:
