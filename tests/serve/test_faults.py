@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -19,17 +20,17 @@ from adaline.errors import JournalError, JournalFull
 from adaline.serve import Journal, Learner
 from tests.serve.examples import FIRST, listed, rows_for
 
-KILLS = int(os.environ.get("ADALINE_KILLS", "8"))
+KILLS = int(os.environ.get("ADALINE_KILLS", "4"))
 SEED = int(os.environ.get("ADALINE_SEED", "0"))
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="learners are forked, which this system cannot")
-def test_killed_learners_lose_no_row_that_they_acknowledged(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.serve.faults", str(tmp_path), str(KILLS), str(SEED)]
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="servers are forked, which this system cannot")
+def test_killed_learners_and_servers_lose_nothing_that_they_acknowledged(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.serve.server_faults", str(tmp_path), str(KILLS), str(KILLS), str(SEED)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60 + 10 * KILLS, check=False)
     assert done.returncode == 0, done.stderr
     print(done.stdout)
-    assert int(done.stdout.split()[0]) > 0
+    assert [int(count) > 0 for count in re.findall(r"(\d+) batches", done.stdout)] == [True, True]
 
 
 def begun(count: int = 60) -> tuple[Any, Any, Any]:
