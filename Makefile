@@ -2,8 +2,9 @@
 # make quick  the tests that take little, of every area     make lint   ruff, mypy, the import contract, schemas
 # make test-spark  the tests of fits on Spark, which needs Java
 # make test-gpu  the tests of devices, with torch and Triton: on a CUDA device, else in Triton's interpreter
-# make test-faults  KILLS=1000 learners killed under load, and what they acknowledged checked
-# make test-service  10,000 mutated bodies to the service, and what schemathesis makes of its description
+# make test-faults  KILLS=1000 learners and servers killed under load, and what they acknowledged checked
+# make test-service  10,000 mutated bodies to the service, what schemathesis makes of its description, and its memory
+#             under load for SECONDS=60
 # make test-browser  the playground in Chromium, every scene; BROWSER="browser and not slow" for a short walk
 # make test-oldest  the same with the lowest versions of the dependencies that pyproject.toml allows
 # make bench  side by side with the peers: docs/benchmarks.md
@@ -24,6 +25,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 NATIVE := $(wildcard CMakeLists.txt native/* native/*/*)
 FUZZ_SECONDS ?= 600
 KILLS  ?= 1000
+SECONDS ?= 60
 
 export PYTHONUTF8 := 1
 # Byte code is written, whatever the shell says: without it every process of the tests compiles all that it imports.
@@ -59,6 +61,7 @@ test-service: $(VENV)/.installed
 	$(PIP) install --quiet --group service
 	$(BIN)/python -m tests.serve.mutations --count 10000
 	$(BIN)/python -m tests.serve.described
+	$(BIN)/python -m tests.serve.load --seconds $(SECONDS)
 
 BROWSER ?= browser
 test-browser: $(VENV)/.installed

@@ -211,7 +211,9 @@ function describe(about) {
   const error = about.progressive_error;
   $("learning").hidden = !error;
   if (error && error.rows) {
-    $("error-text").textContent = `The ${about.classes ? "share of wrong labels" : "mean squared error"} of ${counted(error.rows)} rows, each predicted before it was learned: ${number(error.mean, 4)}; of late ${number(error.recent, 4)}.`;
+    $("error-text").textContent = `The ${about.classes ? "share of wrong labels" : "mean squared error"} of ${counted(error.rows)} rows, each predicted before it was learned: ${number(error.mean, 4)}; of late ${number(error.recent, 4)}.${
+      about.classes && error.loss !== null ? ` Their log loss: ${number(error.loss, 4)}; of late ${number(error.recent_loss, 4)}.` : ""
+    }`;
   }
   const scores = Object.entries(about.scores || {});
   $("scores").hidden = scores.length < 2;
