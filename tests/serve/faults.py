@@ -126,13 +126,11 @@ def check(folder: Path, serials: list[int]) -> None:
     with Learner(first, folder / "journal") as learner:
         assert np.array_equal(learner.current.coef_, offline.coef_), "the model is not that of the rows"
         assert learner.current.intercept_ == offline.intercept_
-    rows = np.array(found)
+    rows = np.array(found).reshape(-1, COLUMNS + 1)
     told = load(folder / "first.adaline")
-    if isinstance(first, LMS):
-        told.partial_fit(rows[:, :-1], rows[:, -1])
-    else:  # sums, block by block
-        for k in range(0, len(rows), BLOCK):
-            told.partial_fit(rows[k : k + BLOCK, :-1], rows[k : k + BLOCK, -1])
+    block = max(len(rows), 1) if isinstance(first, LMS) else BLOCK  # of sums, which are added block by block
+    for k in range(0, len(rows), block):
+        told.partial_fit(rows[k : k + block, :-1], rows[k : k + block, -1])
     assert np.array_equal(told.coef_, offline.coef_), "the model is not that of partial_fit"
 
 

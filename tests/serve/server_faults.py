@@ -152,6 +152,8 @@ def learn(port: int, known: Known, client: int) -> None:
             serial = known.serials[client]
             body = {"rows": rows_of_batch(client, serial), "key": f"{client} {serial}"}
             status, said = ask(connection, "POST", "/learn", body)
+            if status == 503:  # it ends
+                return
             assert status == 200, said
             known.serials[client] += 1
     except (OSError, HTTPException):
@@ -192,14 +194,16 @@ def change(port: int, known: Known, draw: random.Random) -> None:
         connection.close()
 
 
-def killed_once(known: Known, draw: random.Random) -> None:
-    """Let a server work for a while, and kill it; before that, the model is checked that it began with."""
+def ended_once(known: Known, draw: random.Random, number: int = signal.SIGKILL) -> int:
+    """Let a server work for a while, end it by a signal, and return its status.
+
+    Before that, the model is checked that it began with.
+    """
     child, port = serving(known.folder)
-    if draw.random() < 0.1:  # while it begins
+    if number == signal.SIGKILL and draw.random() < 0.1:  # while it begins
         time.sleep(draw.expovariate(50.0))
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        return
+        os.kill(child, number)
+        return os.waitpid(child, 0)[1]
     status, said = ask(HTTPConnection("127.0.0.1", port, timeout=60), "GET", "/file")
     assert status == 200, said
     (known.folder / "now.adaline").write_bytes(said)
@@ -220,13 +224,14 @@ def killed_once(known: Known, draw: random.Random) -> None:
     for thread in threads:
         thread.start()
     time.sleep(0.005 + random.Random(draw.random()).expovariate(15.0))
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
+    os.kill(child, number)
+    ended = os.waitpid(child, 0)[1]
     for thread in threads:
         thread.join()
     if failed:
         raise failed[0]
     known.settle()
+    return ended
 
 
 def main(folder: Path, kills: int, seed: int) -> Known:
@@ -238,8 +243,9 @@ def main(folder: Path, kills: int, seed: int) -> Known:
     save(known.champion.model, folder / "m.adaline")
     save(known.rival.model, folder / "rival.adaline")
     for _ in range(kills):
-        killed_once(known, draw)
+        ended_once(known, draw)
         tear_log(folder, draw)
+    assert ended_once(known, draw, signal.SIGTERM) == 0, "a server that was told to end did not end well"
     check_rows([tuple(row) for row in known.rows.tolist()], known.serials)
     rivals = {RIVAL: known.rival.model}
     with Learner(known.champion.model, folder / "journal", challengers=rivals) as learner:

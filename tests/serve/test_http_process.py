@@ -1,4 +1,4 @@
-"""`adaline serve` as a process: a port that is free, rows that outlive kill -9, an end that drains, workers."""
+"""`adaline serve` as a process: a port that is free, an end that drains, workers. Killed ones are in server_faults.py."""
 
 from __future__ import annotations
 
@@ -63,23 +63,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_rows_outlive_a_killed_server_and_the_end_drains(folder: Path) -> None:
-    with serving(folder, "--learn", "--journal", "rows") as service:
-        assert service.learn(10, 20) == {"learned": 10, "rows_seen": 20}
-        assert service.learn(20, 30) == {"learned": 10, "rows_seen": 30}
-        assert service.ask("/models/mass/file")  # after which predictions are by the model as it is then
-        before = service.ask("/models/mass/predict", {"rows": [[1.0, 2.0]]})
-        service.process.send_signal(signal.SIGKILL)
-        service.process.wait()
-    with serving(folder, "--learn", "--journal", "rows") as service:
-        assert service.ask("/models/mass/predict", {"rows": [[1.0, 2.0]]}) == before
-        assert service.learn(30, 40)["rows_seen"] == 40
-        (folder / "now.adaline").write_bytes(service.ask("/models/mass/file"))
-        service.process.send_signal(signal.SIGTERM)
-        assert service.process.wait(timeout=30) == 0
-    assert has_offline_bits(folder)
-
-
 def test_a_signal_right_after_the_line_ends_the_service(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     began = []
 
@@ -92,10 +75,10 @@ def test_a_signal_right_after_the_line_ends_the_service(folder: Path, monkeypatc
     assert began == [True]
 
 
-@pytest.mark.slow
-def test_workers_predict_by_what_one_process_learns(folder: Path) -> None:
-    with serving(folder, "--learn", "--workers", "2") as service:
-        assert service.learn(10, 40)["rows_seen"] == 40
+def test_workers_predict_by_what_one_process_learns_and_the_end_drains(folder: Path) -> None:
+    with serving(folder, "--learn", "--journal", "rows", "--workers", "2") as service:
+        assert service.learn(10, 20) == {"learned": 10, "rows_seen": 20}
+        assert service.learn(20, 40)["rows_seen"] == 40
         (folder / "now.adaline").write_bytes(service.ask("/models/mass/file"))
         expected = storage.load(folder / "now.adaline").predict([[1.0, 2.0]]).tolist()
         until = time.monotonic() + 20
