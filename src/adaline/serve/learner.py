@@ -226,8 +226,8 @@ class Learner:
         given: Any = layout.batch(rows, True, most_columns=most_columns) if numbers is None else numbers
         count = int(given.num_rows if numbers is None else numbers.shape[1])
         crc = 0 if key is None else checksum(given if numbers is None else layout.batch_of_numbers(numbers))
-        checked = numbers is not None and layout.checks_numbers(numbers) and not any(one.expands for one in models.values())
-        decoded = None if checked else _decoded(models, given, layout)
+        plain = numbers is not None and not any(one.expands for one in models.values())
+        decoded = None if plain else _decoded(models, given, layout)
         item = _Submission(given, count, layout, key, crc, decoded, version, Future())
         item.future.set_running_or_notify_cancel()
         with self._changed:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from csv import Error as CsvError
 from csv import reader
 from dataclasses import dataclass
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, Literal
 
@@ -159,6 +160,7 @@ def read_learn(model: Any, kind: str, body: bytes, query: Mapping[str, str], lim
     return request
 
 
+@lru_cache(maxsize=64)
 def kind_of(content_type: str | None, encoding: str | None) -> str:
     """Return which of the kinds of bodies a request has; others are refused."""
     kind = (content_type or "").partition(";")[0].strip().lower()

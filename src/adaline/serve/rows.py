@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -184,7 +185,7 @@ class RowLayout:
         return batch
 
     def numbers(self, rows: Any) -> Array | None:
-        """Return rows to learn from, (m, n), the columns of `batch`, where all of it is plain and there.
+        """Return rows to learn from, (m, n), the columns of `batch`, where all of it is plain and can be learned.
 
         Levels and labels are their indices among those that are known. None where a row, or the layout, is of another
         kind: `batch` has those, and says what is wrong.
@@ -196,23 +197,20 @@ class RowLayout:
         if kind not in (dict, list) or any(type(row) is not kind or len(row) != size for row in rows):
             return None
         try:
-            columns = ([row[name] for row in rows] for name in names) if kind is dict else zip(*rows, strict=True)
-            values: list[Any] = list(columns)
-            for k, column in self._indexed:
-                values[k] = column.numbers(values[k])
-            if self.classes is not None:
-                values[-1] = [self._label_index[type(label), label] for label in values[-1]]
-            found = np.array(values, dtype=np.float64) if NUMBERS.issuperset(map(type, chain(*values))) else None
+            values: Any = list(map(self._values_of, rows)) if kind is dict else rows
+            if self._indexed or self.classes is not None:
+                columns: list[Any] = list(zip(*values, strict=True))
+                for k, column in self._indexed:
+                    columns[k] = column.numbers(columns[k])
+                if self.classes is not None:
+                    columns[-1] = [self._label_index[type(label), label] for label in columns[-1]]
+                values = list(zip(*columns, strict=True))
+            if not NUMBERS.issuperset(map(type, chain.from_iterable(values))):
+                return None
+            found = np.array(values, dtype=np.float64).T
         except (KeyError, TypeError, OverflowError):
             return None
-        return found if found is not None and np.isfinite(found).all() else None
-
-    def checks_numbers(self, numbers: Array) -> bool:
-        """Whether numbers (m, n) are such that a model without a basis learns from them, as `refuse_unlearnable` says.
-
-        Indices of levels are.
-        """
-        return bool(_is_learnable(np.abs(numbers)).all())
+        return found if _is_learnable(np.abs(found)).all() else None
 
     def batch_of_numbers(self, numbers: Array) -> Any:
         """Return the record batch of numbers (m, n), as `numbers` returns them."""
@@ -253,6 +251,11 @@ class RowLayout:
         known = self.coding is not None or all(column.kind == "number" for column in self.columns)
         plain = self.direct is not None and known and as_sent and self.weight is None
         return [column.name for column in (*self.columns, *self.targets)] if plain else []
+
+    @cached_property
+    def _values_of(self) -> itemgetter[Any]:
+        """What returns the values of a row that is a dict, in the order of the plain names."""
+        return itemgetter(*self._plain_names)
 
     @cached_property
     def _indexed(self) -> list[tuple[int, PlainColumn]]:

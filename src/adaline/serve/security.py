@@ -6,6 +6,7 @@ import hmac
 import os
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from adaline.errors import InvalidParameter, UnreadableTable
@@ -91,6 +92,7 @@ def check_name(name: str) -> str:
     return name
 
 
+@lru_cache(maxsize=64)
 def is_local(host: str) -> bool:
     """Return whether a Host header names this machine itself, whatever the port.
 
