@@ -158,4 +158,3 @@ def main(folder: Path, kills: int, seed: int) -> int:
             os._exit(0)
         assert os.waitpid(child, 0)[1] == 0, "see above"
     return total
-

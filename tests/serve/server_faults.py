@@ -68,7 +68,7 @@ class Begun(NamedTuple):
 
 @dataclass
 class Known:
-    """What clients know: the models in their places, the rows of the journal, what was acknowledged, what is under way."""
+    """What clients know: the models in their places, the rows of the journal, what is acknowledged, or under way."""
 
     folder: Path
     champion: Begun
@@ -84,7 +84,7 @@ class Known:
             journal = Journal(self.folder / "journal")
         except JournalError:
             return None
-        new = [np.column_stack([np.asarray(one) for one in batch.rows.columns]) for batch in journal.since(len(self.rows))]
+        new = [batch.rows.to_tensor().to_numpy() for batch in journal.since(len(self.rows))]
         self.rows = np.concatenate([self.rows, *new])
         return journal
 
@@ -132,7 +132,8 @@ def run(folder: Path, listening: Any) -> NoReturn:
     """Serve until the end."""
     models_module.Learner = partial(Learner, snapshot_rows=SNAPSHOT_ROWS)  # type: ignore[misc, assignment]
     rivals = {RIVAL: load(folder / "rival.adaline")}
-    serve(app([folder / "m.adaline"], learn=True, journal=folder / "journal", challengers=rivals), [listening], Address())
+    service = app([folder / "m.adaline"], learn=True, journal=folder / "journal", challengers=rivals)
+    serve(service, [listening], Address())
     os._exit(0)
 
 
@@ -210,7 +211,8 @@ def ended_once(known: Known, draw: random.Random, number: int = signal.SIGKILL) 
     journal = known.read()
     assert journal is not None
     journal.close()
-    assert same(load(known.folder / "now.adaline"), known.champion.after(known.rows)), "the model is not that of its rows"
+    now = load(known.folder / "now.adaline")
+    assert same(now, known.champion.after(known.rows)), "the model is not that of its rows"
     failed: list[BaseException] = []
 
     def guarded(work: Any, *given: Any) -> None:

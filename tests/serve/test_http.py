@@ -643,9 +643,10 @@ def test_the_progressive_error_is_kept_for_the_page(serving: Callable[..., Clien
         served.remember()
     error = client.ask("GET", "/models/m0").json["progressive_error"]
     assert (error["rows"], error["loss"]) == (15, error["mean"])
-    assert f'adaline_progressive_loss{{model="m0",version="champion"}} {error["loss"]!r}\n' in client.ask(
-        "GET", "/metrics"
-    ).body.decode()
+    assert (
+        f'adaline_progressive_loss{{model="m0",version="champion"}} {error["loss"]!r}\n'
+        in client.ask("GET", "/metrics").body.decode()
+    )
     history = client.ask("GET", "/models/m0/history").json
     assert history["rows_seen"] == [ROWS + 5, ROWS + 10, ROWS + 15]
     assert all(value > 0 for value in [*history["mean"], *history["recent"]])

@@ -1,4 +1,4 @@
-"""`adaline serve` as a process: a port that is free, an end that drains, workers. Killed ones are in server_faults.py."""
+"""`adaline serve` as a process: a port that is free, an end that drains, workers; server_faults.py kills them."""
 
 from __future__ import annotations
 

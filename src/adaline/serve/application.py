@@ -554,7 +554,7 @@ def as_app(service: Service, routes: list[Route], tasks: Mapping[float, Callable
 
 
 class Application(Starlette):
-    """Starlette; paths of the models that there are, as they are written, are found without trying one route after another.
+    """Starlette, but the paths of the models that there are, which are found without trying one route after another.
 
     `known` has the endpoint and the name of the model of each.
     """

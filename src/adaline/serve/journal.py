@@ -38,8 +38,8 @@ CREATE INDEX first_rows ON batches (first);
 PRAGMA user_version = {VERSION};
 """
 """Batches of rows, the number of rows before each; the keys of those that have one, which outlive them, with a checksum
-of their rows; the errors and losses of the models that learn from them, each row predicted before it was learned; and the numbers
-of the snapshots with which models began that took the place of others."""
+of their rows; the errors and losses of the models that learn from them, each row predicted before it was learned; and
+the numbers of the snapshots with which models began that took the place of others."""
 AT_ONCE = 500  # keys that are looked for by one query
 FULL = "full"  # in the message of SQLite where there is no room
 

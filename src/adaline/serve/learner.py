@@ -59,6 +59,7 @@ WORST = 1e200  # the largest error that is counted, so that means are finite
 LEAST = float(np.finfo(np.float64).eps)  # probability of a label that is counted, so that no row has an endless loss
 SHARE = 4.0  # times that publishing took, which pass before the next
 MOST_KEYS = 100_000  # that are remembered where there is no journal
+NONE_YET = ErrorTotals()
 REPLAYED = 4096  # rows of the journal that are decoded together
 DIVERGED = f"the model diverges, and would learn no more ({Status.DIVERGED.advice})"
 T = TypeVar("T")
@@ -574,7 +575,7 @@ class Learner:
         for name, model in others.items():
             before = self._models[name]
             end = before.end if self._journal is None else self._journal.end  # one that failed has fewer rows
-            new[name] = _LearningModel(name, model, before.folder, end, (totals or {}).get(name, ErrorTotals()))
+            new[name] = _LearningModel(name, model, before.folder, end, (totals or {}).get(name, NONE_YET))
         models = {**self._models, **new}
         layouts = [one.layout for one in models.values()]
         layout = layouts[0].joined(layouts[1:])
@@ -681,7 +682,7 @@ class _LearningModel:
         model: Any,
         folder: SnapshotFolder | None,
         rows: int,
-        totals: ErrorTotals = ErrorTotals(),
+        totals: ErrorTotals = NONE_YET,
     ) -> None:
         self.name, self.folder, self.layout = name, folder, RowLayout.of(model)
         self.kept = self.current = model

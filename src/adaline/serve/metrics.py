@@ -23,7 +23,7 @@ MEMORY = 10_000.0  # rows over which the mean of inputs is taken: older ones cou
 GAUGES = {
     "adaline_rows_seen": "Rows that the model has learned from.",
     "adaline_certificate_digits": "Correct digits of the coefficients, by the certificate.",
-    "adaline_progressive_error": "Mean squared error, or share of wrong labels, of rows predicted before they were learned.",
+    "adaline_progressive_error": "Mean square, or share of wrong labels, of rows predicted before they were learned.",
     "adaline_progressive_error_recent": "The same of about the last 1,000 rows.",
     "adaline_progressive_loss": "Mean of the model's own loss of these rows: squares, or log loss.",
     "adaline_progressive_loss_recent": "The same of about the last 1,000 rows.",

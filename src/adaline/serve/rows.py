@@ -515,7 +515,7 @@ def _names_of(text: str, coding: Coding | None) -> list[str]:
 
 
 def _by_column(rows: Any, known: Sequence[RowColumn], allowed: frozenset[str], most: int) -> list[list[Any]]:
-    """Return the values of each column, of rows that are dicts or lists; dicts may have those columns that are allowed."""
+    """Return the values of each column, of rows that are lists, or dicts of no other columns than those allowed."""
     if not isinstance(rows, list | tuple):
         raise BadRows(f"rows are a list of objects or of lists, not {type(rows).__name__}")
     names = [column.name for column in known]
