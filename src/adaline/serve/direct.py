@@ -9,9 +9,10 @@ with others before a table is made of all of them, which is what the journal kee
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -47,9 +48,11 @@ class PlainColumn:
 
     def numbers(self, values: Sequence[Any]) -> Sequence[Any] | None:
         """Return values as numbers, levels by their indices; None where some are not of the column."""
+        if self.is_number:
+            return values
         kinds = set(map(type, values))
         if not self.levels:
-            return values if self.kind == "number" or kinds == {bool} else None
+            return values if kinds == {bool} else None
         found = list(map(self.levels.get, values))
         return None if None in found or bool in kinds else found
 
@@ -115,6 +118,12 @@ class DirectRows:
         return as_coded(x)
 
     @cached_property
+    def _values_of(self) -> Callable[[dict[str, Any]], Sequence[Any]]:
+        """What returns the values of a row that is a dict, in the order of the columns."""
+        names = [column.name for column in self.columns]
+        return itemgetter(*names) if len(names) > 1 else lambda row: [row[name] for name in names]
+
+    @cached_property
     def in_order(self) -> bool:
         """Whether X is the raw columns, numbers as they are."""
         return all(column.is_number and column.first == k for k, column in enumerate(self.columns))
@@ -124,7 +133,7 @@ class DirectRows:
         if len(row) != len(self.columns):
             return None
         try:
-            values = [row[column.name] for column in self.columns] if type(row) is dict else row
+            values = self._values_of(row) if type(row) is dict else row
             out = values if self.in_order else [0.0] * self.width
             if self.in_order and not NUMBER_TYPES.issuperset(map(type, values)):
                 return None
@@ -151,11 +160,10 @@ class DirectRows:
         if len(kinds) != 1 or set(map(len, rows)) != {count}:
             return None
         x = np.zeros((len(rows), self.width), order="F")
-        by_position = None if kinds == {dict} else list(zip(*rows, strict=True))
         try:
-            for k, column in enumerate(self.columns):
-                name = column.name
-                values = column.numbers([row[name] for row in rows] if by_position is None else by_position[k])
+            listed = map(self._values_of, rows) if kinds == {dict} else rows
+            for column, given in zip(self.columns, zip(*listed, strict=True), strict=True):
+                values = column.numbers(given)
                 if values is None:
                     return None
                 if column.levels:
