@@ -479,3 +479,17 @@ def test_a_key_stands_for_its_rows(tmp_path: Path) -> None:
                 with pytest.raises(InvalidParameter, match="a key is"):
                     learner.submit(listed(x[:2], y[:2]), key=wrong)  # type: ignore[arg-type]
             assert learner.submit(listed(x[:2], y[:2])).result(10).learned == 2
+
+
+def test_predictions_have_every_row_that_was_acknowledged_and_histories_stay_short(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "SCANNED", 32)
+    model, x, y = begun("LMS")
+    with Learner(model) as learner:
+        for k in range(200):
+            learner.submit(listed(x[k : k + 1], y[k : k + 1])).result(10)
+            if k % 40 == 7:
+                told = clone(MODELS["LMS"]).fit(*(part[:FIRST] for part in rows_for(model)))
+                assert np.array_equal(learner.current.coef_, told.partial_fit(x[: k + 1], y[: k + 1]).coef_)
+        assert len(learner.current.history_) < len(model.history_) + 32 + 200 / 32

@@ -356,9 +356,7 @@ class Learner:
         failed: AdalineError | None = None
         for name, model in self._models.items() if rows else ():
             try:
-                self._learn(model, rows[name])
-                if name == CHAMPION:
-                    model.ahead = after
+                self._learn(model, rows[name], after if name == CHAMPION else None)
             except AdalineError as error:
                 if name == CHAMPION:
                     failed = error
@@ -415,11 +413,11 @@ class Learner:
         self._answer(repeated, [Receipt(counts[str(item.key)][0], self.rows_seen, True) for item in repeated])
         return rows, after
 
-    def _learn(self, model: _LearningModel, rows: DecodedRows) -> None:
-        """Let one model learn, and write a snapshot where it is time."""
+    def _learn(self, model: _LearningModel, rows: DecodedRows, after: Any) -> None:
+        """Let one model learn, and write a snapshot where it is time; `after` is it with these rows, where known."""
         model.judge(rows)
         with kept_warnings() as said:
-            model.learn(rows)
+            model.learn(rows, after)
         self.notes.extend(text for text, _ in said if text not in self.notes)
         if model.rows - model.stored >= self._snapshot_rows:
             self._store(model)
@@ -670,8 +668,8 @@ class _LearningModel:
     kept : the model with the first `rows` rows of the journal: a snapshot, and whole blocks since.
     pending, end : rows since then, and the number of rows with them.
     current : the model with these too, or with some of them; `due` is when it is to be made anew.
-    ahead : the model with all rows, learned in the batches that they came in, to see whether it diverges; None before
-        the first of them.
+    exact : whether `current` was made of the last whole block and the rows since. If not, these came to it in batches:
+        then it has the same weights, and a history of its own.
     stored : the rows of the last snapshot; negative where one is due.
     expands : whether it works on functions of its columns.
     """
@@ -686,12 +684,11 @@ class _LearningModel:
     ) -> None:
         self.name, self.folder, self.layout = name, folder, RowLayout.of(model)
         self.kept = self.current = model
-        self.ahead: Any = None
         self.rows = self.end = self.stored = rows
         self.totals = totals
         self.seen = rows_of(model) or 0
         self.pending: list[DecodedRows] = []
-        self.due = math.inf
+        self.due, self.exact = math.inf, True
         self.expands = has_basis(model)
         self._scans = hasattr(model, "learn_one")
         width = max(1, columns_on(model).width)
@@ -726,17 +723,25 @@ class _LearningModel:
             fade * recent_loss + (1.0 - fade) * float(losses.mean()),
         )
 
-    def learn(self, rows: DecodedRows) -> None:
-        """Take rows: those of whole blocks into the model, others until theirs is whole."""
+    def learn(self, rows: DecodedRows, after: Any = None) -> None:
+        """Take rows: those of whole blocks into the model, others until theirs is whole.
+
+        The model after them for predictions is given, or made when it is due.
+        """
         self.pending.append(rows)
         self.end += len(rows)
         self.seen += len(rows)
-        while self.end - self.rows >= self.block:
+        blocks = (self.end - self.rows) // self.block
+        for _ in range(blocks):
             whole = joined(self.pending)
             self.kept = learned(self.kept, cut(whole, 0, self.block))
             self.rows += self.block
             self.pending = [cut(whole, self.block, len(whole))]
-        if math.isinf(self.due):
+        if after is not None:
+            self.current, self.exact = after, False
+            if blocks:
+                self.publish(0.0)  # which ends the history of the batches
+        elif math.isinf(self.due):
             self.due = self._published + SHARE * self._cost
 
     def replay(self, first: int, table: Any) -> None:
@@ -747,7 +752,7 @@ class _LearningModel:
             self.learn(cut(rows, start, len(rows)) if start else rows)
 
     def after(self, rows: DecodedRows) -> Any:
-        """Return what `ahead` would be with more rows; refuse those that the model cannot learn, or diverges by.
+        """Return what `current` would be with more rows; refuse those that the model cannot learn, or diverges by.
 
         None for systems that do not learn row by row.
         """
@@ -755,9 +760,9 @@ class _LearningModel:
             return None
         try:
             with kept_warnings():
-                if self.ahead is None:
+                if not math.isinf(self.due):
                     self.publish(0.0)
-                found = learned(self.current if self.ahead is None else self.ahead, rows)
+                found = learned(self.current, rows)
                 again = learned(found, rows)  # a step that was too far shows in the error of the next one
         except AdalineError as error:
             raise BadRows(f"these rows cannot be learned: {error}") from None
@@ -767,9 +772,9 @@ class _LearningModel:
 
     def publish(self, seconds: float) -> None:
         """Make `current` of all rows, where some have come; systems in closed form not again for so many seconds."""
-        if math.isinf(self.due):
+        if math.isinf(self.due) and self.exact:
             return
-        self.due, began = math.inf, monotonic()
+        self.due, self.exact, began = math.inf, True, monotonic()
         rest = joined(self.pending)
         try:
             self.current = learned(self.kept, rest) if len(rest) else self.kept
