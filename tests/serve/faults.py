@@ -58,8 +58,8 @@ def serve(folder: Path, serials: list[int], out: int) -> NoReturn:
     os._exit(1)
 
 
-def killed_once(folder: Path, serials: list[int], seconds: float) -> int:
-    """Let a child learn and kill it so long after it began to; count what it acknowledged into `serials`."""
+def killed_once(folder: Path, serials: list[int], seconds: float, least: int) -> int:
+    """Let a child learn and kill it so long after it has acknowledged some batches; count them into `serials`."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -71,7 +71,7 @@ def killed_once(folder: Path, serials: list[int], seconds: float) -> int:
         os._exit(1)
     os.close(write)
     said = b""
-    while not said.startswith(b"ready\n"):
+    while said.count(b"\n") <= least:
         part = os.read(read, 2**16)
         assert part, "the learner did not start"
         said += part
@@ -145,8 +145,8 @@ def main(folder: Path, kills: int, seed: int) -> int:
         save(first_model(kind), home / "first.adaline")
         serials = [0] * CLIENTS
         count = kills - kills // 4 if kind == "LMS" else kills // 4
-        for _ in range(count):
-            total += killed_once(home, serials, draw.expovariate(20.0))
+        for k in range(count):
+            total += killed_once(home, serials, draw.expovariate(20.0), least=int(k == count - 1))
             tear(home, draw)
         child = os.fork()  # threads are not left behind for the next forks
         if child == 0:

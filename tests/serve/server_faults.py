@@ -4,8 +4,6 @@ Servers are forked children, so that nothing is imported again; clients are thre
 of them changes the model, by new versions, rollbacks and promotions, the others learn. A change that was acknowledged
 is there after the kill, one that was under way is there whole or not at all; and the model is that of `partial_fit` on
 the rows of the journal since the change.
-
-`python -m tests.serve.server_faults FOLDER LEARNERS SERVERS SEED` kills so many learners alone, and so many servers.
 """
 
 from __future__ import annotations
@@ -14,7 +12,6 @@ import json
 import os
 import random
 import signal
-import sys
 import time
 from collections import Counter
 from copy import deepcopy
@@ -36,7 +33,6 @@ from adaline.serve.learner import CHAMPION
 from adaline.serve.server import Address, serve
 from adaline.serve.snapshots import PREPARED, Snapshot, SnapshotFolder
 from tests.serve.faults import BLOCK, check_rows, rows_of_batch, tear_log
-from tests.serve.faults import main as kill_learners
 
 CLIENTS, RIVAL = 3, "rival"
 SNAPSHOT_ROWS = 300
@@ -225,7 +221,10 @@ def ended_once(known: Known, draw: random.Random, number: int = signal.SIGKILL) 
     threads.append(Thread(target=guarded, args=(change, draw)))
     for thread in threads:
         thread.start()
+    began, until = sum(known.serials), time.monotonic() + 60
     time.sleep(0.005 + random.Random(draw.random()).expovariate(15.0))
+    while number == signal.SIGTERM and sum(known.serials) == began and time.monotonic() < until:
+        time.sleep(0.01)  # that one has something to end with
     os.kill(child, number)
     ended = os.waitpid(child, 0)[1]
     for thread in threads:
@@ -255,13 +254,3 @@ def main(folder: Path, kills: int, seed: int) -> Known:
         assert same(learner.current, known.champion.after(known.rows))
         assert same(learner.challenger(RIVAL), known.rival.after(known.rows))
     return known
-
-
-if __name__ == "__main__":
-    folder, (learners, servers, seed) = Path(sys.argv[1]), map(int, sys.argv[2:])
-    began = time.monotonic()
-    print(f"{learners} learners: {kill_learners(folder, learners, seed)} batches, {time.monotonic() - began:.0f} s")
-    began = time.monotonic()
-    found = main(folder / "server", servers, seed)
-    changes = ", ".join(f"{count} {kind}" for kind, count in sorted(found.changes.items()))
-    print(f"{servers} servers: {sum(found.serials)} batches, {changes}, {time.monotonic() - began:.0f} s")

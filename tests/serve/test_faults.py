@@ -1,4 +1,4 @@
-"""Nothing acknowledged is lost: learners that are killed, torn logs, damaged rows, full disks."""
+"""Nothing acknowledged is lost: processes that are killed, torn logs, damaged rows, full disks."""
 
 from __future__ import annotations
 
@@ -24,13 +24,16 @@ KILLS = int(os.environ.get("ADALINE_KILLS", "4"))
 SEED = int(os.environ.get("ADALINE_SEED", "0"))
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="servers are forked, which this system cannot")
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked, which this system cannot")
 def test_killed_learners_and_servers_lose_nothing_that_they_acknowledged(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.serve.server_faults", str(tmp_path), str(KILLS), str(KILLS), str(SEED)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60 + 10 * KILLS, check=False)
+    command = [sys.executable, "-m", "tests.serve.processes", str(tmp_path), str(KILLS), str(SEED)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120 + 10 * KILLS, check=False)
     assert done.returncode == 0, done.stderr
     print(done.stdout)
     assert [int(count) > 0 for count in re.findall(r"(\d+) batches", done.stdout)] == [True, True]
+    for told in ("workers predicted by what one process learned", "terminated has learned what it read"):
+        assert told in done.stdout
 
 
 def begun(count: int = 60) -> tuple[Any, Any, Any]:

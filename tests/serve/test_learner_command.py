@@ -1,11 +1,8 @@
-"""`adaline learn` and `adaline journal`: rows of a pipe, faults of lines, the end of it, and the journal offline."""
+"""`adaline learn` and `adaline journal`: rows of a file, faults of lines, and the journal offline."""
 
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -92,27 +89,6 @@ def test_a_journal_goes_on_and_can_be_replayed_exported_and_compacted(shell: She
     assert "-o" in shell.bad("journal", "replay", "j")
     assert "-o" in shell.bad("journal", "compact", "j", "-o", "x.csv")
     assert "--model" in shell.bad("journal", "export", "j", "-o", "x.csv", "--model", "m.adaline")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGTERM")
-def test_what_was_read_is_learned_when_the_command_is_terminated(shell: Shell) -> None:
-    begun()
-    command = [sys.executable, "-m", "adaline", "learn", "m.adaline", "-", "--every", "100", "--journal", "j"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
-        assert child.stdin is not None
-        assert child.stderr is not None
-        child.stdin.write("\n".join([*lines(table()[100:355]), ""]).encode())
-        child.stdin.flush()
-        while b"300 rows" not in child.stderr.readline():  # the others were read with them
-            assert child.poll() is None
-        child.send_signal(signal.SIGTERM)
-        out, error = child.communicate(timeout=60)
-    assert child.returncode == 143
-    assert b"terminated; what was learned until then is saved" in error
-    assert b"saved: m.adaline" in out
-    model = load("m.adaline")
-    assert model.rows_seen_ == 355
-    assert np.array_equal(model.coef_, begun("x").partial_fit(table()[100:355], table()["t"][100:355]).coef_)
 
 
 def test_a_field_that_csv_cannot_hold_is_left_out(shell: Shell) -> None:

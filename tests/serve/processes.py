@@ -1,0 +1,125 @@
+"""Learners, servers and commands as processes: `python -m tests.serve.processes FOLDER KILLS SEED`.
+
+Each is forked from this one, so that nothing is imported again: so many learners and so many servers are killed under
+load, `adaline serve --workers 2` learns, predicts and drains, and `adaline learn -` is terminated. A line is printed of
+each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sys
+import time
+from http.client import HTTPConnection
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from adaline import LMS, load, save
+from adaline.cli import main
+from tests.serve import faults, server_faults
+from tests.serve.server_faults import ask, same
+
+ROWS = np.random.default_rng(0).normal(size=(400, 3))
+
+
+class Command:
+    """A command of adaline, in a process and a folder of its own."""
+
+    def __init__(self, folder: Path, *words: str) -> None:
+        pipes = [os.pipe() for _ in range(3)]
+        self.number = os.fork()
+        if self.number == 0:
+            self._run(folder, words, pipes)
+        for mine in (pipes[0][0], pipes[1][1], pipes[2][1]):
+            os.close(mine)
+        self.stdin, self.stdout, self.stderr = pipes[0][1], os.fdopen(pipes[1][0]), os.fdopen(pipes[2][0])
+
+    def _run(self, folder: Path, words: tuple[str, ...], pipes: list[tuple[int, int]]) -> None:
+        code = 1
+        try:
+            for k, pipe in enumerate(pipes):
+                os.dup2(pipe[0 if k == 0 else 1], k)
+                for end in pipe:
+                    os.close(end)
+            os.chdir(folder)
+            sys.modules["__main__"] = ModuleType("__main__")  # workers import what they need, and not this file
+            code = main(list(words))
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            os._exit(code)
+
+    def end(self) -> int:
+        """Terminate the process, and return its exit code."""
+        os.kill(self.number, signal.SIGTERM)
+        return os.waitstatus_to_exitcode(os.waitpid(self.number, 0)[1])
+
+
+def learned(first: int, last: int) -> Any:
+    """Return the model of the first ten rows, with others."""
+    model = LMS().fit(ROWS[:10, :2], ROWS[:10, 2])
+    return model.partial_fit(ROWS[first:last, :2], ROWS[first:last, 2]) if last > first else model
+
+
+def named(first: int, last: int) -> list[dict[str, float]]:
+    """Return rows as clients send them."""
+    return [dict(zip(("x0", "x1", "y"), row, strict=True)) for row in ROWS[first:last].tolist()]
+
+
+def serve_by_workers(folder: Path) -> str:
+    """Let one process learn and others predict by what it has learned."""
+    save(learned(0, 0), folder / "m.adaline")
+    command = Command(folder, "serve", "m.adaline", "--learn", "--journal", "rows", "--workers", "2", "--port", "0")
+    found = re.fullmatch(r"serving m on http://(127\.0\.0\.1:\d+)\n", command.stdout.readline())
+    assert found is not None, command.stderr.read()
+
+    def asked(path: str, body: Any = None) -> Any:
+        status, said = ask(HTTPConnection(found[1], timeout=60), "GET" if body is None else "POST", path, body)
+        return status if status != 200 else said if path == "/file" else json.loads(said)
+
+    assert asked("/learn", {"rows": named(10, 20)}) == {"learned": 10, "rows_seen": 20}
+    assert asked("/learn", {"rows": named(20, 40)})["rows_seen"] == 40
+    (folder / "now.adaline").write_bytes(asked("/file"))
+    expected, until = learned(10, 40).predict([[1.0, 2.0]]).tolist(), time.monotonic() + 60
+    while asked("/predict", {"rows": [[1.0, 2.0]]})["predictions"] != expected:
+        assert time.monotonic() < until, "workers do not see what was learned"
+        time.sleep(0.05)
+    assert asked("")["rows_seen"] == 40
+    assert asked("/nothing") == 404
+    assert command.end() == 0
+    assert same(load(folder / "now.adaline"), learned(10, 40))
+    return "workers predicted by what one process learned"
+
+
+def learn_until_terminated(folder: Path) -> str:
+    """Terminate a command that learns from a pipe: what it has read is learned and saved."""
+    save(learned(0, 0), folder / "pipe.adaline")
+    command = Command(folder, "learn", "pipe.adaline", "-", "--every", "100", "--journal", "j")
+    os.write(command.stdin, "".join(f"{json.dumps(row)}\n" for row in named(10, 355)).encode())
+    while "300 rows" not in (line := command.stderr.readline()):  # the others were read with them
+        assert line, "it has ended"
+    assert command.end() == 143
+    assert "terminated; what was learned until then is saved" in command.stderr.read()
+    assert "saved: pipe.adaline" in command.stdout.read()
+    model = load(folder / "pipe.adaline")
+    assert model.rows_seen_ == 355
+    assert same(model, learned(10, 355))
+    return "a command that was terminated has learned what it read"
+
+
+if __name__ == "__main__":
+    folder, (kills, seed) = Path(sys.argv[1]), map(int, sys.argv[2:])
+    began = time.monotonic()
+    print(f"{kills} learners: {faults.main(folder, kills, seed)} batches, {time.monotonic() - began:.0f} s", flush=True)
+    print(learn_until_terminated(folder))
+    print(serve_by_workers(folder), flush=True)
+    began = time.monotonic()
+    known = server_faults.main(folder / "server", kills, seed)
+    changes = ", ".join(f"{count} {kind}" for kind, count in sorted(known.changes.items()))
+    print(f"{kills} servers: {sum(known.serials)} batches, {changes}, {time.monotonic() - began:.0f} s")
