@@ -196,6 +196,8 @@ def test_progressive_errors_are_of_rows_before_they_are_learned(tmp_path: Path) 
             told.learn_one(row, target)
         assert learner.progressive.rows == 60
         assert learner.progressive.mean == pytest.approx(np.mean(errors), rel=1e-12)
+        weights = np.exp(np.arange(60) / module.RECENT)
+        assert learner.progressive.recent == pytest.approx(np.average(errors, weights=weights), rel=1e-12)
     with Learner(model, tmp_path) as learner:
         assert learner.progressive.mean == pytest.approx(np.mean(errors), rel=1e-12)
 

@@ -54,7 +54,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 """Names of challengers, which are those of folders."""
 SCANNED, SUMMED, NUMBERS = 1024, 2**16, 2**20
 """Rows of a block of systems that learn row by row, the most of others, and numbers of X in a block of these."""
-RECENT = 1000.0  # rows that the recent error is about
+RECENT = 1000.0  # rows that the recent error is about: a row counts by exp(-age / RECENT)
 WORST = 1e200  # the largest error that is counted, so that means are finite
 LEAST = float(np.finfo(np.float64).eps)  # probability of a label that is counted, so that no row has an endless loss
 SHARE = 4.0  # times that publishing took, which pass before the next
@@ -714,13 +714,13 @@ class _LearningModel:
         except AdalineError:  # outputs overflow, of a model that has diverged
             return
         before, error, recent_error, loss, recent_loss = self.totals
-        fade = math.exp(-len(errors) / RECENT) if before else 0.0
+        share = math.expm1(-len(errors) / RECENT) / math.expm1(-(before + len(errors)) / RECENT)
         self.totals = ErrorTotals(
             before + len(errors),
             error + float(errors.sum()),
-            fade * recent_error + (1.0 - fade) * float(errors.mean()),
+            recent_error + share * (float(errors.mean()) - recent_error),
             loss + float(losses.sum()),
-            fade * recent_loss + (1.0 - fade) * float(losses.mean()),
+            recent_loss + share * (float(losses.mean()) - recent_loss),
         )
 
     def learn(self, rows: DecodedRows, after: Any = None) -> None:

@@ -2,11 +2,13 @@
 // The page of a service: what a model is, a form made from its columns, and the progressive error as it goes.
 const $ = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
+const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 }); // 50M
 let model = null; // the name of the model shown
 let token = "";
 
 const number = (value, digits = 6) =>
   value === null || value === undefined ? "–" : typeof value === "number" ? String(Number(value.toPrecision(digits))) : String(value);
+const short = (value) => (Math.abs(value) < 1e5 ? number(value, 3) : Math.abs(value) < 1e15 ? COMPACT.format(value) : value.toExponential(1));
 const counted = (value) => (value === null ? "?" : value.toLocaleString("en"));
 
 function element(tag, text, className) {
@@ -164,9 +166,9 @@ function plot(history) {
   const high = Math.max(sorted[Math.floor(0.98 * (sorted.length - 1))] * 1.1, sorted[0]) || 1;
   const x = (value) => (last === first ? (left + right) / 2 : left + ((value - first) / (last - first)) * (right - left));
   const y = (value) => bottom - (Math.min(value, high) / high) * (bottom - top);
-  for (const at of ticks(0, high, 4)) {
+  for (const at of ticks(0, high, 5)) {
     svg.append(shape("line", { x1: left, x2: right, y1: y(at), y2: y(at), class: "grid" }));
-    svg.append(shape("text", { x: left - 8, y: y(at) + 4, "text-anchor": "end" }, number(at, 3)));
+    svg.append(shape("text", { x: left - 8, y: y(at) + 4, "text-anchor": "end" }, short(at)));
   }
   for (const at of last === first ? [first] : ticks(first, last, 4)) {
     svg.append(shape("text", { x: Math.min(Math.max(x(at), left + 20), right - 20), y: 286, "text-anchor": "middle" }, at.toLocaleString("en")));
@@ -211,15 +213,15 @@ function describe(about) {
   const error = about.progressive_error;
   $("learning").hidden = !error;
   if (error && error.rows) {
-    $("error-text").textContent = `The ${about.classes ? "share of wrong labels" : "mean squared error"} of ${counted(error.rows)} rows, each predicted before it was learned: ${number(error.mean, 4)}; of late ${number(error.recent, 4)}.${
-      about.classes && error.loss !== null ? ` Their log loss: ${number(error.loss, 4)}; of late ${number(error.recent_loss, 4)}.` : ""
+    $("error-text").textContent = `The ${about.classes ? "share of wrong labels" : "mean squared error"} of ${counted(error.rows)} rows, each predicted before it was learned: ${short(error.mean)}; of late ${short(error.recent)}.${
+      about.classes && error.loss !== null ? ` Their log loss: ${short(error.loss)}; of late ${short(error.recent_loss)}.` : ""
     }`;
   }
   const scores = Object.entries(about.scores || {});
   $("scores").hidden = scores.length < 2;
   if (scores.length > 1) {
     $("scores").replaceChildren();
-    for (const cells of [["", "all rows", "of late"], ...scores.map(([name, one]) => [name, number(one.mean, 4), number(one.recent, 4)])]) {
+    for (const cells of [["", "all rows", "of late"], ...scores.map(([name, one]) => [name, short(one.mean), short(one.recent)])]) {
       const line = element("tr");
       for (const cell of cells) line.append(element(cells[0] ? "td" : "th", cell));
       $("scores").append(line);
