@@ -1,7 +1,7 @@
 """Learners, servers and commands as processes: `python -m tests.serve.processes FOLDER KILLS SEED`.
 
 Each is forked from this one, so that nothing is imported again: so many learners and so many servers are killed under
-load, `adaline serve --workers 2` learns, predicts and drains, and `adaline learn -` is terminated. A line is printed of
+load, a service with a worker learns, predicts and drains, and `adaline learn -` is terminated. A line is printed of
 each.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import sys
 import time
@@ -22,6 +21,9 @@ import numpy as np
 
 from adaline import LMS, load, save
 from adaline.cli import main
+from adaline.serve import app
+from adaline.serve.server import Address
+from adaline.serve.workers import run_workers
 from tests.serve import faults, server_faults
 from tests.serve.server_faults import ask, same
 
@@ -48,7 +50,6 @@ class Command:
                 for end in pipe:
                     os.close(end)
             os.chdir(folder)
-            sys.modules["__main__"] = ModuleType("__main__")  # workers import what they need, and not this file
             code = main(list(words))
             sys.stdout.flush()
             sys.stderr.flush()
@@ -72,15 +73,26 @@ def named(first: int, last: int) -> list[dict[str, float]]:
     return [dict(zip(("x0", "x1", "y"), row, strict=True)) for row in ROWS[first:last].tolist()]
 
 
-def serve_by_workers(folder: Path) -> str:
-    """Let one process learn and others predict by what it has learned."""
+def serve_by_a_worker(folder: Path) -> str:
+    """Let one process learn, and another predict by what it has learned."""
     save(learned(0, 0), folder / "m.adaline")
-    command = Command(folder, "serve", "m.adaline", "--learn", "--journal", "rows", "--workers", "2", "--port", "0")
-    found = re.fullmatch(r"serving m on http://(127\.0\.0\.1:\d+)\n", command.stdout.readline())
-    assert found is not None, command.stderr.read()
+    listening = Address(port=0).bound()
+    port, owner = listening.getsockname()[1], os.fork()
+    if owner == 0:
+        try:
+            sys.modules["__main__"] = ModuleType("__main__")  # workers import what they need, and not this file
+            (folder / "published").mkdir()
+            service = app([folder / "m.adaline"], learn=True, publish=folder / "published")
+            run_workers(service, folder / "published", listening, Address(), 1, "serving")
+            os._exit(0)
+        finally:
+            os._exit(1)
+    listening.close()
 
     def asked(path: str, body: Any = None) -> Any:
-        status, said = ask(HTTPConnection(found[1], timeout=60), "GET" if body is None else "POST", path, body)
+        connection = HTTPConnection("127.0.0.1", port, timeout=60)
+        status, said = ask(connection, "GET" if body is None else "POST", path, body)
+        connection.close()
         return status if status != 200 else said if path == "/file" else json.loads(said)
 
     assert asked("/learn", {"rows": named(10, 20)}) == {"learned": 10, "rows_seen": 20}
@@ -92,9 +104,10 @@ def serve_by_workers(folder: Path) -> str:
         time.sleep(0.05)
     assert asked("")["rows_seen"] == 40
     assert asked("/nothing") == 404
-    assert command.end() == 0
+    os.kill(owner, signal.SIGTERM)
+    assert os.waitpid(owner, 0)[1] == 0
     assert same(load(folder / "now.adaline"), learned(10, 40))
-    return "workers predicted by what one process learned"
+    return "a worker predicted by what another process learned"
 
 
 def learn_until_terminated(folder: Path) -> str:
@@ -118,7 +131,7 @@ if __name__ == "__main__":
     began = time.monotonic()
     print(f"{kills} learners: {faults.main(folder, kills, seed)} batches, {time.monotonic() - began:.0f} s", flush=True)
     print(learn_until_terminated(folder))
-    print(serve_by_workers(folder), flush=True)
+    print(serve_by_a_worker(folder), flush=True)
     began = time.monotonic()
     known = server_faults.main(folder / "server", kills, seed)
     changes = ", ".join(f"{count} {kind}" for kind, count in sorted(known.changes.items()))

@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,15 @@ TABLE = table()
 NUMBERS = TABLE.select(["a", "b", "kind"])
 
 
+FITTED: dict[str, Any] = {}
+
+
 def fitted(system: Any, target: str = "y", **options: Any) -> Any:
-    return system.fit(open_table(TABLE, target=target, features=["a", "b", "kind"], **options))
+    """Return a model of the table, which is fitted once."""
+    key = f"{system!r} {target} {options}"
+    if key not in FITTED:
+        FITTED[key] = system.fit(open_table(TABLE, target=target, features=["a", "b", "kind"], **options))
+    return deepcopy(FITTED[key])
 
 
 @pytest.fixture(scope="module")

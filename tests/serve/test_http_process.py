@@ -35,6 +35,13 @@ def test_a_signal_right_after_the_line_ends_the_service(folder: Path, monkeypatc
     assert began == [True]
 
 
+def test_workers_are_as_many_as_were_asked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = []
+    monkeypatch.setattr("adaline.serve.workers.run_workers", lambda *given: begun.append(given[4]))
+    assert main(["serve", str(folder / "mass.adaline"), "--port", "0", "--workers", "3"]) == 0
+    assert begun == [3]
+
+
 def test_what_cannot_be_served_is_one_line_and_exit_code_2(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = str(folder / "mass.adaline")
     for arguments, message in (

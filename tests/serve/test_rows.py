@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from datetime import date, timedelta
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -56,13 +57,24 @@ CASES: dict[str, tuple[Any, dict[str, Any], list[str]]] = {
 }
 
 
-def fitted(name: str) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
-    """Return a model fitted to a table, and other rows: as they are, and with the columns of the model alone."""
+@cache
+def model_of(name: str) -> Any:
+    """Return the model of a case."""
     model, options, columns = CASES[name]
     more = options if "formula" in options else {"target": "t", **options}
-    frame, other = table(), table(1)
-    model = type(model)(**model.get_params()).fit(open_table(frame[[*columns, "t"]], **more))
-    return model, other, other[columns]
+    return model.fit(open_table(table()[[*columns, "t"]], **more))
+
+
+def fitted(name: str) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
+    """Return a model fitted to a table, and other rows: as they are, and with the columns of the model alone."""
+    other = table(1)
+    return deepcopy(model_of(name)), other, other[CASES[name][2]]
+
+
+@cache
+def level_model() -> Any:
+    """Return a model of a number and a category."""
+    return LMS().fit(open_table(table()[["a", "level", "t"]], target="t"))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -162,8 +174,7 @@ BAD: dict[str, tuple[Any, int | None, str | None]] = {
 @pytest.mark.parametrize("name", BAD)
 def test_faults_are_named_by_row_and_column(name: str) -> None:
     rows, row, column = BAD[name]
-    frame = table()
-    model = LMS().fit(open_table(frame[["a", "level", "t"]], target="t"))
+    model = level_model()
     with pytest.raises(BadRows) as caught:
         decode_rows(model, rows, target=True, most_columns=20)
     assert (caught.value.row, caught.value.column) == (row, column), caught.value
@@ -228,7 +239,7 @@ def test_numbers_are_taken_at_once_to_the_same_bits() -> None:
 
 
 def test_arrow_tables_that_would_grow_are_refused_before_they_do() -> None:
-    model = LMS().fit(open_table(table()[["a", "level", "t"]], target="t"))
+    model = level_model()
     layout, n = RowLayout.of(model), 100_000
     codes = pa.array(np.zeros(n, np.int8))
     before = pa.total_allocated_bytes()
