@@ -6,7 +6,7 @@
     {"type": "noise", "task", "points", "amount", "seed"}           the points, moved at random
     {"type": "fit", "slot": 0, "task", "points", "recipe", "model"} fit a system; its trace is kept in the slot
     {"type": "frame", "slot": 0, "moment": 3, "window": {...}}      what is drawn of it at a moment
-    {"type": "python", "slot": 0, "moment": 3}                      the same as a program
+    {"type": "python", "moments": [3, 3], "instrument": {...}}      all that is shown as a program
     {"type": "instrument", "name", "task", "points", "recipe", "settings"}
 
 Every message has an `id`, which its answer repeats. An answer that says `"type": "error"` has a `message`.
@@ -24,6 +24,7 @@ import numpy as np
 from adaline.errors import AdalineError
 from adaline.playground.boards import GENERATORS, MOST_POINTS, TASKS, Board, Recipe, check_points
 from adaline.playground.forms import ModelSpec
+from adaline.playground.instruments import INSTRUMENTS
 from adaline.playground.pictures import Window
 
 LONGEST_MESSAGE = 2_000_000  # bytes
@@ -56,10 +57,10 @@ class FrameMessage:
 
 @dataclass(frozen=True)
 class CodeMessage:
-    """Write the trace in a slot at a moment as a program."""
+    """Write the traces at their moments, and the instrument beside them, as a program."""
 
-    slot: int
-    moment: int
+    moments: tuple[int, ...]
+    instrument: tuple[str, Mapping[str, Any]] | None
 
 
 @dataclass(frozen=True)
@@ -83,9 +84,9 @@ class InstrumentMessage:
     """Run an instrument on the points."""
 
     name: str
+    settings: Mapping[str, Any]
     board: Board
     recipe: Recipe | None
-    settings: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -155,10 +156,9 @@ def read_message(given: Mapping[str, Any]) -> Message:
         case "frame":
             return FrameMessage(_slot(given), _whole(given, "moment", 0, 10**6), _window(given))
         case "python":
-            return CodeMessage(_slot(given), _whole(given, "moment", 0, 10**6))
+            return CodeMessage(_moments(given), _instrument(given))
         case "instrument":
-            settings = _object(given, "settings") if "settings" in given else {}
-            return InstrumentMessage(_text(given, "name"), _board(given), _recipe(given), settings)
+            return InstrumentMessage(*_named(given), _board(given), _recipe(given))
         case other:
             raise BadMessage(f"there is no message of type {other[:40]!r}")
 
@@ -193,6 +193,25 @@ def _whole(given: Mapping[str, Any], name: str, least: int, most: int) -> int:
 
 def _slot(given: Mapping[str, Any]) -> int:
     return _whole(given, "slot", 0, SLOTS - 1) if "slot" in given else 0
+
+
+def _moments(given: Mapping[str, Any]) -> tuple[int, ...]:
+    moments = given.get("moments")
+    if not isinstance(moments, list) or not 1 <= len(moments) <= SLOTS:
+        raise BadMessage(f"moments must be a list of 1 to {SLOTS} whole numbers, one a board")
+    return tuple(_whole({"moment": one}, "moment", 0, 10**6) for one in moments)
+
+
+def _instrument(given: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
+    return None if given.get("instrument") is None else _named(_object(given, "instrument"))
+
+
+def _named(given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the name of an instrument, and its settings."""
+    name = _text(given, "name")
+    if name not in INSTRUMENTS:
+        raise BadMessage(f"there is no instrument {name!r}")
+    return name, _object(given, "settings") if "settings" in given else {}
 
 
 def _board(given: Mapping[str, Any]) -> Board:

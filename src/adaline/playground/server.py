@@ -5,8 +5,10 @@
     GET /board.json     the board that the page opens with, where it was started on a table; else null
     /ws                 messages (see `messages`)
 
-A page sends its next request for a frame when it has the last one, so that a slow page skips frames. Of fits that wait
-in one slot only the newest is computed. Pages of other sites are refused by their origin.
+A page sends its next request for a frame when it has the last one, so that a slow page skips frames; of fits, frames and
+charts that wait in one slot only the newest is computed, and the others are answered as skipped. A page that sends more
+than MOST_WAITING messages and reads no answer is read no further until it does. A socket that closes ends its session,
+after the computation that is under way. Pages of other sites are refused by their origin.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from adaline.playground.session import Session
 
 HERE = ["127.0.0.1", "localhost", "[::1]"]
 MOST_WAITING = 64  # messages of a page that are not answered yet
+REPLACED = ("fit", "frame", "instrument")  # messages that a newer one of their kind makes needless
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "connect-src 'self' ws://127.0.0.1:* ws://localhost:*; object-src 'none'; base-uri 'none'",
@@ -104,7 +107,7 @@ async def talk(socket: WebSocket) -> None:
         while (given := await waiting.get()) is not None:
             if "refused" in given:
                 found = {"id": given.get("id"), "type": "error", "message": given["refused"], "bad": True}
-            elif given.get("type") in ("fit", "frame") and newest.get(_place(given)) is not given:
+            elif given.get("type") in REPLACED and newest.get(_place(given)) is not given:
                 found = {"id": _identity(given), "type": "skipped"}
             else:
                 found = await run_in_threadpool(session.answer, given)

@@ -11,7 +11,7 @@ from adaline.errors import AdalineError
 from adaline.playground.boards import FARTHEST, GENERATORS, Board, Recipe
 from adaline.playground.code import as_python
 from adaline.playground.forms import form_of, systems_by_task
-from adaline.playground.instruments import INSTRUMENTS
+from adaline.playground.instruments import ALONE, INSTRUMENTS
 from adaline.playground.messages import (
     SLOTS,
     BadMessage,
@@ -65,7 +65,7 @@ class Session:
         match message:
             case SystemsMessage():
                 kinds = {kind: task for kind, (task, _) in GENERATORS.items()}
-                return {"type": "systems", "systems": systems_by_task(), "kinds": kinds}
+                return {"type": "systems", "systems": systems_by_task(), "kinds": kinds, "alone": list(ALONE)}
             case FormMessage(system):
                 return {"type": "form", **form_of(system)}
             case GenerateMessage(recipe):
@@ -79,20 +79,17 @@ class Session:
             case FitMessage():
                 return self._fit(message)
             case FrameMessage(slot, moment, window):
-                found = self._trace(slot)
-                return {"type": "frame", "slot": slot, **picture(found, min(moment, len(found) - 1), window)}
-            case CodeMessage(slot, moment):
-                found = self._trace(slot)
-                return {"type": "python", "code": as_python(found, min(moment, len(found) - 1))}
-            case InstrumentMessage(name, board, recipe, settings):
-                if name not in INSTRUMENTS:
-                    raise BadMessage(f"there is no instrument {name!r}")
+                return {"type": "frame", "slot": slot, **picture(*self._at(slot, moment), window)}
+            case CodeMessage(moments, chart):
+                found, *others = (self._at(slot, moment) for slot, moment in enumerate(moments))
+                return {"type": "python", "code": as_python(*found, others[0] if others else None, chart)}
+            case InstrumentMessage(name, settings, board, recipe):
                 found_chart = INSTRUMENTS[name](board, _fresh(recipe, board), settings)
                 return {"type": "instrument", "name": name, **found_chart}
 
     def _fit(self, message: FitMessage) -> dict[str, Any]:
         self.traces[message.slot] = None
-        found = trace(message.board, message.model)
+        found = trace(message.board, message.model, message.recipe)
         self.traces[message.slot] = found
         curve = errors(found, _fresh(message.recipe, message.board))
         return {
@@ -108,11 +105,12 @@ class Session:
             "call": found.spec.call,
         }
 
-    def _trace(self, slot: int) -> Trace:
+    def _at(self, slot: int, moment: int) -> tuple[Trace, int]:
+        """Return the trace in a slot, and a moment that it has."""
         found = self.traces[slot]
         if found is None:
             raise BadMessage("nothing has been fitted there yet")
-        return found
+        return found, min(moment, len(found) - 1)
 
 
 def _fresh(recipe: Recipe | None, board: Board) -> Board | None:

@@ -28,7 +28,7 @@ from adaline.errors import AdalineError, InvalidData
 from adaline.input.basis import rows_through_basis
 from adaline.losses import Logistic, Softmax
 from adaline.penalties import RidgePenalty
-from adaline.playground.boards import Board
+from adaline.playground.boards import Board, Recipe
 from adaline.playground.forms import ModelSpec
 from adaline.solvers.smooth.newton import DescentResult, newton
 from adaline.solvers.smooth.problem import build_problem
@@ -90,6 +90,7 @@ class Trace:
     positions : how far learning is at each moment; the first may be 0, before anything was learned.
     fitted : the system after `fit`, which is the last moment.
     notes : what the fit warned of.
+    recipe : how the points were generated, before any was moved by hand; None where they were not.
     kept : models that were made on the way, by moment.
     """
 
@@ -99,6 +100,7 @@ class Trace:
     positions: list[int]
     fitted: Any
     notes: list[str]
+    recipe: Recipe | None = None
     kept: dict[int, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -131,7 +133,7 @@ class Trace:
         return [[float(w) for w in (start if one is None else one)] for one in path]
 
 
-def trace(board: Board, spec: ModelSpec) -> Trace:
+def trace(board: Board, spec: ModelSpec, recipe: Recipe | None = None) -> Trace:
     """Return the trace of a system on a board; what cannot be learned raises the error of its fit."""
     if len(board.points) == 0:
         raise InvalidData("the board is empty: put points on it first")
@@ -139,7 +141,7 @@ def trace(board: Board, spec: ModelSpec) -> Trace:
     with quiet() as told:
         fitted = fitted_to(board, deepcopy(system))
     notes = list(dict.fromkeys(str(one.message) for one in told))
-    known = {"board": board, "spec": spec, "fitted": fitted, "notes": notes}
+    known = {"board": board, "spec": spec, "fitted": fitted, "notes": notes, "recipe": recipe}
     if _takes_rows(system, board, fitted):
         return _by_rows(system, known)
     if isinstance(system, OnlineSystem) or spec.system in ITERATIONS or _counts(spec):

@@ -6,6 +6,7 @@ const W = 880, H = 660, UNIT = W / (VIEW.right - VIEW.left);
 const CELLS = { columns: 160, rows: 120 };
 const MANY = 1500; // points beyond which the canvas draws them
 const AMBIGUOUS = 255;
+const REACH = 0.22, FINGER = 0.45; // how near to a point the pointer takes it
 
 export const windowMessage = { ...VIEW, ...CELLS };
 export const px = (x) => (x - VIEW.left) * UNIT;
@@ -44,7 +45,7 @@ export class Board {
     this.cells.height = CELLS.rows;
     this.svg = svg("svg", { viewBox: `0 0 ${W} ${H}`, tabindex: 0, role: "application", id: `board-${slot}` });
     this.layers = {};
-    for (const name of ["grid", "band", "under", "residuals", "points", "over", "cursor"]) {
+    for (const name of ["grid", "names", "band", "under", "residuals", "points", "over", "cursor"]) {
       this.layers[name] = svg("g", { class: `layer-${name}` });
       this.svg.append(this.layers[name]);
     }
@@ -77,7 +78,7 @@ export class Board {
     return [round(clamp(x, VIEW.left, VIEW.right)), round(clamp(y, VIEW.low, VIEW.high))];
   }
 
-  near([x, y], reach = 0.22) {
+  near([x, y], reach = REACH) {
     let best = null, least = reach * reach;
     this.app.state.points.forEach(([a, b], i) => {
       const d = (a - x) ** 2 + (b - y) ** 2;
@@ -90,25 +91,38 @@ export class Board {
     const area = this.svg;
     area.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
-      const here = this.place(event), found = this.near(here), tool = this.app.tool;
+      const reach = event.pointerType === "touch" ? FINGER : REACH;
+      const here = this.place(event), found = this.near(here, reach), tool = this.app.tool;
       area.setPointerCapture(event.pointerId);
+      event.preventDefault();
+      area.focus({ preventScroll: true });
+      if (this.handle && Math.hypot(here[0] - this.handle.at[0], here[1] - this.handle.at[1]) < 1.5 * reach) {
+        this.drag = { turn: this.handle.turn };
+        return;
+      }
       this.app.remember();
       if (tool === "erase") { this.drag = { erase: true }; this.erase(here); }
       else if (tool === "brush") { this.drag = { brush: true }; this.brush(here); }
       else if (found !== null) this.drag = { move: found };
       else if (tool === "add") this.app.add(here);
       else this.app.forget();
-      event.preventDefault();
-      area.focus({ preventScroll: true });
     });
     area.addEventListener("pointermove", (event) => {
       if (!this.drag) return;
       const here = this.place(event);
-      if (this.drag.erase) this.erase(here);
+      if (this.drag.turn) this.drag.turn(here);
+      else if (this.drag.erase) this.erase(here);
       else if (this.drag.brush) this.brush(here);
       else this.app.move(this.drag.move, here);
     });
-    const end = () => { if (this.drag) { this.drag = null; this.app.settle(); } };
+    const end = () => {
+      if (!this.drag) return;
+      const { turn, move } = this.drag;
+      this.drag = null;
+      if (turn) return;
+      if (move !== undefined && this.app.state.points[move]) this.app.say(t("moved", { x: this.app.state.points[move][0], y: this.app.state.points[move][1] }));
+      this.app.settle();
+    };
     area.addEventListener("pointerup", end);
     area.addEventListener("pointercancel", end);
     area.addEventListener("contextmenu", (event) => {
@@ -188,9 +202,20 @@ export class Board {
       const k = task === "numbers" ? 0 : task === "clusters" ? (labels && labels.length === points.length ? labels[i] % COLOURS : 0) : label;
       const look = `${k} ${size}`;
       if (one.dataset.look !== look) { one.dataset.look = look; one.dataset.k = k; one.setAttribute("d", shape(k, size)); }
-      one.setAttribute("transform", `translate(${px(x).toFixed(1)},${py(y).toFixed(1)})`);
+      const place = `translate(${px(x).toFixed(1)},${py(y).toFixed(1)})`;
+      if (one.place !== place) { one.place = place; one.setAttribute("transform", place); }
     }
+    this.axisNames();
     this.marks();
+  }
+
+  axisNames() {
+    const { names, task } = this.app.state, layer = this.layers.names;
+    const told = names ? [names.across, names.up].join("\n") : "";
+    if (layer.told === told) return;
+    layer.told = told;
+    layer.replaceChildren();
+    if (names && task !== "clusters") layer.append(svg("text", { class: "tick", x: W - 10, y: H - 34, "text-anchor": "end" }, names.across), svg("text", { class: "tick", x: 10, y: 26 }, names.up));
   }
 
   marks() {
@@ -308,11 +333,9 @@ export class Board {
     if (known(frame.lower)) this.layers.band.append(svg("path", { class: "band", d: between(frame.lower, frame.upper) }));
     if (frame.inner && known(frame.inner[0])) this.layers.band.append(svg("path", { class: "band", d: between(...frame.inner) }));
     const { points } = this.app.state;
-    if (points.length <= 400) {
-      points.forEach(([x, y], i) => {
-        const there = frame.predicted[i];
-        if (there != null) this.layers.residuals.append(svg("line", { class: "residual", x1: px(x), x2: px(x), y1: py(y), y2: clamp(py(there), -2000, 2660) }));
-      });
+    if (points.length <= MANY) {
+      const strokes = points.map(([x, y], i) => (frame.predicted[i] == null ? "" : `M${px(x).toFixed(1)},${py(y).toFixed(1)}V${clamp(py(frame.predicted[i]), -2000, 2660).toFixed(1)}`));
+      this.layers.residuals.append(svg("path", { class: "residual", d: strokes.join("") }));
     }
     this.layers.over.append(svg("path", { class: "fitted", d: path(frame.curve) }));
   }

@@ -4,7 +4,7 @@ import { el, hasText, show, svg, t } from "./dom.js";
 const W = 400, H = 240, LEFT = 54, RIGHT = 12, TOP = 12, BOTTOM = 38;
 const DASHES = ["", "7 4", "2 4", "10 3 2 3", "1 3", "14 4"];
 const STROKES = ["s0", "s1", "s2", "s3", "s4", "s5"];
-const name = (key) => (hasText(`line ${key}`) ? t(`line ${key}`) : key);
+const name = ({ name: key, value }) => (hasText(`line ${key}`) ? t(`line ${key}`, { value }) : key);
 
 function scale(low, high, from, to, log) {
   const f = log ? Math.log10 : (x) => x;
@@ -75,7 +75,7 @@ export function lineChart(box, chart, labels, here = null) {
     const dots = line.y.length <= 24 ? line.y.map((y, i) => [at[i], y]).filter(([, y]) => y != null && !(logY && y <= 0)) : [];
     for (const [x, y] of dots) picture.append(svg("circle", { class: `c${k % 5}`, cx: sx(x), cy: sy(y), r: 2.6 }));
     const swatch = svg("svg", { viewBox: "0 0 26 10", "aria-hidden": "true" }, svg("line", { ...look, x1: 0, x2: 26, y1: 5, y2: 5 }));
-    legend.append(el("li", {}, swatch, ` ${name(line.name)}`));
+    legend.append(el("li", {}, swatch, ` ${name(line)}`));
   });
   for (const x of [chart.mark, here]) {
     if (x != null && x >= x0 && x <= x1) picture.append(svg("line", { class: "here", x1: sx(x), x2: sx(x), y1: TOP, y2: H - BOTTOM }));
