@@ -8,6 +8,7 @@
 # make test-oldest  the same with the lowest versions of the dependencies that pyproject.toml allows
 # make bench  side by side with the peers: docs/benchmarks.md
 # make wheel  a wheel for this machine and its like, checked in an empty environment: dist/
+# make recordings  the scenes that the documentation shows, again: docs/assets/recordings
 # make docs   the documentation with its gallery: site/     make clean  remove what these made
 # make sanitize  the kernels' tests under the address and undefined-behaviour sanitizers
 # make test-arm  the kernels against their references on ARM, compiled across and run by qemu
@@ -29,7 +30,7 @@ export PYTHONUTF8 := 1
 # Byte code is written, whatever the shell says: without it every process of the tests compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick test-spark test-gpu test-oldest test-pure test-arm sanitize fuzz lint lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-service test-browser
+.PHONY: demo test quick test-spark test-gpu test-oldest test-pure test-arm sanitize fuzz lint lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-service test-browser recordings
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.run
@@ -132,6 +133,9 @@ bench: $(VENV)/.bench
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "documentation: site/index.html"
+
+recordings: $(VENV)/.installed
+	$(BIN)/python docs/making/recordings.py
 
 # python -m build makes the source archive and, from it, the wheel. On Linux auditwheel gives the wheel the name of the
 # oldest systems it runs on, and refuses it where they are newer than those of glibc 2.28.

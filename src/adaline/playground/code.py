@@ -1,4 +1,4 @@
-"""As Python: the lines that give the models of a page at a moment, to the last bit of their coefficients, and its chart."""
+"""As Python: the lines that give the models of a page at a moment, to the last bit of their weights, and its chart."""
 
 from __future__ import annotations
 

@@ -91,8 +91,8 @@ def bound(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dic
 def ridge(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return, by the penalty of `Ridge` on powers of x, its errors, its weights, or how much it damps directions.
 
-    Along an eigenvector of X'X with eigenvalue d, ridge keeps d / (d + penalty) of the least-squares answer. Weights are
-    those of columns with standard deviation 1; of the powers the first PATHS are shown.
+    Along an eigenvector of X'X with eigenvalue d, ridge keeps d / (d + penalty) of the least-squares answer. Weights
+    are those of columns with standard deviation 1; of the powers the first PATHS are shown.
     """
     _need(board, 4)
     degree = _whole(settings, "degree", 8, 1, 12)

@@ -5,10 +5,10 @@
     GET /board.json     the board that the page opens with, where it was started on a table; else null
     /ws                 messages (see `messages`)
 
-A page sends its next request for a frame when it has the last one, so that a slow page skips frames; of fits, frames and
-charts that wait in one slot only the newest is computed, and the others are answered as skipped. A page that sends more
-than MOST_WAITING messages and reads no answer is read no further until it does. A socket that closes ends its session,
-after the computation that is under way. Pages of other sites are refused by their origin.
+A page sends its next request for a frame when it has the last one, so that a slow page skips frames; of fits, frames
+and charts that wait in one slot only the newest is computed, and the others are answered as skipped. A page that sends
+more than MOST_WAITING messages and reads no answer is read no further until it does. A socket that closes ends its
+session, after the computation that is under way. Pages of other sites are refused by their origin.
 """
 
 from __future__ import annotations
