@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import redirect_stdout
 from io import StringIO
 from typing import Any
@@ -14,11 +15,11 @@ from adaline import LogisticRegression, Perceptron
 from adaline.basis import BASES
 from adaline.playground.boards import GENERATORS, Recipe
 from adaline.playground.code import as_python
-from adaline.playground.forms import BASES_HERE, ModelSpec, form_of, systems_by_task
-from adaline.playground.instruments import INSTRUMENTS
+from adaline.playground.forms import BASES_HERE, ModelSpec, fields_of, form_of, systems_by_task
+from adaline.playground.instruments import ALONE, INSTRUMENTS
 from adaline.playground.messages import LONGEST_MESSAGE, BadMessage, read_text
 from adaline.playground.pictures import Window, picture
-from adaline.playground.scenes import scenes
+from adaline.playground.scenes import PAGE, scenes
 from adaline.playground.session import Session
 from adaline.playground.traces import fitted_to, moments, quiet, trace, weights_of
 from adaline.systems import SYSTEMS, UNSUPERVISED
@@ -37,12 +38,12 @@ def fit(session: Session, kind: str, model: dict[str, Any], **more: Any) -> dict
     return session.answer({"id": 1, "type": "fit", **points_of(kind), "model": model, **more})
 
 
-def run(code: str) -> Any:
-    """Run a program of the page; return the model that it makes."""
+def run(code: str) -> dict[str, Any]:
+    """Run a program of the page; return what it makes, by name."""
     space: dict[str, Any] = {}
     with quiet(), redirect_stdout(StringIO()):
         exec(code, space)
-    return space["model"]
+    return space
 
 
 def state_of(model: Any) -> list[Any]:
@@ -63,7 +64,9 @@ def test_a_program_gives_the_model_of_its_moment_to_the_bit(task: str, name: str
     for moment in {len(found) - 1, len(found) // 2}:
         if found.positions[moment] == 0 or (found.unit == "step" and moment < len(found) - 1):
             continue
-        for ours, theirs in zip(state_of(found.model(moment)), state_of(run(as_python(found, moment))), strict=True):
+        for ours, theirs in zip(
+            state_of(found.model(moment)), state_of(run(as_python(found, moment))["model"]), strict=True
+        ):
             np.testing.assert_array_equal(ours, theirs)
 
 
@@ -167,6 +170,31 @@ def test_generated_points_are_on_the_board_and_the_same_each_time(kind: str) -> 
     assert np.abs(one.points[:, :2]).max() < 6
 
 
+def test_points_that_were_dragged_are_judged_by_fresh_ones_of_their_kind() -> None:
+    recipe = Recipe("line", 20, 0.5, 1)
+    points = recipe.board().points.tolist()
+    points[3] = [2.0, -2.5, 0]
+    message = {"id": 1, "type": "fit", "task": "numbers", "points": points, "recipe": vars(recipe)}
+    session = Session()
+    answer = session.answer({**message, "model": {"system": "LinearRegression"}})
+    fresh, model = recipe.board(fresh=True), session.traces[0].fitted  # type: ignore[union-attr]
+    assert answer["facts"]["fresh"] == pytest.approx(np.sqrt(np.mean((model.predict(fresh.X) - fresh.y) ** 2)))
+    assert "Recipe" not in session.answer({"id": 2, "type": "python", "moments": [0]})["code"]
+
+
+def test_points_that_are_held_back_judge() -> None:
+    points = Recipe("gaussians", 30, 0.9, 1).board().points
+    held, rest = points[2::3], np.delete(points, np.s_[2::3], axis=0)
+    message = {"id": 1, "type": "fit", "task": "classes", "points": rest.tolist(), "fresh": held.tolist()}
+    session = Session()
+    answer = session.answer({**message, "model": {"system": "Adaline"}})
+    model = session.traces[0].fitted  # type: ignore[union-attr]
+    assert answer["facts"]["fresh"] == np.mean(model.predict(held[:, :2]) != held[:, 2])
+    code = {"id": 2, "type": "python", "moments": [0], "instrument": {"name": "posterior"}}
+    space = run(session.answer(code)["code"])
+    assert space["chart"]["facts"] == session.answer({**message, **code["instrument"], "type": "instrument"})["facts"]
+
+
 # Forms
 
 
@@ -180,6 +208,23 @@ def test_forms_are_json_and_their_defaults_are_accepted(name: str) -> None:
         assert one["words"] or one["number"]
     plain = {one["name"]: one["default"] for one in form["fields"] if one["name"] != "epochs"}
     ModelSpec(name, plain).build()
+
+
+def test_fields_of_numbers_have_units() -> None:
+    texts = json.loads((PAGE / "texts.json").read_text(encoding="utf-8"))["page"]
+    kinds = [*SYSTEMS.values(), *UNSUPERVISED.values(), *(BASES[name] for name in BASES_HERE)]
+    numbers = {one["name"] for kind in kinds for one in fields_of(kind) if one.get("number")}
+    assert {f"unit-of {name}" for name in numbers} == {key for key in texts if key.startswith("unit-of ")}
+
+
+def test_texts_that_the_page_asks_for_are_there() -> None:
+    texts = json.loads((PAGE / "texts.json").read_text(encoding="utf-8"))["page"]
+    scripts = "".join(path.read_text(encoding="utf-8") for path in PAGE.iterdir() if path.name.endswith(".js"))
+    asked = set(re.findall(r'\bt\("([^"]+)"', scripts))
+    asked |= set(re.findall(r'data-(?:text|label)="([^"]+)"', (PAGE / "index.html").read_text(encoding="utf-8")))
+    assert asked <= texts.keys()
+    assert {f"kind {kind}" for kind in GENERATORS} <= texts.keys()
+    assert {f"chart {name}" for name in INSTRUMENTS} <= texts.keys()
 
 
 def test_bases_of_forms_are_there() -> None:
@@ -226,6 +271,12 @@ BAD = [
     {"type": "frame", "moment": 0, "window": {**WINDOW, "columns": 1000, "rows": 1000}},
     {"type": "frame", "moment": 0, "window": {**WINDOW, "left": 9}},
     {"type": "python", "moment": 0},
+    {"type": "python", "moments": [0]},
+    {"type": "python", "moments": [0, 0, 0]},
+    {"type": "python", "moments": ["0"]},
+    {"type": "python", "moments": [0], "instrument": {"name": "open"}},
+    {"type": "fit", **points_of("line"), "fresh": "none", "model": {"system": "LMS"}},
+    {"type": "fit", **points_of("line"), "fresh": [[1, 2]], "model": {"system": "LMS"}},
     {"type": "generate"},
     {"type": "generate", "recipe": {"kind": "gaussians", "count": 10**9, "noise": 0, "seed": 1}},
     {"type": "generate", "recipe": {"kind": "../x", "count": 10, "noise": 0, "seed": 1}},
@@ -327,6 +378,35 @@ def test_a_scene_runs_and_its_questions_can_be_answered(scene: dict[str, Any]) -
             assert not is_done(question, value), "what is to be done is done already"
 
 
+@pytest.mark.parametrize("scene", scenes(), ids=lambda scene: scene["id"])
+def test_a_scene_is_carried_away_as_python(scene: dict[str, Any]) -> None:
+    """The program of a step with all that is shown beside the board gives the same models and the same chart."""
+    state = max(states(scene), key=lambda one: bool(one.get("rival")) + bool(one.get("instrument")))
+    board, session = board_of(state), Session()
+    for slot, name in enumerate(("model", "rival")):
+        if state.get(name):
+            session.answer({"id": 1, "type": "fit", "slot": slot, **board, "model": state[name]})
+    chart = state.get("instrument")
+    moments = [10**6] * (2 if state.get("rival") else 1)
+    code = session.answer({"id": 2, "type": "python", "moments": moments, "instrument": chart})["code"]
+    assert len(code.splitlines()) < 30
+    made = run(code)
+    if chart and chart["name"] in ALONE:
+        assert ("model" if chart["name"] == "noise" else "chart") in made
+        return
+    for slot, name in enumerate(("model", "rival")):
+        if state.get(name):
+            for ours, theirs in zip(state_of(session.traces[slot].fitted), state_of(made[name]), strict=True):
+                np.testing.assert_array_equal(ours, theirs)
+    if chart:
+        shown = session.answer({"id": 3, "type": "instrument", **board, **chart})["facts"]
+        assert (
+            made["proof"].separable == shown["separable"]
+            if chart["name"] == "proof"
+            else made["chart"]["facts"] == shown
+        )
+
+
 def is_done(question: dict[str, Any], value: Any) -> bool:
     if "is" in question:
         return bool(value == question["is"])
@@ -379,8 +459,10 @@ def test_scenes_have_what_the_page_and_others_read() -> None:
         assert {"id", "lecture", "title", "steps"} <= scene.keys()
         assert 3 <= len(scene["steps"]) <= 6
         assert any("question" in step for step in scene["steps"]), scene["id"]
+        assert any("try" in step for step in scene["steps"]), scene["id"]
         for step in scene["steps"]:
             assert step["say"]
+            assert (step.get("question", {}).get("kind") == "choice") <= ("wrong" in step or "right" in step)
             assert ("ask" in step) == ("question" in step)
             assert ("options" in step) == (step.get("question", {}).get("kind") == "choice")
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from adaline.playground.boards import GENERATORS, Board, Recipe
+from adaline.playground.boards import Board, Recipe
 from adaline.playground.instruments import ALONE, filter_settings
 from adaline.playground.traces import ITERATIONS, Trace
 
 PER_LINE = 8
+BOARD = "from adaline.playground.boards import Board"
 IMPORT = re.compile(r"from (\S+) import (.+)")
 Chart = tuple[str, dict[str, Any]]  # an instrument and its settings
 
@@ -135,15 +136,18 @@ def _measured(trace: Trace, chart: Chart) -> list[str]:
 
 def _boards(trace: Trace) -> list[str]:
     """Return the lines that make `board` and `fresh`, of which a chart is made."""
-    board, recipe = trace.board, trace.recipe
-    lines = []
-    if recipe is None or not _makes(recipe, board):
-        columns = "X, y" if board.task == "classes" else "X, y, np.zeros(len(X))"
-        lines = [
-            "from adaline.playground.boards import Board",
-            f"board = Board({board.task!r}, np.column_stack([{columns}]))",
-        ]
-    if recipe is None or GENERATORS[recipe.kind][0] != board.task:
+    board, recipe, fresh = trace.board, trace.recipe, trace.fresh
+    lines = [] if recipe is not None and _makes(recipe, board) else [BOARD, f"board = {_literal(board, 'X', 'y')}"]
+    if fresh is None:
         return [*lines, "fresh = None"]
-    made = f"Recipe({recipe.kind!r}, {recipe.count}, {recipe.noise!r}, {recipe.seed})"
-    return [*lines, "from adaline.playground.boards import Recipe", f"fresh = {made}.board(fresh=True)"]
+    if recipe is not None and np.array_equal(recipe.board(fresh=True).points, fresh.points):
+        made = f"Recipe({recipe.kind!r}, {recipe.count}, {recipe.noise!r}, {recipe.seed})"
+        return [*lines, "from adaline.playground.boards import Recipe", f"fresh = {made}.board(fresh=True)"]
+    kept = [*_array("new_X", fresh.X), *_array("new_y", fresh.y)]
+    return [*lines, BOARD, *kept, f"fresh = {_literal(fresh, 'new_X', 'new_y')}"]
+
+
+def _literal(board: Board, x: str, y: str) -> str:
+    """Return the board of arrays that a program has."""
+    columns = f"{x}, {y}" if board.task == "classes" else f"{x}, {y}, np.zeros(len({x}))"
+    return f"Board({board.task!r}, np.column_stack([{columns}]))"

@@ -91,6 +91,7 @@ class Trace:
     fitted : the system after `fit`, which is the last moment.
     notes : what the fit warned of.
     recipe : how the points were generated, before any was moved by hand; None where they were not.
+    fresh : points that judge it; None where there are none.
     kept : models that were made on the way, by moment.
     """
 
@@ -101,6 +102,7 @@ class Trace:
     fitted: Any
     notes: list[str]
     recipe: Recipe | None = None
+    fresh: Board | None = None
     kept: dict[int, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -133,7 +135,7 @@ class Trace:
         return [[float(w) for w in (start if one is None else one)] for one in path]
 
 
-def trace(board: Board, spec: ModelSpec, recipe: Recipe | None = None) -> Trace:
+def trace(board: Board, spec: ModelSpec, recipe: Recipe | None = None, fresh: Board | None = None) -> Trace:
     """Return the trace of a system on a board; what cannot be learned raises the error of its fit."""
     if len(board.points) == 0:
         raise InvalidData("the board is empty: put points on it first")
@@ -141,7 +143,7 @@ def trace(board: Board, spec: ModelSpec, recipe: Recipe | None = None) -> Trace:
     with quiet() as told:
         fitted = fitted_to(board, deepcopy(system))
     notes = list(dict.fromkeys(str(one.message) for one in told))
-    known = {"board": board, "spec": spec, "fitted": fitted, "notes": notes, "recipe": recipe}
+    known = {"board": board, "spec": spec, "fitted": fitted, "notes": notes, "recipe": recipe, "fresh": fresh}
     if _takes_rows(system, board, fitted):
         return _by_rows(system, known)
     if isinstance(system, OnlineSystem) or spec.system in ITERATIONS or _counts(spec):

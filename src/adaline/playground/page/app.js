@@ -28,7 +28,7 @@ class App {
     this.moment = 0;
     this.slots = [{}, {}];
     this.chart = null;
-    this.state = { task: "classes", points: [], recipe: null, edited: true, names: null, model: { system: "Perceptron", settings: {} }, rival: null, instrument: null };
+    this.state = { task: "classes", points: [], recipe: null, edited: true, held: null, names: null, model: { system: "Perceptron", settings: {} }, rival: null, instrument: null };
   }
 
   async start() {
@@ -77,7 +77,7 @@ class App {
     $("help-text").append(...t("help-text").split("\n").map((one) => el("p", {}, one)));
     $("undo").addEventListener("click", () => this.undo());
     $("redo").addEventListener("click", () => this.redo());
-    $("clear").addEventListener("click", () => { this.remember(); this.change({ points: [], recipe: null, names: null }); });
+    $("clear").addEventListener("click", () => { this.remember(); this.change({ points: [], recipe: null, held: null, names: null }); });
     $("play").addEventListener("click", () => this.toggle());
     $("step").addEventListener("click", () => this.walk(this.moment + 1));
     $("back").addEventListener("click", () => this.walk(this.moment - 1));
@@ -203,9 +203,9 @@ class App {
   }
 
   pack() {
-    const { task, points, recipe, edited, names, model, rival, instrument } = this.state;
-    if (edited && points.length > MOST_SHARED) return null;
-    const text = JSON.stringify({ task, recipe, ...(edited ? { points } : {}), names, model, rival, instrument, moment: this.moment });
+    const { task, points, recipe, edited, held, names, model, rival, instrument } = this.state;
+    if (edited && points.length + (held?.length ?? 0) > MOST_SHARED) return null;
+    const text = JSON.stringify({ task, recipe, ...(edited ? { points, held } : {}), names, model, rival, instrument, moment: this.moment });
     const raw = Array.from(new TextEncoder().encode(text), (code) => String.fromCharCode(code)).join("");
     return btoa(raw).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
   }
@@ -214,11 +214,12 @@ class App {
     try {
       const raw = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
       const given = JSON.parse(new TextDecoder().decode(Uint8Array.from(raw, (c) => c.charCodeAt(0))));
-      const points = given.points?.every((one) => Array.isArray(one) && one.length === 3 && one.every(Number.isFinite)) ? given.points : [];
+      const plain = (list) => (Array.isArray(list) && list.every((one) => Array.isArray(one) && one.length === 3 && one.every(Number.isFinite)) ? list : null);
+      const points = plain(given.points) ?? [], held = plain(given.held);
       if (!(given.task in FIRST) || typeof given.model?.system !== "string") return false;
       const { task, recipe, names, model, rival, instrument, moment } = given;
       const told = names && Array.isArray(names.classes) ? { classes: names.classes.slice(0, 5).map(short), across: short(names.across), up: short(names.up) } : null;
-      await this.apply({ task, recipe, names: told, model, rival, instrument, moment, ...(recipe && !given.points ? {} : { points }) });
+      await this.apply({ task, recipe, names: told, model, rival, instrument, moment, ...(recipe && !given.points ? {} : { points, held }) });
       return true;
     } catch { return false; }
   }
@@ -235,9 +236,9 @@ class App {
   // -- what is on the board --------------------------------------------------------------------------------------------
 
   // Take up what a scene, an address or a table says.
-  async apply({ task, points, recipe, names, model, rival, instrument, start, moment }) {
+  async apply({ task, points, held, recipe, names, model, rival, instrument, start, moment }) {
     this.stop();
-    const state = { ...this.state, names: names ?? null, rival: rival ?? null, instrument: instrument ?? null };
+    const state = { ...this.state, held: held ?? null, names: names ?? null, rival: rival ?? null, instrument: instrument ?? null };
     if (points) Object.assign(state, { task: task ?? "classes", points: structuredClone(points), recipe: recipe ?? null, edited: true });
     else if (recipe) {
       const made = await this.link.ask({ type: "generate", recipe });
@@ -253,8 +254,8 @@ class App {
   }
 
   snapshot() {
-    const { task, points, recipe, edited, names, model, rival } = this.state;
-    return JSON.stringify({ task, points, recipe, edited, names, model, rival });
+    const { task, points, recipe, edited, held, names, model, rival } = this.state;
+    return JSON.stringify({ task, points, recipe, edited, held, names, model, rival });
   }
 
   remember() {
@@ -402,8 +403,8 @@ class App {
   }
 
   async fit(slot, model) {
-    const { task, points, recipe } = this.state;
-    const answer = await this.link.ask({ type: "fit", slot, task, points, recipe, model });
+    const { task, points, recipe, held } = this.state;
+    const answer = await this.link.ask({ type: "fit", slot, task, points, recipe, fresh: held, model });
     if (answer.type === "skipped") return;
     this.slots[slot].fitted = answer.type === "fitted" ? answer : null;
     this.slots[slot].trouble = answer.type === "error" ? answer.message : null;
@@ -559,14 +560,14 @@ class App {
   }
 
   async measure() {
-    const { instrument, task, points, recipe } = this.state;
+    const { instrument, task, points, recipe, held } = this.state;
     const box = $("chart"), alone = this.alone.has(instrument?.name);
     document.body.classList.toggle("alone", alone);
     if (alone) document.querySelector(".left").prepend(box);
     else $("curve").before(box);
     if (!instrument) { box.hidden = true; this.chart = null; for (const one of this.boards) one.extra = one.handle = null; return; }
     if (!(this.alone.has(instrument.name) && this.chart?.key === JSON.stringify(instrument))) {
-      const answer = await this.link.ask({ type: "instrument", name: instrument.name, task, points, recipe, settings: instrument.settings ?? {} });
+      const answer = await this.link.ask({ type: "instrument", name: instrument.name, task, points, recipe, fresh: held, settings: instrument.settings ?? {} });
       if (answer.type === "skipped" || this.state.instrument?.name !== instrument.name) return;
       this.chart = { ...answer, key: JSON.stringify(instrument) };
     }
@@ -702,7 +703,7 @@ class App {
       const made = await this.link.ask({ type: "generate", recipe: next });
       if (made.type !== "points") return this.say(made.message);
       const model = made.task === this.state.task ? {} : { model: { system: FIRST[made.task], settings: {} }, rival: null };
-      Object.assign(this.state, { task: made.task, points: made.points, recipe: next, edited: false, names: null, ...model });
+      Object.assign(this.state, { task: made.task, points: made.points, recipe: next, edited: false, held: null, names: null, ...model });
       await this.refit();
       this.drawForms();
       this.saveHash();
@@ -721,7 +722,7 @@ class App {
     };
     const tasks = el("select", { "data-field": "task" });
     for (const name of Object.keys(FIRST)) tasks.append(el("option", { value: name, selected: name === task }, t(`task ${name}`)));
-    tasks.addEventListener("change", () => this.remodel({ task: tasks.value, recipe: null, edited: true, names: null, model: { system: FIRST[tasks.value], settings: {} }, rival: null, instrument: null }));
+    tasks.addEventListener("change", () => this.remodel({ task: tasks.value, recipe: null, edited: true, held: null, names: null, model: { system: FIRST[tasks.value], settings: {} }, rival: null, instrument: null }));
     const noise = el("button", { type: "button", onclick: async () => {
       this.remember();
       const made = await this.link.ask({ type: "noise", task, points: this.state.points, amount: 0.15, seed: Math.floor(1e9 * Math.random()) });
@@ -732,11 +733,16 @@ class App {
       this.refit(this.moment);
       this.pointsForm();
     } }, t("separable"));
+    const hold = el("button", { type: "button", id: "hold", "aria-pressed": String(Boolean(this.state.held)), title: t("hold-help"), disabled: Boolean(recipe) || (!this.state.held && this.state.points.length < 6), onclick: () => {
+      const { points, held } = this.state;
+      const third = (one, i) => i % 3 === 2;
+      this.remodel(held ? { points: [...points, ...held], held: null } : { points: points.filter((one, i) => !third(one, i)), held: points.filter(third), edited: true });
+    } }, t("hold"));
     box.replaceChildren(
       el("label", { class: "field" }, el("span", {}, t("task-name")), tasks),
       el("label", { class: "field" }, el("span", {}, t("points kind")), kind),
       number("count", 1, 20000, 1), number("noise", 0, 5, 0.05), number("seed", 0, 2147483647, 1),
-      el("span", { class: "group" }, noise, separable), ...this.axesFields());
+      el("span", { class: "group" }, noise, hold, separable), ...this.axesFields());
   }
 
   axesFields() {
@@ -779,7 +785,7 @@ class App {
       const names = { classes: classes.map(short), across: short(of(x).name), up: short(of(y).name) };
       $("csv-took").textContent = t("csv-took", { points: points.length, rows: table.rows });
       this.say($("csv-took").textContent);
-      this.remodel({ task, points, recipe: null, edited: true, names, ...model });
+      this.remodel({ task, points, recipe: null, edited: true, held: null, names, ...model });
     } }, t("csv-take", { rows: table.rows })), el("p", { class: "small", id: "csv-took" }));
   }
 

@@ -45,7 +45,7 @@ export class Board {
     this.cells.height = CELLS.rows;
     this.svg = svg("svg", { viewBox: `0 0 ${W} ${H}`, tabindex: 0, role: "application", id: `board-${slot}` });
     this.layers = {};
-    for (const name of ["grid", "names", "band", "under", "residuals", "points", "over", "cursor"]) {
+    for (const name of ["grid", "names", "held", "band", "under", "residuals", "points", "over", "cursor"]) {
       this.layers[name] = svg("g", { class: `layer-${name}` });
       this.svg.append(this.layers[name]);
     }
@@ -206,7 +206,17 @@ export class Board {
       if (one.place !== place) { one.place = place; one.setAttribute("transform", place); }
     }
     this.axisNames();
+    this.heldBack();
     this.marks();
+  }
+
+  // Points that are held back to judge by: hollow, and out of reach of hands.
+  heldBack() {
+    const { held, task } = this.app.state, layer = this.layers.held;
+    if (layer.told === held) return;
+    layer.told = held;
+    layer.replaceChildren();
+    for (const [x, y, k] of held ?? []) layer.append(svg("path", { class: `held s${task === "classes" ? k : 0}`, d: shape(task === "classes" ? k : 0, 6), transform: `translate(${px(x).toFixed(1)},${py(y).toFixed(1)})` }));
   }
 
   axisNames() {
