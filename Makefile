@@ -79,7 +79,7 @@ $(OLDEST)/.installed: pyproject.toml tests/lowest.py $(NATIVE)
 	$(OLDEST)/bin/python tests/lowest.py > $(OLDEST)/lowest.txt
 	$(OLDEST)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
 	ADALINE_REQUIRE_NATIVE=1 $(OLDEST)/bin/python -m pip install --quiet --constraint $(OLDEST)/lowest.txt \
-		--editable '.[app,onnx]' --group dev
+		--editable '.[app,onnx,serve,play]' --group dev
 	@touch $@
 
 # An environment of its own, as where there is no compiler: the reference implementations take the kernels' place.
