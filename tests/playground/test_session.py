@@ -312,6 +312,13 @@ def test_a_failed_fit_leaves_nothing_of_the_one_before_it() -> None:
     assert session.answer({"id": 1, "type": "frame", "moment": 0, "window": WINDOW})["type"] == "error"
 
 
+def test_a_fit_that_is_no_longer_wanted_is_given_up() -> None:
+    session, asked = Session(), iter([True, True, False])
+    message = {"id": 1, "type": "fit", **points_of("gaussians", noise=1.0), "model": {"system": "Pocket"}}
+    assert session.answer(message, lambda: next(asked))["type"] == "skipped"
+    assert session.answer({"id": 2, "type": "frame", "moment": 0, "window": WINDOW})["type"] == "error"
+
+
 def test_a_full_board_is_fitted() -> None:
     session = Session()
     board = Recipe("gaussians", 20_000, 0.5, 1).board()

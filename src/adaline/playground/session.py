@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -48,12 +49,18 @@ class Session:
     def __init__(self) -> None:
         self.traces: list[Trace | None] = [None] * SLOTS
 
-    def answer(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer to a message; what is wrong with it, or with the fit, is said in an answer of its own."""
+    def answer(self, given: dict[str, Any], wanted: Callable[[], bool] = lambda: True) -> dict[str, Any]:
+        """Return the answer to a message; what is wrong with it, or with the fit, is said in an answer of its own.
+
+        Parameters
+        ----------
+        given : the message.
+        wanted : asked between the moments of a trace; once it is False, the answer is that the message was skipped.
+        """
         identity = given.get("id")
         identity = identity if isinstance(identity, int | str) else None
         try:
-            found = self._answer(read_message(given))
+            found = self._answer(read_message(given), wanted)
         except AdalineError as error:
             found = {"type": "error", "message": str(error), "bad": isinstance(error, BadMessage)}
         except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, np.linalg.LinAlgError) as error:
@@ -61,7 +68,7 @@ class Session:
             found = {"type": "error", "message": f"this could not be computed: {error}", "bad": False}
         return {"id": identity, **found}
 
-    def _answer(self, message: Message) -> dict[str, Any]:
+    def _answer(self, message: Message, wanted: Callable[[], bool]) -> dict[str, Any]:
         match message:
             case SystemsMessage():
                 kinds = {kind: task for kind, (task, _) in GENERATORS.items()}
@@ -77,7 +84,7 @@ class Session:
                 moved[:, :2] = np.clip(np.round(moved[:, :2], 3), -FARTHEST, FARTHEST)
                 return {"type": "points", "task": board.task, "points": moved.tolist()}
             case FitMessage():
-                return self._fit(message)
+                return self._fit(message, wanted)
             case FrameMessage(slot, moment, window):
                 return {"type": "frame", "slot": slot, **picture(*self._at(slot, moment), window)}
             case CodeMessage(moments, chart):
@@ -86,9 +93,13 @@ class Session:
             case InstrumentMessage(name, settings, board, fresh):
                 return {"type": "instrument", "name": name, **INSTRUMENTS[name](board, fresh, settings)}
 
-    def _fit(self, message: FitMessage) -> dict[str, Any]:
+    def _fit(self, message: FitMessage, wanted: Callable[[], bool]) -> dict[str, Any]:
         self.traces[message.slot] = None
         found = trace(message.board, message.model, message.recipe, message.fresh)
+        for moment in range(len(found)):
+            if not wanted():
+                return {"type": "skipped"}
+            found.model(moment)
         self.traces[message.slot] = found
         curve = errors(found)
         return {

@@ -38,7 +38,7 @@ from adaline.systems.families.online import OnlineSystem
 
 SINGLE, STRIDES = 120, 120  # moments one by one at the start, and at longer strides after them
 MOST_ROWS = 2_000_000  # that a scan is traced through, counted once an epoch
-MOST_REPEATED = 50_000_000  # rows of all fits that end after so many epochs, counted once an epoch
+MOST_REPEATED = 10_000_000  # rows of all fits that end after so many epochs, counted once an epoch
 ITERATIONS = {"KMeans": "max_iter", "GaussianMixture": "max_iter"}
 COUNTED = {"LinearRegression": {"solver": "gradient"}, "GeneralizedLinear": {"solver": "gradient"}}
 
