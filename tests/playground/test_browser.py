@@ -399,7 +399,8 @@ def test_what_happens_is_said(visitor: Visitor) -> None:
 UNNAMED = """() => {
   const all = [...document.querySelectorAll("button, select, input, textarea, svg[role]")];
   const shown = all.filter(e => e.offsetParent !== null || e instanceof SVGElement);
-  const name = (e) => e.getAttribute("aria-label") || e.textContent.trim() || e.closest("label")?.textContent.trim();
+  const inside = (e) => (e instanceof SVGElement ? "" : e.textContent.trim() || e.closest("label")?.textContent.trim());
+  const name = (e) => e.getAttribute("aria-label") || inside(e);
   return shown.filter(e => !name(e)).map(e => e.outerHTML);
 }"""
 
@@ -638,6 +639,24 @@ def test_fresh_points_judge_on_when_one_is_dragged(visitor: Visitor) -> None:
     drag(page, tuple(page.evaluate("playground.state.points[3].slice(0, 2)")), (0, 2.5))
     visitor.rest()
     assert page.evaluate("playground.fact('model', 'fresh')") not in (None, before)
+
+
+def test_a_server_that_comes_back_is_found_again(browser: Any) -> None:
+    playground = adaline.play()
+    port = int(urlsplit(playground.url).port or 0)
+    visitor = Visitor(browser, playground.url)
+    page = visitor.open("#scene=perceptron")
+    playground.close()
+    visitor.until("!document.querySelector('#lost').hidden")
+    playground = adaline.play(port=port)
+    visitor.until("document.querySelector('#lost').hidden")
+    visitor.rest()
+    page.keyboard.press("n")
+    visitor.rest()
+    assert page.locator("#verdict-0 .status").inner_text() == "solved"
+    visitor.troubles.clear()  # the console has the attempts to connect
+    visitor.close()
+    playground.close()
 
 
 def test_a_stranger_to_the_address_gets_a_board(visitor: Visitor) -> None:

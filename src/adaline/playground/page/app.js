@@ -409,6 +409,7 @@ class App {
     this.slots[slot].fitted = answer.type === "fitted" ? answer : null;
     this.slots[slot].trouble = answer.type === "error" ? answer.message : null;
     this.boards[slot].caption.textContent = this.boards[slot].caption.title = answer.call ?? model.system;
+    this.boards[slot].describe(answer.call ?? model.system);
     if (!this.slots[slot].fitted) this.boards[slot].clear();
   }
 

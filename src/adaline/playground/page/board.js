@@ -239,6 +239,12 @@ export class Board {
     }
   }
 
+  // What the board is, for those who do not see it.
+  describe(call) {
+    const { points, task } = this.app.state;
+    this.svg.setAttribute("aria-label", t("board-label", { count: points.length, task: t(`task ${task}`), call }));
+  }
+
   clear() {
     this.frame = null;
     for (const name of ["band", "under", "residuals", "over"]) this.layers[name].replaceChildren();

@@ -58,7 +58,11 @@ export function lineChart(box, chart, labels, here = null) {
   else if (y0 === y1) { y0 /= 2; y1 *= 2; }
   const [a, b] = chart.reverse ? [W - RIGHT, LEFT] : [LEFT, W - RIGHT];
   const sx = scale(x0, x1, a, b, logX), sy = scale(y0, y1, H - BOTTOM, TOP, logY);
-  const picture = frame(labels.title);
+  const told = chart.lines.map((line) => {
+    const known = line.y.filter((y) => y != null);
+    return known.length ? t("line-told", { name: name(line), first: show(known[0], 3), last: show(known.at(-1), 3) }) : name(line);
+  });
+  const picture = frame([labels.title, labels.x, ...told].join("; "));
   axes(picture, sx, sy, ticks(x0, x1, logX), ticks(y0, y1, logY), labels);
   const legend = el("ul", { class: "legend" });
   chart.lines.forEach((line, k) => {
@@ -92,7 +96,8 @@ export function surfaceChart(box, surface, paths, moment, labels) {
   const unit = side / reach, mx = (LEFT + W - RIGHT) / 2, my = (TOP + H - BOTTOM) / 2;
   const wide = (W - LEFT - RIGHT) / 2 / unit;
   const sx = (x) => mx + (x - cx) * unit, sy = (y) => my - (y - cy) * unit;
-  const picture = frame(labels.title);
+  const now = paths[0]?.[Math.min(moment, paths[0].length - 1)];
+  const picture = frame(now ? t("surface-told", { title: labels.title, now: now.map((w) => show(w, 3)).join(", "), best: [cx, cy].map((w) => show(w, 3)).join(", ") }) : labels.title);
   const id = "inside-surface";
   picture.append(svg("clipPath", { id }, svg("rect", { x: LEFT, y: TOP, width: W - LEFT - RIGHT, height: H - TOP - BOTTOM })));
   const inside = svg("g", { "clip-path": `url(#${id})` });
