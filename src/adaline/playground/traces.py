@@ -26,6 +26,7 @@ from adaline.activations import ACTIVATIONS
 from adaline.arrays import Array
 from adaline.errors import AdalineError, InvalidData
 from adaline.input.basis import rows_through_basis
+from adaline.input.drafts import snapshot
 from adaline.losses import Logistic, Softmax
 from adaline.penalties import RidgePenalty
 from adaline.playground.boards import Board, Recipe
@@ -223,7 +224,7 @@ def _counts(spec: ModelSpec) -> bool:
 
 
 def _by_rows(system: Any, known: dict[str, Any]) -> Trace:
-    """Run the scan by `partial_fit` and keep a copy of the model at each moment."""
+    """Run the scan by `partial_fit` and keep the model as it is at each moment."""
     board, fitted = known["board"], known["fitted"]
     n = len(board.points)
     positions = moments(int(fitted.n_iter_) * n)
@@ -234,7 +235,7 @@ def _by_rows(system: Any, known: dict[str, Any]) -> Trace:
         for k, (start, end) in enumerate(pairwise(positions[:-1]), start=1):
             rows = np.arange(start, end) % n
             system.partial_fit(X[rows], y[rows], **more)
-            kept[k] = deepcopy(system)
+            kept[k] = snapshot(system)
     return Trace(unit="row", positions=positions, kept=kept, **known)
 
 
