@@ -329,6 +329,11 @@ def test_a_table_of_ones_own_is_on_the_board(browser: Any) -> None:
     visitor = Visitor(browser, playground.url)
     page = visitor.open()
     assert page.locator(f"{BOARD} .point").count() == 333
+    assert page.locator("#classes button").first.inner_text() == "Adelie"
+    colours = page.locator("#classes button").first.evaluate(
+        "e => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]"
+    )
+    assert colours[0] != colours[1]
     page.locator("[data-field=axis-0]").select_option(label="bill_length_mm")
     visitor.rest()
     assert page.locator("#verdict-0 .status").inner_text() in ("solved", "separated")

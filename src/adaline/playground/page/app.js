@@ -742,7 +742,7 @@ class App {
     box.replaceChildren(
       el("label", { class: "field" }, el("span", {}, t("task-name")), tasks),
       el("label", { class: "field" }, el("span", {}, t("points kind")), kind),
-      number("count", 1, 20000, 1), number("noise", 0, 5, 0.05), number("seed", 0, 2147483647, 1),
+      ...(now.kind ? [number("count", 1, 20000, 1), number("noise", 0, 5, 0.05), number("seed", 0, 2147483647, 1)] : []),
       el("span", { class: "group" }, noise, hold, separable), ...this.axesFields());
   }
 
