@@ -13,6 +13,7 @@ import pytest
 
 from adaline import LogisticRegression, Perceptron
 from adaline.basis import BASES
+from adaline.playground import traces
 from adaline.playground.boards import GENERATORS, Recipe
 from adaline.playground.code import as_python
 from adaline.playground.forms import BASES_HERE, ModelSpec, fields_of, form_of, systems_by_task
@@ -350,29 +351,43 @@ def board_of(state: dict[str, Any]) -> dict[str, Any]:
     return {"task": state["task"], "points": state["points"]}
 
 
-def facts_of(state: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
-    """Return the facts of a step, by who knows them; `known` has those of steps that have the same boards."""
-    out: dict[str, Any] = {}
-    board = board_of(state)
-    for name in ("model", "rival", "instrument"):
-        if not state.get(name):
-            continue
-        key = json.dumps([name, state[name], board])
-        if key not in known:
+@pytest.fixture
+def few_moments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let traces have few moments on the way: what is asked about scenes is how they end."""
+    monkeypatch.setattr(traces, "SINGLE", 4)
+    monkeypatch.setattr(traces, "STRIDES", 4)
+
+
+class Stage:
+    """What has been computed of a scene, so that steps that share a board or a model take up what is known."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, tuple[dict[str, Any], Any]] = {}
+
+    def facts(self, state: dict[str, Any]) -> dict[str, Any]:
+        """Return the facts of a step, by who knows them."""
+        return {name: self.of(state, name)[0] for name in ("model", "rival", "instrument") if state.get(name)}
+
+    def of(self, state: dict[str, Any], name: str) -> tuple[dict[str, Any], Any]:
+        """Return the facts of a model or an instrument of a step, and its trace."""
+        board = board_of(state)
+        key = json.dumps([state[name], board])
+        if key not in self.known:
             message = {"type": "fit", "model": state[name]} if name != "instrument" else state[name]
-            answer = Session().answer({"id": 1, "type": "instrument", **board, **message})
+            session = Session()
+            answer = session.answer({"id": 1, "type": "instrument", **board, **message})
             assert answer["type"] in ("fitted", "instrument"), answer
             json.dumps(answer, allow_nan=False)
-            known[key] = answer["facts"]
-        out[name] = known[key]
-    return out
+            self.known[key] = answer["facts"], session.traces[0]
+        return self.known[key]
 
 
+@pytest.mark.usefixtures("few_moments")
 @pytest.mark.parametrize("scene", scenes(), ids=lambda scene: scene["id"])
-def test_a_scene_runs_and_its_questions_can_be_answered(scene: dict[str, Any]) -> None:
-    known: dict[str, Any] = {}
+def test_a_scene_runs_its_questions_can_be_answered_and_it_is_carried_away(scene: dict[str, Any]) -> None:
+    stage = Stage()
     for state in states(scene):
-        facts, question = facts_of(state, known), state["question"]
+        facts, question = stage.facts(state), state["question"]
         if question is None or "value" in question:
             continue
         if question["kind"] == "choice":
@@ -383,35 +398,33 @@ def test_a_scene_runs_and_its_questions_can_be_answered(scene: dict[str, Any]) -
             assert value is not None
         else:
             assert not is_done(question, value), "what is to be done is done already"
+    most = max(states(scene), key=lambda one: bool(one.get("rival")) + bool(one.get("instrument")))
+    check_program(stage, most)
 
 
-@pytest.mark.parametrize("scene", scenes(), ids=lambda scene: scene["id"])
-def test_a_scene_is_carried_away_as_python(scene: dict[str, Any]) -> None:
-    """The program of a step with all that is shown beside the board gives the same models and the same chart."""
-    state = max(states(scene), key=lambda one: bool(one.get("rival")) + bool(one.get("instrument")))
-    board, session = board_of(state), Session()
-    for slot, name in enumerate(("model", "rival")):
-        if state.get(name):
-            session.answer({"id": 1, "type": "fit", "slot": slot, **board, "model": state[name]})
-    chart = state.get("instrument")
-    moments = [10**6] * (2 if state.get("rival") else 1)
-    code = session.answer({"id": 2, "type": "python", "moments": moments, "instrument": chart})["code"]
-    assert len(code.splitlines()) < 30
-    made = run(code)
+def check_program(stage: Stage, state: dict[str, Any]) -> None:
+    """The program of a step, with all that is shown beside the board, gives the same models and the same chart."""
+    session, chart = Session(), state.get("instrument")
+    names = [name for name in ("model", "rival") if state.get(name)]
+    for slot, name in enumerate(names):
+        session.traces[slot] = stage.of(state, name)[1]
+    moments = [10**6] * len(names)
+    answer = session.answer({"id": 2, "type": "python", "moments": moments, "instrument": chart})
+    assert len(answer["code"].splitlines()) < 30
+    made = run(answer["code"])
     if chart and chart["name"] in ALONE:
         assert ("model" if chart["name"] == "noise" else "chart") in made
         return
-    for slot, name in enumerate(("model", "rival")):
-        if state.get(name):
-            for ours, theirs in zip(state_of(session.traces[slot].fitted), state_of(made[name]), strict=True):
-                np.testing.assert_array_equal(ours, theirs)
+    for slot, name in enumerate(names):
+        fitted = session.traces[slot].fitted  # type: ignore[union-attr]
+        for ours, theirs in zip(state_of(fitted), state_of(made[name]), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
     if chart:
-        shown = session.answer({"id": 3, "type": "instrument", **board, **chart})["facts"]
-        assert (
-            made["proof"].separable == shown["separable"]
-            if chart["name"] == "proof"
-            else made["chart"]["facts"] == shown
-        )
+        shown = stage.of(state, "instrument")[0]
+        if chart["name"] == "proof":
+            assert made["proof"].separable == shown["separable"]
+        else:
+            assert made["chart"]["facts"] == shown
 
 
 def is_done(question: dict[str, Any], value: Any) -> bool:
@@ -438,6 +451,7 @@ TASKS = {
 """A way to do what each step asks to be done: its controls, by target."""
 
 
+@pytest.mark.usefixtures("few_moments")
 def test_what_scenes_ask_to_be_done_can_be_done() -> None:
     asked = {
         f"{scene['id']}-{k + 1}": state
@@ -455,8 +469,8 @@ def test_what_scenes_ask_to_be_done_can_be_done() -> None:
                 place = place.setdefault(part, {})
             place[last] = value
         question = state["question"]
-        facts = facts_of({**state, "rival": None}, {})
-        assert is_done(question, facts[question["of"]][question["fact"]]), name
+        facts, _ = Stage().of(state, question["of"])
+        assert is_done(question, facts[question["fact"]]), name
 
 
 def test_scenes_have_what_the_page_and_others_read() -> None:
