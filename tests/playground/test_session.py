@@ -54,10 +54,18 @@ def state_of(model: Any) -> list[Any]:
     return [weights_of(model), *(getattr(model, name, None) for name in names)]
 
 
+@pytest.fixture
+def few_moments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let traces have few moments on the way: what is asked of them is as true of these."""
+    monkeypatch.setattr(traces, "SINGLE", 4)
+    monkeypatch.setattr(traces, "STRIDES", 4)
+
+
 def test_every_system_is_offered_for_one_task() -> None:
     assert sorted(name for _, name in EVERY) == sorted([*SYSTEMS, *UNSUPERVISED])
 
 
+@pytest.mark.usefixtures("few_moments")
 @pytest.mark.parametrize(("task", "name"), EVERY)
 def test_a_program_gives_the_model_of_its_moment_to_the_bit(task: str, name: str) -> None:
     board = Recipe(KINDS[task], 24, 0.3, 1).board()
@@ -313,6 +321,13 @@ def test_a_failed_fit_leaves_nothing_of_the_one_before_it() -> None:
     assert session.answer({"id": 1, "type": "frame", "moment": 0, "window": WINDOW})["type"] == "error"
 
 
+def test_a_brief_fit_is_the_end_of_the_whole_one() -> None:
+    answers = [fit(Session(), "gaussians", {"system": "Perceptron"}, brief=brief) for brief in (False, True)]
+    assert len(answers[1]["positions"]) == 1 < len(answers[0]["positions"])
+    for name in ("weights", "error", "mistakes", "status"):
+        assert answers[0]["facts"][name] == answers[1]["facts"][name]
+
+
 def test_a_fit_that_is_no_longer_wanted_is_given_up() -> None:
     session, asked = Session(), iter([True, True, False])
     message = {"id": 1, "type": "fit", **points_of("gaussians", noise=1.0), "model": {"system": "Pocket"}}
@@ -349,13 +364,6 @@ def board_of(state: dict[str, Any]) -> dict[str, Any]:
         board = Recipe(**state["recipe"]).board()
         return {"task": board.task, "points": board.points.tolist(), "recipe": state["recipe"]}
     return {"task": state["task"], "points": state["points"]}
-
-
-@pytest.fixture
-def few_moments(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let traces have few moments on the way: what is asked about scenes is how they end."""
-    monkeypatch.setattr(traces, "SINGLE", 4)
-    monkeypatch.setattr(traces, "STRIDES", 4)
 
 
 class Stage:

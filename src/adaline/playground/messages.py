@@ -4,8 +4,9 @@
     {"type": "form", "system": NAME}                                the fields of a system
     {"type": "generate", "recipe": {kind, count, noise, seed}}      points
     {"type": "noise", "task", "points", "amount", "seed"}           the points, moved at random
-    {"type": "fit", "slot": 0, "task", "points", "recipe", "fresh", "model"}
-                                                                    fit a system; its trace is kept in the slot
+    {"type": "fit", "slot": 0, "task", "points", "recipe", "fresh", "model", "brief": false}
+                                                                    fit a system; its trace is kept in the slot,
+                                                                    where it is brief the end alone
     {"type": "frame", "slot": 0, "moment": 3, "window": {...}}      what is drawn of it at a moment
     {"type": "python", "moments": [3, 3], "instrument": {...}}      all that is shown as a program
     {"type": "instrument", "name", "task", "points", "recipe", "fresh", "settings"}
@@ -47,6 +48,7 @@ class FitMessage:
     recipe: Recipe | None
     fresh: Board | None
     model: ModelSpec
+    brief: bool
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,9 @@ def read_message(given: Mapping[str, Any]) -> Message:
             return NoiseMessage(_board(given), _number(given, "amount", 0, 10), _whole(given, "seed", 0, 2**31))
         case "fit":
             board, recipe = _board(given), _recipe(given)
-            return FitMessage(_slot(given), board, recipe, _fresh(given, board, recipe), _model(given))
+            return FitMessage(
+                _slot(given), board, recipe, _fresh(given, board, recipe), _model(given), given.get("brief") is True
+            )
         case "frame":
             return FrameMessage(_slot(given), _whole(given, "moment", 0, 10**6), _window(given))
         case "python":

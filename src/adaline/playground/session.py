@@ -95,7 +95,7 @@ class Session:
 
     def _fit(self, message: FitMessage, wanted: Callable[[], bool]) -> dict[str, Any]:
         self.traces[message.slot] = None
-        found = trace(message.board, message.model, message.recipe, message.fresh)
+        found = trace(message.board, message.model, message.recipe, message.fresh, message.brief)
         for moment in range(len(found)):
             if not wanted():
                 return {"type": "skipped"}

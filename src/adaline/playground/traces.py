@@ -136,8 +136,10 @@ class Trace:
         return [[float(w) for w in (start if one is None else one)] for one in path]
 
 
-def trace(board: Board, spec: ModelSpec, recipe: Recipe | None = None, fresh: Board | None = None) -> Trace:
-    """Return the trace of a system on a board; what cannot be learned raises the error of its fit."""
+def trace(
+    board: Board, spec: ModelSpec, recipe: Recipe | None = None, fresh: Board | None = None, brief: bool = False
+) -> Trace:
+    """Return the trace of a system on a board, or its end alone; what cannot be learned raises the error of its fit."""
     if len(board.points) == 0:
         raise InvalidData("the board is empty: put points on it first")
     system = spec.build()
@@ -145,6 +147,8 @@ def trace(board: Board, spec: ModelSpec, recipe: Recipe | None = None, fresh: Bo
         fitted = fitted_to(board, deepcopy(system))
     notes = list(dict.fromkeys(str(one.message) for one in told))
     known = {"board": board, "spec": spec, "fitted": fitted, "notes": notes, "recipe": recipe, "fresh": fresh}
+    if brief:
+        return Trace(unit="fit", positions=[1], **known)
     if _takes_rows(system, board, fitted):
         return _by_rows(system, known)
     if isinstance(system, OnlineSystem) or spec.system in ITERATIONS or _counts(spec):

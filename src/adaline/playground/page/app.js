@@ -337,11 +337,11 @@ class App {
     this.saveHash();
   }
 
-  // While a point is dragged: fit when the last fit is done.
+  // While a point is dragged: fit when the last fit is done, and show its end; how it learns is shown once hands rest.
   later() {
     if (this.pending) return;
     this.pending = true;
-    requestAnimationFrame(async () => { await this.refit(); this.pending = false; });
+    requestAnimationFrame(async () => { await this.refit(Infinity, this.state.instrument?.name !== "surface"); this.pending = false; });
   }
 
   buttons() {
@@ -384,7 +384,7 @@ class App {
 
   // -- fitting and drawing ---------------------------------------------------------------------------------------------
 
-  async refit(moment = Infinity) {
+  async refit(moment = Infinity, brief = false) {
     const two = Boolean(this.state.rival);
     $("boards").classList.toggle("two", two);
     if (two !== this.boards[1].figure.isConnected) {
@@ -392,19 +392,18 @@ class App {
       else { this.boards[1].figure.remove(); this.slots[1] = {}; }
     }
     this.buttons();
-    const fits = [this.fit(0, this.state.model), ...(two ? [this.fit(1, this.state.rival)] : [])];
+    const fits = [this.fit(0, this.state.model, brief), ...(two ? [this.fit(1, this.state.rival, brief)] : [])];
     await Promise.all(fits);
     this.moment = Math.max(0, Math.min(moment, this.length - 1));
     this.verdicts();
-    await Promise.all([this.measure(), this.go(this.moment)]);
-    this.errorCurve();
-    this.code();
+    await Promise.all([this.measure(), brief ? this.frames() : this.go(this.moment)]);
+    if (!brief) { this.errorCurve(); this.code(); }
     this.guide.changed();
   }
 
-  async fit(slot, model) {
+  async fit(slot, model, brief) {
     const { task, points, recipe, held } = this.state;
-    const answer = await this.link.ask({ type: "fit", slot, task, points, recipe, fresh: held, model });
+    const answer = await this.link.ask({ type: "fit", slot, task, points, recipe, fresh: held, model, brief });
     if (answer.type === "skipped") return;
     this.slots[slot].fitted = answer.type === "fitted" ? answer : null;
     this.slots[slot].trouble = answer.type === "error" ? answer.message : null;
@@ -443,7 +442,11 @@ class App {
     for (const id of ["first", "back"]) $(id).disabled = this.moment === 0;
     for (const id of ["step", "last"]) $(id).disabled = this.moment >= this.length - 1;
     $("play").disabled = slider.disabled = this.length < 2;
-    await Promise.all(this.slots.map((one, slot) => (one.fitted ? this.frame(slot) : null)));
+    await this.frames();
+  }
+
+  frames() {
+    return Promise.all(this.slots.map((one, slot) => (one.fitted ? this.frame(slot) : null)));
   }
 
   // One request for a frame at a time: what is asked for meanwhile is skipped but for the last.
