@@ -637,9 +637,16 @@ def test_a_dropped_table_is_judged_by_points_held_back(visitor: Visitor) -> None
     assert page.evaluate("[playground.state.points.length, playground.state.held.length]") == [20, 10]
     assert page.locator(f"{BOARD} .held").count() == 10
     assert page.locator("[data-fact=fresh]").count() == 1
+    state = page.evaluate("structuredClone(playground.state)")
+    page.evaluate("playground.unpack(playground.pack())")
+    visitor.rest()
+    assert page.evaluate("playground.state") == state
+    page.locator("#hold").click()
+    visitor.rest()
+    assert page.evaluate("playground.state.held") is None
     page.keyboard.press("Control+z")
     visitor.rest()
-    assert page.evaluate("playground.state.points.length") == 30
+    assert page.evaluate("playground.state.points.length") == 20
 
 
 def test_fresh_points_judge_on_when_one_is_dragged(visitor: Visitor) -> None:
