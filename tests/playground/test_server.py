@@ -96,12 +96,12 @@ def test_a_message_that_is_too_long_closes_its_socket_and_no_other(url: str) -> 
 
 
 def test_of_fits_that_wait_the_newest_is_computed(url: str) -> None:
-    points = Recipe("gaussians", 60, 1.0, 1).board().points.tolist()
+    points = Recipe("gaussians", 40, 1.0, 1).board().points.tolist()
     fit = {
         "type": "fit",
         "task": "classes",
         "points": points,
-        "model": {"system": "Pocket", "settings": {"epochs": 40}},
+        "model": {"system": "Pocket", "settings": {"epochs": 25}},
     }
     types = [one["type"] for one in talk(url, *({"id": k, **fit} for k in range(6)))]
     assert types[-1] == "fitted"
@@ -113,7 +113,14 @@ def test_ten_pages_at_once(url: str) -> None:
 
     def one_page(k: int) -> None:
         points = Recipe("separable", 30, 0.3, k).board().points.tolist()
-        fit = {"id": 1, "type": "fit", "task": "classes", "points": points, "model": {"system": "Perceptron"}}
+        fit = {
+            "id": 1,
+            "type": "fit",
+            "task": "classes",
+            "points": points,
+            "model": {"system": "Perceptron"},
+            "brief": True,
+        }
         found.append(talk(url, fit)[0]["type"])
 
     threads = [threading.Thread(target=one_page, args=(k,)) for k in range(10)]

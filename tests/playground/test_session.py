@@ -118,7 +118,7 @@ def test_a_first_newton_step_is_the_textbooks() -> None:
 
 def test_gradient_steps_are_the_textbooks() -> None:
     board = Recipe("line", 20, 0.5, 1).board()
-    settings = {"solver": "gradient", "rate": 0.004, "init": [2.5, -1.5]}
+    settings = {"solver": "gradient", "rate": 0.004, "init": [2.5, -1.5], "epochs": 6}
     found = trace(board, ModelSpec("LinearRegression", settings)).weights
     assert found is not None
     w, ones = np.array([2.5, -1.5]), np.column_stack([np.ones(20), board.X])
@@ -167,7 +167,7 @@ def test_fresh_points_are_of_the_same_kind_and_others() -> None:
     own, fresh = recipe.board(), recipe.board(fresh=True)
     assert len(fresh.points) == 1000
     assert not np.isin(fresh.points[:, 0], own.points[:, 0]).all()
-    answer = fit(Session(), "gaussians", {"system": "Adaline"}, recipe=vars(recipe))
+    answer = fit(Session(), "gaussians", {"system": "LeastSquaresClassifier"}, recipe=vars(recipe))
     assert answer["facts"]["fresh"] == answer["curve"]["fresh"][-1]
 
 
@@ -196,7 +196,7 @@ def test_points_that_are_held_back_judge() -> None:
     held, rest = points[2::3], np.delete(points, np.s_[2::3], axis=0)
     message = {"id": 1, "type": "fit", "task": "classes", "points": rest.tolist(), "fresh": held.tolist()}
     session = Session()
-    answer = session.answer({**message, "model": {"system": "Adaline"}})
+    answer = session.answer({**message, "model": {"system": "LeastSquaresClassifier"}})
     model = session.traces[0].fitted  # type: ignore[union-attr]
     assert answer["facts"]["fresh"] == np.mean(model.predict(held[:, :2]) != held[:, 2])
     code = {"id": 2, "type": "python", "moments": [0], "instrument": {"name": "posterior"}}
