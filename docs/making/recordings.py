@@ -510,9 +510,9 @@ def clusters(recording: Recording) -> str:
                     f'transform="translate({across(x)},{down(y)}) rotate({-(turn % 180):.1f})"/>'
                 )
         what = "mean squared distance" if "axes" not in drawn else "minus log-likelihood a point"
-        error = drawn["error"] / len(board.points) if "axes" not in drawn else drawn["error"]
         frames.append(
-            inside(dots(board, drawn["labels"]) + marks) + words(f"iteration {found.positions[k]}: {what} {error:.3f}")
+            inside(dots(board, drawn["labels"]) + marks)
+            + words(f"iteration {found.positions[k]}: {what} {drawn['error']:.3f}")
         )
     return animated(recording.label, "", [*frames, *frames[-1:] * 2], 0.5)
 

@@ -171,6 +171,15 @@ def test_fresh_points_are_of_the_same_kind_and_others() -> None:
     assert answer["facts"]["fresh"] == answer["curve"]["fresh"][-1]
 
 
+@pytest.mark.parametrize(("kind", "name"), [("blobs", "KMeans"), ("blobs", "GaussianMixture"), ("line", "LMS")])
+def test_the_number_of_a_frame_is_that_of_the_curve(kind: str, name: str) -> None:
+    session = Session()
+    answer = fit(session, kind, {"system": name})
+    last = len(answer["positions"]) - 1
+    frame = session.answer({"id": 2, "type": "frame", "moment": last, "window": WINDOW})
+    assert frame["error"] == pytest.approx(answer["curve"]["own"][last], rel=1e-8)
+
+
 @pytest.mark.parametrize("kind", GENERATORS)
 def test_generated_points_are_on_the_board_and_the_same_each_time(kind: str) -> None:
     one, again = (Recipe(kind, 40, 0.3, 5).board() for _ in range(2))

@@ -129,7 +129,7 @@ def _clusters(model: Any, trace: Trace, window: Window) -> dict[str, Any]:
             "centres": [numbers(one) for one in model.cluster_centers_],
             "labels": [int(one) for one in label],
             "regions": b64(np.asarray(model.predict(window.grid())).astype(np.uint8)),
-            "error": number(model.inertia_),
+            "error": number(_squares(model, trace.board.X)),
         }
     posteriors = np.asarray(model.predict_proba(window.grid()))
     best = posteriors.argmax(axis=1)

@@ -39,10 +39,9 @@ export class Board {
     this.app = app;
     this.cursor = [0, 0];
     this.chosen = null;
-    this.canvas = el("canvas", { width: W, height: H, "aria-hidden": "true" });
-    this.cells = document.createElement("canvas");
-    this.cells.width = CELLS.columns;
-    this.cells.height = CELLS.rows;
+    this.canvas = el("canvas", { width: CELLS.columns, height: CELLS.rows, "aria-hidden": "true" });
+    this.cells = this.canvas.getContext("2d", { willReadFrequently: true }); // a picture of bytes: nothing for a device
+    this.crowd = el("canvas", { width: W, height: H, "aria-hidden": "true", hidden: true });
     this.svg = svg("svg", { viewBox: `0 0 ${W} ${H}`, tabindex: 0, role: "application", id: `board-${slot}` });
     this.layers = {};
     for (const name of ["grid", "names", "held", "band", "under", "residuals", "points", "over", "cursor"]) {
@@ -50,7 +49,7 @@ export class Board {
       this.svg.append(this.layers[name]);
     }
     this.caption = el("figcaption");
-    this.figure = el("figure", {}, this.caption, el("div", { class: "frame" }, this.canvas, this.svg));
+    this.figure = el("figure", {}, this.caption, el("div", { class: "frame" }, this.canvas, this.crowd, this.svg));
     this.grid();
     this.listen();
   }
@@ -205,6 +204,7 @@ export class Board {
       const place = `translate(${px(x).toFixed(1)},${py(y).toFixed(1)})`;
       if (one.place !== place) { one.place = place; one.setAttribute("transform", place); }
     }
+    this.crowded();
     this.axisNames();
     this.heldBack();
     this.marks();
@@ -248,7 +248,7 @@ export class Board {
   clear() {
     this.frame = null;
     for (const name of ["band", "under", "residuals", "over"]) this.layers[name].replaceChildren();
-    this.canvas.getContext("2d").clearRect(0, 0, W, H);
+    this.cells.clearRect(0, 0, CELLS.columns, CELLS.rows);
     this.points();
   }
 
@@ -264,13 +264,12 @@ export class Board {
   }
 
   regions(frame) {
-    const context = this.canvas.getContext("2d");
-    context.clearRect(0, 0, W, H);
     const { points } = this.app.state;
-    if (frame.regions) {
+    if (!frame.regions) this.cells.clearRect(0, 0, CELLS.columns, CELLS.rows);
+    else {
       const { classes, ink } = colours();
       const label = bytes(frame.regions), sure = frame.sure ? bytes(frame.sure) : null;
-      const small = this.cells.getContext("2d"), image = small.createImageData(CELLS.columns, CELLS.rows);
+      const image = this.cells.createImageData(CELLS.columns, CELLS.rows);
       const known = new Set();
       for (const [, , k] of points) known.add(k);
       const floor = 255 / Math.max(2, known.size);
@@ -283,18 +282,21 @@ export class Board {
           ? ((i % CELLS.columns) + Math.floor(i / CELLS.columns)) % 6 < 2 ? hatched : open
           : table[label[i] % COLOURS][sure ? sure[i] : 0];
       }
-      small.putImageData(image, 0, 0);
-      context.imageSmoothingEnabled = true;
-      context.imageSmoothingQuality = "high";
-      context.drawImage(this.cells, 0, 0, W, H);
+      this.cells.putImageData(image, 0, 0);
     }
-    if (points.length > MANY) {
-      const { classes } = colours();
-      for (const [x, y, k] of points) {
-        context.fillStyle = `rgb(${classes[this.app.state.task === "classes" ? k : 0].join(",")})`;
-        context.fillRect(px(x) - 2.5, py(y) - 2.5, 5, 5);
-      }
-    }
+  }
+
+  // More points than shapes can be moved: squares on a canvas, in the colour of their class or cluster.
+  crowded() {
+    const { points, task } = this.app.state, labels = task === "clusters" ? this.frame?.labels : null;
+    this.crowd.hidden = points.length <= MANY;
+    if (this.crowd.hidden) return;
+    const context = this.crowd.getContext("2d"), { classes } = colours();
+    context.clearRect(0, 0, W, H);
+    points.forEach(([x, y, k], i) => {
+      context.fillStyle = `rgb(${classes[task === "classes" ? k : (labels?.[i] ?? 0) % COLOURS].join(",")})`;
+      context.fillRect(px(x) - 2.5, py(y) - 2.5, 5, 5);
+    });
   }
 
   // The two ends of w0 + w1 x + w2 y = 0 in the view; null where it does not cross it.
