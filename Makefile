@@ -9,6 +9,7 @@
 # make test-oldest  the same with the lowest versions of the dependencies that pyproject.toml allows
 # make bench  side by side with the peers: docs/benchmarks.md
 # make wheel  a wheel for this machine and its like, checked in an empty environment: dist/
+# make recordings  the scenes that the documentation shows, again: docs/assets/recordings
 # make docs   the documentation with its gallery: site/     make clean  remove what these made
 # make sanitize  the kernels' tests under the address and undefined-behaviour sanitizers
 # make test-arm  the kernels against their references on ARM, compiled across and run by qemu
@@ -31,7 +32,7 @@ export PYTHONUTF8 := 1
 # Byte code is written, whatever the shell says: without it every process of the tests compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick test-spark test-gpu test-oldest test-pure test-arm sanitize fuzz lint lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-service test-browser
+.PHONY: demo test quick test-spark test-gpu test-oldest test-pure test-arm sanitize fuzz lint lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-service test-browser recordings
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.run
@@ -81,7 +82,7 @@ $(OLDEST)/.installed: pyproject.toml tests/lowest.py $(NATIVE)
 	$(OLDEST)/bin/python tests/lowest.py > $(OLDEST)/lowest.txt
 	$(OLDEST)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
 	ADALINE_REQUIRE_NATIVE=1 $(OLDEST)/bin/python -m pip install --quiet --constraint $(OLDEST)/lowest.txt \
-		--editable '.[app,onnx]' --group dev
+		--editable '.[app,onnx,serve,play]' --group dev
 	@touch $@
 
 # An environment of its own, as where there is no compiler: the reference implementations take the kernels' place.
@@ -135,6 +136,9 @@ bench: $(VENV)/.bench
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "documentation: site/index.html"
+
+recordings: $(VENV)/.installed
+	$(BIN)/python docs/making/recordings.py
 
 # python -m build makes the source archive and, from it, the wheel. On Linux auditwheel gives the wheel the name of the
 # oldest systems it runs on, and refuses it where they are newer than those of glibc 2.28.

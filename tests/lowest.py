@@ -6,18 +6,19 @@ import tomllib
 from pathlib import Path
 
 PYPROJECT = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())
+EXTRAS = ("app", "onnx", "serve", "play")
 FRAMES = ("pandas", "polars")  # no dependencies, but frames of theirs are taken
 
 
 def requirements() -> list[str]:
     """Return the dependencies and extras at their lowest versions; not torch, whose old builds take gigabytes."""
     project = PYPROJECT["project"]
-    listed = [*project["dependencies"], *project["optional-dependencies"]["app"]]
-    listed += [*project["optional-dependencies"]["onnx"], *project["optional-dependencies"]["serve"]]
+    extras = project["optional-dependencies"]
+    listed = [*project["dependencies"], *(line for name in EXTRAS for line in extras[name])]
     listed += [
         line for line in PYPROJECT["dependency-groups"]["dev"] if line.startswith(FRAMES) and "stubs" not in line
     ]
-    return [line.replace(">=", "==") for line in listed]
+    return list(dict.fromkeys(line.replace(">=", "==") for line in listed))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent))
+from recordings import FOLDER, RECORDINGS
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
+LIVE = {one.example: one for one in RECORDINGS.values()}
 
 LECTURES = {
     "s0": "S0: linear learning systems",
@@ -66,9 +70,22 @@ class Example:
         answer = f'!!! success "Answer"\n    {self.answer}\n\n' if self.is_task else ""
         printed = f"## Printed\n\n```text\n{self.printed}\n```\n\n" if self.is_task else ""
         hidden = "navigation, toc" if self.is_task else "toc"
+        figure = f"![]({self.name}.png){{ .figure{self.shape} }}"
         return (
-            f"---\nhide: [{hidden}]\n---\n\n# {self.title}\n\n{answer}![]({self.name}.png){{ .figure{self.shape} }}\n\n"
-            f'{self.prose}\n\n{printed}## Code\n\n```python title="examples/{self.name}.py"\n{self.code}\n```\n'
+            f"---\nhide: [{hidden}]\n---\n\n# {self.title}\n\n{answer}{figure}\n\n{self.prose}\n\n{self.live}"
+            f'{printed}## Code\n\n```python title="examples/{self.name}.py"\n{self.code}\n```\n'
+        )
+
+    @property
+    def live(self) -> str:
+        """The recording of the scene of the playground that shows the same, and how to open it."""
+        if self.name not in LIVE:
+            return ""
+        one = LIVE[self.name]
+        return (
+            f"## Live\n\n![{one.label}](../assets/{FOLDER.name}/{one.file}){{ .recording }}\n\n"
+            f"{one.label}. `adaline play --scene {one.scene}` opens this scene of the "
+            "[playground](../guide/playground.md).\n\n"
         )
 
     @cached_property

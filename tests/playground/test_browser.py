@@ -16,6 +16,7 @@ import pytest
 
 import adaline
 from adaline import Perceptron
+from adaline.playground.instruments import recording
 from adaline.playground.scenes import scenes
 from adaline.playground.traces import quiet, weights_of
 
@@ -46,11 +47,13 @@ def address() -> Iterator[str]:
 class Visitor:
     """A page with what went wrong on it: errors on its console, requests that leave the machine."""
 
-    def __init__(self, browser: Any, address: str, width: int = 1280, scheme: str = "light") -> None:
+    def __init__(
+        self, browser: Any, address: str, width: int = 1280, scheme: str = "light", motion: str = "reduce", **more: Any
+    ) -> None:
         self.address = address
         self.troubles: list[str] = []
         self.page = browser.new_page(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
+            viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion=motion, **more
         )
         self.page.on("console", lambda one: one.type in ("error", "warning") and self.troubles.append(one.text))
         self.page.on("pageerror", lambda one: self.troubles.append(str(one)))
@@ -159,6 +162,12 @@ def answer(page: Any, step: dict[str, Any]) -> None:
     assert "good" in page.locator(".answer").get_attribute("class")
 
 
+def numbers_of(page: Any, look: str, *names: str) -> list[list[float]]:
+    """Return attributes of all that is drawn with a look."""
+    read = "([look, names]) => [...document.querySelectorAll(look)].map(e => names.map(n => Number(e.getAttribute(n))))"
+    return list(page.evaluate(read, [look, list(names)]))
+
+
 def line_of(page: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of the plane that is drawn, in the units of the board, and the weights that it says it has."""
     found = page.locator(f"{BOARD} .plane").first
@@ -242,26 +251,38 @@ def test_points_are_put_dragged_and_erased_by_hand(visitor: Visitor) -> None:
     page.locator("#clear").click()
     visitor.rest()
     assert "empty" in page.locator("#verdict-0").inner_text()
-    box = page.locator(BOARD).bounding_box()
-
-    def at(x: float, y: float) -> tuple[float, float]:
-        return box["x"] + box["width"] * (x + 4) / 8, box["y"] + box["height"] * (3 - y) / 6
-
-    page.mouse.click(*at(-1, -1))
+    page.mouse.click(*at(page, -1, -1))
     page.locator("#classes button").nth(1).click()
-    page.mouse.click(*at(1, 1))
+    page.mouse.click(*at(page, 1, 1))
     visitor.rest()
     assert page.locator("#verdict-0 .status").inner_text() == "solved"
-    page.mouse.move(*at(1, 1))
-    page.mouse.down()
-    page.mouse.move(*at(1.5, 0.5), steps=4)
-    page.mouse.up()
+    drag(page, (1, 1), (1.5, 0.5))
     visitor.rest()
     np.testing.assert_allclose(page.evaluate("playground.state.points[1]"), [1.5, 0.5, 1], atol=0.02)
     page.locator("[data-tool=erase]").click()
-    page.mouse.click(*at(1.5, 0.5))
+    page.mouse.click(*at(page, 1.5, 0.5))
     visitor.rest()
     assert page.evaluate("playground.state.points.length") == 1
+    page.locator("[data-tool=brush]").click()
+    before = page.evaluate("playground.state.points[0]")
+    drag(page, (-1.1, -1), (-0.9, -1))
+    visitor.rest()
+    after = page.evaluate("playground.state.points[0]")
+    assert before != after
+    np.testing.assert_allclose(after, before, atol=3)
+
+
+def at(page: Any, x: float, y: float) -> tuple[float, float]:
+    """Return where on the screen a place of the board is."""
+    box = page.locator(BOARD).bounding_box()
+    return box["x"] + box["width"] * (x + 4) / 8, box["y"] + box["height"] * (3 - y) / 6
+
+
+def drag(page: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
+    page.mouse.move(*at(page, *start))
+    page.mouse.down()
+    page.mouse.move(*at(page, *end), steps=6)
+    page.mouse.up()
 
 
 def test_the_address_holds_the_board(browser: Any, address: str, visitor: Visitor) -> None:
@@ -308,8 +329,375 @@ def test_a_table_of_ones_own_is_on_the_board(browser: Any) -> None:
     visitor = Visitor(browser, playground.url)
     page = visitor.open()
     assert page.locator(f"{BOARD} .point").count() == 333
+    assert page.locator("#classes button").first.inner_text() == "Adelie"
+    colours = page.locator("#classes button").first.evaluate(
+        "e => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]"
+    )
+    assert colours[0] != colours[1]
     page.locator("[data-field=axis-0]").select_option(label="bill_length_mm")
     visitor.rest()
     assert page.locator("#verdict-0 .status").inner_text() in ("solved", "separated")
     visitor.close()
     playground.close()
+
+
+def said(page: Any) -> str:
+    return str(page.locator("#said").inner_text())
+
+
+def test_a_touch_puts_a_point_and_drags_it(browser: Any, address: str) -> None:
+    visitor = Visitor(browser, address, 390, has_touch=True, is_mobile=True)
+    page = visitor.open()
+    page.locator("#clear").tap()
+    visitor.rest()
+    page.locator(BOARD).scroll_into_view_if_needed()
+    page.touchscreen.tap(*at(page, -1, 1))
+    visitor.rest()
+    np.testing.assert_allclose(page.evaluate("playground.state.points"), [[-1, 1, 0]], atol=0.05)
+    finger = page.context.new_cdp_session(page)
+    start, end = at(page, -0.8, 1.2), at(page, 1, -1)  # beside the point: a finger is broad
+    ways = [(start[0] + (end[0] - start[0]) * k / 8, start[1] + (end[1] - start[1]) * k / 8) for k in range(9)]
+    finger.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": start[0], "y": start[1]}]})
+    for x, y in ways[1:]:
+        finger.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x, "y": y}]})
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    visitor.rest()
+    np.testing.assert_allclose(page.evaluate("playground.state.points"), [[1, -1, 0]], atol=0.05)
+    visitor.close()
+
+
+HEARD = """() => {
+  globalThis.heard = [];
+  const said = document.querySelector("#said");
+  const keep = () => heard.push(said.textContent);
+  new MutationObserver(keep).observe(said, { childList: true, characterData: true, subtree: true });
+}"""
+
+
+def test_what_happens_is_said(visitor: Visitor) -> None:
+    """A live region tells what was done and what the system says of it, also after each step."""
+    page = visitor.open()
+    assert page.locator("#said").get_attribute("aria-live") == "polite"
+    page.evaluate(HEARD)
+    page.locator(BOARD).focus()
+    page.keyboard.press("ArrowRight")
+    assert said(page) == "cursor at 0.2, 0.0"
+    page.keyboard.press("3")
+    assert said(page) == "Class 3"
+    page.keyboard.press("Enter")
+    visitor.rest()
+    page.keyboard.press("n")
+    visitor.rest()
+    page.keyboard.press("b")
+    visitor.rest()
+    page.keyboard.press("Control+z")
+    visitor.rest()
+    heard = page.evaluate("heard")
+    assert "point of Class 3 added at 0.2, 0" in heard
+    assert "undone" in heard
+    assert any("rows seen" in one and "share of errors" in one for one in heard)
+    drag(page, tuple(page.evaluate("playground.state.points[0].slice(0, 2)")), (0, 0))
+    visitor.rest()
+    assert any(one.startswith("point moved to") for one in page.evaluate("heard"))
+
+
+UNNAMED = """() => {
+  const all = [...document.querySelectorAll("button, select, input, textarea, svg[role]")];
+  const shown = all.filter(e => e.offsetParent !== null || e instanceof SVGElement);
+  const inside = (e) => (e instanceof SVGElement ? "" : e.textContent.trim() || e.closest("label")?.textContent.trim());
+  const name = (e) => e.getAttribute("aria-label") || inside(e);
+  return shown.filter(e => !name(e)).map(e => e.outerHTML);
+}"""
+
+
+def test_all_that_is_worked_has_a_name_and_is_reached_by_the_tab_key(visitor: Visitor) -> None:
+    page = visitor.open("#scene=ridge")
+    assert page.evaluate(UNNAMED) == []
+    reached = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.id || document.activeElement.dataset?.control || ''"))
+    assert {"scenes", "free", "board-0", "step-next", "model.settings.penalty"} <= reached
+    page.locator(".skip").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "board-0"
+
+
+MOVING = """() => [...document.querySelectorAll("*")].filter(e => {
+  const style = getComputedStyle(e);
+  return style.animationName !== "none" || style.transitionDuration !== "0s";
+}).length"""
+
+
+def test_motion_is_slow_where_it_is_to_be_reduced(browser: Any, address: str) -> None:
+    speeds = {}
+    for motion in ("reduce", "no-preference"):
+        visitor = Visitor(browser, address, motion=motion)
+        page = visitor.open("#scene=perceptron")
+        speeds[motion] = page.locator("#speed").input_value()
+        assert page.evaluate(MOVING) == 0
+        visitor.close()
+    assert speeds == {"reduce": "2", "no-preference": "8"}
+
+
+CONTRAST = """() => {
+  const style = getComputedStyle(document.documentElement);
+  const linear = (v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  const light = (name) => {
+    const hex = style.getPropertyValue(name).trim();
+    const [r, g, b] = [1, 3, 5].map(i => linear(parseInt(hex.slice(i, i + 2), 16) / 255));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ratio = (a, b) => {
+    const [dark, bright] = [light(a), light(b)].sort((x, y) => x - y);
+    return (bright + 0.05) / (dark + 0.05);
+  };
+  const onPaper = ["--ink", "--soft", "--good", "--bad", "--accent"].map(one => [one, "--paper"]);
+  return [...onPaper, ["--accent-ink", "--accent"], ["--ink", "--ground"]].map(([a, b]) => [a, b, ratio(a, b)]);
+}"""
+
+
+def test_dark_and_light_can_both_be_read(browser: Any, address: str) -> None:
+    shades = {}
+    for scheme in ("light", "dark"):
+        visitor = Visitor(browser, address, scheme=scheme)
+        page = visitor.open("#scene=perceptron&step=2")
+        page.evaluate("playground.go(Infinity)")
+        visitor.rest()
+        assert [one for one in page.evaluate(CONTRAST) if one[2] < 4.5] == []
+        shades[scheme] = page.evaluate("getComputedStyle(document.querySelector('.card')).backgroundColor")
+        cells = "Array.from(playground.boards[0].cells.getImageData(8, 110, 1, 1).data)"
+        before = page.evaluate(cells)
+        page.emulate_media(color_scheme="light" if scheme == "dark" else "dark")
+        visitor.until(
+            f"String({cells}) !== '{','.join(map(str, before))}'"
+        )  # regions take the colours of the other look
+        visitor.close()
+    assert shades["light"] != shades["dark"]
+
+
+COUNTED = """() => {
+  globalThis.drawn = 0;
+  globalThis.pictures = 0;
+  const board = playground.boards[0], draw = board.draw;
+  board.draw = function (...given) { drawn += 1; return draw.apply(this, given); };
+  const tick = () => { pictures += 1; requestAnimationFrame(tick); };
+  requestAnimationFrame(tick);
+}"""
+"""Count the frames that the first board draws, and the pictures of the page."""
+
+
+class Meter:
+    """Processor time of the page's main thread, as the browser counts it, for each frame that the board draws."""
+
+    def __init__(self, page: Any) -> None:
+        self.page, self.browser = page, page.context.new_cdp_session(page)
+        self.browser.send("Performance.enable", {"timeDomain": "threadTicks"})
+        page.evaluate(COUNTED)
+        self.before = self.read()
+
+    def read(self) -> dict[str, float]:
+        found = {one["name"]: one["value"] for one in self.browser.send("Performance.getMetrics")["metrics"]}
+        return found | self.page.evaluate("({ drawn, pictures, now: performance.now() / 1000 })")
+
+    def check(self, what: str, least: int) -> None:
+        """Scripts take less than 16 ms a frame, and all that the thread does less than 16 ms a picture of the page."""
+        now = self.read()
+        gone = {
+            name: now[name] - self.before[name]
+            for name in ("ScriptDuration", "TaskDuration", "drawn", "pictures", "now")
+        }
+        self.before = now
+        scripts, all_of_it = (
+            1000 * gone["ScriptDuration"] / gone["drawn"],
+            1000 * gone["TaskDuration"] / gone["pictures"],
+        )
+        print(
+            f"{what}: {gone['drawn']} frames, {scripts:.1f} ms of scripts each; {all_of_it:.1f} ms in all a picture,",
+            end=" ",
+        )
+        print(f"{gone['pictures'] / gone['now']:.0f} of them a second")
+        assert gone["drawn"] >= least
+        assert scripts < 16
+        assert all_of_it < 16
+
+
+@pytest.mark.parametrize(("kind", "system"), [("gaussians", "Perceptron"), ("line", "LMS")])
+def test_five_hundred_points_are_drawn_within_a_frame(visitor: Visitor, kind: str, system: str) -> None:
+    """A system learns, and a point is dragged: each frame takes less than 16 ms of the page's processor time."""
+    page = visitor.open()
+    model = {"system": system, "settings": {"epochs": 4, "tol": 0}}
+    recipe = {"kind": kind, "count": 500, "noise": 0.8, "seed": 1}
+    page.evaluate("given => playground.apply(given)", {"recipe": recipe, "model": model, "start": True})
+    visitor.rest()
+    meter = Meter(page)
+    page.locator("#speed").select_option("60")
+    page.locator("#play").click()
+    page.wait_for_timeout(2500)
+    meter.check(f"{system} learns", 5)
+    page.evaluate("playground.stop()")
+    visitor.rest()
+    x, y, _ = page.evaluate("playground.state.points[7]")
+    page.mouse.move(*at(page, x, y))
+    page.mouse.down()
+    for k in range(40):
+        page.mouse.move(*at(page, x + 0.01 * k, y + 0.01 * k))
+        page.wait_for_timeout(16)
+    meter.check(f"{system}, a point is dragged", 2)
+    page.mouse.up()
+    visitor.rest()
+
+
+LISTENING = """globalThis.heard = [];
+const start = AudioBufferSourceNode.prototype.start;
+AudioBufferSourceNode.prototype.start = function (...given) {
+  heard.push([this.buffer.sampleRate, Array.from(this.buffer.getChannelData(0))]);
+  return start.apply(this, given);
+};"""
+
+
+def test_the_microphone_and_the_filter_can_be_heard(visitor: Visitor) -> None:
+    """Buttons play the samples by WebAudio; noise is less in the second sound, most of all at the end."""
+    visitor.page.add_init_script(LISTENING)
+    page = visitor.open("#scene=noise")
+    for name in ("microphone", "cleaned"):
+        page.locator(f"[data-sound={name}]").click()
+    (rate, raw), (_, cleaned) = page.evaluate("heard")
+    tune, _, microphone = recording()
+    np.testing.assert_allclose(raw, np.clip(microphone, -1, 1), atol=0.03)
+    end = slice(-rate // 2, None)
+    left, before = (np.mean((np.array(one) - tune)[end] ** 2) for one in (cleaned, raw))
+    assert left < before / 20
+    page.locator("#code-card > summary").click()
+    visitor.until("document.querySelector('#code').textContent.includes('AdaptiveFilter')")
+
+
+def test_fishers_direction_is_turned_by_hand(visitor: Visitor) -> None:
+    page = visitor.open("#scene=fisher&step=2")
+    best = page.evaluate("playground.chart.facts.best")
+    assert "small" in page.locator(".answer").get_attribute("class")
+    place = page.evaluate("playground.boards[0].handle.at")
+    turned = (2.6 * np.cos(np.radians(best)), 2.6 * np.sin(np.radians(best)))
+    drag(page, tuple(place), turned)
+    visitor.rest()
+    visitor.until("!playground.turning")
+    assert abs(page.evaluate("playground.state.instrument.settings.angle") - best) <= 2
+    assert abs(float(page.locator("[data-control='instrument.settings.angle']").input_value()) - best) <= 2
+    assert "good" in page.locator(".answer").get_attribute("class")
+    drawn = page.locator("#optimum")
+    x1, y1, x2, y2 = (float(drawn.get_attribute(name)) for name in ("x1", "y1", "x2", "y2"))
+    assert np.degrees(np.arctan2(y1 - y2, x2 - x1)) % 180 == pytest.approx(best, abs=0.1)
+
+
+def test_the_proof_is_drawn(visitor: Visitor) -> None:
+    """From the points of each class strokes lead to the ring, which is the mean of the points by their shares."""
+    page = visitor.open("#scene=separability&step=3")
+    ring = [float(page.locator("#meeting").get_attribute(name)) for name in ("cx", "cy")]
+    lines = numbers_of(page, ".proof-edge", "x1", "y1", "x2", "y2")
+    parts = page.evaluate("playground.chart.combination.map(one => [one.share, playground.state.points[one.row][2]])")
+    assert len(lines) == len(parts) >= 3
+    for label in (0, 1):
+        own = [(share, line) for (share, k), line in zip(parts, lines, strict=True) if k == label]
+        np.testing.assert_allclose(sum(share * np.array(line[:2]) for share, line in own), ring, atol=0.5)
+        assert all(line[2:] == ring for _, line in own)
+    shares = page.locator(".share").all_inner_texts()
+    assert len(shares) == len(parts)
+
+
+def test_residuals_and_margins_agree_with_the_numbers(visitor: Visitor) -> None:
+    page = visitor.open("#scene=regression")
+    strokes = page.locator(f"{BOARD} .residual").get_attribute("d").split("M")[1:]
+    points, frame = np.array(page.evaluate("playground.state.points")), page.evaluate("playground.boards[0].frame")
+    ends = [(*map(float, one.split("V")[0].split(",")), float(one.split("V")[1])) for one in strokes]
+    there = np.column_stack(
+        [(points[:, 0] + 4) * 110, (3 - points[:, 1]) * 110, (3 - np.array(frame["predicted"])) * 110]
+    )
+    np.testing.assert_allclose(ends, there, atol=0.06)
+    page = visitor.open("#scene=perceptron&step=2")
+    points = np.array(page.evaluate("playground.state.points"))
+    page.evaluate("playground.go(Infinity)")
+    visitor.rest()
+    _, w = line_of(page)
+    distances = np.abs(np.column_stack([np.ones(len(points)), points[:, :2]]) @ w) / np.hypot(*w[1:])
+    edges = numbers_of(page, f"{BOARD} .margin", "x1", "y1")
+    assert len(edges) == 2
+    for x, y in edges:
+        here = abs(w[0] + w[1] * (x / 110 - 4) + w[2] * (3 - y / 110)) / np.hypot(*w[1:])
+        assert here == pytest.approx(distances.min(), abs=1e-6)
+
+
+def test_two_systems_are_carried_away_together(visitor: Visitor) -> None:
+    page = visitor.open("#scene=too-correct")
+    page.locator("#code-card > summary").click()
+    visitor.until("document.querySelector('#code').textContent.includes('rival')")
+    space: dict[str, Any] = {}
+    with quiet(), redirect_stdout(StringIO()):
+        exec(page.locator("#code").inner_text(), space)
+    for slot, name in enumerate(("model", "rival")):
+        shown = page.evaluate(f"playground.boards[{slot}].frame.weights")
+        np.testing.assert_allclose(weights_of(space[name]), shown, rtol=1e-8)
+
+
+def test_a_dropped_table_is_judged_by_points_held_back(visitor: Visitor) -> None:
+    page = visitor.open()
+    rows = "\n".join(f"{k % 7},{k % 5},{k * k % 11},{'ab'[(k % 7) > 3]}" for k in range(30))
+    page.evaluate(
+        """text => { const data = new DataTransfer(); data.items.add(new File([text], "table.csv"));
+        document.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true })); }""",
+        f"one,two,three,kind\n{rows}",
+    )
+    page.locator("#csv-columns select").nth(1).select_option(label="three")
+    page.locator("#csv-take").click()
+    visitor.rest()
+    assert page.evaluate("playground.state.names") == {"classes": ["a", "b"], "across": "one", "up": "three"}
+    assert [one.inner_text() for one in page.locator("#classes button").all()][:2] == ["a", "b"]
+    assert page.evaluate("playground.state.points.length") == 30
+    assert page.locator("[data-fact=fresh]").count() == 0
+    page.locator("#hold").click()
+    visitor.rest()
+    assert page.evaluate("[playground.state.points.length, playground.state.held.length]") == [20, 10]
+    assert page.locator(f"{BOARD} .held").count() == 10
+    assert page.locator("[data-fact=fresh]").count() == 1
+    state = page.evaluate("structuredClone(playground.state)")
+    page.evaluate("playground.unpack(playground.pack())")
+    visitor.rest()
+    assert page.evaluate("playground.state") == state
+    page.locator("#hold").click()
+    visitor.rest()
+    assert page.evaluate("playground.state.held") is None
+    page.keyboard.press("Control+z")
+    visitor.rest()
+    assert page.evaluate("playground.state.points.length") == 20
+
+
+def test_fresh_points_judge_on_when_one_is_dragged(visitor: Visitor) -> None:
+    page = visitor.open("#scene=ridge")
+    before = page.evaluate("playground.fact('model', 'fresh')")
+    drag(page, tuple(page.evaluate("playground.state.points[3].slice(0, 2)")), (0, 2.5))
+    visitor.rest()
+    assert page.evaluate("playground.fact('model', 'fresh')") not in (None, before)
+
+
+def test_a_server_that_comes_back_is_found_again(browser: Any) -> None:
+    playground = adaline.play()
+    port = int(urlsplit(playground.url).port or 0)
+    visitor = Visitor(browser, playground.url)
+    page = visitor.open("#scene=perceptron")
+    playground.close()
+    visitor.until("!document.querySelector('#lost').hidden")
+    playground = adaline.play(port=port)
+    visitor.until("document.querySelector('#lost').hidden")
+    visitor.rest()
+    page.keyboard.press("n")
+    visitor.rest()
+    assert page.locator("#verdict-0 .status").inner_text() == "solved"
+    visitor.troubles.clear()  # the console has the attempts to connect
+    visitor.close()
+    playground.close()
+
+
+def test_a_stranger_to_the_address_gets_a_board(visitor: Visitor) -> None:
+    """Addresses that hold nonsense open the first board, and say nothing on the console."""
+    for tail in ("#scene=nothing", "#board=%%%", "#board=e30", "#scene=perceptron&step=99", "#board=" + "A" * 500):
+        page = visitor.open(tail)
+        assert page.locator(f"{BOARD} .point").count() > 0

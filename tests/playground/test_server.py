@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -20,6 +21,7 @@ import adaline
 from adaline.errors import AdalineError
 from adaline.playground.boards import Recipe
 from adaline.playground.messages import LONGEST_MESSAGE
+from adaline.playground.server import HEADERS
 from adaline.playground.table import board_of_table
 
 pytest.importorskip("starlette")
@@ -44,10 +46,10 @@ def read(url: str, **headers: str) -> tuple[int, Any, bytes]:
 
 
 def talk(url: str, *messages: Any, origin: str | None = None) -> list[dict[str, Any]]:
-    with client.connect(url.replace("http", "ws") + "ws", origin=origin, max_size=None) as socket:
+    with client.connect(url.replace("http", "ws") + "ws", origin=origin, max_size=None) as page:
         for one in messages:
-            socket.send(one if isinstance(one, str | bytes) else json.dumps(one))
-        return [json.loads(socket.recv(timeout=60)) for _ in messages]
+            page.send(one if isinstance(one, str | bytes) else json.dumps(one))
+        return [json.loads(page.recv(timeout=60)) for _ in messages]
 
 
 def test_the_page_and_its_files_are_served_from_here_alone(url: str) -> None:
@@ -94,12 +96,12 @@ def test_a_message_that_is_too_long_closes_its_socket_and_no_other(url: str) -> 
 
 
 def test_of_fits_that_wait_the_newest_is_computed(url: str) -> None:
-    points = Recipe("gaussians", 60, 1.0, 1).board().points.tolist()
+    points = Recipe("gaussians", 40, 1.0, 1).board().points.tolist()
     fit = {
         "type": "fit",
         "task": "classes",
         "points": points,
-        "model": {"system": "Pocket", "settings": {"epochs": 40}},
+        "model": {"system": "Pocket", "settings": {"epochs": 25}},
     }
     types = [one["type"] for one in talk(url, *({"id": k, **fit} for k in range(6)))]
     assert types[-1] == "fitted"
@@ -111,7 +113,14 @@ def test_ten_pages_at_once(url: str) -> None:
 
     def one_page(k: int) -> None:
         points = Recipe("separable", 30, 0.3, k).board().points.tolist()
-        fit = {"id": 1, "type": "fit", "task": "classes", "points": points, "model": {"system": "Perceptron"}}
+        fit = {
+            "id": 1,
+            "type": "fit",
+            "task": "classes",
+            "points": points,
+            "model": {"system": "Perceptron"},
+            "brief": True,
+        }
         found.append(talk(url, fit)[0]["type"])
 
     threads = [threading.Thread(target=one_page, args=(k,)) for k in range(10)]
@@ -120,6 +129,76 @@ def test_ten_pages_at_once(url: str) -> None:
     for one in threads:
         one.join()
     assert found == ["fitted"] * 10
+
+
+def test_a_slow_page_skips_frames(url: str) -> None:
+    """Of frames that it asks for and does not read, all are answered, most as skipped, and the last is drawn."""
+    board = Recipe("blobs", 200, 0.5, 1).board()
+    fit = {"id": 0, "type": "fit", "task": "clusters", "points": board.points.tolist()}
+    window = {"left": -4, "right": 4, "low": -3, "high": 3, "columns": 160, "rows": 120}
+    model = {"system": "GaussianMixture", "settings": {"n_components": 4, "init_params": "random_from_data", "tol": 0}}
+    frames = [{"id": k, "type": "frame", "moment": k, "window": window} for k in range(1, 41)]
+    first, *answers = talk(url, {**fit, "model": model}, *frames)
+    assert first["type"] == "fitted"
+    types = [one["type"] for one in answers]
+    assert set(types) <= {"frame", "skipped"}
+    assert types.count("skipped") >= 20
+    assert (answers[-1]["type"], answers[-1]["id"]) == ("frame", 40)
+
+
+def test_of_charts_that_wait_the_newest_is_computed(url: str) -> None:
+    board = Recipe("stretched", 120, 0.4, 4).board()
+    chart = {"type": "instrument", "name": "projection", "task": "classes", "points": board.points.tolist()}
+    turned = [{"id": k, **chart, "settings": {"angle": k}} for k in range(12)]
+    types = [one["type"] for one in talk(url, *turned)]
+    assert types[-1] == "instrument"
+    assert "skipped" in types
+
+
+def test_a_page_that_asks_much_and_reads_nothing_keeps_nobody_waiting(url: str) -> None:
+    large = {"type": "generate", "recipe": {"kind": "gaussians", "count": 20_000, "noise": 0.5, "seed": 1}}
+    with client.connect(url.replace("http", "ws") + "ws", max_size=None) as page:
+        for k in range(20):
+            page.send(json.dumps({"id": k, **large}))
+        assert talk(url, {"id": 1, "type": "systems"})[0]["type"] == "systems"
+
+
+def test_a_page_that_breaks_off_harms_nothing(url: str) -> None:
+    """Its connection ends without a word, in the middle of a message."""
+    host, port = url.removeprefix("http://").strip("/").split(":")
+    with socket.create_connection((host, int(port))) as raw:
+        raw.sendall(
+            f"GET /ws HTTP/1.1\r\nHost: {host}:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode()
+        )
+        assert raw.recv(4096).startswith(b"HTTP/1.1 101")
+        raw.sendall(b"\x81\xfe\x00\x40abcd{")
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")  # a reset, and no farewell
+    assert talk(url, {"id": 1, "type": "systems"})[0]["type"] == "systems"
+
+
+def test_what_a_page_is_sent_is_shown_as_text(tmp_path: Path) -> None:
+    """No module of the page makes markup or code of a text, scripts of others do not run, and names stay names."""
+    for path in PAGE.glob("*.js"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(
+            r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|srcdoc", text
+        )
+    policy = dict(one.split(" ", 1) for one in HEADERS["Content-Security-Policy"].split("; "))
+    assert policy["default-src"] == "'self'"
+    assert "script-src" not in policy
+    pytest.importorskip("duckdb")
+    name = "<img src=x onerror=alert(1)>"
+    table = tmp_path / "table.csv"
+    table.write_text(f"{name},b,kind\n1,2,<b>\n2,1,<i>\n3,5,<b>\n4,3,<i>\n", encoding="utf-8")
+    playground = adaline.play(str(table), "kind")
+    _, headers, body = read(f"{playground.url}board.json")
+    playground.close()
+    assert headers["Content-Type"] == "application/json"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    board = json.loads(body)
+    assert board["classes"] == ["<b>", "<i>"]
+    assert name in [axis["name"] for axis in board["axes"]]
 
 
 def test_a_page_that_goes_away_while_it_is_answered_harms_nothing(url: str) -> None:
@@ -131,9 +210,30 @@ def test_a_page_that_goes_away_while_it_is_answered_harms_nothing(url: str) -> N
         "points": points,
         "model": {"system": "Pocket", "settings": {"epochs": 40}},
     }
-    with client.connect(url.replace("http", "ws") + "ws") as socket:
-        socket.send(json.dumps(fit))
+    with client.connect(url.replace("http", "ws") + "ws") as page:
+        page.send(json.dumps(fit))
     assert talk(url, {"id": 1, "type": "systems"})[0]["type"] == "systems"
+
+
+LEAVING = """
+import json, time
+from websockets.sync.client import connect
+import adaline
+from adaline.playground.boards import Recipe
+
+points = Recipe("gaussians", 2000, 1.0, 1).board().points.tolist()
+model = {"system": "Pocket", "settings": {"epochs": 300}}
+with connect(adaline.play().url.replace("http", "ws") + "ws") as page:
+    page.send(json.dumps({"id": 1, "type": "fit", "task": "classes", "points": points, "model": model}))
+    time.sleep(0.15)
+"""
+
+
+def test_a_program_ends_while_a_page_is_answered() -> None:
+    """A long fit is under way in a kernel as the interpreter ends: it ends too, and nothing is aborted."""
+    source = str(Path(adaline.__file__).parents[1])
+    left = subprocess.run([sys.executable, "-c", LEAVING], env={**os.environ, "PYTHONPATH": source}, timeout=60)
+    assert left.returncode == 0
 
 
 def test_the_command_prints_its_address_and_ends_by_an_interrupt() -> None:
@@ -164,6 +264,11 @@ def test_a_port_that_is_taken_is_said(url: str) -> None:
         adaline.play(port=port)
     with pytest.raises(AdalineError, match="from 0 to 65535"):
         adaline.play(port=70_000)
+
+
+def test_a_scene_that_there_is_not_is_said() -> None:
+    with pytest.raises(AdalineError, match="there is no scene 'nothing': regression, ridge"):
+        adaline.play(scene="nothing")
 
 
 def test_a_notebook_shows_a_frame() -> None:

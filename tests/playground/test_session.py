@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import redirect_stdout
 from io import StringIO
 from typing import Any
@@ -12,13 +13,14 @@ import pytest
 
 from adaline import LogisticRegression, Perceptron
 from adaline.basis import BASES
+from adaline.playground import traces
 from adaline.playground.boards import GENERATORS, Recipe
 from adaline.playground.code import as_python
-from adaline.playground.forms import BASES_HERE, ModelSpec, form_of, systems_by_task
-from adaline.playground.instruments import INSTRUMENTS
+from adaline.playground.forms import BASES_HERE, ModelSpec, fields_of, form_of, systems_by_task
+from adaline.playground.instruments import ALONE, INSTRUMENTS
 from adaline.playground.messages import LONGEST_MESSAGE, BadMessage, read_text
 from adaline.playground.pictures import Window, picture
-from adaline.playground.scenes import scenes
+from adaline.playground.scenes import PAGE, scenes
 from adaline.playground.session import Session
 from adaline.playground.traces import fitted_to, moments, quiet, trace, weights_of
 from adaline.systems import SYSTEMS, UNSUPERVISED
@@ -37,12 +39,12 @@ def fit(session: Session, kind: str, model: dict[str, Any], **more: Any) -> dict
     return session.answer({"id": 1, "type": "fit", **points_of(kind), "model": model, **more})
 
 
-def run(code: str) -> Any:
-    """Run a program of the page; return the model that it makes."""
+def run(code: str) -> dict[str, Any]:
+    """Run a program of the page; return what it makes, by name."""
     space: dict[str, Any] = {}
     with quiet(), redirect_stdout(StringIO()):
         exec(code, space)
-    return space["model"]
+    return space
 
 
 def state_of(model: Any) -> list[Any]:
@@ -52,10 +54,18 @@ def state_of(model: Any) -> list[Any]:
     return [weights_of(model), *(getattr(model, name, None) for name in names)]
 
 
+@pytest.fixture
+def few_moments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let traces have few moments on the way: what is asked of them is as true of these."""
+    monkeypatch.setattr(traces, "SINGLE", 4)
+    monkeypatch.setattr(traces, "STRIDES", 4)
+
+
 def test_every_system_is_offered_for_one_task() -> None:
     assert sorted(name for _, name in EVERY) == sorted([*SYSTEMS, *UNSUPERVISED])
 
 
+@pytest.mark.usefixtures("few_moments")
 @pytest.mark.parametrize(("task", "name"), EVERY)
 def test_a_program_gives_the_model_of_its_moment_to_the_bit(task: str, name: str) -> None:
     board = Recipe(KINDS[task], 24, 0.3, 1).board()
@@ -63,7 +73,9 @@ def test_a_program_gives_the_model_of_its_moment_to_the_bit(task: str, name: str
     for moment in {len(found) - 1, len(found) // 2}:
         if found.positions[moment] == 0 or (found.unit == "step" and moment < len(found) - 1):
             continue
-        for ours, theirs in zip(state_of(found.model(moment)), state_of(run(as_python(found, moment))), strict=True):
+        for ours, theirs in zip(
+            state_of(found.model(moment)), state_of(run(as_python(found, moment))["model"]), strict=True
+        ):
             np.testing.assert_array_equal(ours, theirs)
 
 
@@ -106,7 +118,7 @@ def test_a_first_newton_step_is_the_textbooks() -> None:
 
 def test_gradient_steps_are_the_textbooks() -> None:
     board = Recipe("line", 20, 0.5, 1).board()
-    settings = {"solver": "gradient", "rate": 0.004, "init": [2.5, -1.5]}
+    settings = {"solver": "gradient", "rate": 0.004, "init": [2.5, -1.5], "epochs": 6}
     found = trace(board, ModelSpec("LinearRegression", settings)).weights
     assert found is not None
     w, ones = np.array([2.5, -1.5]), np.column_stack([np.ones(20), board.X])
@@ -155,8 +167,17 @@ def test_fresh_points_are_of_the_same_kind_and_others() -> None:
     own, fresh = recipe.board(), recipe.board(fresh=True)
     assert len(fresh.points) == 1000
     assert not np.isin(fresh.points[:, 0], own.points[:, 0]).all()
-    answer = fit(Session(), "gaussians", {"system": "Adaline"}, recipe=vars(recipe))
+    answer = fit(Session(), "gaussians", {"system": "LeastSquaresClassifier"}, recipe=vars(recipe))
     assert answer["facts"]["fresh"] == answer["curve"]["fresh"][-1]
+
+
+@pytest.mark.parametrize(("kind", "name"), [("blobs", "KMeans"), ("blobs", "GaussianMixture"), ("line", "LMS")])
+def test_the_number_of_a_frame_is_that_of_the_curve(kind: str, name: str) -> None:
+    session = Session()
+    answer = fit(session, kind, {"system": name})
+    last = len(answer["positions"]) - 1
+    frame = session.answer({"id": 2, "type": "frame", "moment": last, "window": WINDOW})
+    assert frame["error"] == pytest.approx(answer["curve"]["own"][last], rel=1e-8)
 
 
 @pytest.mark.parametrize("kind", GENERATORS)
@@ -165,6 +186,31 @@ def test_generated_points_are_on_the_board_and_the_same_each_time(kind: str) -> 
     np.testing.assert_array_equal(one.points, again.points)
     assert len(one.points) == 40
     assert np.abs(one.points[:, :2]).max() < 6
+
+
+def test_points_that_were_dragged_are_judged_by_fresh_ones_of_their_kind() -> None:
+    recipe = Recipe("line", 20, 0.5, 1)
+    points = recipe.board().points.tolist()
+    points[3] = [2.0, -2.5, 0]
+    message = {"id": 1, "type": "fit", "task": "numbers", "points": points, "recipe": vars(recipe)}
+    session = Session()
+    answer = session.answer({**message, "model": {"system": "LinearRegression"}})
+    fresh, model = recipe.board(fresh=True), session.traces[0].fitted  # type: ignore[union-attr]
+    assert answer["facts"]["fresh"] == pytest.approx(np.sqrt(np.mean((model.predict(fresh.X) - fresh.y) ** 2)))
+    assert "Recipe" not in session.answer({"id": 2, "type": "python", "moments": [0]})["code"]
+
+
+def test_points_that_are_held_back_judge() -> None:
+    points = Recipe("gaussians", 30, 0.9, 1).board().points
+    held, rest = points[2::3], np.delete(points, np.s_[2::3], axis=0)
+    message = {"id": 1, "type": "fit", "task": "classes", "points": rest.tolist(), "fresh": held.tolist()}
+    session = Session()
+    answer = session.answer({**message, "model": {"system": "LeastSquaresClassifier"}})
+    model = session.traces[0].fitted  # type: ignore[union-attr]
+    assert answer["facts"]["fresh"] == np.mean(model.predict(held[:, :2]) != held[:, 2])
+    code = {"id": 2, "type": "python", "moments": [0], "instrument": {"name": "posterior"}}
+    space = run(session.answer(code)["code"])
+    assert space["chart"]["facts"] == session.answer({**message, **code["instrument"], "type": "instrument"})["facts"]
 
 
 # Forms
@@ -180,6 +226,23 @@ def test_forms_are_json_and_their_defaults_are_accepted(name: str) -> None:
         assert one["words"] or one["number"]
     plain = {one["name"]: one["default"] for one in form["fields"] if one["name"] != "epochs"}
     ModelSpec(name, plain).build()
+
+
+def test_fields_of_numbers_have_units() -> None:
+    texts = json.loads((PAGE / "texts.json").read_text(encoding="utf-8"))["page"]
+    kinds = [*SYSTEMS.values(), *UNSUPERVISED.values(), *(BASES[name] for name in BASES_HERE)]
+    numbers = {one["name"] for kind in kinds for one in fields_of(kind) if one.get("number")}
+    assert {f"unit-of {name}" for name in numbers} == {key for key in texts if key.startswith("unit-of ")}
+
+
+def test_texts_that_the_page_asks_for_are_there() -> None:
+    texts = json.loads((PAGE / "texts.json").read_text(encoding="utf-8"))["page"]
+    scripts = "".join(path.read_text(encoding="utf-8") for path in PAGE.iterdir() if path.name.endswith(".js"))
+    asked = set(re.findall(r'\bt\("([^"]+)"', scripts))
+    asked |= set(re.findall(r'data-(?:text|label)="([^"]+)"', (PAGE / "index.html").read_text(encoding="utf-8")))
+    assert asked <= texts.keys()
+    assert {f"kind {kind}" for kind in GENERATORS} <= texts.keys()
+    assert {f"chart {name}" for name in INSTRUMENTS} <= texts.keys()
 
 
 def test_bases_of_forms_are_there() -> None:
@@ -226,6 +289,12 @@ BAD = [
     {"type": "frame", "moment": 0, "window": {**WINDOW, "columns": 1000, "rows": 1000}},
     {"type": "frame", "moment": 0, "window": {**WINDOW, "left": 9}},
     {"type": "python", "moment": 0},
+    {"type": "python", "moments": [0]},
+    {"type": "python", "moments": [0, 0, 0]},
+    {"type": "python", "moments": ["0"]},
+    {"type": "python", "moments": [0], "instrument": {"name": "open"}},
+    {"type": "fit", **points_of("line"), "fresh": "none", "model": {"system": "LMS"}},
+    {"type": "fit", **points_of("line"), "fresh": [[1, 2]], "model": {"system": "LMS"}},
     {"type": "generate"},
     {"type": "generate", "recipe": {"kind": "gaussians", "count": 10**9, "noise": 0, "seed": 1}},
     {"type": "generate", "recipe": {"kind": "../x", "count": 10, "noise": 0, "seed": 1}},
@@ -261,6 +330,20 @@ def test_a_failed_fit_leaves_nothing_of_the_one_before_it() -> None:
     assert session.answer({"id": 1, "type": "frame", "moment": 0, "window": WINDOW})["type"] == "error"
 
 
+def test_a_brief_fit_is_the_end_of_the_whole_one() -> None:
+    answers = [fit(Session(), "gaussians", {"system": "Perceptron"}, brief=brief) for brief in (False, True)]
+    assert len(answers[1]["positions"]) == 1 < len(answers[0]["positions"])
+    for name in ("weights", "error", "mistakes", "status"):
+        assert answers[0]["facts"][name] == answers[1]["facts"][name]
+
+
+def test_a_fit_that_is_no_longer_wanted_is_given_up() -> None:
+    session, asked = Session(), iter([True, True, False])
+    message = {"id": 1, "type": "fit", **points_of("gaussians", noise=1.0), "model": {"system": "Pocket"}}
+    assert session.answer(message, lambda: next(asked))["type"] == "skipped"
+    assert session.answer({"id": 2, "type": "frame", "moment": 0, "window": WINDOW})["type"] == "error"
+
+
 def test_a_full_board_is_fitted() -> None:
     session = Session()
     board = Recipe("gaussians", 20_000, 0.5, 1).board()
@@ -292,29 +375,36 @@ def board_of(state: dict[str, Any]) -> dict[str, Any]:
     return {"task": state["task"], "points": state["points"]}
 
 
-def facts_of(state: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
-    """Return the facts of a step, by who knows them; `known` has those of steps that have the same boards."""
-    out: dict[str, Any] = {}
-    board = board_of(state)
-    for name in ("model", "rival", "instrument"):
-        if not state.get(name):
-            continue
-        key = json.dumps([name, state[name], board])
-        if key not in known:
+class Stage:
+    """What has been computed of a scene, so that steps that share a board or a model take up what is known."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, tuple[dict[str, Any], Any]] = {}
+
+    def facts(self, state: dict[str, Any]) -> dict[str, Any]:
+        """Return the facts of a step, by who knows them."""
+        return {name: self.of(state, name)[0] for name in ("model", "rival", "instrument") if state.get(name)}
+
+    def of(self, state: dict[str, Any], name: str) -> tuple[dict[str, Any], Any]:
+        """Return the facts of a model or an instrument of a step, and its trace."""
+        board = board_of(state)
+        key = json.dumps([state[name], board])
+        if key not in self.known:
             message = {"type": "fit", "model": state[name]} if name != "instrument" else state[name]
-            answer = Session().answer({"id": 1, "type": "instrument", **board, **message})
+            session = Session()
+            answer = session.answer({"id": 1, "type": "instrument", **board, **message})
             assert answer["type"] in ("fitted", "instrument"), answer
             json.dumps(answer, allow_nan=False)
-            known[key] = answer["facts"]
-        out[name] = known[key]
-    return out
+            self.known[key] = answer["facts"], session.traces[0]
+        return self.known[key]
 
 
+@pytest.mark.usefixtures("few_moments")
 @pytest.mark.parametrize("scene", scenes(), ids=lambda scene: scene["id"])
-def test_a_scene_runs_and_its_questions_can_be_answered(scene: dict[str, Any]) -> None:
-    known: dict[str, Any] = {}
+def test_a_scene_runs_its_questions_can_be_answered_and_it_is_carried_away(scene: dict[str, Any]) -> None:
+    stage = Stage()
     for state in states(scene):
-        facts, question = facts_of(state, known), state["question"]
+        facts, question = stage.facts(state), state["question"]
         if question is None or "value" in question:
             continue
         if question["kind"] == "choice":
@@ -325,6 +415,33 @@ def test_a_scene_runs_and_its_questions_can_be_answered(scene: dict[str, Any]) -
             assert value is not None
         else:
             assert not is_done(question, value), "what is to be done is done already"
+    most = max(states(scene), key=lambda one: bool(one.get("rival")) + bool(one.get("instrument")))
+    check_program(stage, most)
+
+
+def check_program(stage: Stage, state: dict[str, Any]) -> None:
+    """The program of a step, with all that is shown beside the board, gives the same models and the same chart."""
+    session, chart = Session(), state.get("instrument")
+    names = [name for name in ("model", "rival") if state.get(name)]
+    for slot, name in enumerate(names):
+        session.traces[slot] = stage.of(state, name)[1]
+    moments = [10**6] * len(names)
+    answer = session.answer({"id": 2, "type": "python", "moments": moments, "instrument": chart})
+    assert len(answer["code"].splitlines()) < 30
+    made = run(answer["code"])
+    if chart and chart["name"] in ALONE:
+        assert ("model" if chart["name"] == "noise" else "chart") in made
+        return
+    for slot, name in enumerate(names):
+        fitted = session.traces[slot].fitted  # type: ignore[union-attr]
+        for ours, theirs in zip(state_of(fitted), state_of(made[name]), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    if chart:
+        shown = stage.of(state, "instrument")[0]
+        if chart["name"] == "proof":
+            assert made["proof"].separable == shown["separable"]
+        else:
+            assert made["chart"]["facts"] == shown
 
 
 def is_done(question: dict[str, Any], value: Any) -> bool:
@@ -351,6 +468,7 @@ TASKS = {
 """A way to do what each step asks to be done: its controls, by target."""
 
 
+@pytest.mark.usefixtures("few_moments")
 def test_what_scenes_ask_to_be_done_can_be_done() -> None:
     asked = {
         f"{scene['id']}-{k + 1}": state
@@ -368,8 +486,8 @@ def test_what_scenes_ask_to_be_done_can_be_done() -> None:
                 place = place.setdefault(part, {})
             place[last] = value
         question = state["question"]
-        facts = facts_of({**state, "rival": None}, {})
-        assert is_done(question, facts[question["of"]][question["fact"]]), name
+        facts, _ = Stage().of(state, question["of"])
+        assert is_done(question, facts[question["fact"]]), name
 
 
 def test_scenes_have_what_the_page_and_others_read() -> None:
@@ -379,8 +497,10 @@ def test_scenes_have_what_the_page_and_others_read() -> None:
         assert {"id", "lecture", "title", "steps"} <= scene.keys()
         assert 3 <= len(scene["steps"]) <= 6
         assert any("question" in step for step in scene["steps"]), scene["id"]
+        assert any("try" in step for step in scene["steps"]), scene["id"]
         for step in scene["steps"]:
             assert step["say"]
+            assert (step.get("question", {}).get("kind") == "choice") <= ("wrong" in step or "right" in step)
             assert ("ask" in step) == ("question" in step)
             assert ("options" in step) == (step.get("question", {}).get("kind") == "choice")
 

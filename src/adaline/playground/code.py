@@ -1,32 +1,69 @@
-"""As Python: the lines that give the model of a trace at a moment, to the last bit of its coefficients."""
+"""As Python: the lines that give the models of a page at a moment, to the last bit of their weights, and its chart."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
-from adaline.playground.boards import Board
+from adaline.playground.boards import Board, Recipe
+from adaline.playground.instruments import ALONE, filter_settings
 from adaline.playground.traces import ITERATIONS, Trace
 
 PER_LINE = 8
+BOARD = "from adaline.playground.boards import Board"
+IMPORT = re.compile(r"from (\S+) import (.+)")
+Chart = tuple[str, dict[str, Any]]  # an instrument and its settings
 
 
-def as_python(trace: Trace, moment: int) -> str:
-    """Return a program that makes the same points, fits the same system as far as this moment, and prints it."""
-    spec, board = trace.spec, trace.board
-    names = {spec.system, *([spec.inner] if spec.inner else []), *(["basis"] if spec.basis else [])}
-    head = ["import numpy as np", "", f"from adaline import {', '.join(sorted(names, key=str.lower))}", ""]
-    return "\n".join([*head, *_points(board), "", *_fit(trace, moment), *_show(trace)]) + "\n"
+def as_python(trace: Trace, moment: int, rival: tuple[Trace, int] | None = None, chart: Chart | None = None) -> str:
+    """Return a program that makes the same points and fits the same system as far as this moment, and prints it.
+
+    Parameters
+    ----------
+    trace, moment : the model of the first board: `model` of the program.
+    rival : trace and moment of a second board: `rival` of the program.
+    chart : the instrument that stands beside the boards: `chart` of the program.
+    """
+    if chart is not None and chart[0] in ALONE:
+        return _program(_measured(trace, chart))
+    parts = [*_points(trace.board, trace.recipe), "", *_fit("model", trace, moment), *_show("model", trace)]
+    if rival:
+        parts += ["", *_fit("rival", *rival), *_show("rival", rival[0])]
+    if chart is not None:
+        parts += ["", *_measured(trace, chart)]
+    return _program(parts)
 
 
-def _points(board: Board) -> list[str]:
-    match board.task:
-        case "numbers":
-            return [*_array("X", board.X), *_array("y", board.y)]
-        case "classes":
-            return [*_array("X", board.X), *_array("y", board.y)]
-    return _array("X", board.X)
+def _program(parts: list[str]) -> str:
+    """Return a program: its imports, gathered from its parts, then the parts."""
+    imported: dict[str, set[str]] = {}
+    for line in parts:
+        if found := IMPORT.fullmatch(line):
+            imported.setdefault(found[1], set()).update(found[2].split(", "))
+    head = [f"from {place} import {', '.join(sorted(imported[place], key=str.lower))}" for place in sorted(imported)]
+    body = [line for line in parts if not IMPORT.fullmatch(line)]
+    numpy = ["import numpy as np", ""] if any("np." in line for line in body) else []
+    return "\n".join([*numpy, *head, "", *body]) + "\n"
+
+
+def _points(board: Board, recipe: Recipe | None) -> list[str]:
+    names = "X" if board.task == "clusters" else "X, y"
+    if recipe is not None and _makes(recipe, board):
+        values = "board.X" if board.task == "clusters" else "board.X, board.y"
+        return [
+            "from adaline.playground.boards import Recipe",
+            f"board = Recipe({recipe.kind!r}, {recipe.count}, {recipe.noise!r}, {recipe.seed}).board()",
+            f"{names} = {values}",
+        ]
+    return [*_array("X", board.X), *(_array("y", board.y) if board.y is not None else [])]
+
+
+def _makes(recipe: Recipe, board: Board) -> bool:
+    """Whether a recipe gives the very points of a board: none was moved, added or removed."""
+    made = recipe.board()
+    return made.task == board.task and np.array_equal(made.points, board.points)
 
 
 def _array(name: str, values: Any) -> list[str]:
@@ -35,30 +72,82 @@ def _array(name: str, values: Any) -> list[str]:
     return [f"{name} = np.array([", *(f"    {line}," for line in lines), "])"]
 
 
-def _fit(trace: Trace, moment: int) -> list[str]:
+def _fit(name: str, trace: Trace, moment: int) -> list[str]:
+    spec = trace.spec
+    used = [spec.system, *([spec.inner] if spec.inner else []), *(["basis"] if spec.basis else [])]
+    return [f"from adaline import {', '.join(used)}", *_fit_lines(name, trace, moment)]
+
+
+def _fit_lines(name: str, trace: Trace, moment: int) -> list[str]:
     spec = trace.spec
     rows = "X" if trace.board.task == "clusters" else "X, y"
     last = moment == len(trace) - 1
     position = trace.positions[moment]
     if last or trace.unit in ("fit", "step") or position == 0:
         note = [] if last else ["# the end of the fit: the weights on the way to it are those of its solver"]
-        return [*note, f"model = {spec.call}.fit({rows})"]
+        return [*note, f"{name} = {spec.call}.fit({rows})"]
     if trace.unit == "epoch":
-        name = ITERATIONS.get(spec.system, "epochs")
+        counted = ITERATIONS.get(spec.system, "epochs")
         stopped = type(spec)(
-            spec.system, {**spec.settings, name: position}, spec.basis, spec.basis_settings, spec.inner
+            spec.system, {**spec.settings, counted: position}, spec.basis, spec.basis_settings, spec.inner
         )
-        return [f"model = {stopped.call}.fit({rows})  # stopped on the way"]
+        return [f"{name} = {stopped.call}.fit({rows})  # stopped on the way"]
     classes = f", classes={trace.fitted.classes_.tolist()}" if hasattr(trace.fitted, "classes_") else ""
     return [
-        f"model = {spec.call}",
+        f"{name} = {spec.call}",
         f"rows = np.arange({position}) % len(X)  # {position} rows, one after the other",
-        f"model.partial_fit(X[rows], y[rows]{classes})",
+        f"{name}.partial_fit(X[rows], y[rows]{classes})",
     ]
 
 
-def _show(trace: Trace) -> list[str]:
-    for names in (("coef_", "intercept_"), ("cluster_centers_",), ("means_",), ("estimators_",)):
-        if all(hasattr(trace.fitted, name) for name in names):
-            return [f"print({', '.join(f'model.{name}' for name in names)})", "print(model.certificate_)"]
-    return ["print(model.certificate_)"]
+def _show(name: str, trace: Trace) -> list[str]:
+    for fields in (("coef_", "intercept_"), ("cluster_centers_",), ("means_",), ("estimators_",)):
+        if all(hasattr(trace.fitted, field) for field in fields):
+            shown = ", ".join(f"{name}.{field}" for field in fields)
+            return [f"print({shown})", f"print({name}.certificate_)"]
+    return [f"print({name}.certificate_)"]
+
+
+def _measured(trace: Trace, chart: Chart) -> list[str]:
+    """Return the lines that give what stands beside the board: a proof, a filter, or the chart itself."""
+    name, settings = chart
+    match name:
+        case "proof":
+            return ["from adaline import separability", "proof = separability(X, y)", "proof.verify()", "print(proof)"]
+        case "noise":
+            given = ", ".join(f"{key}={value!r}" for key, value in filter_settings(settings).items())
+            return [
+                "from adaline import AdaptiveFilter",
+                "from adaline.playground.instruments import recording",
+                "tune, source, microphone = recording()  # 8000 samples a second",
+                f"model = AdaptiveFilter({given})",
+                "cleaned = model.filter(source, microphone).error",
+                "print(model.coef_)",
+                "print(model.certificate_)",
+            ]
+    boards = "None, None" if name in ALONE else "board, fresh"
+    return [
+        f"from adaline.playground.instruments import {name}",
+        *([] if name in ALONE else _boards(trace)),
+        f"chart = {name}({boards}, {settings!r})",
+        'print(chart["facts"])',
+    ]
+
+
+def _boards(trace: Trace) -> list[str]:
+    """Return the lines that make `board` and `fresh`, of which a chart is made."""
+    board, recipe, fresh = trace.board, trace.recipe, trace.fresh
+    lines = [] if recipe is not None and _makes(recipe, board) else [BOARD, f"board = {_literal(board, 'X', 'y')}"]
+    if fresh is None:
+        return [*lines, "fresh = None"]
+    if recipe is not None and np.array_equal(recipe.board(fresh=True).points, fresh.points):
+        made = f"Recipe({recipe.kind!r}, {recipe.count}, {recipe.noise!r}, {recipe.seed})"
+        return [*lines, "from adaline.playground.boards import Recipe", f"fresh = {made}.board(fresh=True)"]
+    kept = [*_array("new_X", fresh.X), *_array("new_y", fresh.y)]
+    return [*lines, BOARD, *kept, f"fresh = {_literal(fresh, 'new_X', 'new_y')}"]
+
+
+def _literal(board: Board, x: str, y: str) -> str:
+    """Return the board of arrays that a program has."""
+    columns = f"{x}, {y}" if board.task == "classes" else f"{x}, {y}, np.zeros(len({x}))"
+    return f"Board({board.task!r}, np.column_stack([{columns}]))"

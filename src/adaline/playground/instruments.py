@@ -4,7 +4,7 @@ An instrument is a function of the board, fresh points of the same kind and sett
 
     {"x": [...], "lines": [{"name": ..., "y": [...]}, ...], "log": "x", "y" or "xy", "mark": x or None, "facts": {...}}
 
-whose names are keys of the texts of the page.
+whose names are keys of the texts of the page, where they may stand with a value.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ SOUND_RATE = 8000  # samples a second
 SECONDS = 4
 BINS = 40
 ANGLES = 181
+PATHS = 5  # weights, or directions, whose way along the penalties is shown
 
 
 def surface(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,9 +89,10 @@ def bound(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dic
 
 
 def ridge(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return, by the penalty of `Ridge` on powers of x, its coefficients or errors, and how much it damps directions.
+    """Return, by the penalty of `Ridge` on powers of x, its errors, its weights, or how much it damps directions.
 
-    Along an eigenvector of X'X with eigenvalue d, ridge keeps d / (d + penalty) of the least-squares answer.
+    Along an eigenvector of X'X with eigenvalue d, ridge keeps d / (d + penalty) of the least-squares answer. Weights
+    are those of columns with standard deviation 1; of the powers the first PATHS are shown.
     """
     _need(board, 4)
     degree = _whole(settings, "degree", 8, 1, 12)
@@ -104,13 +106,19 @@ def ridge(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dic
     scaled = (phi - phi.mean(axis=0)) / phi.std(axis=0)
     values = np.linalg.eigvalsh(scaled.T @ scaled)[::-1]
     best = None if other is None else float(penalties[int(np.argmin(other))])
-    lines = {"training": own, "fresh": other}
-    if settings.get("show") == "damping":
-        kept = {f"{d:.2g}": [float(d / (d + p)) for p in penalties] for d in values[: min(degree, 5)]}
-        lines = {f"eigenvalue {name}": share for name, share in kept.items()}
+    match settings.get("show", "errors"):
+        case "damping":
+            lines = [
+                {"name": "eigenvalue", "value": f"{d:.2g}", "y": numbers(d / (d + penalties))} for d in values[:PATHS]
+            ]
+        case "path":
+            weights = np.array([np.ravel(one.coef_) for one in models]) * phi.std(axis=0)
+            lines = [{"name": "power", "value": k + 1, "y": numbers(y)} for k, y in enumerate(weights.T[:PATHS])]
+        case _:
+            lines = [{"name": name, "y": numbers(y)} for name, y in (("training", own), ("fresh", other)) if y]
     return {
         "x": numbers(penalties),
-        "lines": [{"name": name, "y": numbers(y)} for name, y in lines.items() if y is not None],
+        "lines": lines,
         "log": "x",
         "mark": best,
         "facts": {"best": best, "unpenalised": None if other is None else number(other[0])},
@@ -122,24 +130,11 @@ def noise(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dic
 
     The noise reaches the microphone through a room, 12 taps that the filter does not know and that change half-way.
     """
-    taps = _whole(settings, "taps", 24, 1, 64)
-    rule = settings.get("rule", "nlms")
-    if rule not in ("lms", "nlms", "rls"):
-        raise InvalidParameter("rule must be one of lms, nlms, rls")
-    rate = _real(settings, "rate", 0.05, 1e-5, 4.0)
-    rng = np.random.default_rng(3)
-    n = SOUND_RATE * SECONDS
-    tune, source = _tune(n), rng.normal(size=n)
-    room = [rng.normal(size=12) * 0.8 ** np.arange(12) for _ in range(2)]
+    tune, source, microphone = recording()
+    disturbed, n = microphone - tune, len(tune)
     half = n // 2
-    heard = [np.convolve(source, one)[:n] for one in room]
-    disturbed = 0.25 * np.concatenate([heard[0][:half], heard[1][half:]])
-    microphone = tune + disturbed
     with quiet():
-        if rule == "rls":
-            canceller = AdaptiveFilter(rule=rule, taps=taps, forgetting=0.999)
-        else:
-            canceller = AdaptiveFilter(rule=rule, taps=taps, rate=rate)
+        canceller = AdaptiveFilter(**filter_settings(settings))
         clean = np.asarray(canceller.filter(source, microphone).error)
     clean = np.where(np.isfinite(clean), clean, 0.0)
     left = (clean - tune) ** 2
@@ -162,6 +157,32 @@ def noise(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dic
         "mark": SECONDS / 2,
         "facts": {"status": status, "gain": number(gain), "diverged": status == "diverged"},
     }
+
+
+def filter_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the adaptive filter that a page asks for."""
+    taps, rate = _whole(settings, "taps", 24, 1, 64), _real(settings, "rate", 0.05, 1e-5, 4.0)
+    rule = settings.get("rule", "nlms")
+    if rule not in ("lms", "nlms", "rls"):
+        raise InvalidParameter("rule must be one of lms, nlms, rls")
+    return {"rule": rule, "taps": taps, **({"forgetting": 0.999} if rule == "rls" else {"rate": rate})}
+
+
+def recording() -> tuple[Array, Array, Array]:
+    """Return a tune, a noise, and what a microphone hears: the tune and the noise through a room that changes half-way.
+
+    Examples
+    --------
+    >>> from adaline.playground.instruments import recording
+    >>> [len(one) for one in recording()]
+    [32000, 32000, 32000]
+    """
+    rng = np.random.default_rng(3)
+    n = SOUND_RATE * SECONDS
+    tune, source = _tune(n), rng.normal(size=n)
+    room = [rng.normal(size=12) * 0.8 ** np.arange(12) for _ in range(2)]
+    heard = [np.convolve(source, one)[:n] for one in room]
+    return tune, source, tune + 0.25 * np.concatenate([heard[0][: n // 2], heard[1][n // 2 :]])
 
 
 def _tune(n: int) -> Array:
@@ -205,6 +226,7 @@ def projection(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -
         "mark": number(angle % 180),
         "histograms": {"edges": numbers(edges), "classes": [int(one) for one in labels], "counts": histograms},
         "direction": numbers(w),
+        "optimum": numbers(_direction(best)),
         "facts": {"here": number(here), "best": number(best), "share": number(here / top if top else 1.0)},
     }
 
@@ -226,7 +248,7 @@ def dimension(board: Board, fresh: Board | None, settings: Mapping[str, Any]) ->
     sizes = {p: [Polynomial(degree=p).fit(np.zeros((1, d))).size for d in columns] for p in (2, 3, 4, 6)}
     return {
         "x": list(columns),
-        "lines": [{"name": f"degree {p}", "y": size} for p, size in sizes.items()],
+        "lines": [{"name": "degree", "value": p, "y": size} for p, size in sizes.items()],
         "log": "y",
         "mark": None,
         "facts": {"cubic": sizes[3][9], "sixth": sizes[6][9]},
@@ -251,7 +273,7 @@ def bumps(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dic
             if rest <= 0.02:
                 break
         needed[f"needed{d}"] = sizes[-1]
-        lines.append({"name": f"{d} columns", "x": sizes, "y": numbers(shares)})
+        lines.append({"name": "columns", "value": d, "x": sizes, "y": numbers(shares)})
     return {"x": [], "lines": lines, "log": "xy", "mark": None, "facts": needed}
 
 
@@ -412,3 +434,5 @@ INSTRUMENTS: dict[str, Instrument] = {
     )
 }
 """What scenes may show beside the board, by name."""
+ALONE = ("dimension", "bumps", "noise")
+"""Instruments that do not look at the board, and stand in its place."""

@@ -63,7 +63,7 @@ def play(data: Any = None, target: str | None = None, *, port: int = 0, scene: s
     True
     >>> playground.close()
     """
-    listening, server = _prepare(data, target, port)
+    listening, server = _prepare(data, target, port, scene)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True, name="adaline-play")
     thread.start()
     while not server.started and thread.is_alive():
@@ -75,7 +75,7 @@ def run_until_interrupted(
     data: Any = None, target: str | None = None, port: int = 0, browser: bool = True, scene: str | None = None
 ) -> None:
     """Serve the playground and print its address; it ends by an interrupt."""
-    listening, server = _prepare(data, target, port)
+    listening, server = _prepare(data, target, port, scene)
     url = _url(listening, scene)
     print(url, flush=True)
     if browser:
@@ -84,15 +84,19 @@ def run_until_interrupted(
     server.run(sockets=[listening])
 
 
-def _prepare(data: Any, target: str | None, port: int) -> tuple[socket.socket, Any]:
+def _prepare(data: Any, target: str | None, port: int, scene: str | None) -> tuple[socket.socket, Any]:
     """Return the socket that is listened on, and the server."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise AdalineError(f"the playground needs {', '.join(missing)}: pip install 'adaline[play]'")
     import uvicorn
 
+    from adaline.playground.scenes import scenes
     from adaline.playground.server import application
 
+    known = [one["id"] for one in scenes()]
+    if scene is not None and scene not in known:
+        raise InvalidParameter(f"there is no scene {scene!r}: {', '.join(known)}")
     board = None if data is None else _board(data, target)
     listening = _listen(port)
     config = uvicorn.Config(

@@ -4,11 +4,14 @@
     {"type": "form", "system": NAME}                                the fields of a system
     {"type": "generate", "recipe": {kind, count, noise, seed}}      points
     {"type": "noise", "task", "points", "amount", "seed"}           the points, moved at random
-    {"type": "fit", "slot": 0, "task", "points", "recipe", "model"} fit a system; its trace is kept in the slot
+    {"type": "fit", "slot": 0, "task", "points", "recipe", "fresh", "model", "brief": false}
+                                                                    fit a system; its trace is kept in the slot,
+                                                                    where it is brief the end alone
     {"type": "frame", "slot": 0, "moment": 3, "window": {...}}      what is drawn of it at a moment
-    {"type": "python", "slot": 0, "moment": 3}                      the same as a program
-    {"type": "instrument", "name", "task", "points", "recipe", "settings"}
+    {"type": "python", "moments": [3, 3], "instrument": {...}}      all that is shown as a program
+    {"type": "instrument", "name", "task", "points", "recipe", "fresh", "settings"}
 
+Fits and instruments are judged by fresh points: those given as `fresh`, or others of the recipe.
 Every message has an `id`, which its answer repeats. An answer that says `"type": "error"` has a `message`.
 """
 
@@ -24,6 +27,7 @@ import numpy as np
 from adaline.errors import AdalineError
 from adaline.playground.boards import GENERATORS, MOST_POINTS, TASKS, Board, Recipe, check_points
 from adaline.playground.forms import ModelSpec
+from adaline.playground.instruments import INSTRUMENTS
 from adaline.playground.pictures import Window
 
 LONGEST_MESSAGE = 2_000_000  # bytes
@@ -37,12 +41,14 @@ class BadMessage(AdalineError, ValueError):
 
 @dataclass(frozen=True)
 class FitMessage:
-    """Fit a system to the points; where they were generated, fresh ones of the same kind judge it."""
+    """Fit a system to the points; fresh ones judge it where there are some."""
 
     slot: int
     board: Board
     recipe: Recipe | None
+    fresh: Board | None
     model: ModelSpec
+    brief: bool
 
 
 @dataclass(frozen=True)
@@ -56,10 +62,10 @@ class FrameMessage:
 
 @dataclass(frozen=True)
 class CodeMessage:
-    """Write the trace in a slot at a moment as a program."""
+    """Write the traces at their moments, and the instrument beside them, as a program."""
 
-    slot: int
-    moment: int
+    moments: tuple[int, ...]
+    instrument: tuple[str, Mapping[str, Any]] | None
 
 
 @dataclass(frozen=True)
@@ -83,9 +89,9 @@ class InstrumentMessage:
     """Run an instrument on the points."""
 
     name: str
-    board: Board
-    recipe: Recipe | None
     settings: Mapping[str, Any]
+    board: Board
+    fresh: Board | None
 
 
 @dataclass(frozen=True)
@@ -151,14 +157,17 @@ def read_message(given: Mapping[str, Any]) -> Message:
         case "noise":
             return NoiseMessage(_board(given), _number(given, "amount", 0, 10), _whole(given, "seed", 0, 2**31))
         case "fit":
-            return FitMessage(_slot(given), _board(given), _recipe(given), _model(given))
+            board, recipe = _board(given), _recipe(given)
+            return FitMessage(
+                _slot(given), board, recipe, _fresh(given, board, recipe), _model(given), given.get("brief") is True
+            )
         case "frame":
             return FrameMessage(_slot(given), _whole(given, "moment", 0, 10**6), _window(given))
         case "python":
-            return CodeMessage(_slot(given), _whole(given, "moment", 0, 10**6))
+            return CodeMessage(_moments(given), _instrument(given))
         case "instrument":
-            settings = _object(given, "settings") if "settings" in given else {}
-            return InstrumentMessage(_text(given, "name"), _board(given), _recipe(given), settings)
+            board = _board(given)
+            return InstrumentMessage(*_named(given), board, _fresh(given, board, _recipe(given)))
         case other:
             raise BadMessage(f"there is no message of type {other[:40]!r}")
 
@@ -195,23 +204,49 @@ def _slot(given: Mapping[str, Any]) -> int:
     return _whole(given, "slot", 0, SLOTS - 1) if "slot" in given else 0
 
 
-def _board(given: Mapping[str, Any]) -> Board:
-    task, points = _text(given, "task"), given.get("points")
+def _moments(given: Mapping[str, Any]) -> tuple[int, ...]:
+    moments = given.get("moments")
+    if not isinstance(moments, list) or not 1 <= len(moments) <= SLOTS:
+        raise BadMessage(f"moments must be a list of 1 to {SLOTS} whole numbers, one a board")
+    return tuple(_whole({"moment": one}, "moment", 0, 10**6) for one in moments)
+
+
+def _instrument(given: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
+    return None if given.get("instrument") is None else _named(_object(given, "instrument"))
+
+
+def _named(given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the name of an instrument, and its settings."""
+    name = _text(given, "name")
+    if name not in INSTRUMENTS:
+        raise BadMessage(f"there is no instrument {name!r}")
+    return name, _object(given, "settings") if "settings" in given else {}
+
+
+def _board(given: Mapping[str, Any], name: str = "points") -> Board:
+    task, points = _text(given, "task"), given.get(name)
     if task not in TASKS:
         raise BadMessage(f"task must be one of {', '.join(TASKS)}")
     if not isinstance(points, list):
-        raise BadMessage("points must be a list of [x, y, class]")
+        raise BadMessage(f"{name} must be a list of [x, y, class]")
     if len(points) > MOST_POINTS:
         raise BadMessage(f"the board holds at most {MOST_POINTS:,} points, got {len(points):,}")
     plain = all(
         isinstance(row, list) and len(row) == 3 and all(type(value) in (int, float) for value in row) for row in points
     )
     if not plain:
-        raise BadMessage("points must be a list of [x, y, class]")
+        raise BadMessage(f"{name} must be a list of [x, y, class]")
     try:
         return check_points(task, np.array(points, dtype=np.float64).reshape(-1, 3))
     except OverflowError:
         raise BadMessage("coordinates must be finite numbers") from None
+
+
+def _fresh(given: Mapping[str, Any], board: Board, recipe: Recipe | None) -> Board | None:
+    """Return the points that judge: those given, or others of the recipe; None where there are none."""
+    if given.get("fresh"):
+        return _board(given, "fresh")
+    return None if recipe is None or GENERATORS[recipe.kind][0] != board.task else recipe.board(fresh=True)
 
 
 def _recipe(given: Mapping[str, Any]) -> Recipe | None:

@@ -129,7 +129,7 @@ def _clusters(model: Any, trace: Trace, window: Window) -> dict[str, Any]:
             "centres": [numbers(one) for one in model.cluster_centers_],
             "labels": [int(one) for one in label],
             "regions": b64(np.asarray(model.predict(window.grid())).astype(np.uint8)),
-            "error": number(model.inertia_),
+            "error": number(_squares(model, trace.board.X)),
         }
     posteriors = np.asarray(model.predict_proba(window.grid()))
     best = posteriors.argmax(axis=1)
@@ -164,9 +164,10 @@ def _axes(covariance: Array) -> list[float]:
     return numbers([length[1], length[0], math.degrees(math.atan2(vectors[1, 1], vectors[0, 1]))])
 
 
-def errors(trace: Trace, fresh: Board | None) -> dict[str, Any]:
+def errors(trace: Trace) -> dict[str, Any]:
     """Return the error at each moment on the points and on fresh ones, and what it is."""
     own = [_error(trace.model(k), trace.board) for k in range(len(trace))]
+    fresh = trace.fresh
     other = None if fresh is None else [_error(trace.model(k), fresh) for k in range(len(trace))]
     what = {"classes": "share", "numbers": "rms", "clusters": "squares"}[trace.board.task]
     if trace.spec.system == "GaussianMixture":

@@ -5,8 +5,10 @@
     GET /board.json     the board that the page opens with, where it was started on a table; else null
     /ws                 messages (see `messages`)
 
-A page sends its next request for a frame when it has the last one, so that a slow page skips frames. Of fits that wait
-in one slot only the newest is computed. Pages of other sites are refused by their origin.
+A page sends its next request for a frame when it has the last one, so that a slow page skips frames; of fits, frames
+and charts that wait in one slot only the newest is computed, and the others are answered as skipped. A page that sends
+more than MOST_WAITING messages and reads no answer is read no further until it does. A socket that closes ends its
+session, and a fit that is under way ends at its next moment. Pages of other sites are refused by their origin.
 """
 
 from __future__ import annotations
@@ -14,11 +16,12 @@ from __future__ import annotations
 import asyncio
 import json
 import mimetypes
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
@@ -32,6 +35,7 @@ from adaline.playground.session import Session
 
 HERE = ["127.0.0.1", "localhost", "[::1]"]
 MOST_WAITING = 64  # messages of a page that are not answered yet
+REPLACED = ("fit", "frame", "instrument")  # messages that a newer one of their kind makes needless
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "connect-src 'self' ws://127.0.0.1:* ws://localhost:*; object-src 'none'; base-uri 'none'",
@@ -55,7 +59,7 @@ def application(board: dict[str, Any] | None = None) -> Starlette:
     async def first_board(request: Request) -> Response:
         return JSONResponse(board, headers=HEADERS)
 
-    return Starlette(
+    made = Starlette(
         routes=[
             Route("/", front),
             Route("/page/{name}", page_file),
@@ -65,6 +69,9 @@ def application(board: dict[str, Any] | None = None) -> Starlette:
         ],
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=HERE)],
     )
+    # The interpreter waits for these threads at its end: a fit of a page that has gone may still be in a kernel.
+    made.state.pool = ThreadPoolExecutor(thread_name_prefix="adaline-play")
+    return made
 
 
 async def front(request: Request) -> Response:
@@ -96,18 +103,21 @@ async def talk(socket: WebSocket) -> None:
         await socket.close(code=1008)
         return
     await socket.accept()
-    session = Session()
+    session, pool = Session(), socket.app.state.pool
     waiting: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue(MOST_WAITING)
     newest: dict[Any, Any] = {}
+
+    def wanted(given: dict[str, Any]) -> Callable[[], bool]:
+        return lambda: newest.get(_place(given)) is given
 
     async def answer() -> None:
         while (given := await waiting.get()) is not None:
             if "refused" in given:
                 found = {"id": given.get("id"), "type": "error", "message": given["refused"], "bad": True}
-            elif given.get("type") in ("fit", "frame") and newest.get(_place(given)) is not given:
+            elif given.get("type") in REPLACED and not wanted(given)():
                 found = {"id": _identity(given), "type": "skipped"}
             else:
-                found = await run_in_threadpool(session.answer, given)
+                found = await asyncio.get_running_loop().run_in_executor(pool, session.answer, given, wanted(given))
             await socket.send_text(json.dumps(found, allow_nan=False, separators=(",", ":")))
 
     answering = asyncio.create_task(answer())
@@ -122,6 +132,7 @@ async def talk(socket: WebSocket) -> None:
     except (WebSocketDisconnect, RuntimeError):  # it is gone
         pass
     finally:
+        newest.clear()  # nothing is wanted any more
         answering.cancel()
         await asyncio.gather(answering, return_exceptions=True)
 

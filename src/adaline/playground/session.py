@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from adaline.errors import AdalineError
-from adaline.playground.boards import FARTHEST, GENERATORS, Board, Recipe
+from adaline.playground.boards import FARTHEST, GENERATORS
 from adaline.playground.code import as_python
 from adaline.playground.forms import form_of, systems_by_task
-from adaline.playground.instruments import INSTRUMENTS
+from adaline.playground.instruments import ALONE, INSTRUMENTS
 from adaline.playground.messages import (
     SLOTS,
     BadMessage,
@@ -48,12 +49,18 @@ class Session:
     def __init__(self) -> None:
         self.traces: list[Trace | None] = [None] * SLOTS
 
-    def answer(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer to a message; what is wrong with it, or with the fit, is said in an answer of its own."""
+    def answer(self, given: dict[str, Any], wanted: Callable[[], bool] = lambda: True) -> dict[str, Any]:
+        """Return the answer to a message; what is wrong with it, or with the fit, is said in an answer of its own.
+
+        Parameters
+        ----------
+        given : the message.
+        wanted : asked between the moments of a trace; once it is False, the answer is that the message was skipped.
+        """
         identity = given.get("id")
         identity = identity if isinstance(identity, int | str) else None
         try:
-            found = self._answer(read_message(given))
+            found = self._answer(read_message(given), wanted)
         except AdalineError as error:
             found = {"type": "error", "message": str(error), "bad": isinstance(error, BadMessage)}
         except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, np.linalg.LinAlgError) as error:
@@ -61,11 +68,11 @@ class Session:
             found = {"type": "error", "message": f"this could not be computed: {error}", "bad": False}
         return {"id": identity, **found}
 
-    def _answer(self, message: Message) -> dict[str, Any]:
+    def _answer(self, message: Message, wanted: Callable[[], bool]) -> dict[str, Any]:
         match message:
             case SystemsMessage():
                 kinds = {kind: task for kind, (task, _) in GENERATORS.items()}
-                return {"type": "systems", "systems": systems_by_task(), "kinds": kinds}
+                return {"type": "systems", "systems": systems_by_task(), "kinds": kinds, "alone": list(ALONE)}
             case FormMessage(system):
                 return {"type": "form", **form_of(system)}
             case GenerateMessage(recipe):
@@ -77,24 +84,24 @@ class Session:
                 moved[:, :2] = np.clip(np.round(moved[:, :2], 3), -FARTHEST, FARTHEST)
                 return {"type": "points", "task": board.task, "points": moved.tolist()}
             case FitMessage():
-                return self._fit(message)
+                return self._fit(message, wanted)
             case FrameMessage(slot, moment, window):
-                found = self._trace(slot)
-                return {"type": "frame", "slot": slot, **picture(found, min(moment, len(found) - 1), window)}
-            case CodeMessage(slot, moment):
-                found = self._trace(slot)
-                return {"type": "python", "code": as_python(found, min(moment, len(found) - 1))}
-            case InstrumentMessage(name, board, recipe, settings):
-                if name not in INSTRUMENTS:
-                    raise BadMessage(f"there is no instrument {name!r}")
-                found_chart = INSTRUMENTS[name](board, _fresh(recipe, board), settings)
-                return {"type": "instrument", "name": name, **found_chart}
+                return {"type": "frame", "slot": slot, **picture(*self._at(slot, moment), window)}
+            case CodeMessage(moments, chart):
+                found, *others = (self._at(slot, moment) for slot, moment in enumerate(moments))
+                return {"type": "python", "code": as_python(*found, others[0] if others else None, chart)}
+            case InstrumentMessage(name, settings, board, fresh):
+                return {"type": "instrument", "name": name, **INSTRUMENTS[name](board, fresh, settings)}
 
-    def _fit(self, message: FitMessage) -> dict[str, Any]:
+    def _fit(self, message: FitMessage, wanted: Callable[[], bool]) -> dict[str, Any]:
         self.traces[message.slot] = None
-        found = trace(message.board, message.model)
+        found = trace(message.board, message.model, message.recipe, message.fresh, message.brief)
+        for moment in range(len(found)):
+            if not wanted():
+                return {"type": "skipped"}
+            found.model(moment)
         self.traces[message.slot] = found
-        curve = errors(found, _fresh(message.recipe, message.board))
+        curve = errors(found)
         return {
             "type": "fitted",
             "slot": message.slot,
@@ -108,13 +115,9 @@ class Session:
             "call": found.spec.call,
         }
 
-    def _trace(self, slot: int) -> Trace:
+    def _at(self, slot: int, moment: int) -> tuple[Trace, int]:
+        """Return the trace in a slot, and a moment that it has."""
         found = self.traces[slot]
         if found is None:
             raise BadMessage("nothing has been fitted there yet")
-        return found
-
-
-def _fresh(recipe: Recipe | None, board: Board) -> Board | None:
-    """Return fresh points of the kind that a board was generated by; None where none are to be had."""
-    return None if recipe is None or GENERATORS[recipe.kind][0] != board.task else recipe.board(fresh=True)
+        return found, min(moment, len(found) - 1)

@@ -26,9 +26,10 @@ from adaline.activations import ACTIVATIONS
 from adaline.arrays import Array
 from adaline.errors import AdalineError, InvalidData
 from adaline.input.basis import rows_through_basis
+from adaline.input.drafts import snapshot
 from adaline.losses import Logistic, Softmax
 from adaline.penalties import RidgePenalty
-from adaline.playground.boards import Board
+from adaline.playground.boards import Board, Recipe
 from adaline.playground.forms import ModelSpec
 from adaline.solvers.smooth.newton import DescentResult, newton
 from adaline.solvers.smooth.problem import build_problem
@@ -38,7 +39,7 @@ from adaline.systems.families.online import OnlineSystem
 
 SINGLE, STRIDES = 120, 120  # moments one by one at the start, and at longer strides after them
 MOST_ROWS = 2_000_000  # that a scan is traced through, counted once an epoch
-MOST_REPEATED = 50_000_000  # rows of all fits that end after so many epochs, counted once an epoch
+MOST_REPEATED = 10_000_000  # rows of all fits that end after so many epochs, counted once an epoch
 ITERATIONS = {"KMeans": "max_iter", "GaussianMixture": "max_iter"}
 COUNTED = {"LinearRegression": {"solver": "gradient"}, "GeneralizedLinear": {"solver": "gradient"}}
 
@@ -90,6 +91,8 @@ class Trace:
     positions : how far learning is at each moment; the first may be 0, before anything was learned.
     fitted : the system after `fit`, which is the last moment.
     notes : what the fit warned of.
+    recipe : how the points were generated, before any was moved by hand; None where they were not.
+    fresh : points that judge it; None where there are none.
     kept : models that were made on the way, by moment.
     """
 
@@ -99,6 +102,8 @@ class Trace:
     positions: list[int]
     fitted: Any
     notes: list[str]
+    recipe: Recipe | None = None
+    fresh: Board | None = None
     kept: dict[int, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -131,15 +136,19 @@ class Trace:
         return [[float(w) for w in (start if one is None else one)] for one in path]
 
 
-def trace(board: Board, spec: ModelSpec) -> Trace:
-    """Return the trace of a system on a board; what cannot be learned raises the error of its fit."""
+def trace(
+    board: Board, spec: ModelSpec, recipe: Recipe | None = None, fresh: Board | None = None, brief: bool = False
+) -> Trace:
+    """Return the trace of a system on a board, or its end alone; what cannot be learned raises the error of its fit."""
     if len(board.points) == 0:
         raise InvalidData("the board is empty: put points on it first")
     system = spec.build()
     with quiet() as told:
         fitted = fitted_to(board, deepcopy(system))
     notes = list(dict.fromkeys(str(one.message) for one in told))
-    known = {"board": board, "spec": spec, "fitted": fitted, "notes": notes}
+    known = {"board": board, "spec": spec, "fitted": fitted, "notes": notes, "recipe": recipe, "fresh": fresh}
+    if brief:
+        return Trace(unit="fit", positions=[1], **known)
     if _takes_rows(system, board, fitted):
         return _by_rows(system, known)
     if isinstance(system, OnlineSystem) or spec.system in ITERATIONS or _counts(spec):
@@ -219,7 +228,7 @@ def _counts(spec: ModelSpec) -> bool:
 
 
 def _by_rows(system: Any, known: dict[str, Any]) -> Trace:
-    """Run the scan by `partial_fit` and keep a copy of the model at each moment."""
+    """Run the scan by `partial_fit` and keep the model as it is at each moment."""
     board, fitted = known["board"], known["fitted"]
     n = len(board.points)
     positions = moments(int(fitted.n_iter_) * n)
@@ -230,7 +239,7 @@ def _by_rows(system: Any, known: dict[str, Any]) -> Trace:
         for k, (start, end) in enumerate(pairwise(positions[:-1]), start=1):
             rows = np.arange(start, end) % n
             system.partial_fit(X[rows], y[rows], **more)
-            kept[k] = deepcopy(system)
+            kept[k] = snapshot(system)
     return Trace(unit="row", positions=positions, kept=kept, **known)
 
 

@@ -13,7 +13,9 @@ const SPEEDS = [2, 8, 25, 60];
 const FIRST = { classes: "Perceptron", numbers: "LinearRegression", clusters: "KMeans" };
 const MOST_SHARED = 3000; // points that fit into an address
 const MOST_UNDONE = 100;
-const ALONE = new Set(["dimension", "bumps", "noise"]); // instruments that do not look at the board
+const LONGEST_NAME = 60; // letters of a class or an axis
+const LONGEST_FILE = 5e6; // bytes of a table that is dropped or chosen
+const short = (name) => String(name).slice(0, LONGEST_NAME);
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 class App {
@@ -26,7 +28,7 @@ class App {
     this.moment = 0;
     this.slots = [{}, {}];
     this.chart = null;
-    this.state = { task: "classes", points: [], recipe: null, model: { system: "Perceptron", settings: {} }, rival: null, instrument: null };
+    this.state = { task: "classes", points: [], recipe: null, edited: true, held: null, names: null, model: { system: "Perceptron", settings: {} }, rival: null, instrument: null };
   }
 
   async start() {
@@ -39,6 +41,7 @@ class App {
     const known = await this.link.ask({ type: "systems" });
     this.systems = known.systems;
     this.kinds = known.kinds;
+    this.alone = new Set(known.alone); // instruments that do not look at the board
     this.build();
     addEventListener("hashchange", () => { if (location.hash !== this.hash) this.readHash(); });
     await this.readHash();
@@ -55,9 +58,7 @@ class App {
       } }, t(`tool ${name}`)));
     }
     for (let k = 0; k < 5; k++) {
-      const button = el("button", { type: "button", "aria-pressed": String(k === 0), "aria-label": t("class-n", { n: k + 1 }), title: t("class-n", { n: k + 1 }), onclick: () => this.choose(k) });
-      button.append(classMark(k));
-      $("classes").append(button);
+      $("classes").append(el("button", { type: "button", "aria-pressed": String(k === 0), onclick: () => this.choose(k) }, classMark(k), el("span")));
     }
     SPEEDS.forEach((speed) => $("speed").append(el("option", { value: speed, selected: speed === (calm.matches ? 2 : 8) }, t("per-second", { speed }))));
     const groups = new Map();
@@ -76,13 +77,13 @@ class App {
     $("help-text").append(...t("help-text").split("\n").map((one) => el("p", {}, one)));
     $("undo").addEventListener("click", () => this.undo());
     $("redo").addEventListener("click", () => this.redo());
-    $("clear").addEventListener("click", () => { this.remember(); this.change({ points: [], recipe: null }); });
+    $("clear").addEventListener("click", () => { this.remember(); this.change({ points: [], recipe: null, held: null, names: null }); });
     $("play").addEventListener("click", () => this.toggle());
-    $("step").addEventListener("click", () => this.go(this.moment + 1));
-    $("back").addEventListener("click", () => this.go(this.moment - 1));
-    $("first").addEventListener("click", () => this.go(0));
-    $("last").addEventListener("click", () => this.go(Infinity));
-    $("moment").addEventListener("input", () => this.go(Number($("moment").value)));
+    $("step").addEventListener("click", () => this.walk(this.moment + 1));
+    $("back").addEventListener("click", () => this.walk(this.moment - 1));
+    $("first").addEventListener("click", () => this.walk(0));
+    $("last").addEventListener("click", () => this.walk(Infinity));
+    $("moment").addEventListener("input", () => this.walk(Number($("moment").value)));
     $("copy").addEventListener("click", async () => {
       try { await navigator.clipboard.writeText($("code").textContent); this.say(t("copied")); $("copy").textContent = t("copied"); }
       catch { getSelection().selectAllChildren($("code")); }
@@ -90,23 +91,23 @@ class App {
     });
     $("code-card").addEventListener("toggle", () => this.code());
     $("csv").addEventListener("input", () => this.readCsv($("csv").value));
-    $("csv-file").addEventListener("change", async () => { const [file] = $("csv-file").files; if (file) this.readCsv(await file.slice(0, 5e6).text()); });
+    $("csv-file").addEventListener("change", () => this.readFile($("csv-file").files[0]));
     document.addEventListener("dragover", (event) => event.preventDefault());
-    document.addEventListener("drop", async (event) => {
+    document.addEventListener("drop", (event) => {
       event.preventDefault();
       const [file] = event.dataTransfer?.files ?? [];
       if (!file) return;
       $("points-card").open = true;
       $("csv").closest("details").open = true;
-      this.readCsv(await file.slice(0, 5e6).text());
+      this.readFile(file);
     });
     document.addEventListener("keydown", (event) => {
       const writing = event.target.closest?.("input, textarea, select");
       if (writing) return;
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") { event.preventDefault(); if (event.shiftKey) this.redo(); else this.undo(); }
       else if (event.ctrlKey || event.metaKey || event.altKey) return;
-      else if (event.key === "n") this.go(this.moment + 1);
-      else if (event.key === "b") this.go(this.moment - 1);
+      else if (event.key === "n") this.walk(this.moment + 1);
+      else if (event.key === "b") this.walk(this.moment - 1);
       else if (event.key === "p") this.toggle();
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.boards.forEach((one) => one.frame && one.draw(one.frame)));
@@ -141,7 +142,11 @@ class App {
     const axis = (k) => table.axes[Math.min(k, table.axes.length - 1)].values;
     const points = axis(i).map((x, n) => (labels ? [x, axis(j)[n], table.labels[n]] : [x, table.values[n], 0]));
     this.shownAxes = [i, j];
-    await this.apply({ task: table.task, points, model: { system: labels ? "LogisticRegression" : "LinearRegression", settings: {} } });
+    const name = (k) => short(table.axes[Math.min(k, table.axes.length - 1)].name);
+    const names = { classes: (table.classes ?? []).map(short), across: name(i), up: labels ? name(j) : short(table.target) };
+    const kept = this.state.task === table.task && this.shownBefore ? this.state.model : { system: labels ? "LogisticRegression" : "LinearRegression", settings: {} };
+    this.shownBefore = true;
+    await this.apply({ task: table.task, points, names, model: kept, rival: this.state.rival });
     for (const note of table.notes) this.say(note);
   }
 
@@ -198,9 +203,9 @@ class App {
   }
 
   pack() {
-    const { task, points, recipe, model, rival, instrument } = this.state;
-    if (!recipe && points.length > MOST_SHARED) return null;
-    const text = JSON.stringify({ task, ...(recipe ? { recipe } : { points }), model, rival, instrument, moment: this.moment });
+    const { task, points, recipe, edited, held, names, model, rival, instrument } = this.state;
+    if (edited && points.length + (held?.length ?? 0) > MOST_SHARED) return null;
+    const text = JSON.stringify({ task, recipe, ...(edited ? { points, held } : {}), names, model, rival, instrument, moment: this.moment });
     const raw = Array.from(new TextEncoder().encode(text), (code) => String.fromCharCode(code)).join("");
     return btoa(raw).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
   }
@@ -209,10 +214,12 @@ class App {
     try {
       const raw = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
       const given = JSON.parse(new TextDecoder().decode(Uint8Array.from(raw, (c) => c.charCodeAt(0))));
-      const points = given.points?.every((one) => Array.isArray(one) && one.length === 3 && one.every(Number.isFinite)) ? given.points : [];
+      const plain = (list) => (Array.isArray(list) && list.every((one) => Array.isArray(one) && one.length === 3 && one.every(Number.isFinite)) ? list : null);
+      const points = plain(given.points) ?? [], held = plain(given.held);
       if (!(given.task in FIRST) || typeof given.model?.system !== "string") return false;
-      const settings = { task: given.task, model: given.model, rival: given.rival ?? null, instrument: given.instrument ?? null };
-      await this.apply({ ...settings, ...(given.recipe ? { recipe: given.recipe } : { points }), moment: given.moment });
+      const { task, recipe, names, model, rival, instrument, moment } = given;
+      const told = names && Array.isArray(names.classes) ? { classes: names.classes.slice(0, 5).map(short), across: short(names.across), up: short(names.up) } : null;
+      await this.apply({ task, recipe, names: told, model, rival, instrument, moment, ...(recipe && !given.points ? {} : { points, held }) });
       return true;
     } catch { return false; }
   }
@@ -220,7 +227,7 @@ class App {
   async share() {
     this.saveHash();
     await new Promise((done) => setTimeout(done, 300));
-    const shared = this.state.recipe || this.state.points.length <= MOST_SHARED;
+    const shared = !this.state.edited || this.state.points.length <= MOST_SHARED;
     try { await navigator.clipboard.writeText(location.href); } catch { /* the address is in the bar */ }
     $("share").textContent = shared ? t("shared") : t("too-many");
     setTimeout(() => { $("share").textContent = t("share"); }, 2000);
@@ -229,13 +236,14 @@ class App {
   // -- what is on the board --------------------------------------------------------------------------------------------
 
   // Take up what a scene, an address or a table says.
-  async apply({ task, points, recipe, model, rival, instrument, start, moment }) {
+  async apply({ task, points, held, recipe, names, model, rival, instrument, start, moment }) {
     this.stop();
-    const state = { ...this.state, rival: rival ?? null, instrument: instrument ?? null };
-    if (recipe) {
+    const state = { ...this.state, held: held ?? null, names: names ?? null, rival: rival ?? null, instrument: instrument ?? null };
+    if (points) Object.assign(state, { task: task ?? "classes", points: structuredClone(points), recipe: recipe ?? null, edited: true });
+    else if (recipe) {
       const made = await this.link.ask({ type: "generate", recipe });
-      if (made.type === "points") Object.assign(state, { task: made.task, points: made.points, recipe });
-    } else if (points) Object.assign(state, { task: task ?? "classes", points: structuredClone(points), recipe: null });
+      if (made.type === "points") Object.assign(state, { task: made.task, points: made.points, recipe, edited: false });
+    }
     state.model = model ?? (state.task === this.state.task ? this.state.model : { system: FIRST[state.task], settings: {} });
     this.state = state;
     this.past = [];
@@ -246,8 +254,8 @@ class App {
   }
 
   snapshot() {
-    const { task, points, recipe, model, rival } = this.state;
-    return JSON.stringify({ task, points, recipe, model, rival });
+    const { task, points, recipe, edited, held, names, model, rival } = this.state;
+    return JSON.stringify({ task, points, recipe, edited, held, names, model, rival });
   }
 
   remember() {
@@ -275,8 +283,9 @@ class App {
     this.saveHash();
   }
 
+  // Points that hands have changed; fresh ones are still drawn by the recipe that they came from.
   change(more) {
-    Object.assign(this.state, more);
+    Object.assign(this.state, { edited: true, ...more });
     this.boards.forEach((one) => one.points());
     this.settle();
   }
@@ -284,21 +293,21 @@ class App {
   add([x, y]) {
     if (this.state.points.length >= 20000) return this.say(t("full"));
     const k = this.state.task === "classes" ? this.klass : 0;
-    this.change({ points: [...this.state.points, [x, y, k]], recipe: null });
-    this.say(t("added", { x, y, n: k + 1 }));
+    this.change({ points: [...this.state.points, [x, y, k]] });
+    this.say(this.state.task === "classes" ? t("added", { x, y, name: this.className(k) }) : t("added-point", { x, y }));
   }
 
   move(i, [x, y]) {
     const points = this.state.points;
     if (!points[i]) return;
     points[i] = [x, y, points[i][2]];
-    this.state.recipe = null;
+    this.state.edited = true;
     this.boards.forEach((one) => one.points());
     this.later();
   }
 
   remove(i) {
-    this.change({ points: this.state.points.filter((_, n) => n !== i), recipe: null });
+    this.change({ points: this.state.points.filter((_, n) => n !== i) });
     this.say(t("removed"));
   }
 
@@ -308,7 +317,7 @@ class App {
       const by = () => 0.15 * (Math.random() + Math.random() - 1);
       this.state.points[i] = [Math.round(1000 * (x + by())) / 1000, Math.round(1000 * (y + by())) / 1000, k];
     }
-    this.state.recipe = null;
+    this.state.edited = true;
     this.boards.forEach((one) => one.points());
     this.later();
   }
@@ -316,6 +325,11 @@ class App {
   choose(k) {
     this.klass = k;
     [...$("classes").children].forEach((one, i) => one.setAttribute("aria-pressed", String(i === k)));
+    this.say(this.className(k));
+  }
+
+  className(k) {
+    return this.state.names?.classes?.[k] ?? t("class-n", { n: k + 1 });
   }
 
   settle() {
@@ -323,17 +337,23 @@ class App {
     this.saveHash();
   }
 
-  // While a point is dragged: fit when the last fit is done.
+  // While a point is dragged: fit when the last fit is done, and show its end; how it learns is shown once hands rest.
   later() {
     if (this.pending) return;
     this.pending = true;
-    requestAnimationFrame(async () => { await this.refit(); this.pending = false; });
+    requestAnimationFrame(async () => { await this.refit(Infinity, this.state.instrument?.name !== "surface"); this.pending = false; });
   }
 
   buttons() {
     $("undo").disabled = !this.past.length;
     $("redo").disabled = !this.future.length;
     $("classes").hidden = this.state.task !== "classes";
+    [...$("classes").children].forEach((button, k) => {
+      const name = this.className(k);
+      button.title = name;
+      button.setAttribute("aria-label", name);
+      button.lastChild.textContent = this.state.names?.classes?.[k] ?? "";
+    });
   }
 
   // -- parts of the state by their path, for the controls of scenes ---------------------------------------------------
@@ -351,7 +371,7 @@ class App {
     if (names[0] === "instrument" || path === "instrument") return this.measure();
     if (names[0] === "recipe" || path === "recipe") {
       const made = await this.link.ask({ type: "generate", recipe: this.state.recipe });
-      if (made.type === "points") Object.assign(this.state, { task: made.task, points: made.points });
+      if (made.type === "points") Object.assign(this.state, { task: made.task, points: made.points, edited: false });
     }
     await this.refit(this.guide.scene && this.moment === 0 ? 0 : Infinity);
     this.drawForms();
@@ -364,7 +384,7 @@ class App {
 
   // -- fitting and drawing ---------------------------------------------------------------------------------------------
 
-  async refit(moment = Infinity) {
+  async refit(moment = Infinity, brief = false) {
     const two = Boolean(this.state.rival);
     $("boards").classList.toggle("two", two);
     if (two !== this.boards[1].figure.isConnected) {
@@ -372,23 +392,23 @@ class App {
       else { this.boards[1].figure.remove(); this.slots[1] = {}; }
     }
     this.buttons();
-    const fits = [this.fit(0, this.state.model), ...(two ? [this.fit(1, this.state.rival)] : [])];
+    const fits = [this.fit(0, this.state.model, brief), ...(two ? [this.fit(1, this.state.rival, brief)] : [])];
     await Promise.all(fits);
     this.moment = Math.max(0, Math.min(moment, this.length - 1));
     this.verdicts();
-    await Promise.all([this.measure(), this.go(this.moment)]);
-    this.errorCurve();
-    this.code();
+    await Promise.all([this.measure(), brief ? this.frames() : this.go(this.moment)]);
+    if (!brief) { this.errorCurve(); this.code(); }
     this.guide.changed();
   }
 
-  async fit(slot, model) {
-    const { task, points, recipe } = this.state;
-    const answer = await this.link.ask({ type: "fit", slot, task, points, recipe, model });
+  async fit(slot, model, brief) {
+    const { task, points, recipe, held } = this.state;
+    const answer = await this.link.ask({ type: "fit", slot, task, points, recipe, fresh: held, model, brief });
     if (answer.type === "skipped") return;
     this.slots[slot].fitted = answer.type === "fitted" ? answer : null;
     this.slots[slot].trouble = answer.type === "error" ? answer.message : null;
     this.boards[slot].caption.textContent = this.boards[slot].caption.title = answer.call ?? model.system;
+    this.boards[slot].describe(answer.call ?? model.system);
     if (!this.slots[slot].fitted) this.boards[slot].clear();
   }
 
@@ -400,6 +420,13 @@ class App {
   momentOf(slot) {
     const own = this.slots[slot].fitted?.positions.length ?? 1, all = this.length;
     return own === all ? this.moment : Math.round((this.moment / Math.max(1, all - 1)) * (own - 1));
+  }
+
+  // Go to a moment by hand: the address keeps it.
+  walk(moment) {
+    this.stop();
+    this.go(moment);
+    this.saveHash();
   }
 
   async go(moment) {
@@ -415,7 +442,11 @@ class App {
     for (const id of ["first", "back"]) $(id).disabled = this.moment === 0;
     for (const id of ["step", "last"]) $(id).disabled = this.moment >= this.length - 1;
     $("play").disabled = slider.disabled = this.length < 2;
-    await Promise.all(this.slots.map((one, slot) => (one.fitted ? this.frame(slot) : null)));
+    await this.frames();
+  }
+
+  frames() {
+    return Promise.all(this.slots.map((one, slot) => (one.fitted ? this.frame(slot) : null)));
   }
 
   // One request for a frame at a time: what is asked for meanwhile is skipped but for the last.
@@ -519,7 +550,7 @@ class App {
       lines.push({ name: `${t("line training")}${both}`, x: fitted.positions, y: fitted.curve.own });
       if (fitted.curve.fresh) lines.push({ name: `${t("line fresh")}${both}`, x: fitted.positions, y: fitted.curve.fresh });
     });
-    box.hidden = !lines.length || ALONE.has(this.state.instrument?.name);
+    box.hidden = !lines.length || this.alone.has(this.state.instrument?.name);
     this.curveLines = lines;
     if (lines.length) this.drawCurve();
   }
@@ -533,19 +564,20 @@ class App {
   }
 
   async measure() {
-    const { instrument, task, points, recipe } = this.state;
-    const box = $("chart"), alone = ALONE.has(instrument?.name);
+    const { instrument, task, points, recipe, held } = this.state;
+    const box = $("chart"), alone = this.alone.has(instrument?.name);
     document.body.classList.toggle("alone", alone);
     if (alone) document.querySelector(".left").prepend(box);
     else $("curve").before(box);
-    if (!instrument) { box.hidden = true; this.chart = null; for (const one of this.boards) one.extra = null; return; }
-    if (!(ALONE.has(instrument.name) && this.chart?.key === JSON.stringify(instrument))) {
-      const answer = await this.link.ask({ type: "instrument", name: instrument.name, task, points, recipe, settings: instrument.settings ?? {} });
-      if (this.state.instrument?.name !== instrument.name) return;
+    if (!instrument) { box.hidden = true; this.chart = null; for (const one of this.boards) one.extra = one.handle = null; return; }
+    if (!(this.alone.has(instrument.name) && this.chart?.key === JSON.stringify(instrument))) {
+      const answer = await this.link.ask({ type: "instrument", name: instrument.name, task, points, recipe, fresh: held, settings: instrument.settings ?? {} });
+      if (answer.type === "skipped" || this.state.instrument?.name !== instrument.name) return;
       this.chart = { ...answer, key: JSON.stringify(instrument) };
     }
     box.hidden = false;
     this.drawChart();
+    this.code();
     this.guide.changed();
   }
 
@@ -554,7 +586,7 @@ class App {
     box.dataset.instrument = name;
     if (chart.type === "error") { box.replaceChildren(el("p", { class: "bad" }, chart.message)); return; }
     const title = t(`chart ${name}`);
-    for (const one of this.boards) one.extra = null;
+    for (const one of this.boards) one.extra = one.handle = null;
     if (name === "surface") this.chartMoment();
     else if (name === "proof") {
       box.replaceChildren(el("h3", {}, title), el("p", { id: "proof-text" }, chart.text));
@@ -564,10 +596,7 @@ class App {
       lineChart(box, chart, { title: shown ? t(`chart ${name} ${shown}`) : title, x: t(`axis ${name}`) });
       if (chart.histograms) {
         histogram(box, chart.histograms);
-        this.boards[0].extra = (board) => {
-          const [a, b] = chart.direction;
-          board.layers.over.append(arrow([-2.6 * a, -2.6 * b], [2.6 * a, 2.6 * b], "direction"));
-        };
+        this.boards[0].extra = (board) => this.drawProjection(board);
       }
       if (chart.sounds) {
         const buttons = Object.entries(chart.sounds).map(([key, text]) => el("button", { type: "button", "data-sound": key, onclick: () => sound.play(text, chart.rate) }, t(`sound ${key}`)));
@@ -589,6 +618,36 @@ class App {
     if (!this.running || performance.now() - (this.curveDrawn ?? 0) > 150) this.drawCurve();
   }
 
+  // The direction that is turned by hand, the points' feet on it, and the best one beside it.
+  drawProjection(board) {
+    const { direction: [a, b], optimum: [p, q] } = this.chart, layer = board.layers.over, far = 2.6;
+    layer.append(board.line([[-far * p, -far * q], [far * p, far * q]], { class: "optimum", id: "optimum" }));
+    const feet = new Map();
+    for (const [x, y, k] of this.state.points) {
+      const s = a * x + b * y;
+      feet.set(k, `${feet.get(k) ?? ""}M${px(s * a - 0.07 * b).toFixed(1)},${py(s * b + 0.07 * a).toFixed(1)}L${px(s * a + 0.07 * b).toFixed(1)},${py(s * b - 0.07 * a).toFixed(1)}`);
+    }
+    layer.append(arrow([-far * a, -far * b], [far * a, far * b], "direction"));
+    for (const [k, d] of feet) layer.append(svg("path", { class: `feet s${k}`, d }));
+    layer.append(svg("circle", { class: "handle", id: "handle", cx: px(far * a), cy: py(far * b), r: 15 }));
+    board.handle = { at: [far * a, far * b], turn: (here) => this.turn(here) };
+  }
+
+  // Turn the direction to a place on the board; while one turn is measured, the last of the others waits.
+  async turn([x, y]) {
+    this.turned = [x, y];
+    if (this.turning) return;
+    this.turning = true;
+    while (this.turned) {
+      const [a, b] = this.turned;
+      this.turned = null;
+      const angle = Math.round((Math.atan2(b, a) * 180) / Math.PI + 180) % 180;
+      await this.write("instrument.settings.angle", angle);
+      this.guide.sync();
+    }
+    this.turning = false;
+  }
+
   drawProof(board) {
     const { chart } = this, { points } = this.state, layer = board.layers.over;
     if (chart.plane) {
@@ -596,16 +655,23 @@ class App {
       if (ends) layer.append(board.line(ends, { class: "proof-plane", id: "proof-plane", "data-w": chart.plane.join(" ") }));
     }
     if (chart.meeting) {
-      for (const { row } of chart.combination) {
-        if (points[row]) layer.append(svg("line", { class: "proof-edge", x1: px(points[row][0]), y1: py(points[row][1]), x2: px(chart.meeting[0]), y2: py(chart.meeting[1]) }));
+      const [x, y] = chart.meeting, own = new Map();
+      for (const { row, share } of chart.combination) {
+        if (!points[row]) continue;
+        const k = points[row][2];
+        own.set(k, [...(own.get(k) ?? []), points[row]]);
+        layer.append(svg("line", { class: `proof-edge s${k}`, "stroke-width": (2 + 6 * share).toFixed(1), x1: px(points[row][0]), y1: py(points[row][1]), x2: px(x), y2: py(y) }));
+        layer.append(svg("text", { class: "share", x: px(points[row][0]) + 14, y: py(points[row][1]) - 12 }, show(share, 2)));
       }
-      layer.append(svg("circle", { class: "meeting", id: "meeting", cx: px(chart.meeting[0]), cy: py(chart.meeting[1]), r: 14 }));
+      for (const [k, corners] of own) layer.prepend(svg("polygon", { class: `proof-hull c${k}`, points: corners.map((one) => `${px(one[0])},${py(one[1])}`).join(" ") }));
+      layer.append(svg("circle", { class: "meeting", id: "meeting", cx: px(x), cy: py(y), r: 14 }));
     }
   }
 
   async code() {
     if (!$("code-card").open || !this.slots[0].fitted) return;
-    const answer = await this.link.ask({ type: "python", slot: 0, moment: this.momentOf(0) });
+    const moments = [0, ...(this.slots[1].fitted ? [1] : [])].map((slot) => this.momentOf(slot));
+    const answer = await this.link.ask({ type: "python", moments, instrument: this.state.instrument });
     $("code").textContent = answer.code ?? answer.message ?? "";
   }
 
@@ -633,7 +699,7 @@ class App {
 
   pointsForm() {
     const { recipe, task } = this.state, box = $("points-form");
-    const now = { kind: recipe?.kind ?? "", count: recipe?.count ?? 60, noise: recipe?.noise ?? 0.3, seed: recipe?.seed ?? 1 };
+    const now = { kind: this.state.edited ? "" : recipe?.kind ?? "", count: recipe?.count ?? 60, noise: recipe?.noise ?? 0.3, seed: recipe?.seed ?? 1 };
     const make = async (more) => {
       const next = { ...now, ...more };
       if (!next.kind) return;
@@ -641,7 +707,7 @@ class App {
       const made = await this.link.ask({ type: "generate", recipe: next });
       if (made.type !== "points") return this.say(made.message);
       const model = made.task === this.state.task ? {} : { model: { system: FIRST[made.task], settings: {} }, rival: null };
-      Object.assign(this.state, { task: made.task, points: made.points, recipe: next, ...model });
+      Object.assign(this.state, { task: made.task, points: made.points, recipe: next, edited: false, held: null, names: null, ...model });
       await this.refit();
       this.drawForms();
       this.saveHash();
@@ -660,22 +726,27 @@ class App {
     };
     const tasks = el("select", { "data-field": "task" });
     for (const name of Object.keys(FIRST)) tasks.append(el("option", { value: name, selected: name === task }, t(`task ${name}`)));
-    tasks.addEventListener("change", () => this.remodel({ task: tasks.value, recipe: null, model: { system: FIRST[tasks.value], settings: {} }, rival: null, instrument: null }));
+    tasks.addEventListener("change", () => this.remodel({ task: tasks.value, recipe: null, edited: true, held: null, names: null, model: { system: FIRST[tasks.value], settings: {} }, rival: null, instrument: null }));
     const noise = el("button", { type: "button", onclick: async () => {
       this.remember();
       const made = await this.link.ask({ type: "noise", task, points: this.state.points, amount: 0.15, seed: Math.floor(1e9 * Math.random()) });
-      if (made.type === "points") this.change({ points: made.points, recipe: null });
+      if (made.type === "points") this.change({ points: made.points });
     } }, t("noise"));
     const separable = el("button", { type: "button", "aria-pressed": String(this.state.instrument?.name === "proof"), disabled: task !== "classes", onclick: () => {
       this.state.instrument = this.state.instrument?.name === "proof" ? null : { name: "proof" };
       this.refit(this.moment);
       this.pointsForm();
     } }, t("separable"));
+    const hold = el("button", { type: "button", id: "hold", "aria-pressed": String(Boolean(this.state.held)), title: t("hold-help"), disabled: Boolean(recipe) || (!this.state.held && this.state.points.length < 6), onclick: () => {
+      const { points, held } = this.state;
+      const third = (one, i) => i % 3 === 2;
+      this.remodel(held ? { points: [...points, ...held], held: null } : { points: points.filter((one, i) => !third(one, i)), held: points.filter(third), edited: true });
+    } }, t("hold"));
     box.replaceChildren(
       el("label", { class: "field" }, el("span", {}, t("task-name")), tasks),
       el("label", { class: "field" }, el("span", {}, t("points kind")), kind),
-      number("count", 1, 20000, 1), number("noise", 0, 5, 0.05), number("seed", 0, 2147483647, 1),
-      el("span", { class: "group" }, noise, separable), ...this.axesFields());
+      ...(now.kind ? [number("count", 1, 20000, 1), number("noise", 0, 5, 0.05), number("seed", 0, 2147483647, 1)] : []),
+      el("span", { class: "group" }, noise, hold, separable), ...this.axesFields());
   }
 
   axesFields() {
@@ -689,10 +760,16 @@ class App {
     return this.table.task === "classes" ? [pick(0), pick(1)] : [pick(0)];
   }
 
+  async readFile(file) {
+    if (!file) return;
+    if (file.size > LONGEST_FILE) $("csv-columns").replaceChildren(el("p", { class: "bad", role: "alert" }, t("file-too-long")));
+    else this.readCsv(await file.text());
+  }
+
   readCsv(text) {
     const box = $("csv-columns"), table = text.trim() ? parse(text) : null;
     box.replaceChildren();
-    if (!table) return;
+    if (!table) { if (text.trim()) box.append(el("p", { class: "bad", role: "alert" }, t("no-table"))); return; }
     const numeric = table.columns.filter((one) => one.numeric);
     if (numeric.length < 2) { box.append(el("p", { class: "bad" }, t("two-columns"))); return; }
     const pick = (label, from, at, none) => {
@@ -706,11 +783,14 @@ class App {
     const label = pick("csv-class", table.columns, words, true);
     box.append(el("button", { type: "button", id: "csv-take", onclick: () => {
       const of = (select) => (select.value === "" ? null : table.columns[Number(select.value)]);
-      const { points } = pointsOf(table, of(x), of(y), of(label));
+      const { points, classes } = pointsOf(table, of(x), of(y), of(label));
       const task = label.value === "" ? "numbers" : "classes";
       const model = task === this.state.task ? {} : { model: { system: FIRST[task], settings: {} }, rival: null };
-      this.remodel({ task, points, recipe: null, ...model });
-    } }, t("csv-take", { rows: table.rows })));
+      const names = { classes: classes.map(short), across: short(of(x).name), up: short(of(y).name) };
+      $("csv-took").textContent = t("csv-took", { points: points.length, rows: table.rows });
+      this.say($("csv-took").textContent);
+      this.remodel({ task, points, recipe: null, edited: true, held: null, names, ...model });
+    } }, t("csv-take", { rows: table.rows })), el("p", { class: "small", id: "csv-took" }));
   }
 
   say(text) { $("said").textContent = text; }

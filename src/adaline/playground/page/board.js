@@ -6,6 +6,7 @@ const W = 880, H = 660, UNIT = W / (VIEW.right - VIEW.left);
 const CELLS = { columns: 160, rows: 120 };
 const MANY = 1500; // points beyond which the canvas draws them
 const AMBIGUOUS = 255;
+const REACH = 0.22, FINGER = 0.45; // how near to a point the pointer takes it
 
 export const windowMessage = { ...VIEW, ...CELLS };
 export const px = (x) => (x - VIEW.left) * UNIT;
@@ -38,18 +39,17 @@ export class Board {
     this.app = app;
     this.cursor = [0, 0];
     this.chosen = null;
-    this.canvas = el("canvas", { width: W, height: H, "aria-hidden": "true" });
-    this.cells = document.createElement("canvas");
-    this.cells.width = CELLS.columns;
-    this.cells.height = CELLS.rows;
+    this.canvas = el("canvas", { width: CELLS.columns, height: CELLS.rows, "aria-hidden": "true" });
+    this.cells = this.canvas.getContext("2d", { willReadFrequently: true }); // a picture of bytes: nothing for a device
+    this.crowd = el("canvas", { width: W, height: H, "aria-hidden": "true", hidden: true });
     this.svg = svg("svg", { viewBox: `0 0 ${W} ${H}`, tabindex: 0, role: "application", id: `board-${slot}` });
     this.layers = {};
-    for (const name of ["grid", "band", "under", "residuals", "points", "over", "cursor"]) {
+    for (const name of ["grid", "names", "held", "band", "under", "residuals", "points", "over", "cursor"]) {
       this.layers[name] = svg("g", { class: `layer-${name}` });
       this.svg.append(this.layers[name]);
     }
     this.caption = el("figcaption");
-    this.figure = el("figure", {}, this.caption, el("div", { class: "frame" }, this.canvas, this.svg));
+    this.figure = el("figure", {}, this.caption, el("div", { class: "frame" }, this.canvas, this.crowd, this.svg));
     this.grid();
     this.listen();
   }
@@ -77,7 +77,7 @@ export class Board {
     return [round(clamp(x, VIEW.left, VIEW.right)), round(clamp(y, VIEW.low, VIEW.high))];
   }
 
-  near([x, y], reach = 0.22) {
+  near([x, y], reach = REACH) {
     let best = null, least = reach * reach;
     this.app.state.points.forEach(([a, b], i) => {
       const d = (a - x) ** 2 + (b - y) ** 2;
@@ -90,25 +90,38 @@ export class Board {
     const area = this.svg;
     area.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
-      const here = this.place(event), found = this.near(here), tool = this.app.tool;
+      const reach = event.pointerType === "touch" ? FINGER : REACH;
+      const here = this.place(event), found = this.near(here, reach), tool = this.app.tool;
       area.setPointerCapture(event.pointerId);
+      event.preventDefault();
+      area.focus({ preventScroll: true });
+      if (this.handle && Math.hypot(here[0] - this.handle.at[0], here[1] - this.handle.at[1]) < 1.5 * reach) {
+        this.drag = { turn: this.handle.turn };
+        return;
+      }
       this.app.remember();
       if (tool === "erase") { this.drag = { erase: true }; this.erase(here); }
       else if (tool === "brush") { this.drag = { brush: true }; this.brush(here); }
       else if (found !== null) this.drag = { move: found };
       else if (tool === "add") this.app.add(here);
       else this.app.forget();
-      event.preventDefault();
-      area.focus({ preventScroll: true });
     });
     area.addEventListener("pointermove", (event) => {
       if (!this.drag) return;
       const here = this.place(event);
-      if (this.drag.erase) this.erase(here);
+      if (this.drag.turn) this.drag.turn(here);
+      else if (this.drag.erase) this.erase(here);
       else if (this.drag.brush) this.brush(here);
       else this.app.move(this.drag.move, here);
     });
-    const end = () => { if (this.drag) { this.drag = null; this.app.settle(); } };
+    const end = () => {
+      if (!this.drag) return;
+      const { turn, move } = this.drag;
+      this.drag = null;
+      if (turn) return;
+      if (move !== undefined && this.app.state.points[move]) this.app.say(t("moved", { x: this.app.state.points[move][0], y: this.app.state.points[move][1] }));
+      this.app.settle();
+    };
     area.addEventListener("pointerup", end);
     area.addEventListener("pointercancel", end);
     area.addEventListener("contextmenu", (event) => {
@@ -188,9 +201,31 @@ export class Board {
       const k = task === "numbers" ? 0 : task === "clusters" ? (labels && labels.length === points.length ? labels[i] % COLOURS : 0) : label;
       const look = `${k} ${size}`;
       if (one.dataset.look !== look) { one.dataset.look = look; one.dataset.k = k; one.setAttribute("d", shape(k, size)); }
-      one.setAttribute("transform", `translate(${px(x).toFixed(1)},${py(y).toFixed(1)})`);
+      const place = `translate(${px(x).toFixed(1)},${py(y).toFixed(1)})`;
+      if (one.place !== place) { one.place = place; one.setAttribute("transform", place); }
     }
+    this.crowded();
+    this.axisNames();
+    this.heldBack();
     this.marks();
+  }
+
+  // Points that are held back to judge by: hollow, and out of reach of hands.
+  heldBack() {
+    const { held, task } = this.app.state, layer = this.layers.held;
+    if (layer.told === held) return;
+    layer.told = held;
+    layer.replaceChildren();
+    for (const [x, y, k] of held ?? []) layer.append(svg("path", { class: `held s${task === "classes" ? k : 0}`, d: shape(task === "classes" ? k : 0, 6), transform: `translate(${px(x).toFixed(1)},${py(y).toFixed(1)})` }));
+  }
+
+  axisNames() {
+    const { names, task } = this.app.state, layer = this.layers.names;
+    const told = names ? [names.across, names.up].join("\n") : "";
+    if (layer.told === told) return;
+    layer.told = told;
+    layer.replaceChildren();
+    if (names && task !== "clusters") layer.append(svg("text", { class: "tick", x: W - 10, y: H - 34, "text-anchor": "end" }, names.across), svg("text", { class: "tick", x: 10, y: 26 }, names.up));
   }
 
   marks() {
@@ -204,10 +239,16 @@ export class Board {
     }
   }
 
+  // What the board is, for those who do not see it.
+  describe(call) {
+    const { points, task } = this.app.state;
+    this.svg.setAttribute("aria-label", t("board-label", { count: points.length, task: t(`task ${task}`), call }));
+  }
+
   clear() {
     this.frame = null;
     for (const name of ["band", "under", "residuals", "over"]) this.layers[name].replaceChildren();
-    this.canvas.getContext("2d").clearRect(0, 0, W, H);
+    this.cells.clearRect(0, 0, CELLS.columns, CELLS.rows);
     this.points();
   }
 
@@ -223,13 +264,12 @@ export class Board {
   }
 
   regions(frame) {
-    const context = this.canvas.getContext("2d");
-    context.clearRect(0, 0, W, H);
     const { points } = this.app.state;
-    if (frame.regions) {
+    if (!frame.regions) this.cells.clearRect(0, 0, CELLS.columns, CELLS.rows);
+    else {
       const { classes, ink } = colours();
       const label = bytes(frame.regions), sure = frame.sure ? bytes(frame.sure) : null;
-      const small = this.cells.getContext("2d"), image = small.createImageData(CELLS.columns, CELLS.rows);
+      const image = this.cells.createImageData(CELLS.columns, CELLS.rows);
       const known = new Set();
       for (const [, , k] of points) known.add(k);
       const floor = 255 / Math.max(2, known.size);
@@ -242,18 +282,21 @@ export class Board {
           ? ((i % CELLS.columns) + Math.floor(i / CELLS.columns)) % 6 < 2 ? hatched : open
           : table[label[i] % COLOURS][sure ? sure[i] : 0];
       }
-      small.putImageData(image, 0, 0);
-      context.imageSmoothingEnabled = true;
-      context.imageSmoothingQuality = "high";
-      context.drawImage(this.cells, 0, 0, W, H);
+      this.cells.putImageData(image, 0, 0);
     }
-    if (points.length > MANY) {
-      const { classes } = colours();
-      for (const [x, y, k] of points) {
-        context.fillStyle = `rgb(${classes[this.app.state.task === "classes" ? k : 0].join(",")})`;
-        context.fillRect(px(x) - 2.5, py(y) - 2.5, 5, 5);
-      }
-    }
+  }
+
+  // More points than shapes can be moved: squares on a canvas, in the colour of their class or cluster.
+  crowded() {
+    const { points, task } = this.app.state, labels = task === "clusters" ? this.frame?.labels : null;
+    this.crowd.hidden = points.length <= MANY;
+    if (this.crowd.hidden) return;
+    const context = this.crowd.getContext("2d"), { classes } = colours();
+    context.clearRect(0, 0, W, H);
+    points.forEach(([x, y, k], i) => {
+      context.fillStyle = `rgb(${classes[task === "classes" ? k : (labels?.[i] ?? 0) % COLOURS].join(",")})`;
+      context.fillRect(px(x) - 2.5, py(y) - 2.5, 5, 5);
+    });
   }
 
   // The two ends of w0 + w1 x + w2 y = 0 in the view; null where it does not cross it.
@@ -308,11 +351,9 @@ export class Board {
     if (known(frame.lower)) this.layers.band.append(svg("path", { class: "band", d: between(frame.lower, frame.upper) }));
     if (frame.inner && known(frame.inner[0])) this.layers.band.append(svg("path", { class: "band", d: between(...frame.inner) }));
     const { points } = this.app.state;
-    if (points.length <= 400) {
-      points.forEach(([x, y], i) => {
-        const there = frame.predicted[i];
-        if (there != null) this.layers.residuals.append(svg("line", { class: "residual", x1: px(x), x2: px(x), y1: py(y), y2: clamp(py(there), -2000, 2660) }));
-      });
+    if (points.length <= MANY) {
+      const strokes = points.map(([x, y], i) => (frame.predicted[i] == null ? "" : `M${px(x).toFixed(1)},${py(y).toFixed(1)}V${clamp(py(frame.predicted[i]), -2000, 2660).toFixed(1)}`));
+      this.layers.residuals.append(svg("path", { class: "residual", d: strokes.join("") }));
     }
     this.layers.over.append(svg("path", { class: "fitted", d: path(frame.curve) }));
   }

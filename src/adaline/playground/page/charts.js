@@ -4,7 +4,7 @@ import { el, hasText, show, svg, t } from "./dom.js";
 const W = 400, H = 240, LEFT = 54, RIGHT = 12, TOP = 12, BOTTOM = 38;
 const DASHES = ["", "7 4", "2 4", "10 3 2 3", "1 3", "14 4"];
 const STROKES = ["s0", "s1", "s2", "s3", "s4", "s5"];
-const name = (key) => (hasText(`line ${key}`) ? t(`line ${key}`) : key);
+const name = ({ name: key, value }) => (hasText(`line ${key}`) ? t(`line ${key}`, { value }) : key);
 
 function scale(low, high, from, to, log) {
   const f = log ? Math.log10 : (x) => x;
@@ -58,7 +58,11 @@ export function lineChart(box, chart, labels, here = null) {
   else if (y0 === y1) { y0 /= 2; y1 *= 2; }
   const [a, b] = chart.reverse ? [W - RIGHT, LEFT] : [LEFT, W - RIGHT];
   const sx = scale(x0, x1, a, b, logX), sy = scale(y0, y1, H - BOTTOM, TOP, logY);
-  const picture = frame(labels.title);
+  const told = chart.lines.map((line) => {
+    const known = line.y.filter((y) => y != null);
+    return known.length ? t("line-told", { name: name(line), first: show(known[0], 3), last: show(known.at(-1), 3) }) : name(line);
+  });
+  const picture = frame([labels.title, labels.x, ...told].join("; "));
   axes(picture, sx, sy, ticks(x0, x1, logX), ticks(y0, y1, logY), labels);
   const legend = el("ul", { class: "legend" });
   chart.lines.forEach((line, k) => {
@@ -75,7 +79,7 @@ export function lineChart(box, chart, labels, here = null) {
     const dots = line.y.length <= 24 ? line.y.map((y, i) => [at[i], y]).filter(([, y]) => y != null && !(logY && y <= 0)) : [];
     for (const [x, y] of dots) picture.append(svg("circle", { class: `c${k % 5}`, cx: sx(x), cy: sy(y), r: 2.6 }));
     const swatch = svg("svg", { viewBox: "0 0 26 10", "aria-hidden": "true" }, svg("line", { ...look, x1: 0, x2: 26, y1: 5, y2: 5 }));
-    legend.append(el("li", {}, swatch, ` ${name(line.name)}`));
+    legend.append(el("li", {}, swatch, ` ${name(line)}`));
   });
   for (const x of [chart.mark, here]) {
     if (x != null && x >= x0 && x <= x1) picture.append(svg("line", { class: "here", x1: sx(x), x2: sx(x), y1: TOP, y2: H - BOTTOM }));
@@ -92,7 +96,8 @@ export function surfaceChart(box, surface, paths, moment, labels) {
   const unit = side / reach, mx = (LEFT + W - RIGHT) / 2, my = (TOP + H - BOTTOM) / 2;
   const wide = (W - LEFT - RIGHT) / 2 / unit;
   const sx = (x) => mx + (x - cx) * unit, sy = (y) => my - (y - cy) * unit;
-  const picture = frame(labels.title);
+  const now = paths[0]?.[Math.min(moment, paths[0].length - 1)];
+  const picture = frame(now ? t("surface-told", { title: labels.title, now: now.map((w) => show(w, 3)).join(", "), best: [cx, cy].map((w) => show(w, 3)).join(", ") }) : labels.title);
   const id = "inside-surface";
   picture.append(svg("clipPath", { id }, svg("rect", { x: LEFT, y: TOP, width: W - LEFT - RIGHT, height: H - TOP - BOTTOM })));
   const inside = svg("g", { "clip-path": `url(#${id})` });

@@ -1,5 +1,5 @@
 // The form of a system: fields as its parameters' checks allow, with a basis and, for schemes, the machine inside.
-import { el, t } from "./dom.js";
+import { el, hasText, t } from "./dom.js";
 
 const text = (value) => (value === null ? t("none") : value === true ? t("yes") : value === false ? t("no") : String(value));
 
@@ -7,7 +7,8 @@ const text = (value) => (value === null ? t("none") : value === true ? t("yes") 
 function field(one, value, change) {
   const given = value !== undefined;
   const current = given ? value : one.default;
-  const box = el("label", { class: "field", title: one.help }, el("span", {}, one.name));
+  const unit = one.number && hasText(`unit-of ${one.name}`) ? el("span", { class: "unit" }, t(`unit-of ${one.name}`)) : null;
+  const box = el("label", { class: "field", title: one.help }, el("span", {}, one.name, unit ? ", " : null, unit));
   const number = () => {
     const input = el("input", {
       type: "number", step: one.whole ? 1 : "any", value: typeof current === "number" ? current : "",
@@ -41,6 +42,7 @@ function field(one, value, change) {
     box.append(pair);
   }
   if (one.number) box.append(el("span", { class: "wanted" }, limits(one)));
+  if (one.help) box.append(el("span", { class: "wanted explained" }, one.help));
   return box;
 }
 

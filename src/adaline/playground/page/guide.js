@@ -61,6 +61,7 @@ export class Guide {
 
   sliders() {
     const box = el("div", { class: "controls" });
+    this.follow = [];
     for (const one of this.controls) box.append(one.options ? this.choice(one) : this.slider(one));
     return box;
   }
@@ -75,7 +76,17 @@ export class Guide {
       shown.textContent = show(now, 3);
       this.app.write(one.target, one.whole ? Math.round(now) : now);
     });
+    this.follow.push(() => {
+      const now = this.app.read(one.target) ?? one.default;
+      input.value = f(now);
+      shown.textContent = show(now, 3);
+    });
     return el("label", { class: "control" }, el("span", {}, t(`control ${one.label}`)), shown, input);
+  }
+
+  // Show what the settings are where they were changed elsewhere, as by turning a direction on the board.
+  sync() {
+    for (const one of this.follow ?? []) one();
   }
 
   choice(one) {
