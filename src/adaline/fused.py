@@ -1,6 +1,7 @@
 """Fused passes over rows on a CUDA device, in Triton: what a sum needs of the rows in one read of them.
 
-    objective   v = x scale + offset,  z = theta'(v, 1):  sum w loss, sum w slope (v, 1), rows sqrt(w curvature) (v, 1)
+    objective   v = x scale + offset,  z = theta'(v, 1):  sum w loss, sum w slope (v, 1), sum w curvature (v, 1)(v, 1)'
+    moments     u = (x, 1, t) about a shift, scaled:  sum w u u', of all rows or of chosen ones
     spread      about a row p near the middle:  sum w, sum w (x - p), sum w (x - p)^2, max |x|
     clusters    k(v) = argmin_k ||v - c_k||^2:  sum w, sum w v, sum w ||v - c_k||^2 of the rows of each centre
 
@@ -15,7 +16,7 @@ This module imports torch and Triton: `adaline.kernels.fused_kernels` imports it
 
 from __future__ import annotations
 
-import os
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,6 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 LOSSES = (
     *("squared", "logistic", "softmax", "poisson", "gamma", "huber", "tukey", "absolute", "quantile", "perceptron"),
     *("squared_hinge", "sigmoid_squared", "tanh_squared"),
@@ -34,9 +34,12 @@ LOSSES = (
 NOT_CONVEX = ("tukey", "sigmoid_squared", "tanh_squared")
 WIDEST = 255  # columns of a tile beside the constant
 WIDEST_CLUSTERED = 63
+WIDEST_PRODUCT = 128  # columns and targets of rows that are multiplied by themselves, the constant among them
+WIDEST_MATRIX = 64  # the same where rows are multiplied in the pass that finds their curvature
 MOST_OUTPUTS = 16
 HELD, LEAST = 2**27, 2**12  # numbers of rows that are held for a matrix of them, and rows at least
 PARTS = 8  # programs a multiprocessor
+SPREAD_COLUMNS = 64  # of a tile up to which its outputs are handed out to all threads
 
 
 class Tile(NamedTuple):
@@ -54,6 +57,23 @@ def log1p(y):
     """Return ln(1 + y) for y >= 0 to the last digits."""
     u = 1.0 + y
     return tl.where(u == 1.0, y, tl.log(u) * (y / tl.where(u == 1.0, 1.0, u - 1.0)))
+
+
+@triton.jit
+def log1p_of_share(y):
+    """Return ln(1 + y) for 0 <= y <= 1 to the last digits: 2 artanh(s), s = y / (2 + y), by a polynomial of s^2."""
+    s = y / (2.0 + y)
+    u = s * s
+    p = 0.08522081781390699 * u + 0.0416225325593041
+    p = p * u + 0.06055084364034609
+    p = p * u + 0.06650187016337313
+    p = p * u + 0.07693307021152004
+    p = p * u + 0.09090870416252403
+    p = p * u + 0.11111112040373837
+    p = p * u + 0.14285714272727057
+    p = p * u + 0.20000000000092874
+    p = p * u + 0.33333333333333076
+    return 2.0 * (s + s * (u * p))
 
 
 @triton.jit
@@ -82,7 +102,7 @@ def cost(z, t, parameter, LOSS: tl.constexpr):
         inverse = 1.0 / (1.0 + y)
         near = tl.where(z > 0.0, 1.0 - t, -t)
         far = tl.where(z > 0.0, -t, 1.0 - t)
-        return near * z + log1p(y), (far * y + near) * inverse, y * inverse * inverse
+        return near * z + log1p_of_share(y), (far * y + near) * inverse, y * inverse * inverse
     elif LOSS == "poisson":
         mean = tl.exp(z)
         return mean - t * z, mean - t, mean
@@ -159,10 +179,12 @@ def objective_kernel(
     NEAR: tl.constexpr,
     WEIGHTED: tl.constexpr,
     SECOND: tl.constexpr,
+    SPREAD: tl.constexpr,
 ):
     """Add up a program's share of the rows; `numbers` are parameter, scale, offset, theta' (SIDE, WIDTH), constants.
 
     Where means are near zero (NEAR) products are with x itself, and the caller brings weights and sums to the view.
+    SPREAD hands the outputs of a tile out to all threads, as after a product four threads have each of them.
     """
     program = tl.program_id(0)
     columns, outputs = tl.arange(0, SIDE), tl.arange(0, WIDTH)
@@ -171,6 +193,8 @@ def objective_kernel(
     theta = tl.load(numbers + 1 + 2 * SIDE + columns[:, None] * WIDTH + outputs[None, :])
     constant = tl.load(numbers + 1 + 2 * SIDE + SIDE * WIDTH + outputs)
     gradient = tl.zeros((SIDE, WIDTH), dtype=tl.float64)
+    if SECOND == "matrix":
+        matrix = tl.zeros((SIDE, SIDE), dtype=tl.float64)
     if K == 1 or LOSS == "softmax":
         value = tl.zeros((STEP,), dtype=tl.float64)
     else:
@@ -204,18 +228,24 @@ def objective_kernel(
             slope = tl.where(inside[:, None], w[:, None] * tl.where(mine, p - 1.0, p), 0.0)
         elif K == 1:
             own = tl.load(t + row, mask=inside, other=0.0)
-            costs, slopes, curvature = cost(tl.sum(z, axis=1), own, parameter, LOSS)
+            output = tl.sum(z, axis=1)
+            if SPREAD:
+                output = tl.gather(output, tl.arange(0, STEP), 0)
+            costs, slopes, curvature = cost(output, own, parameter, LOSS)
             value += tl.where(inside, w * costs, 0.0)
             slopes = tl.where(inside, w * slopes, 0.0)
             slope = tl.where(outputs[None, :] == 0, slopes[:, None], 0.0)
             if SECOND == "rows":
                 tl.store(bent + row, w * curvature, mask=inside)
-            if SECOND == "alone":
-                root = tl.sqrt(w * curvature)
+            if SECOND == "matrix" or SECOND == "held":
+                root = tl.sqrt(tl.where(inside, w * curvature, 0.0))
                 if NEAR:  # noqa: SIM108 - chosen when the kernel is compiled
                     u = (v * scale[None, :] + offset[None, :]) * root[:, None]
                 else:
                     u = v * root[:, None]
+            if SECOND == "matrix":
+                matrix += tl.dot(tl.trans(u), u, out_dtype=tl.float64)
+            if SECOND == "held":
                 to = bent + row.to(tl.int64)[:, None] * BENT + columns[None, :]
                 tl.store(to, u, mask=inside[:, None] & (columns < BENT)[None, :])
         else:
@@ -230,7 +260,7 @@ def objective_kernel(
                 drift += slopes
             else:
                 drift += slope
-    here = out + program.to(tl.int64) * (2 * WIDTH + SIDE * WIDTH)
+    here = out + program.to(tl.int64) * (2 * WIDTH + SIDE * WIDTH + (SIDE * SIDE if SECOND == "matrix" else 0))
     if K == 1 or LOSS == "softmax":
         tl.store(here + outputs, tl.where(outputs == 0, tl.sum(value, axis=0), 0.0))
     else:
@@ -240,6 +270,54 @@ def objective_kernel(
     else:
         tl.store(here + WIDTH + outputs, tl.sum(drift, axis=0))
     tl.store(here + 2 * WIDTH + columns[:, None] * WIDTH + outputs[None, :], gradient)
+    if SECOND == "matrix":
+        there = here + 2 * WIDTH + SIDE * WIDTH
+        tl.store(there + columns[:, None] * SIDE + columns[None, :], matrix)
+
+
+@triton.jit
+def moments_kernel(
+    x,
+    t,
+    weight,
+    chosen,
+    numbers,
+    out,
+    rows,
+    D: tl.constexpr,
+    PITCH: tl.constexpr,
+    K: tl.constexpr,
+    STEP: tl.constexpr,
+    SIDE: tl.constexpr,
+    WEIGHTED: tl.constexpr,
+    CHOSEN: tl.constexpr,
+):
+    """Add up u u' of a program's share of the rows, u = (x, 1, t) minus shift, scaled; `numbers` are shift and scale.
+
+    The shift of the constant is -1. Of chosen rows of x, targets and weights are in the order of the choice.
+    """
+    program = tl.program_id(0)
+    columns = tl.arange(0, SIDE)
+    shift, scale = tl.load(numbers + columns), tl.load(numbers + SIDE + columns)
+    total = tl.zeros((SIDE, SIDE), dtype=tl.float64)
+    for first in range(program * STEP, rows, tl.num_programs(0) * STEP):
+        row = first + tl.arange(0, STEP)
+        inside = row < rows
+        if CHOSEN:  # noqa: SIM108 - chosen when the kernel is compiled
+            at = tl.load(chosen + row, mask=inside, other=0)
+        else:
+            at = row.to(tl.int64)
+        of_x = inside[:, None] & (columns < D)[None, :]
+        u = tl.load(x + at[:, None] * PITCH + columns[None, :], mask=of_x, other=0.0).to(tl.float64)
+        if K > 0:
+            of_t = inside[:, None] & ((columns > D) & (columns <= D + K))[None, :]
+            u += tl.load(t + row.to(tl.int64)[:, None] * K + (columns - D - 1)[None, :], mask=of_t, other=0.0)
+        u = tl.where(inside[:, None], (u - shift[None, :]) * scale[None, :], 0.0)
+        if WEIGHTED:
+            u = u * tl.sqrt(tl.load(weight + row, mask=inside, other=0.0))[:, None]
+        total += tl.dot(tl.trans(u), u, out_dtype=tl.float64)
+    here = out + program.to(tl.int64) * (SIDE * SIDE)
+    tl.store(here + columns[:, None] * SIDE + columns[None, :], total)
 
 
 @triton.jit
@@ -306,10 +384,12 @@ def clusters_kernel(
     SIDE: tl.constexpr,
     WIDTH: tl.constexpr,
     WEIGHTED: tl.constexpr,
+    ROUNDING: tl.constexpr,
 ):
     """Add up a program's share of the rows; `numbers` are scale, offset, centres' (SIDE, WIDTH) and their squares.
 
-    The two nearest centres by |c|^2 - 2 v'c are compared by their squared differences, which decide.
+    Where rounding could decide between the two nearest centres by |c|^2 - 2 v'c in some row of a tile, their squared
+    differences do.
     """
     program = tl.program_id(0)
     columns, outputs = tl.arange(0, SIDE), tl.arange(0, WIDTH)
@@ -317,6 +397,7 @@ def clusters_kernel(
     at = numbers + 2 * SIDE
     points = tl.load(at + columns[:, None] * WIDTH + outputs[None, :])
     size = tl.load(at + SIDE * WIDTH + outputs)
+    largest = tl.max(tl.where(outputs < K, size, 0.0), axis=0)
     error = tl.zeros((STEP, WIDTH), dtype=tl.float64)
     first_moment = tl.zeros((SIDE, WIDTH), dtype=tl.float64)
     for first in range(program * STEP, rows, tl.num_programs(0) * STEP):
@@ -330,14 +411,18 @@ def clusters_kernel(
         score = size[None, :] - 2.0 * tl.dot(v, points, out_dtype=tl.float64)
         best = tl.argmin(score, axis=1)
         is_best = outputs[None, :] == best[:, None]
-        second = tl.argmin(tl.where(is_best, float("inf"), score), axis=1)
-        is_second = outputs[None, :] == second[:, None]
-        near = squares_to(v, is_best.to(tl.float64), points)
-        next_near = squares_to(v, is_second.to(tl.float64), points)
-        turned = (next_near < near) | ((next_near == near) & (second < best))
-        member = tl.where(turned[:, None], is_second, is_best)
-        member = tl.where(member, w[:, None], 0.0)
-        error += member * tl.where(turned, next_near, near)[:, None]
+        others = tl.where(is_best, float("inf"), score)
+        square = squares_to(v, is_best.to(tl.float64), points)
+        member = tl.where(is_best, w[:, None], 0.0)
+        unsure = tl.min(others, axis=1) - tl.min(score, axis=1) <= ROUNDING * (tl.sum(v * v, axis=1) + largest)
+        if tl.max(unsure.to(tl.int32), axis=0) > 0:
+            second = tl.argmin(others, axis=1)
+            is_second = outputs[None, :] == second[:, None]
+            next_square = squares_to(v, is_second.to(tl.float64), points)
+            turned = (next_square < square) | ((next_square == square) & (second < best))
+            member = tl.where(turned[:, None], tl.where(is_second, w[:, None], 0.0), member)
+            square = tl.where(turned, next_square, square)
+        error += member * square[:, None]
         first_moment += tl.dot(tl.trans(v), member, out_dtype=tl.float64)
     here = out + program.to(tl.int64) * (WIDTH + SIDE * WIDTH)
     tl.store(here + outputs, tl.sum(error, axis=0))
@@ -363,17 +448,19 @@ def objective(
 
     `second` is "none", "alone" (the matrix of one machine, (1, 1 + D, 1 + D)) or "rows": the curvature of each row
     times its weight, (n,), on the device. `near` says that the offset may be taken into the weights, which takes less
-    time; `parts` is the number of programs a multiprocessor, 0 for that of the tile. For the matrix of a convex loss
-    rows (v, 1) times the root of their curvature are held, `held` numbers at a time, and multiplied by cuBLAS, whose
-    tensor cores are faster at that than those of a kernel here.
+    time; `parts` is the number of programs a multiprocessor, 0 for that of the tile. The matrix of a convex loss is
+    summed in the same read; of more columns rows (v, 1) times the root of their curvature are held, `held` numbers at a
+    time, and multiplied by cuBLAS, whose products of large matrices are faster.
     """
     k, (rows, d) = len(theta), x.shape
     alone = second != "none"
     if loss not in LOSSES or d > WIDEST or k > MOST_OUTPUTS or (alone and (k > 1 or loss == "softmax")):
         return None
-    if second == "alone" and loss in NOT_CONVEX:
-        return None
-    tile = tile or (_tile_that_stores(d) if second == "alone" else _tile(d, k, x.element_size()))
+    if second == "alone":
+        if loss in NOT_CONVEX:
+            return None
+        second = "matrix" if d < WIDEST_MATRIX else "held"
+    tile = tile or _tile(d, k, x.element_size(), second)
     side, width = tile.columns, tile.outputs
     numbers = np.zeros(1 + 2 * side + side * width + width)
     numbers[0] = parameter
@@ -384,41 +471,30 @@ def objective(
         numbers[-width:][:k] = theta[:, 0] + theta[:, 1:] @ offset
     else:
         weights[:d, :k], weights[d, :k] = theta[:, 1:].T, theta[:, 0]
-    t, numbers = t.contiguous(), _sent(numbers, x)
-    bent_columns = 1 if second == "rows" else 8 * (1 + d // 8)
-    step = max(min(max(held // bent_columns, LEAST), rows) if second == "alone" else rows, 1)
+    t, sent = t.contiguous(), _sent(numbers, x)
+    bent_columns = 8 * (1 + d // 8) if second == "held" else 1
+    step = max(min(max(held // bent_columns, LEAST), rows) if second == "held" else rows, 1)
     starts = range(0, max(rows, 1), step)
-    programs = _programs(x, step, tile.rows, parts or _parts(tile))
-    size = 2 * width + side * width
+    programs = _programs(x, step, tile.rows, parts or _parts(tile, second))
+    first_sums = 2 * width + side * width
+    size = first_sums + (side * side if second == "matrix" else 0)
     out = torch.empty((len(starts) * programs, size), dtype=torch.float64, device=x.device)
     pitch = min(max(triton.next_power_of_2(max(step // 256, 1)), 256), 4096)  # rows of one matrix product
     bent, matrix = x, None
-    if second != "none":
+    if second in ("rows", "held"):
         length = rows if second == "rows" else triton.cdiv(step, pitch) * pitch * bent_columns
         bent = torch.empty(length, dtype=torch.float64, device=x.device)
+    constants = {"K": k, "WIDTH": width, "BENT": bent_columns, "LOSS": loss, "NEAR": near, "SECOND": second}
+    spread = side <= SPREAD_COLUMNS and second == "none"
     with _device(x):
         for i, first in enumerate(starts):
             last = min(first + step, rows)
             own = (x, t, x if weight is None else weight)
             if len(starts) > 1:
                 own = tuple(part[first:last] for part in own)
-            objective_kernel[(programs,)](
-                *(*own, numbers, out[i * programs :], bent, last - first),
-                D=d,
-                PITCH=x.stride(0),
-                K=k,
-                STEP=tile.rows,
-                SIDE=side,
-                WIDTH=width,
-                BENT=bent_columns,
-                LOSS=loss,
-                NEAR=near,
-                WEIGHTED=weight is not None,
-                SECOND=second,
-                num_warps=tile.warps,
-                num_stages=tile.stages,
-            )
-            if second == "alone":
+            given = (*own, sent, out[i * programs :], bent, last - first)
+            _launch(objective_kernel, (programs,), given, tile, x, weight, **constants, SPREAD=spread)
+            if second == "held":
                 count = triton.cdiv(last - first, pitch)
                 held_rows = bent[: count * pitch * bent_columns].view(count * pitch, bent_columns)
                 held_rows[last - first :] = 0.0
@@ -427,34 +503,54 @@ def objective(
                 matrix = product if matrix is None else matrix + product
         total = out.sum(dim=0)
         sums = (total if matrix is None else torch.cat([total, matrix.view(-1)])).cpu().numpy()
-    drift, raw = sums[width : width + k], sums[2 * width : 2 * width + side * width].reshape(side, width)[: d + 1, :k].T
+    drift, raw = sums[width : width + k], sums[2 * width : first_sums].reshape(side, width)[: d + 1, :k].T
     slopes = raw[:, :d] * scale + drift[:, None] * offset if near else raw[:, :d]
     gradient = np.column_stack([drift if near else raw[:, d], slopes])
     found = None
-    if second == "alone":
+    if second in ("matrix", "held"):
         order = np.concatenate([[d], np.arange(d)])
-        found = sums[2 * width + side * width :].reshape(bent_columns, -1)[np.ix_(order, order)][None]
+        square = sums[first_sums:].reshape(side if second == "matrix" else bent_columns, -1)
+        found = square[np.ix_(order, order)][None]
     return sums[:1] if loss == "softmax" else sums[:k], gradient, found, bent if second == "rows" else None
+
+
+def moments(x: Any, t: Any, weight: Any, chosen: Any, shift: Array, scale: Array) -> Array | None:
+    """Return [z 1]'[z 1] of weighted rows z = ((x, t) - shift) scale, (D + K + 1, D + K + 1); None where too many.
+
+    shift and scale are (D + K,). `chosen` are the indices of the rows of x, or None for all; targets (n, K) and weights
+    (n,) are those of the chosen rows.
+    """
+    d, k = x.shape[1], t.shape[1]
+    if d + k >= WIDEST_PRODUCT:
+        return None
+    side = max(triton.next_power_of_2(d + k + 1), 16)
+    tile = {16: Tile(64, 16, 0, 4, 1), 32: Tile(32, 32, 0, 4, 1), 64: Tile(16, 64, 0, 4, 1)}.get(
+        side, Tile(32, side, 0, 8, 3)
+    )
+    numbers = np.zeros((2, side))
+    numbers[0, d], numbers[1, : d + k + 1] = -1.0, 1.0  # the constant
+    numbers[:, :d], numbers[:, d + 1 : d + k + 1] = (shift[:d], scale[:d]), (shift[d:], scale[d:])
+    rows = t.shape[0]
+    programs = _programs(x, rows, tile.rows, 4 if side <= 64 else 2)
+    out = torch.empty((programs, side * side), dtype=torch.float64, device=x.device)
+    given = (x, t.contiguous(), x if weight is None else weight, x if chosen is None else chosen)
+    with _device(x):
+        given = (*given, _sent(numbers.ravel(), x), out, rows)
+        _launch(moments_kernel, (programs,), given, tile, x, weight, K=k, CHOSEN=chosen is not None)
+        sums = out.sum(dim=0).cpu().numpy().reshape(side, side)
+    order = np.concatenate([np.arange(d), np.arange(d + 1, d + k + 1), [d]])
+    return np.asarray(sums[np.ix_(order, order)])
 
 
 def spread(x: Any, weight: Any, pilot: Any) -> tuple[Array, Array, Array]:
     """Return sum w (x - pilot), sum w (x - pilot)^2 and max |x| of rows with a weight, (D,) each, for a pilot row."""
     rows, d = x.shape
-    side = min(max(triton.next_power_of_2(d), 16), 64)
-    step = 32
-    programs = _programs(x, rows, step, PARTS)
+    tile = Tile(32, min(max(triton.next_power_of_2(d), 16), 64), 0, 4, 3)
+    programs = _programs(x, rows, tile.rows, PARTS)
     out = torch.empty((programs, 3, d), dtype=torch.float64, device=x.device)
+    given = (x, x if weight is None else weight, pilot, out, rows)
     with _device(x):
-        spread_kernel[(programs, triton.cdiv(d, side))](
-            *(x, x if weight is None else weight, pilot, out, rows),
-            D=d,
-            PITCH=x.stride(0),
-            STEP=step,
-            SIDE=side,
-            WEIGHTED=weight is not None,
-            num_warps=4,
-            num_stages=3,
-        )
+        _launch(spread_kernel, (programs, triton.cdiv(d, tile.columns)), given, tile, x, weight)
         sums = torch.cat([out[:, :2].sum(dim=0), out[:, 2:].amax(dim=0)]).cpu().numpy()
     return sums[0], sums[1], sums[2]
 
@@ -475,27 +571,38 @@ def clusters(x: Any, weight: Any, points: Array, scale: Array, offset: Array) ->
     rows = x.shape[0]
     programs = _programs(x, rows, tile.rows, PARTS)
     out = torch.empty((programs, width + side * width), dtype=torch.float64, device=x.device)
+    given = (x, x if weight is None else weight, _sent(numbers, x), out, rows)
     with _device(x):
-        clusters_kernel[(programs,)](
-            *(x, x if weight is None else weight, _sent(numbers, x), out, rows),
-            D=d,
-            PITCH=x.stride(0),
-            K=k,
-            STEP=tile.rows,
-            SIDE=side,
-            WIDTH=width,
-            WEIGHTED=weight is not None,
-            num_warps=tile.warps,
-            num_stages=tile.stages,
-        )
+        _launch(clusters_kernel, (programs,), given, tile, x, weight, K=k, WIDTH=width, ROUNDING=side * 2.0**-51)
         sums = out.sum(dim=0).cpu().numpy()
     moments = sums[width:].reshape(side, width)[:, :k].T
     return np.column_stack([moments[:, d], sums[:k], moments[:, :d]])
 
 
-def _tile(features: int, outputs: int, size: int) -> Tile:
+def _launch(
+    kernel: Any, grid: tuple[int, ...], given: tuple[Any, ...], tile: Tile, x: Any, weight: Any, **constants: Any
+) -> None:
+    """Start a kernel on rows x, which are cut by a tile; `given` are its arguments, `constants` those of its own."""
+    kernel[grid](
+        *given,
+        **constants,
+        D=x.shape[1],
+        PITCH=x.stride(0),
+        STEP=tile.rows,
+        SIDE=tile.columns,
+        WEIGHTED=weight is not None,
+        num_warps=tile.warps,
+        num_stages=tile.stages,
+    )
+
+
+def _tile(features: int, outputs: int, size: int, second: str) -> Tile:
     """Return the tile for rows of so many columns, numbers of so many bytes: the fastest of some dozens on one H200."""
     side, width = max(triton.next_power_of_2(features + 1), 16), max(triton.next_power_of_2(outputs), 8)
+    if second == "matrix":
+        return Tile(64, side, width, 4, 1 if side == 64 else 3)
+    if second == "held":
+        return Tile(64 if side <= 128 else 32, side, width, 4, 3 if side <= 64 else 2)
     if side > 64:
         return Tile(32, side, width, 2, 4 if side == 128 else 2)
     if side == 64:
@@ -503,21 +610,22 @@ def _tile(features: int, outputs: int, size: int) -> Tile:
     return Tile(64, side, width, 1, 1)
 
 
-def _tile_that_stores(features: int) -> Tile:
-    """Return the tile where rows are stored too."""
-    side = max(triton.next_power_of_2(features + 1), 16)
-    return Tile(64 if side <= 128 else 32, side, 8, 4, 3 if side <= 64 else 2)
-
-
-def _parts(tile: Tile) -> int:
+def _parts(tile: Tile, second: str) -> int:
     """Return how many programs a multiprocessor has: the smaller they are, the more."""
+    if second == "matrix":
+        return 2
     return {1: 2 * PARTS, 2: PARTS}.get(tile.warps, PARTS // 2)
 
 
 def _programs(x: Any, rows: int, step: int, parts: int) -> int:
     """Return the number of programs: some for each multiprocessor, and no more than there are tiles."""
-    processors = 2 if not x.is_cuda else torch.cuda.get_device_properties(x.device).multi_processor_count
-    return max(min(parts * processors, triton.cdiv(rows, step)), 1)
+    return max(min(parts * _processors(x.device), triton.cdiv(rows, step)), 1)
+
+
+@lru_cache
+def _processors(device: Any) -> int:
+    """Return the number of multiprocessors of a device."""
+    return 2 if device.type != "cuda" else int(torch.cuda.get_device_properties(device).multi_processor_count)
 
 
 def _sent(numbers: Array, x: Any) -> Any:
