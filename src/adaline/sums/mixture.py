@@ -52,6 +52,7 @@ class MixtureMoments(Totals):
 
     uses_blas: ClassVar[bool] = True
     reads_columns: ClassVar[bool] = True
+    has_device_kernel: ClassVar[bool] = True
 
     def __init__(self, features: int, whole: bool, sums: Array) -> None:
         self.features, self.whole, self.sums = features, whole, sums

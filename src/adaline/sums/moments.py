@@ -47,6 +47,7 @@ class Moments(Sum):
 
     uses_blas: ClassVar[bool] = native is None
     reads_columns: ClassVar[bool] = True
+    has_device_kernel: ClassVar[bool] = True
 
     def __init__(self, shape: Shape, buffer: Array) -> None:
         self.shape = shape
