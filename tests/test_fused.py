@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 import adaline
 from adaline.arrays import host
-from adaline.block import Block
+from adaline.block import Block, Shape
 from adaline.kernels import fused_kernels
 from adaline.losses import LOSSES, Huber, Loss
 from adaline.row_hashes import row_uniforms, row_uniforms_beside
 from adaline.sources import ArraySource, DeviceSource
-from adaline.sums import Centres, Objective, Point, Spread, View
-from adaline.sums.clusters import clusters_reference
+from adaline.sums import Centres, Moments, Objective, Point, Spread, View
+from adaline.sums.clusters import clusters_reference, nearest
+from adaline.sums.mixture import Components, mixture_reference
 from adaline.sums.objective import objective_reference
 from adaline.sums.spread import fused_spread, spread_reference
 
@@ -129,6 +130,32 @@ def test_the_spread_is_that_of_the_reference_and_shows_constant_columns(weighted
     assert not DeviceSource(there(x), x[:, :0]).sum(Spread).finite
 
 
+@pytest.mark.parametrize("case", ["all", "chosen", "weighted", "wide", "raw"])
+def test_moments_are_those_of_arrays(case: str) -> None:
+    rng = np.random.default_rng(5)
+    d = 70 if case == "wide" else D
+    x, t = rng.normal(size=(ROWS, d)) + (0 if case == "wide" else 1e4), rng.normal(size=(ROWS, 1))
+    t = t if case == "wide" else np.hstack([t, t**2])
+    weight = rng.integers(0, 3, ROWS).astype(float) if case == "weighted" else None
+    if case == "chosen":
+        rows = np.flatnonzero(rng.random(ROWS) < 0.4)
+        t = t[rows]
+    shape = Shape(d, t.shape[1])
+    found, sought = (Moments.zero(shape, centred=case != "raw") for _ in range(2))
+    if case == "chosen":
+        found.add(Block(there(x), there(t), chosen=torch.tensor(rows, device=DEVICE)))
+        sought.add(Block(x[rows], t))
+    else:
+        found.add(Block(there(x), there(t), there(weight)))
+        sought.add(Block(x, t, weight))
+    assert found.rows == sought.rows
+    assert found.weight == sought.weight
+    scale = np.ldexp(1.0, found.exponent.astype(int) - sought.exponent.astype(int))
+    close(found.second * scale * scale[:, None], sought.second, 1e-12)
+    if case != "raw":
+        close(found.first_hi, sought.first_hi)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("clusters", [2, 8])
 def test_rows_go_to_the_nearest_centre(clusters: int, weighted: bool) -> None:
@@ -136,8 +163,23 @@ def test_rows_go_to_the_nearest_centre(clusters: int, weighted: bool) -> None:
     x, points = rng.integers(-2, 3, (ROWS, D)).astype(float), rng.integers(-2, 3, (clusters, D)).astype(float)
     view = View(np.full(D, 0.5), np.full(D, 0.25))  # whole numbers: many rows are as near to two centres
     weight = rng.integers(0, 3, ROWS).astype(float) if weighted else None
-    found = fused.clusters(there(x), there(weight), points, *view)
-    close(found, clusters_reference(Block(x, x[:, :0], weight), Centres(points, view)))
+    found, index, squares = fused.clusters(there(x), there(weight), points, *view, marked=True)
+    block, centres = Block(x, x[:, :0], weight), Centres(points, view)
+    close(found, clusters_reference(block, centres))
+    sought = nearest(block, centres)
+    np.testing.assert_array_equal(index.cpu().numpy(), sought[:, 0])
+    close(squares.cpu().numpy(), sought[:, 1])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_responsibilities_are_those_of_the_reference(weighted: bool) -> None:
+    rng = np.random.default_rng(6)
+    x, view = rng.normal(size=(ROWS, D)), View(np.full(D, 0.5), rng.normal(size=D))
+    factors = np.triu(rng.normal(size=(3, D, D))) + 3 * np.eye(D)
+    at = Components(np.log([0.2, 0.5, 0.3]), rng.normal(size=(3, D)), factors, view)
+    weight = rng.integers(0, 3, ROWS).astype(float) if weighted else None
+    found = fused.mixture(there(x), there(weight), at.constants, at.means, at.factors, *view)
+    close(found, mixture_reference(Block(x, x[:, :0], weight), at, True), 1e-13)
 
 
 def test_fits_to_tensors_are_those_to_arrays() -> None:

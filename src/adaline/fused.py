@@ -1,7 +1,8 @@
 """Fused passes over rows on a CUDA device, in Triton: what a sum needs of the rows in one read of them.
 
     objective   v = x scale + offset,  z = theta'(v, 1):  sum w loss, sum w slope (v, 1), sum w curvature (v, 1)(v, 1)'
-    moments     u = (x, 1, t) about a shift, scaled:  sum w u u', of all rows or of chosen ones
+    moments     u = (x, 1, t) scale + offset - centre:  sum w u u', of all rows or of chosen ones
+    mixture     l_k = c_k - 1/2 ||(v - mean_k)' P_k||^2:  sum w ln sum exp l_k, gamma_k; moments with weights gamma_k
     spread      about a row p near the middle:  sum w, sum w (x - p), sum w (x - p)^2, max |x|
     clusters    k(v) = argmin_k ||v - c_k||^2:  sum w, sum w v, sum w ||v - c_k||^2 of the rows of each centre
 
@@ -292,13 +293,14 @@ def moments_kernel(
     WEIGHTED: tl.constexpr,
     CHOSEN: tl.constexpr,
 ):
-    """Add up u u' of a program's share of the rows, u = (x, 1, t) minus shift, scaled; `numbers` are shift and scale.
+    """Add up u u' of a program's share of the rows, u = (x, 1, t) scale + offset - centre, the three of `numbers`.
 
-    The shift of the constant is -1. Of chosen rows of x, targets and weights are in the order of the choice.
+    Of chosen rows of x, targets and weights are in the order of the choice.
     """
     program = tl.program_id(0)
     columns = tl.arange(0, SIDE)
-    shift, scale = tl.load(numbers + columns), tl.load(numbers + SIDE + columns)
+    scale, offset = tl.load(numbers + columns), tl.load(numbers + SIDE + columns)
+    centre = tl.load(numbers + 2 * SIDE + columns)
     total = tl.zeros((SIDE, SIDE), dtype=tl.float64)
     for first in range(program * STEP, rows, tl.num_programs(0) * STEP):
         row = first + tl.arange(0, STEP)
@@ -312,7 +314,7 @@ def moments_kernel(
         if K > 0:
             of_t = inside[:, None] & ((columns > D) & (columns <= D + K))[None, :]
             u += tl.load(t + row.to(tl.int64)[:, None] * K + (columns - D - 1)[None, :], mask=of_t, other=0.0)
-        u = tl.where(inside[:, None], (u - shift[None, :]) * scale[None, :], 0.0)
+        u = tl.where(inside[:, None], u * scale[None, :] + offset[None, :] - centre[None, :], 0.0)
         if WEIGHTED:
             u = u * tl.sqrt(tl.load(weight + row, mask=inside, other=0.0))[:, None]
         total += tl.dot(tl.trans(u), u, out_dtype=tl.float64)
@@ -364,6 +366,59 @@ def spread_kernel(
 
 
 @triton.jit
+def mixture_kernel(
+    x,
+    weight,
+    numbers,
+    out,
+    gamma,
+    rows,
+    D: tl.constexpr,
+    PITCH: tl.constexpr,
+    K: tl.constexpr,
+    STEP: tl.constexpr,
+    SIDE: tl.constexpr,
+    WIDTH: tl.constexpr,
+    WEIGHTED: tl.constexpr,
+):
+    """Add up the log-likelihood of a program's share of the rows, and store gamma (K, n) of each.
+
+    `numbers` are scale, offset, constants (WIDTH,), means (WIDTH, SIDE) and factors (K, SIDE, SIDE).
+    """
+    program = tl.program_id(0)
+    columns, outputs = tl.arange(0, SIDE), tl.arange(0, WIDTH)
+    scale, offset = tl.load(numbers + columns), tl.load(numbers + SIDE + columns)
+    constant = tl.load(numbers + 2 * SIDE + outputs)
+    means = numbers + 2 * SIDE + WIDTH
+    factors = means + WIDTH * SIDE
+    value = tl.zeros((STEP,), dtype=tl.float64)
+    for first in range(program * STEP, rows, tl.num_programs(0) * STEP):
+        row = first + tl.arange(0, STEP)
+        inside = row < rows
+        v = tile_of(x, row, inside, columns, scale, offset, D, PITCH)
+        square = tl.zeros((STEP, WIDTH), dtype=tl.float64)
+        for k in range(K):
+            d = v - tl.load(means + k * SIDE + columns)[None, :]
+            factor = tl.load(factors + k * SIDE * SIDE + columns[:, None] * SIDE + columns[None, :])
+            y = tl.dot(d, factor, out_dtype=tl.float64)
+            square = tl.where(outputs[None, :] == k, tl.sum(y * y, axis=1)[:, None], square)
+        joint = constant[None, :] - 0.5 * square
+        top = tl.max(joint, axis=1)
+        top = tl.where(tl.abs(top) < float("inf"), top, 0.0 * square.sum(axis=1))
+        e = tl.exp(joint - top[:, None])
+        total = top + tl.log(tl.sum(e, axis=1))
+        if WEIGHTED:  # noqa: SIM108 - chosen when the kernel is compiled
+            w = tl.load(weight + row, mask=inside, other=0.0)
+        else:
+            w = tl.where(inside, 1.0, 0.0).to(tl.float64)
+        value += tl.where(inside, w * total, 0.0)
+        share = w[:, None] * tl.exp(joint - total[:, None])
+        there = gamma + outputs[None, :].to(tl.int64) * rows + row[:, None]
+        tl.store(there, share, mask=inside[:, None] & (outputs < K)[None, :])
+    tl.store(out + program, tl.sum(value, axis=0))
+
+
+@triton.jit
 def squares_to(v, member, points):
     """Return the squared distance of each row from the centre that its row of `member` marks."""
     d = v - tl.dot(member, tl.trans(points), out_dtype=tl.float64)
@@ -376,6 +431,8 @@ def clusters_kernel(
     weight,
     numbers,
     out,
+    index,
+    squares,
     rows,
     D: tl.constexpr,
     PITCH: tl.constexpr,
@@ -384,12 +441,12 @@ def clusters_kernel(
     SIDE: tl.constexpr,
     WIDTH: tl.constexpr,
     WEIGHTED: tl.constexpr,
-    ROUNDING: tl.constexpr,
+    MARKED: tl.constexpr,
 ):
     """Add up a program's share of the rows; `numbers` are scale, offset, centres' (SIDE, WIDTH) and their squares.
 
-    Where rounding could decide between the two nearest centres by |c|^2 - 2 v'c in some row of a tile, their squared
-    differences do.
+    The two nearest centres by |c|^2 - 2 v'c are compared by their squared differences, which decide. MARKED stores the
+    index of the nearest centre of each row, and the squared difference.
     """
     program = tl.program_id(0)
     columns, outputs = tl.arange(0, SIDE), tl.arange(0, WIDTH)
@@ -397,7 +454,6 @@ def clusters_kernel(
     at = numbers + 2 * SIDE
     points = tl.load(at + columns[:, None] * WIDTH + outputs[None, :])
     size = tl.load(at + SIDE * WIDTH + outputs)
-    largest = tl.max(tl.where(outputs < K, size, 0.0), axis=0)
     error = tl.zeros((STEP, WIDTH), dtype=tl.float64)
     first_moment = tl.zeros((SIDE, WIDTH), dtype=tl.float64)
     for first in range(program * STEP, rows, tl.num_programs(0) * STEP):
@@ -411,17 +467,16 @@ def clusters_kernel(
         score = size[None, :] - 2.0 * tl.dot(v, points, out_dtype=tl.float64)
         best = tl.argmin(score, axis=1)
         is_best = outputs[None, :] == best[:, None]
-        others = tl.where(is_best, float("inf"), score)
+        second = tl.argmin(tl.where(is_best, float("inf"), score), axis=1)
+        is_second = outputs[None, :] == second[:, None]
         square = squares_to(v, is_best.to(tl.float64), points)
-        member = tl.where(is_best, w[:, None], 0.0)
-        unsure = tl.min(others, axis=1) - tl.min(score, axis=1) <= ROUNDING * (tl.sum(v * v, axis=1) + largest)
-        if tl.max(unsure.to(tl.int32), axis=0) > 0:
-            second = tl.argmin(others, axis=1)
-            is_second = outputs[None, :] == second[:, None]
-            next_square = squares_to(v, is_second.to(tl.float64), points)
-            turned = (next_square < square) | ((next_square == square) & (second < best))
-            member = tl.where(turned[:, None], tl.where(is_second, w[:, None], 0.0), member)
-            square = tl.where(turned, next_square, square)
+        next_square = squares_to(v, is_second.to(tl.float64), points)
+        turned = (next_square < square) | ((next_square == square) & (second < best))
+        square = tl.where(turned, next_square, square)
+        if MARKED:
+            tl.store(index + row, tl.where(turned, second, best), mask=inside)
+            tl.store(squares + row, square, mask=inside)
+        member = tl.where(tl.where(turned[:, None], is_second, is_best), w[:, None], 0.0)
         error += member * square[:, None]
         first_moment += tl.dot(tl.trans(v), member, out_dtype=tl.float64)
     here = out + program.to(tl.int64) * (WIDTH + SIDE * WIDTH)
@@ -524,22 +579,60 @@ def moments(x: Any, t: Any, weight: Any, chosen: Any, shift: Array, scale: Array
     if d + k >= WIDEST_PRODUCT:
         return None
     side = max(triton.next_power_of_2(d + k + 1), 16)
-    tile = {16: Tile(64, 16, 0, 4, 1), 32: Tile(32, 32, 0, 4, 1), 64: Tile(16, 64, 0, 4, 1)}.get(
-        side, Tile(32, side, 0, 8, 3)
-    )
-    numbers = np.zeros((2, side))
-    numbers[0, d], numbers[1, : d + k + 1] = -1.0, 1.0  # the constant
-    numbers[:, :d], numbers[:, d + 1 : d + k + 1] = (shift[:d], scale[:d]), (shift[d:], scale[d:])
-    rows = t.shape[0]
-    programs = _programs(x, rows, tile.rows, 4 if side <= 64 else 2)
-    out = torch.empty((programs, side * side), dtype=torch.float64, device=x.device)
-    given = (x, t.contiguous(), x if weight is None else weight, x if chosen is None else chosen)
+    tile = _moments_tile(side)
+    numbers = np.zeros((3, side))
+    numbers[1, d] = 1.0  # the constant
+    numbers[0, :d], numbers[0, d + 1 : d + k + 1] = scale[:d], scale[d:]
+    numbers[1, :d], numbers[1, d + 1 : d + k + 1] = -(shift * scale)[:d], -(shift * scale)[d:]
     with _device(x):
-        given = (*given, _sent(numbers.ravel(), x), out, rows)
-        _launch(moments_kernel, (programs,), given, tile, x, weight, K=k, CHOSEN=chosen is not None)
-        sums = out.sum(dim=0).cpu().numpy().reshape(side, side)
+        sums = _moments(x, t.contiguous(), weight, chosen, _sent(numbers.ravel(), x), tile).cpu().numpy()
     order = np.concatenate([np.arange(d), np.arange(d + 1, d + k + 1), [d]])
-    return np.asarray(sums[np.ix_(order, order)])
+    return np.asarray(sums.reshape(side, side)[np.ix_(order, order)])
+
+
+def _moments(x: Any, t: Any, weight: Any, chosen: Any, numbers: Any, tile: Tile) -> Any:
+    """Return the sums of `moments_kernel` on the device, (SIDE^2,)."""
+    rows = t.shape[0]
+    programs = _programs(x, rows, tile.rows, 4 if tile.columns <= 64 else 2)
+    out = torch.empty((programs, tile.columns**2), dtype=torch.float64, device=x.device)
+    given = (x, t, x if weight is None else weight, x if chosen is None else chosen, numbers, out, rows)
+    _launch(moments_kernel, (programs,), given, tile, x, weight, K=t.shape[1], CHOSEN=chosen is not None)
+    return out.sum(dim=0)
+
+
+def mixture(
+    x: Any, weight: Any, constants: Array, means: Array, factors: Array, scale: Array, offset: Array
+) -> Array | None:
+    """Return the log-likelihood, then the moments (D + 1, D + 1) of each of K components, as one vector, or None.
+
+    As `adaline.sums.mixture` has them, with whole matrices; None where there are too many columns or components.
+    """
+    k, d = means.shape
+    if factors.ndim != 3 or d > WIDEST_CLUSTERED or k > MOST_OUTPUTS:
+        return None
+    side, width = max(triton.next_power_of_2(d + 1), 16), max(triton.next_power_of_2(k), 2)
+    tile, rows = Tile(64, side, width, 4, 1), x.shape[0]
+    numbers = np.zeros(2 * side + width + width * side + k * side * side)
+    head, tail = np.split(numbers, [2 * side + width + width * side])
+    head[:d], head[side : side + d] = scale, offset
+    head[2 * side :][:width] = -np.inf
+    head[2 * side :][:k] = constants
+    head[2 * side + width :].reshape(width, side)[:k, :d] = means
+    tail.reshape(k, side, side)[:, :d, :d] = factors
+    about = np.zeros((k, 3, side))
+    about[:, 0, :d], about[:, 1, :d], about[:, 1, d], about[:, 2, :d] = scale, offset, 1.0, means
+    programs = _programs(x, rows, tile.rows, PARTS // 2)
+    out = torch.empty((programs, 1), dtype=torch.float64, device=x.device)
+    gamma = torch.empty((k, rows), dtype=torch.float64, device=x.device)
+    sent = _sent(np.concatenate([numbers, about.ravel()]), x)
+    none = torch.empty((rows, 0), dtype=torch.float64, device=x.device)
+    with _device(x):
+        given = (x, x if weight is None else weight, sent, out, gamma, rows)
+        _launch(mixture_kernel, (programs,), given, tile, x, weight, K=k, WIDTH=width)
+        own = sent[len(numbers) :].view(k, -1)
+        parts = [_moments(x, none, gamma[i], None, own[i], _moments_tile(side)) for i in range(k)]
+        sums = torch.cat([out.sum(dim=0), *parts]).cpu().numpy()
+    return np.concatenate([sums[:1], sums[1:].reshape(k, side, side)[:, : d + 1, : d + 1].ravel()])
 
 
 def spread(x: Any, weight: Any, pilot: Any) -> tuple[Array, Array, Array]:
@@ -555,8 +648,13 @@ def spread(x: Any, weight: Any, pilot: Any) -> tuple[Array, Array, Array]:
     return sums[0], sums[1], sums[2]
 
 
-def clusters(x: Any, weight: Any, points: Array, scale: Array, offset: Array) -> Array | None:
-    """Return weight, error and the sum of v of the rows of each centre (K, D), (K, 2 + D); None where too many."""
+def clusters(
+    x: Any, weight: Any, points: Array, scale: Array, offset: Array, marked: bool = False
+) -> tuple[Array, Any, Any] | None:
+    """Return weight, error and the sum of v of the rows of each centre (K, D), (K, 2 + D); None where too many.
+
+    If `marked`, also the index of each row's centre and the squared distance to it, (n,), on the device, else None.
+    """
     k, d = points.shape
     if d > WIDEST_CLUSTERED or k > MOST_OUTPUTS or k < 2:
         return None
@@ -571,12 +669,15 @@ def clusters(x: Any, weight: Any, points: Array, scale: Array, offset: Array) ->
     rows = x.shape[0]
     programs = _programs(x, rows, tile.rows, PARTS)
     out = torch.empty((programs, width + side * width), dtype=torch.float64, device=x.device)
-    given = (x, x if weight is None else weight, _sent(numbers, x), out, rows)
+    index = torch.empty(rows, dtype=torch.int32, device=x.device) if marked else None
+    squares = torch.empty(rows, dtype=torch.float64, device=x.device) if marked else None
+    given = (x, x if weight is None else weight, _sent(numbers, x), out)
+    given = (*given, *((index, squares) if marked else (x, x)), rows)
     with _device(x):
-        _launch(clusters_kernel, (programs,), given, tile, x, weight, K=k, WIDTH=width, ROUNDING=side * 2.0**-51)
+        _launch(clusters_kernel, (programs,), given, tile, x, weight, K=k, WIDTH=width, MARKED=marked)
         sums = out.sum(dim=0).cpu().numpy()
-    moments = sums[width:].reshape(side, width)[:, :k].T
-    return np.column_stack([moments[:, d], sums[:k], moments[:, :d]])
+    first = sums[width:].reshape(side, width)[:, :k].T
+    return np.column_stack([first[:, d], sums[:k], first[:, :d]]), index, squares
 
 
 def _launch(
@@ -608,6 +709,12 @@ def _tile(features: int, outputs: int, size: int, second: str) -> Tile:
     if side == 64:
         return Tile(64, side, width, 2, 1) if size == 8 else Tile(32, side, width, 1, 1)
     return Tile(64, side, width, 1, 1)
+
+
+def _moments_tile(side: int) -> Tile:
+    """Return the tile for rows that are multiplied by themselves, of so many columns."""
+    narrow = {16: Tile(64, 16, 0, 4, 1), 32: Tile(32, 32, 0, 4, 1), 64: Tile(16, 64, 0, 4, 1)}
+    return narrow.get(side, Tile(32, side, 0, 8, 3))
 
 
 def _parts(tile: Tile, second: str) -> int:

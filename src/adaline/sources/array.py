@@ -17,6 +17,7 @@ from adaline.sources.streamed import NUMBERS, PageLock
 from adaline.sums.columns import sparse_exponents
 
 WIDEST = 2**13  # columns whose D x D matrix is formed by any sum
+NARROW = 2**16  # range of whole numbers that are counted instead of sorted
 ENTRIES = 4  # of a block for each of more columns
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -122,7 +123,8 @@ class OpenedArray(ArraySource):
         self.device, self.labels = device, labels
         if device is not None:
             self.rows_per_block = max(NUMBERS // max(x.shape[1], 1), 1)
-        self.locks: list[PageLock | None] = []
+        self.locks: list[PageLock] = []  # of the rows, shared by all that have them
+        self.target_lock: PageLock | None = None
 
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets, (N, K)."""
@@ -138,13 +140,25 @@ class OpenedArray(ArraySource):
         return ArraySource(self.x[rows], self.t[rows], weight, self.names)
 
     def find_labels(self, guess: bool = False) -> NDArray[Any]:
-        """Return the distinct targets, sorted, in the type that they were given in."""
+        """Return the distinct targets, sorted, in the type that they were given in; few whole numbers are counted."""
+        t = self.t[:, 0]
+        low, high = t.min(initial=np.inf), t.max(initial=-np.inf)
+        if np.dtype(self.labels).kind in "iub" and high - low < NARROW:
+            return np.asarray(np.flatnonzero(np.bincount((t - low).astype(np.intp))) + low).astype(self.labels)
         return np.asarray(super().find_labels(guess).astype(self.labels))
 
+    def encoded(self, classes: NDArray[Any]) -> Source:
+        """Return the same rows with the index of each target among the classes as target."""
+        if np.dtype(self.labels).kind in "iub" and np.array_equal(classes, np.arange(len(classes))):
+            return self
+        return super().encoded(classes)
+
     def before_device(self) -> None:
-        """Lock the pages of the rows before they go to the device for the second time."""
-        if len(self.locks) < 2:
-            self.locks.append(PageLock(self.x, self.device) if self.locks else None)
+        """Lock the pages of rows and targets, which takes less time than to copy them to buffers once."""
+        if not self.locks:
+            self.locks.append(PageLock(self.x, self.device))
+        if self.target_lock is None:
+            self.target_lock = PageLock(self.t, self.device)
 
     def _with(self, t: Array, weight: Array | None) -> OpenedArray:
         other = OpenedArray(self.x, t, weight, self.names, self.device, self.labels)

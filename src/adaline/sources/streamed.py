@@ -1,8 +1,8 @@
 """Rows on the host whose sums are taken on a CUDA device: blocks are copied to it while the one before is summed.
 
 A block goes through one of two page-locked buffers, which a device reads by itself, into one of two places on the
-device: however many rows there are, two blocks are there at a time. The pages of an array that is read again are locked
-themselves, and it needs no buffers any more.
+device: however many rows there are, two blocks are there at a time. The pages of an array are locked themselves, which
+takes less time than to copy it once, and it needs no buffers; one in another order does, and a file that is mapped.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from adaline.block import Block
 from adaline.errors import InvalidParameter
 from adaline.sources.threads import run_blocks
 
-NUMBERS = 2**23  # of a block of an array: large beside what a call of a kernel takes
-COPIED = 2**20  # numbers that a thread copies at a time
+NUMBERS = 2**24  # of a block of an array: large beside what a call of a kernel takes
+COPIED = 2**17  # numbers that a thread copies at a time
 ADVICE = "device is 'cuda', or one of several as 'cuda:1', not {!r}"
 
 
@@ -66,7 +66,7 @@ class PageLock:
     def __init__(self, array: NDArray[Any], device: Any) -> None:
         import torch
 
-        if _is_plain(array) and device.type == "cuda":
+        if array.nbytes and _is_plain(array) and device.type == "cuda":
             cuda, start = torch.cuda.cudart(), array.ctypes.data
             if int(cuda.cudaHostRegister(start, array.nbytes, 0)) == 0:
                 weakref.finalize(self, _unlock, cuda, array)
