@@ -34,7 +34,7 @@ with pytest.MonkeyPatch.context() as patch:  # Triton decides when it is importe
     pytest.importorskip("triton")
     from adaline import fused
 
-ROWS, D = 130, 5
+ROWS, D = 130 if DEVICE == "cpu" else 5003, 5
 MAIN = ("logistic", "softmax", "huber")
 NATIVE = [name for name, loss in LOSSES.items() if loss().kernel is not None]
 
@@ -98,7 +98,7 @@ def test_value_and_derivatives_are_those_of_the_reference(
 
 
 @pytest.mark.parametrize("loss", [LOSSES["logistic"](), LOSSES["softmax"](), Huber(0.5)], ids=lambda loss: loss.name)
-@pytest.mark.parametrize("features", [1, 40])
+@pytest.mark.parametrize("features", [1, 40, 70])
 def test_the_sum_takes_the_kernel_and_cuts_blocks(loss: Loss, features: int) -> None:
     rng = np.random.default_rng(1)
     outputs = 3 if loss.coupled else 1
@@ -212,3 +212,18 @@ def test_without_triton_there_are_no_kernels(monkeypatch: pytest.MonkeyPatch) ->
         assert fused_kernels(there(np.zeros((2, 2)))) is None
     assert fused_kernels(np.zeros((2, 2))) is None
     assert os.environ.get("TRITON_INTERPRET") is None
+
+
+@pytest.mark.parametrize("near", [False, True])
+@pytest.mark.parametrize("features", [3, 20])
+def test_narrow_rows_are_packed_into_tiles(features: int, near: bool) -> None:
+    rng, loss = np.random.default_rng(7), LOSSES["logistic"]()
+    x, view = rng.normal(size=(ROWS + 1, features)), View(np.full(features, 0.5), rng.normal(size=features))
+    theta, t = rng.normal(size=(1, 1 + features)), rng.integers(0, 2, (ROWS + 1, 1)).astype(float)
+    weight = None if near else rng.integers(0, 3, ROWS + 1).astype(float)
+    at = (loss.kernel, loss.parameter, theta, *view, "none", near)
+    found = fused.objective(there(x), there(t), there(weight), *at)
+    apart = fused.objective(there(np.hstack([x, x]))[:, :features], there(t), there(weight), *at)
+    sought = objective_reference(Block(x, t, weight), Point(loss, theta, view), "none")
+    for value, gradient, *_ in (found, apart):
+        close(np.concatenate([value, gradient.ravel()]), sought)

@@ -34,6 +34,7 @@ LOSSES = (
 )
 NOT_CONVEX = ("tukey", "sigmoid_squared", "tanh_squared")
 WIDEST = 255  # columns of a tile beside the constant
+WIDEST_PACKED = 32
 WIDEST_CLUSTERED = 63
 WIDEST_PRODUCT = 128  # columns and targets of rows that are multiplied by themselves, the constant among them
 WIDEST_MATRIX = 64  # the same where rows are multiplied in the pass that finds their curvature
@@ -277,6 +278,64 @@ def objective_kernel(
 
 
 @triton.jit
+def packed_kernel(
+    x,
+    t,
+    weight,
+    numbers,
+    out,
+    rows,
+    D: tl.constexpr,
+    PITCH: tl.constexpr,
+    ROWS: tl.constexpr,
+    STEP: tl.constexpr,
+    SIDE: tl.constexpr,
+    WIDTH: tl.constexpr,
+    LOSS: tl.constexpr,
+    NEAR: tl.constexpr,
+    WEIGHTED: tl.constexpr,
+):
+    """Add up a program's share of narrow rows that follow each other: ROWS of them are one row of a tile.
+
+    theta of `numbers`, which are those of `objective_kernel` with scale and offset repeated, has a column for each of
+    the rows, so that no column of a product is padding but the last WIDTH - ROWS. Outputs are handed out to all
+    threads.
+    """
+    program = tl.program_id(0)
+    columns, outputs, entry = tl.arange(0, SIDE), tl.arange(0, WIDTH), tl.arange(0, STEP * WIDTH)
+    parameter = tl.load(numbers)
+    scale, offset = tl.load(numbers + 1 + columns), tl.load(numbers + 1 + SIDE + columns)
+    theta = tl.load(numbers + 1 + 2 * SIDE + columns[:, None] * WIDTH + outputs[None, :])
+    constant = tl.load(numbers + 1 + 2 * SIDE + SIDE * WIDTH)
+    gradient = tl.zeros((SIDE, WIDTH), dtype=tl.float64)
+    value = tl.zeros((STEP * WIDTH,), dtype=tl.float64)
+    drift = tl.zeros((STEP * WIDTH,), dtype=tl.float64)
+    size = rows.to(tl.int64) * D
+    for first in range(program * STEP, (rows + ROWS - 1) // ROWS, tl.num_programs(0) * STEP):
+        at = (first + tl.arange(0, STEP)).to(tl.int64)[:, None] * (ROWS * D) + columns[None, :]
+        v = tl.load(x + at, mask=(at < size) & (columns < ROWS * D)[None, :], other=0.0).to(tl.float64)
+        if not NEAR:
+            v = v * scale[None, :] + offset[None, :]
+        z = tl.reshape(tl.dot(v, theta, out_dtype=tl.float64), (STEP * WIDTH,))
+        z = tl.gather(z, entry, 0) + constant
+        row = (first + entry // WIDTH) * ROWS + entry % WIDTH
+        inside = (row < rows) & (entry % WIDTH < ROWS)
+        own = tl.load(t + row, mask=inside, other=0.0)
+        costs, slopes, _ = cost(z, own, parameter, LOSS)
+        if WEIGHTED:
+            w = tl.load(weight + row, mask=inside, other=0.0)
+            costs, slopes = w * costs, w * slopes
+        value += tl.where(inside, costs, 0.0)
+        slopes = tl.where(inside, slopes, 0.0)
+        drift += slopes
+        gradient += tl.dot(tl.trans(v), tl.reshape(slopes, (STEP, WIDTH)), out_dtype=tl.float64)
+    here = out + program.to(tl.int64) * (2 + SIDE * WIDTH)
+    tl.store(here, tl.sum(value, axis=0))
+    tl.store(here + 1, tl.sum(drift, axis=0))
+    tl.store(here + 2 + columns[:, None] * WIDTH + outputs[None, :], gradient)
+
+
+@triton.jit
 def moments_kernel(
     x,
     t,
@@ -515,6 +574,10 @@ def objective(
         if loss in NOT_CONVEX:
             return None
         second = "matrix" if d < WIDEST_MATRIX else "held"
+    apart = tile or k > 1 or alone or loss == "softmax" or x.stride(0) != d
+    together = 1 if apart else _packed_rows(d)
+    if together > 1:
+        return *_packed(x, t, weight, loss, parameter, theta[0], scale, offset, near, together), None, None
     tile = tile or _tile(d, k, x.element_size(), second)
     side, width = tile.columns, tile.outputs
     numbers = np.zeros(1 + 2 * side + side * width + width)
@@ -567,6 +630,50 @@ def objective(
         square = sums[first_sums:].reshape(side if second == "matrix" else bent_columns, -1)
         found = square[np.ix_(order, order)][None]
     return sums[:1] if loss == "softmax" else sums[:k], gradient, found, bent if second == "rows" else None
+
+
+def _packed(
+    x: Any,
+    t: Any,
+    weight: Any,
+    loss: str,
+    parameter: float,
+    theta: Array,
+    scale: Array,
+    offset: Array,
+    near: bool,
+    together: int,
+) -> tuple[Array, Array]:
+    """Return value (1,) and gradient (1, 1 + D) of one machine; `together` rows are one of a tile."""
+    rows, d = x.shape
+    tile = Tile(32, max(triton.next_power_of_2(together * d), 16), 8, 2, 1)
+    side, width, used = tile.columns, tile.outputs, together * d
+    numbers = np.zeros(1 + 2 * side + side * width + 1)
+    numbers[0] = parameter
+    numbers[1 : 1 + used], numbers[1 + side : 1 + side + used] = np.tile(scale, together), np.tile(offset, together)
+    weights = numbers[1 + 2 * side : -1].reshape(side, width)
+    for i in range(together):
+        weights[i * d : (i + 1) * d, i] = theta[1:] * scale if near else theta[1:]
+    numbers[-1] = theta[0] + (theta[1:] @ offset if near else 0.0)
+    programs = _programs(x, triton.cdiv(rows, together), tile.rows, PARTS // 2)
+    out = torch.empty((programs, 2 + side * width), dtype=torch.float64, device=x.device)
+    given = (x, t.contiguous(), x if weight is None else weight, _sent(numbers, x), out, rows)
+    constants = {"ROWS": together, "WIDTH": width, "LOSS": loss, "NEAR": near}
+    with _device(x):
+        _launch(packed_kernel, (programs,), given, tile, x, weight, **constants)
+        sums = out.sum(dim=0).cpu().numpy()
+    blocks = sums[2:].reshape(side, width)[:used].reshape(together, d, width)
+    slopes = np.einsum("idi->d", blocks[:, :, :together])
+    slopes = slopes * scale + sums[1] * offset if near else slopes
+    return sums[:1], np.concatenate([sums[1:2], slopes])[None]
+
+
+def _packed_rows(features: int) -> int:
+    """Return how many rows of so many columns are one of a tile: those that fill it best; 1 if not narrow."""
+    if features > WIDEST_PACKED:
+        return 1
+    fills = {min(side // features, 8) * features / side: min(side // features, 8) for side in (32, 64, 128)}
+    return fills[max(fills)]
 
 
 def moments(x: Any, t: Any, weight: Any, chosen: Any, shift: Array, scale: Array) -> Array | None:
@@ -736,8 +843,9 @@ def _processors(device: Any) -> int:
 
 
 def _sent(numbers: Array, x: Any) -> Any:
-    """Return numbers as a tensor on the device of x."""
-    return torch.from_numpy(numbers).to(x.device)
+    """Return numbers as a tensor on the device of x; the kernels before need not have ended."""
+    own = torch.from_numpy(numbers)
+    return own.pin_memory().to(x.device, non_blocking=True) if x.is_cuda else own
 
 
 def _device(x: Any) -> Any:

@@ -13,7 +13,7 @@ from adaline.block import Block
 from adaline.locks import cached_property
 from adaline.scans import Scan
 from adaline.sources.base import BLOCK_ELEMENTS, DualGram, IndexedSource, InMemory, Source, block_rows
-from adaline.sources.streamed import NUMBERS, PageLock
+from adaline.sources.streamed import NUMBERS, PageLocks
 from adaline.sums.columns import sparse_exponents
 
 WIDEST = 2**13  # columns whose D x D matrix is formed by any sum
@@ -123,8 +123,7 @@ class OpenedArray(ArraySource):
         self.device, self.labels = device, labels
         if device is not None:
             self.rows_per_block = max(NUMBERS // max(x.shape[1], 1), 1)
-        self.locks: list[PageLock] = []  # of the rows, shared by all that have them
-        self.target_lock: PageLock | None = None
+            self.page_locks = PageLocks(x, device)
 
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets, (N, K)."""
@@ -153,16 +152,9 @@ class OpenedArray(ArraySource):
             return self
         return super().encoded(classes)
 
-    def before_device(self) -> None:
-        """Lock the pages of rows and targets, which takes less time than to copy them to buffers once."""
-        if not self.locks:
-            self.locks.append(PageLock(self.x, self.device))
-        if self.target_lock is None:
-            self.target_lock = PageLock(self.t, self.device)
-
     def _with(self, t: Array, weight: Array | None) -> OpenedArray:
         other = OpenedArray(self.x, t, weight, self.names, self.device, self.labels)
-        other.reads, other.locks = self.reads, self.locks
+        other.reads, other.page_locks = self.reads, self.page_locks
         return other
 
 

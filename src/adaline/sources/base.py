@@ -22,7 +22,7 @@ from adaline.block import Block, Shape
 from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.scans import Scan, State
-from adaline.sources.streamed import blocks_on_device
+from adaline.sources.streamed import PageLocks, blocks_on_device
 from adaline.sources.threads import Forest, done_ahead, one_blas_thread, run_tasks
 from adaline.sums import Sum, WeightTotals
 
@@ -77,6 +77,8 @@ class Source(ABC):
 
     device: Any = None
     """The device that dense rows on the host are sent to for sums that have a kernel there; None for no such device."""
+    page_locks: PageLocks | None = None
+    """What locks the pages of an array that is sent to a device."""
 
     target_advice: str = "open the table with target='column'"
     """What to do, or what is wrong, where rows have no targets and a system needs them."""
@@ -172,9 +174,8 @@ class Source(ABC):
         """Return the sums of the rows that each reader reads, merged where they are neighbours in the tree."""
         forest: Forest[S] = Forest()
         if self.leaf.device is not None and kind.has_device_kernel and not self.sparse:
-            self.leaf.before_device()
             with closing(self._blocks_ahead()) as blocks:
-                for i, block in enumerate(blocks_on_device(blocks, self.leaf.device)):
+                for i, block in enumerate(blocks_on_device(blocks, self.leaf.device, self.leaf.page_locks)):
                     own = kind.zero(self.shape, **config)
                     own.add(block, theta)
                     forest.put(i, own)
@@ -196,10 +197,6 @@ class Source(ABC):
     def leaf(self) -> Any:
         """The source that the rows come from; of a view that of its base."""
         return self
-
-    def before_device(self) -> None:
-        """Prepare a read whose rows go to the device."""
-        return
 
     def lots(self, readers: Iterator[Reader], zero: Callable[[], Sum]) -> Iterator[Reader]:
         """Return readers of the rows that share one sum each, of which `zero` makes an empty one."""

@@ -32,7 +32,9 @@ def pilot(block: Block, centred: bool) -> tuple[Array, Array, bool]:
             share = np.ones(1)
         some, share = some[share > 0], share[share > 0]
     rows = some if block.chosen is None else block.chosen[some]
-    z = np.concatenate([host(_taken(block.x, rows)), host(_taken(block.t, some))], axis=1)
+    z = host(_taken(block.x, rows))
+    if block.t.shape[1]:
+        z = np.concatenate([z, host(_taken(block.t, some))], axis=1)
     share = share / share.sum()
     shift = z[0] + share @ (z - z[0]) if centred else np.zeros(z.shape[1])  # exact for a constant column
     spread, size = np.abs(z - shift).max(axis=0), np.abs(z).max(axis=0)

@@ -334,10 +334,13 @@ def fill_fused(moments: Moments, block: Block) -> bool:
     if weight == 0:
         return False
     shift, exponent, mild = pilot(block, moments.centred)
-    by_products = mild and own is None and block.chosen is None and moments.columns >= MANY
-    if by_products or np.abs(exponent).max(initial=0.0) > ORDINARY:
+    if mild and own is None and block.chosen is None and moments.columns >= MANY:
+        shift, exponent = np.zeros((2, moments.columns))
+        product = plain_product(block)
+    elif np.abs(exponent).max(initial=0.0) > ORDINARY:
         return False
-    product = fused.moments(block.x, t, own, block.chosen, shift, np.exp2(-exponent))
+    else:
+        product = fused.moments(block.x, t, own, block.chosen, shift, np.exp2(-exponent))
     if product is None or not np.isfinite(product).all():
         return False
     in_order = 0 if moments.centred else block.rows // PANEL_ROWS // 2
