@@ -146,7 +146,7 @@ def passes(torch: Any, top: Limits) -> Iterator[Measured]:
             at = ("logistic", 0.0, theta, np.ones(d), np.zeros(d))
             name = f"{n:,} x {d} {str(dtype)[6:]}"
             least = top.seconds(size)
-            fast = best(torch, lambda x=x, t=t, at=at: fused.objective(x, t, None, *at, "none", near=True), 9)
+            fast = best(torch, lambda x=x, t=t, at=at: fused.objective(x, t, None, *at, "none", near=True), 30)
             double = double or fast
             asked = f"{least_rate} TB/s" if dtype is torch.float64 else "1.4 times as fast as float64"
             remark = f"{size / fast / 1e12:.2f} TB/s" + (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from adaline.sums.clusters import clusters_reference, nearest
 from adaline.sums.mixture import Components, mixture_reference
 from adaline.sums.objective import objective_reference
 from adaline.sums.spread import fused_spread, spread_reference
+from tests.solvers.least_squares import exact
+from tests.solvers.least_squares.test_digits import check_claim, draw
 
 Array = NDArray[Any]
 
@@ -227,3 +230,16 @@ def test_narrow_rows_are_packed_into_tiles(features: int, near: bool) -> None:
     sought = objective_reference(Block(x, t, weight), Point(loss, theta, view), "none")
     for value, gradient, *_ in (found, apart):
         close(np.concatenate([value, gradient.ravel()]), sought)
+
+
+def test_the_claim_of_a_certificate_is_honest() -> None:
+    for seed in range(50 if DEVICE == "cuda" else 5):
+        p = draw(seed)  # condition 1 to 1e12
+        model = adaline.LinearRegression(fit_intercept=p.fit_intercept).fit(there(p.X), there(p.y))
+        on_host = SimpleNamespace(
+            coef_=host(model.coef_),
+            intercept_=float(host(model.intercept_)),
+            certificate_=model.certificate_,
+            fit_intercept=p.fit_intercept,
+        )
+        check_claim(on_host, exact.solve(p.X, p.y, fit_intercept=p.fit_intercept), p.X)

@@ -351,15 +351,18 @@ def moments_kernel(
     SIDE: tl.constexpr,
     WEIGHTED: tl.constexpr,
     CHOSEN: tl.constexpr,
+    CENTRED: tl.constexpr,
 ):
-    """Add up u u' of a program's share of the rows, u = (x, 1, t) scale + offset - centre, the three of `numbers`.
+    """Add up u u' of a program's share of the rows, u = (x, 1, t) scale + offset, the two of `numbers`.
 
-    Of chosen rows of x, targets and weights are in the order of the choice.
+    CENTRED subtracts the third of `numbers`, a centre: other sums keep the registers that it takes. Of chosen rows of x,
+    targets and weights are in the order of the choice.
     """
     program = tl.program_id(0)
     columns = tl.arange(0, SIDE)
     scale, offset = tl.load(numbers + columns), tl.load(numbers + SIDE + columns)
-    centre = tl.load(numbers + 2 * SIDE + columns)
+    if CENTRED:
+        centre = tl.load(numbers + 2 * SIDE + columns)
     total = tl.zeros((SIDE, SIDE), dtype=tl.float64)
     for first in range(program * STEP, rows, tl.num_programs(0) * STEP):
         row = first + tl.arange(0, STEP)
@@ -373,7 +376,10 @@ def moments_kernel(
         if K > 0:
             of_t = inside[:, None] & ((columns > D) & (columns <= D + K))[None, :]
             u += tl.load(t + row.to(tl.int64)[:, None] * K + (columns - D - 1)[None, :], mask=of_t, other=0.0)
-        u = tl.where(inside[:, None], u * scale[None, :] + offset[None, :] - centre[None, :], 0.0)
+        u = u * scale[None, :] + offset[None, :]
+        if CENTRED:
+            u -= centre[None, :]
+        u = tl.where(inside[:, None], u, 0.0)
         if WEIGHTED:
             u = u * tl.sqrt(tl.load(weight + row, mask=inside, other=0.0))[:, None]
         total += tl.dot(tl.trans(u), u, out_dtype=tl.float64)
@@ -687,7 +693,7 @@ def moments(x: Any, t: Any, weight: Any, chosen: Any, shift: Array, scale: Array
         return None
     side = max(triton.next_power_of_2(d + k + 1), 16)
     tile = _moments_tile(side)
-    numbers = np.zeros((3, side))
+    numbers = np.zeros((2, side))
     numbers[1, d] = 1.0  # the constant
     numbers[0, :d], numbers[0, d + 1 : d + k + 1] = scale[:d], scale[d:]
     numbers[1, :d], numbers[1, d + 1 : d + k + 1] = -(shift * scale)[:d], -(shift * scale)[d:]
@@ -697,13 +703,14 @@ def moments(x: Any, t: Any, weight: Any, chosen: Any, shift: Array, scale: Array
     return np.asarray(sums.reshape(side, side)[np.ix_(order, order)])
 
 
-def _moments(x: Any, t: Any, weight: Any, chosen: Any, numbers: Any, tile: Tile) -> Any:
+def _moments(x: Any, t: Any, weight: Any, chosen: Any, numbers: Any, tile: Tile, centred: bool = False) -> Any:
     """Return the sums of `moments_kernel` on the device, (SIDE^2,)."""
     rows = t.shape[0]
     programs = _programs(x, rows, tile.rows, 4 if tile.columns <= 64 else 2)
     out = torch.empty((programs, tile.columns**2), dtype=torch.float64, device=x.device)
     given = (x, t, x if weight is None else weight, x if chosen is None else chosen, numbers, out, rows)
-    _launch(moments_kernel, (programs,), given, tile, x, weight, K=t.shape[1], CHOSEN=chosen is not None)
+    constants = {"K": t.shape[1], "CHOSEN": chosen is not None, "CENTRED": centred}
+    _launch(moments_kernel, (programs,), given, tile, x, weight, **constants)
     return out.sum(dim=0)
 
 
@@ -737,7 +744,7 @@ def mixture(
         given = (x, x if weight is None else weight, sent, out, gamma, rows)
         _launch(mixture_kernel, (programs,), given, tile, x, weight, K=k, WIDTH=width)
         own = sent[len(numbers) :].view(k, -1)
-        parts = [_moments(x, none, gamma[i], None, own[i], _moments_tile(side)) for i in range(k)]
+        parts = [_moments(x, none, gamma[i], None, own[i], _moments_tile(side), True) for i in range(k)]
         sums = torch.cat([out.sum(dim=0), *parts]).cpu().numpy()
     return np.concatenate([sums[:1], sums[1:].reshape(k, side, side)[:, : d + 1, : d + 1].ravel()])
 

@@ -81,6 +81,7 @@ def test_fits_to_rows_that_are_streamed_to_a_device() -> None:
         with pytest.raises(InvalidParameter, match="there is no device"):
             adaline.open_table(X, target=LABELS, device="cuda")
         return
+    pytest.importorskip("duckdb")
     table = {**{f"x{j}": column for j, column in enumerate(X.T)}, "y": Z}
     sought = adaline.LinearRegression().fit(X, Z)
     for source in (
@@ -90,5 +91,11 @@ def test_fits_to_rows_that_are_streamed_to_a_device() -> None:
         found = adaline.LinearRegression().fit(source)
         np.testing.assert_allclose(found.coef_, sought.coef_, rtol=1e-12, atol=1e-12)
         assert isinstance(found.predict(source), np.ndarray)
+
+
+def test_streamed_fits_have_the_same_bits_twice() -> None:
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
     again = [adaline.LogisticRegression().fit(adaline.open_table(X, target=LABELS, device="cuda")) for _ in range(2)]
     np.testing.assert_array_equal(again[0].coef_, again[1].coef_)
