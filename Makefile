@@ -53,7 +53,7 @@ test-spark: $(VENV)/.installed
 
 test-gpu: $(VENV)/.installed
 	$(PIP) install --quiet --group gpu
-	$(BIN)/python -m pytest -q -rs tests/test_fused.py tests/sources/test_device.py tests/systems/test_devices.py
+	$(BIN)/python -m pytest -q -rs tests/test_fused.py tests/sources/test_device.py tests/sources/test_streamed.py tests/systems/test_devices.py
 
 test-faults: $(VENV)/.installed
 	ADALINE_KILLS=$(KILLS) $(BIN)/python -m pytest -q -s tests/serve/test_faults.py

@@ -15,18 +15,46 @@ import pstats
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 
+class Limits(NamedTuple):
+    """What the device was seen to do: bytes read a second by a plain sum, float64 operations a second by a product."""
+
+    bytes: float
+    operations: float
+
+    def seconds(self, size: float, work: float = 0.0) -> float:
+        """Return the least time of a pass that reads so many bytes and does so many operations."""
+        return max(size / self.bytes, work / self.operations)
+
+
 class Measured(NamedTuple):
-    """What was measured: its name, the best time in seconds, and a remark."""
+    """What was measured: its name, the best time, the least time by the limits (0: none), what was asked, a remark."""
 
     name: str
     seconds: float
+    least: float
+    asked: str
     remark: str
+
+    def line(self) -> str:
+        """Return it as a line of the table."""
+        share = f"{100 * self.least / self.seconds:.0f} %" if self.least else ""
+        return f"| {self.name} | {1e3 * self.seconds:.2f} ms | {share} | {self.asked} | {self.remark} |"
+
+
+def limits(torch: Any) -> Limits:
+    """Measure what the device does at most."""
+    x = torch.randn(2**30, dtype=torch.float64, device="cuda")
+    rate = 8 * len(x) / best(torch, x.sum)
+    n = 8192
+    a = x[: n * n].view(n, n)
+    return Limits(rate, 2 * n**3 / best(torch, lambda: a @ a))
 
 
 def best(torch: Any, work: Callable[[], Any], repeats: int = 5) -> float:
@@ -42,13 +70,23 @@ def best(torch: Any, work: Callable[[], Any], repeats: int = 5) -> float:
 
 
 NOTES = """
-A fit's rate counts X once for each pass, and all of its time: the small problems on the host and what a single call
-takes by itself (weights packed, kernels started, sums fetched) are part of it.
+The share is that of the limit: the least time that the device needs for the bytes of X and for the multiplications of
+matrices, at the rates of the first two lines, over the time that was measured. Passes of a fit are those of its
+certificate, each of which reads X once.
 
-What stops the rest: a fused pass over few columns is bound by what a call takes and by the latency of its small tiles,
-not by memory; rows of float32 are converted for float64 products, whose work is then the limit; matrices of second
-derivatives and X'X are bound by float64 products; `GaussianClassifier` copies the rows of each class before it
-multiplies them.
+What stops the rest:
+
+- A fused pass: the latency of small tiles, of which a program has one at a time, and of the loss between two products;
+  at 20 columns also what a call takes by itself. Rows of float32 are converted for products in float64, whose work is
+  then the limit.
+- Matrices of second derivatives and moments: products of float64 by tensor cores at 40 to 60 % of the rate of a large
+  product, as a tile of rows is multiplied by itself once.
+- Fits: small problems on the host between the passes, and the trips there and back (20 to 40 us each); a sample of the
+  rows, to which the same machine is fitted first, takes about as long as three passes.
+- `KMeans`: differences to the nearest centre are computed twice, once by products and once exactly.
+- `GaussianMixture`: a product for each component and pass, of rows that are copied.
+- Rows on the host: the first pass copies them to page-locked buffers, at what the threads of the host reach; later ones
+  read their own pages, at the rate of the bus.
 """
 
 
@@ -89,35 +127,87 @@ class Rows:
         return self.z + noise
 
 
-def passes(torch: Any) -> Iterator[Measured]:
+def passes(torch: Any, top: Limits) -> Iterator[Measured]:
     """Measure single passes: plain sums, torch's own products, and the fused kernels."""
     from adaline import fused
 
-    for d in (20, 50, 100):
+    yield Measured("sum of all numbers, 2^30 float64", 2**33 / top.bytes, 0, "", f"{top.bytes / 1e12:.2f} TB/s")
+    yield Measured(
+        "product of 8192 x 8192 float64", 2 * 8192**3 / top.operations, 0, "", f"{top.operations / 1e12:.1f} TFLOP/s"
+    )
+    n = 10_000_000
+    for d, least_rate in ((20, 2.1), (50, 2.5), (100, 2.5)):
+        double = 0.0
         for dtype in (torch.float64, torch.float32):
-            n = 10_000_000
             rows = Rows(torch, n, d, dtype)
             x, size = rows.x, rows.x.numel() * rows.x.element_size()
             t = rows.classes().double()
             theta = np.concatenate([[0.1], rows.w.cpu().numpy()])[None]
             at = ("logistic", 0.0, theta, np.ones(d), np.zeros(d))
             name = f"{n:,} x {d} {str(dtype)[6:]}"
-            plain = best(torch, lambda x=x: x.sum())
-            yield Measured(f"sum of all numbers, {name}", plain, f"{size / plain / 1e12:.2f} TB/s")
-            fast = best(torch, lambda x=x, t=t, at=at: fused.objective(x, t, None, *at, "none", near=True))
-            yield Measured(f"fused logistic value and gradient, {name}", fast, f"{size / fast / 1e12:.2f} TB/s")
+            least = top.seconds(size)
+            fast = best(torch, lambda x=x, t=t, at=at: fused.objective(x, t, None, *at, "none", near=True), 30)
+            double = double or fast
+            asked = f"{least_rate} TB/s" if dtype is torch.float64 else "1.4 times as fast as float64"
+            remark = f"{size / fast / 1e12:.2f} TB/s" + (
+                "" if double == fast else f"; {double / fast:.2f} times as fast"
+            )
+            yield Measured(f"fused logistic value and gradient, {name}", fast, least, asked, remark)
             few = best(torch, lambda x=x, t=t, at=at: fused.objective(x[:1000], t[:1000], None, *at, "none", near=True))
-            yield Measured(f"the same of 1,000 rows, {d} columns", few, "what a call takes by itself")
+            yield Measured(f"the same of 1,000 rows, {d} columns", few, 0, "", "what a call takes by itself")
+            work = 2 * n * (d + 1) ** 2
+            second = best(torch, lambda x=x, t=t, at=at: fused.objective(x, t, None, *at, "alone", near=True))
+            remark = f"{size / second / 1e12:.2f} TB/s"
+            yield Measured(f"with second derivatives, {name}", second, top.seconds(size, work), "", remark)
+            spread = best(torch, lambda x=x: fused.spread(x, None, x[0].double()))
+            yield Measured(
+                f"fused spread of the columns, {name}", spread, least, "", f"{size / spread / 1e12:.2f} TB/s"
+            )
             if dtype is torch.float64:
                 gram = best(torch, lambda x=x: x.T @ x)
-                yield Measured(f"torch X'X, {name}", gram, f"{2 * n * d * d / gram / 1e12:.1f} TFLOP/s")
-            second = best(torch, lambda x=x, t=t, at=at: fused.objective(x, t, None, *at, "alone", near=True))
-            yield Measured(f"with second derivatives, {name}", second, f"{size / second / 1e12:.2f} TB/s")
-            spread = best(torch, lambda x=x: fused.spread(x, None, x[0].double()))
-            yield Measured(f"fused spread of the columns, {name}", spread, f"{size / spread / 1e12:.2f} TB/s")
+                remark = f"{2 * n * d * d / gram / 1e12:.1f} TFLOP/s"
+                yield Measured(f"torch X'X, {name}", gram, top.seconds(size, 2 * n * d * d), "", remark)
+                shift, scale = np.zeros(d + 1), np.ones(d + 1)
+                own = best(torch, lambda x=x, t=t, s=(shift, scale): fused.moments(x, t[:, None], None, None, *s))
+                remark = f"{2 * n * (d + 2) ** 2 / own / 1e12:.1f} TFLOP/s; {own / gram:.2f} times X'X"
+                yield Measured(f"fused moments of (x, 1, t), {name}", own, top.seconds(size, work), "", remark)
             del rows, x, t
             gc.collect()
             torch.cuda.empty_cache()
+
+
+def streamed(torch: Any) -> Iterator[Measured]:
+    """Measure rows on the host that are summed on the device, beside the rate of the bus."""
+    import adaline
+    from adaline.sums import Objective, Point, View
+
+    n, d = 10_000_000, 50
+    locked = torch.empty(2**27, dtype=torch.float64, pin_memory=True)
+    there = torch.empty(2**27, dtype=torch.float64, device="cuda")
+    bus = 2**30 / best(torch, lambda: there.copy_(locked, non_blocking=True))
+    yield Measured("copy from page-locked memory, 1 GB", 2**30 / bus, 0, "", f"{bus / 1e9:.1f} GB/s")
+    rng = np.random.default_rng(0)
+    for dtype in (np.float64, np.float32):
+        x = np.tile(rng.standard_normal((n // 10, d), dtype=dtype), (10, 1))
+        y = (x[:, 0] > rng.logistic(size=n)).astype(np.int64)
+        source = adaline.open_table(x, target=y, device="cuda")
+        point = Point(adaline.losses.Logistic(), np.zeros((1, 1 + d)), View(np.ones(d), np.zeros(d)))
+        size, name = x.nbytes + 8 * n, f"{n:,} x {d} {np.dtype(dtype)} on the host"
+        for number in ("first", "second", "third", "fourth"):
+            start = time.perf_counter()
+            source.sum(Objective, point, outputs=1)
+            seconds = time.perf_counter() - start
+            asked = "80 %" if number == "fourth" else ""
+            remark = f"{size / seconds / 1e9:.1f} GB/s"
+            yield Measured(f"{number} pass over {name}", seconds, size / bus, asked, remark)
+        del source
+        start = time.perf_counter()
+        model = adaline.LogisticRegression(tol=1e-6).fit(adaline.open_table(x, target=y, device="cuda"))
+        seconds, passes = time.perf_counter() - start, model.certificate_.passes
+        yield Measured(f"LogisticRegression, {name}", seconds, passes * size / bus, "", f"{passes} passes")
+        start = time.perf_counter()
+        adaline.LogisticRegression(tol=1e-6).fit(x, y)
+        yield Measured("the same without the device", time.perf_counter() - start, 0, "", "16 cores")
 
 
 def problems(torch: Any) -> dict[str, Callable[[], tuple[Callable[[], Any], str]]]:
@@ -155,10 +245,10 @@ def problems(torch: Any) -> dict[str, Callable[[], tuple[Callable[[], Any], str]
         model = adaline.KMeans(n_clusters=8, init=start, max_iter=20, tol=0.0)
         return lambda: model.fit(rows.x), "2,000,000 x 50, K = 8, 20 iterations"
 
-    def mixture() -> tuple[Callable[[], Any], str]:
+    def mixture(iterations: int) -> tuple[Callable[[], Any], str]:
         rows = Rows(torch, 1_000_000, 50)
-        model = adaline.GaussianMixture(n_components=4, max_iter=10, tol=0.0)
-        return lambda: model.fit(rows.x), "1,000,000 x 50, K = 4, 10 iterations of EM after k-means"
+        model = adaline.GaussianMixture(n_components=4, max_iter=iterations, tol=0.0)
+        return lambda: model.fit(rows.x), f"1,000,000 x 50, K = 4, {iterations} iterations of EM after k-means"
 
     def softmax(n: int) -> tuple[Callable[[], Any], str]:
         rows = Rows(torch, n, 784)
@@ -175,30 +265,69 @@ def problems(torch: Any) -> dict[str, Callable[[], tuple[Callable[[], Any], str]
         "Poisson": poisson,
         "RobustRegression": huber,
         "KMeans": kmeans,
-        "GaussianMixture": mixture,
+        "GaussianMixture 10": lambda: mixture(10),
+        "GaussianMixture 30": lambda: mixture(30),
         "softmax 60000": lambda: softmax(60_000),
         "softmax 600000": lambda: softmax(600_000),
     }
 
 
-def told(model: Any, seconds: float) -> str:
-    """Return passes and solver of a fit to the rows that were read last, and the rate at which it read X."""
-    passes, size = model.certificate_.passes, Rows.size
-    rate = passes * size / seconds / 1e12
-    return f"; {passes} passes over {size / 1e9:.1f} GB: {rate:.2f} TB/s; {model.certificate_.solver}"
+class Asked(NamedTuple):
+    """What a fit is asked for: in words, and the operations of the products of matrices in so many passes."""
+
+    bar: str
+    operations: Callable[[int], float]
 
 
-def fits(torch: Any, only: list[str], repeats: int) -> Iterator[Measured]:
+MANY = 10_000_000
+ASKED = {
+    "LinearRegression 50": Asked("1.5 times X'X", lambda passes: 2 * MANY * 52**2),
+    "LinearRegression 100": Asked("1.5 times X'X", lambda passes: 2 * MANY * 102**2),
+    "GaussianClassifier": Asked("3 times X'X", lambda passes: 2 * MANY * 51**2),
+    "LogisticRegression": Asked("25 ms", lambda passes: 2 * MANY * 51**2),
+    "Poisson": Asked("35 ms", lambda passes: 2 * MANY * 51**2),
+    "RobustRegression": Asked("150 ms", lambda passes: 2 * passes * MANY * 51**2),
+    "KMeans": Asked("2 ms an iteration", lambda passes: 4 * passes * 2_000_000 * 50 * 8),
+    "GaussianMixture 10": Asked("", lambda passes: 4 * 10 * 1_000_000 * 50**2 * 4),
+    "GaussianMixture 30": Asked("12 ms an iteration", lambda passes: 4 * 30 * 1_000_000 * 50**2 * 4),
+    "softmax 60000": Asked("400 ms", lambda passes: 4 * passes * 60_000 * 785 * 10),
+    "softmax 600000": Asked("900 ms", lambda passes: 4 * passes * 600_000 * 785 * 10),
+}
+
+
+def told(model: Any, seconds: float, product: float) -> str:
+    """Return passes and solver of a fit to the rows that were read last, and its time in other units."""
+    certificate, size = model.certificate_, Rows.size
+    out = f"; {certificate.passes} passes over {size / 1e9:.1f} GB; {certificate.solver}"
+    return out if not product else f"{out}; {seconds / product:.2f} times X'X"
+
+
+def fits(torch: Any, only: list[str], repeats: int, top: Limits) -> Iterator[Measured]:
     """Measure the fits of these names."""
+    products, before = {}, 0.0
     for name, make in problems(torch).items():
         if only and name not in only:
             continue
         try:
             work, remark = make()
+            d = {"LinearRegression 50": 50, "LinearRegression 100": 100, "GaussianClassifier": 50}.get(name, 0)
+            if d and d not in products:
+                x = torch.randn(MANY, d, dtype=torch.float64, device="cuda")
+                products[d] = best(torch, lambda x=x: x.T @ x, repeats)
+                del x
             seconds = best(torch, work, repeats)
-            yield Measured(name, seconds, remark + told(work(), seconds))
+            model = work()
+            done = model.certificate_.passes
+            least = top.seconds(done * Rows.size, ASKED[name].operations(done))
+            remark += told(model, seconds, products.get(d, 0.0))
+            if name == "KMeans":
+                remark += f"; {1e3 * seconds / 20:.2f} ms an iteration"
+            if name == "GaussianMixture 30":
+                remark += f"; {1e3 * (seconds - before) / 20:.2f} ms an iteration, by the difference from 10"
+            before = seconds
+            yield Measured(name, seconds, least, ASKED[name].bar, remark)
         except Exception as error:  # one problem that fails must not hide the others
-            yield Measured(name, float("nan"), f"fails: {type(error).__name__}: {str(error)[:200]}")
+            yield Measured(name, float("nan"), 0, "", f"fails: {type(error).__name__}: {str(error)[:200]}")
         gc.collect()
         torch.cuda.empty_cache()
 
@@ -209,9 +338,9 @@ def peers(torch: Any) -> Iterator[Measured]:
     y, labels = rows.amounts(), rows.classes().double()
     try:
         seconds = best(torch, lambda: torch.linalg.lstsq(rows.x, y[:, None]), 2)
-        yield Measured("torch.linalg.lstsq", seconds, "10,000,000 x 50")
+        yield Measured("torch.linalg.lstsq", seconds, 0, "", "10,000,000 x 50")
     except RuntimeError as error:
-        yield Measured("torch.linalg.lstsq", float("nan"), f"fails: {str(error).splitlines()[0][:80]}")
+        yield Measured("torch.linalg.lstsq", float("nan"), 0, "", f"fails: {str(error).splitlines()[0][:80]}")
 
     def logistic() -> None:
         w = torch.zeros(51, dtype=torch.float64, device="cuda", requires_grad=True)
@@ -226,7 +355,7 @@ def peers(torch: Any) -> Iterator[Measured]:
 
         optimizer.step(closure)
 
-    yield Measured("torch LBFGS with autograd, logistic", best(torch, logistic, 2), "10,000,000 x 50")
+    yield Measured("torch LBFGS with autograd, logistic", best(torch, logistic, 2), 0, "", "10,000,000 x 50")
 
 
 def profiled(torch: Any, name: str) -> str:
@@ -267,15 +396,15 @@ def main() -> None:
         f"{triton.__version__}, Python {platform.python_version()}; float64 unless said, best of {options.repeats} "
         "after one that compiles. cuML cannot be had there and was not run.",
         "",
-        "| what | time | |",
-        "|---|---|---|",
+        "| what | time | share of the limit | asked | |",
+        "|---|---|---|---|---|",
     ]
-    parts = [fits(torch, options.only, options.repeats)]
-    parts = parts if options.only else [passes(torch), *parts, peers(torch)]
-    for part in parts:
-        for one in part:
-            lines.append(f"| {one.name} | {1e3 * one.seconds:.2f} ms | {one.remark} |")
-            print(lines[-1], flush=True)
+    top = limits(torch)
+    parts = [fits(torch, options.only, options.repeats, top)]
+    parts = parts if options.only else [passes(torch, top), *parts, streamed(torch), peers(torch)]
+    for one in chain.from_iterable(parts):
+        lines.append(one.line())
+        print(lines[-1], flush=True)
     if options.out:
         options.out.write_text("\n".join(lines) + "\n" + NOTES)
 

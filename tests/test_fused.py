@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,18 @@ from numpy.typing import NDArray
 
 import adaline
 from adaline.arrays import host
-from adaline.block import Block
+from adaline.block import Block, Shape
 from adaline.kernels import fused_kernels
 from adaline.losses import LOSSES, Huber, Loss
 from adaline.row_hashes import row_uniforms, row_uniforms_beside
 from adaline.sources import ArraySource, DeviceSource
-from adaline.sums import Centres, Objective, Point, Spread, View
-from adaline.sums.clusters import clusters_reference
+from adaline.sums import Centres, Moments, Objective, Point, Spread, View
+from adaline.sums.clusters import clusters_reference, nearest
+from adaline.sums.mixture import Components, mixture_reference
 from adaline.sums.objective import objective_reference
 from adaline.sums.spread import fused_spread, spread_reference
+from tests.solvers.least_squares import exact
+from tests.solvers.least_squares.test_digits import check_claim, draw
 
 Array = NDArray[Any]
 
@@ -33,7 +37,7 @@ with pytest.MonkeyPatch.context() as patch:  # Triton decides when it is importe
     pytest.importorskip("triton")
     from adaline import fused
 
-ROWS, D = 130, 5
+ROWS, D = 70 if DEVICE == "cpu" else 5003, 5
 MAIN = ("logistic", "softmax", "huber")
 NATIVE = [name for name, loss in LOSSES.items() if loss().kernel is not None]
 
@@ -97,7 +101,7 @@ def test_value_and_derivatives_are_those_of_the_reference(
 
 
 @pytest.mark.parametrize("loss", [LOSSES["logistic"](), LOSSES["softmax"](), Huber(0.5)], ids=lambda loss: loss.name)
-@pytest.mark.parametrize("features", [1, 40])
+@pytest.mark.parametrize("features", [1, 40, 70])
 def test_the_sum_takes_the_kernel_and_cuts_blocks(loss: Loss, features: int) -> None:
     rng = np.random.default_rng(1)
     outputs = 3 if loss.coupled else 1
@@ -129,6 +133,32 @@ def test_the_spread_is_that_of_the_reference_and_shows_constant_columns(weighted
     assert not DeviceSource(there(x), x[:, :0]).sum(Spread).finite
 
 
+@pytest.mark.parametrize("case", ["all", "chosen", "weighted", "wide", "raw"])
+def test_moments_are_those_of_arrays(case: str) -> None:
+    rng = np.random.default_rng(5)
+    d = 70 if case == "wide" else D
+    x, t = rng.normal(size=(ROWS, d)) + (0 if case == "wide" else 1e4), rng.normal(size=(ROWS, 1))
+    t = t if case == "wide" else np.hstack([t, t**2])
+    weight = rng.integers(0, 3, ROWS).astype(float) if case == "weighted" else None
+    if case == "chosen":
+        rows = np.flatnonzero(rng.random(ROWS) < 0.4)
+        t = t[rows]
+    shape = Shape(d, t.shape[1])
+    found, sought = (Moments.zero(shape, centred=case != "raw") for _ in range(2))
+    if case == "chosen":
+        found.add(Block(there(x), there(t), chosen=torch.tensor(rows, device=DEVICE)))
+        sought.add(Block(x[rows], t))
+    else:
+        found.add(Block(there(x), there(t), there(weight)))
+        sought.add(Block(x, t, weight))
+    assert found.rows == sought.rows
+    assert found.weight == sought.weight
+    scale = np.ldexp(1.0, found.exponent.astype(int) - sought.exponent.astype(int))
+    close(found.second * scale * scale[:, None], sought.second, 1e-12)
+    if case != "raw":
+        close(found.first_hi, sought.first_hi)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("clusters", [2, 8])
 def test_rows_go_to_the_nearest_centre(clusters: int, weighted: bool) -> None:
@@ -136,24 +166,39 @@ def test_rows_go_to_the_nearest_centre(clusters: int, weighted: bool) -> None:
     x, points = rng.integers(-2, 3, (ROWS, D)).astype(float), rng.integers(-2, 3, (clusters, D)).astype(float)
     view = View(np.full(D, 0.5), np.full(D, 0.25))  # whole numbers: many rows are as near to two centres
     weight = rng.integers(0, 3, ROWS).astype(float) if weighted else None
-    found = fused.clusters(there(x), there(weight), points, *view)
-    close(found, clusters_reference(Block(x, x[:, :0], weight), Centres(points, view)))
+    found, index, squares = fused.clusters(there(x), there(weight), points, *view, marked=True)
+    block, centres = Block(x, x[:, :0], weight), Centres(points, view)
+    close(found, clusters_reference(block, centres))
+    sought = nearest(block, centres)
+    np.testing.assert_array_equal(index.cpu().numpy(), sought[:, 0])
+    close(squares.cpu().numpy(), sought[:, 1])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_responsibilities_are_those_of_the_reference(weighted: bool) -> None:
+    rng = np.random.default_rng(6)
+    x, view = rng.normal(size=(ROWS, D)), View(np.full(D, 0.5), rng.normal(size=D))
+    factors = np.triu(rng.normal(size=(3, D, D))) + 3 * np.eye(D)
+    at = Components(np.log([0.2, 0.5, 0.3]), rng.normal(size=(3, D)), factors, view)
+    weight = rng.integers(0, 3, ROWS).astype(float) if weighted else None
+    found = fused.mixture(there(x), there(weight), at.constants, at.means, at.factors, *view)
+    close(found, mixture_reference(Block(x, x[:, :0], weight), at, True), 1e-13)
 
 
 def test_fits_to_tensors_are_those_to_arrays() -> None:
     rng = np.random.default_rng(4)
-    x = rng.normal(size=(300, 3)) + np.array([0.0, 5.0, 0.0])
+    x = rng.normal(size=(150, 3)) + np.array([0.0, 5.0, 0.0])
     z = x @ [1.0, -0.5, 0.3] + 2
-    y, counts = z + rng.standard_t(2, 300), rng.poisson(np.exp(z / 4))
-    labels = (z + rng.logistic(size=300) > 0).astype(int)
+    y, labels = z + rng.standard_t(2, 150), (z + rng.logistic(size=150) > 0).astype(int)
     for make, target in (
+        (lambda: adaline.LinearRegression(), y),
         (lambda: adaline.LogisticRegression(), labels),
-        (lambda: adaline.GeneralizedLinear(loss="poisson"), counts),
+        (lambda: adaline.GaussianClassifier(), labels),
         (lambda: adaline.RobustRegression(), y),
     ):
         found, sought = make().fit(there(x), torch.tensor(target, device=DEVICE)), make().fit(x, target)
         np.testing.assert_allclose(host(found.coef_), sought.coef_, rtol=1e-6)
-    found, sought = (adaline.KMeans(n_clusters=3, random_state=0).fit(rows) for rows in (there(x), x))
+    found, sought = (adaline.KMeans(n_clusters=3, init=x[:3], max_iter=3).fit(rows) for rows in (there(x), x))
     np.testing.assert_allclose(found.cluster_centers_, sought.cluster_centers_, rtol=1e-10)
     np.testing.assert_array_equal(np.asarray(found.labels_.cpu()), sought.labels_)
 
@@ -170,3 +215,31 @@ def test_without_triton_there_are_no_kernels(monkeypatch: pytest.MonkeyPatch) ->
         assert fused_kernels(there(np.zeros((2, 2)))) is None
     assert fused_kernels(np.zeros((2, 2))) is None
     assert os.environ.get("TRITON_INTERPRET") is None
+
+
+@pytest.mark.parametrize("near", [False, True])
+@pytest.mark.parametrize("features", [3, 20])
+def test_narrow_rows_are_packed_into_tiles(features: int, near: bool) -> None:
+    rng, loss = np.random.default_rng(7), LOSSES["logistic"]()
+    x, view = rng.normal(size=(ROWS + 1, features)), View(np.full(features, 0.5), rng.normal(size=features))
+    theta, t = rng.normal(size=(1, 1 + features)), rng.integers(0, 2, (ROWS + 1, 1)).astype(float)
+    weight = None if near else rng.integers(0, 3, ROWS + 1).astype(float)
+    at = (loss.kernel, loss.parameter, theta, *view, "none", near)
+    found = fused.objective(there(x), there(t), there(weight), *at)
+    apart = fused.objective(there(np.hstack([x, x]))[:, :features], there(t), there(weight), *at)
+    sought = objective_reference(Block(x, t, weight), Point(loss, theta, view), "none")
+    for value, gradient, *_ in (found, apart):
+        close(np.concatenate([value, gradient.ravel()]), sought)
+
+
+def test_the_claim_of_a_certificate_is_honest() -> None:
+    for seed in range(50 if DEVICE == "cuda" else 5):
+        p = draw(seed)  # condition 1 to 1e12
+        model = adaline.LinearRegression(fit_intercept=p.fit_intercept).fit(there(p.X), there(p.y))
+        on_host = SimpleNamespace(
+            coef_=host(model.coef_),
+            intercept_=float(host(model.intercept_)),
+            certificate_=model.certificate_,
+            fit_intercept=p.fit_intercept,
+        )
+        check_claim(on_host, exact.solve(p.X, p.y, fit_intercept=p.fit_intercept), p.X)

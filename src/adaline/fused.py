@@ -1,6 +1,8 @@
 """Fused passes over rows on a CUDA device, in Triton: what a sum needs of the rows in one read of them.
 
-    objective   v = x scale + offset,  z = theta'(v, 1):  sum w loss, sum w slope (v, 1), rows sqrt(w curvature) (v, 1)
+    objective   v = x scale + offset,  z = theta'(v, 1):  sum w loss, sum w slope (v, 1), sum w curvature (v, 1)(v, 1)'
+    moments     u = (x, 1, t) scale + offset - centre:  sum w u u', of all rows or of chosen ones
+    mixture     l_k = c_k - 1/2 ||(v - mean_k)' P_k||^2:  sum w ln sum exp l_k, gamma_k; moments with weights gamma_k
     spread      about a row p near the middle:  sum w, sum w (x - p), sum w (x - p)^2, max |x|
     clusters    k(v) = argmin_k ||v - c_k||^2:  sum w, sum w v, sum w ||v - c_k||^2 of the rows of each centre
 
@@ -15,7 +17,7 @@ This module imports torch and Triton: `adaline.kernels.fused_kernels` imports it
 
 from __future__ import annotations
 
-import os
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,17 +28,20 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 LOSSES = (
     *("squared", "logistic", "softmax", "poisson", "gamma", "huber", "tukey", "absolute", "quantile", "perceptron"),
     *("squared_hinge", "sigmoid_squared", "tanh_squared"),
 )
 NOT_CONVEX = ("tukey", "sigmoid_squared", "tanh_squared")
 WIDEST = 255  # columns of a tile beside the constant
+WIDEST_PACKED = 32
 WIDEST_CLUSTERED = 63
+WIDEST_PRODUCT = 128  # columns and targets of rows that are multiplied by themselves, the constant among them
+WIDEST_MATRIX = 64  # the same where rows are multiplied in the pass that finds their curvature
 MOST_OUTPUTS = 16
 HELD, LEAST = 2**27, 2**12  # numbers of rows that are held for a matrix of them, and rows at least
 PARTS = 8  # programs a multiprocessor
+SPREAD_COLUMNS = 64  # of a tile up to which its outputs are handed out to all threads
 
 
 class Tile(NamedTuple):
@@ -54,6 +59,23 @@ def log1p(y):
     """Return ln(1 + y) for y >= 0 to the last digits."""
     u = 1.0 + y
     return tl.where(u == 1.0, y, tl.log(u) * (y / tl.where(u == 1.0, 1.0, u - 1.0)))
+
+
+@triton.jit
+def log1p_of_share(y):
+    """Return ln(1 + y) for 0 <= y <= 1 to the last digits: 2 artanh(s), s = y / (2 + y), by a polynomial of s^2."""
+    s = y / (2.0 + y)
+    u = s * s
+    p = 0.08522081781390699 * u + 0.0416225325593041
+    p = p * u + 0.06055084364034609
+    p = p * u + 0.06650187016337313
+    p = p * u + 0.07693307021152004
+    p = p * u + 0.09090870416252403
+    p = p * u + 0.11111112040373837
+    p = p * u + 0.14285714272727057
+    p = p * u + 0.20000000000092874
+    p = p * u + 0.33333333333333076
+    return 2.0 * (s + s * (u * p))
 
 
 @triton.jit
@@ -82,7 +104,7 @@ def cost(z, t, parameter, LOSS: tl.constexpr):
         inverse = 1.0 / (1.0 + y)
         near = tl.where(z > 0.0, 1.0 - t, -t)
         far = tl.where(z > 0.0, -t, 1.0 - t)
-        return near * z + log1p(y), (far * y + near) * inverse, y * inverse * inverse
+        return near * z + log1p_of_share(y), (far * y + near) * inverse, y * inverse * inverse
     elif LOSS == "poisson":
         mean = tl.exp(z)
         return mean - t * z, mean - t, mean
@@ -159,10 +181,12 @@ def objective_kernel(
     NEAR: tl.constexpr,
     WEIGHTED: tl.constexpr,
     SECOND: tl.constexpr,
+    SPREAD: tl.constexpr,
 ):
     """Add up a program's share of the rows; `numbers` are parameter, scale, offset, theta' (SIDE, WIDTH), constants.
 
     Where means are near zero (NEAR) products are with x itself, and the caller brings weights and sums to the view.
+    SPREAD hands the outputs of a tile out to all threads, as after a product four threads have each of them.
     """
     program = tl.program_id(0)
     columns, outputs = tl.arange(0, SIDE), tl.arange(0, WIDTH)
@@ -171,6 +195,8 @@ def objective_kernel(
     theta = tl.load(numbers + 1 + 2 * SIDE + columns[:, None] * WIDTH + outputs[None, :])
     constant = tl.load(numbers + 1 + 2 * SIDE + SIDE * WIDTH + outputs)
     gradient = tl.zeros((SIDE, WIDTH), dtype=tl.float64)
+    if SECOND == "matrix":
+        matrix = tl.zeros((SIDE, SIDE), dtype=tl.float64)
     if K == 1 or LOSS == "softmax":
         value = tl.zeros((STEP,), dtype=tl.float64)
     else:
@@ -204,18 +230,24 @@ def objective_kernel(
             slope = tl.where(inside[:, None], w[:, None] * tl.where(mine, p - 1.0, p), 0.0)
         elif K == 1:
             own = tl.load(t + row, mask=inside, other=0.0)
-            costs, slopes, curvature = cost(tl.sum(z, axis=1), own, parameter, LOSS)
+            output = tl.sum(z, axis=1)
+            if SPREAD:
+                output = tl.gather(output, tl.arange(0, STEP), 0)
+            costs, slopes, curvature = cost(output, own, parameter, LOSS)
             value += tl.where(inside, w * costs, 0.0)
             slopes = tl.where(inside, w * slopes, 0.0)
             slope = tl.where(outputs[None, :] == 0, slopes[:, None], 0.0)
             if SECOND == "rows":
                 tl.store(bent + row, w * curvature, mask=inside)
-            if SECOND == "alone":
-                root = tl.sqrt(w * curvature)
+            if SECOND == "matrix" or SECOND == "held":
+                root = tl.sqrt(tl.where(inside, w * curvature, 0.0))
                 if NEAR:  # noqa: SIM108 - chosen when the kernel is compiled
                     u = (v * scale[None, :] + offset[None, :]) * root[:, None]
                 else:
                     u = v * root[:, None]
+            if SECOND == "matrix":
+                matrix += tl.dot(tl.trans(u), u, out_dtype=tl.float64)
+            if SECOND == "held":
                 to = bent + row.to(tl.int64)[:, None] * BENT + columns[None, :]
                 tl.store(to, u, mask=inside[:, None] & (columns < BENT)[None, :])
         else:
@@ -230,7 +262,7 @@ def objective_kernel(
                 drift += slopes
             else:
                 drift += slope
-    here = out + program.to(tl.int64) * (2 * WIDTH + SIDE * WIDTH)
+    here = out + program.to(tl.int64) * (2 * WIDTH + SIDE * WIDTH + (SIDE * SIDE if SECOND == "matrix" else 0))
     if K == 1 or LOSS == "softmax":
         tl.store(here + outputs, tl.where(outputs == 0, tl.sum(value, axis=0), 0.0))
     else:
@@ -240,6 +272,119 @@ def objective_kernel(
     else:
         tl.store(here + WIDTH + outputs, tl.sum(drift, axis=0))
     tl.store(here + 2 * WIDTH + columns[:, None] * WIDTH + outputs[None, :], gradient)
+    if SECOND == "matrix":
+        there = here + 2 * WIDTH + SIDE * WIDTH
+        tl.store(there + columns[:, None] * SIDE + columns[None, :], matrix)
+
+
+@triton.jit
+def packed_kernel(
+    x,
+    t,
+    weight,
+    numbers,
+    out,
+    rows,
+    D: tl.constexpr,
+    PITCH: tl.constexpr,
+    ROWS: tl.constexpr,
+    STEP: tl.constexpr,
+    SIDE: tl.constexpr,
+    WIDTH: tl.constexpr,
+    LOSS: tl.constexpr,
+    NEAR: tl.constexpr,
+    WEIGHTED: tl.constexpr,
+):
+    """Add up a program's share of narrow rows that follow each other: ROWS of them are one row of a tile.
+
+    theta of `numbers`, which are those of `objective_kernel` with scale and offset repeated, has a column for each of
+    the rows, so that no column of a product is padding but the last WIDTH - ROWS. Outputs are handed out to all
+    threads.
+    """
+    program = tl.program_id(0)
+    columns, outputs, entry = tl.arange(0, SIDE), tl.arange(0, WIDTH), tl.arange(0, STEP * WIDTH)
+    parameter = tl.load(numbers)
+    scale, offset = tl.load(numbers + 1 + columns), tl.load(numbers + 1 + SIDE + columns)
+    theta = tl.load(numbers + 1 + 2 * SIDE + columns[:, None] * WIDTH + outputs[None, :])
+    constant = tl.load(numbers + 1 + 2 * SIDE + SIDE * WIDTH)
+    gradient = tl.zeros((SIDE, WIDTH), dtype=tl.float64)
+    value = tl.zeros((STEP * WIDTH,), dtype=tl.float64)
+    drift = tl.zeros((STEP * WIDTH,), dtype=tl.float64)
+    size = rows.to(tl.int64) * D
+    for first in range(program * STEP, (rows + ROWS - 1) // ROWS, tl.num_programs(0) * STEP):
+        at = (first + tl.arange(0, STEP)).to(tl.int64)[:, None] * (ROWS * D) + columns[None, :]
+        v = tl.load(x + at, mask=(at < size) & (columns < ROWS * D)[None, :], other=0.0).to(tl.float64)
+        if not NEAR:
+            v = v * scale[None, :] + offset[None, :]
+        z = tl.reshape(tl.dot(v, theta, out_dtype=tl.float64), (STEP * WIDTH,))
+        z = tl.gather(z, entry, 0) + constant
+        row = (first + entry // WIDTH) * ROWS + entry % WIDTH
+        inside = (row < rows) & (entry % WIDTH < ROWS)
+        own = tl.load(t + row, mask=inside, other=0.0)
+        costs, slopes, _ = cost(z, own, parameter, LOSS)
+        if WEIGHTED:
+            w = tl.load(weight + row, mask=inside, other=0.0)
+            costs, slopes = w * costs, w * slopes
+        value += tl.where(inside, costs, 0.0)
+        slopes = tl.where(inside, slopes, 0.0)
+        drift += slopes
+        gradient += tl.dot(tl.trans(v), tl.reshape(slopes, (STEP, WIDTH)), out_dtype=tl.float64)
+    here = out + program.to(tl.int64) * (2 + SIDE * WIDTH)
+    tl.store(here, tl.sum(value, axis=0))
+    tl.store(here + 1, tl.sum(drift, axis=0))
+    tl.store(here + 2 + columns[:, None] * WIDTH + outputs[None, :], gradient)
+
+
+@triton.jit
+def moments_kernel(
+    x,
+    t,
+    weight,
+    chosen,
+    numbers,
+    out,
+    rows,
+    D: tl.constexpr,
+    PITCH: tl.constexpr,
+    K: tl.constexpr,
+    STEP: tl.constexpr,
+    SIDE: tl.constexpr,
+    WEIGHTED: tl.constexpr,
+    CHOSEN: tl.constexpr,
+    CENTRED: tl.constexpr,
+):
+    """Add up u u' of a program's share of the rows, u = (x, 1, t) scale + offset, the two of `numbers`.
+
+    CENTRED subtracts the third of `numbers`, a centre: other sums keep the registers that it takes. Of chosen rows of x,
+    targets and weights are in the order of the choice.
+    """
+    program = tl.program_id(0)
+    columns = tl.arange(0, SIDE)
+    scale, offset = tl.load(numbers + columns), tl.load(numbers + SIDE + columns)
+    if CENTRED:
+        centre = tl.load(numbers + 2 * SIDE + columns)
+    total = tl.zeros((SIDE, SIDE), dtype=tl.float64)
+    for first in range(program * STEP, rows, tl.num_programs(0) * STEP):
+        row = first + tl.arange(0, STEP)
+        inside = row < rows
+        if CHOSEN:  # noqa: SIM108 - chosen when the kernel is compiled
+            at = tl.load(chosen + row, mask=inside, other=0)
+        else:
+            at = row.to(tl.int64)
+        of_x = inside[:, None] & (columns < D)[None, :]
+        u = tl.load(x + at[:, None] * PITCH + columns[None, :], mask=of_x, other=0.0).to(tl.float64)
+        if K > 0:
+            of_t = inside[:, None] & ((columns > D) & (columns <= D + K))[None, :]
+            u += tl.load(t + row.to(tl.int64)[:, None] * K + (columns - D - 1)[None, :], mask=of_t, other=0.0)
+        u = u * scale[None, :] + offset[None, :]
+        if CENTRED:
+            u -= centre[None, :]
+        u = tl.where(inside[:, None], u, 0.0)
+        if WEIGHTED:
+            u = u * tl.sqrt(tl.load(weight + row, mask=inside, other=0.0))[:, None]
+        total += tl.dot(tl.trans(u), u, out_dtype=tl.float64)
+    here = out + program.to(tl.int64) * (SIDE * SIDE)
+    tl.store(here + columns[:, None] * SIDE + columns[None, :], total)
 
 
 @triton.jit
@@ -286,6 +431,59 @@ def spread_kernel(
 
 
 @triton.jit
+def mixture_kernel(
+    x,
+    weight,
+    numbers,
+    out,
+    gamma,
+    rows,
+    D: tl.constexpr,
+    PITCH: tl.constexpr,
+    K: tl.constexpr,
+    STEP: tl.constexpr,
+    SIDE: tl.constexpr,
+    WIDTH: tl.constexpr,
+    WEIGHTED: tl.constexpr,
+):
+    """Add up the log-likelihood of a program's share of the rows, and store gamma (K, n) of each.
+
+    `numbers` are scale, offset, constants (WIDTH,), means (WIDTH, SIDE) and factors (K, SIDE, SIDE).
+    """
+    program = tl.program_id(0)
+    columns, outputs = tl.arange(0, SIDE), tl.arange(0, WIDTH)
+    scale, offset = tl.load(numbers + columns), tl.load(numbers + SIDE + columns)
+    constant = tl.load(numbers + 2 * SIDE + outputs)
+    means = numbers + 2 * SIDE + WIDTH
+    factors = means + WIDTH * SIDE
+    value = tl.zeros((STEP,), dtype=tl.float64)
+    for first in range(program * STEP, rows, tl.num_programs(0) * STEP):
+        row = first + tl.arange(0, STEP)
+        inside = row < rows
+        v = tile_of(x, row, inside, columns, scale, offset, D, PITCH)
+        square = tl.zeros((STEP, WIDTH), dtype=tl.float64)
+        for k in range(K):
+            d = v - tl.load(means + k * SIDE + columns)[None, :]
+            factor = tl.load(factors + k * SIDE * SIDE + columns[:, None] * SIDE + columns[None, :])
+            y = tl.dot(d, factor, out_dtype=tl.float64)
+            square = tl.where(outputs[None, :] == k, tl.sum(y * y, axis=1)[:, None], square)
+        joint = constant[None, :] - 0.5 * square
+        top = tl.max(joint, axis=1)
+        top = tl.where(tl.abs(top) < float("inf"), top, 0.0 * square.sum(axis=1))
+        e = tl.exp(joint - top[:, None])
+        total = top + tl.log(tl.sum(e, axis=1))
+        if WEIGHTED:  # noqa: SIM108 - chosen when the kernel is compiled
+            w = tl.load(weight + row, mask=inside, other=0.0)
+        else:
+            w = tl.where(inside, 1.0, 0.0).to(tl.float64)
+        value += tl.where(inside, w * total, 0.0)
+        share = w[:, None] * tl.exp(joint - total[:, None])
+        there = gamma + outputs[None, :].to(tl.int64) * rows + row[:, None]
+        tl.store(there, share, mask=inside[:, None] & (outputs < K)[None, :])
+    tl.store(out + program, tl.sum(value, axis=0))
+
+
+@triton.jit
 def squares_to(v, member, points):
     """Return the squared distance of each row from the centre that its row of `member` marks."""
     d = v - tl.dot(member, tl.trans(points), out_dtype=tl.float64)
@@ -298,6 +496,8 @@ def clusters_kernel(
     weight,
     numbers,
     out,
+    index,
+    squares,
     rows,
     D: tl.constexpr,
     PITCH: tl.constexpr,
@@ -306,10 +506,12 @@ def clusters_kernel(
     SIDE: tl.constexpr,
     WIDTH: tl.constexpr,
     WEIGHTED: tl.constexpr,
+    MARKED: tl.constexpr,
 ):
     """Add up a program's share of the rows; `numbers` are scale, offset, centres' (SIDE, WIDTH) and their squares.
 
-    The two nearest centres by |c|^2 - 2 v'c are compared by their squared differences, which decide.
+    The two nearest centres by |c|^2 - 2 v'c are compared by their squared differences, which decide. MARKED stores the
+    index of the nearest centre of each row, and the squared difference.
     """
     program = tl.program_id(0)
     columns, outputs = tl.arange(0, SIDE), tl.arange(0, WIDTH)
@@ -332,12 +534,15 @@ def clusters_kernel(
         is_best = outputs[None, :] == best[:, None]
         second = tl.argmin(tl.where(is_best, float("inf"), score), axis=1)
         is_second = outputs[None, :] == second[:, None]
-        near = squares_to(v, is_best.to(tl.float64), points)
-        next_near = squares_to(v, is_second.to(tl.float64), points)
-        turned = (next_near < near) | ((next_near == near) & (second < best))
-        member = tl.where(turned[:, None], is_second, is_best)
-        member = tl.where(member, w[:, None], 0.0)
-        error += member * tl.where(turned, next_near, near)[:, None]
+        square = squares_to(v, is_best.to(tl.float64), points)
+        next_square = squares_to(v, is_second.to(tl.float64), points)
+        turned = (next_square < square) | ((next_square == square) & (second < best))
+        square = tl.where(turned, next_square, square)
+        if MARKED:
+            tl.store(index + row, tl.where(turned, second, best), mask=inside)
+            tl.store(squares + row, square, mask=inside)
+        member = tl.where(tl.where(turned[:, None], is_second, is_best), w[:, None], 0.0)
+        error += member * square[:, None]
         first_moment += tl.dot(tl.trans(v), member, out_dtype=tl.float64)
     here = out + program.to(tl.int64) * (WIDTH + SIDE * WIDTH)
     tl.store(here + outputs, tl.sum(error, axis=0))
@@ -363,17 +568,23 @@ def objective(
 
     `second` is "none", "alone" (the matrix of one machine, (1, 1 + D, 1 + D)) or "rows": the curvature of each row
     times its weight, (n,), on the device. `near` says that the offset may be taken into the weights, which takes less
-    time; `parts` is the number of programs a multiprocessor, 0 for that of the tile. For the matrix of a convex loss
-    rows (v, 1) times the root of their curvature are held, `held` numbers at a time, and multiplied by cuBLAS, whose
-    tensor cores are faster at that than those of a kernel here.
+    time; `parts` is the number of programs a multiprocessor, 0 for that of the tile. The matrix of a convex loss is
+    summed in the same read; of more columns rows (v, 1) times the root of their curvature are held, `held` numbers at a
+    time, and multiplied by cuBLAS, whose products of large matrices are faster.
     """
     k, (rows, d) = len(theta), x.shape
     alone = second != "none"
     if loss not in LOSSES or d > WIDEST or k > MOST_OUTPUTS or (alone and (k > 1 or loss == "softmax")):
         return None
-    if second == "alone" and loss in NOT_CONVEX:
-        return None
-    tile = tile or (_tile_that_stores(d) if second == "alone" else _tile(d, k, x.element_size()))
+    if second == "alone":
+        if loss in NOT_CONVEX:
+            return None
+        second = "matrix" if d < WIDEST_MATRIX else "held"
+    apart = tile or k > 1 or alone or loss == "softmax" or x.stride(0) != d
+    together = 1 if apart else _packed_rows(d)
+    if together > 1:
+        return *_packed(x, t, weight, loss, parameter, theta[0], scale, offset, near, together), None, None
+    tile = tile or _tile(d, k, x.element_size(), second)
     side, width = tile.columns, tile.outputs
     numbers = np.zeros(1 + 2 * side + side * width + width)
     numbers[0] = parameter
@@ -384,41 +595,30 @@ def objective(
         numbers[-width:][:k] = theta[:, 0] + theta[:, 1:] @ offset
     else:
         weights[:d, :k], weights[d, :k] = theta[:, 1:].T, theta[:, 0]
-    t, numbers = t.contiguous(), _sent(numbers, x)
-    bent_columns = 1 if second == "rows" else 8 * (1 + d // 8)
-    step = max(min(max(held // bent_columns, LEAST), rows) if second == "alone" else rows, 1)
+    t, sent = t.contiguous(), _sent(numbers, x)
+    bent_columns = 8 * (1 + d // 8) if second == "held" else 1
+    step = max(min(max(held // bent_columns, LEAST), rows) if second == "held" else rows, 1)
     starts = range(0, max(rows, 1), step)
-    programs = _programs(x, step, tile.rows, parts or _parts(tile))
-    size = 2 * width + side * width
+    programs = _programs(x, step, tile.rows, parts or _parts(tile, second))
+    first_sums = 2 * width + side * width
+    size = first_sums + (side * side if second == "matrix" else 0)
     out = torch.empty((len(starts) * programs, size), dtype=torch.float64, device=x.device)
     pitch = min(max(triton.next_power_of_2(max(step // 256, 1)), 256), 4096)  # rows of one matrix product
     bent, matrix = x, None
-    if second != "none":
+    if second in ("rows", "held"):
         length = rows if second == "rows" else triton.cdiv(step, pitch) * pitch * bent_columns
         bent = torch.empty(length, dtype=torch.float64, device=x.device)
+    constants = {"K": k, "WIDTH": width, "BENT": bent_columns, "LOSS": loss, "NEAR": near, "SECOND": second}
+    spread = side <= SPREAD_COLUMNS and second == "none"
     with _device(x):
         for i, first in enumerate(starts):
             last = min(first + step, rows)
             own = (x, t, x if weight is None else weight)
             if len(starts) > 1:
                 own = tuple(part[first:last] for part in own)
-            objective_kernel[(programs,)](
-                *(*own, numbers, out[i * programs :], bent, last - first),
-                D=d,
-                PITCH=x.stride(0),
-                K=k,
-                STEP=tile.rows,
-                SIDE=side,
-                WIDTH=width,
-                BENT=bent_columns,
-                LOSS=loss,
-                NEAR=near,
-                WEIGHTED=weight is not None,
-                SECOND=second,
-                num_warps=tile.warps,
-                num_stages=tile.stages,
-            )
-            if second == "alone":
+            given = (*own, sent, out[i * programs :], bent, last - first)
+            _launch(objective_kernel, (programs,), given, tile, x, weight, **constants, SPREAD=spread)
+            if second == "held":
                 count = triton.cdiv(last - first, pitch)
                 held_rows = bent[: count * pitch * bent_columns].view(count * pitch, bent_columns)
                 held_rows[last - first :] = 0.0
@@ -427,40 +627,148 @@ def objective(
                 matrix = product if matrix is None else matrix + product
         total = out.sum(dim=0)
         sums = (total if matrix is None else torch.cat([total, matrix.view(-1)])).cpu().numpy()
-    drift, raw = sums[width : width + k], sums[2 * width : 2 * width + side * width].reshape(side, width)[: d + 1, :k].T
+    drift, raw = sums[width : width + k], sums[2 * width : first_sums].reshape(side, width)[: d + 1, :k].T
     slopes = raw[:, :d] * scale + drift[:, None] * offset if near else raw[:, :d]
     gradient = np.column_stack([drift if near else raw[:, d], slopes])
     found = None
-    if second == "alone":
+    if second in ("matrix", "held"):
         order = np.concatenate([[d], np.arange(d)])
-        found = sums[2 * width + side * width :].reshape(bent_columns, -1)[np.ix_(order, order)][None]
+        square = sums[first_sums:].reshape(side if second == "matrix" else bent_columns, -1)
+        found = square[np.ix_(order, order)][None]
     return sums[:1] if loss == "softmax" else sums[:k], gradient, found, bent if second == "rows" else None
+
+
+def _packed(
+    x: Any,
+    t: Any,
+    weight: Any,
+    loss: str,
+    parameter: float,
+    theta: Array,
+    scale: Array,
+    offset: Array,
+    near: bool,
+    together: int,
+) -> tuple[Array, Array]:
+    """Return value (1,) and gradient (1, 1 + D) of one machine; `together` rows are one of a tile."""
+    rows, d = x.shape
+    tile = Tile(32, max(triton.next_power_of_2(together * d), 16), 8, 2, 1)
+    side, width, used = tile.columns, tile.outputs, together * d
+    numbers = np.zeros(1 + 2 * side + side * width + 1)
+    numbers[0] = parameter
+    numbers[1 : 1 + used], numbers[1 + side : 1 + side + used] = np.tile(scale, together), np.tile(offset, together)
+    weights = numbers[1 + 2 * side : -1].reshape(side, width)
+    for i in range(together):
+        weights[i * d : (i + 1) * d, i] = theta[1:] * scale if near else theta[1:]
+    numbers[-1] = theta[0] + (theta[1:] @ offset if near else 0.0)
+    programs = _programs(x, triton.cdiv(rows, together), tile.rows, PARTS // 2)
+    out = torch.empty((programs, 2 + side * width), dtype=torch.float64, device=x.device)
+    given = (x, t.contiguous(), x if weight is None else weight, _sent(numbers, x), out, rows)
+    constants = {"ROWS": together, "WIDTH": width, "LOSS": loss, "NEAR": near}
+    with _device(x):
+        _launch(packed_kernel, (programs,), given, tile, x, weight, **constants)
+        sums = out.sum(dim=0).cpu().numpy()
+    blocks = sums[2:].reshape(side, width)[:used].reshape(together, d, width)
+    slopes = np.einsum("idi->d", blocks[:, :, :together])
+    slopes = slopes * scale + sums[1] * offset if near else slopes
+    return sums[:1], np.concatenate([sums[1:2], slopes])[None]
+
+
+def _packed_rows(features: int) -> int:
+    """Return how many rows of so many columns are one of a tile: those that fill it best; 1 if not narrow."""
+    if features > WIDEST_PACKED:
+        return 1
+    fills = {min(side // features, 8) * features / side: min(side // features, 8) for side in (32, 64, 128)}
+    return fills[max(fills)]
+
+
+def moments(x: Any, t: Any, weight: Any, chosen: Any, shift: Array, scale: Array) -> Array | None:
+    """Return [z 1]'[z 1] of weighted rows z = ((x, t) - shift) scale, (D + K + 1, D + K + 1); None where too many.
+
+    shift and scale are (D + K,). `chosen` are the indices of the rows of x, or None for all; targets (n, K) and weights
+    (n,) are those of the chosen rows.
+    """
+    d, k = x.shape[1], t.shape[1]
+    if d + k >= WIDEST_PRODUCT:
+        return None
+    side = max(triton.next_power_of_2(d + k + 1), 16)
+    tile = _moments_tile(side)
+    numbers = np.zeros((2, side))
+    numbers[1, d] = 1.0  # the constant
+    numbers[0, :d], numbers[0, d + 1 : d + k + 1] = scale[:d], scale[d:]
+    numbers[1, :d], numbers[1, d + 1 : d + k + 1] = -(shift * scale)[:d], -(shift * scale)[d:]
+    with _device(x):
+        sums = _moments(x, t.contiguous(), weight, chosen, _sent(numbers.ravel(), x), tile).cpu().numpy()
+    order = np.concatenate([np.arange(d), np.arange(d + 1, d + k + 1), [d]])
+    return np.asarray(sums.reshape(side, side)[np.ix_(order, order)])
+
+
+def _moments(x: Any, t: Any, weight: Any, chosen: Any, numbers: Any, tile: Tile, centred: bool = False) -> Any:
+    """Return the sums of `moments_kernel` on the device, (SIDE^2,)."""
+    rows = t.shape[0]
+    programs = _programs(x, rows, tile.rows, 4 if tile.columns <= 64 else 2)
+    out = torch.empty((programs, tile.columns**2), dtype=torch.float64, device=x.device)
+    given = (x, t, x if weight is None else weight, x if chosen is None else chosen, numbers, out, rows)
+    constants = {"K": t.shape[1], "CHOSEN": chosen is not None, "CENTRED": centred}
+    _launch(moments_kernel, (programs,), given, tile, x, weight, **constants)
+    return out.sum(dim=0)
+
+
+def mixture(
+    x: Any, weight: Any, constants: Array, means: Array, factors: Array, scale: Array, offset: Array
+) -> Array | None:
+    """Return the log-likelihood, then the moments (D + 1, D + 1) of each of K components, as one vector, or None.
+
+    As `adaline.sums.mixture` has them, with whole matrices; None where there are too many columns or components.
+    """
+    k, d = means.shape
+    if factors.ndim != 3 or d > WIDEST_CLUSTERED or k > MOST_OUTPUTS:
+        return None
+    side, width = max(triton.next_power_of_2(d + 1), 16), max(triton.next_power_of_2(k), 2)
+    tile, rows = Tile(64, side, width, 4, 1), x.shape[0]
+    numbers = np.zeros(2 * side + width + width * side + k * side * side)
+    head, tail = np.split(numbers, [2 * side + width + width * side])
+    head[:d], head[side : side + d] = scale, offset
+    head[2 * side :][:width] = -np.inf
+    head[2 * side :][:k] = constants
+    head[2 * side + width :].reshape(width, side)[:k, :d] = means
+    tail.reshape(k, side, side)[:, :d, :d] = factors
+    about = np.zeros((k, 3, side))
+    about[:, 0, :d], about[:, 1, :d], about[:, 1, d], about[:, 2, :d] = scale, offset, 1.0, means
+    programs = _programs(x, rows, tile.rows, PARTS // 2)
+    out = torch.empty((programs, 1), dtype=torch.float64, device=x.device)
+    gamma = torch.empty((k, rows), dtype=torch.float64, device=x.device)
+    sent = _sent(np.concatenate([numbers, about.ravel()]), x)
+    none = torch.empty((rows, 0), dtype=torch.float64, device=x.device)
+    with _device(x):
+        given = (x, x if weight is None else weight, sent, out, gamma, rows)
+        _launch(mixture_kernel, (programs,), given, tile, x, weight, K=k, WIDTH=width)
+        own = sent[len(numbers) :].view(k, -1)
+        parts = [_moments(x, none, gamma[i], None, own[i], _moments_tile(side), True) for i in range(k)]
+        sums = torch.cat([out.sum(dim=0), *parts]).cpu().numpy()
+    return np.concatenate([sums[:1], sums[1:].reshape(k, side, side)[:, : d + 1, : d + 1].ravel()])
 
 
 def spread(x: Any, weight: Any, pilot: Any) -> tuple[Array, Array, Array]:
     """Return sum w (x - pilot), sum w (x - pilot)^2 and max |x| of rows with a weight, (D,) each, for a pilot row."""
     rows, d = x.shape
-    side = min(max(triton.next_power_of_2(d), 16), 64)
-    step = 32
-    programs = _programs(x, rows, step, PARTS)
+    tile = Tile(32, min(max(triton.next_power_of_2(d), 16), 64), 0, 4, 3)
+    programs = _programs(x, rows, tile.rows, PARTS)
     out = torch.empty((programs, 3, d), dtype=torch.float64, device=x.device)
+    given = (x, x if weight is None else weight, pilot, out, rows)
     with _device(x):
-        spread_kernel[(programs, triton.cdiv(d, side))](
-            *(x, x if weight is None else weight, pilot, out, rows),
-            D=d,
-            PITCH=x.stride(0),
-            STEP=step,
-            SIDE=side,
-            WEIGHTED=weight is not None,
-            num_warps=4,
-            num_stages=3,
-        )
+        _launch(spread_kernel, (programs, triton.cdiv(d, tile.columns)), given, tile, x, weight)
         sums = torch.cat([out[:, :2].sum(dim=0), out[:, 2:].amax(dim=0)]).cpu().numpy()
     return sums[0], sums[1], sums[2]
 
 
-def clusters(x: Any, weight: Any, points: Array, scale: Array, offset: Array) -> Array | None:
-    """Return weight, error and the sum of v of the rows of each centre (K, D), (K, 2 + D); None where too many."""
+def clusters(
+    x: Any, weight: Any, points: Array, scale: Array, offset: Array, marked: bool = False
+) -> tuple[Array, Any, Any] | None:
+    """Return weight, error and the sum of v of the rows of each centre (K, D), (K, 2 + D); None where too many.
+
+    If `marked`, also the index of each row's centre and the squared distance to it, (n,), on the device, else None.
+    """
     k, d = points.shape
     if d > WIDEST_CLUSTERED or k > MOST_OUTPUTS or k < 2:
         return None
@@ -475,27 +783,41 @@ def clusters(x: Any, weight: Any, points: Array, scale: Array, offset: Array) ->
     rows = x.shape[0]
     programs = _programs(x, rows, tile.rows, PARTS)
     out = torch.empty((programs, width + side * width), dtype=torch.float64, device=x.device)
+    index = torch.empty(rows, dtype=torch.int32, device=x.device) if marked else None
+    squares = torch.empty(rows, dtype=torch.float64, device=x.device) if marked else None
+    given = (x, x if weight is None else weight, _sent(numbers, x), out)
+    given = (*given, *((index, squares) if marked else (x, x)), rows)
     with _device(x):
-        clusters_kernel[(programs,)](
-            *(x, x if weight is None else weight, _sent(numbers, x), out, rows),
-            D=d,
-            PITCH=x.stride(0),
-            K=k,
-            STEP=tile.rows,
-            SIDE=side,
-            WIDTH=width,
-            WEIGHTED=weight is not None,
-            num_warps=tile.warps,
-            num_stages=tile.stages,
-        )
+        _launch(clusters_kernel, (programs,), given, tile, x, weight, K=k, WIDTH=width, MARKED=marked)
         sums = out.sum(dim=0).cpu().numpy()
-    moments = sums[width:].reshape(side, width)[:, :k].T
-    return np.column_stack([moments[:, d], sums[:k], moments[:, :d]])
+    first = sums[width:].reshape(side, width)[:, :k].T
+    return np.column_stack([first[:, d], sums[:k], first[:, :d]]), index, squares
 
 
-def _tile(features: int, outputs: int, size: int) -> Tile:
+def _launch(
+    kernel: Any, grid: tuple[int, ...], given: tuple[Any, ...], tile: Tile, x: Any, weight: Any, **constants: Any
+) -> None:
+    """Start a kernel on rows x, which are cut by a tile; `given` are its arguments, `constants` those of its own."""
+    kernel[grid](
+        *given,
+        **constants,
+        D=x.shape[1],
+        PITCH=x.stride(0),
+        STEP=tile.rows,
+        SIDE=tile.columns,
+        WEIGHTED=weight is not None,
+        num_warps=tile.warps,
+        num_stages=tile.stages,
+    )
+
+
+def _tile(features: int, outputs: int, size: int, second: str) -> Tile:
     """Return the tile for rows of so many columns, numbers of so many bytes: the fastest of some dozens on one H200."""
     side, width = max(triton.next_power_of_2(features + 1), 16), max(triton.next_power_of_2(outputs), 8)
+    if second == "matrix":
+        return Tile(64, side, width, 4, 1 if side == 64 else 3)
+    if second == "held":
+        return Tile(64 if side <= 128 else 32, side, width, 4, 3 if side <= 64 else 2)
     if side > 64:
         return Tile(32, side, width, 2, 4 if side == 128 else 2)
     if side == 64:
@@ -503,26 +825,34 @@ def _tile(features: int, outputs: int, size: int) -> Tile:
     return Tile(64, side, width, 1, 1)
 
 
-def _tile_that_stores(features: int) -> Tile:
-    """Return the tile where rows are stored too."""
-    side = max(triton.next_power_of_2(features + 1), 16)
-    return Tile(64 if side <= 128 else 32, side, 8, 4, 3 if side <= 64 else 2)
+def _moments_tile(side: int) -> Tile:
+    """Return the tile for rows that are multiplied by themselves, of so many columns."""
+    narrow = {16: Tile(64, 16, 0, 4, 1), 32: Tile(32, 32, 0, 4, 1), 64: Tile(16, 64, 0, 4, 1)}
+    return narrow.get(side, Tile(32, side, 0, 8, 3))
 
 
-def _parts(tile: Tile) -> int:
+def _parts(tile: Tile, second: str) -> int:
     """Return how many programs a multiprocessor has: the smaller they are, the more."""
+    if second == "matrix":
+        return 2
     return {1: 2 * PARTS, 2: PARTS}.get(tile.warps, PARTS // 2)
 
 
 def _programs(x: Any, rows: int, step: int, parts: int) -> int:
     """Return the number of programs: some for each multiprocessor, and no more than there are tiles."""
-    processors = 2 if not x.is_cuda else torch.cuda.get_device_properties(x.device).multi_processor_count
-    return max(min(parts * processors, triton.cdiv(rows, step)), 1)
+    return max(min(parts * _processors(x.device), triton.cdiv(rows, step)), 1)
+
+
+@lru_cache
+def _processors(device: Any) -> int:
+    """Return the number of multiprocessors of a device."""
+    return 2 if device.type != "cuda" else int(torch.cuda.get_device_properties(device).multi_processor_count)
 
 
 def _sent(numbers: Array, x: Any) -> Any:
-    """Return numbers as a tensor on the device of x."""
-    return torch.from_numpy(numbers).to(x.device)
+    """Return numbers as a tensor on the device of x; the kernels before need not have ended."""
+    own = torch.from_numpy(numbers)
+    return own.pin_memory().to(x.device, non_blocking=True) if x.is_cuda else own
 
 
 def _device(x: Any) -> Any:

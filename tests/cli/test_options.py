@@ -16,7 +16,7 @@ SPEC = {one.name for one in fields(TableSpec)}
 
 
 def test_open_table_and_the_command_line_have_the_options_of_the_spec() -> None:
-    assert set(inspect.signature(open_table).parameters) == SPEC | {"data", "table", "progress", "cluster"}
+    assert set(inspect.signature(open_table).parameters) == SPEC | {"data", "table", "progress", "cluster", "device"}
     assert set(TABLE_OPTIONS) == SPEC | {"data", "table", "drop", "cluster"}
 
 

@@ -55,6 +55,27 @@ SUPERVISED: dict[str, tuple[Callable[[], Any], Array, tuple[str, ...]]] = {
         THREE,
         ("predict", "predict_proba", "decision_function"),
     ),
+    "lasso": (lambda: adaline.ElasticNet(penalty=1.0), Y, ("predict",)),
+    "ordinal": (
+        adaline.OrdinalRegression,
+        THREE,
+        ("predict", "predict_proba", "predict_log_proba", "decision_function", "latent"),
+    ),
+    "lms": (adaline.LMS, Y, ("predict",)),
+    "perceptron": (adaline.Perceptron, LABELS, ("predict", "decision_function")),
+    "sigmoid": (adaline.SigmoidPerceptron, LABELS, ("predict", "predict_proba", "decision_function")),
+    "kesler": (adaline.KeslerPerceptron, THREE, ("predict", "decision_function")),
+    "fisher": (adaline.FisherDiscriminant, THREE, ("predict", "transform", "decision_function")),
+    "one against the rest": (
+        lambda: adaline.OneVsRest(adaline.LogisticRegression()),
+        THREE,
+        ("predict", "predict_proba", "decision_function", "decisions"),
+    ),
+    "one against one": (
+        lambda: adaline.OneVsOne(adaline.LogisticRegression()),
+        THREE,
+        ("predict", "decision_function", "decisions"),
+    ),
     "gaussian": (adaline.GaussianClassifier, LABELS, ("predict", "predict_proba", "decision_function")),
     "ellipses": (
         lambda: adaline.GaussianClassifier(covariance="full"),
@@ -74,6 +95,14 @@ def test_results_are_those_of_arrays_and_lie_where_the_rows_do(name: str) -> Non
         assert values.device == DEVICE
         np.testing.assert_allclose(host(values), getattr(sought, method)(X), rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(found.score(there(X), there(y)), sought.score(X, y), rtol=1e-9)
+
+
+def test_a_model_that_was_fitted_on_the_host_predicts_where_rows_lie() -> None:
+    model = adaline.ElasticNet(loss="logistic", penalty=1.0).fit(X, LABELS)
+    for method in ("predict", "predict_proba", "decision_function"):
+        values = getattr(model, method)(there(X))
+        assert values.device == DEVICE
+        np.testing.assert_allclose(host(values), getattr(model, method)(X), rtol=1e-12)
 
 
 def test_clusters_and_mixtures_lie_where_the_rows_do() -> None:

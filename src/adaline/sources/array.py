@@ -13,9 +13,11 @@ from adaline.block import Block
 from adaline.locks import cached_property
 from adaline.scans import Scan
 from adaline.sources.base import BLOCK_ELEMENTS, DualGram, IndexedSource, InMemory, Source, block_rows
+from adaline.sources.streamed import NUMBERS, PageLocks
 from adaline.sums.columns import sparse_exponents
 
 WIDEST = 2**13  # columns whose D x D matrix is formed by any sum
+NARROW = 2**16  # range of whole numbers that are counted instead of sorted
 ENTRIES = 4  # of a block for each of more columns
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -100,6 +102,60 @@ class ArraySource(HostRows):
     def _strips(self) -> list[slice]:
         width = max(BLOCK_ELEMENTS // max(self.n_rows, 1), 1)
         return [slice(j, j + width) for j in range(0, self.shape.features, width)]
+
+
+class OpenedArray(ArraySource):
+    """A dense array (N, D) as `open_table` opens it: its sums are taken on a device where one is named.
+
+    labels : type of the targets as they were given, for those who take them as labels.
+    """
+
+    def __init__(
+        self,
+        x: Any,
+        t: Array,
+        weight: Array | None = None,
+        names: tuple[str, ...] | None = None,
+        device: Any = None,
+        labels: Any = np.float64,
+    ) -> None:
+        super().__init__(x, t, weight, names)
+        self.device, self.labels = device, labels
+        if device is not None:
+            self.rows_per_block = max(NUMBERS // max(x.shape[1], 1), 1)
+            self.page_locks = PageLocks(x, device)
+
+    def with_targets(self, t: Array) -> Source:
+        """Return the same rows with other targets, (N, K)."""
+        return self._with(t, self.weight)
+
+    def with_weight(self, weight: Array | None) -> Source:
+        """Return the same rows with other weights, (N,)."""
+        return self._with(self.t, weight)
+
+    def take_rows(self, rows: NDArray[np.intp]) -> Source:
+        """Return the source of the rows with these indices, copied, in the order given; it has no device."""
+        weight = None if self.weight is None else self.weight[rows]
+        return ArraySource(self.x[rows], self.t[rows], weight, self.names)
+
+    def find_labels(self, guess: bool = False) -> NDArray[Any]:
+        """Return the distinct targets, sorted, in the type that they were given in; few whole numbers are counted."""
+        t = self.t[:, 0]
+        low, high = t.min(initial=np.inf), t.max(initial=-np.inf)
+        if np.dtype(self.labels).kind in "iub" and high - low < NARROW:
+            return np.asarray(np.flatnonzero(np.bincount((t - low).astype(np.intp))) + low).astype(self.labels)
+        return np.asarray(super().find_labels(guess).astype(self.labels))
+
+    def encoded(self, classes: NDArray[Any]) -> Source:
+        """Return the same rows with the index of each target among the classes as target."""
+        if np.dtype(self.labels).kind in "iub" and np.array_equal(classes, np.arange(len(classes))):
+            return self
+        return super().encoded(classes)
+
+    def _with(self, t: Array, weight: Array | None) -> OpenedArray:
+        other = OpenedArray(self.x, t, weight, self.names, self.device, self.labels)
+        other.reads, other.page_locks = self.reads, self.page_locks
+        return other
 
 
 class SparseSource(HostRows):

@@ -22,6 +22,7 @@ from adaline.block import Block, Shape
 from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.scans import Scan, State
+from adaline.sources.streamed import PageLocks, blocks_on_device
 from adaline.sources.threads import Forest, done_ahead, one_blas_thread, run_tasks
 from adaline.sums import Sum, WeightTotals
 
@@ -73,6 +74,11 @@ class Source(ABC):
     """What was absorbed from the rows, where they are those of `Absorbed`."""
     offset: int = 0
     """How many of the last targets are offsets, known parts of the outputs of a row: none, one for all, or one each."""
+
+    device: Any = None
+    """The device that dense rows on the host are sent to for sums that have a kernel there; None for no such device."""
+    page_locks: PageLocks | None = None
+    """What locks the pages of an array that is sent to a device."""
 
     target_advice: str = "open the table with target='column'"
     """What to do, or what is wrong, where rows have no targets and a system needs them."""
@@ -167,6 +173,13 @@ class Source(ABC):
     def forest(self, kind: type[S], theta: Any, config: dict[str, Any]) -> Forest[S]:
         """Return the sums of the rows that each reader reads, merged where they are neighbours in the tree."""
         forest: Forest[S] = Forest()
+        if self.leaf.device is not None and kind.has_device_kernel and not self.sparse:
+            with closing(self._blocks_ahead()) as blocks:
+                for i, block in enumerate(blocks_on_device(blocks, self.leaf.device, self.leaf.page_locks)):
+                    own = kind.zero(self.shape, **config)
+                    own.add(block, theta)
+                    forest.put(i, own)
+            return forest
 
         def work(_: int, task: tuple[int, Reader]) -> None:
             out = kind.zero(self.shape, **config)
@@ -410,7 +423,7 @@ class IndexedSource(KnownTargets):
 
     def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
         """Return the sum over all rows; one block needs neither a tree nor threads."""
-        if self.n_blocks > 1:
+        if self.n_blocks > 1 or self.device is not None:
             return super().sum(kind, theta, **config)
         self.reads[0] += 1
         out = kind.zero(self.shape, **config)

@@ -30,6 +30,9 @@ class Sum(ABC):
     reads_units: ClassVar[bool] = False
     """Whether `add` accepts a block whose x are UnitsApart."""
 
+    has_device_kernel: ClassVar[bool] = False
+    """Whether a device adds rows up so fast that it pays to send them there."""
+
     @classmethod
     @abstractmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:

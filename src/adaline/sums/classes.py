@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from adaline.arrays import Array, host, namespace
+from adaline.arrays import Array, host, is_device, namespace
 from adaline.block import Block, Shape
 from adaline.sums.base import Sum
 from adaline.sums.columns import exponents
@@ -24,6 +24,7 @@ class ClassMoments(Sum):
 
     uses_blas: ClassVar[bool] = Moments.uses_blas
     reads_columns: ClassVar[bool] = True
+    has_device_kernel: ClassVar[bool] = True
 
     def __init__(self, parts: list[Moments]) -> None:
         self.parts = parts
@@ -64,7 +65,12 @@ class ClassMoments(Sum):
             n = int(rows.shape[0])
             if n == 0:
                 continue
-            weight = None if block.weight is None else host(block.weight)[host(rows).astype(np.intp)]
+            if block.weight is None:
+                weight = None
+            elif is_device(block.weight):
+                weight = xp.take(block.weight, rows, axis=0)
+            else:
+                weight = block.weight[host(rows).astype(np.intp)]
             exponent = None if block.exponent is None else block.exponent[: self.features]
             none = xp.empty((n, 0), dtype=xp.float64, device=codes.device)
             chosen = block.chosen if n == block.rows else rows if block.chosen is None else block.chosen[rows]

@@ -37,6 +37,7 @@ class Clusters(Totals):
 
     uses_blas: ClassVar[bool] = True
     reads_columns: ClassVar[bool] = True
+    has_device_kernel: ClassVar[bool] = True
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
@@ -68,7 +69,7 @@ class Clusters(Totals):
         if fused is not None and block.chosen is None:
             found = fused.clusters(block.x, on_device_of(block.x, block.weight), *_flat(centres))
             if found is not None:
-                self.sums += found
+                self.sums += found[0]
                 return
         for piece in block.pieces(PIECE):
             self.sums += clusters_reference(piece, centres)
@@ -118,7 +119,12 @@ def nearest(block: Block, centres: Centres) -> Array:
 
 def nearest_beside(block: Block, centres: Centres) -> tuple[Any, Any]:
     """Return the index of the nearest centre and the squared distance to it, (n,) each, where rows on a device lie."""
-    squares = distances(block.gathered(), centres)
+    block = block.gathered()
+    fused = fused_kernels(block.x)
+    found = None if fused is None else fused.clusters(block.x, None, *_flat(centres), marked=True)
+    if found is not None:
+        return found[1:]
+    squares = distances(block, centres)
     xp = namespace(squares)
     return xp.astype(xp.argmin(squares, axis=1), xp.int32), xp.min(squares, axis=1)
 

@@ -26,17 +26,26 @@ def pilot(block: Block, centred: bool) -> tuple[Array, Array, bool]:
     some = np.arange(PILOT_ROWS) * n // PILOT_ROWS if n > PILOT_ROWS else np.arange(n)
     share = np.ones(len(some))
     if block.weight is not None:
-        weight = host(block.weight)
-        some = some[weight[some] > 0] if weight[some].any() else np.flatnonzero(weight)[:1]
-        share = weight[some]
-    chosen = some.astype(np.int64)
-    z = np.concatenate([host(Block(part, part, chosen=chosen).gathered().x) for part in (block.x, block.t)], axis=1)
+        share = host(_taken(block.weight, some))
+        if not share.any():
+            some = np.flatnonzero(host(block.weight))[:1]
+            share = np.ones(1)
+        some, share = some[share > 0], share[share > 0]
+    rows = some if block.chosen is None else block.chosen[some]
+    z = host(_taken(block.x, rows))
+    if block.t.shape[1]:
+        z = np.concatenate([z, host(_taken(block.t, some))], axis=1)
     share = share / share.sum()
     shift = z[0] + share @ (z - z[0]) if centred else np.zeros(z.shape[1])  # exact for a constant column
     spread, size = np.abs(z - shift).max(axis=0), np.abs(z).max(axis=0)
     exponent = exponents(spread, size)
     mild = (np.abs(exponent) < 300).all() and (size <= MILD * spread).all()
     return shift, exponent, bool(mild)
+
+
+def _taken(array: Any, rows: Any) -> Any:
+    """Return the rows of an array with these indices, where it lies."""
+    return Block(array, array, chosen=rows).gathered().x
 
 
 def largest_magnitudes(block: Block) -> Array:

@@ -31,6 +31,7 @@ class FamilySums(Totals):
 
     uses_blas: ClassVar[bool] = True
     reads_columns: ClassVar[bool] = True
+    has_device_kernel: ClassVar[bool] = True
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:

@@ -18,10 +18,10 @@ import numpy as np
 
 from adaline.arrays import Array, as_dense, host, is_device, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
-from adaline.kernels import native
+from adaline.kernels import fused_kernels, native
 from adaline.sums.base import Totals
 from adaline.sums.moments import batched_product
-from adaline.sums.objective import View, dense_in_view, row_weights
+from adaline.sums.objective import View, dense_in_view, on_device_of, row_weights
 
 PIECE = 2**22  # numbers of a block that are copied at a time
 DEVICE_PIECE = 2**27  # of one on a device
@@ -52,6 +52,7 @@ class MixtureMoments(Totals):
 
     uses_blas: ClassVar[bool] = True
     reads_columns: ClassVar[bool] = True
+    has_device_kernel: ClassVar[bool] = True
 
     def __init__(self, features: int, whole: bool, sums: Array) -> None:
         self.features, self.whole, self.sums = features, whole, sums
@@ -76,10 +77,17 @@ class MixtureMoments(Totals):
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at Components."""
         at: Components = theta
-        fused = native is not None and (at.factors.ndim == 3) == self.whole
-        if fused and isinstance(block.x, np.ndarray | Columns) and block.chosen is None:
+        alike = (at.factors.ndim == 3) == self.whole
+        if native is not None and alike and isinstance(block.x, np.ndarray | Columns) and block.chosen is None:
             native.mixture_dense(self.sums, block.x, block.weight, at.constants, at.means, at.factors, *at.view)
             return
+        fused = fused_kernels(block.x)
+        if fused is not None and alike and block.chosen is None:
+            weight = on_device_of(block.x, block.weight)
+            found = fused.mixture(block.x, weight, at.constants, at.means, at.factors, *at.view)
+            if found is not None:
+                self.sums += found
+                return
         for piece in block.pieces(DEVICE_PIECE if is_device(block.x) else PIECE):
             self.sums += mixture_reference(piece, at, self.whole)
 

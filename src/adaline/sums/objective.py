@@ -54,6 +54,7 @@ class Objective(Totals):
 
     uses_blas: ClassVar[bool] = True
     reads_columns: ClassVar[bool] = True
+    has_device_kernel: ClassVar[bool] = True
     reads_units: ClassVar[bool] = True
 
     def __init__(self, outputs: int, features: int, coupled: bool, second: str, sums: Array) -> None:
@@ -126,6 +127,7 @@ class HessianProduct(Totals):
 
     uses_blas: ClassVar[bool] = True
     reads_columns: ClassVar[bool] = True
+    has_device_kernel: ClassVar[bool] = True
     reads_units: ClassVar[bool] = True
 
     @classmethod

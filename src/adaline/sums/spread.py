@@ -30,6 +30,7 @@ class Spread(Sum):
     """
 
     reads_columns: ClassVar[bool] = True
+    has_device_kernel: ClassVar[bool] = True
     reads_units: ClassVar[bool] = True
 
     def __init__(self, weight: float, first: Array, second: Array, top: Array, exponent: Array) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host
+from adaline.arrays import Array, host, like_rows
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
@@ -208,16 +208,16 @@ class ElasticNet(LinearRegressor):
         """Return predictions (n,) or (n, K): the mean of the target under the loss; for labels the likeliest one."""
         z = self._outputs(X)
         if _classifies(self):
-            return label_of_largest(z[:, 0] if z.shape[1] == 1 else z, self.classes_)
+            return label_of_largest(like_rows(X, z[:, 0] if z.shape[1] == 1 else z), self.classes_)
         y = refuse_overflow(loss_of(self.loss).mean(z))
-        return np.asarray(y[:, 0] if self._flat else y)
+        return like_rows(X, np.asarray(y[:, 0] if self._flat else y))
 
     @available_if(_classifies)
     @by_blocks
     def decision_function(self, X: Any) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
         z = self._outputs(X)
-        return z[:, 0] if z.shape[1] == 1 else z
+        return like_rows(X, z[:, 0] if z.shape[1] == 1 else z)
 
     @available_if(_classifies)
     @by_blocks
@@ -225,8 +225,8 @@ class ElasticNet(LinearRegressor):
         """Return the probability of each class, (n, K)."""
         z = self._outputs(X)
         if z.shape[1] == 1:
-            return np.column_stack([Logistic().mean(-z[:, 0]), Logistic().mean(z[:, 0])])
-        return np.asarray(Softmax().mean(z))
+            return like_rows(X, np.column_stack([Logistic().mean(-z[:, 0]), Logistic().mean(z[:, 0])]))
+        return like_rows(X, np.asarray(Softmax().mean(z)))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return R^2 for rows X (n, D) and y, or for a source; for labels the share predicted.
@@ -236,7 +236,7 @@ class ElasticNet(LinearRegressor):
         return scored(self, self._accuracy if _classifies(self) else self._determination, X, y, sample_weight)
 
     def _determination(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        if np.ndim(self.predict(X)) == 1 and np.ndim(y) == 2 and np.shape(y)[1] == 2:
+        if self.predict(X).ndim == 1 and np.ndim(y) == 2 and np.shape(y)[1] == 2:
             y, sample_weight = shares_of(y, sample_weight)
         return float(RegressorMixin.score(self, X, y, sample_weight))
 

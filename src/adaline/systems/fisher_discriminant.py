@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_device, to_device_of
+from adaline.arrays import Array, host, is_device, like_rows, to_device_of
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import ClassNamePrefixFeaturesOutMixin, TransformerMixin, joining
 from adaline.fitted import check_is_fitted
@@ -84,7 +84,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
             raise InvalidData("there are no directions yet: only one class has rows with a weight")
         x = self._read(X)
         directions = to_device_of(x, self.directions_.T.copy()) if is_device(x) else self.directions_.T
-        return refuse_overflow(host(x @ directions)) - self.directions_ @ self._mean
+        return like_rows(X, refuse_overflow(host(x @ directions)) - self.directions_ @ self._mean)
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit, then return the projections of the same rows."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import Array, like_rows
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData
 from adaline.estimator import MultiOutputMixin, RegressorMixin
@@ -158,7 +158,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     def predict(self, X: Any) -> Array:
         """Return predictions (n,) or (n, K)."""
         values = self._outputs(X)
-        return values[:, 0] if self._flat else values
+        return like_rows(X, values[:, 0] if self._flat else values)
 
     @property
     def coef_(self) -> Array:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import Array, like_rows
 from adaline.estimator import available_if
 from adaline.fitted import check_is_fitted
 from adaline.input import by_blocks
@@ -75,7 +75,7 @@ class OneVsRest(Scheme):
         check_is_fitted(self, "estimators_")
         rows = self._rows(X)
         each = np.column_stack([probability(machine, rows) for machine in self.estimators_])
-        return np.asarray(each / np.maximum(each.sum(axis=1, keepdims=True), np.finfo(float).tiny))
+        return like_rows(X, np.asarray(each / np.maximum(each.sum(axis=1, keepdims=True), np.finfo(float).tiny)))
 
     def _targets(self, classes: int) -> Array:
         return np.eye(classes)[: classes if self.machines == "K" else -1]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_sparse
+from adaline.arrays import Array, host, is_sparse, like_rows
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, warn
@@ -190,26 +190,27 @@ class OrdinalRegression(NearFits, LinearClassifier):
     def latent(self, X: Any) -> Array:
         """Return w'x of each row, (n,), which the thresholds cut into classes."""
         check_is_fitted(self, "classes_")
-        return host(finite_outputs(read_finite(self, X), self.coef_, np.zeros(1)))[:, 0]
+        return like_rows(X, host(finite_outputs(read_finite(self, X), self.coef_, np.zeros(1)))[:, 0])
 
     @by_blocks
     def decision_function(self, X: Any) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else P, (n, K)."""
         check_is_fitted(self, "classes_")
         if len(self.classes_) == 2:
-            return np.asarray(self.latent(X) - self.thresholds_[0] + self._link().link.quantile(np.array(0.5)))
+            middle = self._link().link.quantile(np.array(0.5))
+            return like_rows(X, np.asarray(host(self.latent(X)) - self.thresholds_[0] + middle))
         return self.predict_proba(X)
 
     @by_blocks
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, (n, K)."""
-        return np.asarray(np.exp(self.predict_log_proba(X)))
+        return like_rows(X, np.asarray(np.exp(host(self.predict_log_proba(X)))))
 
     @by_blocks
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithms of the probabilities, (n, K)."""
-        z = self.latent(X)
-        return Ordinal(self._link(), host(self.thresholds_)).log_probabilities(z)
+        z = host(self.latent(X))
+        return like_rows(X, Ordinal(self._link(), host(self.thresholds_)).log_probabilities(z))
 
     @overload
     def predict(self, X: Any, interval: None = None, level: float = 0.95) -> Labels: ...

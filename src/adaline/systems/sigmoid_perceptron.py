@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import Array, like_rows
 from adaline.fits.mixing import measure_loss, run_mixed
 from adaline.fits.online import OnlineResult, run_epochs, scan_certificate
 from adaline.input import by_blocks
@@ -126,8 +126,8 @@ class SigmoidPerceptron(OnlineClassifier):
         """Return phi as the probability of each class, (n, C); K machines: their outputs, made to add up to one."""
         one = Logistic().mean(self._outputs(X) * (2.0 if self.activation == "tanh" else 1.0))
         if one.shape[1] == 1:
-            return np.column_stack([1 - one, one])
-        return np.asarray(one / np.maximum(one.sum(axis=1, keepdims=True), np.finfo(float).tiny))
+            return like_rows(X, np.column_stack([1 - one, one]))
+        return like_rows(X, np.asarray(one / np.maximum(one.sum(axis=1, keepdims=True), np.finfo(float).tiny)))
 
     def _class_targets(self, classes: int) -> Array:
         return signed(classes, -1.0 if self.activation == "tanh" else 0.0)

@@ -6,9 +6,13 @@ import re
 from importlib import import_module
 from typing import Any
 
-from adaline.errors import InvalidParameter
+import numpy as np
+
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.sources.array import OpenedArray
 from adaline.sources.base import Source
 from adaline.sources.engines.base import Engine
+from adaline.sources.streamed import read_device
 from adaline.sources.tables.parts import FileParts, TableParts
 from adaline.sources.tables.pipes import is_pipe, open_pipe
 from adaline.sources.tables.relation import Relation
@@ -20,6 +24,7 @@ ENGINES = {"dask": "dask", "distributed": "dask", "pyspark": "spark"}
 """Modules of engines, by the package of a data frame or a client."""
 SPARK = ("spark://", "local[", "yarn")
 """How addresses of clusters of Spark begin; others are of Dask."""
+HEAVIEST = 1e140  # weight of a row of an array
 ADDRESS = re.compile(r"://|:\d+$|^local\[|^yarn$")
 
 
@@ -42,6 +47,7 @@ def open_table(
     table: str | None = None,
     progress: bool | None = None,
     cluster: Any = None,
+    device: Any = None,
 ) -> Source:
     """Open a table of any size to fit systems to: rows are streamed, small tables held in memory.
 
@@ -52,13 +58,14 @@ def open_table(
 
     Parameters
     ----------
-    data : path, glob, folder, list of paths, SQL query, frame, dictionary of columns, or data of Dask or Spark
+    data : path, glob, folder, list of paths, SQL query, frame, dictionary of columns, array, or data of Dask or Spark
         CSV, TSV, JSON lines (also compressed), Parquet, Arrow, a DuckDB or SQLite file, "-" for standard input (told
         by its content, kept in a temporary file, as named pipes are), "SELECT ...", a pandas, polars or Arrow frame, or
         the name of a bundled data set. Text files have a line of column names; empty fields, NA, NaN, NULL, ? and the
         like are missing values. A query is one SELECT and reads the files that it names as tables, as in
         "FROM 'rows.csv'", and no others; a query or a view of a database reads nothing but that database. Files of
         sparse rows, LIBSVM (.libsvm, .svm, .svmlight) and Vowpal Wabbit (.vw), bring their own target and weights.
+        Of a NumPy array (n, D), target is an array (n,) or (n, K) of numbers, and weight one (n,).
     target : name, list of names, or None
         What to predict; numbers for regression (several for several targets), anything for classification. None to
         predict only.
@@ -106,6 +113,10 @@ def open_table(
         Where Parquet files, or files of text, are read and summed: every worker must see them under the same names. A
         data frame or array of Dask, and a data frame of Spark, is on the cluster that it was made for. Fits are those
         of one machine, to the bit.
+    device : "cuda", "cuda:1" ... or None
+        The device that dense rows are sent to, block by block, to be summed there: each is copied while the one before
+        is summed, and rows may be more than the device has memory for. It needs adaline[gpu]. Coefficients and what is
+        predicted are on the host, as the rows are.
 
     Examples
     --------
@@ -122,13 +133,23 @@ def open_table(
     Lecture S1: attributes that are not numbers. One pass for levels and means where there are any, then as many as the
     system takes.
     """
+    place = None if device is None else read_device(device)
+    if isinstance(data, np.ndarray):
+        options = {"features": features, "offset": offset, "categories": categories, "hashed": hashed, "words": words}
+        options |= {"dates": dates, "formula": formula, "absorb": absorb, "table": table, "cluster": cluster}
+        return open_array(data, target, weight, place, options)
     data = open_pipe(data) if isinstance(data, str) and is_pipe(data) else data
     if sparse_suffix(data) is not None:
+        if place is not None:
+            raise InvalidParameter("a file of sparse rows is summed on the host: leave device= out")
         refuse_options(target=target, features=features, weight=weight, offset=offset, categories=categories)
         refuse_options(words=words, dates=dates, formula=formula, absorb=absorb, table=table, cluster=cluster)
         refuse_options(singletons=None if singletons == "keep" else singletons)
         return open_sparse(data, hashed=hashed, unseen=unseen, progress=progress)
     relation, parts, target = open_relation(data, table, cluster, target)
+    if place is not None and parts is not None:
+        raise InvalidParameter("rows on a cluster are summed there: leave device= out")
+    relation.device = place
     spec = TableSpec.of(
         target=target,
         features=features,
@@ -150,6 +171,35 @@ def open_table(
     if not spec.targets and formula is None:
         return source  # rows to predict, or to cluster: a fitted model has its own coding
     return source.keep()
+
+
+def open_array(x: Any, target: Any, weight: Any, device: Any, options: dict[str, Any]) -> OpenedArray:
+    """Return the source of an array x (n, D) with targets (n,) or (n, K), or None, and weights (n,), or None."""
+    for name, value in options.items():
+        if value is not None:
+            raise InvalidParameter(f"{name}= is for tables, whose columns have names: leave it out for an array")
+    if x.ndim != 2 or 0 in x.shape or x.dtype.kind not in "iubf":
+        raise InvalidData(f"an array of rows is (n, D), of numbers, and not {x.dtype} of shape {x.shape}")
+    given = {"target": target, "weight": weight}
+    for name, values in given.items():
+        if values is not None and (not isinstance(values, np.ndarray) or values.dtype.kind not in "iubf"):
+            raise InvalidParameter(f"{name} of an array is an array of numbers, one for each row")
+        if values is not None and (len(values) != len(x) or values.ndim > (2 if name == "target" else 1)):
+            raise InvalidData(f"{name} has shape {values.shape}, and the rows are {len(x)}")
+    weight = None if weight is None else weight.astype(np.float64)
+    if weight is not None and not ((weight >= 0) & (weight <= HEAVIEST)).all():
+        row = int((~((weight >= 0) & (weight <= HEAVIEST))).argmax())
+        raise InvalidData(f"weight is {weight[row]:g} at row {row}: weights are from 0 to {HEAVIEST:g}")
+    if weight is not None and not weight.any():
+        raise InvalidData("all weights are zero: there is nothing to fit. Give some row a positive weight.")
+    t = np.empty((len(x), 0)) if target is None else np.ascontiguousarray(target, dtype=np.float64)
+    out = OpenedArray(
+        *(x, t.reshape(len(x), -1), weight),
+        device=device,
+        labels=np.float64 if target is None else target.dtype,
+    )
+    out.flat = target is None or target.ndim == 1
+    return out
 
 
 def open_relation(

@@ -76,6 +76,7 @@ class Relation:
     """A table: `title` is its name in messages, `sql` what follows FROM, `schema` the DuckDB type of each column."""
 
     def __init__(self, data: Any, table: str | None = None) -> None:
+        self.device: Any = None  # that rows are sent to for sums
         self.files: list[str] = []
         self.watched: list[str] = []  # files that may not change: those above, or those that a query names
         self.parquet = False

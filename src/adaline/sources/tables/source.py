@@ -145,6 +145,11 @@ class TableSource(Source):
         return cast(tuple[str, ...], self.coding.names)
 
     @property
+    def device(self) -> Any:  # type: ignore[override]
+        """The device that rows are sent to, or None."""
+        return self.relation.device
+
+    @property
     def sparse(self) -> bool:  # type: ignore[override]
         """Whether blocks are CSR, known after `learn_coding`."""
         return self._coding is not None and self._coding.sparse

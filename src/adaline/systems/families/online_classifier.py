@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import Array, like_rows
 from adaline.block import Block
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, UnknownLabel
@@ -113,7 +113,7 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
     def decision_function(self, X: Any) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
         values = self._outputs(X)
-        return values[:, 0] if values.shape[1] == 1 else values
+        return like_rows(X, values[:, 0] if values.shape[1] == 1 else values)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the share of labels predicted for rows X (n, D) and y, or for a source."""

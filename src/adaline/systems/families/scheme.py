@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host
+from adaline.arrays import Array, host, like_rows
 from adaline.basis.base import BASIS
 from adaline.block import Block, Shape
 from adaline.construction import check_parameters, is_system
@@ -84,19 +84,19 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
 
     def decision_function(self, X: Any) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
-        scores = self._scores(self.decisions(X))
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+        scores = self._scores(host(self.decisions(X)))
+        return like_rows(X, scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores)
 
     def ambiguous(self, X: Any) -> Mask:
         """Return, for each row, whether the signs of the machines alone give no answer."""
-        return self._ambiguous(self.decisions(X))
+        return like_rows(X, self._ambiguous(host(self.decisions(X))))
 
     @by_blocks
     def decisions(self, X: Any) -> Array:
         """Return the decision of each machine, (n, machines): above zero for its class 1."""
         check_is_fitted(self, "estimators_")
         rows = self._rows(X)
-        return np.column_stack([decision(machine, rows) for machine in self.estimators_])
+        return like_rows(X, np.column_stack([decision(machine, rows) for machine in self.estimators_]))
 
     def _rows(self, X: Any) -> Any:
         """Return rows as the machines take them."""
@@ -195,7 +195,9 @@ def fit_machine(machine: Any, verb: str, rows: Any, values: Array, codes: Codes,
     more: dict[str, Any] = {"classes": np.array([0, 1])} if named else {}
     if sample_weight is not None:
         more["sample_weight"] = read_weights(sample_weight, rows.shape[0])[kept]
-    getattr(machine, verb)(rows if kept.all() else rows[kept], target[kept].astype(np.int64), **more)
+    if not kept.all():
+        rows = Block(rows, rows, chosen=np.flatnonzero(kept)).gathered().x
+    getattr(machine, verb)(rows, target[kept].astype(np.int64), **more)
 
 
 def is_fitted(machine: Any) -> bool:
