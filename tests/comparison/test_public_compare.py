@@ -17,7 +17,7 @@ from adaline import OrdinalRegression, Ridge, compare
 from adaline.comparison.changes import steps
 from adaline.comparison.report import render
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
-from tests.comparison.examples import labels, numbers
+from tests.comparison.examples import labels, nothing_fits, numbers
 
 SYSTEMS = ["LinearRegression", "LMS"]
 
@@ -257,7 +257,8 @@ def test_labels_with_an_order_are_regressed_upon_in_it(kind: str) -> None:
     )
 
 
-def test_labels_without_an_order_are_not_regressed_upon() -> None:
+def test_labels_without_an_order_are_not_regressed_upon(monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing_fits(monkeypatch)
     for values, ordered in ((AGES, True), (AGES, False), (np.where(AGES == "old", "grown", AGES), True)):
         data = pd.DataFrame({**columns(), "y": pd.Categorical(values, ordered=ordered)})
         tried = {result.system for result in compare(data, target="y", folds=2).results}

@@ -208,9 +208,9 @@ VIEWS: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
-def coded_files(folder: Path) -> list[str]:
+def coded_files(folder: Path, rows: int = 700) -> list[str]:
     """Write a table with gaps, whole numbers that floats do not tell apart, words and shops, as several files."""
-    names, first = files(folder), 0
+    names, first = files(folder, rows=rows), 0
     for name in names:
         frame = pd.read_parquet(name)
         rows = np.arange(first, first + len(frame))
@@ -233,7 +233,7 @@ def options_of(case: str) -> tuple[Any, dict[str, Any]]:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("case", VIEWS)
 def test_views_travel(case: str, tmp_path: Path) -> None:
-    names, (make, options) = coded_files(tmp_path), options_of(case)
+    names, (make, options) = coded_files(tmp_path, rows=240), options_of(case)
     here, there = (open_table(names, **options, cluster=one) for one in (None, Here(2)))
     models = [make().fit(here), make().fit(there)]
     assert state(models[0]) == state(models[1])

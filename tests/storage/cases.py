@@ -138,7 +138,7 @@ def _categories(X: Any) -> pd.DataFrame:
 
 
 def _wide(make: Callable[[], Any]) -> Case:
-    X, y, w = _numbers(20, 200)
+    X, y, w = _numbers(20, 64)
     return _fitted(make, X, y, w)
 
 

@@ -21,6 +21,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -97,21 +98,23 @@ class Forgery(NamedTuple):
     tensors: dict[str, Any]
 
 
-def originals(every: bool = False) -> Iterator[Original]:
-    """Give the files of all systems as they come, on numbers and on a table; with `every` in every setting too."""
+def originals(every: bool = False) -> dict[str, Callable[[], Original]]:
+    """Return functions that make, once each, the files of all systems as they come, on numbers and on a table, by name.
+
+    With `every` in every setting too.
+    """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(24, 4)) + np.arange(4)
     t = X @ [1.0, -1.0, 0.5, 2.0] + rng.normal(size=24)
-    made = {**makes(), **{f"{name}()": cls for name, cls in UNSUPERVISED.items()}}
-    for name, make in made.items():
+    out: dict[str, Callable[[], Original]] = {}
+    for name, make in {**makes(), **{f"{name}()": cls for name, cls in UNSUPERVISED.items()}}.items():
         if every or name.endswith("()"):
             model = make()
             y = np.digitize(t, np.quantile(t, [0.3, 0.6])) if hasattr(model, "decision_function") else t
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                yield _original(name, model.fit(X, y), X, y)
-                if not hasattr(model, "taps") and not getattr(model, "init", None) and name[:-2] not in UNSUPERVISED:
-                    yield _original(f"{name} table", make().fit(_table(X), y), _table(X), y)
+            out[name] = cache(partial(_original, name, make, X, y))
+            if not hasattr(model, "taps") and not getattr(model, "init", None) and name[:-2] not in UNSUPERVISED:
+                out[f"{name} table"] = cache(partial(_original, f"{name} table", make, _table(X), y))
+    return out
 
 
 def forgeries(original: Original) -> Iterator[tuple[str, Callable[[], Forgery]]]:
@@ -251,7 +254,8 @@ def uses(X: Any, y: Any, path: Path) -> dict[str, Callable[[Any], Any]]:
 def sample(share: float, seed: int, every: bool = False) -> Iterator[tuple[Original, str, Callable[[], Forgery]]]:
     """Give a share of all forgeries, drawn at random."""
     rng = np.random.default_rng(seed)
-    for original in originals(every):
+    for kept in originals(every).values():
+        original = kept()
         for name, make in forgeries(original):
             if rng.random() < share:
                 yield original, name, make
@@ -263,9 +267,10 @@ def _table(X: Any) -> Any:
     return pd.DataFrame({"a": X[:, 0], "kind": np.array(["x", "y", "z"])[np.arange(len(X)) % 3], "b": X[:, 1]})
 
 
-def _original(name: str, model: Any, X: Any, y: Any) -> Original:
-    with tempfile.TemporaryDirectory() as folder:
-        save(model, Path(folder) / "model")
+def _original(name: str, make: Callable[[], Any], X: Any, y: Any) -> Original:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        save(make().fit(X, y), Path(folder) / "model")
         head, tensors = container.read(Path(folder) / "model")
     head = {key: value for key, value in head.items() if key != "data"}
     return Original(name, head, dict(sorted(tensors.items())), (X, y))

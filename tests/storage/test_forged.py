@@ -43,9 +43,12 @@ X = np.random.default_rng(0).normal(size=(40, 3))
 Y = X @ [1.0, -2.0, 0.5]
 
 
-@pytest.fixture(params=list(originals()), ids=lambda original: original.name)
+ORIGINALS = originals()
+
+
+@pytest.fixture(params=ORIGINALS)
 def original(request: pytest.FixtureRequest) -> Original:
-    return request.param
+    return ORIGINALS[request.param]()
 
 
 def test_a_forged_file_loads_and_works_or_is_refused(original: Original, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from adaline.sources.tables import source as table_module
 from adaline.sums import ranks
 from adaline.systems import SYSTEMS, UNSUPERVISED, OnlineSystem
 
-FEWER, MORE = 60_000, 180_000
+FEWER, MORE, BLOCK = 20_000, 60_000, 2048
 GROWTH = 2.0  # bytes a row: a quarter of one number
 
 HOLDS = {
@@ -47,7 +48,7 @@ def streaming(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Let no table be held in memory, not even decoded, blocks and samples be small, and one thread read them."""
     monkeypatch.setattr(batches, "free_memory", lambda: 0.0)
     monkeypatch.setattr(table_module, "KEPT", 0)
-    monkeypatch.setattr(table_module, "block_rows", lambda features: 4096)
+    monkeypatch.setattr(table_module, "block_rows", lambda features: BLOCK)
     for module, name in ((choose, "LEAST_SAMPLE"), (problem, "TYPICAL"), (starts, "SAMPLE"), (ranks, "MOST")):
         monkeypatch.setattr(module, name, 128)
     adaline.set_threads(1)
@@ -57,6 +58,14 @@ def streaming(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def table(folder: Path, rows: int) -> pd.DataFrame:
     """Return rows of numbers, labels, weights and groups, also written to t.parquet."""
+    frame, content = drawn(rows)
+    (folder / "t.parquet").write_bytes(content)
+    return frame.copy()
+
+
+@cache
+def drawn(rows: int) -> tuple[pd.DataFrame, bytes]:
+    """Return a table, and its file."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(rows, 3)) + 6.0 * rng.integers(0, 2, rows)[:, None]
     noise = rng.standard_t(2, size=rows)
@@ -64,8 +73,7 @@ def table(folder: Path, rows: int) -> pd.DataFrame:
     frame["label"] = np.where(x[:, 0] + noise > 3.0, "yes", "no")
     frame["times"] = rng.integers(1, 3, rows).astype(float)
     frame["group"], frame["place"] = rng.integers(0, 9, rows), rng.choice(["here", "there", "far"], rows)
-    frame.to_parquet(folder / "t.parquet", row_group_size=4096)
-    return frame
+    return frame, frame.to_parquet(row_group_size=BLOCK)
 
 
 def peak_of(cls: type[Any], settings: dict[str, Any], folder: Path) -> int:

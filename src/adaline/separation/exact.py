@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from functools import cache
 from itertools import count
 from math import gcd, isqrt, lcm
 from typing import Any, NamedTuple
@@ -156,9 +157,13 @@ def complement(rows: Whole, dimension: int) -> Complement:
 
 def primes() -> Iterator[int]:
     """Return primes below 2^25, the largest first: all but finitely many serve any system."""
-    for p in range(LARGEST - 1, 2, -2):
-        if all(p % q for q in range(3, isqrt(p) + 1, 2)):
-            yield p
+    return filter(_is_prime, range(LARGEST - 1, 2, -2))
+
+
+@cache
+def _is_prime(p: int) -> bool:
+    """Whether an odd number is prime; few are ever asked for, and these often."""
+    return all(p % q for q in range(3, isqrt(p) + 1, 2))
 
 
 def pivots(rows: Whole, p: int) -> tuple[list[int], list[int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -29,15 +30,15 @@ def model_bytes(rng: Random, folder: Path) -> None:
 
 
 @cache
-def files() -> list[Original]:
-    """Return the files of all systems in every setting, once a process."""
-    return list(originals(every=True))
+def files() -> list[Callable[[], Original]]:
+    """Return functions that make the files of all systems in every setting, each once a process."""
+    return list(originals(every=True).values())
 
 
 @target
 def model_fields(rng: Random, folder: Path) -> None:
     """Change one to three stored values of a model file: it is refused, or every use of the model works."""
-    original = one_of(rng, files())
+    original = one_of(rng, files())()
     forged, what = altered(rng, original), ""
     for _ in range(int(rng.integers(0, 3))):
         forged, what = altered(rng, forged), f"{what}{forged.what}, "

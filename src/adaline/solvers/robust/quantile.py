@@ -216,37 +216,45 @@ def _gap(
 
 
 def _follow(a: Array, t: Array, level: float, theta: Array) -> Vertex:
-    """Return a solution by the interior point method."""
-    d, s = np.full(len(t), 1.0 - level), np.full(len(t), level)
+    """Return a solution by the interior point method: d and 1 - d, times how far rows lie below and above, go to 0."""
+    share = np.repeat([[1.0 - level], [level]], len(t), axis=1)
     r = t - a @ theta
     size = float(np.abs(r).mean()) or 1.0
     r = r + np.where(np.abs(r) < 1e-3 * size, 1e-3 * size, 0.0)
-    below, above = np.maximum(-r, 0.0) + 1e-3 * size, np.maximum(r, 0.0) + 1e-3 * size
+    slack = np.maximum([-r, r], 0.0) + 1e-3 * size
     best, stalled, steps = np.inf, 0, 0
     while steps < MOST:
-        gap = float(below @ d + above @ s)
+        gap = float(np.vdot(slack, share))
         stalled = stalled + 1 if gap > 0.9 * best else 0
-        if gap <= ENOUGH * len(t) * float(np.median(above + below)):
+        if _is_rounding(gap, slack):
             break
         if stalled == STALLED and gap > STUCK * float(np.abs(t - a @ theta).sum()):
             return _simplex(a, t, level, theta)
         if stalled == STALLED:
             break
         best = min(best, gap)
-        moved = _step(a, t, theta, d, s, below, above)
+        moved = _step(a, t, theta, share, slack)
         if moved is None:
             break
-        theta, d, s, below, above = moved
+        theta, share, slack = moved
         steps += 1
-    return _onto_plane(a, t, theta, d, s, steps)
+    return _onto_plane(a, t, theta, *share, steps)
 
 
-@np.errstate(all="ignore")  # where many rows tie, d and s underflow; what is not finite is refused at the end
-def _step(
-    a: Array, t: Array, theta: Array, d: Array, s: Array, below: Array, above: Array
-) -> tuple[Array, Array, Array, Array, Array] | None:
-    """Take a predictor and a corrector step; None where rounding leaves no direction."""
-    q = 1.0 / (below / d + above / s)
+def _is_rounding(gap: float, slack: Array) -> bool:
+    """Whether a gap is rounding beside the median residual; that is at most twice the mean, which is known sooner."""
+    n = slack.shape[1]
+    return gap <= 2 * ENOUGH * float(slack.sum()) and gap <= ENOUGH * n * float(np.median(slack.sum(axis=0)))
+
+
+@np.errstate(all="ignore")  # where many rows tie, shares underflow; what is not finite is refused at the end
+def _step(a: Array, t: Array, theta: Array, share: Array, slack: Array) -> tuple[Array, Array, Array] | None:
+    """Take a predictor and a corrector step; None where rounding leaves no direction.
+
+    `share` and `slack` are (2, n): d and 1 - d, and how far rows lie below and above.
+    """
+    ratio, away = slack / share, t - a @ theta
+    q = 1.0 / (ratio[0] + ratio[1])
     gram = np.zeros((a.shape[1], a.shape[1]))
     for first in range(0, len(a), CHUNK):
         rows = a[first : first + CHUNK]
@@ -255,27 +263,30 @@ def _step(
     if failed:
         return None
 
-    def direction(push: Array) -> tuple[Array, Array, Array, Array, Array]:
-        """Solve for the step where complementarity changes by push = (that of d, that of s)."""
-        lean = away - (push[1] / s - push[0] / d)
+    def direction(lean: Array) -> tuple[Array, Array]:
+        """Return the steps of theta and of d where d leans as it does."""
         turn = lapack.dpotrs(root, a.T @ (q * lean))[0]
-        dd = q * (lean - a @ turn)
-        return turn, dd, -dd, push[0] / d - below - below / d * dd, push[1] / s - above + above / s * dd
+        return turn, q * (lean - a @ turn)
 
     def reach(v: Array, dv: Array) -> float:
-        return min(1.0, BACK * float(np.where(dv < 0, -v / dv, np.inf).min()))
+        """Return the share of a step that leaves all of v above zero."""
+        steepest = float(np.fmin.reduce(dv / v, axis=None))
+        return min(1.0, -BACK / steepest) if steepest < 0 else 1.0
 
-    away, zero = t - a @ theta, np.zeros((2, len(t)))
-    turn, dd, ds, db, da = direction(zero)
-    primal, dual = min(reach(d, dd), reach(s, ds)), min(reach(below, db), reach(above, da))
-    gap = float(below @ d + above @ s)
-    left = float((below + dual * db) @ (d + primal * dd) + (above + dual * da) @ (s + primal * ds))
-    mu = gap * (left / gap) ** 3 / (2 * len(t))
-    turn, dd, ds, db, da = direction(np.stack([mu - dd * db, mu - ds * da]))
-    primal, dual = min(reach(d, dd), reach(s, ds)), min(reach(below, db), reach(above, da))
+    dd = direction(away)[1]
+    more = np.stack([dd, -dd])
+    move = -slack - ratio * more
+    gap = float(np.vdot(slack, share))
+    left = float(np.vdot(slack + reach(slack, move) * move, share + reach(share, more) * more))
+    mu = gap * (left / gap) ** 3 / (2 * slack.shape[1])
+    push = (mu - more * move) / share  # complementarity is to change by its product with share
+    turn, dd = direction(away - (push[1] - push[0]))
+    more = np.stack([dd, -dd])
+    move = push - slack - ratio * more
     if not (np.isfinite(turn).all() and np.isfinite(dd).all()):
         return None
-    return theta + dual * turn, d + primal * dd, s + primal * ds, below + dual * db, above + dual * da
+    dual = reach(slack, move)
+    return theta + dual * turn, share + reach(share, more) * more, slack + dual * move
 
 
 def _simplex(a: Array, t: Array, level: float, theta: Array) -> Vertex:
