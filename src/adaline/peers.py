@@ -1,4 +1,4 @@
-"""Names of parameters in other packages, and what they are called here, for messages about unknown parameters.
+"""Names of parameters and systems in other packages, and what they are called here, for messages about unknown ones.
 
 The packages are scikit-learn, statsmodels, R, glmnet, Keras, river and padasip.
 """
@@ -151,6 +151,39 @@ PATH_NOTES: dict[str, str] = {
     **dict.fromkeys(("alphas", "Cs"), "is l1='auto' here, which makes a path of its own, by points and ratio"),
 }
 """The same for systems that have `mix`, where penalties make a path."""
+
+
+OUR_SYSTEMS: dict[str, tuple[str, ...]] = {
+    "LinearRegression": ("lm", "ols", "wls", "lstsq", "leastsquares"),
+    "Ridge": ("ridgecv", "bayesianridge", "ridgeregression"),
+    "ElasticNet": ("lasso", "lassocv", "lassolars", "elasticnetcv", "glmnet"),
+    "LogisticRegression": ("logit", "logistic", "logisticregressioncv", "softmax", "multinom", "mnlogit"),
+    "LogisticRegression(solver='online')": ("sgdclassifier", "vw"),
+    "LMS": ("sgd", "sgdregressor", "widrowhoff"),
+    "GeneralizedLinear": ("glm", "gamma", "tweedieregressor", "gammaregressor", "negativebinomial"),
+    "GeneralizedLinear(loss='poisson')": ("poisson", "poissonregressor"),
+    "OrdinalRegression": ("polr", "orderedmodel"),
+    "RobustRegression": ("huber", "huberregressor", "rlm", "ransacregressor", "theilsenregressor"),
+    "RobustRegression(loss='quantile')": ("quantile", "quantileregressor", "quantreg", "rq"),
+    "GaussianClassifier": ("lda", "lineardiscriminantanalysis"),
+    "GaussianClassifier(covariance='full')": ("qda", "quadraticdiscriminantanalysis"),
+    "GaussianClassifier(covariance='diag')": ("gaussiannb", "naivebayes"),
+    "AdaptiveFilter": ("rls", "nlms", "filterlms", "filterrls"),
+}
+"""Systems, and what they are called elsewhere: lower case, letters alone."""
+
+
+def our_system(name: str) -> str:
+    """Return what a system of another package is called here; "" where it is not known.
+
+    Examples
+    --------
+    >>> from adaline.peers import our_system
+    >>> our_system("Lasso"), our_system("naive_bayes"), our_system("RandomForest")
+    ('ElasticNet', "GaussianClassifier(covariance='diag')", '')
+    """
+    plain = "".join(filter(str.isalpha, name.lower()))
+    return next((ours for ours, names in OUR_SYSTEMS.items() if plain in names), "")
 
 
 def by_name(owner: str, names: Sequence[str], given: Sequence[Any]) -> str:

@@ -39,9 +39,15 @@ def data(tmp_path: Path) -> Path:
     ("words", "said"),
     [
         (["fit", "nowhere.csv", "-t", "y"], "there is no file nowhere.csv"),
-        (["fit", "penguins"], "--target COLUMN"),
+        (["fit", "date.csv", "-t", "y"], "Did you mean data.csv?"),
+        (["fit", "penguin", "-t", "y"], "Did you mean penguins?"),
+        (["fit", "nowhere/x.csv", "-t", "y"], "There is no folder nowhere either."),
+        (["fit", "https://x.org/data.csv", "-t", "y"], "download it first"),
+        (["fit", "penguins"], "--target COLUMN, or --formula 'target ~ columns'. Columns of penguins: species, island"),
         (["fit", "penguins", "-t", "bodymass"], "Did you mean 'body_mass_g'?"),
         (["fit", "penguins", "-t", "species", "-s", "Gausian"], "Did you mean GaussianClassifier?"),
+        (["fit", "penguins", "-t", "year", "-s", "Lasso"], "It is ElasticNet here."),
+        (["fit", "penguins", "-t", "year", "-s", "kmeans"], "adaline.KMeans().fit(X)"),
         (["fit", "penguins", "-t", "species", "--set", "cov=1"], "There are: covariance, priors, shrinkage"),
         (["fit", "penguins", "-t", "species", "--set", "covariance"], "key=value"),
         (["fit", "penguins", "-t", "species", "-s", "Ridge"], "use a classifier"),
@@ -71,6 +77,21 @@ def test_help_and_version_are_no_mistakes(shell: Shell) -> None:
     for name in ("fit", "predict", "compare", "summary", "update", "merge", "export", "systems", "selftest"):
         assert f"  {name} " in shell.good("-h").out
         assert f"Usage: adaline {name}" in shell.good(name, "--help").out
+
+
+@pytest.mark.parametrize(
+    ("missing", "words", "said"),
+    [
+        ("typer", ["fit", "penguins"], "the command line needs more packages: pip install 'adaline[app]'"),
+        ("starlette", ["serve", "."], "this command needs more packages: pip install 'adaline[serve]'"),
+    ],
+)
+def test_without_a_package_the_extra_is_named(missing: str, words: list[str], said: str) -> None:
+    code = f"import sys; sys.modules[{missing!r}] = None; from adaline.cli import main; sys.exit(main({words}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=ENVIRONMENT)
+    assert done.returncode == 2
+    assert done.stderr.rstrip().endswith(said)
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_help_imports_nothing_that_is_slow() -> None:

@@ -18,9 +18,10 @@ from sklearn.preprocessing import StandardScaler
 import adaline
 from adaline import errors
 from adaline.basis import BASES
+from adaline.cli.open import read_settings, split_call
 from adaline.construction import checks_of, configured
 from adaline.errors import AdalineError, AdalineWarning, InvalidParameter
-from adaline.peers import NOTES, OUR_NAMES
+from adaline.peers import NOTES, OUR_NAMES, OUR_SYSTEMS
 from adaline.systems import SYSTEMS, UNSUPERVISED
 from tests.systems.cases import data
 
@@ -225,6 +226,15 @@ def test_every_name_that_is_told_exists() -> None:
     ours = {name for cls in [*EVERY.values(), *BASES.values()] for name in cls._get_param_names()}
     assert {name for names in OUR_NAMES.values() for name in names} <= ours
     assert not [name for name, names in OUR_NAMES.items() if name in names and name not in NOTES]
+
+
+def test_every_system_that_is_told_can_be_had_and_has_a_name_of_its_own() -> None:
+    for ours in OUR_SYSTEMS:
+        name, settings = split_call(ours)
+        SYSTEMS[name](**read_settings(name, settings))
+    elsewhere = [name for names in OUR_SYSTEMS.values() for name in names]
+    assert len(elsewhere) == len(set(elsewhere))
+    assert not {name.lower() for name in EVERY} & set(elsewhere)
 
 
 def test_own_errors_of_a_constructor_stay_as_they_are() -> None:

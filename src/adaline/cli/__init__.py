@@ -7,7 +7,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-import typer
+try:
+    import typer
+except ModuleNotFoundError:  # the script of an installation without extras comes here first
+    print("adaline: the command line needs more packages: pip install 'adaline[app]'", file=sys.stderr)
+    raise SystemExit(2) from None
 
 from adaline.cli import commands
 from adaline.cli.app import app, call

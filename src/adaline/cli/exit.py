@@ -25,6 +25,7 @@ from adaline.wording import visible
 DONE, FAULT, MISTAKE, INTERRUPTED, UNREAD, TERMINATED = 0, 1, 2, 130, 141, 143
 
 QUIET = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning, ImportWarning)
+EXTRAS = {"serve": ("msgspec", "starlette", "uvicorn", "httptools"), "onnx": ("onnx",), "gpu": ("torch", "triton")}
 OPTIONS = "|".join([*TABLE_OPTIONS, "interval", "level", "folds", "seed", "systems", "task"])
 
 
@@ -139,7 +140,9 @@ def _failed(error: Exception) -> int:
         where = f"{error.filename}: " if error.filename is not None else ""
         return _say(f"{where}{error.strerror or error}", MISTAKE)
     if isinstance(error, ModuleNotFoundError) and not (error.name or "").startswith("adaline"):
-        return _say(f"{error}; the command line needs more packages: pip install 'adaline[app]'", MISTAKE)
+        package = (error.name or "").partition(".")[0]
+        extra = next((extra for extra, names in EXTRAS.items() if package in names), "app")
+        return _say(f"{error}; this command needs more packages: pip install 'adaline[{extra}]'", MISTAKE)
     if isinstance(error, MemoryError):
         return _say(f"out of memory: {error}. Use fewer columns.", MISTAKE)
     what = f"{type(error).__name__}: {error}"

@@ -32,7 +32,7 @@ from adaline.sources.tables.pipes import Pipe, is_pipe, pipe_title
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.source import KEPT
 from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
-from adaline.sources.tables.spec import TableSpec, check_column, names_of, read_spec
+from adaline.sources.tables.spec import TableSpec, check_column, names_of, read_spec, shown_columns
 from adaline.sources.tables.sql import quoted
 from adaline.wording import counted
 
@@ -102,7 +102,7 @@ class DataRequest:
         ['--missing drop', "missing='drop'"]
         """
         if self.shell:
-            return f"--{name} {value}".rstrip()
+            return f"--{name} {shlex.quote(value) if value else value}".rstrip()
         return f"{name}={value!r}" if value else name
 
     def call(self, spec: TableSpec) -> str:
@@ -169,12 +169,13 @@ def open_data(request: DataRequest, trusting: bool = False, named: bool = False)
             f"{request.title} holds sparse rows, without names of columns to describe: fit a system to them, as in "
             f"adaline fit {request.title} --system LogisticRegression"
         )
-    if spec.target is None and spec.formula is None:
-        column, formula = request.option("target", "COLUMN"), request.option("formula", "target ~ columns")
-        raise InvalidParameter(f"say what to predict: {column}, or {formula}")
     if isinstance(spec.target, tuple):
         raise InvalidParameter(f"target must be one column, got {list(spec.target)}: open_table takes several")
     relation = Relation(request.data, request.table).with_texts(spec.whole)
+    if spec.target is None and spec.formula is None:
+        column, formula = request.option("target", "COLUMN"), request.option("formula", "target ~ columns")
+        there = shown_columns(relation)
+        raise InvalidParameter(f"say what to predict: {column}, or {formula}. Columns of {relation.title}: {there}")
     parts = None if request.cluster is None else FileParts(engine_of(request.cluster), relation)
     spec = read_spec(relation, spec)
     left_out: dict[str, str] = {}

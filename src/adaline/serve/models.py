@@ -291,7 +291,8 @@ def serve_models(given: Any, options: LearnOptions) -> dict[str, ServedModel]:
     else:
         found["model"] = (given, None, {})
     if not found:
-        raise InvalidParameter(f"there is no model in {given}: name a model file, or a folder of *.adaline files")
+        shown = ", ".join(map(str, given)) if isinstance(given, Sequence) and not isinstance(given, str) else given
+        raise InvalidParameter(f"there is no model in {shown}: name a model file, or a folder of *.adaline files")
     several = _names_several(given)
     if options.journal is not None:
         _refuse_other_layout(options.journal, several)

@@ -225,7 +225,7 @@ def _opened(path: Any) -> Iterator[BinaryIO]:
     except ModelFileError:
         raise
     except FileNotFoundError:
-        raise ModelFileError(f"{_shown(path)}: there is no such file") from None
+        raise ModelFileError(f"{_shown(path)}: there is no such file; adaline.save and adaline fit -o write one") from None
     except IsADirectoryError:
         raise ModelFileError(f"{_shown(path)} is a folder: give the name of a model file") from None
     except (OSError, ValueError, MemoryError) as error:
@@ -239,7 +239,7 @@ def _at_once(name: str, flags: int) -> int:
 
 def _head(file: BinaryIO, path: Any) -> tuple[dict[str, Any], int]:
     """Return the header, checked, and the length of the file that it promises."""
-    foreign = "Model files are written by adaline.save."
+    foreign = "Model files are written by adaline.save and adaline fit -o; the command line takes them before the rows."
     size = os.fstat(file.fileno()).st_size
     start = file.read(9)
     length = int.from_bytes(start[:8], "little")

@@ -110,7 +110,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> load("nowhere.adaline")
     Traceback (most recent call last):
         ...
-    adaline.errors.ModelFileError: nowhere.adaline: there is no such file
+    adaline.errors.ModelFileError: nowhere.adaline: there is no such file; adaline.save and adaline fit -o write one
     """
     head, tensors = read(path)
     cls = _system(path, head)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
+from adaline import peers
 from adaline.errors import InvalidParameter
 from adaline.lazy import Registry
 
@@ -23,8 +26,12 @@ def system_name(named: str) -> str:
     names = {name.lower(): name for name in SYSTEMS}
     if named.lower() in names:
         return names[named.lower()]
-    import difflib
-
-    near = difflib.get_close_matches(named.lower(), names, n=1, cutoff=0.5)
-    meant = f" Did you mean {names[near[0]]}?" if near else ""
+    for name in UNSUPERVISED:
+        if named.lower() == name.lower():
+            raise InvalidParameter(f"{name} learns without a target, from Python alone: adaline.{name}().fit(X)")
+    meant = ""
+    if elsewhere := peers.our_system(named):
+        meant = f" It is {elsewhere} here."
+    elif near := get_close_matches(named.lower(), names, n=1, cutoff=0.5):
+        meant = f" Did you mean {names[near[0]]}?"
     raise InvalidParameter(f"there is no system {named!r}.{meant} There are: {', '.join(SYSTEMS)}")

@@ -601,7 +601,8 @@ def _not_plain(relation: Relation, name: str, numeric: int, present: int) -> str
         return f"column {name!r} holds numbers as text: turn them into numbers, or name it in categories= to code them"
     value = shorten(str(not_plain[0][0]), 40)
     if numeric > MOSTLY * present:
-        count = f" ({present - numeric:,} such value(s))" if numeric < present else ""
+        others = present - numeric
+        count = f" ({others:,} such value{'s' * (others > 1)})" if others else ""
         return f"column {name!r} holds numbers, but also {value!r}{count}: {advice}"
     return (
         f"column {name!r} holds numbers written as {value!r}: write them plainly, as 1234.5, without signs for "

@@ -9,6 +9,7 @@ import re
 import zlib
 from collections.abc import Iterable
 from concurrent.futures import Future
+from difflib import get_close_matches
 from glob import glob, has_magic
 from pathlib import Path
 from threading import Thread
@@ -49,7 +50,22 @@ def expand_glob(name: str) -> list[str]:
     if os.path.exists(name):
         raise UnreadableTable(f"{name} is neither a file nor a folder: copy what it holds into a file first")
     shown = name if len(name) <= 200 else f"{name[:200]}..."
-    raise UnreadableTable(f"there is no file {shown}; bundled data sets: {', '.join(datasets.names())}")
+    if "://" in name:
+        raise UnreadableTable(f"there is no file {shown}: nothing is fetched from addresses, download it first")
+    raise UnreadableTable(
+        f"there is no file {shown}.{_similar_file(name)} Bundled data sets: {', '.join(datasets.names())}"
+    )
+
+
+def _similar_file(name: str) -> str:
+    """Return a sentence with the file of the same folder, or the bundled data set, whose name is most like this one."""
+    folder = os.path.dirname(name)
+    try:
+        there = os.listdir(folder or ".")
+    except (OSError, ValueError):
+        return "" if os.path.isdir(folder) or not folder else f" There is no folder {folder[:200]} either."
+    near = get_close_matches(os.path.basename(name)[:200], [*there[:10_000], *datasets.names()], n=1)
+    return f" Did you mean {os.path.join(folder, near[0]) if near[0] in there else near[0]}?" if near else ""
 
 
 def check_name(name: str) -> None:

@@ -246,13 +246,17 @@ def _ambiguous(relation: Relation, name: str) -> bool:
     return latest is not None and latest <= 12
 
 
+def shown_columns(relation: Relation) -> str:
+    """Return the names of the first columns, as a message shows them."""
+    return shorten(", ".join(list(relation.schema)[:20]), 200) + ", ..." * (len(relation.schema) > 20)
+
+
 def check_column(relation: Relation, name: str, argument: str) -> None:
     """Refuse a name that is no column, naming a similar one and those there are."""
     if name in relation.schema:
         return
     near = difflib.get_close_matches(str(name), relation.schema, n=1)
-    shown = shorten(", ".join(list(relation.schema)[:20]), 200)
-    shown += ", ..." if len(relation.schema) > 20 else ""
+    shown = shown_columns(relation)
     meant = f" Did you mean {near[0]!r}?" if near else ""
     if all(re.fullmatch(r"[-+.\deE]+", column) for column in relation.schema):
         meant = " Its first line seems to hold numbers, not names: put a line of column names before it."

@@ -161,8 +161,8 @@ def _check_number(relation: Relation, name: str) -> None:
         )
     if relation.kind(name) not in ("number", "boolean"):
         raise InvalidData(
-            f"the target {name!r} holds {relation.schema[name]}, not numbers. A regression needs numbers as targets; "
-            "use a classifier"
+            f"the target {name!r} holds texts, not numbers. A regression needs numbers as targets; "
+            "use a classifier, such as LogisticRegression"
         )
 
 
