@@ -133,25 +133,32 @@ class DirectRows:
         if len(row) != len(self.columns):
             return None
         try:
-            values = self._values_of(row) if type(row) is dict else row
-            out = values if self.in_order else [0.0] * self.width
-            if self.in_order and not NUMBER_TYPES.issuperset(map(type, values)):
+            values: Any = self._values_of(row) if type(row) is dict else row
+            if not self.in_order:
+                values = self._numbers_of(values)
+            elif not NUMBER_TYPES.issuperset(map(type, values)):
                 return None
-            for column, value in () if self.in_order else zip(self.columns, values, strict=True):
-                kind = type(value)
-                if column.levels:
-                    level = None if kind is bool else column.levels.get(value)
-                    if level is None:
-                        return None
-                    if level:
-                        out[column.first + level - 1] = 1.0
-                elif kind in NUMBER_TYPES if column.kind == "number" else kind is bool:
-                    out[column.first] = value
-                else:
-                    return None
-            return as_coded(np.array([out], dtype=np.float64)) if all(map(isfinite, out)) else None
+            known = values is not None and all(map(isfinite, values))
+            return as_coded(np.array([values], dtype=np.float64)) if known else None
         except (KeyError, OverflowError, TypeError):
             return None
+
+    def _numbers_of(self, values: Sequence[Any]) -> list[float] | None:
+        """Return the columns of X of the values of a row; None where some are not of their column."""
+        out = [0.0] * self.width
+        for column, value in zip(self.columns, values, strict=True):
+            kind = type(value)
+            if column.levels:
+                level = None if kind is bool else column.levels.get(value)
+                if level is None:
+                    return None
+                if level:
+                    out[column.first + level - 1] = 1.0
+            elif kind in NUMBER_TYPES if column.kind == "number" else kind is bool:
+                out[column.first] = value
+            else:
+                return None
+        return out
 
     def _listed(self, rows: list[Any]) -> Array | None:
         """Return X of rows that are dicts, or lists."""
@@ -210,6 +217,10 @@ def _put_levels(x: Array, column: PlainColumn, codes: Any) -> None:
     x[at, column.first + codes[at] - 1] = 1.0
 
 
+def _is_double(level: Any) -> bool:
+    return type(level) in (int, float) and abs(level) <= EXACT
+
+
 def _plain(coding: Coding, factors: tuple[Any, ...], first: int) -> PlainColumn | None:
     """Return the plain column that a term is; None where it is more than that."""
     if len(factors) != 1 or factors[0].column is None or factors[0].text != factors[0].column or factors[0].full:
@@ -217,8 +228,7 @@ def _plain(coding: Coding, factors: tuple[Any, ...], first: int) -> PlainColumn 
     column: Column = coding.column(factors[0].column, factors[0].category)
     if column.gaps or column.kind not in ("number", "boolean", "category"):
         return None
-    whole = all(type(level) in (int, float) and abs(level) <= EXACT for level in column.levels)
-    if column.has_levels and not (column.of_texts or whole):
+    if column.has_levels and not (column.of_texts or all(map(_is_double, column.levels))):
         return None
     levels = {level: k for k, level in enumerate(column.levels)}
     known = pa.array(column.levels, pa.string() if column.of_texts else pa.float64()) if levels else None

@@ -915,7 +915,7 @@ def _decoded(models: Mapping[str, _LearningModel], given: Any, layout: RowLayout
 
 def _together(items: Sequence[_Submission]) -> list[_Submission]:
     """Return submissions, those of numbers that come one after the other as one."""
-    out = []
+    out: list[_Submission] = []
     for (_, apart), run in groupby(items, lambda item: (id(item.layout), item.decoded is not None)):
         some = list(run)
         if not apart and len(some) > 1:
@@ -934,5 +934,6 @@ def _batches(items: Sequence[_Submission]) -> list[Any]:
         some = list(run)
         layout, given = some[0].layout, [item.given for item in some]
         batches = [layout.batch_of_numbers(one) if isinstance(one, np.ndarray) else one for one in given]
-        out += pa.Table.from_batches(batches).combine_chunks().to_batches() if layout.by_rows else batches
+        joins = layout.by_rows and len(batches) > 1
+        out += pa.Table.from_batches(batches).combine_chunks().to_batches() if joins else batches
     return out

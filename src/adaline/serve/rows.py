@@ -441,7 +441,7 @@ def columns_within(model: Any, x: Any) -> Iterator[Any]:
 
 
 def _is_learnable(size: Array) -> NDArray[np.bool_]:
-    return (size <= LARGEST) & ((size >= SMALLEST) | (size == 0.0))
+    return np.asarray((size <= LARGEST) & ((size >= SMALLEST) | (size == 0.0)))
 
 
 def _raw_columns(coding: Coding) -> tuple[RowColumn, ...]:

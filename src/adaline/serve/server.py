@@ -22,6 +22,7 @@ from adaline.errors import InvalidParameter
 from adaline.serve.application import app
 
 KEEP_ALIVE = 75  # seconds that a connection may be idle
+GARBAGE = 5_000  # objects after which cycles are looked for, which takes less than a millisecond
 LAST_REQUESTS = 30  # seconds that requests have to end once the service is told to
 
 
@@ -101,9 +102,12 @@ def serve(service: Any, sockets: list[socket.socket], address: Address, line: st
         print(line, flush=True)
     gc.collect()
     gc.freeze()  # what is there now stays: no request waits while it is looked through
+    seldom = gc.get_threshold()  # of the command line, by which cycles that requests leave would take tens of MiB
+    gc.set_threshold(GARBAGE)
     try:
         server.run(sockets)
     finally:
+        gc.set_threshold(*seldom)
         gc.unfreeze()
         for one, handler in before.items():
             signal.signal(one, handler)
