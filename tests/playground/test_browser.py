@@ -626,6 +626,15 @@ def test_residuals_and_margins_agree_with_the_numbers(visitor: Visitor) -> None:
         assert here == pytest.approx(distances.min(), abs=1e-6)
 
 
+def test_the_curves_of_two_systems_have_one_axis(visitor: Visitor) -> None:
+    """The perceptron counts rows, the pocket epochs: both are shown by epochs, and the pocket's error never rises."""
+    visitor.open("#scene=pocket&step=2")
+    rows, _, epochs, _ = visitor.page.evaluate("playground.curveLines.map(one => one.x.at(-1))")
+    assert rows == epochs == 40
+    own = [one for one in visitor.page.evaluate("playground.curveLines[2].y") if one is not None]
+    assert np.all(np.diff(own) <= 0)
+
+
 def test_two_systems_are_carried_away_together(visitor: Visitor) -> None:
     page = visitor.open("#scene=too-correct")
     page.locator("#code-card > summary").click()

@@ -505,6 +505,15 @@ def test_scenes_have_what_the_page_and_others_read() -> None:
             assert ("options" in step) == (step.get("question", {}).get("kind") == "choice")
 
 
+def test_the_pocket_of_its_scene_never_gets_worse() -> None:
+    scene = next(one for one in scenes() if one["id"] == "pocket")
+    state = states(scene)[1]
+    answer = Session().answer({"id": 1, "type": "fit", **board_of(state), "model": state["rival"]})
+    own = [one for one in answer["curve"]["own"] if one is not None]
+    assert np.all(np.diff(own) <= 0)
+    assert own[-1] < own[0]
+
+
 def test_lectures_all_have_scenes() -> None:
     assert {one["lecture"] for one in scenes()} == {"S0", "S1", "S2", "S3", "S4"}
 

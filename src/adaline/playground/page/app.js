@@ -547,12 +547,20 @@ class App {
       if (!fitted || fitted.positions.length < 2) return;
       if (slot && this.slots[0].fitted?.positions.length > 1 && this.slots[0].fitted.curve.what !== fitted.curve.what) return;
       const both = this.slots[1].fitted ? ` · ${this.state[slot ? "rival" : "model"].system}` : "";
-      lines.push({ name: `${t("line training")}${both}`, x: fitted.positions, y: fitted.curve.own });
-      if (fitted.curve.fresh) lines.push({ name: `${t("line fresh")}${both}`, x: fitted.positions, y: fitted.curve.fresh });
+      lines.push({ name: `${t("line training")}${both}`, x: this.places(fitted), y: fitted.curve.own });
+      if (fitted.curve.fresh) lines.push({ name: `${t("line fresh")}${both}`, x: this.places(fitted), y: fitted.curve.fresh });
     });
     box.hidden = !lines.length || this.alone.has(this.state.instrument?.name);
     this.curveLines = lines;
     if (lines.length) this.drawCurve();
+  }
+
+  // Where the moments of a fit are on the axis of the curve: rows count as epochs beside a system that has epochs.
+  places(fitted) {
+    const units = new Set(this.slots.map((one) => one.fitted?.unit));
+    this.curveUnit = units.has("row") && units.has("epoch") ? "epoch" : fitted.unit;
+    const rows = this.curveUnit === "epoch" && fitted.unit === "row" ? Math.max(1, this.state.points.length) : 1;
+    return fitted.positions.map((one) => one / rows);
   }
 
   drawCurve() {
@@ -560,7 +568,8 @@ class App {
     if (!first || !this.curveLines?.length) return;
     this.curveDrawn = performance.now();
     const what = t(`number ${first.curve.what}`);
-    lineChart($("curve"), { x: first.positions, lines: this.curveLines, log: "", mark: null }, { title: t("error-curve", { what }), x: t(`unit ${first.unit}`) }, first.positions[Math.min(this.moment, first.positions.length - 1)]);
+    const x = this.places(first);
+    lineChart($("curve"), { x, lines: this.curveLines, log: "", mark: null }, { title: t("error-curve", { what }), x: t(`unit ${this.curveUnit}`) }, x[Math.min(this.moment, x.length - 1)]);
   }
 
   async measure() {
