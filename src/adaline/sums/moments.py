@@ -35,7 +35,6 @@ ROUNDING = 2.0**-53
 SUM_ROUNDING = 8 * ROUNDING  # of one block's sum of squares, panels and blocks added pairwise
 PANEL_ROWS = 96  # of the native kernel
 PIECE = 2**26  # numbers copied at a time where rows must be shifted, scaled or weighted
-MANY = 64  # columns from which the products of a library are faster than a kernel that needs one read
 ORDINARY = 300  # exponent up to which a column is scaled by one factor
 BATCH_ROWS, BATCH_COLUMNS = 2**12, 32  # rows to one matrix product on a device, and rows a column at least
 
@@ -238,27 +237,10 @@ def plain_product(block: Block) -> Array:
     x = xp.astype(block.x, xp.float64, copy=False)
     ones = xp.ones((block.rows, 1), dtype=xp.float64, device=x.device)
     rest = xp.concat([to_device_of(x, block.t), ones], axis=1)
-    square = batched_product(x, x)
-    cross, corner = _fused_cross(x, rest) or (batched_product(x, rest), batched_product(rest, rest))
-    cross, corner = host(cross), host(corner)
-    return np.block([[host(square), cross], [cross.T, corner]])
-
-
-def _fused_cross(x: Any, rest: Any) -> tuple[Array, Array] | None:
-    """Return x'[t 1] and [t 1]'[t 1] of rows on a CUDA device with one target in one read; None where it cannot be.
-
-    They are the slopes of 1/2 (z - t)^2 and its value where all weights are zero, for the two targets t and 1.
-    """
-    fused, d = fused_kernels(x), x.shape[1]
-    if fused is None or rest.shape[1] != 2:
-        return None
-    nowhere = (np.zeros((2, 1 + d)), np.ones(d), np.zeros(d))
-    found = fused.objective(x, rest, None, "squared", 0.0, *nowhere, "none", near=True)
-    if found is None:
-        return None
-    value, gradient = found[:2]
-    total = -gradient[0, 0]
-    return -gradient[:, 1:].T, np.array([[2 * value[0], total], [total, 2 * value[1]]])
+    cross = batched_product(x, rest)
+    above = xp.concat([batched_product(x, x), cross], axis=1)
+    below = xp.concat([xp.matrix_transpose(cross), batched_product(rest, rest)], axis=1)
+    return host(xp.concat([above, below], axis=0))
 
 
 def batched_product(a: Any, b: Any) -> Any:
@@ -326,22 +308,18 @@ def fill_fused(moments: Moments, block: Block) -> bool:
     W = sum w, sum w z, S = sum w (z - mean)(z - mean)', as `fill_reference` does, by a kernel of `adaline.fused`.
     """
     fused = fused_kernels(block.x)
-    if fused is None or block.rows == 0:
+    if fused is None or block.rows == 0 or moments.columns >= fused.WIDEST_PRODUCT:
         return False
     t = to_device_of(block.x, block.t)
     own = None if block.weight is None else to_device_of(block.x, block.weight)
     weight = float(block.rows if own is None else namespace(own).sum(own))
     if weight == 0:
         return False
-    shift, exponent, mild = pilot(block, moments.centred)
-    if mild and own is None and block.chosen is None and moments.columns >= MANY:
-        shift, exponent = np.zeros((2, moments.columns))
-        product = plain_product(block)
-    elif np.abs(exponent).max(initial=0.0) > ORDINARY:
+    shift, exponent, _ = pilot(block, moments.centred)
+    if np.abs(exponent).max(initial=0.0) > ORDINARY:
         return False
-    else:
-        product = fused.moments(block.x, t, own, block.chosen, shift, np.exp2(-exponent))
-    if product is None or not np.isfinite(product).all():
+    product = fused.moments(block.x, t, own, block.chosen, shift, np.exp2(-exponent))
+    if not np.isfinite(product).all():
         return False
     in_order = 0 if moments.centred else block.rows // PANEL_ROWS // 2
     _settle(moments, (block.rows, weight), shift, exponent, product, in_order)
