@@ -7,14 +7,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 from adaline import datasets
 from adaline.arrays import Array
 from adaline.comparison.compare import Comparison, compare_table
 from adaline.comparison.table import Table
-from adaline.systems import SYSTEMS
 
 
 def numbers(seed: int = 0, n: int = 200, d: int = 4, noise: float = 1.0) -> tuple[Array, Array]:
@@ -42,16 +40,6 @@ def bundled(name: str, target: str | None = None, columns: list[int] | None = No
     kept = list(range(data.X.shape[1])) if columns is None else columns
     names = [data.feature_names[j] for j in kept]
     return Table.of(data.X[:, kept], data.y, names=names, target=data.target_name, source=name)
-
-
-def nothing_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every system fail at once, for tests about which of them are tried."""
-
-    def fail(*_: Any, **__: Any) -> None:
-        raise ValueError
-
-    for system in SYSTEMS.values():
-        monkeypatch.setattr(system, "fit", fail)
 
 
 @cache
