@@ -10,6 +10,7 @@ import argparse
 import cProfile
 import gc
 import io
+import os
 import platform
 import pstats
 import time
@@ -77,16 +78,18 @@ certificate, each of which reads X once.
 What stops the rest:
 
 - A fused pass: the latency of small tiles, of which a program has one at a time, and of the loss between two products;
-  at 20 columns also what a call takes by itself. Rows of float32 are converted for products in float64, whose work is
-  then the limit.
+  and what a call takes by itself, a tenth of a pass over 50 columns. Rows of float32 are converted for products in
+  float64, whose work is then the limit.
 - Matrices of second derivatives and moments: products of float64 by tensor cores at 40 to 60 % of the rate of a large
-  product, as a tile of rows is multiplied by itself once.
-- Fits: small problems on the host between the passes, and the trips there and back (20 to 40 us each); a sample of the
-  rows, to which the same machine is fitted first, takes about as long as three passes.
-- `KMeans`: differences to the nearest centre are computed twice, once by products and once exactly.
-- `GaussianMixture`: a product for each component and pass, of rows that are copied.
-- Rows on the host: the first pass copies them to page-locked buffers, at what the threads of the host reach; later ones
-  read their own pages, at the rate of the bus.
+  product, as a tile of rows is multiplied by itself once; of more than 63 columns rows are also stored and read again
+  for second derivatives.
+- Fits: small problems on the host between the passes, and the trips there and back; a sample of the rows, to which the
+  same machine is fitted first, takes about as long as three passes. The share of a fit varies with the processor of the
+  host: on others with the same device logistic regression took up to 30 ms, and Poisson regression 41 ms.
+- `KMeans`: the two nearest centres are compared by exact differences, as rounding of the products could decide.
+- `GaussianMixture`: responsibilities are stored, and moments read rows once for each component.
+- Rows on the host: the first pass also locks the pages of the array (20 to 50 GB/s); pages of a machine whose memory
+  is slow to lock are copied to buffers instead.
 """
 
 
@@ -201,13 +204,17 @@ def streamed(torch: Any) -> Iterator[Measured]:
             remark = f"{size / seconds / 1e9:.1f} GB/s"
             yield Measured(f"{number} pass over {name}", seconds, size / bus, asked, remark)
         del source
-        start = time.perf_counter()
-        model = adaline.LogisticRegression(tol=1e-6).fit(adaline.open_table(x, target=y, device="cuda"))
-        seconds, passes = time.perf_counter() - start, model.certificate_.passes
-        yield Measured(f"LogisticRegression, {name}", seconds, passes * size / bus, "", f"{passes} passes")
-        start = time.perf_counter()
-        adaline.LogisticRegression(tol=1e-6).fit(x, y)
-        yield Measured("the same without the device", time.perf_counter() - start, 0, "", "16 cores")
+        fitted: list[Any] = []
+
+        def on_device(x: Any = x, y: Any = y, fitted: list[Any] = fitted) -> None:
+            fitted.append(adaline.LogisticRegression(tol=1e-6).fit(adaline.open_table(x, target=y, device="cuda")))
+
+        seconds = best(torch, on_device, 2)
+        passes = fitted[-1].certificate_.passes
+        remark = f"{passes} passes; pages locked and unlocked"
+        yield Measured(f"LogisticRegression, {name}", seconds, passes * size / bus, "", remark)
+        alone = best(torch, lambda x=x, y=y: adaline.LogisticRegression(tol=1e-6).fit(x, y), 2)
+        yield Measured("the same without the device", alone, 0, "", f"{os.cpu_count()} cores")
 
 
 def problems(torch: Any) -> dict[str, Callable[[], tuple[Callable[[], Any], str]]]:
@@ -358,6 +365,48 @@ def peers(torch: Any) -> Iterator[Measured]:
     yield Measured("torch LBFGS with autograd, logistic", best(torch, logistic, 2), 0, "", "10,000,000 x 50")
 
 
+def other_peers(torch: Any) -> Iterator[Measured]:
+    """Measure what users of jax and cupy would write: Newton's method, and normal equations."""
+    rows = Rows(torch, 10_000_000, 50)
+    y, labels = rows.amounts(), rows.classes().double()
+    os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
+
+    def by_jax() -> Callable[[], Any]:
+        import jax
+
+        jax.config.update("jax_enable_x64", True)
+        x, t = (jax.numpy.from_dlpack(part) for part in (rows.x, labels))
+
+        @jax.jit
+        def step(w: Any) -> Any:
+            p = jax.nn.sigmoid(x @ w[1:] + w[0])
+            q = p * (1 - p)
+            g = jax.numpy.concatenate([(p - t).sum()[None], (p - t) @ x])
+            edge, inner = q @ x, (x * q[:, None]).T @ x
+            h = jax.numpy.block([[q.sum()[None, None], edge[None]], [edge[:, None], inner]])
+            return w - jax.numpy.linalg.solve(h, g)
+
+        def fit() -> None:
+            w = jax.numpy.zeros(51)
+            for _ in range(6):
+                w = step(w)
+            w.block_until_ready()
+
+        return fit
+
+    def by_cupy() -> Callable[[], Any]:
+        import cupy
+
+        x, t = (cupy.from_dlpack(part) for part in (rows.x, y))
+        return lambda: cupy.linalg.solve(x.T @ x, x.T @ t).get()
+
+    for name, make in (("jax, Newton for logistic, 6 steps", by_jax), ("cupy, normal equations", by_cupy)):
+        try:
+            yield Measured(name, best(torch, make(), 2), 0, "", "10,000,000 x 50")
+        except Exception as error:  # a peer that is not there, or fails
+            yield Measured(name, float("nan"), 0, "", f"fails: {type(error).__name__}: {str(error)[:80]}")
+
+
 def profiled(torch: Any, name: str) -> str:
     """Return where the time of a fit goes, by functions."""
     work, _ = problems(torch)[name]()
@@ -401,7 +450,7 @@ def main() -> None:
     ]
     top = limits(torch)
     parts = [fits(torch, options.only, options.repeats, top)]
-    parts = parts if options.only else [passes(torch, top), *parts, streamed(torch), peers(torch)]
+    parts = parts if options.only else [passes(torch, top), *parts, streamed(torch), peers(torch), other_peers(torch)]
     for one in chain.from_iterable(parts):
         lines.append(one.line())
         print(lines[-1], flush=True)

@@ -817,8 +817,8 @@ def clusters(
     out = torch.empty((programs, width + side * width), dtype=torch.float64, device=x.device)
     index = torch.empty(rows, dtype=torch.int32, device=x.device) if marked else None
     squares = torch.empty(rows, dtype=torch.float64, device=x.device) if marked else None
-    given = (x, x if weight is None else weight, _sent(numbers, x), out)
-    given = (*given, *((index, squares) if marked else (x, x)), rows)
+    marks = (index, squares) if marked else (x, x)
+    given = (x, x if weight is None else weight, _sent(numbers, x), out, *marks, rows)
     with _device(x):
         _launch(clusters_kernel, (programs,), given, tile, x, weight, K=k, WIDTH=width, MARKED=marked)
         sums = out.sum(dim=0).cpu().numpy()

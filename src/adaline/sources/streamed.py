@@ -120,7 +120,7 @@ class _Place:
         import torch
 
         self.torch, self.device, self.locks = torch, device, locks
-        self.lane = torch.cuda.Stream(device) if device.type == "cuda" else None
+        self.lane: Any = torch.cuda.Stream(device) if device.type == "cuda" else None
         self.rooms: dict[Any, Any] = {}
         self.copied: Any = None
         self.used: Any = None
