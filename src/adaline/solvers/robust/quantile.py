@@ -238,7 +238,7 @@ def _follow(a: Array, t: Array, level: float, theta: Array) -> Vertex:
             break
         theta, share, slack = moved
         steps += 1
-    return _onto_plane(a, t, theta, *share, steps)
+    return _onto_plane(a, t, theta, share[0], share[1], steps)
 
 
 def _is_rounding(gap: float, slack: Array) -> bool:
