@@ -40,7 +40,8 @@ def fixed_effects(settings: Settings) -> Section:
 
 
 def _table(kind: str, frame: Any, contenders: dict[str, Callable[[], Any]]) -> Table:
-    found = race(contenders, rounds=5)
+    able, failed = _tried(contenders)
+    found = race(able, rounds=5)
     ours = found[OURS].result
     lines = []
     for name, one in found.items():
@@ -50,10 +51,24 @@ def _table(kind: str, frame: Any, contenders: dict[str, Callable[[], Any]]) -> T
         digits = f"{ours.certificate_.digits:.1f} certified" if own else f"{-np.log10(max(away, 1e-16)):.1f} found"
         times = "-" if own else ratio(one.seconds / found[OURS].seconds)
         lines.append((name, seconds(one.seconds), times, digits, str(one.runs)))
+    lines += [(name, "gives up", "-", "-", "1") for name in failed]
     levels = " and ".join(str(frame[name].nunique()) for name in ("worker", "firm"))
     return Table(
         f"{kind}: {len(frame)} rows, 3 columns, {levels} levels", ("", "time", "ratio", "digits", "best of"), lines
     )
+
+
+def _tried(contenders: dict[str, Callable[[], Any]]) -> tuple[dict[str, Callable[[], Any]], list[str]]:
+    """Run each contender once; return those that came to an end, and the names of those whose demeaner gave up."""
+    able, failed = {}, []
+    for name, run in contenders.items():
+        try:
+            run()
+            able[name] = run
+        except ValueError as error:
+            print(f"  {name}: {error}", file=sys.stderr)
+            failed.append(name)
+    return able, failed
 
 
 def _least_squares(frame: Any) -> dict[str, Callable[[], Any]]:
@@ -140,7 +155,8 @@ _TEXT = """
 `LinearRegression().fit(open_table(frame, absorb=["worker", "firm"]))` and `GeneralizedLinear(loss="poisson")`, opening
 included, beside `pyfixest.feols` and `fepois` with classical errors, for each of its demeaners, at its own tolerances,
 from the same pandas frame. The digits of pyfixest are those that its worst coefficient shares with ours. Workers that
-seldom move hang together by few rows. Then Parquet files of ten times the rows and levels, and of nearly as many levels
+seldom move hang together by few rows; a demeaner that does not come to an end there within its own limit of iterations
+gives up. Then Parquet files of ten times the rows and levels, and of nearly as many levels
 as rows: by how much the fit raises the peak of a process above what libraries take.
 """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 NAMED = 2**16  # columns of X up to which their names are kept; those of more are made when they are asked for
@@ -20,6 +20,9 @@ class MadeNames(Sequence[str]):
         if isinstance(k, slice):
             return tuple(self[i] for i in range(*k.indices(len(self))))
         return self._name(range(len(self))[k])
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self._name, range(len(self)))
 
 
 class NumberedNames(MadeNames):

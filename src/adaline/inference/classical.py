@@ -97,7 +97,7 @@ def infer(
     if absorbed is not None:
         within, r_squared = r_squared, 1.0 - float(fit.rss[k]) / absorbed.total if absorbed.total > 0 else math.nan
     likely = freedom > 0.5 and squares > 0  # otherwise sigma goes to zero, and the likelihood beyond all bounds
-    spread = np.log(squares / n) + 2 * np.log(fit.unit[k]) if likely else np.nan
+    spread = math.log(squares / n) + 2 * math.log(fit.unit[k]) if likely else math.nan
     likelihood = -0.5 * n * (LOG_2PI + spread + 1.0)
     likelihood += 0.5 * sample.log_weight
     return Inference(
@@ -113,7 +113,7 @@ def infer(
         f_p_value=float(scipy.special.fdtrc(model, f_freedom, f)) if f_freedom > 0.5 and model > 0 else np.nan,
         log_likelihood=float(likelihood),
         aic=float(2 * p - 2 * likelihood),
-        bic=float(np.log(n) * p - 2 * likelihood),
+        bic=float(math.log(n) * p - 2 * likelihood),
     )
 
 
