@@ -205,6 +205,7 @@ $(VENV)/.installed: $(VENV)/.run
 	@echo "== development: tests, linters, peers"
 	$(PIP) install --quiet --upgrade 'pip>=25.1'
 	$(PIP) install --quiet --no-compile --group dev
+	$(PIP) install --quiet --no-compile --group device || echo "   without torch: the tests of devices are left out"
 	@touch $@
 
 $(SANITIZED)/.installed: $(VENV)/.installed $(shell find src -name '*.py' -o -name '*.pyi')
