@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from adaline.playground.traces import ITERATIONS, Trace
 PER_LINE = 8
 BOARD = "from adaline.playground.boards import Board"
 IMPORT = re.compile(r"from (\S+) import (.+)")
-Chart = tuple[str, dict[str, Any]]  # an instrument and its settings
+Chart = tuple[str, Mapping[str, Any]]  # an instrument and its settings
 
 
 def as_python(trace: Trace, moment: int, rival: tuple[Trace, int] | None = None, chart: Chart | None = None) -> str:

@@ -106,6 +106,7 @@ def ridge(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dic
     scaled = (phi - phi.mean(axis=0)) / phi.std(axis=0)
     values = np.linalg.eigvalsh(scaled.T @ scaled)[::-1]
     best = None if other is None else float(penalties[int(np.argmin(other))])
+    lines: list[dict[str, Any]]
     match settings.get("show", "errors"):
         case "damping":
             lines = [
