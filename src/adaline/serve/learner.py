@@ -929,7 +929,7 @@ def _batches(items: Sequence[_Submission]) -> list[Any]:
     """Return the rows of submissions as record batches, those one after the other together where cuts change no bit."""
     import pyarrow as pa
 
-    out = []
+    out: list[Any] = []
     for _, run in groupby(items, lambda item: id(item.layout)):
         some = list(run)
         layout, given = some[0].layout, [item.given for item in some]
