@@ -225,7 +225,9 @@ def _opened(path: Any) -> Iterator[BinaryIO]:
     except ModelFileError:
         raise
     except FileNotFoundError:
-        raise ModelFileError(f"{_shown(path)}: there is no such file; adaline.save and adaline fit -o write one") from None
+        raise ModelFileError(
+            f"{_shown(path)}: there is no such file; adaline.save and adaline fit -o write one"
+        ) from None
     except IsADirectoryError:
         raise ModelFileError(f"{_shown(path)} is a folder: give the name of a model file") from None
     except (OSError, ValueError, MemoryError) as error:
