@@ -56,6 +56,7 @@ def data(tmp_path: Path) -> Path:
         (["fit", "penguins", "-t", "year", "-o", "."], "it is a folder"),
         (["fit", "penguins", "-t", "year", "--missing", "perhaps"], "'perhaps' is not one of"),
         (["fit"], "Missing argument 'DATA'. Try 'adaline fit --help'"),
+        (["fit", "penguins", "-t", "year", "--drop", "sex", "island"], "several names are one word, with commas: a,b."),
         (["exprt"], "Did you mean 'export'? Try 'adaline --help'."),
         (["foo"], "No such command 'foo'"),
         (["--foo"], "No such option: --foo"),

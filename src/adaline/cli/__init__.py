@@ -48,6 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageError as error:
         where = error.ctx.command_path if error.ctx is not None else "adaline"
         message = " ".join(error.format_message().replace("Value error, ", "").split())
+        if "unexpected extra argument" in message:
+            message += "; several names are one word, with commas: a,b"
         if message:
             end = "" if message.endswith((".", "?", "!")) else "."
             print(f"adaline: {visible(message)}{end} Try '{where} --help'.", file=sys.stderr)
