@@ -123,7 +123,7 @@ def nearest_beside(block: Block, centres: Centres) -> tuple[Any, Any]:
     fused = fused_kernels(block.x)
     found = None if fused is None else fused.clusters(block.x, None, *_flat(centres), marked=True)
     if found is not None:
-        return found[1:]
+        return found[1], found[2]
     squares = distances(block, centres)
     xp = namespace(squares)
     return xp.astype(xp.argmin(squares, axis=1), xp.int32), xp.min(squares, axis=1)

@@ -145,7 +145,7 @@ class TableSource(Source):
         return cast(tuple[str, ...], self.coding.names)
 
     @property
-    def device(self) -> Any:  # type: ignore[override]
+    def device(self) -> Any:
         """The device that rows are sent to, or None."""
         return self.relation.device
 
