@@ -12,6 +12,7 @@ import sys
 import threading
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import thread as executors
 from pathlib import Path
 from typing import Any
 
@@ -215,25 +216,12 @@ def test_a_page_that_goes_away_while_it_is_answered_harms_nothing(url: str) -> N
     assert talk(url, {"id": 1, "type": "systems"})[0]["type"] == "systems"
 
 
-LEAVING = """
-import json, time
-from websockets.sync.client import connect
-import adaline
-from adaline.playground.boards import Recipe
-
-points = Recipe("gaussians", 2000, 1.0, 1).board().points.tolist()
-model = {"system": "Pocket", "settings": {"epochs": 300}}
-with connect(adaline.play().url.replace("http", "ws") + "ws") as page:
-    page.send(json.dumps({"id": 1, "type": "fit", "task": "classes", "points": points, "model": model}))
-    time.sleep(0.15)
-"""
-
-
-def test_a_program_ends_while_a_page_is_answered() -> None:
-    """A long fit is under way in a kernel as the interpreter ends: it ends too, and nothing is aborted."""
-    source = str(Path(adaline.__file__).parents[1])
-    left = subprocess.run([sys.executable, "-c", LEAVING], env={**os.environ, "PYTHONPATH": source}, timeout=60)
-    assert left.returncode == 0
+def test_the_end_of_a_program_waits_for_the_threads_that_compute(url: str) -> None:
+    """A thread that ends with the interpreter inside a kernel aborts the program: these are joined before that."""
+    talk(url, {"id": 1, "type": "systems"})
+    computing = [one for one in threading.enumerate() if one.name.startswith("adaline-play_")]
+    assert computing
+    assert set(computing) <= set(executors._threads_queues)  # which concurrent.futures joins at the end
 
 
 def test_the_command_prints_its_address_and_ends_by_an_interrupt() -> None:
