@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
-from adaline import peers
 from adaline.errors import InvalidParameter
 from adaline.lazy import Registry
 
@@ -29,6 +26,10 @@ def system_name(named: str) -> str:
     for name in UNSUPERVISED:
         if named.lower() == name.lower():
             raise InvalidParameter(f"{name} learns without a target, from Python alone: adaline.{name}().fit(X)")
+    from difflib import get_close_matches
+
+    from adaline import peers
+
     meant = ""
     if elsewhere := peers.our_system(named):
         meant = f" It is {elsewhere} here."
