@@ -522,6 +522,7 @@ class Meter:
         assert all_of_it < 16
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "system"), [("gaussians", "Perceptron"), ("line", "LMS")])
 def test_five_hundred_points_are_drawn_within_a_frame(visitor: Visitor, kind: str, system: str) -> None:
     """A system learns, and a point is dragged: each frame takes less than 16 ms of the page's processor time."""

@@ -125,7 +125,7 @@ def nearest_beside(block: Block, centres: Centres) -> tuple[Any, Any]:
     if found is not None:
         return found[1], found[2]
     squares = distances(block, centres)
-    xp = namespace(squares)
+    xp: Any = namespace(squares)
     return xp.astype(xp.argmin(squares, axis=1), xp.int32), xp.min(squares, axis=1)
 
 
