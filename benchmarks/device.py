@@ -46,7 +46,8 @@ class Measured(NamedTuple):
     def line(self) -> str:
         """Return it as a line of the table."""
         share = f"{100 * self.least / self.seconds:.0f} %" if self.least else ""
-        return f"| {self.name} | {1e3 * self.seconds:.2f} ms | {share} | {self.asked} | {self.remark} |"
+        time = "-" if self.seconds != self.seconds else f"{1e3 * self.seconds:.2f} ms"
+        return f"| {self.name} | {time} | {share} | {self.asked} | {self.remark.replace('`', '')} |"
 
 
 def limits(torch: Any) -> Limits:
