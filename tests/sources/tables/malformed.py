@@ -1235,7 +1235,7 @@ frame("pandas, text target", lambda: pandas(c=WORDS), fit=([A, B, Y], WORDS), ta
 frame("pandas, target misspelt", lambda: pandas(price=Y), "Did you mean 'price'", target="prize")
 frame("pandas, target by number", pandas, "no column 2", target=2)
 frame("a series", lambda: pd.Series(A), "cannot open Series")
-frame("an array", lambda: np.ones((3, 3)), "cannot open ndarray")
+frame("an array", lambda: np.ones((3, 3)), "target of an array is an array of numbers")
 frame("a dictionary", lambda: {"a": A, "b": B, "y": Y})
 frame("polars, lazy", lambda: pl.LazyFrame({"a": A, "b": B, "y": Y}))
 frame("polars, gaps", lambda: pl.DataFrame({"a": [1, None, 3], "y": [1.0, 2.0, 3.0]}), r"'a' \(1\)")
