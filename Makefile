@@ -26,6 +26,8 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 NATIVE := $(wildcard CMakeLists.txt native/* native/*/*)
 FUZZ_SECONDS ?= 600
 KILLS  ?= 1000
+# For Triton's interpreter in the tests; where the index has a build of torch without CUDA, that is the one.
+TORCH  ?= torch==2.13.0 triton==3.7.1
 SECONDS ?= 60
 
 export PYTHONUTF8 := 1
@@ -205,7 +207,7 @@ $(VENV)/.installed: $(VENV)/.run
 	@echo "== development: tests, linters, peers"
 	$(PIP) install --quiet --upgrade 'pip>=25.1'
 	$(PIP) install --quiet --no-compile --group dev
-	$(PIP) install --quiet --no-compile --group device || echo "   without torch: the tests of devices are left out"
+	$(PIP) install --quiet --no-compile $(TORCH) || echo "   without torch: the tests of devices are left out"
 	@touch $@
 
 $(SANITIZED)/.installed: $(VENV)/.installed $(shell find src -name '*.py' -o -name '*.pyi')
