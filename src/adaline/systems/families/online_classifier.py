@@ -89,7 +89,7 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         state = self.__dict__
         core: Any = state["_scan"]._native if "_scan" in state else None  # `Scan.take` is a call more
         plain = core is not None and state["_standard"] is None and "basis_" not in state
-        if plain and self.class_weight is None and core.take(x, self._target(y), state["_names"]):
+        if plain and self.class_weight is None and core.take(x, target_of(y, state["_targets"]), state["_names"]):
             return self
         with lock_of(self):
             if "_scan" not in self.__dict__:
