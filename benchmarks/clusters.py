@@ -27,7 +27,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
@@ -169,6 +169,7 @@ def run_dask(bench: Bench) -> None:
     """Measure our fits on Dask, and count the bytes that come to this process."""
     with dask_client(bench.threads) as client, counted_bytes() as sent:
         bench.measure(ours(bench.files, DASK, client))
+        bench.measure(ours(bench.files, f"{DASK}, held", client, held=True))
     if sent.passes:
         bench.keep("bytes", value=[sent.bytes / sent.passes, sent.passes])
 
@@ -369,16 +370,26 @@ def counted_bytes() -> Iterator[Sent]:
 # Contenders.
 
 
-def ours(data: Any, label: str, cluster: Any) -> Contenders:
-    """Return fits of ours to files or a data frame, opening included."""
-    for name, make in scale_model.systems().items():
+def ours(data: Any, label: str, cluster: Any, held: bool = False) -> Contenders:
+    """Return fits of ours to files or a data frame, opening included unless the rows are held."""
+    for problem, make in scale_model.systems().items():
 
-        def run(name: str = name, make: Callable[[], Any] = make) -> Array:
-            table = adaline.open_table(data, target=TARGETS[name], features=NAMES, progress=False, cluster=cluster)
-            model = make().fit(table)
-            return model.cluster_centers_ if name == KMEANS else theta_of(model.intercept_, model.coef_)
+        def opened(problem: str = problem) -> Any:
+            return adaline.open_table(data, target=TARGETS[problem], features=NAMES, progress=False, cluster=cluster)
 
-        yield name, label, lambda run=run: nullcontext(run)
+        @contextmanager
+        def ready(
+            problem: str = problem, make: Callable[[], Any] = make, opened: Callable[[], Any] = opened
+        ) -> Iterator[Contender]:
+            before = opened() if held else None
+
+            def run() -> Array:
+                model = make().fit(opened() if before is None else before)
+                return model.cluster_centers_ if problem == KMEANS else theta_of(model.intercept_, model.coef_)
+
+            yield run
+
+        yield problem, label, ready
 
 
 def theta_of(intercept: Any, coef: Any) -> Array:
