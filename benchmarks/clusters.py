@@ -200,7 +200,8 @@ def run_exact(bench: Bench) -> None:
     """Solve the problems by Newton's method in NumPy."""
     for problem in bench.problems:
         if problem != KMEANS and problem not in bench.measured().get("exact", {}):
-            bench.keep("exact", problem, value=exact(problem, bench.files).tolist())
+            near = bench.runs(problem).get(DASK)
+            bench.keep("exact", problem, value=exact(problem, bench.files, near and near.theta).tolist())
             say(f"{problem}: solved")
 
 
@@ -529,10 +530,15 @@ def blocks(folder: str, target: str | None) -> Iterator[tuple[Array, Array]]:
         yield x, np.zeros(len(x)) if target is None else table[target].to_numpy()
 
 
-def exact(problem: str, folder: str) -> Array:
-    """Return the coefficients by Newton's method in NumPy, until a step changes nothing, (K, 1 + D)."""
+def exact(problem: str, folder: str, near: Array | None) -> Array:
+    """Return the coefficients by Newton's method in NumPy, until a step changes nothing, (K, 1 + D).
+
+    Where it starts saves steps: near the coefficients of a fit, if there is one.
+    """
     machines = scale_model.CLASSES - 1 if problem == SOFTMAX else 1
     theta = np.zeros((machines, 1 + COLUMNS))
+    if near is not None:
+        theta += near[1:] - near[0] if problem == SOFTMAX else near
     for _ in range(30):
         gradient, hessian = np.zeros(theta.size), np.zeros((theta.size, theta.size))
         for a, y in blocks(folder, TARGETS[problem]):
@@ -540,9 +546,10 @@ def exact(problem: str, folder: str) -> Array:
             wanted = (y[:, None] == np.arange(1, 1 + machines)).astype(float) if problem == SOFTMAX else y[:, None]
             gradient += ((wanted - mean).T @ a).ravel()
             for j in range(machines):
-                for k in range(machines):
-                    own = (slice(j * (1 + COLUMNS), (j + 1) * (1 + COLUMNS)), slice(k * (1 + COLUMNS), None))
-                    hessian[own][:, : 1 + COLUMNS] += a.T @ (curvature(j, k)[:, None] * a)
+                for k in range(j + 1):
+                    own = [slice(i * (1 + COLUMNS), (i + 1) * (1 + COLUMNS)) for i in (j, k)]
+                    hessian[own[0], own[1]] += a.T @ (curvature(j, k)[:, None] * a)
+        hessian = np.tril(hessian) + np.tril(hessian, -1).T
         step = np.linalg.solve(hessian, gradient).reshape(theta.shape)
         theta += step
         if np.abs(step).max() < 1e-14 * np.abs(theta).max():
