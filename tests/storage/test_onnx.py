@@ -31,7 +31,7 @@ QUADRATIC = ("GaussianClassifier", {"covariance": "full"})
 def run(path: Path, X: Any, dtype: str) -> dict[str, Any]:
     """Return the outputs by name."""
     options = ort.SessionOptions()
-    options.log_severity_level = 3
+    options.log_severity_level, options.intra_op_num_threads = 3, 1
     session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     outputs = session.run(None, {"X": np.asarray(X).astype(dtype)})
     return dict(zip([output.name for output in session.get_outputs()], outputs, strict=True))
