@@ -96,6 +96,7 @@ def request(body: bytes, kind: str = JSON, model: str = "line", **headers: str) 
 
 LINE = b'{"rows": [{"a": 1.5, "kind": "low"}]}'
 TWO = b'{"rows": [{"kind": "high", "a": -3}, {"a": 2.5e-3, "kind": "low"}]}'
+CHUNKED = {"content-length": "", "transfer-encoding": "chunked"}
 BODIES = {
     "one": (request(LINE), 0),
     "two": (request(TWO), 0),
@@ -129,11 +130,11 @@ BODIES = {
     "expected": (request(LINE, expect="100-continue"), 1),
     "the last": (request(LINE, connection="close"), 1),
     "of old": (request(LINE).replace(b"HTTP/1.1", b"HTTP/1.0"), 1),
-    "chunked": (request(b"25\r\n" + LINE + b"\r\n0\r\n\r\n", **{"content-length": "", "transfer-encoding": "chunked"}), 0),
+    "chunked": (request(b"25\r\n%s\r\n0\r\n\r\n" % LINE, **CHUNKED), 0),
     "a query": (request(LINE).replace(b"predict", b"predict?level=0.5"), 1),
     "another method": (request(LINE).replace(b"POST", b"PUT"), 1),
     "another model": (request(LINE, model="none"), 1),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")

@@ -157,7 +157,7 @@ class ServiceProtocol(HttpToolsProtocol):
     """
 
     _parts: list[bytes] | None = None  # the body of a request that may be answered at once, as far as it was read
-    _first = False  # whether no request of what has arrived was answered at once: other connections come before a second
+    _first = False  # whether none of what arrived was answered at once yet: other connections come before a second
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin a connection."""
