@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,26 @@ OURS, FASTAPI, MLFLOW, RIVER = "adaline", "FastAPI + scikit-learn", "MLflow", "R
 NAMES = [f"x{k}" for k in range(10)]
 JSON, ARROW = "application/json", "application/vnd.apache.arrow.stream"
 PORT = 18_765
+WRK = shutil.which("wrk")
+SCRIPT = """
+wrk.method = "POST"
+wrk.headers["Content-Type"] = "%s"
+local bodies, last = {}, 0
+for k = 0, %d do
+  local file = io.open("%s/" .. k .. ".body", "rb")
+  bodies[k] = file:read("*all")
+  file:close()
+end
+request = function()
+  last = (last + 1) %% (#bodies + 1)
+  return wrk.format(nil, nil, nil, bodies[last])
+end
+done = function(summary, latency)
+  local e = summary.errors
+  io.write(string.format("[%%d, %%.6f, %%.6f, %%.6f, %%d]\\n", summary.requests, summary.duration / 1e6,
+    latency:percentile(50) / 1e6, latency:percentile(99) / 1e6, e.connect + e.read + e.write + e.status + e.timeout))
+end
+"""
 
 
 @dataclass(frozen=True)
@@ -54,12 +75,23 @@ class Found:
     processor: float
 
 
+@dataclass(frozen=True)
+class Client:
+    """What a client counted: requests, seconds, and the median and the 99th percentile of the latency in seconds."""
+
+    count: int
+    seconds: float
+    median: float
+    slowest: float
+
+
 @benchmark("serve")
 def serve(settings: Settings) -> Section:
     """Predictions and learning over HTTP, on the loopback."""
     versions = ", ".join(f"{name} {version(name)}" for name in ("fastapi", "mlflow-skinny", "river", "uvicorn"))
     text = (
-        "Client and server share the machine: a client of asyncio with connections that are kept, at most 64 of them. "
+        f"Client and server share the machine: the client is {'wrk' if WRK else 'one of asyncio'}, with connections "
+        "that are kept, at most 64 of them. "
         "One process a server, 10 columns; latencies are the median and the 99th percentile. Processor time is that of "
         "the server, which a busy machine changes less. A row that adaline has acknowledged is on the disk (SQLite, "
         f"synchronous=FULL) and learned; River's is in memory. {versions}."
@@ -101,8 +133,8 @@ def _table(caption: str, cases: list[tuple[str, str, Load]], settings: Settings)
         with _served(name) as process:
             for k, (what, its_name, load) in enumerate(cases):
                 if its_name == name:
-                    asyncio.run(_sent(process, load, min(duration, 1.0)))  # until it is warm
-                    one = asyncio.run(_sent(process, load, duration))
+                    _sent(process, load, min(duration, 1.0))  # until it is warm
+                    one = _sent(process, load, duration)
                     times = [f"{1000 * seconds:.2f} ms" for seconds in (one.median, one.slowest)]
                     rates = [f"{one.rate:,.0f}", f"{one.rate * load.rows:,.0f}"]
                     found[k] = [f"{what}: {name}", *rates, *times, f"{1e6 * one.processor:,.0f} us"]
@@ -110,15 +142,38 @@ def _table(caption: str, cases: list[tuple[str, str, Load]], settings: Settings)
     return Table(caption, columns, [found[k] for k in range(len(cases))])
 
 
-async def _sent(process: subprocess.Popen[bytes], load: Load, duration: float) -> Found:
+def _sent(process: subprocess.Popen[bytes], load: Load, duration: float) -> Found:
     """Send what there is for some seconds, and return how that went."""
-    latencies: list[float] = []
     server = psutil.Process(process.pid)
-    before, began = sum(server.cpu_times()[:2]), time.perf_counter()
+    before = sum(server.cpu_times()[:2])
+    client = _by_wrk(load, duration) if WRK else asyncio.run(_by_asyncio(load, duration))
+    used = sum(server.cpu_times()[:2]) - before
+    return Found(client.count / client.seconds, client.median, client.slowest, used / client.count)
+
+
+def _by_wrk(load: Load, duration: float) -> Client:
+    """Let wrk send the bodies in turn, by a script that reads them from files and prints what it found as JSON."""
+    with tempfile.TemporaryDirectory() as folder:
+        for k, body in enumerate(load.bodies):
+            Path(folder, f"{k}.body").write_bytes(body)
+        script = Path(folder, "script.lua")
+        script.write_text(SCRIPT % (load.kind, len(load.bodies) - 1, folder))
+        command = [str(WRK), "-t1", f"-c{load.clients}", f"-d{max(duration, 1.0):.0f}s", "--timeout", "10s"]
+        command += ["-s", str(script), f"http://127.0.0.1:{PORT}{load.path}"]
+        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    count, seconds, median, slowest, errors = json.loads(told.splitlines()[-1])
+    if errors or not count:
+        raise RuntimeError(f"{load.path}: {errors} of {count} requests failed")
+    return Client(count, seconds, median, slowest)
+
+
+async def _by_asyncio(load: Load, duration: float) -> Client:
+    """Send the bodies from this process, where there is no wrk."""
+    latencies: list[float] = []
+    began = time.perf_counter()
     await asyncio.gather(*(_client(load, k, began + duration, latencies) for k in range(load.clients)))
-    passed, used = time.perf_counter() - began, sum(server.cpu_times()[:2]) - before
-    median, slowest = np.quantile(latencies, [0.5, 0.99]).tolist()
-    return Found(len(latencies) / passed, median, slowest, used / len(latencies))
+    passed = time.perf_counter() - began
+    return Client(len(latencies), passed, *np.quantile(latencies, [0.5, 0.99]).tolist())
 
 
 async def _client(load: Load, first: int, until: float, latencies: list[float]) -> None:

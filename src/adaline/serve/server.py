@@ -23,6 +23,7 @@ from adaline.serve.application import app
 
 KEEP_ALIVE = 75  # seconds that a connection may be idle
 GARBAGE = 5_000  # objects after which cycles are looked for, which takes less than a millisecond
+LONGEST, PATIENCE = 2**19, 0.02  # bytes and seconds that a request may take to arrive to be answered at once
 LAST_REQUESTS = 30  # seconds that requests have to end once the service is told to
 
 
@@ -151,12 +152,13 @@ class JoinedWrites:
 class ServiceProtocol(HttpToolsProtocol):
     """HTTP as uvicorn speaks it by httptools, each answer in one piece, and some of them at once.
 
-    A request for predictions that has arrived whole is answered as soon as it is read, where the application can
-    (`Application.at_once`). All others go the way of ASGI: what does not arrive at once, is not kept alive, came
+    A request for predictions that arrives whole, or nearly so, is answered as soon as it is read, where the application
+    can (`Application.at_once`). All others go the way of ASGI: what is long or slow to arrive, is not kept alive, came
     together with another request, or waits for a client that does not read, and what the application leaves to it.
     """
 
     _parts: list[bytes] | None = None  # the body of a request that may be answered at once, as far as it was read
+    _late: asyncio.TimerHandle | None = None  # when the rest of it is not waited for any longer
     _first = False  # whether none of what arrived was answered at once yet: other connections come before a second
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -164,14 +166,28 @@ class ServiceProtocol(HttpToolsProtocol):
         super().connection_made(JoinedWrites(transport, self.loop))  # type: ignore[arg-type]
 
     def data_received(self, data: bytes) -> None:
-        """Read what has arrived; what is not whole by then goes the way of ASGI."""
+        """Read what has arrived; what is not whole soon, or is long, goes the way of ASGI."""
         self._first = True
         super().data_received(data)
+        if self._parts is None:
+            return
+        if self.transport.is_closing():  # it was no HTTP
+            self._forget()
+        elif sum(map(len, self._parts)) > LONGEST:
+            self._pass_on()
+        elif self._late is None:
+            self._late = self.loop.call_later(PATIENCE, self._pass_on)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End a connection."""
+        self._forget()
+        super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """End the connection after the request that has begun."""
         if self._parts is not None:
-            if self.transport.is_closing():  # it was no HTTP
-                self._parts = None
-            else:
-                self._pass_on()
+            self._pass_on()
+        super().shutdown()
 
     def on_headers_complete(self) -> None:
         """Decide which way a request goes."""
@@ -197,9 +213,17 @@ class ServiceProtocol(HttpToolsProtocol):
             self._pass_on()
             super().on_message_complete()
             return
-        self._parts, self._first = None, False
+        self._forget()
+        self._first = False
         self.transport.write_at_once(reply)  # type: ignore[attr-defined]
         self.on_response_complete()
+
+    def _forget(self) -> None:
+        """Keep nothing of a request that was to be answered at once."""
+        self._parts = None
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
 
     def _is_plain(self) -> bool:
         """Whether nothing about a request, and nothing before it, asks for more than an answer."""
@@ -211,7 +235,8 @@ class ServiceProtocol(HttpToolsProtocol):
 
     def _pass_on(self) -> None:
         """Let a request go the way of ASGI, with what was read of its body."""
-        parts, self._parts = self._parts or [], None
+        parts = self._parts or []
+        self._forget()
         super().on_headers_complete()
         for part in parts:
             super().on_body(part)
