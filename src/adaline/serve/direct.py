@@ -133,9 +133,9 @@ class DirectRows:
 
     def code_typed(self, rows: list[msgspec.Struct]) -> Any:
         """Return X of rows of the type `row_type`, marked as coded; None where one has a level that is not known."""
-        listed = map(msgspec.structs.astuple, rows)
         if len(rows) == 1:
-            return self._one(list(*listed))
+            return self._one(msgspec.structs.astuple(rows[0]))
+        listed = map(msgspec.structs.astuple, rows)
         if self.in_order:
             count = len(rows) * self.width
             numbers = np.fromiter(chain.from_iterable(listed), np.float64, count)
