@@ -108,6 +108,8 @@ BODIES = {
     "arrow": (request(as_arrow(ROWS), ARROW), 0),
     "arrow in parts": (request(as_arrow(pa.concat_tables([ROWS, ROWS])), ARROW), 0),
     "arrow of numbers": (request(as_arrow(ROWS.select(["a"])), ARROW, "flat"), 0),
+    "arrow with a gap": (request(as_arrow(pa.table({"a": pa.array([1.0, None])})), ARROW, "flat"), 1),
+    "arrow with an infinity": (request(as_arrow(pa.table({"a": [1.0, np.inf]})), ARROW, "flat"), 1),
     "an interval": (request(b'{"rows": [{"a": 1, "kind": "low"}], "interval": "confidence"}'), 1),
     "a level": (request(b'{"rows": [{"a": 1, "kind": "none"}]}'), 1),
     "a text": (request(b'{"rows": [{"a": "1", "kind": "low"}]}'), 1),
@@ -151,6 +153,7 @@ def test_either_way_has_the_same_bytes(name: str, service: Any, loop: asyncio.Ab
     first, second = short.send(sent), short.send(sent) if not short.wire.closed else b""
     assert first == long.send(sent)
     assert second in (first, b"")
+    assert b" 500 " not in first
     assert short.wire.closed == long.wire.closed
     assert short.by_asgi == by_asgi * (2 if second else 1)
 

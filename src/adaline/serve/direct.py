@@ -236,7 +236,7 @@ class DirectRows:
             if len(parts) == 1:
                 try:
                     return np.asarray(parts[0].to_tensor(row_major=False).to_numpy())
-                except pa.ArrowInvalid:  # values are missing
+                except pa.ArrowException:  # values are missing
                     return None
         names = table.schema.names
         if len(set(names)) != len(names):
