@@ -14,7 +14,7 @@ from uvicorn.server import ServerState
 from adaline import LinearRegression, LogisticRegression, open_table
 from adaline.serve import Limits, Tokens, app
 from adaline.serve.requests import ARROW, CSV, JSON
-from adaline.serve.server import ServiceProtocol, configured
+from adaline.serve.server import PATIENCE, ServiceProtocol, configured
 from tests.serve.test_http import as_arrow
 
 rng = np.random.default_rng(5)
@@ -64,16 +64,16 @@ class Connection:
         self.wire = Wire()
         self.protocol.connection_made(self.wire)
 
-    def send(self, *parts: bytes) -> bytes:
-        """Let parts arrive one after the other, and return what is answered."""
+    def send(self, *parts: bytes, wait: float | None = None) -> bytes:
+        """Let parts arrive one after the other, and return what is answered until then, or after some seconds."""
 
         async def turn() -> None:
             for part in parts:
                 self.protocol.data_received(part)
                 await asyncio.sleep(0)
-            while self.protocol.tasks:
+            while wait is None and self.protocol.tasks:
                 await asyncio.sleep(0.001)
-            await asyncio.sleep(0)
+            await asyncio.sleep(wait or 0)
 
         self.loop.run_until_complete(turn())
         sent, self.wire.sent = self.wire.sent, b""
@@ -169,6 +169,30 @@ def test_what_arrives_in_pieces_or_together_is_answered_in_order(service: Any, l
     assert connection.send(one + two[:-5], two[-5:] + one) == b"".join([expected[0], expected[1], expected[0]])
     assert b"400 Bad Request" in connection.send(one[:-5] + b"\0" * 3, b"\0\0no HTTP\r\n\r\n")
     assert connection.wire.closed
+
+
+def test_what_is_slow_or_long_goes_the_way_of_asgi(
+    service: Any, loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, expected = request(LINE), Connection(loop, service, at_once=False).send(request(LINE))
+    for end in (False, True):  # while the rest is on its way, the service is told to end
+        connection = Connection(loop, service)
+        connection.send(one[:-5], wait=0.0 if end else 2 * PATIENCE)
+        if end:
+            connection.protocol.shutdown()
+        assert not connection.wire.closed
+        assert connection.send(one[-5:]).replace(b"connection: close\r\n", b"") == expected
+        assert connection.by_asgi == 1
+        assert connection.wire.closed == end
+    gone = Connection(loop, service)
+    gone.send(one[:-5], wait=0.0)
+    gone.protocol.connection_lost(None)
+    gone.send(wait=2 * PATIENCE)
+    assert gone.by_asgi == 0
+    monkeypatch.setattr("adaline.serve.server.LONGEST", 10)
+    long = Connection(loop, service)
+    assert long.send(one[:-5], one[-5:]) == expected
+    assert long.by_asgi == 1
 
 
 def test_every_request_is_counted_once_and_tokens_are_asked_for(loop: asyncio.AbstractEventLoop) -> None:

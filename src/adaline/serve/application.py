@@ -202,13 +202,15 @@ class Service:
         self._count_predicted(served, x)
         return Reply(out, kind)
 
-    def predict_at_once(self, served: ServedModel, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> bytes | None:
-        """Return the whole answer to a request for predictions, its head included, where they take no time.
+    def predict_at_once(
+        self, served: ServedModel, headers: Sequence[tuple[bytes, bytes]], body: bytes, began: float
+    ) -> bytes | None:
+        """Return the whole answer to a request for predictions that began at a time, its head included.
 
         None where `predict` has to see it: where it is refused, or takes a while. A task, and what ASGI says about one
         request, would take longer than the predictions of a few rows.
         """
-        began, given = perf_counter(), dict(headers)
+        given = dict(headers)
         kind = KINDS_OF_ROWS.get(given.get(b"content-type", b""))
         if kind is None or b"content-encoding" in given or len(body) > self.limits.body:
             return None
@@ -597,13 +599,13 @@ class Application(Starlette):
     """Starlette, but the paths of the models that there are, which are found without trying one route after another.
 
     `known` has the endpoint and the name of the model of each; `at_once`, by the path as it is sent, what may return a
-    whole answer to headers and a body (`adaline.serve.server` asks it first).
+    whole answer to headers, a body and the time when these began to come (`adaline.serve.server` asks it first).
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.known: dict[str, tuple[Any, str]] = {}
-        self.at_once: dict[bytes, Callable[[Sequence[tuple[bytes, bytes]], bytes], bytes | None]] = {}
+        self.at_once: dict[bytes, Callable[[Sequence[tuple[bytes, bytes]], bytes, float], bytes | None]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from types import FrameType
 from typing import Any
 
@@ -158,6 +159,7 @@ class ServiceProtocol(HttpToolsProtocol):
     """
 
     _parts: list[bytes] | None = None  # the body of a request that may be answered at once, as far as it was read
+    _began = 0.0  # when its head was read
     _late: asyncio.TimerHandle | None = None  # when the rest of it is not waited for any longer
     _first = False  # whether none of what arrived was answered at once yet: other connections come before a second
 
@@ -191,8 +193,8 @@ class ServiceProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Decide which way a request goes."""
-        if self.url in self.app.at_once and self._is_plain():  # type: ignore[union-attr]
-            self._parts = []
+        if self.url in self.app.at_once and self._is_plain():
+            self._parts, self._began = [], perf_counter()
         else:
             super().on_headers_complete()
 
@@ -208,7 +210,7 @@ class ServiceProtocol(HttpToolsProtocol):
         if self._parts is None:
             super().on_message_complete()
             return
-        reply = self.app.at_once[self.url](self.headers, b"".join(self._parts))  # type: ignore[union-attr]
+        reply = self.app.at_once[self.url](self.headers, b"".join(self._parts), self._began)
         if reply is None:
             self._pass_on()
             super().on_message_complete()
