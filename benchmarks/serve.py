@@ -99,8 +99,8 @@ def serve(settings: Settings) -> Section:
     text = (
         f"Client and server share the machine: the client is {'wrk' if WRK else 'one of asyncio'}, with connections "
         "that are kept, at most 64 of them. One process a server, unless told otherwise, 10 columns; latencies are the "
-        "median and the 99th percentile. Processor time is that of the server, which a busy machine changes less. A row "
-        "that adaline has acknowledged is on the disk (SQLite, "
+        "median and the 99th percentile. Processor time is that of the server, which a busy machine changes less. A "
+        "row that adaline has acknowledged is on the disk (SQLite, "
         f"synchronous=FULL) and learned; River's is in memory. {versions}."
     )
     tables = [_predict(settings), _learn(settings)]
