@@ -25,7 +25,7 @@ FEW = 2**10  # numbers
 
 def is_sparse(x: Any) -> bool:
     """Whether x is a SciPy sparse matrix or array, of which there is none before SciPy's module of them is loaded."""
-    return type(x) is not np.ndarray and "scipy.sparse" in sys.modules and bool(scipy.sparse.issparse(x))
+    return not isinstance(x, np.ndarray) and "scipy.sparse" in sys.modules and bool(scipy.sparse.issparse(x))
 
 
 def is_device(x: Any) -> bool:
