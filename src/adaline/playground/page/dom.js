@@ -48,6 +48,15 @@ export function show(value, digits = 4) {
   return String(Number(value.toPrecision(digits))).replace("-", "−");
 }
 
+// Put children in the place of those of a box; what was opened stays open, and the field that was worked stays so.
+export function redraw(box, ...children) {
+  const worked = box.contains(document.activeElement) ? document.activeElement.dataset.field ?? document.activeElement.id : null;
+  const opened = [...box.querySelectorAll("details")].map((one) => one.open);
+  box.replaceChildren(...children);
+  box.querySelectorAll("details").forEach((one, i) => { one.open = opened[i] ?? false; });
+  if (worked) [...box.querySelectorAll("[data-field], [id]")].find((one) => (one.dataset.field ?? one.id) === worked)?.focus({ preventScroll: true });
+}
+
 export const $ = (id) => document.getElementById(id);
 
 export function bytes(text) {
