@@ -21,6 +21,7 @@ import scipy
 from adaline.arrays import (
     Array,
     all_finite,
+    has_float64,
     host,
     host_values,
     is_device,
@@ -264,7 +265,7 @@ def read_targets(system: Any, y: Any, rows: int) -> Array:
         y = np.ascontiguousarray(y)
     elif is_device(y):
         y = on_torch(y)
-        y = to_device_of(y, y)
+        y = to_device_of(y, y) if has_float64(y) else host(y)
     else:
         refuse_masked(y, "y")
         if not isinstance(y, np.ndarray):
@@ -556,13 +557,15 @@ def _without_duplicates(x: Any) -> Any:
 
 
 def _device_numbers(x: Any) -> Any:
-    """Return a device array as (n, D) floats."""
+    """Return a device array as (n, D) floats; on the host where its device has no float64, which sums are in."""
     if x.ndim != 2 or 0 in x.shape:
         raise InvalidData(f"Expected 2D array with at least one row and column, got shape {tuple(x.shape)} instead")
     xp = namespace(x)
     if xp.isdtype(x.dtype, "complex floating"):
         raise InvalidData("Complex data not supported")
     x = x.detach() if package_of(x) == "torch" else x  # fits are not differentiated
+    if not has_float64(on_torch(x)):
+        return host(x)
     if x.dtype in (xp.float32, xp.float64):
         return x
     return xp.astype(x, xp.float32 if xp.isdtype(x.dtype, "real floating") else xp.float64)  # halves are exact there
