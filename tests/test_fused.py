@@ -199,7 +199,7 @@ def test_residuals_have_thirty_digits(case: str, monkeypatch: pytest.MonkeyPatch
     v = rng.normal(size=(rows, d)).astype(np.float32).astype(float) + 3.0
     hi, lo = rng.normal(size=(k, 1 + d)), 2.0**-56 * rng.normal(size=(k, 1 + d))
     scaled = hi[:, 0] + v @ hi[:, 1:].T + 1e-10 * rng.normal(size=(rows, k))
-    x, t = v * np.exp2(exponent[:d] / 2) * np.exp2(exponent[:d] / 2), scaled * np.exp2(exponent[d:])
+    x, t = np.ldexp(v, exponent[:d].astype(int)), scaled * np.exp2(exponent[d:])
     weight = rng.integers(0, 4, rows) / 3.0 if case == "weighted" else None
     given = there(x, torch.float32 if case == "float32" else torch.float64)
     v = given.double().cpu().numpy() if case == "float32" else v

@@ -35,14 +35,12 @@ LOSSES = (
 )
 NOT_CONVEX = ("tukey", "sigmoid_squared", "tanh_squared")
 WIDEST = 255  # columns of a tile beside the constant
-WIDEST_PACKED = 32
 WIDEST_CLUSTERED = 63
 WIDEST_PRODUCT = 128  # columns and targets of rows that are multiplied by themselves, the constant among them
 WIDEST_MATRIX = 64  # the same where rows are multiplied in the pass that finds their curvature
 MOST_OUTPUTS = 16
 HELD, LEAST = 2**27, 2**12  # numbers of rows that are held for a matrix of them, and rows at least
 PARTS = 8  # programs a multiprocessor
-SPREAD_COLUMNS = 64  # of a tile up to which its outputs are handed out to all threads
 TWOFOLD, TWOFOLD_SIDE = 2**10, 256  # numbers of a tile in double-double, and its columns at most
 SPLITTER = tl.constexpr(134217729.0)  # 2^27 + 1
 
@@ -65,9 +63,8 @@ def log1p(y):
 
 
 @triton.jit
-def log1p_of_share(y):
-    """Return ln(1 + y) for 0 <= y <= 1 to the last digits: 2 artanh(s), s = y / (2 + y), by a polynomial of s^2."""
-    s = y / (2.0 + y)
+def twice_artanh(s):
+    """Return 2 artanh(s), which is ln(1 + y) of s = y / (2 + y), for 0 <= s <= 1/3, by a polynomial of s^2."""
     u = s * s
     p = 0.08522081781390699 * u + 0.0416225325593041
     p = p * u + 0.06055084364034609
@@ -104,10 +101,11 @@ def cost(z, t, parameter, LOSS: tl.constexpr):
         return 0.5 * r * r, r, 1.0 + 0.0 * r
     elif LOSS == "logistic":
         y = tl.exp(-tl.abs(z))
-        inverse = 1.0 / (1.0 + y)
+        both = 1.0 / ((1.0 + y) * (2.0 + y))  # one division for two
+        inverse, share = (2.0 + y) * both, y * (1.0 + y) * both
         near = tl.where(z > 0.0, 1.0 - t, -t)
         far = tl.where(z > 0.0, -t, 1.0 - t)
-        return near * z + log1p_of_share(y), (far * y + near) * inverse, y * inverse * inverse
+        return near * z + twice_artanh(share), (far * y + near) * inverse, y * inverse * inverse
     elif LOSS == "poisson":
         mean = tl.exp(z)
         return mean - t * z, mean - t, mean
@@ -184,12 +182,10 @@ def objective_kernel(
     NEAR: tl.constexpr,
     WEIGHTED: tl.constexpr,
     SECOND: tl.constexpr,
-    SPREAD: tl.constexpr,
 ):
     """Add up a program's share of the rows; `numbers` are parameter, scale, offset, theta' (SIDE, WIDTH), constants.
 
     Where means are near zero (NEAR) products are with x itself, and the caller brings weights and sums to the view.
-    SPREAD hands the outputs of a tile out to all threads, as after a product four threads have each of them.
     """
     program = tl.program_id(0)
     columns, outputs = tl.arange(0, SIDE), tl.arange(0, WIDTH)
@@ -234,8 +230,6 @@ def objective_kernel(
         elif K == 1:
             own = tl.load(t + row, mask=inside, other=0.0)
             output = tl.sum(z, axis=1)
-            if SPREAD:
-                output = tl.gather(output, tl.arange(0, STEP), 0)
             costs, slopes, curvature = cost(output, own, parameter, LOSS)
             value += tl.where(inside, w * costs, 0.0)
             slopes = tl.where(inside, w * slopes, 0.0)
@@ -298,11 +292,11 @@ def packed_kernel(
     NEAR: tl.constexpr,
     WEIGHTED: tl.constexpr,
 ):
-    """Add up a program's share of narrow rows that follow each other: ROWS of them are one row of a tile.
+    """Add up a program's share of the rows of one machine: ROWS of them that follow each other are one row of a tile.
 
     theta of `numbers`, which are those of `objective_kernel` with scale and offset repeated, has a column for each of
     the rows, so that no column of a product is padding but the last WIDTH - ROWS. Outputs are handed out to all
-    threads.
+    threads, as after a product four of them have each.
     """
     program = tl.program_id(0)
     columns, outputs, entry = tl.arange(0, SIDE), tl.arange(0, WIDTH), tl.arange(0, STEP * WIDTH)
@@ -313,29 +307,31 @@ def packed_kernel(
     gradient = tl.zeros((SIDE, WIDTH), dtype=tl.float64)
     value = tl.zeros((STEP * WIDTH,), dtype=tl.float64)
     drift = tl.zeros((STEP * WIDTH,), dtype=tl.float64)
-    size = rows.to(tl.int64) * D
+    size = rows.to(tl.int64) * PITCH
     for first in range(program * STEP, (rows + ROWS - 1) // ROWS, tl.num_programs(0) * STEP):
-        at = (first + tl.arange(0, STEP)).to(tl.int64)[:, None] * (ROWS * D) + columns[None, :]
+        at = (first + tl.arange(0, STEP)).to(tl.int64)[:, None] * (ROWS * PITCH) + columns[None, :]
         v = tl.load(x + at, mask=(at < size) & (columns < ROWS * D)[None, :], other=0.0).to(tl.float64)
+        row = (first + entry // WIDTH) * ROWS + entry % WIDTH
+        inside = (row < rows) & (entry % WIDTH < ROWS)
+        own = tl.load(t + row, mask=inside, other=0.0)
+        if WEIGHTED:
+            w = tl.load(weight + row, mask=inside, other=0.0)
         if not NEAR:
             v = v * scale[None, :] + offset[None, :]
         z = tl.reshape(tl.dot(v, theta, out_dtype=tl.float64), (STEP * WIDTH,))
         z = tl.gather(z, entry, 0) + constant
-        row = (first + entry // WIDTH) * ROWS + entry % WIDTH
-        inside = (row < rows) & (entry % WIDTH < ROWS)
-        own = tl.load(t + row, mask=inside, other=0.0)
         costs, slopes, _ = cost(z, own, parameter, LOSS)
         if WEIGHTED:
-            w = tl.load(weight + row, mask=inside, other=0.0)
             costs, slopes = w * costs, w * slopes
         value += tl.where(inside, costs, 0.0)
         slopes = tl.where(inside, slopes, 0.0)
         drift += slopes
         gradient += tl.dot(tl.trans(v), tl.reshape(slopes, (STEP, WIDTH)), out_dtype=tl.float64)
-    here = out + program.to(tl.int64) * (2 + SIDE * WIDTH)
+    here = out + program.to(tl.int64) * (2 + SIDE)
     tl.store(here, tl.sum(value, axis=0))
     tl.store(here + 1, tl.sum(drift, axis=0))
-    tl.store(here + 2 + columns[:, None] * WIDTH + outputs[None, :], gradient)
+    own_row = outputs[None, :] == (columns // D)[:, None]
+    tl.store(here + 2 + columns, tl.sum(tl.where(own_row, gradient, 0.0), axis=1))
 
 
 @triton.jit
@@ -749,11 +745,9 @@ def objective(
         if loss in NOT_CONVEX:
             return None
         second = "matrix" if d < WIDEST_MATRIX else "held"
-    apart = tile or k > 1 or alone or loss == "softmax" or x.stride(0) != d
-    together = 1 if apart else _packed_rows(d)
-    if together > 1:
-        return *_packed(x, t, weight, loss, parameter, theta[0], scale, offset, near, together), None, None
-    tile = tile or _tile(d, k, x.element_size(), second)
+    if k == 1 and second == "none" and loss != "softmax":
+        return *_packed(x, t, weight, loss, parameter, theta[0], scale, offset, near), None, None
+    tile = tile or _tile(d, k, second)
     side, width = tile.columns, tile.outputs
     numbers = np.zeros(1 + 2 * side + side * width + width)
     numbers[0] = parameter
@@ -778,7 +772,6 @@ def objective(
         length = rows if second == "rows" else triton.cdiv(step, pitch) * pitch * bent_columns
         bent = torch.empty(length, dtype=torch.float64, device=x.device)
     constants = {"K": k, "WIDTH": width, "BENT": bent_columns, "LOSS": loss, "NEAR": near, "SECOND": second}
-    spread = side <= SPREAD_COLUMNS and second == "none"
     with _device(x):
         for i, first in enumerate(starts):
             last = min(first + step, rows)
@@ -786,7 +779,7 @@ def objective(
             if len(starts) > 1:
                 own = tuple(part[first:last] for part in own)
             given = (*own, sent, out[i * programs :], bent, last - first)
-            _launch(objective_kernel, (programs,), given, tile, x, weight, **constants, SPREAD=spread)
+            _launch(objective_kernel, (programs,), given, tile, x, weight, **constants)
             if second == "held":
                 count = triton.cdiv(last - first, pitch)
                 held_rows = bent[: count * pitch * bent_columns].view(count * pitch, bent_columns)
@@ -817,38 +810,43 @@ def _packed(
     scale: Array,
     offset: Array,
     near: bool,
-    together: int,
 ) -> tuple[Array, Array]:
-    """Return value (1,) and gradient (1, 1 + D) of one machine; `together` rows are one of a tile."""
+    """Return value (1,) and gradient (1, 1 + D) of one machine; some rows together are one of a tile."""
     rows, d = x.shape
-    tile = Tile(32, max(triton.next_power_of_2(together * d), 16), 8, 2, 1)
-    side, width, used = tile.columns, tile.outputs, together * d
+    together, side = (1, max(triton.next_power_of_2(d), 16)) if x.stride(0) != d else _packed_rows(d, x.element_size())
+    tile = Tile(32 if side <= 128 else 16, side, 8, 2, 1)
+    width, used = tile.outputs, together * d
     numbers = np.zeros(1 + 2 * side + side * width + 1)
     numbers[0] = parameter
-    numbers[1 : 1 + used], numbers[1 + side : 1 + side + used] = np.tile(scale, together), np.tile(offset, together)
+    numbers[1 : 1 + used].reshape(together, d)[:] = scale
+    numbers[1 + side : 1 + side + used].reshape(together, d)[:] = offset
     weights = numbers[1 + 2 * side : -1].reshape(side, width)
     for i in range(together):
         weights[i * d : (i + 1) * d, i] = theta[1:] * scale if near else theta[1:]
     numbers[-1] = theta[0] + (theta[1:] @ offset if near else 0.0)
     programs = _programs(x, triton.cdiv(rows, together), tile.rows, PARTS // 2)
-    out = torch.empty((programs, 2 + side * width), dtype=torch.float64, device=x.device)
+    out = torch.empty((programs, 2 + side), dtype=torch.float64, device=x.device)
     given = (x, t.contiguous(), x if weight is None else weight, _sent(numbers, x), out, rows)
     constants = {"ROWS": together, "WIDTH": width, "LOSS": loss, "NEAR": near}
     with _device(x):
         _launch(packed_kernel, (programs,), given, tile, x, weight, **constants)
         sums = out.sum(dim=0).cpu().numpy()
-    blocks = sums[2:].reshape(side, width)[:used].reshape(together, d, width)
-    slopes = np.einsum("idi->d", blocks[:, :, :together])
+    slopes = sums[2 : 2 + used].reshape(together, d).sum(axis=0)
     slopes = slopes * scale + sums[1] * offset if near else slopes
     return sums[:1], np.concatenate([sums[1:2], slopes])[None]
 
 
-def _packed_rows(features: int) -> int:
-    """Return how many rows of so many columns are one of a tile: those that fill it best; 1 if not narrow."""
-    if features > WIDEST_PACKED:
-        return 1
-    fills = {min(side // features, 8) * features / side: min(side // features, 8) for side in (32, 64, 128)}
-    return fills[max(fills)]
+def _packed_rows(features: int, size: int) -> tuple[int, int]:
+    """Return how many rows, of so many columns, are one of a tile, and its columns: those that they fill best.
+
+    Numbers have `size` bytes; tiles of 256 columns are for float32, where they are better filled, and for wide rows.
+    """
+    if features > 128:
+        return 1, 256
+    sides = [side for side in (32, 64, 128, 256)[: 4 if size == 4 else 3] if side >= features]
+    rows = {side: min(side // features, 8) for side in sides}
+    side = max(sides, key=lambda side: (rows[side] * features / side, side <= 128, side))
+    return rows[side], side
 
 
 def moments(x: Any, t: Any, weight: Any, chosen: Any, shift: Array, scale: Array) -> Array:
@@ -1011,8 +1009,8 @@ def _launch(
     )
 
 
-def _tile(features: int, outputs: int, size: int, second: str) -> Tile:
-    """Return the tile for rows of so many columns, numbers of so many bytes: the fastest of some dozens on one H200."""
+def _tile(features: int, outputs: int, second: str) -> Tile:
+    """Return the tile for rows of so many columns: the fastest of some dozens on one H200."""
     side, width = max(triton.next_power_of_2(features + 1), 16), max(triton.next_power_of_2(outputs), 8)
     if second == "matrix":
         return Tile(64, side, width, 4, 1 if side == 64 else 3)
@@ -1020,9 +1018,7 @@ def _tile(features: int, outputs: int, size: int, second: str) -> Tile:
         return Tile(64 if side <= 128 else 32, side, width, 4, 3 if side <= 64 else 2)
     if side > 64:
         return Tile(32, side, width, 2, 4 if side == 128 else 2)
-    if side == 64:
-        return Tile(64, side, width, 2, 1) if size == 8 else Tile(32, side, width, 1, 1)
-    return Tile(64, side, width, 1, 1)
+    return Tile(64, side, width, 2 if side == 64 else 1, 1)
 
 
 def _moments_tile(side: int) -> Tile:

@@ -40,8 +40,8 @@ def test_an_array_is_opened_with_its_targets_and_weights() -> None:
     [
         ({"target": "y"}, "array of numbers"),
         ({"target": LABELS[:5]}, "the rows are 1000"),
-        ({"target": LABELS, "weight": -WEIGHT}, "from 0 to"),
-        ({"target": LABELS, "weight": 0 * WEIGHT}, "all weights are zero"),
+        ({"target": LABELS, "weight": -WEIGHT}, "Negative values in weight: first at row"),
+        ({"target": LABELS, "weight": 0 * WEIGHT}, "weights are zero"),
         ({"target": LABELS, "features": ["x0"]}, "features= is for tables"),
         ({"target": LABELS, "device": "abacus"}, "device"),
     ],
@@ -56,7 +56,7 @@ def test_what_does_not_fit_an_array_is_refused(given: dict[str, Any], told: str)
 @pytest.mark.parametrize("order", ["C", "F", "read-only", "float32", "int64"])
 def test_sums_of_blocks_on_a_device_are_those_of_the_array(order: str, monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr(arrays, "NUMBERS", 1000)
+    monkeypatch.setattr(arrays, "BLOCK_BYTES", 4000 if order == "float32" else 8000)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     x: Array = np.asfortranarray(X) if order == "F" else X.astype(order) if order in ("float32", "int64") else X.copy()
     x.flags.writeable = order != "read-only"

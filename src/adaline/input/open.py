@@ -40,7 +40,7 @@ from adaline.input.columns import InputColumns, columns_on, first_index, kept_na
 from adaline.input.labels import Labels, category_order, encode, read_labels, refuse_masked
 from adaline.lazy import nw
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, is_table
-from adaline.sources.array import FLOATS
+from adaline.sources.array import FLOATS, read_weights
 from adaline.sources.base import IndexedSource
 
 if TYPE_CHECKING:  # tables are slow to import
@@ -51,7 +51,6 @@ ADVICE = {
     "inhomogeneous": " The rows have different lengths: give each row a number for each column",
 }
 """What to do, by words in a message of NumPy."""
-HEAVIEST = 1e140  # weight of a row, and one over the lightest
 T = TypeVar("T")
 
 
@@ -283,38 +282,6 @@ def read_targets(system: Any, y: Any, rows: int) -> Array:
         )
     targets: Array = y
     return targets
-
-
-def read_weights(weight: Any, rows: int) -> Array:
-    """Return weights as (n,) float64, non-negative, not all zero."""
-    try:
-        given = host(weight) if is_device(weight) else np.asarray(weight)
-        out = given.astype(np.float64, casting="same_kind" if given.dtype.kind == "c" else "unsafe")
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidType(f"sample_weight must be numbers, got {type(weight).__name__}") from None
-    if out.ndim == 0:
-        out = np.full(rows, float(out))
-    if out.ndim != 1:
-        raise InvalidData("Sample weights must be 1D array or scalar")
-    if out.shape[0] != rows:
-        raise InvalidData(f"sample_weight.shape == {out.shape}, expected {(rows,)}!")
-    if not np.isfinite(out).all():
-        row = int(np.flatnonzero(~np.isfinite(out))[0])
-        kind = "NaN" if np.isnan(out[row]) else "infinity"
-        raise InvalidData(f"Input sample_weight contains {kind}: first at row {row}")
-    if (out < 0).any():
-        row = int(np.flatnonzero(out < 0)[0])
-        raise InvalidData(f"Negative values in sample_weight: first at row {row}. Weights are frequencies, 0 or more.")
-    if not out.any():
-        raise InvalidData("All sample weights are zero: there is nothing to fit. Give some row a positive weight.")
-    extreme = (out > HEAVIEST) | ((out < 1 / HEAVIEST) & (out > 0))
-    if extreme.any():
-        row = int(extreme.argmax())
-        raise InvalidData(
-            f"sample_weight is {out[row]:g} at row {row}: weights are zero, or from {1 / HEAVIEST:g} to {HEAVIEST:g}, "
-            "so that their squares neither overflow nor vanish. Multiply all of them by a number."
-        )
-    return np.ascontiguousarray(out)
 
 
 def read_offset(offset: Any, exposure: Any, rows: int, targets: int = 1) -> Array | None:

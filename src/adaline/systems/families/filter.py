@@ -15,9 +15,10 @@ from adaline.fitted import check_is_fitted
 from adaline.input import set_columns
 from adaline.input.basis import basis_of, columns_of, rows_through_basis, width_of
 from adaline.input.coded import CodedRows, coded, scored
-from adaline.input.open import read_given, read_targets, read_weights, refuse_nonfinite, refuse_overflow
+from adaline.input.open import read_given, read_targets, refuse_nonfinite, refuse_overflow
 from adaline.parameters import COUNT, FLAG, NONE, AnyOf, ListOf, WholeNumber
 from adaline.sources import Source
+from adaline.sources.array import read_weights
 from adaline.sources.signal import SignalSource, filtered_on_device
 
 
