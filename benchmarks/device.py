@@ -175,9 +175,27 @@ def passes(torch: Any, top: Limits) -> Iterator[Measured]:
                 own = best(torch, lambda x=x, t=t, s=(shift, scale): fused.moments(x, t[:, None], None, None, *s))
                 remark = f"{2 * n * (d + 2) ** 2 / own / 1e12:.1f} TFLOP/s; {own / gram:.2f} times X'X"
                 yield Measured(f"fused moments of (x, 1, t), {name}", own, top.seconds(size, work), "", remark)
+                yield twofold_residuals(torch, x, t[:, None], name, least)
             del rows, x, t
             gc.collect()
             torch.cuda.empty_cache()
+
+
+def twofold_residuals(torch: Any, x: Any, t: Any, name: str, least: float) -> Measured:
+    """Measure a pass of refinement: residuals in double-double, beside the reference, operation by operation."""
+    from adaline import fused
+    from adaline.block import Block
+    from adaline.sums.residual import Theta, residual_reference
+
+    d = x.shape[1]
+    hi, exponent = np.full((1, 1 + d), 0.1), np.zeros(d + 1)
+    own = best(torch, lambda: fused.residual(x, t, None, hi, 0.0 * hi, exponent))
+    few = Block(x[: len(x) // 10], t[: len(x) // 10])
+    reference = best(torch, lambda: residual_reference(few, Theta(hi, 0.0 * hi, exponent)), 1)
+    remark = (
+        f"{d * 8 * len(x) / own / 1e12:.2f} TB/s; the reference takes {1e3 * reference:.0f} ms for a tenth of the rows"
+    )
+    return Measured(f"residuals in double-double, {name}", own, least, "", remark)
 
 
 def streamed(torch: Any) -> Iterator[Measured]:

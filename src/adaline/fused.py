@@ -163,6 +163,23 @@ def tile_of(x, row, inside, columns, scale, offset, D: tl.constexpr, PITCH: tl.c
 
 
 @triton.jit
+def weights_of(weight, row, inside, WEIGHTED: tl.constexpr):
+    """Return the weight of each row, 1 where they have none, 0 beyond the last."""
+    if WEIGHTED:
+        return tl.load(weight + row, mask=inside, other=0.0)
+    else:
+        return tl.where(inside, 1.0, 0.0).to(tl.float64)
+
+
+@triton.jit
+def head_of(numbers, SIDE: tl.constexpr, WIDTH: tl.constexpr):
+    """Return the columns and outputs of a tile, scale and offset, the first of `numbers`, and where the rest begins."""
+    columns = tl.arange(0, SIDE)
+    scale, offset = tl.load(numbers + columns), tl.load(numbers + SIDE + columns)
+    return columns, tl.arange(0, WIDTH), scale, offset, numbers + 2 * SIDE
+
+
+@triton.jit
 def objective_kernel(
     x,
     t,
@@ -212,10 +229,7 @@ def objective_kernel(
         if not NEAR:
             v = v * scale[None, :] + offset[None, :]
         z = tl.dot(v, theta, out_dtype=tl.float64) + constant[None, :]
-        if WEIGHTED:  # noqa: SIM108 - chosen when the kernel is compiled
-            w = tl.load(weight + row, mask=inside, other=0.0)
-        else:
-            w = tl.where(inside, 1.0, 0.0).to(tl.float64)
+        w = weights_of(weight, row, inside, WEIGHTED)
         if LOSS == "softmax":
             own = tl.load(t + row, mask=inside, other=0.0)
             real = outputs[None, :] < K
@@ -484,10 +498,9 @@ def mixture_kernel(
     `numbers` are scale, offset, constants (WIDTH,), means (WIDTH, SIDE) and factors (K, SIDE, SIDE).
     """
     program = tl.program_id(0)
-    columns, outputs = tl.arange(0, SIDE), tl.arange(0, WIDTH)
-    scale, offset = tl.load(numbers + columns), tl.load(numbers + SIDE + columns)
-    constant = tl.load(numbers + 2 * SIDE + outputs)
-    means = numbers + 2 * SIDE + WIDTH
+    columns, outputs, scale, offset, rest = head_of(numbers, SIDE, WIDTH)
+    constant = tl.load(rest + outputs)
+    means = rest + WIDTH
     factors = means + WIDTH * SIDE
     value = tl.zeros((STEP,), dtype=tl.float64)
     for first in range(program * STEP, rows, tl.num_programs(0) * STEP):
@@ -505,10 +518,7 @@ def mixture_kernel(
         top = tl.where(tl.abs(top) < float("inf"), top, 0.0 * square.sum(axis=1))
         e = tl.exp(joint - top[:, None])
         total = top + tl.log(tl.sum(e, axis=1))
-        if WEIGHTED:  # noqa: SIM108 - chosen when the kernel is compiled
-            w = tl.load(weight + row, mask=inside, other=0.0)
-        else:
-            w = tl.where(inside, 1.0, 0.0).to(tl.float64)
+        w = weights_of(weight, row, inside, WEIGHTED)
         value += tl.where(inside, w * total, 0.0)
         share = w[:, None] * tl.exp(joint - total[:, None])
         there = gamma + outputs[None, :].to(tl.int64) * rows + row[:, None]
@@ -679,9 +689,7 @@ def clusters_kernel(
     index of the nearest centre of each row, and the squared difference.
     """
     program = tl.program_id(0)
-    columns, outputs = tl.arange(0, SIDE), tl.arange(0, WIDTH)
-    scale, offset = tl.load(numbers + columns), tl.load(numbers + SIDE + columns)
-    at = numbers + 2 * SIDE
+    columns, outputs, scale, offset, at = head_of(numbers, SIDE, WIDTH)
     points = tl.load(at + columns[:, None] * WIDTH + outputs[None, :])
     size = tl.load(at + SIDE * WIDTH + outputs)
     error = tl.zeros((STEP, WIDTH), dtype=tl.float64)
@@ -690,10 +698,7 @@ def clusters_kernel(
         row = first + tl.arange(0, STEP)
         inside = row < rows
         v = tile_of(x, row, inside, columns, scale, offset, D, PITCH)
-        if WEIGHTED:  # noqa: SIM108 - chosen when the kernel is compiled
-            w = tl.load(weight + row, mask=inside, other=0.0)
-        else:
-            w = tl.where(inside, 1.0, 0.0).to(tl.float64)
+        w = weights_of(weight, row, inside, WEIGHTED)
         score = size[None, :] - 2.0 * tl.dot(v, points, out_dtype=tl.float64)
         best = tl.argmin(score, axis=1)
         is_best = outputs[None, :] == best[:, None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,7 @@ def test_sums_of_blocks_on_a_device_are_those_of_the_array(order: str, monkeypat
         np.testing.assert_allclose(got.first_hi, wanted.first_hi, rtol=1e-13)
 
 
-def test_fits_to_rows_that_are_streamed_to_a_device() -> None:
+def test_fits_to_rows_that_are_streamed_to_a_device(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():
         with pytest.raises(InvalidParameter, match="there is no device"):
@@ -83,10 +84,12 @@ def test_fits_to_rows_that_are_streamed_to_a_device() -> None:
         return
     pytest.importorskip("duckdb")
     table = {**{f"x{j}": column for j, column in enumerate(X.T)}, "y": Z}
-    sought = adaline.LinearRegression().fit(X, Z)
+    sought, file = adaline.LinearRegression().fit(X, Z), tmp_path / "rows.parquet"
+    pytest.importorskip("pyarrow.parquet").write_table(pytest.importorskip("pyarrow").table(table), file)
     for source in (
         adaline.open_table(X, target=Z, device="cuda"),
         adaline.open_table(table, target="y", device="cuda"),
+        adaline.open_table(str(file), target="y", device="cuda"),
     ):
         found = adaline.LinearRegression().fit(source)
         np.testing.assert_allclose(found.coef_, sought.coef_, rtol=1e-12, atol=1e-12)

@@ -1,15 +1,14 @@
 """Rows on the host whose sums are taken on a CUDA device: blocks are copied to it while the one before is summed.
 
 A block goes through one of two page-locked buffers, which a device reads by itself, into one of two places on the
-device: however many rows there are, two blocks are there at a time. The pages of an array are locked themselves, by
-another thread ahead of the copies, where that takes about as long as to copy it once, and need no buffers from then on.
+device: however many rows there are, two blocks are there at a time. The pages of an array are locked themselves, where
+that takes about as long as to copy it once, and need no buffers from then on.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from itertools import cycle
@@ -21,11 +20,9 @@ from numpy.typing import NDArray
 
 from adaline.block import Block
 from adaline.errors import InvalidParameter
-from adaline.locks import Lock
-from adaline.sources.threads import begin_blocks, run_blocks
+from adaline.sources.threads import run_blocks
 
-BLOCK_BYTES = 2**27  # of a block of an array: large beside what a call of a kernel takes, and a call that locks pages
-AHEAD = 2  # blocks whose pages are locked before they are copied
+BLOCK_BYTES = 2**28  # of a block of an array: large beside what calls of a kernel, and to lock its pages, take
 COPIED = 2**17  # numbers that a thread copies at a time
 PAGE = 4096  # bytes
 SLOW = 1e10  # bytes a second
@@ -55,7 +52,7 @@ def blocks_on_device(blocks: Iterator[Block], device: Any, locks: PageLocks | No
     A block may be used until the next one is asked for. `locks` are those of the array that the rows are views of.
     """
     places, before = cycle((_Place(device, locks), _Place(device, locks))), None
-    for block in blocks if locks is None else _locked_ahead(blocks, locks):
+    for block in blocks:
         place = next(places)
         place.fill(block.packed())
         if before is not None:
@@ -64,23 +61,6 @@ def blocks_on_device(blocks: Iterator[Block], device: Any, locks: PageLocks | No
         before = place
     if before is not None:
         yield before.taken()
-
-
-def _locked_ahead(blocks: Iterator[Block], locks: PageLocks) -> Iterator[Block]:
-    """Return the blocks once their pages are locked; another thread locks those of the next ones meanwhile."""
-    line: deque[tuple[Block, Callable[[], None]]] = deque()
-    for block in blocks:
-        line.append((block, begin_blocks(1, lambda _, x=block.x: locks.of(x))))  # type: ignore[misc]
-        if len(line) > AHEAD:
-            yield _after(*line.popleft())
-    for one in line:
-        yield _after(*one)
-
-
-def _after(block: Block, wait: Callable[[], None]) -> Block:
-    """Return a block after a wait."""
-    wait()
-    return block
 
 
 class PageLocks:
@@ -94,7 +74,7 @@ class PageLocks:
         self.useful = device.type == "cuda" and _is_plain(array)
         self.inner: dict[int, tuple[int, int]] = {}
         self.locked: list[int] = []
-        self.device, self.turn = device, Lock()  # two threads at a time would take longer than one
+        self.device = device
         weakref.finalize(self, _unlock, self.locked, array)
 
     def of(self, block: NDArray[Any]) -> tuple[int, int]:
@@ -103,9 +83,7 @@ class PageLocks:
         if not _is_plain(block) or first < self.start or first + block.nbytes > self.stop:
             return 0, 0
         if first not in self.inner:
-            with self.turn:
-                if first not in self.inner:
-                    self.inner[first] = self._lock(first, block.nbytes) if self.useful else (0, 0)
+            self.inner[first] = self._lock(first, block.nbytes) if self.useful else (0, 0)
         return self.inner[first]
 
     def _lock(self, first: int, size: int) -> tuple[int, int]:

@@ -127,24 +127,6 @@ def run_tasks(tasks: Iterable[T], work: Callable[[int, T], None], most: int | No
             raise error
 
 
-def begin_blocks(count: int, work: Callable[[int], None]) -> Callable[[], None]:
-    """Begin work(i) for i = 0 .. count - 1 on other threads; return a function that waits for all, and raises.
-
-    Where there is one thread only, all is done at once.
-    """
-    workers = threads()
-    if workers <= 1:
-        run_blocks(count, work)
-        return lambda: None
-    begun = [_pool(workers - 1).submit(work, i) for i in range(count)]
-
-    def wait() -> None:
-        for one in begun:
-            one.result()
-
-    return wait
-
-
 class Forest(Generic[S]):
     """Sums of leaves 0, 1, ... in a fixed binary tree: neighbours of a level merge as soon as both are there.
 
