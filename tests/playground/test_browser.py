@@ -782,6 +782,20 @@ def test_a_server_that_comes_back_is_found_again(browser: Any) -> None:
     playground.close()
 
 
+def test_buttons_wait_for_their_texts(visitor: Visitor) -> None:
+    """Where the network is slow, nothing is shown that has no name yet."""
+    held: list[Any] = []
+    visitor.page.route("**/page/texts.json", lambda route: held.append(route))
+    visitor.page.goto(visitor.address)
+    while not held:
+        visitor.page.wait_for_timeout(20)
+    assert not visitor.page.locator("#play").is_visible()
+    held.pop().continue_()
+    visitor.page.wait_for_selector("body[data-ready]", timeout=60_000)
+    visitor.rest()
+    assert visitor.page.locator("#play").is_visible()
+
+
 def test_a_stranger_to_the_address_gets_a_board(visitor: Visitor) -> None:
     """Addresses that hold nonsense open the first board, and say nothing on the console."""
     for tail in ("#scene=nothing", "#board=%%%", "#board=e30", "#scene=perceptron&step=99", "#board=" + "A" * 500):

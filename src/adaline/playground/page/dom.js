@@ -10,6 +10,7 @@ export async function loadTexts() {
     one.setAttribute("aria-label", t(one.dataset.label));
     if (one.tagName === "BUTTON") one.title = t(one.dataset.label);
   }
+  document.body.dataset.texts = "true";
 }
 
 // A text of the page by its key, with {name} replaced; a key without a text stands for itself.
