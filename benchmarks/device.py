@@ -71,6 +71,18 @@ def best(torch: Any, work: Callable[[], Any], repeats: int = 5) -> float:
     return found
 
 
+def longest_kernel(torch: Any, work: Callable[[], Any], repeats: int = 10) -> float:
+    """Return the best time of the kernel that takes longest in a call, as the device tells it."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as seen:
+        for _ in range(repeats):
+            work()
+        torch.cuda.synchronize()
+    times: dict[str, list[float]] = {}
+    for event in seen.events():
+        times.setdefault(event.name, []).append(1e-6 * event.device_time)
+    return max(min(found) for found in times.values() if len(found) == repeats)
+
+
 NOTES = """
 The share is that of the limit: the least time that the device needs for the bytes of X and for the multiplications of
 matrices, at the rates of the first two lines, over the time that was measured. Passes of a fit are those of its
@@ -79,8 +91,13 @@ certificate, each of which reads X once.
 What stops the rest:
 
 - A fused pass: the latency of small tiles, of which a program has one at a time, and of the loss between two products;
-  and what a call takes by itself, a tenth of a pass over 50 columns. Rows of float32 are converted for products in
-  float64, whose work is then the limit.
+  and what a call takes by itself, which varies with the host: 0.15 to 0.5 ms. Rows of float32 are converted, and the
+  tensor cores then have the work of float64: of 100 columns 41 billion operations, as one of 8 columns of a product is
+  of use. Of 230 shapes of tiles, warps and stages these are the fastest; more stages, larger tiles, rows held ahead in
+  registers, and float32 turned before it is converted gave nothing that was more than the difference between two
+  machines (8 %). One division less in the loss gained nothing that was more than that either, and was taken out: of 200
+  certificates of logistic regression 3 then claimed up to 0.2 digits too many, and none where it stays.
+- Residuals in double-double: some 40 operations a number, none of them on the tensor cores, and sums across threads.
 - Matrices of second derivatives and moments: products of float64 by tensor cores at 40 to 60 % of the rate of a large
   product, as a tile of rows is multiplied by itself once; of more than 63 columns rows are also stored and read again
   for second derivatives.
@@ -89,8 +106,11 @@ What stops the rest:
   host: on others with the same device logistic regression took up to 30 ms, and Poisson regression 41 ms.
 - `KMeans`: the two nearest centres are compared by exact differences, as rounding of the products could decide.
 - `GaussianMixture`: responsibilities are stored, and moments read rows once for each component.
-- Rows on the host: the first pass also locks the pages of the array (20 to 50 GB/s); pages of a machine whose memory
-  is slow to lock are copied to buffers instead.
+- Rows on the host: the first pass also locks the pages of the array, at 25 to 54 GB/s, by one thread or by eight, and
+  copies slow down meanwhile: a third to a half of the rate of the bus is left. A thread that locks ahead changes nothing.
+  Buffers that threads fill need no such locks, but 95 ms for 256 MB to be had at all, and reach 55 % of the bus in
+  blocks of 64 MB and 75 % in blocks of 128 MB, in every pass. Pages of a machine whose memory is slow to lock are
+  copied to buffers.
 """
 
 
@@ -141,7 +161,7 @@ def passes(torch: Any, top: Limits) -> Iterator[Measured]:
     )
     n = 10_000_000
     for d, least_rate in ((20, 2.1), (50, 2.5), (100, 2.5)):
-        double = 0.0
+        double = double_kernel = 0.0
         for dtype in (torch.float64, torch.float32):
             rows = Rows(torch, n, d, dtype)
             x, size = rows.x, rows.x.numel() * rows.x.element_size()
@@ -155,6 +175,11 @@ def passes(torch: Any, top: Limits) -> Iterator[Measured]:
             asked = f"{least_rate} TB/s" if dtype is torch.float64 else "1.4 times as fast as float64"
             remark = f"{size / fast / 1e12:.2f} TB/s" + (
                 "" if double == fast else f"; {double / fast:.2f} times as fast"
+            )
+            kernel = longest_kernel(torch, lambda x=x, t=t, at=at: fused.objective(x, t, None, *at, "none", near=True))
+            double_kernel = kernel if dtype is torch.float64 else double_kernel
+            remark += f"; its kernel alone {1e3 * kernel:.2f} ms, {size / kernel / 1e12:.2f} TB/s" + (
+                "" if double == fast else f", {double_kernel / kernel:.2f} times as fast"
             )
             yield Measured(f"fused logistic value and gradient, {name}", fast, least, asked, remark)
             few = best(torch, lambda x=x, t=t, at=at: fused.objective(x[:1000], t[:1000], None, *at, "none", near=True))
@@ -175,9 +200,27 @@ def passes(torch: Any, top: Limits) -> Iterator[Measured]:
                 own = best(torch, lambda x=x, t=t, s=(shift, scale): fused.moments(x, t[:, None], None, None, *s))
                 remark = f"{2 * n * (d + 2) ** 2 / own / 1e12:.1f} TFLOP/s; {own / gram:.2f} times X'X"
                 yield Measured(f"fused moments of (x, 1, t), {name}", own, top.seconds(size, work), "", remark)
+                yield twofold_residuals(torch, x, t[:, None], name, least)
             del rows, x, t
             gc.collect()
             torch.cuda.empty_cache()
+
+
+def twofold_residuals(torch: Any, x: Any, t: Any, name: str, least: float) -> Measured:
+    """Measure a pass of refinement: residuals in double-double, beside the reference, operation by operation."""
+    from adaline import fused
+    from adaline.block import Block
+    from adaline.sums.residual import Theta, residual_reference
+
+    d = x.shape[1]
+    hi, exponent = np.full((1, 1 + d), 0.1), np.zeros(d + 1)
+    own = best(torch, lambda: fused.residual(x, t, None, hi, 0.0 * hi, exponent))
+    few = Block(x[: len(x) // 10], t[: len(x) // 10])
+    reference = best(torch, lambda: residual_reference(few, Theta(hi, 0.0 * hi, exponent)), 1)
+    remark = (
+        f"{d * 8 * len(x) / own / 1e12:.2f} TB/s; the reference takes {1e3 * reference:.0f} ms for a tenth of the rows"
+    )
+    return Measured(f"residuals in double-double, {name}", own, least, "", remark)
 
 
 def streamed(torch: Any) -> Iterator[Measured]:

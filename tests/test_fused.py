@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from fractions import Fraction
 from itertools import product
 from types import SimpleNamespace
 from typing import Any
@@ -184,6 +185,51 @@ def test_responsibilities_are_those_of_the_reference(weighted: bool) -> None:
     weight = rng.integers(0, 3, ROWS).astype(float) if weighted else None
     found = fused.mixture(there(x), there(weight), at.constants, at.means, at.factors, *view)
     close(found, mixture_reference(Block(x, x[:, :0], weight), at, True), 1e-13)
+
+
+@pytest.mark.parametrize("case", ["one target", "weighted", "more columns than a tile", "float32"])
+def test_residuals_have_thirty_digits(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exact sums of rational numbers are the oracle; targets and outputs agree to ten digits, which cancel."""
+    rng, rows = np.random.default_rng(8), 40 if DEVICE == "cpu" else 203
+    monkeypatch.setattr(fused, "TWOFOLD_SIDE", 16)
+    d, k = (20, 1) if case == "more columns than a tile" else (4, 1 if case == "one target" else 2)
+    exponent = np.concatenate([rng.integers(-3, 3, d), np.zeros(k)]).astype(float)
+    exponent[0], exponent[-1] = 700.0, 5.0  # one power of two alone would overflow
+    exponent = np.zeros(d + k) if case == "float32" else exponent
+    v = rng.normal(size=(rows, d)).astype(np.float32).astype(float) + 3.0
+    hi, lo = rng.normal(size=(k, 1 + d)), 2.0**-56 * rng.normal(size=(k, 1 + d))
+    scaled = hi[:, 0] + v @ hi[:, 1:].T + 1e-10 * rng.normal(size=(rows, k))
+    x, t = np.ldexp(v, exponent[:d].astype(int)), scaled * np.exp2(exponent[d:])
+    weight = rng.integers(0, 4, rows) / 3.0 if case == "weighted" else None
+    given = there(x, torch.float32 if case == "float32" else torch.float64)
+    v = given.double().cpu().numpy() if case == "float32" else v
+    found = fused.residual(given, there(t), there(weight), hi, lo, exponent)
+    assert (found == fused.residual(given, there(t), there(weight), hi, lo, exponent)).all()
+    w = [Fraction(1)] * rows if weight is None else [Fraction(one) for one in weight.tolist()]
+    columns = [[Fraction(1), *map(Fraction, row)] for row in v.tolist()]
+    for target in range(k):
+        theta = [Fraction(a) + Fraction(b) for a, b in zip(hi[target].tolist(), lo[target].tolist(), strict=True)]
+        r = [
+            Fraction(own) - sum(a * b for a, b in zip(row, theta, strict=True))
+            for own, row in zip((t[:, target] * np.exp2(-exponent[d + target])).tolist(), columns, strict=True)
+        ]
+        for j in range(d + 2):
+            factors = r if j == d + 1 else [row[j] for row in columns]
+            sought = sum(a * b * c for a, b, c in zip(w, r, factors, strict=True))
+            got = Fraction(float(found[target, j, 0])) + Fraction(float(found[target, j, 1]))
+            assert abs(got - sought) < 1e-27 * float(sum(w)) * (1e-9 if j == d + 1 else 1.0)
+
+
+def test_refinement_takes_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls, own = [], fused.residual
+    monkeypatch.setattr(fused, "residual", lambda *given: calls.append(1) or own(*given))
+    rng = np.random.default_rng(9)
+    x = rng.normal(size=(40, 2)) @ np.array([[1.0, 1.0], [0.0, 1e-5]])
+    y = x @ [1.0, 2.0] + rng.normal(size=40)
+    found, sought = (adaline.LinearRegression().fit(*given) for given in ((there(x), there(y)), (x, y)))
+    assert calls
+    np.testing.assert_allclose(host(found.coef_), sought.coef_, rtol=1e-13)
+    assert found.certificate_.digits > 12
 
 
 def test_fits_to_tensors_are_those_to_arrays() -> None:

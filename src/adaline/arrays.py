@@ -27,7 +27,7 @@ NO_FRAMES = (np.ndarray, list, tuple, str, PathLike)  # what data may be that no
 
 def is_sparse(x: Any) -> bool:
     """Whether x is a SciPy sparse matrix or array, of which there is none before SciPy's module of them is loaded."""
-    return type(x) is not np.ndarray and "scipy.sparse" in sys.modules and bool(scipy.sparse.issparse(x))
+    return not isinstance(x, np.ndarray) and "scipy.sparse" in sys.modules and bool(scipy.sparse.issparse(x))
 
 
 def is_device(x: Any) -> bool:
@@ -68,6 +68,12 @@ def namespace(x: Any) -> Any:
     return array_api_compat.array_namespace(x)
 
 
+def has_float64(x: Any) -> bool:
+    """Whether the device of an array has float64, as sums are: those of Apple (MPS) have float32 at most."""
+    info = getattr(namespace(x), "__array_namespace_info__", None)
+    return info is None or "float64" in info().dtypes(device=x.device, kind="real floating")
+
+
 def to_device_of(other: Any, array: Any) -> Any:
     """Return an array as float64 in the namespace and on the device of another."""
     if type(array) is not np.ndarray and is_device(array) and package_of(array) != package_of(other):
@@ -81,12 +87,15 @@ def to_device_of(other: Any, array: Any) -> Any:
 def beside(like: Any, array: Any) -> Any:
     """Return an array, of NumPy or a tensor, in the namespace and on the device of another, its dtype kept.
 
-    A tensor is handed over without a copy; where jax is set to 32 bits it has no more than these.
+    A tensor is handed over without a copy; where jax is set to 32 bits it has no more than these. On a device without
+    float64 numbers are float32.
     """
     package = package_of(like)
     if package == package_of(array):
         return array
     xp = namespace(like)
+    if array.dtype == np.float64 and not has_float64(like):
+        array = array.astype(np.float32)
     if package_of(array) == "torch" and package != "torch":
         return xp.from_dlpack(array)
     return xp.asarray(array, device=like.device)
@@ -139,8 +148,12 @@ def on_host(x: Any) -> Any:
 
 
 def like_rows(x: Any, values: Values) -> Values:
-    """Return values of the rows x, on the host, where rows on a device lie; as they are where x is none of these."""
-    out: Values = beside(x, values) if is_device(x) and isinstance(values, np.ndarray) else values
+    """Return values of the rows x, on the host, where rows on a device lie; as they are where x is none of these.
+
+    Texts, and labels of other kinds than numbers, stay on the host.
+    """
+    numbers = isinstance(values, np.ndarray) and values.dtype.kind in "biuf"
+    out: Values = beside(x, values) if numbers and is_device(x) else values
     return out
 
 

@@ -5,6 +5,7 @@
     mixture     l_k = c_k - 1/2 ||(v - mean_k)' P_k||^2:  sum w ln sum exp l_k, gamma_k; moments with weights gamma_k
     spread      about a row p near the middle:  sum w, sum w (x - p), sum w (x - p)^2, max |x|
     clusters    k(v) = argmin_k ||v - c_k||^2:  sum w, sum w v, sum w ||v - c_k||^2 of the rows of each centre
+    residual    r = t - theta'(v, 1) in double-double:  sum w r (v, 1), sum w r^2, as pairs hi + lo
 
 Numbers are those of the references in `adaline.sums`, which the tests hold the kernels against, by Triton's interpreter
 too. Rows may be float32, sums and products are float64. Products of a tile of rows with a few columns of weights are
@@ -34,14 +35,14 @@ LOSSES = (
 )
 NOT_CONVEX = ("tukey", "sigmoid_squared", "tanh_squared")
 WIDEST = 255  # columns of a tile beside the constant
-WIDEST_PACKED = 32
 WIDEST_CLUSTERED = 63
 WIDEST_PRODUCT = 128  # columns and targets of rows that are multiplied by themselves, the constant among them
 WIDEST_MATRIX = 64  # the same where rows are multiplied in the pass that finds their curvature
 MOST_OUTPUTS = 16
 HELD, LEAST = 2**27, 2**12  # numbers of rows that are held for a matrix of them, and rows at least
 PARTS = 8  # programs a multiprocessor
-SPREAD_COLUMNS = 64  # of a tile up to which its outputs are handed out to all threads
+TWOFOLD, TWOFOLD_SIDE = 2**10, 256  # numbers of a tile in double-double, and its columns at most
+SPLITTER = tl.constexpr(134217729.0)  # 2^27 + 1
 
 
 class Tile(NamedTuple):
@@ -101,7 +102,7 @@ def cost(z, t, parameter, LOSS: tl.constexpr):
         return 0.5 * r * r, r, 1.0 + 0.0 * r
     elif LOSS == "logistic":
         y = tl.exp(-tl.abs(z))
-        inverse = 1.0 / (1.0 + y)
+        inverse = 1.0 / (1.0 + y)  # and not one division for both: that rounds more, and certificates claimed too much
         near = tl.where(z > 0.0, 1.0 - t, -t)
         far = tl.where(z > 0.0, -t, 1.0 - t)
         return near * z + log1p_of_share(y), (far * y + near) * inverse, y * inverse * inverse
@@ -162,6 +163,23 @@ def tile_of(x, row, inside, columns, scale, offset, D: tl.constexpr, PITCH: tl.c
 
 
 @triton.jit
+def weights_of(weight, row, inside, WEIGHTED: tl.constexpr):
+    """Return the weight of each row, 1 where they have none, 0 beyond the last."""
+    if WEIGHTED:
+        return tl.load(weight + row, mask=inside, other=0.0)
+    else:
+        return tl.where(inside, 1.0, 0.0).to(tl.float64)
+
+
+@triton.jit
+def head_of(numbers, SIDE: tl.constexpr, WIDTH: tl.constexpr):
+    """Return the columns and outputs of a tile, scale and offset, the first of `numbers`, and where the rest begins."""
+    columns = tl.arange(0, SIDE)
+    scale, offset = tl.load(numbers + columns), tl.load(numbers + SIDE + columns)
+    return columns, tl.arange(0, WIDTH), scale, offset, numbers + 2 * SIDE
+
+
+@triton.jit
 def objective_kernel(
     x,
     t,
@@ -181,12 +199,10 @@ def objective_kernel(
     NEAR: tl.constexpr,
     WEIGHTED: tl.constexpr,
     SECOND: tl.constexpr,
-    SPREAD: tl.constexpr,
 ):
     """Add up a program's share of the rows; `numbers` are parameter, scale, offset, theta' (SIDE, WIDTH), constants.
 
     Where means are near zero (NEAR) products are with x itself, and the caller brings weights and sums to the view.
-    SPREAD hands the outputs of a tile out to all threads, as after a product four threads have each of them.
     """
     program = tl.program_id(0)
     columns, outputs = tl.arange(0, SIDE), tl.arange(0, WIDTH)
@@ -213,10 +229,7 @@ def objective_kernel(
         if not NEAR:
             v = v * scale[None, :] + offset[None, :]
         z = tl.dot(v, theta, out_dtype=tl.float64) + constant[None, :]
-        if WEIGHTED:  # noqa: SIM108 - chosen when the kernel is compiled
-            w = tl.load(weight + row, mask=inside, other=0.0)
-        else:
-            w = tl.where(inside, 1.0, 0.0).to(tl.float64)
+        w = weights_of(weight, row, inside, WEIGHTED)
         if LOSS == "softmax":
             own = tl.load(t + row, mask=inside, other=0.0)
             real = outputs[None, :] < K
@@ -231,8 +244,6 @@ def objective_kernel(
         elif K == 1:
             own = tl.load(t + row, mask=inside, other=0.0)
             output = tl.sum(z, axis=1)
-            if SPREAD:
-                output = tl.gather(output, tl.arange(0, STEP), 0)
             costs, slopes, curvature = cost(output, own, parameter, LOSS)
             value += tl.where(inside, w * costs, 0.0)
             slopes = tl.where(inside, w * slopes, 0.0)
@@ -295,11 +306,11 @@ def packed_kernel(
     NEAR: tl.constexpr,
     WEIGHTED: tl.constexpr,
 ):
-    """Add up a program's share of narrow rows that follow each other: ROWS of them are one row of a tile.
+    """Add up a program's share of the rows of one machine: ROWS of them that follow each other are one row of a tile.
 
     theta of `numbers`, which are those of `objective_kernel` with scale and offset repeated, has a column for each of
     the rows, so that no column of a product is padding but the last WIDTH - ROWS. Outputs are handed out to all
-    threads.
+    threads, as after a product four of them have each.
     """
     program = tl.program_id(0)
     columns, outputs, entry = tl.arange(0, SIDE), tl.arange(0, WIDTH), tl.arange(0, STEP * WIDTH)
@@ -310,29 +321,31 @@ def packed_kernel(
     gradient = tl.zeros((SIDE, WIDTH), dtype=tl.float64)
     value = tl.zeros((STEP * WIDTH,), dtype=tl.float64)
     drift = tl.zeros((STEP * WIDTH,), dtype=tl.float64)
-    size = rows.to(tl.int64) * D
+    size = rows.to(tl.int64) * PITCH
     for first in range(program * STEP, (rows + ROWS - 1) // ROWS, tl.num_programs(0) * STEP):
-        at = (first + tl.arange(0, STEP)).to(tl.int64)[:, None] * (ROWS * D) + columns[None, :]
+        at = (first + tl.arange(0, STEP)).to(tl.int64)[:, None] * (ROWS * PITCH) + columns[None, :]
         v = tl.load(x + at, mask=(at < size) & (columns < ROWS * D)[None, :], other=0.0).to(tl.float64)
+        row = (first + entry // WIDTH) * ROWS + entry % WIDTH
+        inside = (row < rows) & (entry % WIDTH < ROWS)
+        own = tl.load(t + row, mask=inside, other=0.0)
+        if WEIGHTED:
+            w = tl.load(weight + row, mask=inside, other=0.0)
         if not NEAR:
             v = v * scale[None, :] + offset[None, :]
         z = tl.reshape(tl.dot(v, theta, out_dtype=tl.float64), (STEP * WIDTH,))
         z = tl.gather(z, entry, 0) + constant
-        row = (first + entry // WIDTH) * ROWS + entry % WIDTH
-        inside = (row < rows) & (entry % WIDTH < ROWS)
-        own = tl.load(t + row, mask=inside, other=0.0)
         costs, slopes, _ = cost(z, own, parameter, LOSS)
         if WEIGHTED:
-            w = tl.load(weight + row, mask=inside, other=0.0)
             costs, slopes = w * costs, w * slopes
         value += tl.where(inside, costs, 0.0)
         slopes = tl.where(inside, slopes, 0.0)
         drift += slopes
         gradient += tl.dot(tl.trans(v), tl.reshape(slopes, (STEP, WIDTH)), out_dtype=tl.float64)
-    here = out + program.to(tl.int64) * (2 + SIDE * WIDTH)
+    here = out + program.to(tl.int64) * (2 + SIDE)
     tl.store(here, tl.sum(value, axis=0))
     tl.store(here + 1, tl.sum(drift, axis=0))
-    tl.store(here + 2 + columns[:, None] * WIDTH + outputs[None, :], gradient)
+    own_row = outputs[None, :] == (columns // D)[:, None]
+    tl.store(here + 2 + columns, tl.sum(tl.where(own_row, gradient, 0.0), axis=1))
 
 
 @triton.jit
@@ -485,10 +498,9 @@ def mixture_kernel(
     `numbers` are scale, offset, constants (WIDTH,), means (WIDTH, SIDE) and factors (K, SIDE, SIDE).
     """
     program = tl.program_id(0)
-    columns, outputs = tl.arange(0, SIDE), tl.arange(0, WIDTH)
-    scale, offset = tl.load(numbers + columns), tl.load(numbers + SIDE + columns)
-    constant = tl.load(numbers + 2 * SIDE + outputs)
-    means = numbers + 2 * SIDE + WIDTH
+    columns, outputs, scale, offset, rest = head_of(numbers, SIDE, WIDTH)
+    constant = tl.load(rest + outputs)
+    means = rest + WIDTH
     factors = means + WIDTH * SIDE
     value = tl.zeros((STEP,), dtype=tl.float64)
     for first in range(program * STEP, rows, tl.num_programs(0) * STEP):
@@ -506,15 +518,144 @@ def mixture_kernel(
         top = tl.where(tl.abs(top) < float("inf"), top, 0.0 * square.sum(axis=1))
         e = tl.exp(joint - top[:, None])
         total = top + tl.log(tl.sum(e, axis=1))
-        if WEIGHTED:  # noqa: SIM108 - chosen when the kernel is compiled
-            w = tl.load(weight + row, mask=inside, other=0.0)
-        else:
-            w = tl.where(inside, 1.0, 0.0).to(tl.float64)
+        w = weights_of(weight, row, inside, WEIGHTED)
         value += tl.where(inside, w * total, 0.0)
         share = w[:, None] * tl.exp(joint - total[:, None])
         there = gamma + outputs[None, :].to(tl.int64) * rows + row[:, None]
         tl.store(there, share, mask=inside[:, None] & (outputs < K)[None, :])
     tl.store(out + program, tl.sum(value, axis=0))
+
+
+@triton.jit
+def two_sum(a, b):
+    """Return s, e with s = fl(a + b) and s + e = a + b."""
+    s = a + b
+    v = s - a
+    return s, (a - (s - v)) + (b - v)
+
+
+@triton.jit
+def two_prod(a, b, FUSED: tl.constexpr):
+    """Return p, e with p = fl(a b) and p + e = a b; by halves of a and b where a product is not FUSED with a sum."""
+    p = a * b
+    if FUSED:
+        return p, tl.fma(a, b, -p)
+    else:
+        c, d = a * SPLITTER, b * SPLITTER
+        a_hi, b_hi = c - (c - a), d - (d - b)
+        a_lo, b_lo = a - a_hi, b - b_hi
+        return p, ((a_hi * b_hi - p) + a_hi * b_lo + a_lo * b_hi) + a_lo * b_lo
+
+
+@triton.jit
+def add_twofold(a_hi, a_lo, b_hi, b_lo):
+    """Return a + b as hi, lo."""
+    s, e = two_sum(a_hi, b_hi)
+    return two_sum(s, e + (a_lo + b_lo))
+
+
+@triton.jit
+def times_twofold(a_hi, a_lo, b_hi, b_lo, FUSED: tl.constexpr):
+    """Return a b as hi, lo."""
+    p, e = two_prod(a_hi, b_hi, FUSED)
+    return two_sum(p, e + (a_hi * b_lo + a_lo * b_hi))
+
+
+@triton.jit
+def scaled_tile(x, row, inside, columns, numbers, D: tl.constexpr, PITCH: tl.constexpr, WIDE: tl.constexpr):
+    """Return (v, 1) of some rows and columns: x times a power of two, which is two factors, as one may overflow."""
+    at = x + row.to(tl.int64)[:, None] * PITCH + columns[None, :]
+    v = tl.load(at, mask=inside[:, None] & (columns < D)[None, :], other=0.0).to(tl.float64)
+    v = v * tl.load(numbers + columns)[None, :] * tl.load(numbers + WIDE + columns)[None, :]
+    return v + tl.where(columns == D, 1.0, 0.0)[None, :]
+
+
+@triton.jit
+def less_outputs(hi, lo, v, theta, WIDE: tl.constexpr, FUSED: tl.constexpr):
+    """Return hi + lo - v theta of rows, theta hi and, WIDE numbers further on, lo."""
+    p_hi, p_lo = times_twofold(v, 0.0 * v, tl.load(theta)[None, :], tl.load(theta + WIDE)[None, :], FUSED)
+    z_hi, z_lo = tl.reduce((p_hi, p_lo), 1, add_twofold)
+    return add_twofold(hi, lo, -z_hi, -z_lo)
+
+
+@triton.jit
+def residual_kernel(
+    x,
+    t,
+    weight,
+    numbers,
+    out,
+    rows,
+    D: tl.constexpr,
+    PITCH: tl.constexpr,
+    K: tl.constexpr,
+    STEP: tl.constexpr,
+    SIDE: tl.constexpr,
+    SHARES: tl.constexpr,
+    WEIGHTED: tl.constexpr,
+    FUSED: tl.constexpr,
+):
+    """Add up a program's share of the rows for one target and SIDE of the columns, of which there are SHARES.
+
+    `numbers` are two factors for each column, then of each target theta hi, theta lo and two factors. A program's
+    sums are (2, K, SHARES SIDE + 1): hi, then lo, of w r (v, 1), and of w r^2.
+    """
+    program, share, target = tl.program_id(0), tl.program_id(1), tl.program_id(2)
+    WIDE: tl.constexpr = SHARES * SIDE
+    columns = share * SIDE + tl.arange(0, SIDE)
+    theta = numbers + 2 * WIDE + target * (2 * WIDE + 2)
+    factor, other_factor = tl.load(theta + 2 * WIDE), tl.load(theta + 2 * WIDE + 1)
+    g_hi = tl.zeros((STEP, SIDE), dtype=tl.float64)
+    g_lo = tl.zeros((STEP, SIDE), dtype=tl.float64)
+    e_hi = tl.zeros((STEP,), dtype=tl.float64)
+    e_lo = tl.zeros((STEP,), dtype=tl.float64)
+    for first in range(program * STEP, rows, tl.num_programs(0) * STEP):
+        row = first + tl.arange(0, STEP)
+        inside = row < rows
+        hi = tl.load(t + row.to(tl.int64) * K + target, mask=inside, other=0.0) * factor * other_factor
+        lo = tl.zeros((STEP,), dtype=tl.float64)
+        v = scaled_tile(x, row, inside, columns, numbers, D, PITCH, WIDE)
+        if SHARES == 1:
+            hi, lo = less_outputs(hi, lo, v, theta + columns, WIDE, FUSED)
+        else:
+            for j in range(SHARES):
+                some = j * SIDE + tl.arange(0, SIDE)
+                u = scaled_tile(x, row, inside, some, numbers, D, PITCH, WIDE)
+                hi, lo = less_outputs(hi, lo, u, theta + some, WIDE, FUSED)
+        hi, lo = tl.where(inside, hi, 0.0), tl.where(inside, lo, 0.0)
+        w_hi, w_lo = hi, lo
+        if WEIGHTED:
+            w = tl.load(weight + row, mask=inside, other=0.0)
+            w_hi, w_lo = times_twofold(hi, lo, w, 0.0 * w, FUSED)
+        p_hi, p_lo = times_twofold(w_hi[:, None], w_lo[:, None], v, 0.0 * v, FUSED)
+        g_hi, g_lo = add_twofold(g_hi, g_lo, p_hi, p_lo)
+        p_hi, p_lo = times_twofold(w_hi, w_lo, hi, lo, FUSED)
+        e_hi, e_lo = add_twofold(e_hi, e_lo, p_hi, p_lo)
+    LO: tl.constexpr = K * (WIDE + 1)
+    here = out + program.to(tl.int64) * (2 * LO) + target * (WIDE + 1)
+    g_hi, g_lo = tl.reduce((g_hi, g_lo), 0, add_twofold)
+    tl.store(here + columns, g_hi)
+    tl.store(here + LO + columns, g_lo)
+    e_hi, e_lo = tl.reduce((e_hi, e_lo), 0, add_twofold)
+    if share == 0:
+        tl.store(here + WIDE, e_hi)
+        tl.store(here + LO + WIDE, e_lo)
+
+
+@triton.jit
+def twofold_total_kernel(parts, out, count, SIZE: tl.constexpr, STEP: tl.constexpr):
+    """Add up pairs hi, lo (count, 2, SIZE) over the first axis: one of the SIZE sums a program."""
+    column = tl.program_id(0)
+    hi = tl.zeros((STEP,), dtype=tl.float64)
+    lo = tl.zeros((STEP,), dtype=tl.float64)
+    for first in range(0, count, STEP):
+        part = first + tl.arange(0, STEP)
+        at = parts + part.to(tl.int64) * (2 * SIZE) + column
+        more_hi, more_lo = tl.load(at, mask=part < count, other=0.0), tl.load(at + SIZE, mask=part < count, other=0.0)
+        hi, lo = add_twofold(hi, lo, more_hi, more_lo)
+    hi, lo = tl.reduce((hi, lo), 0, add_twofold)
+    tl.store(out + column, hi)
+    tl.store(out + SIZE + column, lo)
 
 
 @triton.jit
@@ -548,9 +689,7 @@ def clusters_kernel(
     index of the nearest centre of each row, and the squared difference.
     """
     program = tl.program_id(0)
-    columns, outputs = tl.arange(0, SIDE), tl.arange(0, WIDTH)
-    scale, offset = tl.load(numbers + columns), tl.load(numbers + SIDE + columns)
-    at = numbers + 2 * SIDE
+    columns, outputs, scale, offset, at = head_of(numbers, SIDE, WIDTH)
     points = tl.load(at + columns[:, None] * WIDTH + outputs[None, :])
     size = tl.load(at + SIDE * WIDTH + outputs)
     error = tl.zeros((STEP, WIDTH), dtype=tl.float64)
@@ -559,10 +698,7 @@ def clusters_kernel(
         row = first + tl.arange(0, STEP)
         inside = row < rows
         v = tile_of(x, row, inside, columns, scale, offset, D, PITCH)
-        if WEIGHTED:  # noqa: SIM108 - chosen when the kernel is compiled
-            w = tl.load(weight + row, mask=inside, other=0.0)
-        else:
-            w = tl.where(inside, 1.0, 0.0).to(tl.float64)
+        w = weights_of(weight, row, inside, WEIGHTED)
         score = size[None, :] - 2.0 * tl.dot(v, points, out_dtype=tl.float64)
         best = tl.argmin(score, axis=1)
         is_best = outputs[None, :] == best[:, None]
@@ -614,11 +750,9 @@ def objective(
         if loss in NOT_CONVEX:
             return None
         second = "matrix" if d < WIDEST_MATRIX else "held"
-    apart = tile or k > 1 or alone or loss == "softmax" or x.stride(0) != d
-    together = 1 if apart else _packed_rows(d)
-    if together > 1:
-        return *_packed(x, t, weight, loss, parameter, theta[0], scale, offset, near, together), None, None
-    tile = tile or _tile(d, k, x.element_size(), second)
+    if k == 1 and second == "none" and loss != "softmax":
+        return *_packed(x, t, weight, loss, parameter, theta[0], scale, offset, near), None, None
+    tile = tile or _tile(d, k, second)
     side, width = tile.columns, tile.outputs
     numbers = np.zeros(1 + 2 * side + side * width + width)
     numbers[0] = parameter
@@ -643,7 +777,6 @@ def objective(
         length = rows if second == "rows" else triton.cdiv(step, pitch) * pitch * bent_columns
         bent = torch.empty(length, dtype=torch.float64, device=x.device)
     constants = {"K": k, "WIDTH": width, "BENT": bent_columns, "LOSS": loss, "NEAR": near, "SECOND": second}
-    spread = side <= SPREAD_COLUMNS and second == "none"
     with _device(x):
         for i, first in enumerate(starts):
             last = min(first + step, rows)
@@ -651,7 +784,7 @@ def objective(
             if len(starts) > 1:
                 own = tuple(part[first:last] for part in own)
             given = (*own, sent, out[i * programs :], bent, last - first)
-            _launch(objective_kernel, (programs,), given, tile, x, weight, **constants, SPREAD=spread)
+            _launch(objective_kernel, (programs,), given, tile, x, weight, **constants)
             if second == "held":
                 count = triton.cdiv(last - first, pitch)
                 held_rows = bent[: count * pitch * bent_columns].view(count * pitch, bent_columns)
@@ -682,38 +815,43 @@ def _packed(
     scale: Array,
     offset: Array,
     near: bool,
-    together: int,
 ) -> tuple[Array, Array]:
-    """Return value (1,) and gradient (1, 1 + D) of one machine; `together` rows are one of a tile."""
+    """Return value (1,) and gradient (1, 1 + D) of one machine; some rows together are one of a tile."""
     rows, d = x.shape
-    tile = Tile(32, max(triton.next_power_of_2(together * d), 16), 8, 2, 1)
-    side, width, used = tile.columns, tile.outputs, together * d
+    together, side = (1, max(triton.next_power_of_2(d), 16)) if x.stride(0) != d else _packed_rows(d, x.element_size())
+    tile = Tile(32 if side <= 128 else 16, side, 8, 2, 1)
+    width, used = tile.outputs, together * d
     numbers = np.zeros(1 + 2 * side + side * width + 1)
     numbers[0] = parameter
-    numbers[1 : 1 + used], numbers[1 + side : 1 + side + used] = np.tile(scale, together), np.tile(offset, together)
+    numbers[1 : 1 + used].reshape(together, d)[:] = scale
+    numbers[1 + side : 1 + side + used].reshape(together, d)[:] = offset
     weights = numbers[1 + 2 * side : -1].reshape(side, width)
     for i in range(together):
         weights[i * d : (i + 1) * d, i] = theta[1:] * scale if near else theta[1:]
     numbers[-1] = theta[0] + (theta[1:] @ offset if near else 0.0)
     programs = _programs(x, triton.cdiv(rows, together), tile.rows, PARTS // 2)
-    out = torch.empty((programs, 2 + side * width), dtype=torch.float64, device=x.device)
+    out = torch.empty((programs, 2 + side), dtype=torch.float64, device=x.device)
     given = (x, t.contiguous(), x if weight is None else weight, _sent(numbers, x), out, rows)
     constants = {"ROWS": together, "WIDTH": width, "LOSS": loss, "NEAR": near}
     with _device(x):
         _launch(packed_kernel, (programs,), given, tile, x, weight, **constants)
         sums = out.sum(dim=0).cpu().numpy()
-    blocks = sums[2:].reshape(side, width)[:used].reshape(together, d, width)
-    slopes = np.einsum("idi->d", blocks[:, :, :together])
+    slopes = sums[2 : 2 + used].reshape(together, d).sum(axis=0)
     slopes = slopes * scale + sums[1] * offset if near else slopes
     return sums[:1], np.concatenate([sums[1:2], slopes])[None]
 
 
-def _packed_rows(features: int) -> int:
-    """Return how many rows of so many columns are one of a tile: those that fill it best; 1 if not narrow."""
-    if features > WIDEST_PACKED:
-        return 1
-    fills = {min(side // features, 8) * features / side: min(side // features, 8) for side in (32, 64, 128)}
-    return fills[max(fills)]
+def _packed_rows(features: int, size: int) -> tuple[int, int]:
+    """Return how many rows, of so many columns, are one of a tile, and its columns: those that they fill best.
+
+    Numbers have `size` bytes; tiles of 256 columns are for float32, where they are better filled, and for wide rows.
+    """
+    if features > 128:
+        return 1, 256
+    sides = [side for side in (32, 64, 128, 256)[: 4 if size == 4 else 3] if side >= features]
+    rows = {side: min(side // features, 8) for side in sides}
+    side = max(sides, key=lambda side: (rows[side] * features / side, side <= 128, side))
+    return rows[side], side
 
 
 def moments(x: Any, t: Any, weight: Any, chosen: Any, shift: Array, scale: Array) -> Array:
@@ -826,6 +964,39 @@ def clusters(
     return np.column_stack([first[:, d], sums[:k], first[:, :d]]), index, squares
 
 
+def residual(x: Any, t: Any, weight: Any, hi: Array, lo: Array, exponent: Array) -> Array:
+    """Return sum w r, sum w v r and sum w r^2 as pairs hi, lo, (K, D + 2, 2), as `adaline.sums.residual` has them.
+
+    theta is hi + lo, (K, 1 + D), intercept first; v and t are x and t times 2^-exponent, (D + K,). More columns than a
+    tile has are summed a tile of them at a time, each of which reads all columns for the residuals.
+    """
+    rows, d = x.shape
+    k = len(hi)
+    side = min(max(triton.next_power_of_2(d + 1), 16), TWOFOLD_SIDE)
+    shares = triton.cdiv(d + 1, side)
+    wide, tile = shares * side, Tile(TWOFOLD // side, side, 0, 4, 1)
+    half = np.floor(-exponent / 2)
+    factors = np.exp2([half, -exponent - half])
+    columns, targets = np.zeros((2, wide)), np.zeros((k, 2 * wide + 2))
+    columns[:, :d] = factors[:, :d]
+    for at, own in ((0, hi), (wide, lo)):
+        targets[:, at : at + d], targets[:, at + d] = own[:, 1:], own[:, 0]
+    targets[:, -2:] = factors[:, d:].T
+    programs, size = _programs(x, rows, tile.rows, PARTS // 2), k * (wide + 1)
+    parts = torch.empty((programs, 2 * size), dtype=torch.float64, device=x.device)
+    out = torch.empty((2, k, wide + 1), dtype=torch.float64, device=x.device)
+    sent = _sent(np.concatenate([columns.ravel(), targets.ravel()]), x)
+    given = (x, t.contiguous(), x if weight is None else weight, sent, parts, rows)
+    exactly = {"enable_fp_fusion": False}  # what is to be rounded is not fused with what follows
+    with _device(x):
+        constants = {"K": k, "SHARES": shares, "FUSED": bool(x.is_cuda), **exactly}
+        _launch(residual_kernel, (programs, shares, k), given, tile, x, weight, **constants)
+        twofold_total_kernel[(size,)](parts, out, programs, SIZE=size, STEP=128, num_warps=4, **exactly)
+        sums = out.cpu().numpy()
+    order = np.concatenate([[d], np.arange(d), [wide]])
+    return np.ascontiguousarray(sums[:, :, order].transpose(1, 2, 0))
+
+
 def _launch(
     kernel: Any, grid: tuple[int, ...], given: tuple[Any, ...], tile: Tile, x: Any, weight: Any, **constants: Any
 ) -> None:
@@ -843,8 +1014,8 @@ def _launch(
     )
 
 
-def _tile(features: int, outputs: int, size: int, second: str) -> Tile:
-    """Return the tile for rows of so many columns, numbers of so many bytes: the fastest of some dozens on one H200."""
+def _tile(features: int, outputs: int, second: str) -> Tile:
+    """Return the tile for rows of so many columns: the fastest of some dozens on one H200."""
     side, width = max(triton.next_power_of_2(features + 1), 16), max(triton.next_power_of_2(outputs), 8)
     if second == "matrix":
         return Tile(64, side, width, 4, 1 if side == 64 else 3)
@@ -852,9 +1023,7 @@ def _tile(features: int, outputs: int, size: int, second: str) -> Tile:
         return Tile(64 if side <= 128 else 32, side, width, 4, 3 if side <= 64 else 2)
     if side > 64:
         return Tile(32, side, width, 2, 4 if side == 128 else 2)
-    if side == 64:
-        return Tile(64, side, width, 2, 1) if size == 8 else Tile(32, side, width, 1, 1)
-    return Tile(64, side, width, 1, 1)
+    return Tile(64, side, width, 2 if side == 64 else 1, 1)
 
 
 def _moments_tile(side: int) -> Tile:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,8 +41,8 @@ def test_an_array_is_opened_with_its_targets_and_weights() -> None:
     [
         ({"target": "y"}, "array of numbers"),
         ({"target": LABELS[:5]}, "the rows are 1000"),
-        ({"target": LABELS, "weight": -WEIGHT}, "from 0 to"),
-        ({"target": LABELS, "weight": 0 * WEIGHT}, "all weights are zero"),
+        ({"target": LABELS, "weight": -WEIGHT}, "Negative values in weight: first at row"),
+        ({"target": LABELS, "weight": 0 * WEIGHT}, "weights are zero"),
         ({"target": LABELS, "features": ["x0"]}, "features= is for tables"),
         ({"target": LABELS, "device": "abacus"}, "device"),
     ],
@@ -56,7 +57,7 @@ def test_what_does_not_fit_an_array_is_refused(given: dict[str, Any], told: str)
 @pytest.mark.parametrize("order", ["C", "F", "read-only", "float32", "int64"])
 def test_sums_of_blocks_on_a_device_are_those_of_the_array(order: str, monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr(arrays, "NUMBERS", 1000)
+    monkeypatch.setattr(arrays, "BLOCK_BYTES", 4000 if order == "float32" else 8000)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     x: Array = np.asfortranarray(X) if order == "F" else X.astype(order) if order in ("float32", "int64") else X.copy()
     x.flags.writeable = order != "read-only"
@@ -75,7 +76,7 @@ def test_sums_of_blocks_on_a_device_are_those_of_the_array(order: str, monkeypat
         np.testing.assert_allclose(got.first_hi, wanted.first_hi, rtol=1e-13)
 
 
-def test_fits_to_rows_that_are_streamed_to_a_device() -> None:
+def test_fits_to_rows_that_are_streamed_to_a_device(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():
         with pytest.raises(InvalidParameter, match="there is no device"):
@@ -83,10 +84,12 @@ def test_fits_to_rows_that_are_streamed_to_a_device() -> None:
         return
     pytest.importorskip("duckdb")
     table = {**{f"x{j}": column for j, column in enumerate(X.T)}, "y": Z}
-    sought = adaline.LinearRegression().fit(X, Z)
+    sought, file = adaline.LinearRegression().fit(X, Z), tmp_path / "rows.parquet"
+    pytest.importorskip("pyarrow.parquet").write_table(pytest.importorskip("pyarrow").table(table), file)
     for source in (
         adaline.open_table(X, target=Z, device="cuda"),
         adaline.open_table(table, target="y", device="cuda"),
+        adaline.open_table(str(file), target="y", device="cuda"),
     ):
         found = adaline.LinearRegression().fit(source)
         np.testing.assert_allclose(found.coef_, sought.coef_, rtol=1e-12, atol=1e-12)

@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 import adaline
 from adaline.arrays import host, host_values, is_device, package_of
 from adaline.errors import InvalidData
+from adaline.estimator import RegressorMixin
 from adaline.row_hashes import row_uniforms, row_uniforms_beside
 from adaline.sources import ArraySource, DeviceSource
 from adaline.sums import ClassWeights, Point, Targets, ThinnedCurvature, Thinning, View
+from adaline.systems import SYSTEMS, UNSUPERVISED
 
 Array = NDArray[Any]
 DEVICE = strict.Device("device1")
@@ -116,6 +118,47 @@ def test_clusters_and_mixtures_lie_where_the_rows_do() -> None:
         if hasattr(found, "labels_"):
             assert found.labels_.device == DEVICE
             np.testing.assert_array_equal(host_values(found.labels_), sought.labels_)
+
+
+OF_ROWS = (
+    *("predict", "predict_proba", "predict_log_proba", "decision_function", "decisions", "ambiguous", "latent"),
+    *("transform", "score_samples", "log_likelihood", "mahalanobis", "row_weights", "filter"),
+)
+"""Methods that return a value for each row."""
+EVERY = {**SYSTEMS, **UNSUPERVISED}
+MADE: dict[str, Callable[[Any], Any]] = {
+    "WienerFilter": lambda cls: cls(taps=4, delay=1),
+    "AdaptiveFilter": lambda cls: cls(taps=4, delay=1, fit_intercept=True),
+    "OneVsRest": lambda cls: cls(adaline.LogisticRegression()),
+    "OneVsOne": lambda cls: cls(adaline.LogisticRegression()),
+    "KMeans": lambda cls: cls(n_clusters=3),
+}
+
+
+@pytest.mark.parametrize("device", ["device1", "no_float64"])
+@pytest.mark.parametrize("name", EVERY)
+def test_values_of_rows_lie_where_the_rows_do(name: str, device: str) -> None:
+    """`no_float64` stands for the devices of Apple (MPS): rows are summed on the host, and values come back there."""
+    own = strict.Device(device)
+    exact = device != "no_float64"
+    rows = X[:80] if exact else X[:80].astype(np.float32)
+    y = {"LMS": Y, "GeneralizedLinear": Y}.get(name, Y if issubclass(EVERY[name], RegressorMixin) else THREE)[:80]
+    y = y if exact else y.astype(np.float32 if y.dtype == np.float64 else y.dtype)
+    on_device, on_host = (
+        MADE.get(name, lambda cls: cls())(EVERY[name]).fit(*given)
+        for given in ((strict.asarray(rows, device=own), strict.asarray(y, device=own)), (rows, y))
+    )
+    found = [method for method in OF_ROWS if hasattr(on_device, method)]
+    assert found
+    for method in found:
+        extra = (y,) if method in ("row_weights", "filter") else ()
+        there_values = getattr(on_device, method)(strict.asarray(rows, device=own), *extra)
+        here_values = getattr(on_host, method)(rows, *extra)
+        pairs = zip(there_values, here_values, strict=True) if method == "filter" else [(there_values, here_values)]
+        for got, wanted in pairs:
+            assert is_device(got), method
+            assert got.device == own
+            np.testing.assert_allclose(host(got), wanted, rtol=1e-6 if exact else 1e-5, atol=1e-6)
 
 
 def test_texts_as_labels_stay_on_the_host() -> None:

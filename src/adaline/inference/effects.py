@@ -34,12 +34,13 @@ from adaline.inference.classical import judged
 from adaline.inference.summary import cell, escaped, frame_of, html_row, html_table, text_table
 from adaline.input.basis import given_columns, rows_through_basis
 from adaline.input.coded import CodedRows, coded, offset_of
-from adaline.input.open import read_offset, read_rows, read_weights, refuse_nonfinite
+from adaline.input.open import read_offset, read_rows, refuse_nonfinite
 from adaline.lazy import nw
 from adaline.losses import Likelihood, Logistic, Softmax
 from adaline.parameters import FLAG, LEVEL, OneOf
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.sources import Source, is_table
+from adaline.sources.array import read_weights
 from adaline.wording import counted, visible
 
 AT = ("average", "mean")

@@ -110,7 +110,7 @@ def _on_snapshot(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def reading(self: Any, *args: Any, **kwargs: Any) -> Any:
         self = snapshot(self)
-        if of_rows and not (args and type(args[0]) is np.ndarray):
+        if of_rows and not (args and isinstance(args[0], np.ndarray)):
             from adaline.input.blockwise import column_of
 
             column = column_of(self, method.__name__, args, kwargs)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import host, is_device, namespace, on_torch
+from adaline.arrays import has_float64, host, host_values, is_device, namespace, on_torch
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidType, MissingValues, UnknownLabel
 from adaline.lazy import nw
@@ -30,9 +30,9 @@ def read_labels(y: Any) -> Any:
         return y
     if is_device(y):
         y = on_torch(y)
-        if y.ndim == 1 and (not namespace(y).isdtype(y.dtype, "real floating") or _are_few_whole(y)):
+        if y.ndim == 1 and has_float64(y) and (not namespace(y).isdtype(y.dtype, "real floating") or _are_few_whole(y)):
             return y
-        y = host(y)
+        y = host_values(y)
     refuse_masked(y, "y")
     try:
         labels = _vector(collected(y))

@@ -21,6 +21,7 @@ import scipy
 from adaline.arrays import (
     Array,
     all_finite,
+    has_float64,
     host,
     host_values,
     is_device,
@@ -39,7 +40,7 @@ from adaline.input.columns import InputColumns, columns_on, first_index, kept_na
 from adaline.input.labels import Labels, category_order, encode, read_labels, refuse_masked
 from adaline.lazy import nw
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, is_table
-from adaline.sources.array import FLOATS
+from adaline.sources.array import FLOATS, read_weights
 from adaline.sources.base import IndexedSource
 
 if TYPE_CHECKING:  # tables are slow to import
@@ -50,7 +51,6 @@ ADVICE = {
     "inhomogeneous": " The rows have different lengths: give each row a number for each column",
 }
 """What to do, by words in a message of NumPy."""
-HEAVIEST = 1e140  # weight of a row, and one over the lightest
 T = TypeVar("T")
 
 
@@ -264,7 +264,7 @@ def read_targets(system: Any, y: Any, rows: int) -> Array:
         y = np.ascontiguousarray(y)
     elif is_device(y):
         y = on_torch(y)
-        y = to_device_of(y, y)
+        y = to_device_of(y, y) if has_float64(y) else host(y)
     else:
         refuse_masked(y, "y")
         if not isinstance(y, np.ndarray):
@@ -282,38 +282,6 @@ def read_targets(system: Any, y: Any, rows: int) -> Array:
         )
     targets: Array = y
     return targets
-
-
-def read_weights(weight: Any, rows: int) -> Array:
-    """Return weights as (n,) float64, non-negative, not all zero."""
-    try:
-        given = host(weight) if is_device(weight) else np.asarray(weight)
-        out = given.astype(np.float64, casting="same_kind" if given.dtype.kind == "c" else "unsafe")
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidType(f"sample_weight must be numbers, got {type(weight).__name__}") from None
-    if out.ndim == 0:
-        out = np.full(rows, float(out))
-    if out.ndim != 1:
-        raise InvalidData("Sample weights must be 1D array or scalar")
-    if out.shape[0] != rows:
-        raise InvalidData(f"sample_weight.shape == {out.shape}, expected {(rows,)}!")
-    if not np.isfinite(out).all():
-        row = int(np.flatnonzero(~np.isfinite(out))[0])
-        kind = "NaN" if np.isnan(out[row]) else "infinity"
-        raise InvalidData(f"Input sample_weight contains {kind}: first at row {row}")
-    if (out < 0).any():
-        row = int(np.flatnonzero(out < 0)[0])
-        raise InvalidData(f"Negative values in sample_weight: first at row {row}. Weights are frequencies, 0 or more.")
-    if not out.any():
-        raise InvalidData("All sample weights are zero: there is nothing to fit. Give some row a positive weight.")
-    extreme = (out > HEAVIEST) | ((out < 1 / HEAVIEST) & (out > 0))
-    if extreme.any():
-        row = int(extreme.argmax())
-        raise InvalidData(
-            f"sample_weight is {out[row]:g} at row {row}: weights are zero, or from {1 / HEAVIEST:g} to {HEAVIEST:g}, "
-            "so that their squares neither overflow nor vanish. Multiply all of them by a number."
-        )
-    return np.ascontiguousarray(out)
 
 
 def read_offset(offset: Any, exposure: Any, rows: int, targets: int = 1) -> Array | None:
@@ -556,13 +524,15 @@ def _without_duplicates(x: Any) -> Any:
 
 
 def _device_numbers(x: Any) -> Any:
-    """Return a device array as (n, D) floats."""
+    """Return a device array as (n, D) floats; on the host where its device has no float64, which sums are in."""
     if x.ndim != 2 or 0 in x.shape:
         raise InvalidData(f"Expected 2D array with at least one row and column, got shape {tuple(x.shape)} instead")
     xp = namespace(x)
     if xp.isdtype(x.dtype, "complex floating"):
         raise InvalidData("Complex data not supported")
     x = x.detach() if package_of(x) == "torch" else x  # fits are not differentiated
+    if not has_float64(on_torch(x)):
+        return host(x)
     if x.dtype in (xp.float32, xp.float64):
         return x
     return xp.astype(x, xp.float32 if xp.isdtype(x.dtype, "real floating") else xp.float64)  # halves are exact there

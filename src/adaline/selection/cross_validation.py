@@ -28,12 +28,13 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import clone, is_classifier
 from adaline.input.columns import InputColumns
 from adaline.input.labels import read_labels
-from adaline.input.open import read_offset, read_weights
+from adaline.input.open import read_offset
 from adaline.lazy import nw
 from adaline.parameters import WholeNumber
 from adaline.selection.folds import check_classes
 from adaline.selection.measures import Measure, RowLoss, Score
 from adaline.sources import Source, TableSource
+from adaline.sources.array import read_weights
 from adaline.sources.progress import watched
 from adaline.sources.threads import run_blocks
 from adaline.sources.views import Fold, assign_folds, fold_of

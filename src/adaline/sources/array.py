@@ -10,15 +10,17 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, host, is_sparse, on_host
 from adaline.block import Block
+from adaline.errors import InvalidData, InvalidType
 from adaline.locks import cached_property
 from adaline.scans import Scan
 from adaline.sources.base import BLOCK_ELEMENTS, DualGram, IndexedSource, InMemory, Source, block_rows
-from adaline.sources.streamed import NUMBERS, PageLocks
+from adaline.sources.streamed import BLOCK_BYTES, PageLocks
 from adaline.sums.columns import sparse_exponents
 
 WIDEST = 2**13  # columns whose D x D matrix is formed by any sum
 NARROW = 2**16  # range of whole numbers that are counted instead of sorted
 ENTRIES = 4  # of a block for each of more columns
+HEAVIEST = 1e140  # weight of a row, and one over the lightest
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
@@ -122,7 +124,7 @@ class OpenedArray(ArraySource):
         super().__init__(x, t, weight, names)
         self.device, self.labels = device, labels
         if device is not None:
-            self.rows_per_block = max(NUMBERS // max(x.shape[1], 1), 1)
+            self.rows_per_block = max(BLOCK_BYTES // ((4 if x.dtype == np.float32 else 8) * max(x.shape[1], 1)), 1)
             self.page_locks = PageLocks(x, device)
 
     def with_targets(self, t: Array) -> Source:
@@ -246,6 +248,38 @@ def source_of(blocks: list[Block], names: tuple[str, ...] | None) -> ArraySource
     if is_sparse(rows[0]):
         return SparseSource(scipy.sparse.vstack(rows).tocsr(), t, weight, names)
     return ArraySource(np.ascontiguousarray(rows[0] if len(rows) == 1 else np.concatenate(rows)), t, weight, names)
+
+
+def read_weights(weight: Any, rows: int, name: str = "sample_weight") -> Array:
+    """Return weights as (n,) float64, non-negative, not all zero; messages call them by their name."""
+    try:
+        given = np.asarray(on_host(weight))
+        out = given.astype(np.float64, casting="same_kind" if given.dtype.kind == "c" else "unsafe")
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidType(f"{name} must be numbers, got {type(weight).__name__}") from None
+    if out.ndim == 0:
+        out = np.full(rows, float(out))
+    if out.ndim != 1:
+        raise InvalidData("Sample weights must be 1D array or scalar")
+    if out.shape[0] != rows:
+        raise InvalidData(f"{name}.shape == {out.shape}, expected {(rows,)}!")
+    if not np.isfinite(out).all():
+        row = int(np.flatnonzero(~np.isfinite(out))[0])
+        kind = "NaN" if np.isnan(out[row]) else "infinity"
+        raise InvalidData(f"Input {name} contains {kind}: first at row {row}")
+    if (out < 0).any():
+        row = int(np.flatnonzero(out < 0)[0])
+        raise InvalidData(f"Negative values in {name}: first at row {row}. Weights are frequencies, 0 or more.")
+    if not out.any():
+        raise InvalidData("All sample weights are zero: there is nothing to fit. Give some row a positive weight.")
+    extreme = (out > HEAVIEST) | ((out < 1 / HEAVIEST) & (out > 0))
+    if extreme.any():
+        row = int(extreme.argmax())
+        raise InvalidData(
+            f"{name} is {out[row]:g} at row {row}: weights are zero, or from {1 / HEAVIEST:g} to {HEAVIEST:g}, "
+            "so that their squares neither overflow nor vanish. Multiply all of them by a number."
+        )
+    return np.ascontiguousarray(out)
 
 
 def _floats(x: Any) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import Array, namespace, to_device_of
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData
 from adaline.locks import cached_property
@@ -209,6 +209,20 @@ class SignalSource(IndexedSource):
     def _columns(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Signal and tap of each column."""
         return np.repeat(np.arange(len(self.taps)), self.taps), np.concatenate([np.arange(n) for n in self.taps])
+
+
+def filtered_on_device(x: Any, w: Array, taps: tuple[int, ...], delay: int = 0) -> Any:
+    """Return the outputs w'u_n of filters w (K, D) for signals x (n, C) on a device, (n, K), there."""
+    xp = namespace(x)
+    n, before = x.shape[0], delay + max(taps) - 1
+    line = xp.concat([xp.zeros((before, len(taps)), dtype=xp.float64, device=x.device), to_device_of(x, x)], axis=0)
+    weights, out, column = to_device_of(x, w.T.copy()), None, 0
+    for c, count in enumerate(taps):
+        for j in range(count):
+            first = before - delay - j
+            part = line[first : first + n, c : c + 1] * weights[column : column + 1, :]
+            out, column = part if out is None else out + part, column + 1
+    return out
 
 
 def _scale(values: Any) -> Array:

@@ -22,7 +22,7 @@ from adaline.block import Block
 from adaline.errors import InvalidParameter
 from adaline.sources.threads import run_blocks
 
-NUMBERS = 2**24  # of a block of an array: large beside what a call of a kernel takes
+BLOCK_BYTES = 2**27  # of a block of an array: large beside what calls of a kernel, and to lock its pages, take
 COPIED = 2**17  # numbers that a thread copies at a time
 PAGE = 4096  # bytes
 SLOW = 1e10  # bytes a second
@@ -99,8 +99,8 @@ class PageLocks:
             with suppress(RuntimeError):
                 torch.empty(1, device=self.device).zero_()
             return 0, 0
+        self.useful = stop - start > SLOW * (perf_counter() - began) or not self.locked  # the first one starts more up
         self.locked.append(start)
-        self.useful = stop - start > SLOW * (perf_counter() - began)
         return start - first, stop - first
 
 

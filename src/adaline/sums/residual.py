@@ -14,11 +14,12 @@ import numpy as np
 
 from adaline.arrays import Array, as_dense, host, is_sparse, namespace, to_device_of
 from adaline.block import DENSE, Block, Shape
-from adaline.kernels import call_native, native
+from adaline.kernels import call_native, fused_kernels, native
 from adaline.sums import twofold
 from adaline.sums.base import Sum
 from adaline.sums.columns import times_power
 from adaline.sums.moments import PIECE
+from adaline.sums.objective import on_device_of
 
 
 class Theta(NamedTuple):
@@ -33,6 +34,7 @@ class Residual(Sum):
     """Sums (K, D + 2, 2) of w r, w x_j r and w r^2 as pairs hi, lo."""
 
     reads_columns: ClassVar[bool] = True
+    has_device_kernel: ClassVar[bool] = True
 
     def __init__(self, sums: Array) -> None:
         self.sums = sums
@@ -56,6 +58,11 @@ class Residual(Sum):
         """Take in a block at the coefficients theta."""
         if native is not None and (isinstance(block.x, DENSE) or is_sparse(block.x)):
             call_native("residual", self.sums, block.x, block.t, block.weight, *theta)
+            return
+        fused = fused_kernels(block.x)
+        if fused is not None and block.chosen is None:
+            t, weight = to_device_of(block.x, block.t), on_device_of(block.x, block.weight)
+            self.merge(type(self)(fused.residual(block.x, t, weight, *theta)))
         else:
             for piece in block.pieces(PIECE):
                 self.merge(type(self)(residual_reference(piece, theta)))

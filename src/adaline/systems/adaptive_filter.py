@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from adaline.arrays import Array, copy_at_once
+from adaline.arrays import Array, copy_at_once, like_rows
 from adaline.block import Block
 from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
@@ -151,7 +151,8 @@ class AdaptiveFilter(SignalSystem):
         A source brings its own d.
         """
         found = self._adapt(x, d, None)
-        return Filtered(*(part[:, 0] if self._flat else part for part in map(np.concatenate, zip(*found, strict=True))))
+        both = map(np.concatenate, zip(*found, strict=True))
+        return Filtered(*(like_rows(x, part[:, 0] if self._flat else part) for part in both))
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Go on with one sample, a number or one for each signal (array or dict); `output_` is that before the step."""

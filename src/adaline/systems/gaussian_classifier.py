@@ -118,7 +118,7 @@ class GaussianClassifier(ClosedFormClassifier):
         if hasattr(self, "coef_") and len(self.classes_) == 2 and np.isfinite(host(self.intercept_)).all():
             odds = host(self.decision_function(X))  # the logarithm of p(c_1 | x) / p(c_0 | x), linear in x
             return like_rows(X, -np.logaddexp(0.0, np.column_stack([odds, -odds])))
-        joint = self.log_likelihood(X) + self._log_priors()
+        joint = self._log_densities(X) + self._log_priors()
         if np.count_nonzero(self.priors_) == 1:  # rows of one class only: nothing else can be
             return like_rows(X, np.tile(self._log_priors(), (len(joint), 1)))
         return like_rows(X, joint - scipy.special.logsumexp(joint, axis=1, keepdims=True))
@@ -132,11 +132,7 @@ class GaussianClassifier(ClosedFormClassifier):
     @by_blocks
     def log_likelihood(self, X: Any) -> Array:
         """Return log densities log p(x | c_k) of (5.31), (n, K); singular covariances by pseudo-inverse."""
-        check_is_fitted(self, "classes_")
-        if hasattr(self, "_mixtures"):
-            return densities(self._read(X), self._mixtures)
-        distance = self.mahalanobis(X)
-        return np.asarray(-0.5 * (distance + self._densities.log_determinants + width_of(self) * np.log(2 * np.pi)))
+        return like_rows(X, self._log_densities(X))
 
     @by_blocks
     def mahalanobis(self, X: Any) -> Array:
@@ -144,6 +140,18 @@ class GaussianClassifier(ClosedFormClassifier):
         check_is_fitted(self, "classes_")
         if hasattr(self, "_mixtures"):
             raise InvalidParameter("a mixture has no one distance to its class: use log_likelihood")
+        return like_rows(X, self._distances(X))
+
+    def _log_densities(self, X: Any) -> Array:
+        """Return log densities (n, K), on the host."""
+        check_is_fitted(self, "classes_")
+        if hasattr(self, "_mixtures"):
+            return densities(self._read(X), self._mixtures)
+        known = self._densities.log_determinants + width_of(self) * np.log(2 * np.pi)
+        return np.asarray(-0.5 * (self._distances(X) + known))
+
+    def _distances(self, X: Any) -> Array:
+        """Return squared distances (n, K), on the host."""
         x = self._read(X)
         x = x.toarray() if is_sparse(x) else host(x)
         out = np.empty((x.shape[0], len(self.classes_)))
@@ -166,11 +174,12 @@ class GaussianClassifier(ClosedFormClassifier):
         refuse_overflow(out[:, [factor is not None for factor in found.factors]])
         return out
 
+    @by_blocks
     def decision_function(self, X: Any) -> Array:
         """Return log odds (n,) of classes_[1] for two classes; else discriminants (n, K)."""
         if hasattr(self, "coef_") or not hasattr(self, "classes_"):
             return super().decision_function(X)
-        scores = self.log_likelihood(X) + self._log_priors()
+        scores = self._log_densities(X) + self._log_priors()
         return like_rows(X, scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores)
 
     def _check_together(self) -> None:

@@ -48,7 +48,7 @@ from adaline.input.coded import (
     streamed_score,
 )
 from adaline.input.first_pass import FirstPass, first_pass
-from adaline.input.open import open_rows, read_finite, read_offset, read_targets, read_weights, refuse_overflow
+from adaline.input.open import open_rows, read_finite, read_offset, read_targets, refuse_overflow
 from adaline.links import LINK, name_of
 from adaline.losses import FAMILIES, Composed, Logistic, Loss, NegativeBinomial, Offset, loss_of
 from adaline.losses.registry import ACTIVATION, LOSS
@@ -77,6 +77,7 @@ from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, LikelihoodFit
 from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource, Absorption
+from adaline.sources.array import read_weights
 from adaline.sources.views import in_memory, shares_of
 from adaline.sums import Targets
 from adaline.sums.machine import dense

@@ -420,7 +420,7 @@ class LogisticRegression(NearFits, LinearClassifier):
             z = host(z)
             voted = (z > 0).astype(float)
             return like_rows(X, sum_of_pairs(1.0 - voted, voted, k) + self._pair_probabilities(z) / k**2)
-        return z[:, 0] if z.shape[1] == 1 else z
+        return like_rows(X, z[:, 0] if z.shape[1] == 1 else z)
 
     @overload
     def predict(self, X: Any, interval: None = None, level: float = 0.95) -> Labels: ...
@@ -451,10 +451,10 @@ class LogisticRegression(NearFits, LinearClassifier):
         z = self._outputs(X)
         if z.shape[1] == 1:
             both: Array = namespace(z).stack([Logistic().mean(-z[:, 0]), Logistic().mean(z[:, 0])], axis=1)
-            return both
+            return like_rows(X, both)
         if self.scheme == "softmax":
             shares: Array = Softmax().mean(z)
-            return shares
+            return like_rows(X, shares)
         z = host(z)
         each = Logistic().mean(z) if self.scheme == "one-vs-rest" else self._pair_probabilities(z)
         return like_rows(X, each / np.maximum(each.sum(axis=1, keepdims=True), np.finfo(float).tiny))

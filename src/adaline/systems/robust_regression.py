@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_device
+from adaline.arrays import Array, host, is_device, like_rows
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
@@ -189,7 +189,7 @@ class RobustRegression(NearFits, LinearRegressor):
         values: Array = linear_outputs(x, np.atleast_2d(host(self.coef_)), self.intercept_)
         if not is_device(x):
             refuse_overflow(values)
-        return values[:, 0] if self._flat else values
+        return like_rows(X, values[:, 0] if self._flat else values)
 
     def row_weights(self, X: Any, y: Any) -> Array:
         """Return what each row counts, 0 to 1, for huber and tukey: 1 near the plane, little or nothing far from it.
@@ -210,7 +210,8 @@ class RobustRegression(NearFits, LinearRegressor):
             raise InvalidData(f"Input y contains NaN or infinity, or numbers too large to subtract: first at row {row}")
         reach = self._criterion().threshold * np.asarray(self.scale_)
         u = np.where(reach > 0, r / reach, np.where(r <= 1e-9 * np.abs(t), 0.0, np.inf))
-        return np.asarray(np.where(u > 1, 1 / u, 1.0) if self.loss == "huber" else np.where(u < 1, 1 - u**2, 0.0) ** 2)
+        near = np.where(u > 1, 1 / u, 1.0) if self.loss == "huber" else np.where(u < 1, 1 - u**2, 0.0) ** 2
+        return like_rows(X, np.asarray(near))
 
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def summary(self, level: float = 0.95, errors: str | None = None, distribution: str | None = None) -> RobustSummary:

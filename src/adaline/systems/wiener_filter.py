@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self, overload
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import Array, like_rows, on_host
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.fitted import check_is_fitted
@@ -192,10 +192,10 @@ class WienerFilter(SignalSystem):
         output = self.predict(x)
         if d is None:
             return output
-        desired = self._read_desired(d, len(output))
+        desired = self._read_desired(d, output.shape[0])
         if desired.shape != output.shape:
             raise InvalidData(f"d has shape {desired.shape}, the output {output.shape}")
-        return Filtered(output, refuse_overflow(desired - output))
+        return Filtered(output, like_rows(x, refuse_overflow(desired - on_host(output))))
 
     def _check_together(self) -> None:
         if self.fit_intercept and self._windowed:

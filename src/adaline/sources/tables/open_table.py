@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.sources.array import OpenedArray
+from adaline.sources.array import OpenedArray, read_weights
 from adaline.sources.base import Source
 from adaline.sources.engines.base import Engine
 from adaline.sources.streamed import read_device
@@ -24,7 +24,6 @@ ENGINES = {"dask": "dask", "distributed": "dask", "pyspark": "spark"}
 """Modules of engines, by the package of a data frame or a client."""
 SPARK = ("spark://", "local[", "yarn")
 """How addresses of clusters of Spark begin; others are of Dask."""
-HEAVIEST = 1e140  # weight of a row of an array
 ADDRESS = re.compile(r"://|:\d+$|^local\[|^yarn$")
 
 
@@ -186,12 +185,7 @@ def open_array(x: Any, target: Any, weight: Any, device: Any, options: dict[str,
             raise InvalidParameter(f"{name} of an array is an array of numbers, one for each row")
         if values is not None and (len(values) != len(x) or values.ndim > (2 if name == "target" else 1)):
             raise InvalidData(f"{name} has shape {values.shape}, and the rows are {len(x)}")
-    weight = None if weight is None else weight.astype(np.float64)
-    if weight is not None and not ((weight >= 0) & (weight <= HEAVIEST)).all():
-        row = int((~((weight >= 0) & (weight <= HEAVIEST))).argmax())
-        raise InvalidData(f"weight is {weight[row]:g} at row {row}: weights are from 0 to {HEAVIEST:g}")
-    if weight is not None and not weight.any():
-        raise InvalidData("all weights are zero: there is nothing to fit. Give some row a positive weight.")
+    weight = None if weight is None else read_weights(weight, len(x), "weight")
     t = np.empty((len(x), 0)) if target is None else np.ascontiguousarray(target, dtype=np.float64)
     out = OpenedArray(
         *(x, t.reshape(len(x), -1), weight),

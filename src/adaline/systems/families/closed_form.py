@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, to_device_of
+from adaline.arrays import Array, like_rows, to_device_of
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, UnsafeForget, warn
@@ -189,7 +189,7 @@ class ClosedFormClassifier(LinearClassifier):
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
         check_is_fitted(self, "classes_")
         values = finite_outputs(self._read(X), self.coef_, self.intercept_)
-        return values[:, 0] if values.shape[1] == 1 else values
+        return like_rows(X, values[:, 0] if values.shape[1] == 1 else values)
 
     def _read(self, X: Any) -> Any:
         return read_finite(self, X)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_device, namespace
+from adaline.arrays import Array, beside, host, is_device, namespace
 from adaline.input.labels import Labels
 
 
@@ -25,7 +25,7 @@ def label_of_largest(scores: Any, classes: Labels) -> Labels:
         index = xp.astype(scores > 0, xp.int64) if scores.ndim == 1 else xp.argmax(scores, axis=1)
         if classes.dtype.kind not in "iuf":
             return np.asarray(classes[host(index).astype(np.intp)])
-        found: Labels = xp.take(xp.asarray(classes, device=scores.device), index, axis=0)
+        found: Labels = xp.take(beside(scores, classes), index, axis=0)
         return found
     best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
     return np.asarray(classes[best])

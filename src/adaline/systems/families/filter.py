@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_device, is_sparse
+from adaline.arrays import Array, host, is_device, is_sparse, like_rows, namespace, on_host, to_device_of
 from adaline.basis.base import BASIS
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.estimator import BaseEstimator, MultiOutputMixin, RegressorMixin
@@ -15,10 +15,11 @@ from adaline.fitted import check_is_fitted
 from adaline.input import set_columns
 from adaline.input.basis import basis_of, columns_of, rows_through_basis, width_of
 from adaline.input.coded import CodedRows, coded, scored
-from adaline.input.open import read_given, read_targets, read_weights, refuse_nonfinite, refuse_overflow
+from adaline.input.open import read_given, read_targets, refuse_nonfinite, refuse_overflow
 from adaline.parameters import COUNT, FLAG, NONE, AnyOf, ListOf, WholeNumber
 from adaline.sources import Source
-from adaline.sources.signal import SignalSource
+from adaline.sources.array import read_weights
+from adaline.sources.signal import SignalSource, filtered_on_device
 
 
 class Filtered(NamedTuple):
@@ -58,13 +59,18 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
             X = coded(self, X, targets=False).map(lambda block: np.asarray(block.x)).view(CodedRows)
         x = self._read_signals(X, reset=False)
         w, constant = self._weights()
+        if is_device(x):
+            found = filtered_on_device(x, w, *self._line) + to_device_of(x, constant)
+            if bool(namespace(found).all(namespace(found).isfinite(found))):
+                return cast(Array, found[:, 0] if self._flat else found)
+            x = host(x)
         source = SignalSource(x, np.zeros((len(x), 1)), *self._line, names=self._names())
         with np.errstate(all="ignore"):
             output: Array = source.filtered(w) + constant
         if not np.isfinite(output).all() and not np.isfinite(x).all():
             source.refuse_nonfinite()
         refuse_overflow(output)
-        return output[:, 0] if self._flat else output
+        return like_rows(X, output[:, 0] if self._flat else output)
 
     @property
     def taps_(self) -> list[Array]:
@@ -99,8 +105,8 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return [f"{name}(n{lag:+d})" if lag else f"{name}(n)" for name, lag in lags]
 
     def _read(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Array, Array | None]:
-        """Return signals (n, C), desired signals (n, K) and weights (n,) or None."""
-        x = self._read_signals(X, reset=reset)
+        """Return signals (n, C), desired signals (n, K) and weights (n,) or None, on the host."""
+        x = self._read_signals(on_host(X), reset=reset)
         t = self._read_desired(y, len(x))
         weight = None if sample_weight is None else read_weights(sample_weight, len(x))
         if reset:
@@ -108,9 +114,10 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return x, t.reshape(len(t), -1), weight
 
     def _read_signals(self, x: Any, *, reset: bool) -> Any:
-        """Return signals (n, C) through the basis; `reset` learns it."""
-        x = self._read_given(host(x) if is_device(x) else x, reset=reset)
+        """Return signals (n, C) through the basis, then on the host; `reset` learns it."""
+        x = self._read_given(x, reset=reset)
         if basis_of(self) is not None:
+            x = on_host(x)
             refuse_nonfinite(self, x)
         return rows_through_basis(self, x)
 
@@ -128,7 +135,7 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
                     "Expected 2D array, got 1D array instead: one signal (n,) needs a number of taps, as in "
                     f"{type(self).__name__}(taps=16). Without memory, Reshape your data to (n, columns)."
                 )
-            x = np.asarray(x)[:, None]
+            x = x[:, None] if is_device(x) else np.asarray(x)[:, None]
         x, _, columns = read_given(self, x, None, reset=reset)
         if is_sparse(x):
             raise InvalidType("X is a sparse matrix: a filter takes signals as dense arrays. Use X.toarray().")
@@ -138,7 +145,7 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _read_desired(self, d: Any, rows: int) -> Array:
         """Return desired signals (n,) or (n, K)."""
-        return read_targets(self, host(d) if is_device(d) else d, rows)
+        return read_targets(self, on_host(d), rows)
 
     def _refuse_sparse(self, source: Source) -> None:
         """Refuse a source of sparse rows."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, overl
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_device, is_sparse
+from adaline.arrays import Array, host, is_device, is_sparse, like_rows
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
@@ -209,7 +209,7 @@ class LinearSystem(LinearRegressor):
             refuse_nonfinite(self, given)
             refuse_overflow(values)
         if interval is None:
-            return values[:, 0] if self._flat else values
+            return like_rows(X, values[:, 0] if self._flat else values)
         from adaline.inference.classical import Interval, half_widths
 
         INTERVAL.check("interval", interval)

@@ -28,10 +28,11 @@ from adaline.input.basis import basis_of, check_basis, columns_of
 from adaline.input.coded import CodedRows
 from adaline.input.columns import SHOWN_NAMES
 from adaline.input.labels import Codes, Labels
-from adaline.input.open import open_labelled, read_finite, read_rows, read_weights
+from adaline.input.open import open_labelled, read_finite, read_rows
 from adaline.parameters import NONE, AnyOf, Having
 from adaline.results import Certificate, some, worst
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource
+from adaline.sources.array import read_weights
 from adaline.sources.base import Reader
 from adaline.sources.expanded import Expanded
 from adaline.sources.views import SourceView
