@@ -34,7 +34,7 @@ export PYTHONUTF8 := 1
 # Byte code is written, whatever the shell says: without it every process of the tests compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick test-spark test-gpu test-oldest test-pure test-arm sanitize fuzz lint lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-service test-browser recordings
+.PHONY: demo test quick test-spark test-gpu test-oldest test-pure test-arm sanitize fuzz lint lint-types lint-rest lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-service test-browser recordings
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.run
@@ -118,10 +118,16 @@ fuzz: $(VENV)/.installed $(SANITIZED)/.installed
 	$(SANITIZED_PYTHON) -m tests.fuzz kernels --no-memory-limit --seconds $$(($(FUZZ_SECONDS) / 5))
 	$(SANITIZED_PYTHON) -m tests.fuzz inputs --no-memory-limit --seconds $$(($(FUZZ_SECONDS) / 5))
 
+# Types take longer than all the rest, on one core: the rest is looked at meanwhile.
 lint: $(VENV)/.installed
+	@$(MAKE) --no-print-directory --jobs 2 lint-types lint-rest
+
+lint-types:
+	$(BIN)/mypy
+
+lint-rest:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml

@@ -27,7 +27,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
@@ -169,6 +169,7 @@ def run_dask(bench: Bench) -> None:
     """Measure our fits on Dask, and count the bytes that come to this process."""
     with dask_client(bench.threads) as client, counted_bytes() as sent:
         bench.measure(ours(bench.files, DASK, client))
+        bench.measure(ours(bench.files, f"{DASK}, held", client, held=True))
     if sent.passes:
         bench.keep("bytes", value=[sent.bytes / sent.passes, sent.passes])
 
@@ -199,7 +200,8 @@ def run_exact(bench: Bench) -> None:
     """Solve the problems by Newton's method in NumPy."""
     for problem in bench.problems:
         if problem != KMEANS and problem not in bench.measured().get("exact", {}):
-            bench.keep("exact", problem, value=exact(problem, bench.files).tolist())
+            near = bench.runs(problem).get(DASK)
+            bench.keep("exact", problem, value=exact(problem, bench.files, near and near.theta).tolist())
             say(f"{problem}: solved")
 
 
@@ -369,16 +371,26 @@ def counted_bytes() -> Iterator[Sent]:
 # Contenders.
 
 
-def ours(data: Any, label: str, cluster: Any) -> Contenders:
-    """Return fits of ours to files or a data frame, opening included."""
-    for name, make in scale_model.systems().items():
+def ours(data: Any, label: str, cluster: Any, held: bool = False) -> Contenders:
+    """Return fits of ours to files or a data frame, opening included unless the rows are held."""
+    for problem, make in scale_model.systems().items():
 
-        def run(name: str = name, make: Callable[[], Any] = make) -> Array:
-            table = adaline.open_table(data, target=TARGETS[name], features=NAMES, progress=False, cluster=cluster)
-            model = make().fit(table)
-            return model.cluster_centers_ if name == KMEANS else theta_of(model.intercept_, model.coef_)
+        def opened(problem: str = problem) -> Any:
+            return adaline.open_table(data, target=TARGETS[problem], features=NAMES, progress=False, cluster=cluster)
 
-        yield name, label, lambda run=run: nullcontext(run)
+        @contextmanager
+        def ready(
+            problem: str = problem, make: Callable[[], Any] = make, opened: Callable[[], Any] = opened
+        ) -> Iterator[Contender]:
+            before = opened() if held else None
+
+            def run() -> Array:
+                model = make().fit(opened() if before is None else before)
+                return model.cluster_centers_ if problem == KMEANS else theta_of(model.intercept_, model.coef_)
+
+            yield run
+
+        yield problem, label, ready
 
 
 def theta_of(intercept: Any, coef: Any) -> Array:
@@ -518,10 +530,15 @@ def blocks(folder: str, target: str | None) -> Iterator[tuple[Array, Array]]:
         yield x, np.zeros(len(x)) if target is None else table[target].to_numpy()
 
 
-def exact(problem: str, folder: str) -> Array:
-    """Return the coefficients by Newton's method in NumPy, until a step changes nothing, (K, 1 + D)."""
+def exact(problem: str, folder: str, near: Array | None) -> Array:
+    """Return the coefficients by Newton's method in NumPy, until a step changes nothing, (K, 1 + D).
+
+    Where it starts saves steps: near the coefficients of a fit, if there is one.
+    """
     machines = scale_model.CLASSES - 1 if problem == SOFTMAX else 1
     theta = np.zeros((machines, 1 + COLUMNS))
+    if near is not None:
+        theta += near[1:] - near[0] if problem == SOFTMAX else near
     for _ in range(30):
         gradient, hessian = np.zeros(theta.size), np.zeros((theta.size, theta.size))
         for a, y in blocks(folder, TARGETS[problem]):
@@ -529,9 +546,10 @@ def exact(problem: str, folder: str) -> Array:
             wanted = (y[:, None] == np.arange(1, 1 + machines)).astype(float) if problem == SOFTMAX else y[:, None]
             gradient += ((wanted - mean).T @ a).ravel()
             for j in range(machines):
-                for k in range(machines):
-                    own = (slice(j * (1 + COLUMNS), (j + 1) * (1 + COLUMNS)), slice(k * (1 + COLUMNS), None))
-                    hessian[own][:, : 1 + COLUMNS] += a.T @ (curvature(j, k)[:, None] * a)
+                for k in range(j + 1):
+                    own = [slice(i * (1 + COLUMNS), (i + 1) * (1 + COLUMNS)) for i in (j, k)]
+                    hessian[own[0], own[1]] += a.T @ (curvature(j, k)[:, None] * a)
+        hessian = np.tril(hessian) + np.tril(hessian, -1).T
         step = np.linalg.solve(hessian, gradient).reshape(theta.shape)
         theta += step
         if np.abs(step).max() < 1e-14 * np.abs(theta).max():

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,10 +28,37 @@ import psutil
 from benchmarks.registry import Settings, benchmark
 from benchmarks.report import Section, Table
 
-OURS, FASTAPI, MLFLOW, RIVER = "adaline", "FastAPI + scikit-learn", "MLflow", "River + FastAPI"
+OURS, OURS_TWICE, FASTAPI, MLFLOW, RIVER = (
+    "adaline",
+    "adaline --workers 2",
+    "FastAPI + scikit-learn",
+    "MLflow",
+    "River + FastAPI",
+)
+TWO = OURS, OURS_TWICE
 NAMES = [f"x{k}" for k in range(10)]
 JSON, ARROW = "application/json", "application/vnd.apache.arrow.stream"
 PORT = 18_765
+WRK = shutil.which("wrk")
+SCRIPT = """
+wrk.method = "POST"
+wrk.headers["Content-Type"] = "%s"
+local bodies, last = {}, 0
+for k = 0, %d do
+  local file = io.open("%s/" .. k .. ".body", "rb")
+  bodies[k] = file:read("*all")
+  file:close()
+end
+request = function()
+  last = (last + 1) %% (#bodies + 1)
+  return wrk.format(nil, nil, nil, bodies[last])
+end
+done = function(summary, latency)
+  local e = summary.errors
+  io.write(string.format("[%%d, %%.6f, %%.6f, %%.6f, %%d]\\n", summary.requests, summary.duration / 1e6,
+    latency:percentile(50) / 1e6, latency:percentile(99) / 1e6, e.connect + e.read + e.write + e.status + e.timeout))
+end
+"""
 
 
 @dataclass(frozen=True)
@@ -54,14 +82,25 @@ class Found:
     processor: float
 
 
+@dataclass(frozen=True)
+class Client:
+    """What a client counted: requests, seconds, and the median and the 99th percentile of the latency in seconds."""
+
+    count: int
+    seconds: float
+    median: float
+    slowest: float
+
+
 @benchmark("serve")
 def serve(settings: Settings) -> Section:
     """Predictions and learning over HTTP, on the loopback."""
     versions = ", ".join(f"{name} {version(name)}" for name in ("fastapi", "mlflow-skinny", "river", "uvicorn"))
     text = (
-        "Client and server share the machine: a client of asyncio with connections that are kept, at most 64 of them. "
-        "One process a server, 10 columns; latencies are the median and the 99th percentile. Processor time is that of "
-        "the server, which a busy machine changes less. A row that adaline has acknowledged is on the disk (SQLite, "
+        f"Client and server share the machine: the client is {'wrk' if WRK else 'one of asyncio'}, with connections "
+        "that are kept, at most 64 of them. One process a server, unless told otherwise, 10 columns; latencies are the "
+        "median and the 99th percentile. Processor time is that of the server, which a busy machine changes less. A "
+        "row that adaline has acknowledged is on the disk (SQLite, "
         f"synchronous=FULL) and learned; River's is in memory. {versions}."
     )
     tables = [_predict(settings), _learn(settings)]
@@ -75,11 +114,11 @@ def _predict(settings: Settings) -> Table:
         what = "1 row" if rows == 1 else "1,000 rows"
         ours = [_json({"rows": [dict(zip(NAMES, row, strict=True)) for row in part]}) for part in sent]
         frames = [_json({"dataframe_split": {"columns": NAMES, "data": part}}) for part in sent]
-        cases.append((f"{what}, JSON", OURS, Load("/models/ten/predict", JSON, ours, rows, clients)))
+        cases += [(f"{what}, JSON", name, Load("/models/ten/predict", JSON, ours, rows, clients)) for name in TWO]
         cases.append((f"{what}, JSON", FASTAPI, Load("/predict", JSON, ours, rows, clients)))
         cases.append((f"{what}, JSON", MLFLOW, Load("/invocations", JSON, frames, rows, clients)))
     arrow = [_arrow(dict(zip(NAMES, np.array(part).T, strict=True))) for part in many]
-    cases.append(("1,000 rows, Arrow", OURS, Load("/models/ten/predict", ARROW, arrow, 1000, 3)))
+    cases += [("1,000 rows, Arrow", name, Load("/models/ten/predict", ARROW, arrow, 1000, 3)) for name in TWO]
     return _table("predictions", cases, settings)
 
 
@@ -101,8 +140,8 @@ def _table(caption: str, cases: list[tuple[str, str, Load]], settings: Settings)
         with _served(name) as process:
             for k, (what, its_name, load) in enumerate(cases):
                 if its_name == name:
-                    asyncio.run(_sent(process, load, min(duration, 1.0)))  # until it is warm
-                    one = asyncio.run(_sent(process, load, duration))
+                    _sent(process, load, min(duration, 1.0))  # until it is warm
+                    one = _sent(process, load, duration)
                     times = [f"{1000 * seconds:.2f} ms" for seconds in (one.median, one.slowest)]
                     rates = [f"{one.rate:,.0f}", f"{one.rate * load.rows:,.0f}"]
                     found[k] = [f"{what}: {name}", *rates, *times, f"{1e6 * one.processor:,.0f} us"]
@@ -110,15 +149,43 @@ def _table(caption: str, cases: list[tuple[str, str, Load]], settings: Settings)
     return Table(caption, columns, [found[k] for k in range(len(cases))])
 
 
-async def _sent(process: subprocess.Popen[bytes], load: Load, duration: float) -> Found:
+def _sent(process: subprocess.Popen[bytes], load: Load, duration: float) -> Found:
     """Send what there is for some seconds, and return how that went."""
-    latencies: list[float] = []
+    before = _processor_time(process)
+    client = _by_wrk(load, duration) if WRK else asyncio.run(_by_asyncio(load, duration))
+    used = _processor_time(process) - before
+    return Found(client.count / client.seconds, client.median, client.slowest, used / client.count)
+
+
+def _processor_time(process: subprocess.Popen[bytes]) -> float:
+    """Return the seconds that a server has used, all of its processes together."""
     server = psutil.Process(process.pid)
-    before, began = sum(server.cpu_times()[:2]), time.perf_counter()
+    return sum(sum(one.cpu_times()[:2]) for one in (server, *server.children(recursive=True)))
+
+
+def _by_wrk(load: Load, duration: float) -> Client:
+    """Let wrk send the bodies in turn, by a script that reads them from files and prints what it found as JSON."""
+    with tempfile.TemporaryDirectory() as folder:
+        for k, body in enumerate(load.bodies):
+            Path(folder, f"{k}.body").write_bytes(body)
+        script = Path(folder, "script.lua")
+        script.write_text(SCRIPT % (load.kind, len(load.bodies) - 1, folder))
+        command = [str(WRK), "-t1", f"-c{load.clients}", f"-d{max(duration, 1.0):.0f}s", "--timeout", "10s"]
+        command += ["-s", str(script), f"http://127.0.0.1:{PORT}{load.path}"]
+        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    count, seconds, median, slowest, errors = json.loads(told.splitlines()[-1])
+    if errors or not count:
+        raise RuntimeError(f"{load.path}: {count} requests were answered, and {errors} failed")
+    return Client(count, seconds, median, slowest)
+
+
+async def _by_asyncio(load: Load, duration: float) -> Client:
+    """Send the bodies from this process, where there is no wrk."""
+    latencies: list[float] = []
+    began = time.perf_counter()
     await asyncio.gather(*(_client(load, k, began + duration, latencies) for k in range(load.clients)))
-    passed, used = time.perf_counter() - began, sum(server.cpu_times()[:2]) - before
-    median, slowest = np.quantile(latencies, [0.5, 0.99]).tolist()
-    return Found(len(latencies) / passed, median, slowest, used / len(latencies))
+    passed = time.perf_counter() - began
+    return Client(len(latencies), passed, *np.quantile(latencies, [0.5, 0.99]).tolist())
 
 
 async def _client(load: Load, first: int, until: float, latencies: list[float]) -> None:
@@ -172,7 +239,7 @@ def _data() -> tuple[Any, Any]:
     return X, X @ np.arange(len(NAMES)) + rng.standard_normal(len(X))
 
 
-def _ours(folder: Path) -> None:
+def _ours(folder: Path, *options: str) -> None:
     import pyarrow as pa
 
     import adaline
@@ -181,7 +248,7 @@ def _ours(folder: Path) -> None:
     X, y = _data()
     rows = pa.table({**dict(zip(NAMES, X.T, strict=True)), "y": y})
     adaline.save(adaline.LMS().fit(adaline.open_table(rows, target="y")), folder / "ten.adaline")
-    main(["serve", str(folder / "ten.adaline"), "--learn", "--port", str(PORT)])
+    main(["serve", str(folder / "ten.adaline"), "--learn", "--port", str(PORT), *options])
 
 
 def _fastapi(folder: Path) -> None:
@@ -238,7 +305,17 @@ def _run(app: Any) -> None:
     uvicorn.run(app, port=PORT, log_level="warning", access_log=False)
 
 
-SERVERS: dict[str, Callable[[Path], None]] = {OURS: _ours, FASTAPI: _fastapi, MLFLOW: _mlflow, RIVER: _river}
+def _ours_twice(folder: Path) -> None:
+    _ours(folder, "--workers", "2")
+
+
+SERVERS: dict[str, Callable[[Path], None]] = {
+    OURS: _ours,
+    OURS_TWICE: _ours_twice,
+    FASTAPI: _fastapi,
+    MLFLOW: _mlflow,
+    RIVER: _river,
+}
 
 
 # What is sent.

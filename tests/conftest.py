@@ -10,11 +10,12 @@ import gc
 import math
 import os
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import cache
 from zlib import crc32
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
@@ -45,6 +46,23 @@ def blas_threads() -> Iterator[None]:
     """BLAS has several threads, as it has outside of these tests: for the laws about threads."""
     with threadpool_limits(2, "blas"):
         yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for examples in no module of the tests: they have none."""
+    found = yield
+    return [one for one in found if not isinstance(one, DoctestModule)]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Search for no garbage while tests are collected: almost all that is made then stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

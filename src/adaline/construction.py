@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import MISSING
 from functools import cache, wraps
 from inspect import Parameter, get_annotations, signature
+from operator import is_
 from typing import Any, TypeVar
 
 from adaline import peers
@@ -74,9 +75,10 @@ def checks_of(cls: type[Any]) -> dict[str, Check]:
 
 
 @cache
-def _defaults_and_checks(cls: Any) -> list[tuple[str, Any, Check]]:
-    """Return the name, the default and the check of each constructor parameter."""
-    return [(name, getattr(cls, name, MISSING), check) for name, check in checks_of(cls).items()]
+def _defaults(cls: Any) -> tuple[list[str], list[Any]]:
+    """Return the names of the constructor parameters that have a check, and their defaults."""
+    names = list(checks_of(cls))
+    return names, [getattr(cls, name, MISSING) for name in names]
 
 
 @cache
@@ -97,7 +99,8 @@ def check_parameters(system: Any) -> None:
     `used_with` of a class has, by the name of a parameter, the others that make it effective: one of them has to have a
     value that its check accepts. A `random_state` is never warned of: it is set by habit.
     """
-    check_values(system)
+    if not check_values(system):
+        return
     given = vars(system)
     kind: Any = type(system)
     for name, default, others in _defaults_and_conditions(kind):
@@ -110,16 +113,24 @@ def check_parameters(system: Any) -> None:
             warn(f"{kind.__name__} ignores {name}={value!r}: it needs {needed}, not {found}", AdalineWarning)
 
 
-def check_values(system: Any) -> None:
-    """Refuse invalid constructor arguments: each by its check, then, by `_check_together`, in combination."""
+def check_values(system: Any) -> bool:
+    """Refuse invalid constructor arguments: each by its check, then, by `_check_together`, in combination.
+
+    Return whether any of them is not the default of its class.
+    """
     given = vars(system)
     kind: Any = type(system)
-    for name, default, check in _defaults_and_checks(kind):
-        value = given.get(name, default)
-        if value is not default and not check.accepts(value):
-            check.refuse(name, value)  # defaults, attributes of the class, need no check
+    names, defaults = _defaults(kind)
+    changed = not all(map(is_, map(given.get, names, defaults), defaults))
+    if changed:
+        checks = checks_of(kind)
+        for name, default in zip(names, defaults, strict=True):
+            value = given.get(name, default)
+            if value is not default and not checks[name].accepts(value):
+                checks[name].refuse(name, value)  # defaults, attributes of the class, need no check
     if hasattr(system, "_check_together"):
         system._check_together()
+    return changed
 
 
 class _Shown(str):

@@ -45,6 +45,11 @@ def test_a_system_takes_a_basis(system: str, shell: Shell, data: Path) -> None:
     assert model.basis_.size == 5
     assert len(shell.good("predict", "m.adaline", data).rows) == len(data.read_text().splitlines()) - 1
     assert "Polynomial()" in shell.good("summary", "m.adaline").out
+
+
+@pytest.mark.parametrize("system", ["Ridge", "GaussianClassifier"])
+def test_a_basis_is_set_by_its_name_and_parameters(system: str, shell: Shell, data: Path) -> None:
+    asked = ("--target", target_of(system), "--system", system, "--features", "a,b", "--set", "basis=polynomial")
     values = shell.good("fit", data, *asked, "--set", "basis__degree=1", "--json").json
     assert values["features"] == ["a", "b"]
     assert values["parameters"]["basis"] == "Polynomial(degree=1)"

@@ -247,7 +247,7 @@ def test_output_that_nobody_reads_and_a_real_interrupt(shell: Shell, tmp_path: P
     working = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
     time.sleep(2.5)
     working.send_signal(signal.SIGINT)
-    _, said = working.communicate(timeout=30)
+    _, said = working.communicate(timeout=120)
     assert working.returncode == 130, said
     assert said.splitlines()[-1] == "adaline: interrupted; nothing was written"
     assert os.listdir(tmp_path) == ["m.adaline"]

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from dataclasses import fields
 from typing import Any
 
 import pytest
+import typer
 
 from adaline import compare, open_table
-from adaline.cli.app import TABLE_OPTIONS
+from adaline.cli import commands
+from adaline.cli.app import TABLE_OPTIONS, app
 from adaline.sources.tables.spec import TableSpec
 
 SPEC = {one.name for one in fields(TableSpec)}
+LINES = [
+    "fit penguins",
+    "fit penguins -t y --features a,b --drop c --set rate=1 --set init=2 --missing mean --json -o m.adaline --passes 3",
+    "fit - --categories size=low<high --hash id=2^20 --words title=tfidf --unseen other --absorb firm",
+    "predict m.adaline new.csv --level 0.9 --interval prediction --keep none",
+    "compare penguins -t y --folds 3 --seed 7 --systems Ridge --task regression",
+    "merge a.adaline b.adaline -o c.adaline",
+    "systems",
+]
 
 
 def test_open_table_and_the_command_line_have_the_options_of_the_spec() -> None:
@@ -44,3 +56,23 @@ def test_one_name_needs_no_list() -> None:
 def test_compare_refuses_an_option_that_no_table_has() -> None:
     with pytest.raises(TypeError, match="there is no option 'penalty' for a table; there are: target, features"):
         compare("penguins", target="species", penalty=1.0)
+
+
+def parsed(line: str) -> dict[str, Any]:
+    """Return the values of the parameters of a command line."""
+    name, *words = line.split()
+    group: Any = typer.main.get_command(app)
+    found: dict[str, Any] = group.commands[name].make_context(name, words).params
+    return found
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_texts_that_are_taken_as_given_are_as_typer_converts_them(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert commands  # registered
+    taken = parsed(line)
+    monkeypatch.setattr(sys.modules["adaline.cli.app"], "taken_as_given", lambda parameters, texts=(): parameters)
+    converted = parsed(line)
+    assert list(taken) == list(converted)
+    for name, value in converted.items():
+        assert type(taken[name]) is type(value)
+        assert taken[name] == value

@@ -168,7 +168,7 @@ def test_what_was_kept_is_removed_at_the_end_and_after_signals(sent: signal.Sign
             process.stdin.close()
         else:
             process.stdin.flush()
-            while not list(Path("temporary").glob("adaline-pipe*/stdin.csv")):
+            while process.poll() is None and not list(Path("temporary").glob("adaline-pipe*/stdin.csv")):
                 time.sleep(0.01)
             process.send_signal(sent)
         assert process.wait() == (0 if sent is None else 128 + sent)

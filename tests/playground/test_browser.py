@@ -314,6 +314,77 @@ def test_a_pasted_table_is_text_and_nothing_more(visitor: Visitor) -> None:
     assert page.evaluate("globalThis.harmed") is None
 
 
+@pytest.mark.parametrize(
+    ("text", "names", "points"),
+    [
+        ("1.5,2,red\n2,5,blue\n3,3,red", ["x0", "x1", "x2"], 3),  # no line of names, and words among the numbers
+        ("a,b,kind\n1,NA,x\n2,3,\n4,5,y\n7,8,x\n9,2,NA", ["a", "b", "kind"], 2),
+        ("a;b;kind\n1,5;2,25;x\n3;-4,5;y", ["a", "b", "kind"], 2),
+        ("year\t2020\n1\t2\n3\t4", ["year", "2020"], 2),
+    ],
+)
+def test_tables_as_people_have_them_are_read(visitor: Visitor, text: str, names: list[str], points: int) -> None:
+    page = visitor.open()
+    page.evaluate("for (const one of document.querySelectorAll('#points-card, #points-card details')) one.open = true")
+    page.locator("#csv").fill(text)
+    page.locator("#csv-take").click()
+    visitor.rest()
+    chosen = page.evaluate("[...document.querySelectorAll('#csv-columns select')].map(e => e.selectedOptions[0].text)")
+    assert chosen[: len(names)] == names
+    assert page.evaluate("playground.state.points.length") == points
+    assert page.evaluate("playground.state.points.flat().every(Number.isFinite)")
+
+
+def test_a_field_that_is_changed_stays_where_it_is(visitor: Visitor) -> None:
+    """Forms are drawn anew after a change: the field keeps the focus, and what was opened stays open."""
+    page = visitor.open()
+    page.locator("#model-form summary").click()
+    page.locator("#model-form details input[type=number]").first.focus()
+    name = page.evaluate("document.activeElement.dataset.field")
+    page.keyboard.press("ArrowUp")
+    visitor.rest()
+    assert page.evaluate("document.activeElement.dataset.field") == name
+    assert page.locator("#model-form details").evaluate("e => e.open")
+    page.locator("#points-form [data-field=count]").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowUp")
+        visitor.rest()
+    assert page.evaluate("playground.state.points.length") == 43
+
+
+def test_a_click_that_changes_nothing_cannot_be_undone(visitor: Visitor) -> None:
+    page = visitor.open()
+    for tool in ("add", "move", "erase", "brush"):
+        page.locator(f"[data-tool={tool}]").click()
+        place = (
+            tuple(page.evaluate("playground.state.points[0].slice(0, 2)")) if tool in ("add", "move") else (3.9, 2.9)
+        )
+        page.mouse.click(*at(page, *place))
+        visitor.rest()
+        assert page.locator("#undo").is_disabled(), tool
+    page.keyboard.press("Control+z")
+    page.keyboard.press("Control+Shift+z")
+    visitor.rest()
+    assert page.evaluate("playground.state.points.length") == 40
+
+
+def test_the_back_button_goes_where_one_was(visitor: Visitor) -> None:
+    page = visitor.open()
+    page.locator("#scenes").select_option("perceptron")
+    visitor.rest()
+    page.locator("#free").click()
+    visitor.rest()
+    assert (page.title(), page.locator("#guide").is_visible()) == ("adaline playground", False)
+    page.go_back()
+    visitor.until("!document.querySelector('#guide').hidden")
+    visitor.rest()
+    assert page.title() == "The perceptron converges · adaline playground"
+    page.go_back()
+    visitor.until("document.querySelector('#guide').hidden")
+    visitor.rest()
+    assert (page.title(), page.locator("#scenes").input_value()) == ("adaline playground", "")
+
+
 def test_a_field_refuses_what_its_parameter_does(visitor: Visitor) -> None:
     page = visitor.open()
     rate = page.locator("#model-form input[data-field=rate]")
@@ -695,15 +766,34 @@ def test_a_server_that_comes_back_is_found_again(browser: Any) -> None:
     page = visitor.open("#scene=perceptron")
     playground.close()
     visitor.until("!document.querySelector('#lost').hidden")
+    assert f"adaline play --port {port}" in page.locator("#lost").inner_text()
+    moment = page.evaluate("playground.moment")
+    page.evaluate("void playground.form('LMS').then(form => { globalThis.answered = form.type; })")  # asked of nobody
     playground = adaline.play(port=port)
     visitor.until("document.querySelector('#lost').hidden")
     visitor.rest()
+    visitor.until("globalThis.answered === 'form'")
+    assert page.evaluate("playground.moment") == moment
     page.keyboard.press("n")
     visitor.rest()
     assert page.locator("#verdict-0 .status").inner_text() == "solved"
     visitor.troubles.clear()  # the console has the attempts to connect
     visitor.close()
     playground.close()
+
+
+def test_buttons_wait_for_their_texts(visitor: Visitor) -> None:
+    """Where the network is slow, nothing is shown that has no name yet."""
+    held: list[Any] = []
+    visitor.page.route("**/page/texts.json", lambda route: held.append(route))
+    visitor.page.goto(visitor.address)
+    while not held:
+        visitor.page.wait_for_timeout(20)
+    assert not visitor.page.locator("#play").is_visible()
+    held.pop().continue_()
+    visitor.page.wait_for_selector("body[data-ready]", timeout=60_000)
+    visitor.rest()
+    assert visitor.page.locator("#play").is_visible()
 
 
 def test_a_stranger_to_the_address_gets_a_board(visitor: Visitor) -> None:

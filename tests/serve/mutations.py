@@ -75,15 +75,24 @@ def requests(seed: int, count: int) -> Iterator[tuple[str, str, bytes, str]]:
 
 
 def attack(seed: int, count: int) -> Counter[int]:
-    """Send so many bodies, and return how often each status came; a status that is none of an answer ends it."""
+    """Send so many bodies, and return how often each status came; one that is none of an answer ends it.
+
+    What is answered at once has the answer of ASGI.
+    """
     from tests.serve.test_http import fitted
 
     models = {"scan": fitted(LMS()), "sign": fitted(LogisticRegression(solver="online"), "sign")}
-    client = Client(app(models, learn=True, limits=Limits(body=200_000)))
+    service = app(models, learn=True, limits=Limits(body=200_000))
+    client = Client(service)
     found: Counter[int] = Counter()
     for request in requests(seed, count):
+        _, path, body, kind = request
+        at_once = service.at_once.get(path.encode(), lambda *_: None)([(b"content-type", kind.encode())], body, 0.0)
         answer = client.ask(*request)
         assert answer.status in ANSWERS, (request, answer)
+        if at_once is not None:
+            assert answer.status == 200, (request, at_once, answer)
+            assert at_once.endswith(b"\r\n\r\n" + answer.body), (request, at_once, answer)
         found[answer.status] += 1
     assert client.ask("GET", "/readyz").status == 200
     client.close()

@@ -1,7 +1,7 @@
 """Learners, servers and commands as processes: `python -m tests.serve.processes FOLDER KILLS SEED`.
 
 Each is forked from this one, so that nothing is imported again: so many learners and so many servers are killed under
-load, a service with a worker learns, predicts and drains, and `adaline learn -` is terminated. A line is printed of
+load, a service with two workers learns, predicts and drains, and `adaline learn -` is terminated. A line is printed of
 each.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import sys
 import time
 from http.client import HTTPConnection
@@ -73,8 +74,8 @@ def named(first: int, last: int) -> list[dict[str, float]]:
     return [dict(zip(("x0", "x1", "y"), row, strict=True)) for row in ROWS[first:last].tolist()]
 
 
-def serve_by_a_worker(folder: Path) -> str:
-    """Let one process learn, and another predict by what it has learned."""
+def serve_by_workers(folder: Path) -> str:
+    """Let one process learn, and two others predict by what it has learned, until they are told to end."""
     save(learned(0, 0), folder / "m.adaline")
     listening = Address(port=0).bound()
     port, owner = listening.getsockname()[1], os.fork()
@@ -83,7 +84,7 @@ def serve_by_a_worker(folder: Path) -> str:
             sys.modules["__main__"] = ModuleType("__main__")  # workers import what they need, and not this file
             (folder / "published").mkdir()
             service = app([folder / "m.adaline"], learn=True, publish=folder / "published")
-            run_workers(service, folder / "published", listening, Address(), 1, "serving")
+            run_workers(service, folder / "published", listening, Address(), 2, "serving")
             os._exit(0)
         finally:
             os._exit(1)
@@ -102,12 +103,59 @@ def serve_by_a_worker(folder: Path) -> str:
     while asked("/predict", {"rows": [[1.0, 2.0]]})["predictions"] != expected:
         assert time.monotonic() < until, "workers do not see what was learned"
         time.sleep(0.05)
+    until = time.monotonic() + 60
+    while len(predicting := processes_that_predicted(folder / "published")) < 2:  # connections are theirs by chance
+        assert time.monotonic() < until, "one process alone predicts"
+        open_at_once = [HTTPConnection("127.0.0.1", port, timeout=60) for _ in range(8)]
+        for connection in open_at_once:
+            connection.connect()
+        for connection in open_at_once:
+            assert ask(connection, "POST", "/predict", {"rows": [[1.0, 2.0]]})[0] == 200
+            connection.close()
+        time.sleep(0.1)
+    assert owner not in predicting
     assert asked("")["rows_seen"] == 40
     assert asked("/nothing") == 404
+    begun = [begin_to_predict(port) for _ in range(8)]
+    time.sleep(0.3)  # until all of them have begun to read
     os.kill(owner, signal.SIGTERM)
+    time.sleep(0.3)  # until all of them are told to end
+    for connection in begun:
+        connection.sendall(b'"rows": [[1.0, 2.0]]}')
+        with connection.makefile("rb") as answer:
+            head, _, body = answer.read().partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 200 "), head
+        assert json.loads(body)["predictions"] == expected
+        connection.close()
     assert os.waitpid(owner, 0)[1] == 0
+    assert not [process for process in predicting if is_running(process)]
     assert same(load(folder / "now.adaline"), learned(10, 40))
-    return "a worker predicted by what another process learned"
+    return "two workers predicted by what another process learned, and what had begun was answered at their end"
+
+
+def processes_that_predicted(folder: Path) -> set[int]:
+    """Return the processes that have told of predictions in a folder."""
+    told = {int(path.stem): json.loads(path.read_bytes()) for path in folder.glob("*.metrics")}
+    return {process for process, counted in told.items() if counted["requests"]["rows"]}
+
+
+def begin_to_predict(port: int) -> socket.socket:
+    """Return a connection with a request that has arrived in part."""
+    connection = socket.create_connection(("127.0.0.1", port), timeout=60)
+    connection.sendall(
+        b"POST /models/m/predict HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+        b"content-length: 22\r\n\r\n{"
+    )
+    return connection
+
+
+def is_running(process: int) -> bool:
+    """Whether there is a process of a number."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def learn_until_terminated(folder: Path) -> str:
@@ -131,7 +179,7 @@ if __name__ == "__main__":
     began = time.monotonic()
     print(f"{kills} learners: {faults.main(folder, kills, seed)} batches, {time.monotonic() - began:.0f} s", flush=True)
     print(learn_until_terminated(folder))
-    print(serve_by_a_worker(folder), flush=True)
+    print(serve_by_workers(folder), flush=True)
     began = time.monotonic()
     known = server_faults.main(folder / "server", kills, seed)
     changes = ", ".join(f"{count} {kind}" for kind, count in sorted(known.changes.items()))

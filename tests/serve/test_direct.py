@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from adaline import LinearRegression, open_table
 from adaline.errors import BadRows
 from adaline.lazy import nw
+from adaline.serve.direct import DirectRows
 from adaline.serve.rows import RowLayout
 
 rng = np.random.default_rng(3)
@@ -82,6 +84,19 @@ def test_plain_rows_have_the_same_bits_either_way(name: str) -> None:
                 assert np.array_equal(found, expected)
                 assert found.flags.f_contiguous == expected.flags.f_contiguous
         assert direct.code(rows) is not None
+        assert direct.row_type is not None
+        typed = msgspec.json.decode(msgspec.json.encode(rows), type=list[direct.row_type])  # type: ignore[name-defined]
+        found = direct.code_typed(typed)
+        assert np.array_equal(found, expected)
+        assert found.flags.f_contiguous == expected.flags.f_contiguous
+
+
+def test_rows_have_no_type_where_names_are_escaped_or_columns_are_many() -> None:
+    for names in (['a"b', "c"], [f"x{k}" for k in range(300)]):
+        direct = DirectRows.of(names, None)
+        assert direct is not None
+        assert direct.row_type is None
+        assert direct.code([dict.fromkeys(names, 1.5)] * 2).tolist() == [[1.5] * len(names)] * 2
 
 
 @pytest.mark.parametrize("name", OTHERS)

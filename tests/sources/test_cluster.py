@@ -194,7 +194,7 @@ def test_a_scan_is_mixed_over_parts_where_that_is_asked_for(settings: dict[str, 
 
 VIEWS: dict[str, tuple[Any, dict[str, Any]]] = {
     "basis": (lambda: LinearRegression(basis=Polynomial(degree=2)), {"target": "amount"}),
-    "penalty": (lambda: LogisticRegression(penalty="auto", folds=3), {"target": "three"}),
+    "penalty": (lambda: LogisticRegression(penalty="auto", folds=3), {"target": "text"}),
     "balanced": (lambda: LogisticRegression(class_weight="balanced", basis=Polynomial(degree=2)), {"target": "text"}),
     "categories": (lambda: LinearRegression(), {"formula": "amount ~ a + C(three) + scale(b)"}),
     "splines": (lambda: LinearRegression(), {"formula": "amount ~ poly(b, 2) + ns(a, df=3)"}),

@@ -22,11 +22,11 @@ pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[Any]:
-    """Two executors, processes of their own, of one task each."""
+    """Two executors, processes of their own, of one task each, which find the tests that a task is of."""
     java = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-    yield from started(
-        "local-cluster[2,1,512]", **{"spark.executor.memory": "512m", "spark.executor.extraJavaOptions": java}
-    )
+    settings = {"spark.executor.memory": "512m", "spark.executor.extraJavaOptions": java}
+    found = {"spark.executorEnv.PYTHONPATH": str(Path(__file__).parents[2])}
+    yield from started("local-cluster[2,1,512]", **settings, **found)
 
 
 @pytest.fixture(autouse=True)

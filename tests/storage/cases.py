@@ -138,7 +138,7 @@ def _categories(X: Any) -> pd.DataFrame:
 
 
 def _wide(make: Callable[[], Any]) -> Case:
-    X, y, w = _numbers(20, 64)
+    X, y, w = _numbers(20, 24)
     return _fitted(make, X, y, w)
 
 
@@ -268,12 +268,11 @@ def _lies(array: Any) -> list[Any]:
     return [[step < 0 for step in steps], [[abs(a) > abs(b) for a in steps] for b in steps]]
 
 
-def behaviours(case: Case) -> dict[str, Any]:
-    """Return what a model says, all by one copy of it, and does, each by its own; an error counts as what it says."""
-    (X, y, w), (more, z, v) = case.rows, case.more
+def sayings(case: Case) -> dict[str, Any]:
+    """Return what a model says, all by one copy of it; an error counts as what it says."""
+    X, y, w = case.rows
     weighted = {} if w is None else {"sample_weight": w}
-    heavier = {} if v is None else {"sample_weight": v}
-    says: dict[str, Callable[[Any], Any]] = {
+    ways: dict[str, Callable[[Any], Any]] = {
         **{
             name: lambda model, name=name: getattr(model, name)(X)
             for name in ("predict", "decision_function", "predict_proba", "transform", "mahalanobis")
@@ -283,22 +282,31 @@ def behaviours(case: Case) -> dict[str, Any]:
         "interval": lambda model: tuple(model.predict(X, interval="prediction")),
         "inflation": lambda model: model.variance_inflation(),
     }
-    does: dict[str, Callable[[Any], Any]] = {
+    reader = copy.deepcopy(case.model)
+    return {name: _outcome(way, reader) for name, way in ways.items()}
+
+
+def behaviours(case: Case) -> dict[str, Any]:
+    """Return what a model says, and what becomes of copies of it, each taught in another way."""
+    (X, y, w), (more, z, v) = case.rows, case.more
+    weighted = {} if w is None else {"sample_weight": w}
+    heavier = {} if v is None else {"sample_weight": v}
+    ways: dict[str, Callable[[Any], Any]] = {
         "continued": lambda model: model.partial_fit(more, z, **heavier),
         "forgetful": lambda model: model.partial_fit(more, z, **heavier).forget(X[:9], y[:9], **_first(weighted, 9)),
         "merged": lambda model: model.merge(copy.deepcopy(model)),
         "again": lambda model: model.fit(X, y, **weighted),
     }
-    out: dict[str, Any] = {}
-    reader = copy.deepcopy(case.model)
-    for name, way in (says | does).items():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                out[name] = way(reader if name in says else copy.deepcopy(case.model))
-            except Exception as error:  # the same for both is what counts
-                out[name] = f"{type(error).__name__}: {error}"
-    return out
+    return sayings(case) | {name: _outcome(way, copy.deepcopy(case.model)) for name, way in ways.items()}
+
+
+def _outcome(way: Callable[[Any], Any], model: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return way(model)
+        except Exception as error:  # the same for both is what counts
+            return f"{type(error).__name__}: {error}"
 
 
 def _first(weighted: dict[str, Any], n: int) -> dict[str, Any]:

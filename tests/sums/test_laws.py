@@ -16,14 +16,13 @@ from scipy import sparse
 from adaline.block import Block
 from adaline.sums import SUMS, Sum
 from tests.sums.examples import DENSE, EXAMPLES, FEATURES, SPARSE, Example, cut, rows_of
+from tests.turns import in_turn
 
 ROWS = 120
 
 every_example = pytest.mark.parametrize("example", EXAMPLES, ids=str)
-every_layout = pytest.mark.parametrize(
-    ("example", "layout"),
-    [pytest.param(e, layout, id=f"{e}-{layout}") for e in EXAMPLES for layout in e.layouts],
-)
+
+every_layout = in_turn("layout", lambda example: example.layouts)
 
 
 def state(a: Any) -> list[Any]:
@@ -55,6 +54,7 @@ def test_registered_sums_are_final_and_read_every_layout(name: str) -> None:
     assert {layout for e in EXAMPLES if e.kind is SUMS[name] for layout in e.layouts} == {*DENSE, *SPARSE}
 
 
+@every_example
 @every_layout
 def test_zero_is_neutral(example: Example, layout: str) -> None:
     a = example.over(example.rows(ROWS, layout))
@@ -68,6 +68,7 @@ def test_zero_is_neutral(example: Example, layout: str) -> None:
     assert_equal(zero, example.zero())
 
 
+@every_example
 @every_layout
 def test_merging_leaves_the_other_as_it_was(example: Example, layout: str) -> None:
     block = example.rows(ROWS, layout)
@@ -80,6 +81,7 @@ def test_merging_leaves_the_other_as_it_was(example: Example, layout: str) -> No
         assert bits(b) == before
 
 
+@every_example
 @every_layout
 def test_merging_is_associative_and_commutative(example: Example, layout: str) -> None:
     block = example.rows(ROWS, layout)
@@ -113,13 +115,14 @@ def test_any_split_gives_the_same_answer(example: Example, cuts: list[int], data
 
 
 @every_example
-@pytest.mark.parametrize("weights", [True, False])
+@in_turn("weights", [True, False])
 def test_every_layout_gives_the_same_answer(example: Example, weights: bool) -> None:
     whole = example.over(example.rows(ROWS, weights=weights))
     for layout in example.layouts:
         example.assert_close(example.over(example.rows(ROWS, layout, weights=weights)), whole)
 
 
+@every_example
 @every_layout
 def test_whole_weights_are_repetitions(example: Example, layout: str) -> None:
     block = example.rows(ROWS, layout)
@@ -130,6 +133,7 @@ def test_whole_weights_are_repetitions(example: Example, layout: str) -> None:
     example.assert_close(example.over(ones), example.over(Block(block.x, block.t, None, block.exponent)))
 
 
+@every_example
 @every_layout
 def test_rows_without_weight_only_count(example: Example, layout: str) -> None:
     block = example.rows(ROWS, layout)
@@ -147,6 +151,7 @@ def test_rows_without_weight_only_count(example: Example, layout: str) -> None:
         assert (nothing.rows, alone.rows, before.rows, after.rows) == (ROWS, len(counted), 2 * ROWS, 2 * ROWS)
 
 
+@every_example
 @every_layout
 def test_an_empty_block_changes_nothing(example: Example, layout: str) -> None:
     block = example.rows(ROWS, layout)
@@ -158,14 +163,16 @@ def test_an_empty_block_changes_nothing(example: Example, layout: str) -> None:
         assert_equal(example.over(block, empty), example.over(block))
 
 
-@every_layout
-@pytest.mark.parametrize("n", [1, 2, 3])
+@every_example
+@in_turn("n", [1, 2, 3])
+@in_turn("layout", lambda example, n: example.layouts)
 def test_fewer_rows_than_columns(example: Example, layout: str, n: int) -> None:
     block = example.rows(n, layout, seed=5, weights=False)
     one_by_one = example.over(*(cut(block, slice(i, i + 1)) for i in range(n)))
     example.assert_close(one_by_one, example.over(block))
 
 
+@every_example
 @every_layout
 def test_pickling_keeps_every_bit(example: Example, layout: str) -> None:
     a = example.over(example.rows(ROWS, layout))
@@ -181,15 +188,8 @@ def test_pickling_keeps_every_bit(example: Example, layout: str) -> None:
     assert bits(back) == bits(twice)
 
 
-@pytest.mark.parametrize(
-    ("example", "layout"),
-    [
-        pytest.param(e, layout, id=f"{e}-{layout}")
-        for e in EXAMPLES
-        if hasattr(e.kind, "subtract")
-        for layout in e.layouts
-    ],
-)
+@pytest.mark.parametrize("example", [e for e in EXAMPLES if hasattr(e.kind, "subtract")], ids=str)
+@every_layout
 def test_subtracting_undoes_merging(example: Example, layout: str) -> None:
     block = example.rows(ROWS, layout)
     a, b = example.over(cut(block, slice(0, 70))), example.over(cut(block, slice(70, None)))

@@ -26,12 +26,13 @@ from tests.sums.examples import (
     read_residual,
     rows_of,
 )
+from tests.turns import in_turn
 
 ROWS = 500
 CENTRED = next(e for e in EXAMPLES if e.kind is Moments)
 
 needs_native = pytest.mark.skipif(kernels.native is None, reason="the native kernels could not be built")
-every_weighting = pytest.mark.parametrize("weights", [True, False], ids=["weights", "no-weights"])
+every_weighting = in_turn("weights", [True, False])
 modes = pytest.mark.parametrize(
     ("centred", "layout"),
     [(True, layout) for layout in DENSE] + [(False, layout) for layout in DENSE + SPARSE],
@@ -63,7 +64,7 @@ def assert_same(a: Moments, b: Moments) -> None:
 @needs_native
 @modes
 @every_weighting
-@pytest.mark.parametrize("n", [1, 7, 33, ROWS])
+@in_turn("n", [1, 7, 33, ROWS])
 def test_moments(centred: bool, layout: str, weights: bool, n: int) -> None:
     block = rows_of(n, layout, weights=weights, seed=3)
     assert_same(native(block, centred), reference(block, centred))
@@ -127,7 +128,7 @@ def test_merge_over_unlike_scales_and_means(centred: bool) -> None:
 @needs_native
 @every_weighting
 @pytest.mark.parametrize("layout", DENSE + SPARSE)
-@pytest.mark.parametrize("n", [0, 1, 37])
+@in_turn("n", [0, 1, 37])
 def test_residual(layout: str, weights: bool, n: int) -> None:
     block = rows_of(n, layout, weights=weights)
     ours = Residual.zero(SHAPE)
@@ -159,9 +160,9 @@ def by_reference(example: Example, block: Block) -> Any:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=str)
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("weights", ["none", "numpy", "strict"])
+@in_turn("device", DEVICES)
+@in_turn("dtype", [np.float64, np.float32])
+@in_turn("weights", ["none", "numpy", "strict"])
 def test_every_sum_runs_on_any_array_namespace(example: Example, device: str, dtype: type, weights: str) -> None:
     block = example.rows(101, weights=weights != "none")
     block = Block(block.x.astype(dtype), block.t, block.weight)
@@ -174,7 +175,7 @@ def test_every_sum_runs_on_any_array_namespace(example: Example, device: str, dt
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=str)
-@pytest.mark.parametrize("n", [0, 1, 3])
+@in_turn("n", [0, 1, 3])
 def test_few_rows_in_any_array_namespace(example: Example, n: int) -> None:
     block = example.rows(n, weights=False)
     example.assert_close(example.over(strict(block, "CPU_DEVICE", False)), example.over(block), rounding=1e-12)

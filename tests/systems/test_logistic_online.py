@@ -217,3 +217,18 @@ def test_auto_rates_of_many_sparse_columns_are_those_of_each() -> None:
     assert isinstance(model._scan, CoordinateRule)
     assert model.score(x, y) > 0.9
     assert isinstance(SigmoidPerceptron(mode="online").fit(x[:, :50], y)._scan, AdaptiveRule)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"l1": 1.0}, {"penalty": 1.0}, {"average": True}, {"fit_intercept": False}, {"scheme": "one-vs-rest"}]
+)
+def test_what_a_scan_was_begun_with_cannot_change_under_way(changed: dict[str, Any]) -> None:
+    x, y = rows(classes=3)
+    model = online().partial_fit(x, y)
+    before = bits(model)
+    (name,) = changed
+    with pytest.raises(InvalidParameter, match=f"{name} changed since LogisticRegression began.*fit anew"):
+        model.set_params(**changed).partial_fit(x, y)
+    assert bits(model) == before
+    model.set_params(**{name: getattr(online(), name)}).partial_fit(x, y)
+    assert bits(model) == bits(online().partial_fit(np.vstack([x, x]), np.concatenate([y, y])))

@@ -196,6 +196,27 @@ def test_zero_weights_are_no_rows(make: Any) -> None:
         make().fit(X, y, sample_weight=np.zeros(len(y)))
 
 
+@pytest.mark.parametrize("system", ONLINE.values(), ids=list(ONLINE))
+def test_a_new_rate_holds_from_the_next_rows_on_and_what_else_changed_is_refused(system: type[Any]) -> None:
+    X, y = data(system)
+    mode = {"mode": "online"} if "mode" in system().get_params() else {}
+
+    def make(schedule: Any = "constant") -> Any:
+        return system(rate=2.0**-6, schedule=schedule, **mode)
+
+    changed = (
+        make().partial_fit(X[:50], y[:50], **told(system(), y)).set_params(rate=2.0**-9).partial_fit(X[50:], y[50:])
+    )
+    given = make(lambda step: 1.0 if step <= 50 else 2.0**-3).partial_fit(X, y)
+    np.testing.assert_array_equal(theta(changed), theta(given))
+    settings = {"fit_intercept": False, "rate": "auto", "activation": "logistic"}
+    for name in settings.keys() & system().get_params().keys():
+        if name == "rate" and system().rate != "auto":
+            continue
+        with pytest.raises(InvalidParameter, match=f"{name} changed since {system.__name__} began.*fit anew"):
+            make().partial_fit(X, y).set_params(**{name: settings[name]}).partial_fit(X, y)
+
+
 @pytest.mark.parametrize("make", EVERY)
 def test_a_warm_start_goes_on(make: Any) -> None:
     X, y = data(make)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Perceptron as ScikitLearns
 
-from adaline import KeslerPerceptron, Perceptron, Pocket, Status
+from adaline import KeslerPerceptron, Perceptron, Pocket, Status, open_table
 from adaline.arrays import Array
 from adaline.scans import PerceptronRule as Rule
+from adaline.sources.tables import source as table_module
 
 inseparable = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -197,6 +200,53 @@ def test_the_pocket_never_gets_worse_and_ends_at_the_optimum() -> None:
         assert fewest(X, y) <= model.history_[-1] <= fewest(X, y) + 1
         reached += model.history_[-1] == fewest(X, y)
     assert reached >= 10
+
+
+@inseparable
+@pytest.mark.parametrize(("classes", "weighted"), [(2, False), (3, False), (2, True)])
+def test_more_epochs_of_the_pocket_never_end_with_more_errors(classes: int, weighted: bool) -> None:
+    """A shorter fit is the beginning of a longer one, and no perceptron on the same draws is better after an epoch."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(40, 8))
+        y = np.digitize(X[:, 0] + rng.normal(size=40), [-0.5, 0.5][: classes - 1])
+        weight = rng.integers(0, 4, size=40).astype(float) if weighted else np.ones(40)
+        fits = [Pocket(epochs=k, random_state=seed).fit(X, y, weight if weighted else None) for k in range(1, 7)]
+        assert all((b.errors_ <= a.errors_).all() for a, b in itertools.pairwise(fits))
+        assert all(one.history_ == fits[-1].history_[: len(one.history_)] for one in fits)
+        if classes > 2 or weighted:
+            continue
+        draw, w = np.random.default_rng(seed), np.zeros(9)
+        rows, t = np.column_stack([np.ones(40), X]), 2.0 * y - 1
+        for errors in fits[-1].history_:
+            for i in draw.integers(40, size=40):
+                w += t[i] * rows[i] * (t[i] * (w @ rows[i]) <= 0)
+            assert errors <= (t * (rows @ w) <= 0).sum()
+
+
+def test_the_pocket_ends_when_the_perceptron_separates_the_rows() -> None:
+    X, y = separable(3)
+    model = Pocket(epochs=10_000).fit(X, y)
+    assert model.errors_ == [0.0]
+    assert model.n_iter_ == len(model.history_) < 10_000
+
+
+@inseparable
+def test_more_epochs_over_a_stream_never_end_with_more_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The weights that an epoch ended with are counted while the next one reads."""
+    monkeypatch.setattr(table_module, "KEPT", 0)
+    monkeypatch.setattr(table_module, "block_rows", lambda features: 16)
+    for seed in (0, 13):
+        rng = np.random.default_rng(seed)
+        frame = pd.DataFrame(rng.normal(size=(40, 8)), columns=list("abcdefgh"))
+        frame["y"] = (frame["a"] + rng.normal(size=40) > 0).astype(int)
+        frame.to_csv(tmp_path / "rows.csv", index=False)
+        fits = [
+            Pocket(epochs=k, random_state=seed).fit(open_table(tmp_path / "rows.csv", target="y")) for k in (1, 2, 3, 4)
+        ]
+        assert all((b.errors_ <= a.errors_).all() for a, b in itertools.pairwise(fits))
+        for one in fits:
+            assert one.history_[-1] == (one.predict(frame.drop(columns="y")) != frame["y"]).sum()
 
 
 def fewest(X: Array, y: Any) -> int:

@@ -6,13 +6,14 @@ Nothing slow is imported here, so that help and completion need neither NumPy no
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from adaline import __version__
 from adaline.errors import InvalidParameter
@@ -41,8 +42,43 @@ class Call:
 
 call = Call()
 
+
+def taken_as_given(parameters: list[Any], texts: Collection[str] = ()) -> list[Any]:
+    """Return the parameters of a command; they take texts, those of these names, and defaults as they are.
+
+    To check that a text is a text typer imports pydantic, which takes as long as to fit a small table.
+    """
+    for one in parameters:
+        if not isinstance(one.process_value, partial):
+            one.process_value = partial(_processed, one, one.process_value, one.name in texts)
+    return parameters
+
+
+def _processed(parameter: Any, convert: Callable[[Any, Any], Any], text: bool, context: Any, value: Any) -> Any:
+    """Return the value of a parameter after its callback, by typer unless it is a text, or a default."""
+    source = context.get_parameter_source(parameter.name)
+    several = parameter.multiple or parameter.nargs == -1
+    if source is not None and source.name == "DEFAULT":
+        plain = (value is None and not parameter.required) or isinstance(value, str | int | float)
+    else:
+        plain = text and isinstance(value, str) and not several
+    if not plain:
+        return convert(context, value)
+    value = () if several and value is None else value
+    return value if parameter.callback is None else parameter.callback(context, parameter, value)
+
+
+class Group(TyperGroup):
+    """All commands, with the options before them."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options."""
+        return taken_as_given(super().get_params(ctx))
+
+
 app = typer.Typer(
     name="adaline",
+    cls=Group,
     help="Linear learning systems: fast, exact, and able to prove their answer.",
     epilog=EXAMPLES,
     rich_markup_mode=None,  # drawing help by rich takes as long again as all of typer
@@ -299,6 +335,8 @@ def table_options(
     """Declare DATA and the options of every command that learns from a table: those of `open_table`, and --drop."""
 
 
+TEXTS = ((str,), (str | None,))
+
 TABLE_OPTIONS = dict(inspect.signature(table_options, eval_str=True).parameters)
 
 
@@ -336,7 +374,13 @@ def command(
         )
         head = ["\b", "Examples:" if len(examples) > 1 else "Example:"] if examples else []
         epilog = "\n".join([*head, *(f"  {line}" for line in examples)]) or None
-        app.command(body.__name__, short_help=short_help, epilog=epilog)(run)
+        texts = [name for name, one in ordered.items() if get_args(one.annotation)[:1] in TEXTS]
+
+        class Command(TyperCommand):
+            def get_params(self, ctx: Any) -> list[Any]:
+                return taken_as_given(super().get_params(ctx), texts)
+
+        app.command(body.__name__, cls=Command, short_help=short_help, epilog=epilog)(run)
         return body
 
     return register

@@ -17,8 +17,7 @@ from adaline.cli.exit import MODEL_START, check_output, note
 from adaline.cli.open import FOR_NUMBERS, chosen_system, open_with_notes
 from adaline.cli.output import print_json, say, show
 from adaline.cli.summary import MOST, described, explain, model_label
-from adaline.comparison.open_data import OpenedData
-from adaline.comparison.table import MOST_CLASSES
+from adaline.comparison.open_data import MOST_CLASSES, OpenedData
 from adaline.errors import InvalidParameter, MissingValues
 from adaline.inference.summary import CoefficientTable
 from adaline.input.coded import as_coded

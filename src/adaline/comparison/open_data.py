@@ -40,6 +40,7 @@ LABELS = ("text", "category", "boolean")
 OPTION = re.compile(r"in (dates|categories|hash(?=ed)|words)(ed)?\b")
 GUESS = 2**15  # rows of a text file that are looked at for what is missing
 FEW = 10  # whole numbers with no more different values than this may be classes
+MOST_CLASSES = 20  # whole numbers with more distinct values than this are amounts, not labels
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, as_dense, is_sparse
 from adaline.block import Block
 from adaline.coding.columns import plain
-from adaline.comparison.open_data import DataRequest, OpenedData, open_data
+from adaline.comparison.open_data import MOST_CLASSES, DataRequest, OpenedData, open_data
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.locks import cached_property
 from adaline.selection.cross_validation import refuse_absorbing
@@ -30,7 +30,6 @@ from adaline.sources.views import assign_folds
 from adaline.wording import counted
 
 REGRESSION, CLASSIFICATION = "regression", "classification"
-MOST_CLASSES = 20  # whole numbers with more distinct values than this are amounts, not labels
 SKEW = 1.0  # skewness of an exponential target is 2, of a symmetric one 0
 DISTINCT = 20  # different values from which a skewness says something
 MOST_NUMBERS = 2**26  # of X; 512 MiB

@@ -13,7 +13,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from adaline.block import Shape
-from adaline.errors import AdalineWarning, ConvergenceWarning, warn
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
 from adaline.fits.separation import convergence_outlook
 from adaline.results import Certificate, Status
 from adaline.scans import AdaptiveRule, CoordinateRule, LMSRule, Scan, Schedule, SigmoidRule
@@ -63,14 +63,39 @@ def start_scan(rule: type[Scan], shape: Shape, rate: Any, schedule: Any, sparse:
     Sparse rows of more columns than it has a matrix for, and rows of more than it has scales for, learn by steps of
     each coordinate; a dense LMS of so many columns by its length.
     """
+    chosen, options = _scan_of(rule, shape.features, rate, schedule, sparse, config)
+    return chosen.start(shape, **options)
+
+
+def go_on_at(scan: Scan, title: str, rule: type[Scan], rate: Any, schedule: Any, **config: Any) -> None:
+    """Let a scan under way go on at the rate it is asked for now; refuse all else that it was not begun with."""
+    sparse = isinstance(scan, CoordinateRule)
+    chosen, options = _scan_of(rule, scan.theta.shape[1] - 1, rate, schedule, sparse, config)
+    changed = scan.follow(chosen.start(Shape(1, 1), **options))
+    refuse_changes(["activation" if name == "loss" else name for name in changed], title)
+
+
+def refuse_changes(names: list[str], title: str) -> None:
+    """Refuse to go on where parameters of these names have changed since a system began."""
+    if names:
+        raise InvalidParameter(
+            f"{' and '.join(names)} changed since {title} began, and what it has learned is of the former: set it back "
+            "to go on, or fit anew"
+        )
+
+
+def _scan_of(
+    rule: type[Scan], features: int, rate: Any, schedule: Any, sparse: bool, config: dict[str, Any]
+) -> tuple[type[Scan], dict[str, Any]]:
+    """Return the scan that a rate stands for, and its options."""
     if not isinstance(rate, str):
-        return rule.start(shape, rate=Schedule(rate, schedule), **config)
+        return rule, {"rate": Schedule(rate, schedule), **config}
     loss = COORDINATES.get(rule, {}).get(config.get("activation"))
-    if loss is not None and shape.features > (MATRIX if sparse else WIDE) and (sparse or rule is not LMSRule):
-        return CoordinateRule.start(shape, loss=loss, **{k: v for k, v in config.items() if k != "activation"})
-    if shape.features > WIDE:
-        return LMSRule.start(shape, rate=Schedule(1.0, "power", tau=1e4), variant="normalized", **config)
-    return AdaptiveRule.start(shape, **config)
+    if loss is not None and features > (MATRIX if sparse else WIDE) and (sparse or rule is not LMSRule):
+        return CoordinateRule, {"loss": loss, **{k: v for k, v in config.items() if k != "activation"}}
+    if features > WIDE:
+        return LMSRule, {"rate": Schedule(1.0, "power", tau=1e4), "variant": "normalized", **config}
+    return AdaptiveRule, config
 
 
 def scan_certificate(status: Status, objective: float, solver: str = "scan", gap: float = math.inf) -> Certificate:

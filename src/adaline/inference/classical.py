@@ -22,6 +22,7 @@ from adaline.arrays import Array
 from adaline.errors import SumsMissing
 from adaline.inference.covariance import CLASSICAL, Covariance, ErrorOptions
 from adaline.inference.sample import Sample
+from adaline.results import made
 from adaline.solvers.least_squares.fit import Fit
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -100,14 +101,15 @@ def infer(
     spread = math.log(squares / n) + 2 * math.log(fit.unit[k]) if likely else math.nan
     likelihood = -0.5 * n * (LOG_2PI + spread + 1.0)
     likelihood += 0.5 * sample.log_weight
-    return Inference(
+    return made(
+        Inference,
         **judged(theta, error, level, options.freedom(freedom if robust is None else robust.freedom, True)),
-        sigma=sigma,
-        freedom=freedom,
-        model_freedom=model,
         r_squared=r_squared,
         within_r_squared=within,
         adjusted_r_squared=1.0 - (1.0 - r_squared) * (n - intercept) / freedom if freedom > 0.5 else np.nan,
+        sigma=sigma,
+        freedom=freedom,
+        model_freedom=model,
         f_statistic=float(f),
         f_freedom=float(f_freedom),
         f_p_value=float(scipy.special.fdtrc(model, f_freedom, f)) if f_freedom > 0.5 and model > 0 else np.nan,

@@ -22,7 +22,7 @@ from adaline.inference.sample import Sample
 from adaline.inference.summary import TargetsTable
 from adaline.parameters import LEVEL
 from adaline.penalties import no_penalty
-from adaline.results import CONSTANT, EXPLAINED, Certificate
+from adaline.results import CONSTANT, EXPLAINED, Certificate, made
 from adaline.solvers.least_squares.factor import gram_factor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
@@ -100,7 +100,8 @@ def summarise_regression(
         found.append("no standard errors: there are no more rows than parameters")
     elif sample.absorbed is not None and not fits[0].total.any():
         found.append("no standard errors: the absorbed effects explain the target, up to rounding")
-    return Summary(
+    return made(
+        Summary,
         title=title,
         names=list(names),
         targets=[f"y{k}" for k in range(len(robust))],
@@ -112,9 +113,9 @@ def summarise_regression(
         weight=fits[0].weight,
         certificate=certificate,
         notes=[*notes, *found],
+        intercept=intercept,
         errors=options.errors,
         student=math.isfinite(freedom),
-        intercept=intercept,
         left_out=missing,
         absorbed={} if sample.absorbed is None else sample.absorbed.by_name(),
     )

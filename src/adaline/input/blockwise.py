@@ -35,7 +35,7 @@ def by_blocks(method: Method) -> Method:
     @wraps(method)
     def reading(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         self = snapshot(self)
-        if type(X) is not np.ndarray:
+        if not isinstance(X, np.ndarray):
             column = column_of(self, method.__name__, (X, *args), kwargs)
             if column is not None:
                 return column
@@ -141,14 +141,12 @@ def joined(found: list[Any]) -> Any:
 
 def _source(system: Any, X: Any) -> Source | None:
     """Return the source of rows that are to be read block by block; None where they are taken at once."""
-    if type(X) is np.ndarray and X.size <= LARGE and basis_of(system) is None:
+    if is_coded(X) or (type(X) is np.ndarray and X.size <= LARGE and basis_of(system) is None):
         return None
     if isinstance(X, Source):
         source = coded(system, X, targets=False)
         absorbed = is_table(source) and source.coding.effects
         return source.known_parts() if is_table(source) and absorbed else source
-    if is_coded(X):
-        return None
     if basis_of(system) is None and (not isinstance(X, np.ndarray) or X.size <= LARGE):
         return None
     x = read_rows(system, X)

@@ -20,6 +20,8 @@ from adaline.sources.expanded import expanded
 
 SHOWN_NAMES: ContextVar[tuple[str, ...] | None] = ContextVar("names", default=None)
 """The names of columns given without names, while a system is fitted inside another one, which knows them."""
+OF_COLUMNS = ("feature_names_in_", "coding_", "basis_", "_hashed", "_first_index")
+"""Attributes that hold a record of columns, beside `n_features_in_`."""
 
 
 class InputColumns(NamedTuple):
@@ -100,14 +102,14 @@ def columns_on(system: Any) -> InputColumns:
 
 def set_columns(system: Any, columns: InputColumns) -> None:
     """Set `n_features_in_`, and the other attributes that hold a record of columns, where there are such."""
-    system.n_features_in_ = columns.count
-    names = None if columns.names is None else np.asarray(columns.names, dtype=object)
-    found = {"feature_names_in_": names, "coding_": columns.coding, "basis_": columns.basis}
-    for attribute, value in (*found.items(), ("_hashed", columns.hashed or None), ("_first_index", columns.first)):
-        if value is None:
-            system.__dict__.pop(attribute, None)
-        else:
+    count, names, coding, basis, hashed, first = columns
+    system.n_features_in_ = count
+    shown = None if names is None else np.asarray(names, dtype=object)
+    for attribute, value in zip(OF_COLUMNS, (shown, coding, basis, hashed or None, first), strict=True):
+        if value is not None:
             setattr(system, attribute, value)
+        elif attribute in system.__dict__:
+            del system.__dict__[attribute]
 
 
 def check_same_columns(one: Any, other: Any) -> None:

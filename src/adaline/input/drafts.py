@@ -12,6 +12,8 @@ import math
 from collections.abc import Callable
 from functools import wraps
 from inspect import getattr_static, isfunction
+from itertools import compress
+from operator import is_
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -37,7 +39,7 @@ REFUSED = ("coef_", "intercept_", "covariance_", "covariances_", "cluster_center
 MEANT = ("prior_variance_", "criterion_", "thresholds_")
 """Numbers beside it whose infinity has a meaning: no prior; classes without spread within; a class without rows."""
 JUDGED = frozenset((*REFUSED, *MEANT))
-NUMBERS = (float, np.ndarray, list, dict)
+NUMBERS = frozenset((float, np.ndarray, list, dict))
 """Types of attributes in which there may be numbers that overflow."""
 
 
@@ -62,13 +64,20 @@ def transaction(method: Method) -> Method:
             learned = draft.__dict__
             _refuse_overflow(learned)
             _admit_overflow(learned)
-            for name, value in self.__dict__.copy().items():  # what others have set meanwhile, and the method has not
-                if value is not (old := before.get(name)) and learned.get(name) is old:
-                    learned[name] = value
+            _take_over(learned, before, self.__dict__.copy())
             self.__dict__ = learned
         return self if found is draft else found
 
     return cast(Method, learning)
+
+
+def _take_over(learned: dict[str, Any], before: dict[str, Any], now: dict[str, Any]) -> None:
+    """Take over into `learned` what others have set on the model meanwhile, and the method has not."""
+    if list(now) == list(before) and all(map(is_, now.values(), before.values())):
+        return
+    for name, value in now.items():
+        if value is not (old := before.get(name)) and learned.get(name) is old:
+            learned[name] = value
 
 
 def snapshot(model: M) -> M:
@@ -101,7 +110,7 @@ def _on_snapshot(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def reading(self: Any, *args: Any, **kwargs: Any) -> Any:
         self = snapshot(self)
-        if of_rows and not (args and type(args[0]) is np.ndarray):
+        if of_rows and not (args and isinstance(args[0], np.ndarray)):
             from adaline.input.blockwise import column_of
 
             column = column_of(self, method.__name__, args, kwargs)
@@ -126,7 +135,9 @@ def _refuse_overflow(state: dict[str, Any]) -> None:
         values = state.get(name)
         if values is None or (name == "intercept_" and "classes_" in state):
             continue  # that of a class without rows is not finite
-        if not (math.isfinite(values) if type(values) is float else is_device(values) or all_finite(values)):
+        kind = type(values)
+        on_device = kind is not np.ndarray and is_device(values)
+        if not (math.isfinite(values) if kind is float else on_device or all_finite(values)):
             raise InvalidData(
                 f"{name} overflows float64: columns, targets or weights are too large or too small. Rescale them."
             )
@@ -137,8 +148,8 @@ def _admit_overflow(state: dict[str, Any]) -> None:
     proof = state.get("certificate_")
     if proof is None or proof.status is not Status.SOLVED:
         return
-    for name, value in state.items():
-        if name[-1] == "_" and type(value) in NUMBERS and name not in JUDGED and _infinite(value):
+    for name in compress(state, map(NUMBERS.__contains__, map(type, state.values()))):
+        if name[-1] == "_" and name not in JUDGED and _infinite(state[name]):
             state["certificate_"] = out_of_range(proof)
             return
 

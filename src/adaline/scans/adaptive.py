@@ -98,6 +98,11 @@ class AdaptiveRule(Scan):
         return f"{'wide' if self.wide else 'adaptive'}_{self.activation}"
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """The intercept, and the activation."""
+        return {**super().settings, "activation": self.activation}
+
+    @property
     def parameters(self) -> tuple[float, ...]:
         """Prior exponent, first step, its power, and the power of the average."""
         return PRIOR, FIRST, POWER, SHARE

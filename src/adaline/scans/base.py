@@ -126,6 +126,11 @@ class Scan(ABC):
         """Numbers of the rule that the native scan needs, at most four."""
         return ()
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the rule was begun with beside its rate and first weights, and keeps to its end."""
+        return {"fit_intercept": self.intercept}
+
     @abstractmethod
     def step(self, x: Array, t: Array, eta: float, square: float) -> RowOutcome:
         """Take the textbook's step for a row x (1 + D,) of squared length `square`, at the rate eta."""
@@ -256,6 +261,15 @@ class Scan(ABC):
     def period(self) -> int:
         """Steps after which theta is saved again: a power of two, so many that copying costs little a row."""
         return max(256, 1 << (self.theta.size // 64).bit_length())
+
+    def follow(self, other: Scan) -> list[str]:
+        """Take the rate of another scan from the next step on; return which settings differ, where it does not."""
+        if type(other) is not type(self):
+            return ["rate"]
+        own, asked = self.settings, other.settings
+        if own == asked:
+            self.schedule, self._native = other.schedule, None
+        return [name for name, value in own.items() if value != asked[name]]
 
     @contextmanager
     def continued(self) -> Iterator[Self]:

@@ -167,6 +167,12 @@ class CoordinateRule(Scan):
         """The loss."""
         return f"coordinate_{self.loss}"
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The intercept, the loss, the penalties, and whether weights are averaged."""
+        own = {"loss": self.loss, "penalty": self.penalty, "l1": self.l1, "average": self.average}
+        return super().settings | own
+
     def begin(self, again: bool = False) -> None:
         """Reset the tallies for a new epoch; where its rows are taken `again`, penalties count once more."""
         super().begin()

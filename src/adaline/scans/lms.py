@@ -13,7 +13,7 @@ x includes the ones column where there is an intercept, in x.x too. The progress
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -60,6 +60,11 @@ class LMSRule(Scan):
     def rule(self) -> str:
         """The variant."""
         return self.variant.replace("-", "_")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The intercept, the variant and its numbers."""
+        return {**super().settings, "variant": self.variant, "eps": self.eps, "leak": self.leak}
 
     @property
     def parameters(self) -> tuple[float, ...]:

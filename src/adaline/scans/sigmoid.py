@@ -9,6 +9,8 @@ The progressive loss is (t - phi)^2/2. A mistake is a row with z on the wrong si
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from adaline.arrays import Array
@@ -42,6 +44,11 @@ class SigmoidRule(Scan):
     def rule(self) -> str:
         """The activation."""
         return f"sigmoid_{self.activation}"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The intercept, and the activation."""
+        return {**super().settings, "activation": self.activation}
 
     def step(self, x: Array, t: Array, eta: float, square: float) -> RowOutcome:
         """Take the textbook's step."""

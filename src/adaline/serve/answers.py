@@ -21,6 +21,7 @@ from adaline.serve.requests import ARROW, CSV, JSON, PredictRequest, Refused
 from adaline.wording import plain
 
 ENCODER = msgspec.json.Encoder()
+END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"  # of Arrow: a message without a head
 
 
 @dataclass(frozen=True)
@@ -113,10 +114,7 @@ def _csv(found: Answer) -> bytes:
 
 def _arrow(found: Answer) -> bytes:
     batch = _table(found)
-    out = pa.BufferOutputStream()
-    with pa.ipc.new_stream(out, batch.schema) as writer:
-        writer.write_batch(batch)
-    return bytes(out.getvalue())
+    return b"".join((batch.schema.serialize(), batch.serialize(), END_OF_STREAM))
 
 
 WRITERS: dict[str, Callable[[Answer], bytes]] = {JSON: _json, CSV: _csv, ARROW: _arrow}

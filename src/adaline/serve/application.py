@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -35,6 +35,7 @@ from adaline.serve.models import LearnOptions, ServedModel, serve_models
 from adaline.serve.openapi import description
 from adaline.serve.requests import (
     ARROW,
+    CSV,
     JSON,
     PROMOTE,
     ROLLBACK,
@@ -75,6 +76,14 @@ SAFE = {
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "referrer-policy": "no-referrer",
 }
+
+KINDS_OF_ROWS = {kind.encode(): kind for kind in (JSON, CSV, ARROW)}
+ALWAYS = [(b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store")]
+"""Headers that every answer has."""
+HEAD = b"\r\n".join(
+    [b"HTTP/1.1 200 OK", b"content-type: %s", b"content-length: %d", *(b": ".join(one) for one in ALWAYS), b"", b""]
+)
+"""The head of an answer with rows, as `send_reply` has uvicorn write it."""
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -185,19 +194,53 @@ class Service:
         served = request.model
         model = served.version(query.get("version"))
         body = await self.body(request)
-        read = partial(read_predict, model, kind, body, query, self.limits)
+        read = partial(read_predict, model, served.layout(model).direct, kind, body, query, self.limits)
         long = len(body) > (HEAVY_ARROW if kind == ARROW else HEAVY)
         wanted = await self.apart(read) if long else read()
         work = partial(self._predicted, served, model, wanted)
         out, x = await self.apart(work) if long or is_slow(model, wanted) else work()
+        self._count_predicted(served, x)
+        return Reply(out, kind)
+
+    def predict_at_once(
+        self, served: ServedModel, headers: Sequence[tuple[bytes, bytes]], body: bytes, began: float
+    ) -> bytes | None:
+        """Return the whole answer to a request for predictions that began at a time, its head included.
+
+        None where `predict` has to see it: where it is refused, or takes a while. A task, and what ASGI says about one
+        request, would take longer than the predictions of a few rows.
+        """
+        given = dict(headers)
+        kind = KINDS_OF_ROWS.get(given.get(b"content-type", b""))
+        if kind is None or b"content-encoding" in given or len(body) > self.limits.body:
+            return None
+        if self.local and not is_local(given.get(b"host", b"").decode("latin-1")):
+            return None
+        token = given.get(b"authorization")
+        if self.tokens and not self.tokens.allow(None if token is None else token.decode("latin-1"), "read"):
+            return None
+        try:
+            model = served.current
+            request = read_predict(model, served.layout(model).direct, kind, body, {}, self.limits)
+            if is_slow(model, request):
+                return None
+            out, x = self._predicted(served, model, request)
+        except Exception:  # is told, and counted, by `predict`
+            return None
+        self._count_predicted(served, x)
+        self.metrics.observe("predict", served.name, 200, perf_counter() - began)
+        return HEAD % (given[b"content-type"], len(out)) + out
+
+    def _count_predicted(self, served: ServedModel, x: Any) -> None:
         self.metrics.add_rows("predict", served.name, x.shape[0])
         if served.drift is not None:
             served.drift.observe(x)
-        return Reply(out, kind)
 
     def _predicted(self, served: ServedModel, model: Any, request: PredictRequest) -> tuple[bytes, Any]:
         """Return an answer as it is sent, and the rows as the model took them."""
-        x = served.layout(model).read(request.rows, most_columns=self.limits.columns)
+        x = request.x
+        if x is None:
+            x = served.layout(model).read(request.rows, most_columns=self.limits.columns)
         return answer(model, x, request).written(request.kind), x
 
     async def learn(self, request: Incoming) -> Reply:
@@ -447,12 +490,7 @@ class Endpoint:
 
 async def send_reply(send: Send, reply: Reply) -> None:
     """Send an answer."""
-    headers = [
-        (b"content-type", reply.kind.encode()),
-        (b"content-length", str(len(reply.body)).encode()),
-        (b"x-content-type-options", b"nosniff"),
-        (b"cache-control", b"no-store"),
-    ]
+    headers = [(b"content-type", reply.kind.encode()), (b"content-length", str(len(reply.body)).encode()), *ALWAYS]
     headers += [(name.encode(), value.encode("latin-1", "replace")) for name, value in reply.headers.items()]
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     await send({"type": "http.response.body", "body": reply.body})
@@ -550,18 +588,24 @@ def as_app(service: Service, routes: list[Route], tasks: Mapping[float, Callable
     for route in routes:
         if "{name}" in route.path:
             out.known |= {route.path.format(name=name): (route.endpoint, name) for name in service.models}
+    out.at_once = {
+        f"/models/{name}/predict".encode(): partial(service.predict_at_once, served)
+        for name, served in service.models.items()
+    }
     return out
 
 
 class Application(Starlette):
     """Starlette, but the paths of the models that there are, which are found without trying one route after another.
 
-    `known` has the endpoint and the name of the model of each.
+    `known` has the endpoint and the name of the model of each; `at_once`, by the path as it is sent, what may return a
+    whole answer to headers, a body and the time when these began to come (`adaline.serve.server` asks it first).
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.known: dict[str, tuple[Any, str]] = {}
+        self.at_once: dict[bytes, Callable[[Sequence[tuple[bytes, bytes]], bytes, float], bytes | None]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""

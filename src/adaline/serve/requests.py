@@ -18,6 +18,7 @@ from pyarrow import csv
 
 from adaline.errors import AdalineError
 from adaline.input.coded import coding_of
+from adaline.serve.direct import DirectRows
 from adaline.wording import counted
 
 JSON, CSV, ARROW = "application/json", "text/csv", "application/vnd.apache.arrow.stream"
@@ -104,15 +105,15 @@ PREDICT, LEARN = msgspec.json.Decoder(PredictBody), msgspec.json.Decoder(LearnBo
 ROLLBACK, PROMOTE = msgspec.json.Decoder(RollbackBody), msgspec.json.Decoder(PromoteBody)
 
 
-@dataclass(frozen=True)
-class PredictRequest:
-    """Rows to predict, and what to say about them."""
+class PredictRequest(msgspec.Struct, frozen=True):
+    """Rows to predict, and what to say about them; x are the rows as the model takes them, where that is known yet."""
 
     rows: Any
     kind: str
     probabilities: bool = False
     interval: str | None = None
     level: float = 0.95
+    x: Any = None
 
 
 @dataclass(frozen=True)
@@ -124,12 +125,17 @@ class LearnRequest:
     key: str | None = None
 
 
-def read_predict(model: Any, kind: str, body: bytes, query: Mapping[str, str], limits: Limits) -> PredictRequest:
-    """Return what a request for predictions of a model asks for; options are in the JSON, or else in the query."""
+def read_predict(
+    model: Any, direct: DirectRows | None, kind: str, body: bytes, query: Mapping[str, str], limits: Limits
+) -> PredictRequest:
+    """Return what a request for predictions of a model asks for; options are in the JSON, or else in the query.
+
+    `direct` is the short way from its rows to X, where there is one.
+    """
     if kind == JSON:
         _refuse_beside_json(query, ("version",))
-        found = decoded_json(PREDICT, body)
-        request = PredictRequest(found.rows, kind, found.probabilities, found.interval, found.level)
+        found, x = _read_plain(direct, body, limits) or (decoded_json(PREDICT, body), None)
+        request = PredictRequest(found.rows, kind, found.probabilities, found.interval, found.level, x)
     else:
         _refuse_unknown(query, ("probabilities", "interval", "level", "version"))
         request = PredictRequest(
@@ -141,8 +147,28 @@ def read_predict(model: Any, kind: str, body: bytes, query: Mapping[str, str], l
         )
     if not 0 < request.level < 1:
         raise Refused(422, f"level must lie between 0 and 1, got {request.level:g}")
-    _check_size(request.rows, limits)
+    if request.x is None:
+        _check_size(request.rows, limits)
     return request
+
+
+def _read_plain(direct: DirectRows | None, body: bytes, limits: Limits) -> tuple[PredictBody, Any] | None:
+    """Return a body of JSON and X of its rows, where all are plain, and within limits; None for all others."""
+    if direct is None or direct.row_type is None or len(direct.columns) > limits.columns:
+        return None
+    try:
+        found = _plain_decoder(direct.row_type).decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+    x = direct.code_typed(found.rows) if 0 < len(found.rows) <= limits.rows else None
+    return None if x is None else (found, x)
+
+
+@lru_cache(maxsize=64)
+def _plain_decoder(row: type[msgspec.Struct]) -> msgspec.json.Decoder[Any]:
+    """Return what reads requests for predictions of rows of a type."""
+    body = msgspec.defstruct("PlainBody", [("rows", list[row])], bases=(PredictBody,), forbid_unknown_fields=True)  # type: ignore[valid-type]
+    return msgspec.json.Decoder(body)
 
 
 def read_learn(model: Any, kind: str, body: bytes, query: Mapping[str, str], limits: Limits) -> LearnRequest:
@@ -273,11 +299,14 @@ def _csv_name(body: bytes, index: int) -> str | None:
 def _read_arrow(body: bytes, limits: Limits) -> Any:
     """Return the rows of an Arrow stream, checked in full; compressed ones, which may grow without end, are refused."""
     try:
-        for message in pa.ipc.MessageReader.open_stream(pa.BufferReader(body)):
-            if _is_compressed(message.metadata.to_pybytes()):
-                raise Refused(422, "the Arrow stream is compressed: send it without compression")
-        with pa.ipc.open_stream(pa.BufferReader(body), options=ALONE) as reader:
-            table = reader.read_all()
+        messages = list(pa.ipc.MessageReader.open_stream(pa.BufferReader(body)))
+        if any(one.type != "schema" and _is_compressed(one.metadata.to_pybytes()) for one in messages):
+            raise Refused(422, "the Arrow stream is compressed: send it without compression")
+        if [one.type for one in messages] == ["schema", "record batch"]:
+            table = pa.ipc.read_record_batch(messages[1], pa.ipc.read_schema(messages[0]))
+        else:
+            with pa.ipc.open_stream(pa.BufferReader(body), options=ALONE) as reader:
+                table = reader.read_all()
         if table.num_rows > limits.rows:
             raise Refused(413, f"{table.num_rows:,} rows are more than the {limits.rows:,} that a request may have")
         table.validate(full=True)

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from types import FrameType
 from typing import Any
 
@@ -23,6 +24,7 @@ from adaline.serve.application import app
 
 KEEP_ALIVE = 75  # seconds that a connection may be idle
 GARBAGE = 5_000  # objects after which cycles are looked for, which takes less than a millisecond
+LONGEST, PATIENCE = 2**19, 0.02  # bytes and seconds that a request may take to arrive to be answered at once
 LAST_REQUESTS = 30  # seconds that requests have to end once the service is told to
 
 
@@ -132,6 +134,11 @@ class JoinedWrites:
             self._loop.call_soon(self._send)
         self._parts.append(data)
 
+    def write_at_once(self, data: bytes) -> None:
+        """Send some bytes after all that was written."""
+        self._send()
+        self._transport.write(data)
+
     def close(self) -> None:
         """Close the connection after all that was written."""
         self._send()
@@ -143,12 +150,98 @@ class JoinedWrites:
             self._parts = []
 
 
-class JoiningProtocol(HttpToolsProtocol):
-    """HTTP as uvicorn speaks it by httptools, each answer in one piece."""
+class ServiceProtocol(HttpToolsProtocol):
+    """HTTP as uvicorn speaks it by httptools, each answer in one piece, and some of them at once.
+
+    A request for predictions that arrives whole, or nearly so, is answered as soon as it is read, where the application
+    can (`Application.at_once`). All others go the way of ASGI: what is long or slow to arrive, is not kept alive, came
+    together with another request, or waits for a client that does not read, and what the application leaves to it.
+    """
+
+    _parts: list[bytes] | None = None  # the body of a request that may be answered at once, as far as it was read
+    _began = 0.0  # when its head was read
+    _late: asyncio.TimerHandle | None = None  # when the rest of it is not waited for any longer
+    _first = False  # whether none of what arrived was answered at once yet: other connections come before a second
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin a connection."""
         super().connection_made(JoinedWrites(transport, self.loop))  # type: ignore[arg-type]
+
+    def data_received(self, data: bytes) -> None:
+        """Read what has arrived; what is not whole soon, or is long, goes the way of ASGI."""
+        self._first = True
+        super().data_received(data)
+        if self._parts is None:
+            return
+        if self.transport.is_closing():  # it was no HTTP
+            self._forget()
+        elif sum(map(len, self._parts)) > LONGEST:
+            self._pass_on()
+        elif self._late is None:
+            self._late = self.loop.call_later(PATIENCE, self._pass_on)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End a connection."""
+        self._forget()
+        super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """End the connection after the request that has begun."""
+        if self._parts is not None:
+            self._pass_on()
+        super().shutdown()
+
+    def on_headers_complete(self) -> None:
+        """Decide which way a request goes."""
+        if self.url in self.app.at_once and self._is_plain():
+            self._parts, self._began = [], perf_counter()
+        else:
+            super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of a body."""
+        if self._parts is None:
+            super().on_body(body)
+        else:
+            self._parts.append(body)
+
+    def on_message_complete(self) -> None:
+        """Answer a request, where that can be done at once."""
+        if self._parts is None:
+            super().on_message_complete()
+            return
+        reply = self.app.at_once[self.url](self.headers, b"".join(self._parts), self._began)
+        if reply is None:
+            self._pass_on()
+            super().on_message_complete()
+            return
+        self._forget()
+        self._first = False
+        self.transport.write_at_once(reply)  # type: ignore[attr-defined]
+        self.on_response_complete()
+
+    def _forget(self) -> None:
+        """Keep nothing of a request that was to be answered at once."""
+        self._parts = None
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+    def _is_plain(self) -> bool:
+        """Whether nothing about a request, and nothing before it, asks for more than an answer."""
+        idle = self.cycle is None or self.cycle.response_complete
+        parser = self.parser
+        plain = idle and self._first and not self.expect_100_continue and not self.flow.write_paused
+        plain = plain and parser.get_method() == b"POST" and parser.get_http_version() == "1.1"
+        return bool(plain and parser.should_keep_alive() and not parser.should_upgrade())
+
+    def _pass_on(self) -> None:
+        """Let a request go the way of ASGI, with what was read of its body."""
+        parts = self._parts or []
+        self._forget()
+        super().on_headers_complete()
+        for part in parts:
+            super().on_body(part)
 
 
 def configured(service: Any, address: Address | None = None) -> uvicorn.Config:
@@ -156,7 +249,7 @@ def configured(service: Any, address: Address | None = None) -> uvicorn.Config:
     certificate, key = (None, None) if address is None else (address.certificate, address.key)
     return uvicorn.Config(
         service,
-        http=JoiningProtocol,
+        http=ServiceProtocol,
         log_level="warning",
         access_log=False,
         server_header=False,

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_device, namespace, to_device_of
+from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
 from adaline.block import Block, Shape
 from adaline.sums.base import Sum, Totals
 
@@ -83,9 +83,10 @@ class ErrorCounts(Totals):
         if block.rows == 0:
             return
         c, k, columns = theta.shape
-        z = outputs(block.x, theta.reshape(c * k, columns)).reshape(block.rows, c, k)
-        wrong = (host(block.t)[:, None, :] * z <= 0).reshape(block.rows, c * k)
-        self.sums += (block.weights() @ wrong).reshape(c, k)
+        z = outputs_by_machine(block.x, theta.reshape(c * k, columns)).reshape(c, k, block.rows)
+        z *= host(block.t).T
+        wrong = z <= 0
+        self.sums += np.count_nonzero(wrong, axis=2) if block.weight is None else wrong @ block.weights()
 
 
 class WrongRivals(Totals):
@@ -122,6 +123,16 @@ def outputs(x: Any, theta: Array) -> Array:
             rows = xp.astype(x, xp.float64, copy=False)
             return np.asarray(host(xp.matmul(rows, to_device_of(x, theta[:, 1:].T.copy()))) + theta[:, 0])
         return np.asarray(x @ theta[:, 1:].T + theta[:, 0])
+
+
+def outputs_by_machine(x: Any, theta: Array) -> Array:
+    """Return z = w'x + w0 of rows x (n, D) with those of a machine side by side, (K, n), on the host."""
+    if is_device(x) or is_sparse(x):
+        return np.ascontiguousarray(outputs(x, theta).T)
+    with np.errstate(over="ignore", invalid="ignore"):
+        z = np.asarray(theta[:, 1:] @ x.T)
+        z += theta[:, :1]
+        return z
 
 
 def total(x: Any, g: Array) -> Array:

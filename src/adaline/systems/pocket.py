@@ -29,8 +29,9 @@ class Pocket(OnlineClassifier):
 
     A perceptron runs on rows drawn at random. When it gets more rows in a row right than the weights in the pocket did,
     the errors on all rows are counted, by one sum for all such weights of an epoch, and the pocket takes the weights if
-    they make fewer (Gallant's ratchet): its error never rises, and reaches the optimum with probability 1. K > 2
-    classes: K machines, each one class against the rest with a pocket of its own, and the largest output decides.
+    they make fewer (Gallant's ratchet); so it does with the weights at the end of each epoch. Its error never rises,
+    with more epochs either, and reaches the optimum with probability 1. K > 2 classes: K machines, each one class
+    against the rest with a pocket of its own, and the largest output decides.
 
     partial_fit and learn_one have no rows to count on: there the pocket takes the weights of the longest streak.
 
@@ -80,8 +81,8 @@ class Pocket(OnlineClassifier):
 
     References
     ----------
-    Lecture S2, the pocket algorithm; S. I. Gallant (1990). One pass an epoch, and another one for those in which a
-    streak beats the record.
+    Lecture S2, the pocket algorithm; S. I. Gallant (1990). Two passes an epoch, one of them to count errors, and a
+    third where a streak beats the record; over a streamed table one, and a second where a streak beats the record.
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"standardize": True},)

@@ -2,7 +2,7 @@
 import { arrow, Board, classMark, px, py, windowMessage } from "./board.js";
 import { histogram, lineChart, surfaceChart } from "./charts.js";
 import { parse, pointsOf } from "./csv.js";
-import { $, el, loadTexts, show, svg, t } from "./dom.js";
+import { $, el, loadTexts, redraw, show, svg, t } from "./dom.js";
 import { drawForm } from "./form.js";
 import { Guide } from "./guide.js";
 import { Link } from "./link.js";
@@ -33,12 +33,12 @@ class App {
 
   async start() {
     await loadTexts();
-    this.link = new Link((open) => { $("lost").hidden = open; $("lost").textContent = t("lost"); if (open && this.ready) this.refit(); });
+    this.link = new Link((open) => { $("lost").hidden = open; $("lost").textContent = t("lost", { port: location.port }); if (open && this.ready) this.refit(this.moment); });
     this.boards = [new Board(0, this), new Board(1, this)];
     $("boards").append(this.boards[0].figure);
     this.guide = new Guide(this);
     this.scenes = await (await fetch("/scenes.json")).json();
-    const known = await this.link.ask({ type: "systems" });
+    const known = await this.link.insist({ type: "systems" });
     this.systems = known.systems;
     this.kinds = known.kinds;
     this.alone = new Set(known.alone); // instruments that do not look at the board
@@ -170,19 +170,19 @@ class App {
 
   free() {
     this.stop();
-    this.guide.close();
-    $("scenes").value = "";
-    document.title = t("title");
     this.state.instrument = null;
     this.panels(true);
     this.refit();
-    this.saveHash();
+    this.setHash(`#board=${this.pack() ?? ""}`, true);
   }
 
   panels(free) {
     for (const name of ["points-card", "model-card"]) $(name).open = free && innerWidth > 900;
     $("rival-card").open = $("code-card").open = false;
-    if (free) this.guide.close();
+    if (!free) return;
+    this.guide.close();
+    $("scenes").value = "";
+    document.title = t("title");
   }
 
   setHash(hash, push = false) {
@@ -227,7 +227,7 @@ class App {
   async share() {
     this.saveHash();
     await new Promise((done) => setTimeout(done, 300));
-    const shared = !this.state.edited || this.state.points.length <= MOST_SHARED;
+    const shared = this.pack() !== null;
     try { await navigator.clipboard.writeText(location.href); } catch { /* the address is in the bar */ }
     $("share").textContent = shared ? t("shared") : t("too-many");
     setTimeout(() => { $("share").textContent = t("share"); }, 2000);
@@ -241,7 +241,7 @@ class App {
     const state = { ...this.state, held: held ?? null, names: names ?? null, rival: rival ?? null, instrument: instrument ?? null };
     if (points) Object.assign(state, { task: task ?? "classes", points: structuredClone(points), recipe: recipe ?? null, edited: true });
     else if (recipe) {
-      const made = await this.link.ask({ type: "generate", recipe });
+      const made = await this.link.insist({ type: "generate", recipe });
       if (made.type === "points") Object.assign(state, { task: made.task, points: made.points, recipe, edited: false });
     }
     state.model = model ?? (state.task === this.state.task ? this.state.model : { system: FIRST[state.task], settings: {} });
@@ -270,14 +270,21 @@ class App {
     this.buttons();
   }
 
-  undo() { this.swap(this.past, this.future); }
-  redo() { this.swap(this.future, this.past); }
+  // Whether hands have changed nothing since the state was remembered; then there is nothing to undo.
+  unchanged() {
+    const same = this.past.at(-1) === this.snapshot();
+    if (same) this.forget();
+    return same;
+  }
 
-  swap(from, to) {
+  undo() { this.swap(this.past, this.future, "undone"); }
+  redo() { this.swap(this.future, this.past, "redone"); }
+
+  swap(from, to, told) {
     if (!from.length) return;
     to.push(this.snapshot());
     this.state = { ...this.state, ...JSON.parse(from.pop()) };
-    this.say(t("undone"));
+    this.say(t(told));
     this.refit();
     this.drawForms();
     this.saveHash();
@@ -312,6 +319,7 @@ class App {
   }
 
   shake(which) {
+    if (!which.length) return;
     for (const i of which) {
       const [x, y, k] = this.state.points[i];
       const by = () => 0.15 * (Math.random() + Math.random() - 1);
@@ -687,7 +695,7 @@ class App {
   // -- forms -----------------------------------------------------------------------------------------------------------
 
   async form(name) {
-    if (!this.forms.has(name)) this.forms.set(name, await this.link.ask({ type: "form", system: name }));
+    if (!this.forms.has(name)) this.forms.set(name, await this.link.insist({ type: "form", system: name }));
     return this.forms.get(name);
   }
 
@@ -751,7 +759,7 @@ class App {
       const third = (one, i) => i % 3 === 2;
       this.remodel(held ? { points: [...points, ...held], held: null } : { points: points.filter((one, i) => !third(one, i)), held: points.filter(third), edited: true });
     } }, t("hold"));
-    box.replaceChildren(
+    redraw(box,
       el("label", { class: "field" }, el("span", {}, t("task-name")), tasks),
       el("label", { class: "field" }, el("span", {}, t("points kind")), kind),
       ...(now.kind ? [number("count", 1, 20000, 1), number("noise", 0, 5, 0.05), number("seed", 0, 2147483647, 1)] : []),

@@ -118,7 +118,7 @@ export class Board {
       if (!this.drag) return;
       const { turn, move } = this.drag;
       this.drag = null;
-      if (turn) return;
+      if (turn || this.app.unchanged()) return;
       if (move !== undefined && this.app.state.points[move]) this.app.say(t("moved", { x: this.app.state.points[move][0], y: this.app.state.points[move][1] }));
       this.app.settle();
     };

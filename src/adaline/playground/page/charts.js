@@ -18,7 +18,11 @@ function ticks(low, high, log, most = 5) {
     const by = Math.max(1, Math.ceil((last - first) / most));
     const out = [];
     for (let k = first; k <= last; k += by) out.push(10 ** k);
-    return out.length > 1 ? out : [low, high];
+    if (out.length > 2) return out;
+    const between = [];
+    for (let k = first - 1; k <= last; k++) for (const m of [1, 2, 5]) between.push(m * 10 ** k);
+    const inside = between.filter((x) => x >= low * (1 - 1e-9) && x <= high * (1 + 1e-9));
+    return inside.length > 1 ? inside : [low, high];
   }
   const raw = (high - low) / most || 1, power = 10 ** Math.floor(Math.log10(raw));
   const by = [1, 2, 5, 10].map((m) => m * power).find((one) => one >= raw);
@@ -54,7 +58,7 @@ export function lineChart(box, chart, labels, here = null) {
   const usable = points.filter(([x, y]) => (!logX || x > 0) && (!logY || y > 0));
   const xs = usable.map(([x]) => x), ys = usable.map(([, y]) => y);
   let [x0, x1] = [Math.min(...xs), Math.max(...xs)], [y0, y1] = [Math.min(...ys), Math.max(...ys)];
-  if (!logY) { if (y0 < 0.4 * y1) y0 = Math.min(0, y0); if (y1 === y0) y1 = y0 + 1; y1 += 0.05 * (y1 - y0); }
+  if (!logY) { if (y0 < 0.4 * y1) y0 = Math.min(0, y0); if (y1 === y0) { y0 = Math.min(0, y0); y1 = y1 > 0 ? 2 * y1 : y0 + 1; } y1 += 0.05 * (y1 - y0); }
   else if (y0 === y1) { y0 /= 2; y1 *= 2; }
   const [a, b] = chart.reverse ? [W - RIGHT, LEFT] : [LEFT, W - RIGHT];
   const sx = scale(x0, x1, a, b, logX), sy = scale(y0, y1, H - BOTTOM, TOP, logY);

@@ -1,5 +1,7 @@
 // Tables pasted or dropped: fields by commas, semicolons or tabs, quoted or not. Names are shown as text and run nothing.
 export const MOST_ROWS = 20000;
+const MISSING = new Set(["", "na", "n/a", "nan", "null", "none", "?"]);
+const missing = (cell) => MISSING.has(cell.toLowerCase());
 
 export function parse(text) {
   const first = text.slice(0, 5000).split(/\r?\n/)[0];
@@ -23,14 +25,17 @@ export function parse(text) {
     } else if (c !== "\r") cell += c;
   }
   if (rows.length < 2) return null;
-  const headed = rows[0].some((one) => one !== "" && Number.isNaN(Number(one)));
-  const names = headed ? rows[0] : rows[0].map((_, k) => `x${k}`);
-  const body = headed ? rows.slice(1) : rows;
-  const columns = names.map((name, k) => {
+  const number = (cell) => (missing(cell) ? NaN : Number(mark === "," ? cell : cell.replace(",", "."))); // 1,5 is a number too
+  const isNumber = (cell) => Number.isFinite(number(cell));
+  const column = (body, k) => {
     const values = body.map((one) => one[k] ?? "");
-    const numeric = values.every((one) => one === "" || Number.isFinite(Number(one))) && values.some((one) => one !== "");
-    return { name: name || `x${k}`, values, numeric };
-  });
+    return { values, numbers: values.map(number), numeric: values.every((one) => missing(one) || isNumber(one)) && values.some(isNumber) };
+  };
+  // A first row of names has no number, or a word above a column of numbers.
+  const below = rows[0].map((_, k) => column(rows.slice(1), k));
+  const headed = rows[0].every((one) => !isNumber(one)) || rows[0].some((one, k) => !missing(one) && !isNumber(one) && below[k].numeric);
+  const columns = rows[0].map((name, k) => ({ ...(headed ? below[k] : column(rows, k)), name: (headed && name) || `x${k}` }));
+  const body = headed ? rows.slice(1) : rows;
   return { columns, rows: Math.min(body.length, MOST_ROWS) };
 }
 
@@ -41,12 +46,12 @@ const spread = (values, half) => {
   return values.map((one) => Math.round(1000 * ((one - (low + high) / 2) * scale)) / 1000);
 };
 
-// Points from two columns and, for classes, a third; rows without a number are left out.
+// Points from two columns and, for classes, a third; rows without a number or a class are left out.
 export function pointsOf(table, x, y, label) {
-  const numbers = (column) => column.values.slice(0, table.rows).map((one) => (one === "" ? NaN : Number(one)));
+  const numbers = (column) => column.numbers.slice(0, table.rows);
   const a = spread(numbers(x), 3.4), b = spread(numbers(y), 2.5);
   const counts = new Map();
-  if (label) for (const one of label.values.slice(0, table.rows)) counts.set(one, (counts.get(one) ?? 0) + 1);
+  if (label) for (const one of label.values.slice(0, table.rows)) if (!missing(one)) counts.set(one, (counts.get(one) ?? 0) + 1);
   const kept = [...counts.entries()].sort((p, q) => q[1] - p[1]).slice(0, 5).map(([name]) => name).sort();
   const out = [];
   for (let i = 0; i < table.rows; i++) {

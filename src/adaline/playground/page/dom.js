@@ -10,6 +10,7 @@ export async function loadTexts() {
     one.setAttribute("aria-label", t(one.dataset.label));
     if (one.tagName === "BUTTON") one.title = t(one.dataset.label);
   }
+  document.body.dataset.texts = "true";
 }
 
 // A text of the page by its key, with {name} replaced; a key without a text stands for itself.
@@ -46,6 +47,15 @@ export function show(value, digits = 4) {
   const size = Math.abs(value);
   if (size >= 1e5 || size < 1e-4) return Number(value.toPrecision(3)).toExponential().replaceAll("-", "−").replace("e+", "e");
   return String(Number(value.toPrecision(digits))).replace("-", "−");
+}
+
+// Put children in the place of those of a box; what was opened stays open, and the field that was worked stays so.
+export function redraw(box, ...children) {
+  const worked = box.contains(document.activeElement) ? document.activeElement.dataset.field ?? document.activeElement.id : null;
+  const opened = [...box.querySelectorAll("details")].map((one) => one.open);
+  box.replaceChildren(...children);
+  box.querySelectorAll("details").forEach((one, i) => { one.open = opened[i] ?? false; });
+  if (worked) [...box.querySelectorAll("[data-field], [id]")].find((one) => (one.dataset.field ?? one.id) === worked)?.focus({ preventScroll: true });
 }
 
 export const $ = (id) => document.getElementById(id);

@@ -1,5 +1,5 @@
 // The form of a system: fields as its parameters' checks allow, with a basis and, for schemes, the machine inside.
-import { el, hasText, t } from "./dom.js";
+import { el, hasText, redraw, t } from "./dom.js";
 
 const text = (value) => (value === null ? t("none") : value === true ? t("yes") : value === false ? t("no") : String(value));
 
@@ -69,8 +69,7 @@ export async function drawForm(box, model, task, app, change, optional = false) 
   if (optional) picker.append(el("option", { value: "", selected: !model }, t("no-rival")));
   for (const name of names) picker.append(el("option", { value: name, selected: model?.system === name }, name));
   picker.addEventListener("change", () => change(picker.value ? { system: picker.value, settings: {} } : null));
-  box.replaceChildren(el("p", {}, picker));
-  if (!model) return;
+  if (!model) return redraw(box, el("p", {}, picker));
   const form = await app.form(model.system);
   if (form.type !== "form") return;
   const says = el("p", { class: "help" }, form.says);
@@ -97,5 +96,5 @@ export async function drawForm(box, model, task, app, change, optional = false) 
     }
   }
   const more = el("details", { class: "inner" }, el("summary", {}, t("more")), el("div", { class: "fields" }, ...rest.map(make)));
-  box.replaceChildren(el("p", {}, picker), says, fields, ...(rest.length ? [more] : []));
+  redraw(box, el("p", {}, picker), says, fields, ...(rest.length ? [more] : []));
 }

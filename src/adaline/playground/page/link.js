@@ -32,6 +32,14 @@ export class Link {
     };
   }
 
+  // Ask for what does not depend on this connection, again and again until it is answered.
+  async insist(message) {
+    for (;;) {
+      const answer = await this.ask(message);
+      if (answer.type !== "skipped") return answer;
+    }
+  }
+
   ask(message) {
     const id = this.next++;
     const text = JSON.stringify({ id, ...message });

@@ -2,8 +2,9 @@
 
 The weights of a perceptron change only at a mistake, so each stands for a streak of rows that it gets right. The
 streaks of all weights of an epoch follow from the outputs of the scan; weights whose streak beats the record of the
-pocket are computed again by running the scan up to their mistake, and one sum counts the errors of them all. Every
-machine of K has a pocket of its own.
+pocket are computed again by running the scan up to their mistake, and one sum counts the errors of them all. It also
+counts those of the weights that the epoch ended with, so that the pocket is never worse than the perceptron, and more
+epochs never end with more errors. Every machine of K has a pocket of its own.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from adaline.scans import Scan, State
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.sources.progress import watched
+from adaline.sources.threads import one_blas_thread
 from adaline.sums import ErrorCounts
 
 Order = NDArray[np.int64]
@@ -60,6 +62,7 @@ class PocketCandidate:
     w: Array
 
 
+@one_blas_thread()  # one small count after another
 def run_pocket(source: Source, scan: Scan, best: BestWeights, options: EpochOptions) -> tuple[BestWeights, list[float]]:
     """Run the perceptron for epochs of random rows; return the pocket, and its errors after each epoch."""
     source.refuse_parts()
@@ -69,12 +72,14 @@ def run_pocket(source: Source, scan: Scan, best: BestWeights, options: EpochOpti
     history: list[float] = []
     limit = options.tol * source.n_rows
     rows = 0 if source.streamed else source.n_rows
+    owed: list[PocketCandidate] = []  # the weights that a streamed epoch ended with, counted as the next one reads
     with watched(options.title, rows * epochs, False if source.streamed else None) as progress:
         for epoch in range(epochs):
             candidates: list[PocketCandidate] = []
             streak = best.streak
             reads = source.reads[0]
-            for pool in _pools(source):
+            counts = ErrorCounts.zero(source.shape)
+            for pool in _pools(source, owed, counts):
                 order = draw.integers(len(pool.t), size=len(pool.t))
                 found, streak = _candidates(pool, order, scan, best.record, streak)
                 candidates = sorted([*candidates, *found], key=lambda c: -c.streak)[:MOST_CANDIDATES]
@@ -82,9 +87,14 @@ def run_pocket(source: Source, scan: Scan, best: BestWeights, options: EpochOpti
             source.reads[0] = reads + 1 + again
             if scan.status is State.NOT_FINITE:
                 source.refuse_nonfinite()
-            if epoch == epochs - 1:  # never worse than the perceptron that it runs
-                candidates += [PocketCandidate(k, float(streak[k]), w.copy()) for k, w in enumerate(scan.theta)]
-            best = _ratchet(source, replace(best, streak=streak), candidates)
+            best = replace(best, streak=streak)
+            if owed:
+                best = _with_fewer_errors(best, [[c] for c in owed], counts.sums)
+            # the running weights too: never worse than the perceptron after this epoch, however many follow
+            owed = [PocketCandidate(k, float(streak[k]), w.copy()) for k, w in enumerate(scan.theta)]
+            if not source.streamed or epoch == epochs - 1:
+                candidates, owed = [*candidates, *owed], []
+            best = _ratchet(source, best, candidates)
             assert best.errors is not None
             history.append(float(best.errors.sum()))
             progress.add(rows)
@@ -119,10 +129,12 @@ class RowPool:
     weight: Array | None
 
 
-def _pools(source: Source) -> Iterator[RowPool]:
-    """Return all rows as one pool, or one for each block where they are streamed."""
+def _pools(source: Source, owed: list[PocketCandidate], counts: ErrorCounts) -> Iterator[RowPool]:
+    """Return all rows as one pool, or where they are streamed one for each block, counting errors of `owed` there."""
     if source.streamed:
         for block in source.blocks():
+            if owed:
+                counts.add(block, np.array([[c.w for c in owed]]))
             yield _pool_of(block)
         return
     yield RowPool(lambda scan, order, z: source.scan(scan, order, z), source.read_targets(), source.read_weights())
@@ -142,21 +154,29 @@ def _candidates(
     pool.run(scan, order, z)
     if scan.status is not State.RUNNING:
         return [], streak
-    here = np.ones(len(order), dtype=bool) if pool.weight is None else pool.weight[order] > 0
-    wrong = (pool.t[order] * z <= 0) & here[:, None]
-    right = np.cumsum(here)
+    z *= pool.t[order]
+    wrong = z <= 0
+    visited = None
+    if pool.weight is not None:  # rows of weight zero are not there
+        here = pool.weight[order] > 0
+        wrong &= here[:, None]
+        visited = np.cumsum(here)
+    rows = len(order) if visited is None else visited[-1]
     last = streak.copy()
     wanted: list[tuple[int, int, float]] = []  # position of the mistake, machine, streak
     for k in range(wrong.shape[1]):
         at = np.flatnonzero(wrong[:, k])
         if not len(at):
-            last[k] += right[-1]
+            last[k] += rows
             continue
-        runs = np.diff(right[at], prepend=0.0) - 1.0
+        until = at + 1 if visited is None else visited[at]
+        runs = until - 1.0
+        runs[1:] -= until[:-1]
         runs[0] += streak[k]
-        last[k] = right[-1] - right[at[-1]]
+        last[k] = rows - until[-1]
         beats = np.flatnonzero(runs > record[k])
-        beats = beats[np.argsort(-runs[beats], kind="stable")[:MOST_CANDIDATES]]
+        if len(beats) > 1:
+            beats = beats[np.argsort(-runs[beats], kind="stable")[:MOST_CANDIDATES]]
         wanted += [(int(at[i]), k, float(runs[i])) for i in beats]
     out, done = [], 0
     for position, k, run in sorted(wanted):
@@ -171,14 +191,18 @@ def _ratchet(source: Source, best: BestWeights, candidates: list[PocketCandidate
     """Count the errors of the candidates in one pass, and put the best of them into the pocket where they are fewer."""
     if not candidates:
         return best
-    assert best.errors is not None
-    theta, record, errors = best.theta.copy(), best.record.copy(), best.errors.copy()
-    ranked: list[list[PocketCandidate]] = [[c for c in candidates if c.k == k] for k in range(len(theta))]
-    tried = np.repeat(theta[None], max(map(len, ranked)), axis=0)
+    ranked: list[list[PocketCandidate]] = [[c for c in candidates if c.k == k] for k in range(len(best.theta))]
+    tried = np.repeat(best.theta[None], max(map(len, ranked)), axis=0)
     for k, mine in enumerate(ranked):
         for i, c in enumerate(mine):
             tried[i, k] = c.w
-    counts = _count(source, tried)
+    return _with_fewer_errors(best, ranked, _count(source, tried))
+
+
+def _with_fewer_errors(best: BestWeights, ranked: list[list[PocketCandidate]], counts: Array) -> BestWeights:
+    """Return the pocket with the candidates of each machine that make fewer errors; counts are (C, K)."""
+    assert best.errors is not None
+    theta, record, errors = best.theta.copy(), best.record.copy(), best.errors.copy()
     for k, mine in enumerate(ranked):
         for i, c in enumerate(mine):
             if counts[i, k] < errors[k]:

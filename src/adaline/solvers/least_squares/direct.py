@@ -60,7 +60,7 @@ def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenal
     """Return the fit in raw units, with its certificate, from a solution in scaled units."""
     scaling = factor.scaling
     theta = np.empty(out.theta.shape)
-    unit, total, trace = np.empty((3, len(theta)))
+    unit, total, trace = np.empty(len(theta)), np.empty(len(theta)), np.empty(len(theta))
     trace.fill(scaling.intercept + _trace(factor, penalty))
     found, objective, gradient, gap = raw_solution(
         theta,

@@ -214,7 +214,7 @@ class CholeskyFactor(Factor):
 
     def solve(self, g: Array) -> Array:
         """Return L^-1 R^-1 R^-T L^-1 g."""
-        return np.asarray(lapack.dpotrs(self.r, (g * self.down).T)[0].T * self.down)
+        return np.asarray(lapack.dpotrs(self.r, (g * self.down).T, overwrite_b=1)[0].T * self.down)
 
     def log_determinant(self) -> float:
         """Return twice the log of the diagonals of R, L and the scale."""
@@ -334,7 +334,7 @@ def gram_factor(
     d = scaling.features
     pull = penalty.scaled(scaling.exponent)
     lengths, means = np.empty(1 + d), np.empty((2, moments.columns))
-    length, (down, relative) = lengths[1:], np.empty((2, d))
+    length, down, relative = lengths[1:], np.empty(d), np.empty(d)
     c, alive = np.empty((d, d)), np.empty(d, dtype=np.bool_)
     columns = (lengths, alive, down, relative, means)
     varying, noise = equilibrate(moments.buffer, *moments.shape, intercept, pull, *columns, c)
@@ -545,8 +545,9 @@ def _rounded(scaling: ColumnScaling) -> Array:
 def moments_scaling(moments: Moments, intercept: bool) -> ColumnScaling:
     """Return the column scaling of moments: centred ones with an intercept, raw ones without."""
     q = moments.columns
-    hi, lo, exponent, _ = moments.buffer[3 : 3 + 4 * q].reshape(4, q)
-    hi, lo = (hi, lo) if intercept else np.zeros((2, q))
+    vectors = moments.buffer[3 : 3 + 4 * q].reshape(4, q)
+    means = vectors if intercept else np.zeros((2, q))
+    hi, lo, exponent = means[0], means[1], vectors[2]  # by index: to unpack an array costs an exception at its end
     return ColumnScaling(moments.shape.features, moments.weight, intercept, hi, lo, exponent)
 
 

@@ -15,7 +15,7 @@ from adaline.block import Shape
 from adaline.errors import InvalidData
 from adaline.kernels import native
 from adaline.penalties import RidgePenalty
-from adaline.results import Certificate, Solution, Status
+from adaline.results import Certificate, Solution, Status, made
 from adaline.solvers.least_squares.factor import Factor, SpectralFactor
 from adaline.solvers.least_squares.refine import NEGLIGIBLE
 from adaline.sums.moments import ROUNDING, Moments
@@ -174,6 +174,17 @@ def certificate(
 
     The system sets the seconds.
     """
-    return Certificate(
-        objective, gradient, gap, digits, condition, rank, passes, math.nan, solver, status, advice or status.advice
+    return made(
+        Certificate,
+        objective=objective,
+        gradient=gradient,
+        gap=gap,
+        digits=digits,
+        condition=condition,
+        rank=rank,
+        passes=passes,
+        seconds=math.nan,
+        solver=solver,
+        status=status,
+        advice=advice or status.advice,
     )

@@ -44,7 +44,7 @@ def refine(source: Source, factor: Factor, start: Array, penalty: RidgePenalty) 
     mean_hi, mean_lo = scaling.scaled_means
     reach = factor.inverse_lengths() * length
     hi, lo, size = start_with_intercept(factor, start)
-    (data, centred), error = np.empty((2, *start.shape)), np.empty(hi.shape)
+    data, centred, error = np.empty(start.shape), np.empty(start.shape), np.empty(hi.shape)
     progress = np.empty((4, len(hi)))
     progress[0] = size
     columns = (mean_hi, pull, length, factor.down, reach)
@@ -56,15 +56,14 @@ def refine(source: Source, factor: Factor, start: Array, penalty: RidgePenalty) 
         find_gradient(sums, hi, lo, mean_hi, mean_lo, pull, data, centred)
         step = np.ascontiguousarray(factor.solve(centred))
         more = take_step(hi, lo, step, sums, data, centred, *columns, progress, error, *known)
-    _, squares, gradient, gap = progress
-    return Refined(hi, error, squares, gradient, gap, passes)
+    return Refined(hi, error, progress[1], progress[2], progress[3], passes)
 
 
 def start_with_intercept(factor: Factor, u: Array) -> tuple[Array, Array, Array]:
     """Return w0 = mean_t - mean_x'u in front of u, as hi and lo, (K, 1 + D), and the largest |u| length, (K,)."""
     scaling = factor.scaling
-    hi, lo = np.empty((2, len(u), 1 + scaling.features))
-    size = np.empty(len(u))
+    shape = (len(u), 1 + scaling.features)
+    hi, lo, size = np.empty(shape), np.empty(shape), np.empty(len(u))
     put_intercept(hi, lo, size, *scaling.scaled_means, factor.length, np.ascontiguousarray(u), scaling.intercept)
     return hi, lo, size
 

@@ -15,6 +15,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from adaline.arrays import NO_FRAMES
 from adaline.coding.expressions import lag_of
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
@@ -491,6 +492,8 @@ def confine(connection: Any, files: Sequence[str]) -> None:
 
 def as_frame(data: Any) -> nw.DataFrame[Any] | None:
     """Return a pandas, polars or Arrow frame, or a dictionary of columns, as a narwhals frame; None for others."""
+    if isinstance(data, NO_FRAMES):
+        return None
     data = _frame_of(data) if isinstance(data, Mapping) else collected(data)
     names = getattr(data, "column_names", getattr(data, "columns", None))
     if isinstance(names, Iterable) and not isinstance(names, str) and not callable(names):

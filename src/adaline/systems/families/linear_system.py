@@ -51,14 +51,8 @@ if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit do
     from adaline.inference.regression import Summary
 
 INTERVAL = AnyOf(OneOf("confidence", "prediction"), NONE)
-STALE = (
-    "absorbed_",
-    "history_",
-    "n_iter_",
-    "path_",
-    "penalty_",
-    "noise_variance_",
-    "prior_variance_",
+STALE = frozenset(
+    ("absorbed_", "history_", "n_iter_", "path_", "penalty_", "noise_variance_", "prior_variance_")
 )  # of an earlier fit
 
 
@@ -101,8 +95,8 @@ class LinearSystem(LinearRegressor):
         """
         meter = Meter(X)
         check_parameters(self)
-        for name in STALE:
-            self.__dict__.pop(name, None)
+        for name in STALE & self.__dict__.keys():
+            del self.__dict__[name]
         source, columns = open_rows(self, X, y, sample_weight, reset=True)
         set_columns(self, columns)
         self._remember(source)

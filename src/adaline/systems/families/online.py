@@ -22,7 +22,7 @@ from adaline.block import Shape
 from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.estimator import BaseEstimator
-from adaline.fits.online import LONGEST_HISTORY, OnlineResult, run_epochs, scan_certificate, start_scan
+from adaline.fits.online import LONGEST_HISTORY, OnlineResult, go_on_at, run_epochs, scan_certificate, start_scan
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, generator, set_columns, transaction
 from adaline.input.basis import basis_of_row, columns_of, given_columns, rows_through_basis, width_of
@@ -161,6 +161,8 @@ class OnlineSystem(BaseEstimator):
             source.refuse_parts()
         rows = self._scanned_rows(source, goes_on)
         with self._fitted().continued() if goes_on else nullcontext(self._unfitted(rows)) as before:
+            if goes_on:
+                go_on_at(before.scan, type(self).__name__, self._rule, self.rate, self.schedule, **self._settings())
             result = self._run(rows, before.scan, self._epoch_options(once), before.result)
             if self.fit_intercept and not goes_on and not once:
                 result = self._note_constants(rows, before.scan, result)
@@ -223,12 +225,13 @@ class OnlineSystem(BaseEstimator):
 
     def _start(self, shape: Shape, sparse: bool = False) -> Scan:
         """Return the scan before its first row."""
-        options = self._rule_options()
-        init = self._first_weights(options.get("classes", shape.targets), 1 + shape.features)
-        intercept = bool(self.fit_intercept)
-        return start_scan(
-            self._rule, shape, self.rate, self.schedule, sparse, intercept=intercept, init=init, **options
-        )
+        settings = self._settings()
+        init = self._first_weights(settings.get("classes", shape.targets), 1 + shape.features)
+        return start_scan(self._rule, shape, self.rate, self.schedule, sparse, init=init, **settings)
+
+    def _settings(self) -> dict[str, Any]:
+        """Return what a scan is begun with beside its rate and first weights."""
+        return {"intercept": bool(self.fit_intercept), **self._rule_options()}
 
     def _first_weights(self, machines: int, size: int) -> Any:
         """Return the first weights (machines, size), intercept first: as given, or drawn; None for zero."""

@@ -20,7 +20,7 @@ from adaline.arrays import Array, is_sparse
 from adaline.basis.base import Basis
 from adaline.block import Block, Shape
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, warn
-from adaline.fits.online import OnlineResult, run_epochs, scan_certificate
+from adaline.fits.online import OnlineResult, refuse_changes, run_epochs, scan_certificate
 from adaline.input import Meter
 from adaline.input.labels import Labels, all_classes
 from adaline.input.open import LabelledRows, refuse_overflow
@@ -66,17 +66,7 @@ class OnlineLogistic:
     def start(cls, options: Any, classes: Labels, columns: int, names: dict[str, int] | None) -> Self:
         """Return what a model with these parameters is before its first row."""
         targets = targets_by_label(classes, class_targets(options, classes), type(options).__name__)
-        several = len(classes) > 2 and options.scheme == "softmax"
-        scan = CoordinateRule.start(
-            Shape(columns, 1 if several or len(classes) == 2 else len(classes)),
-            loss="softmax" if several else "logistic",
-            classes=len(classes),
-            intercept=bool(options.fit_intercept),
-            init=options.init,
-            penalty=float(options.penalty),
-            l1=float(options.l1),
-            average=bool(options.average),
-        )
+        scan = _start_scan(options, classes, columns, options.init)
         result = OnlineResult([], scan_certificate(Status.ONGOING, np.nan, SOLVER))
         return cls(classes, targets, FittedScan(scan, result), names)
 
@@ -190,6 +180,9 @@ def learn_rows(
         rows = recoded(source, class_targets(options, labels), weights)
         rows.refuse_parts()
         with start.fitted.continued() if before else nullcontext(start.fitted) as fitted:
+            if before:
+                changed = fitted.scan.follow(_start_scan(options, labels, 1))
+                refuse_changes(["scheme" if name == "loss" else name for name in changed], type(options).__name__)
             if before and not once:
                 fitted.scan.begin(again=True)
             seen = fitted.scan.numbers[TALLIED] if before and once else 0.0
@@ -206,6 +199,21 @@ def learn_rows(
         refuse_other_classes(classes, before.classes)
         return learn(before.classes)
     return given.using_classes(learn) if classes is None else learn(all_classes(np.asarray(classes)))
+
+
+def _start_scan(options: Any, classes: Labels, columns: int, init: Any = None) -> CoordinateRule:
+    """Return the scan of a model with these parameters before its first row."""
+    several = len(classes) > 2 and options.scheme == "softmax"
+    return CoordinateRule.start(
+        Shape(columns, 1 if several or len(classes) == 2 else len(classes)),
+        loss="softmax" if several else "logistic",
+        classes=len(classes),
+        intercept=bool(options.fit_intercept),
+        init=init,
+        penalty=float(options.penalty),
+        l1=float(options.l1),
+        average=bool(options.average),
+    )
 
 
 def class_targets(options: Any, classes: Labels) -> Array:

@@ -1,0 +1,34 @@
+"""Laws held against several values in one test: to start a test takes longer than to hold most laws of rows."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+Law = Callable[..., None]
+
+
+def in_turn(name: str, values: Iterable[Any] | Callable[..., Iterable[Any]]) -> Callable[[Law], Law]:
+    """Give an argument of a law each of some values, or of those that a function finds for the other arguments.
+
+    An error says at which value.
+    """
+
+    def hold(law: Law) -> Law:
+        @functools.wraps(law)
+        def test(**others: Any) -> None:
+            for value in values(**others) if callable(values) else values:
+                try:
+                    law(**others, **{name: value})
+                except Exception as error:
+                    error.add_note(f"at {name} = {value!r}")
+                    raise
+
+        signature = inspect.signature(law)
+        left = [one for one in signature.parameters.values() if one.name != name]
+        vars(test)["__signature__"] = signature.replace(parameters=left)
+        return test
+
+    return hold
