@@ -107,7 +107,7 @@ What stops the rest:
 - `KMeans`: the two nearest centres are compared by exact differences, as rounding of the products could decide.
 - `GaussianMixture`: responsibilities are stored, and moments read rows once for each component.
 - Rows on the host: the first pass also locks the pages of the array, at 25 to 54 GB/s, by one thread or by eight, and
-  copies slow down meanwhile: a third to a half of the rate of the bus is left. A thread that locks ahead changes nothing.
+  copies slow down meanwhile: a third to a half of the rate of the bus is left. A thread that locks ahead gains nothing.
   Buffers that threads fill need no such locks, but 95 ms for 256 MB to be had at all, and reach 55 % of the bus in
   blocks of 64 MB and 75 % in blocks of 128 MB, in every pass. Pages of a machine whose memory is slow to lock are
   copied to buffers.
