@@ -217,7 +217,9 @@ def test_residuals_have_thirty_digits(case: str, monkeypatch: pytest.MonkeyPatch
     given = there(x, torch.float32 if case == "float32" else torch.float64)
     v = given.double().cpu().numpy() if case == "float32" else v
     found = fused.residual(given, there(t), there(weight), hi, lo, exponent)
-    assert (found == fused.residual(given, there(t), there(weight), hi, lo, exponent)).all()
+    if DEVICE == "cuda":
+        again = fused.residual(given, there(t), there(weight), hi, lo, exponent)
+        assert (again == found).all(), "two runs give the same bits"
     w = [Fraction(1)] * rows if weight is None else [Fraction(one) for one in weight.tolist()]
     columns = [[Fraction(1), *map(Fraction, row)] for row in v.tolist()]
     for target in range(k):
