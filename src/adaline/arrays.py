@@ -103,9 +103,7 @@ def beside(like: Any, array: Any) -> Any:
 
 def framed(data: Any) -> Any:
     """Return a frame as narwhals takes it, other objects as they are; refuse two columns of one name."""
-    if isinstance(
-        data, NO_FRAMES
-    ):  # asking narwhals costs a tenth of a small fit, and importing it a tenth of a second
+    if isinstance(data, NO_FRAMES):  # asking narwhals costs a tenth of a small fit, importing it a tenth of a second
         return data
     from narwhals.exceptions import DuplicateError
 
