@@ -339,7 +339,7 @@ def test_a_brief_fit_is_the_end_of_the_whole_one() -> None:
 
 def test_a_fit_that_is_no_longer_wanted_is_given_up() -> None:
     session, asked = Session(), iter([True, True, False])
-    message = {"id": 1, "type": "fit", **points_of("gaussians", noise=1.0), "model": {"system": "Pocket"}}
+    message = {"id": 1, "type": "fit", **points_of("xor"), "model": {"system": "Pocket"}}
     assert session.answer(message, lambda: next(asked))["type"] == "skipped"
     assert session.answer({"id": 2, "type": "frame", "moment": 0, "window": WINDOW})["type"] == "error"
 
