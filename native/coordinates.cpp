@@ -173,7 +173,7 @@ inline Pair roots(Pair x) {
 #ifdef __SSE2__
     return _mm_sqrt_pd(x);
 #else
-    return {std::sqrt(x[0]), std::sqrt(x[1])};
+    return Pair{std::sqrt(x[0]), std::sqrt(x[1])};
 #endif
 }
 
