@@ -292,6 +292,11 @@ def test_narrow_rows_are_packed_into_tiles(features: int, near: bool) -> None:
     sought = objective_reference(Block(x, t, weight), Point(loss, theta, view), "none")
     for value, gradient, *_ in (found, apart):
         close(np.concatenate([value, gradient.ravel()]), sought)
+    signal = there(rng.normal(size=ROWS + features))
+    for rows in (signal.unfold(0, features, 1), there(x)[:1].expand(ROWS + 1, features)):  # which share memory
+        value, gradient, *_ = fused.objective(rows, there(t), there(weight), *at)
+        sought = objective_reference(Block(host(rows).copy(), t, weight), Point(loss, theta, view), "none")
+        close(np.concatenate([value, gradient.ravel()]), sought)
 
 
 def test_the_claim_of_a_certificate_is_honest() -> None:

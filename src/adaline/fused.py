@@ -750,7 +750,7 @@ def objective(
         if loss in NOT_CONVEX:
             return None
         second = "matrix" if d < WIDEST_MATRIX else "held"
-    if k == 1 and second == "none" and loss != "softmax":
+    if k == 1 and second == "none" and loss != "softmax" and x.stride(0) >= d:  # rows that do not overlap
         return *_packed(x, t, weight, loss, parameter, theta[0], scale, offset, near), None, None
     tile = tile or _tile(d, k, second)
     side, width = tile.columns, tile.outputs

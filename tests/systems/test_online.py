@@ -491,3 +491,11 @@ def test_a_model_that_goes_on_for_ever_keeps_the_last_of_its_history(monkeypatch
     whole = [online.partial_fit(row[None], row[:1] > 0, classes=[False, True]).history_[-1] for row in x]
     assert online.history_ == whole[-5:]
     assert len(LMS(epochs=7, tol=0.0).fit(x, x[:, 0] + x[:, 1] ** 2).history_) == 7
+
+
+def test_a_rate_for_many_columns_is_called_a_rate() -> None:
+    x, y = np.eye(2, 2**14 + 1), np.array([0.0, 1.0])
+    for before, after in (("auto", 0.01), (0.01, "auto")):
+        model = LMS(rate=before).partial_fit(x, y).set_params(rate=after)
+        with pytest.raises(InvalidParameter, match="^rate changed since LMS began"):
+            model.partial_fit(x, y)

@@ -32,6 +32,8 @@ COORDINATES: dict[type[Scan], dict[str | None, str]] = {
     SigmoidRule: {"tanh": "tanh_squared", "logistic": "sigmoid_squared"},
 }
 """The losses of rules, by their activation, that sparse rows of many columns learn by steps of each coordinate."""
+ASKED_BY = {"loss": "activation", "variant": "rate", "eps": "rate", "leak": "rate"}
+"""The parameters of systems that settings of scans follow from, where the names differ."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def go_on_at(scan: Scan, title: str, rule: type[Scan], rate: Any, schedule: Any,
     sparse = isinstance(scan, CoordinateRule)
     chosen, options = _scan_of(rule, scan.theta.shape[1] - 1, rate, schedule, sparse, config)
     changed = scan.follow(chosen.start(Shape(1, 1), **options))
-    refuse_changes(["activation" if name == "loss" else name for name in changed], title)
+    refuse_changes(sorted({ASKED_BY.get(name, name) for name in changed}), title)
 
 
 def refuse_changes(names: list[str], title: str) -> None:

@@ -221,6 +221,8 @@ class Service:
             return None
         try:
             model = served.current
+            if has_basis(model):
+                return None
             request = read_predict(model, served.layout(model).direct, kind, body, {}, self.limits)
             if is_slow(model, request):
                 return None
@@ -233,8 +235,9 @@ class Service:
 
     def _count_predicted(self, served: ServedModel, x: Any) -> None:
         self.metrics.add_rows("predict", served.name, x.shape[0])
-        if served.drift is not None:
-            served.drift.observe(x)
+        drift = served.drift  # which may go while a new version comes
+        if drift is not None:
+            drift.observe(x)
 
     def _predicted(self, served: ServedModel, model: Any, request: PredictRequest) -> tuple[bytes, Any]:
         """Return an answer as it is sent, and the rows as the model took them."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from math import isfinite
 from operator import itemgetter
@@ -122,14 +123,7 @@ class DirectRows:
         JSON is read into such rows in half the time that dicts take. None where there are many columns, or one has a
         name that JSON escapes.
         """
-        if len(self.columns) > MOST_FIELDS:
-            return None
-        fields = [(f"column{k}", column.json_type) for k, column in enumerate(self.columns)]
-        names = {field: column.name for (field, _), column in zip(fields, self.columns, strict=True)}
-        try:
-            return msgspec.defstruct("PlainRow", fields, rename=names, forbid_unknown_fields=True, gc=False)
-        except ValueError:
-            return None
+        return _row_type(tuple((column.name, column.json_type) for column in self.columns))
 
     def code_typed(self, rows: list[msgspec.Struct]) -> Any:
         """Return X of rows of the type `row_type`, marked as coded; None where one has a level that is not known."""
@@ -265,6 +259,19 @@ class DirectRows:
             x[:, column.first : column.first + len(column.levels) - 1] = 0.0
             _put_levels(x, column, codes)
         return x
+
+
+@lru_cache(maxsize=64)
+def _row_type(columns: tuple[tuple[str, type], ...]) -> type[msgspec.Struct] | None:
+    """Return the type of a row by names and types of its columns, the same one for every version of a model."""
+    if len(columns) > MOST_FIELDS:
+        return None
+    fields = [(f"column{k}", kind) for k, (_, kind) in enumerate(columns)]
+    names = {f"column{k}": name for k, (name, _) in enumerate(columns)}
+    try:
+        return msgspec.defstruct("PlainRow", fields, rename=names, forbid_unknown_fields=True, gc=False)
+    except ValueError:
+        return None
 
 
 def _put_levels(x: Array, column: PlainColumn, codes: Any) -> None:

@@ -196,7 +196,7 @@ class ServiceProtocol(HttpToolsProtocol):
         if self.url in self.app.at_once and self._is_plain():
             self._parts, self._began = [], perf_counter()
         else:
-            super().on_headers_complete()
+            self._begin_task()
 
     def on_body(self, body: bytes) -> None:
         """Take a part of a body."""
@@ -239,9 +239,14 @@ class ServiceProtocol(HttpToolsProtocol):
         """Let a request go the way of ASGI, with what was read of its body."""
         parts = self._parts or []
         self._forget()
-        super().on_headers_complete()
+        self._begin_task()
         for part in parts:
             super().on_body(part)
+
+    def _begin_task(self) -> None:
+        """Let ASGI have a request; an answer before it may have set the clock of a connection without requests."""
+        self._unset_keepalive_if_required()
+        super().on_headers_complete()
 
 
 def configured(service: Any, address: Address | None = None) -> uvicorn.Config:

@@ -100,6 +100,10 @@ def run_pocket(source: Source, scan: Scan, best: BestWeights, options: EpochOpti
             progress.add(rows)
             if history[-1] <= limit:
                 break
+    if owed and history[-1]:  # they ended few errors before the last epoch, but not without any
+        best = _ratchet(source, best, owed)
+        assert best.errors is not None
+        history[-1] = float(best.errors.sum())
     return best, history
 
 
