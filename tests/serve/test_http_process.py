@@ -48,6 +48,8 @@ def test_what_cannot_be_served_is_one_line_and_exit_code_2(folder: Path, capsys:
         ([str(folder / "nowhere.adaline")], "no such file"),
         ([model, "--token-file", str(folder / "nowhere")], "cannot be read"),
         ([model, "--port", "1", "--host", "203.0.113.1"], "cannot listen"),
+        ([model, "--port", "0", "--tls-key", model], "give --tls-certificate FILE too"),
+        ([model, "--port", "0", "--tls-certificate", model], "mass.adaline: no certificate with its key"),
         ([model, "--challenger", model, "--challenger", model], "two challengers"),
     ):
         assert main(["serve", *arguments]) == 2

@@ -497,5 +497,5 @@ def test_a_rate_for_many_columns_is_called_a_rate() -> None:
     x, y = np.eye(2, 2**14 + 1), np.array([0.0, 1.0])
     for before, after in (("auto", 0.01), (0.01, "auto")):
         model = LMS(rate=before).partial_fit(x, y).set_params(rate=after)
-        with pytest.raises(InvalidParameter, match="^rate changed since LMS began"):
+        with pytest.raises(InvalidParameter, match=r"^rate changed since LMS began"):
             model.partial_fit(x, y)

@@ -149,7 +149,10 @@ def _check_names(formula: Formula, known: Collection[str]) -> None:
     ]:
         lag = lag_of(name)
         if name not in known and (lag is None or lag[0] not in known or name in of_targets):
-            raise InvalidParameter(f"the formula names {_shown(name)!r}, and there is no such column; {_offer(known)}")
+            plain = "; effects are columns by their names alone" if name in formula.absorb else ""
+            raise InvalidParameter(
+                f"the formula names {_shown(name)!r}, and there is no such column{plain}; {_offer(known)}"
+            )
 
 
 def targets_of(text: str) -> tuple[str, ...]:

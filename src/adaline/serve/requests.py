@@ -207,7 +207,9 @@ def decoded_json(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
         found = None if row is None else int(row[1])
         column = None if found is None else _odd_column(body, found)
         where = f"row {found}" + ("" if column is None else f", column {column!r}")
-        raise Refused(422, message if found is None else f"{where}: {message}", row=found, column=column) from None
+        of_rows = '; rows are {"rows": [{"column": value, ...}, ...]}' if decoder in (PREDICT, LEARN) else ""
+        told = f"{message}{of_rows}" if found is None else f"{where}: {message}"
+        raise Refused(422, told, row=found, column=column) from None
 
 
 def _odd_column(body: bytes, row: int) -> str | None:

@@ -7,6 +7,7 @@ import gc
 import os
 import signal
 import socket
+import ssl
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -38,7 +39,8 @@ class Address:
     key: Path | None = None
 
     def bound(self) -> socket.socket:
-        """Return a socket that listens there."""
+        """Return a socket that listens there; refuse a certificate or a key that TLS cannot use."""
+        self._check_certificate()
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         out = socket.socket(family, socket.SOCK_STREAM)
         out.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -52,6 +54,19 @@ class Address:
         out.listen(2048)
         out.set_inheritable(True)
         return out
+
+    def _check_certificate(self) -> None:
+        if self.certificate is None:
+            if self.key is not None:
+                raise InvalidParameter("a key of TLS is that of a certificate: give --tls-certificate FILE too")
+            return
+        try:
+            ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(self.certificate, self.key)
+        except OSError as error:  # that of ssl is one too
+            files = " and ".join(str(one) for one in (self.certificate, self.key) if one is not None)
+            raise InvalidParameter(
+                f"{files}: no certificate with its key, both as PEM, can be read there ({error.strerror or error})"
+            ) from None
 
     def url(self, port: int) -> str:
         """Return where a browser finds the service."""
