@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 import pickle
+from dataclasses import fields
 
 import pytest
 
-from adaline import Status
+from adaline import LinearRegression, Status
 
 
 @pytest.mark.parametrize("member", list(Status), ids=str)
@@ -20,3 +21,10 @@ def test_a_status_is_rebuilt_from_its_class_and_value(member: Status) -> None:
     assert pickle.loads(pickle.dumps(member)) is member
     assert copy.deepcopy(member) is member
     assert member.advice
+
+
+def test_what_is_made_without_a_constructor_has_all_its_fields() -> None:
+    model = LinearRegression().fit([[0.0], [1.0], [2.0], [4.0]], [1.0, 2.0, 4.0, 7.0])
+    summary = model.summary()
+    for one in (model.certificate_, summary, summary.parts[0]):
+        assert vars(one).keys() >= {field.name for field in fields(one)}

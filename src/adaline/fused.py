@@ -730,17 +730,14 @@ def objective(
     offset: Array,
     second: str,
     near: bool = False,
-    tile: Tile | None = None,
-    parts: int = 0,
     held: int = HELD,
 ) -> tuple[Array, Array, Array | None, Any] | None:
     """Return value (K,) or (1,), gradient (K, 1 + D), intercept first, and what `second` asks for; None: no kernel.
 
     `second` is "none", "alone" (the matrix of one machine, (1, 1 + D, 1 + D)) or "rows": the curvature of each row
     times its weight, (n,), on the device. `near` says that the offset may be taken into the weights, which takes less
-    time; `parts` is the number of programs a multiprocessor, 0 for that of the tile. The matrix of a convex loss is
-    summed in the same read; of more columns rows (v, 1) times the root of their curvature are held, `held` numbers at a
-    time, and multiplied by cuBLAS, whose products of large matrices are faster.
+    time. The matrix of a convex loss is summed in the same read; of more columns rows (v, 1) times the root of their
+    curvature are held, `held` numbers at a time, and multiplied by cuBLAS, whose products of large matrices are faster.
     """
     k, (rows, d) = len(theta), x.shape
     alone = second != "none"
@@ -752,7 +749,7 @@ def objective(
         second = "matrix" if d < WIDEST_MATRIX else "held"
     if k == 1 and second == "none" and loss != "softmax" and x.stride(0) >= d:  # rows that do not overlap
         return *_packed(x, t, weight, loss, parameter, theta[0], scale, offset, near), None, None
-    tile = tile or _tile(d, k, second)
+    tile = _tile(d, k, second)
     side, width = tile.columns, tile.outputs
     numbers = np.zeros(1 + 2 * side + side * width + width)
     numbers[0] = parameter
@@ -767,7 +764,7 @@ def objective(
     bent_columns = 8 * (1 + d // 8) if second == "held" else 1
     step = max(min(max(held // bent_columns, LEAST), rows) if second == "held" else rows, 1)
     starts = range(0, max(rows, 1), step)
-    programs = _programs(x, step, tile.rows, parts or _parts(tile, second))
+    programs = _programs(x, step, tile.rows, _parts(tile, second))
     first_sums = 2 * width + side * width
     size = first_sums + (side * side if second == "matrix" else 0)
     out = torch.empty((len(starts) * programs, size), dtype=torch.float64, device=x.device)
