@@ -25,9 +25,7 @@ def in_turn(name: str, values: Iterable[Any] | Callable[..., Iterable[Any]]) -> 
                 try:
                     law(**others, **{name: value})
                 except pytest.skip.Exception:
-                    raise AssertionError(
-                        f"a law is left out at {name} = {value!r}, and all after it would be"
-                    ) from None
+                    raise AssertionError(f"a law is left out at {name} = {value!r}, and so would be the rest") from None
                 except Exception as error:
                     error.add_note(f"at {name} = {value!r}")
                     raise
