@@ -630,7 +630,7 @@ def _pass_tables(rows: int, spent: dict[str, dict[str, list[float]]], threads: i
 _TEXT = """
 Parquet files of eight groups of rows; opening is included, but for what is cached or held before. Medians, after a run
 that warms the JVM; of what takes minutes, a single run. Errors are against Newton's method in NumPy on the same rows,
-run until a step changes nothing.
+run until a step changes nothing. What was measured is kept, so that runs may be of different days.
 Passes are over zeros and ones, a byte each, that this process holds in threads, or workers of Dask.
 """
 
