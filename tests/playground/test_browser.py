@@ -194,8 +194,8 @@ def test_what_is_drawn_agrees_with_the_numbers(visitor: Visitor) -> None:
         wrong = [k for k, one in enumerate(model.predict(X)) if one != y[k]]
         rims = page.evaluate(f"[...document.querySelectorAll('{BOARD} .point')].map(e => e.matches('.wrong'))")
         assert np.flatnonzero(rims).tolist() == wrong
-    places = page.evaluate(f"[...document.querySelectorAll('{BOARD} .point')].map(e => e.getAttribute('transform'))")
-    drawn_at = np.array([one[10:-1].split(",") for one in places], dtype=float)
+    paths = page.evaluate(f"[...document.querySelectorAll('{BOARD} .point')].map(e => e.getAttribute('d'))")
+    drawn_at = np.array([one[1 : one.index("m")].split(",") for one in paths], dtype=float)
     np.testing.assert_allclose(drawn_at, np.column_stack([(X[:, 0] + 4) * 110, (3 - X[:, 1]) * 110]), atol=0.06)
 
 

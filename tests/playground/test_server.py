@@ -120,7 +120,6 @@ def test_ten_pages_at_once(url: str) -> None:
             "task": "classes",
             "points": points,
             "model": {"system": "Perceptron"},
-            "brief": True,
         }
         found.append(talk(url, fit)[0]["type"])
 

@@ -331,10 +331,18 @@ def test_a_failed_fit_leaves_nothing_of_the_one_before_it() -> None:
 
 
 def test_a_brief_fit_is_the_end_of_the_whole_one() -> None:
-    answers = [fit(Session(), "gaussians", {"system": "Perceptron"}, brief=brief) for brief in (False, True)]
+    sessions = [Session(), Session()]
+    answers = [
+        fit(session, "gaussians", {"system": "Perceptron"}, window=window)
+        for session, window in zip(sessions, (None, WINDOW), strict=True)
+    ]
     assert len(answers[1]["positions"]) == 1 < len(answers[0]["positions"])
     for name in ("weights", "error", "mistakes", "status"):
         assert answers[0]["facts"][name] == answers[1]["facts"][name]
+    last = sessions[0].answer({"id": 1, "type": "frame", "moment": len(answers[0]["positions"]) - 1, "window": WINDOW})
+    assert answers[0]["frame"] is None
+    for name in ("regions", "planes", "wrong", "error"):
+        assert answers[1]["frame"][name] == last[name]
 
 
 def test_a_fit_that_is_no_longer_wanted_is_given_up() -> None:

@@ -4,9 +4,9 @@
     {"type": "form", "system": NAME}                                the fields of a system
     {"type": "generate", "recipe": {kind, count, noise, seed}}      points
     {"type": "noise", "task", "points", "amount", "seed"}           the points, moved at random
-    {"type": "fit", "slot": 0, "task", "points", "recipe", "fresh", "model", "brief": false}
-                                                                    fit a system; its trace is kept in the slot,
-                                                                    where it is brief the end alone
+    {"type": "fit", "slot": 0, "task", "points", "recipe", "fresh", "model", "window": null}
+                                                                    fit a system; its trace is kept in the slot;
+                                                                    with a window the end alone, and what is drawn of it
     {"type": "frame", "slot": 0, "moment": 3, "window": {...}}      what is drawn of it at a moment
     {"type": "python", "moments": [3, 3], "instrument": {...}}      all that is shown as a program
     {"type": "instrument", "name", "task", "points", "recipe", "fresh", "settings"}
@@ -20,6 +20,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -41,14 +42,14 @@ class BadMessage(AdalineError, ValueError):
 
 @dataclass(frozen=True)
 class FitMessage:
-    """Fit a system to the points; fresh ones judge it where there are some."""
+    """Fit a system to the points; fresh ones judge it where there are some. With a window its end alone is drawn."""
 
     slot: int
     board: Board
     recipe: Recipe | None
     fresh: Board | None
     model: ModelSpec
-    brief: bool
+    window: Window | None
 
 
 @dataclass(frozen=True)
@@ -158,9 +159,8 @@ def read_message(given: Mapping[str, Any]) -> Message:
             return NoiseMessage(_board(given), _number(given, "amount", 0, 10), _whole(given, "seed", 0, 2**31))
         case "fit":
             board, recipe = _board(given), _recipe(given)
-            return FitMessage(
-                _slot(given), board, recipe, _fresh(given, board, recipe), _model(given), given.get("brief") is True
-            )
+            window = None if given.get("window") is None else _window(given)
+            return FitMessage(_slot(given), board, recipe, _fresh(given, board, recipe), _model(given), window)
         case "frame":
             return FrameMessage(_slot(given), _whole(given, "moment", 0, 10**6), _window(given))
         case "python":
@@ -231,10 +231,8 @@ def _board(given: Mapping[str, Any], name: str = "points") -> Board:
         raise BadMessage(f"{name} must be a list of [x, y, class]")
     if len(points) > MOST_POINTS:
         raise BadMessage(f"the board holds at most {MOST_POINTS:,} points, got {len(points):,}")
-    plain = all(
-        isinstance(row, list) and len(row) == 3 and all(type(value) in (int, float) for value in row) for row in points
-    )
-    if not plain:
+    rows = all(type(row) is list and len(row) == 3 for row in points)
+    if not rows or not set(map(type, chain.from_iterable(points))) <= {int, float}:
         raise BadMessage(f"{name} must be a list of [x, y, class]")
     try:
         return check_points(task, np.array(points, dtype=np.float64).reshape(-1, 3))

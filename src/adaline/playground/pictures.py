@@ -1,7 +1,7 @@
 """Pictures: what the page draws of a model on the board, as numbers: regions, planes, curves, clusters, errors.
 
 A region is a byte a cell of a grid over the window, row by row from the top: the index of the class, or AMBIGUOUS where
-a scheme has no answer; beside it a byte for the posterior of that class, 255 for 1. Bytes travel as base64.
+a scheme has no answer; beside it, where the system has posteriors, a byte for that of the class, 255 for 1. Bytes travel as base64.
 """
 
 from __future__ import annotations
@@ -62,12 +62,11 @@ def picture(trace: Trace, moment: int, window: Window) -> dict[str, Any]:
 def _classes(model: Any, trace: Trace, window: Window) -> dict[str, Any]:
     grid = window.grid()
     classes = np.asarray(model.classes_).astype(np.int64)
-    label, sure, posterior = _decide(model, grid, classes)
+    label, sure = _decide(model, grid, classes)
     wrong = np.flatnonzero(np.asarray(model.predict(trace.board.X)) != trace.board.y)
     out: dict[str, Any] = {
         "regions": b64(label),
-        "sure": b64(sure),
-        "posterior": posterior,
+        "sure": None if sure is None else b64(sure),
         "wrong": [int(one) for one in wrong[:MOST_MARKED]],
         "error": len(wrong) / len(trace.board.points),
     }
@@ -81,17 +80,17 @@ def _classes(model: Any, trace: Trace, window: Window) -> dict[str, Any]:
     return out
 
 
-def _decide(model: Any, grid: Array, classes: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any], bool]:
-    """Return the class of each place, how sure it is (0 to 255), and whether that is a posterior."""
+def _decide(model: Any, grid: Array, classes: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Return the class of each place, and its posterior (0 to 255); None where the system has none."""
     posteriors = _posteriors(model, grid)
     if posteriors is not None:
         best = posteriors.argmax(axis=1)
         sure = np.round(255 * posteriors[np.arange(len(grid)), best])
-        return classes[best].astype(np.uint8), sure.astype(np.uint8), True
+        return classes[best].astype(np.uint8), sure.astype(np.uint8)
     label = np.asarray(model.predict(grid)).astype(np.uint8)
     if hasattr(model, "ambiguous"):
         label[np.asarray(model.ambiguous(grid))] = AMBIGUOUS
-    return label, np.full(len(grid), 200, dtype=np.uint8), False
+    return label, None
 
 
 def _posteriors(model: Any, grid: Array) -> Array | None:
@@ -139,7 +138,6 @@ def _clusters(model: Any, trace: Trace, window: Window) -> dict[str, Any]:
         "labels": [int(one) for one in label],
         "regions": b64(best.astype(np.uint8)),
         "sure": b64(np.round(255 * posteriors[np.arange(len(best)), best]).astype(np.uint8)),
-        "posterior": True,
         "error": number(-model.score(trace.board.X)),
     }
 

@@ -95,7 +95,7 @@ class Session:
 
     def _fit(self, message: FitMessage, wanted: Callable[[], bool]) -> dict[str, Any]:
         self.traces[message.slot] = None
-        found = trace(message.board, message.model, message.recipe, message.fresh, message.brief)
+        found = trace(message.board, message.model, message.recipe, message.fresh, message.window is not None)
         for moment in range(len(found)):
             if not wanted():
                 return {"type": "skipped"}
@@ -113,6 +113,7 @@ class Session:
             "certificate": in_words(found),
             "notes": found.notes,
             "call": found.spec.call,
+            "frame": None if message.window is None else picture(found, 0, message.window),
         }
 
     def _at(self, slot: int, moment: int) -> tuple[Trace, int]:

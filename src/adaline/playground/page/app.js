@@ -1,5 +1,5 @@
 // The playground: its state, what changes it, and what is drawn of it.
-import { arrow, Board, classMark, px, py, windowMessage } from "./board.js";
+import { Board, classMark, px, py, windowMessage } from "./board.js";
 import { histogram, lineChart, surfaceChart } from "./charts.js";
 import { parse, pointsOf } from "./csv.js";
 import { $, el, loadTexts, redraw, show, svg, t } from "./dom.js";
@@ -293,7 +293,7 @@ class App {
   // Points that hands have changed; fresh ones are still drawn by the recipe that they came from.
   change(more) {
     Object.assign(this.state, { edited: true, ...more });
-    this.boards.forEach((one) => one.points());
+    this.drawPoints();
     this.settle();
   }
 
@@ -305,12 +305,9 @@ class App {
   }
 
   move(i, [x, y]) {
-    const points = this.state.points;
+    const { points } = this.state;
     if (!points[i]) return;
-    points[i] = [x, y, points[i][2]];
-    this.state.edited = true;
-    this.boards.forEach((one) => one.points());
-    this.later();
+    this.moved(points.with(i, [x, y, points[i][2]]));
   }
 
   remove(i) {
@@ -320,14 +317,24 @@ class App {
 
   shake(which) {
     if (!which.length) return;
+    const points = [...this.state.points];
     for (const i of which) {
-      const [x, y, k] = this.state.points[i];
+      const [x, y, k] = points[i];
       const by = () => 0.15 * (Math.random() + Math.random() - 1);
-      this.state.points[i] = [Math.round(1000 * (x + by())) / 1000, Math.round(1000 * (y + by())) / 1000, k];
+      points[i] = [Math.round(1000 * (x + by())) / 1000, Math.round(1000 * (y + by())) / 1000, k];
     }
-    this.state.edited = true;
-    this.boards.forEach((one) => one.points());
+    this.moved(points);
+  }
+
+  // Points that are under way: a list is never changed in place, so that boards see by it whether it is another one.
+  moved(points) {
+    Object.assign(this.state, { points, edited: true });
+    this.drawPoints();
     this.later();
+  }
+
+  drawPoints() {
+    for (const one of this.boards) if (one.figure.isConnected) one.points();
   }
 
   choose(k) {
@@ -341,15 +348,23 @@ class App {
   }
 
   settle() {
+    this.stale = false;
     this.refit();
     this.saveHash();
   }
 
   // While a point is dragged: fit when the last fit is done, and show its end; how it learns is shown once hands rest.
-  later() {
+  async later() {
+    this.stale = true;
     if (this.pending) return;
     this.pending = true;
-    requestAnimationFrame(async () => { await this.refit(Infinity, this.state.instrument?.name !== "surface"); this.pending = false; });
+    for (;;) {
+      await new Promise(requestAnimationFrame);
+      if (!this.stale) break; // hands rest, and all of it is fitted
+      this.stale = false;
+      await this.refit(Infinity, this.state.instrument?.name !== "surface");
+    }
+    this.pending = false;
   }
 
   buttons() {
@@ -404,14 +419,15 @@ class App {
     await Promise.all(fits);
     this.moment = Math.max(0, Math.min(moment, this.length - 1));
     this.verdicts();
-    await Promise.all([this.measure(), brief ? this.frames() : this.go(this.moment)]);
+    if (brief) this.slots.forEach(({ fitted }, slot) => { if (fitted?.frame) this.drawFrame(slot, fitted.frame); });
+    await Promise.all([this.measure(), brief ? null : this.go(this.moment)]);
     if (!brief) { this.errorCurve(); this.code(); }
     this.guide.changed();
   }
 
   async fit(slot, model, brief) {
     const { task, points, recipe, held } = this.state;
-    const answer = await this.link.ask({ type: "fit", slot, task, points, recipe, fresh: held, model, brief });
+    const answer = await this.link.ask({ type: "fit", slot, task, points, recipe, fresh: held, model, window: brief ? windowMessage : null });
     if (answer.type === "skipped") return;
     this.slots[slot].fitted = answer.type === "fitted" ? answer : null;
     this.slots[slot].trouble = answer.type === "error" ? answer.message : null;
@@ -468,13 +484,17 @@ class App {
         drawn = one.want;
         const answer = await this.link.ask({ type: "frame", slot, moment: drawn, window: windowMessage });
         if (answer.type !== "frame" || !one.fitted) break;
-        this.boards[slot].draw(answer);
-        this.numbers(slot, answer);
-        this.chartMoment();
+        this.drawFrame(slot, answer);
       }
       one.busy = null;
     })();
     return one.busy;
+  }
+
+  drawFrame(slot, frame) {
+    this.boards[slot].draw(frame);
+    this.numbers(slot, frame);
+    this.chartMoment();
   }
 
   toggle() {
@@ -500,7 +520,6 @@ class App {
     if (!this.running) return;
     this.running = false;
     $("play").textContent = t("play");
-    this.drawCurve();
     this.code();
     this.saveHash();
     this.say($("position").textContent);
@@ -560,7 +579,12 @@ class App {
     });
     box.hidden = !lines.length || this.alone.has(this.state.instrument?.name);
     this.curveLines = lines;
-    if (lines.length) this.drawCurve();
+    const first = this.slots.find((one) => one.fitted?.positions.length > 1)?.fitted;
+    if (!first || !lines.length) { this.markCurve = null; return; }
+    const x = this.places(first), labels = { title: t("error-curve", { what: t(`number ${first.curve.what}`) }), x: t(`unit ${this.curveUnit}`) };
+    const mark = lineChart(box, { x, lines, log: "", mark: null }, labels);
+    this.markCurve = () => mark(x[Math.min(this.moment, x.length - 1)]);
+    this.markCurve();
   }
 
   // Where the moments of a fit are on the axis of the curve: rows count as epochs beside a system that has epochs.
@@ -571,22 +595,13 @@ class App {
     return fitted.positions.map((one) => one / rows);
   }
 
-  drawCurve() {
-    const first = this.slots.find((one) => one.fitted?.positions.length > 1)?.fitted;
-    if (!first || !this.curveLines?.length) return;
-    this.curveDrawn = performance.now();
-    const what = t(`number ${first.curve.what}`);
-    const x = this.places(first);
-    lineChart($("curve"), { x, lines: this.curveLines, log: "", mark: null }, { title: t("error-curve", { what }), x: t(`unit ${this.curveUnit}`) }, x[Math.min(this.moment, x.length - 1)]);
-  }
-
   async measure() {
     const { instrument, task, points, recipe, held } = this.state;
     const box = $("chart"), alone = this.alone.has(instrument?.name);
     document.body.classList.toggle("alone", alone);
     if (alone) document.querySelector(".left").prepend(box);
     else $("curve").before(box);
-    if (!instrument) { box.hidden = true; this.chart = null; for (const one of this.boards) one.extra = one.handle = null; return; }
+    if (!instrument) { box.hidden = true; this.chart = this.walkPaths = null; for (const one of this.boards) one.extra = one.handle = null; return; }
     if (!(this.alone.has(instrument.name) && this.chart?.key === JSON.stringify(instrument))) {
       const answer = await this.link.ask({ type: "instrument", name: instrument.name, task, points, recipe, fresh: held, settings: instrument.settings ?? {} });
       if (answer.type === "skipped" || this.state.instrument?.name !== instrument.name) return;
@@ -604,7 +619,8 @@ class App {
     if (chart.type === "error") { box.replaceChildren(el("p", { class: "bad" }, chart.message)); return; }
     const title = t(`chart ${name}`);
     for (const one of this.boards) one.extra = one.handle = null;
-    if (name === "surface") this.chartMoment();
+    this.walkPaths = null;
+    if (name === "surface") { if (chart.centre) this.drawSurface(); this.chartMoment(); }
     else if (name === "proof") {
       box.replaceChildren(el("h3", {}, title), el("p", { id: "proof-text" }, chart.text));
       this.boards[0].extra = (board) => this.drawProof(board);
@@ -625,28 +641,30 @@ class App {
     this.boards.forEach((one) => { if (one.extra && one.frame) one.draw(one.frame); });
   }
 
+  drawSurface() {
+    const numbers = this.state.task === "numbers";
+    const paths = this.slots.filter((one) => one.fitted?.weights).map((one) => one.fitted.weights.map((w) => (numbers ? w.slice(0, 2) : w.slice(1, 3))));
+    this.walkPaths = surfaceChart($("chart"), this.chart, paths, { title: t("chart surface"), x: numbers ? "w0" : "w1", y: numbers ? "w1" : "w2" });
+  }
+
   // What of the charts follows the moment.
   chartMoment() {
-    if (this.state.instrument?.name === "surface" && this.chart?.centre) {
-      const numbers = this.state.task === "numbers";
-      const paths = this.slots.filter((one) => one.fitted?.weights).map((one) => one.fitted.weights.map((w) => (numbers ? w.slice(0, 2) : w.slice(1, 3))));
-      surfaceChart($("chart"), this.chart, paths, this.momentOf(0), { title: t("chart surface"), x: numbers ? "w0" : "w1", y: numbers ? "w1" : "w2" });
-    }
-    if (!this.running || performance.now() - (this.curveDrawn ?? 0) > 150) this.drawCurve();
+    this.walkPaths?.(this.momentOf(0));
+    this.markCurve?.();
   }
 
   // The direction that is turned by hand, the points' feet on it, and the best one beside it.
   drawProjection(board) {
     const { direction: [a, b], optimum: [p, q] } = this.chart, layer = board.layers.over, far = 2.6;
-    layer.append(board.line([[-far * p, -far * q], [far * p, far * q]], { class: "optimum", id: "optimum" }));
+    board.line([[-far * p, -far * q], [far * p, far * q]], { class: "optimum", id: "optimum" });
     const feet = new Map();
     for (const [x, y, k] of this.state.points) {
       const s = a * x + b * y;
       feet.set(k, `${feet.get(k) ?? ""}M${px(s * a - 0.07 * b).toFixed(1)},${py(s * b + 0.07 * a).toFixed(1)}L${px(s * a + 0.07 * b).toFixed(1)},${py(s * b - 0.07 * a).toFixed(1)}`);
     }
-    layer.append(arrow([-far * a, -far * b], [far * a, far * b], "direction"));
-    for (const [k, d] of feet) layer.append(svg("path", { class: `feet s${k}`, d }));
-    layer.append(svg("circle", { class: "handle", id: "handle", cx: px(far * a), cy: py(far * b), r: 15 }));
+    board.arrow([-far * a, -far * b], [far * a, far * b], "direction");
+    for (const [k, d] of feet) layer.put("path", { class: `feet s${k}`, d });
+    layer.put("circle", { class: "handle", id: "handle", cx: px(far * a), cy: py(far * b), r: 15 });
     board.handle = { at: [far * a, far * b], turn: (here) => this.turn(here) };
   }
 
@@ -669,20 +687,18 @@ class App {
     const { chart } = this, { points } = this.state, layer = board.layers.over;
     if (chart.plane) {
       const ends = Board.ends(chart.plane);
-      if (ends) layer.append(board.line(ends, { class: "proof-plane", id: "proof-plane", "data-w": chart.plane.join(" ") }));
+      if (ends) board.line(ends, { class: "proof-plane", id: "proof-plane", "data-w": chart.plane.join(" ") });
     }
-    if (chart.meeting) {
-      const [x, y] = chart.meeting, own = new Map();
-      for (const { row, share } of chart.combination) {
-        if (!points[row]) continue;
-        const k = points[row][2];
-        own.set(k, [...(own.get(k) ?? []), points[row]]);
-        layer.append(svg("line", { class: `proof-edge s${k}`, "stroke-width": (2 + 6 * share).toFixed(1), x1: px(points[row][0]), y1: py(points[row][1]), x2: px(x), y2: py(y) }));
-        layer.append(svg("text", { class: "share", x: px(points[row][0]) + 14, y: py(points[row][1]) - 12 }, show(share, 2)));
-      }
-      for (const [k, corners] of own) layer.prepend(svg("polygon", { class: `proof-hull c${k}`, points: corners.map((one) => `${px(one[0])},${py(one[1])}`).join(" ") }));
-      layer.append(svg("circle", { class: "meeting", id: "meeting", cx: px(x), cy: py(y), r: 14 }));
+    if (!chart.meeting) return;
+    const [x, y] = chart.meeting.map((one, k) => (k ? py(one) : px(one))), own = new Map();
+    const parts = chart.combination.filter(({ row }) => points[row]).map(({ row, share }) => [...points[row], share]);
+    for (const [a, b, k] of parts) own.set(k, [...(own.get(k) ?? []), `${px(a)},${py(b)}`]);
+    for (const [k, corners] of own) layer.put("polygon", { class: `proof-hull c${k}`, points: corners.join(" ") });
+    for (const [a, b, k, share] of parts) {
+      layer.put("line", { class: `proof-edge s${k}`, "stroke-width": (2 + 6 * share).toFixed(1), x1: px(a), y1: py(b), x2: x, y2: y });
+      layer.put("text", { class: "share", x: px(a) + 14, y: py(b) - 12 }, show(share, 2));
     }
+    layer.put("circle", { class: "meeting", id: "meeting", cx: x, cy: y, r: 14 });
   }
 
   async code() {

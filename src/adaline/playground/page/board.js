@@ -1,11 +1,13 @@
 // The board: points in SVG over a canvas of regions. It draws what the server sends and reports what hands do.
-import { bytes, COLOURS, el, shape, svg, t } from "./dom.js";
+import { bytes, COLOURS, el, Layer, shape, svg, t } from "./dom.js";
 
 export const VIEW = { left: -4, right: 4, low: -3, high: 3 };
 const W = 880, H = 660, UNIT = W / (VIEW.right - VIEW.left);
 const CELLS = { columns: 160, rows: 120 };
 const MANY = 1500; // points beyond which the canvas draws them
+const STRIPS = 16; // paths of residuals: one path of all would be drawn whole in every tile of the picture
 const AMBIGUOUS = 255;
+const DRAWN = ["band", "residuals", "over"]; // layers that a frame fills
 const REACH = 0.22, FINGER = 0.45; // how near to a point the pointer takes it
 
 export const windowMessage = { ...VIEW, ...CELLS };
@@ -14,6 +16,7 @@ export const py = (y) => (VIEW.high - y) * UNIT;
 const ux = (x) => VIEW.left + x / UNIT;
 const uy = (y) => VIEW.high - y / UNIT;
 const round = (value) => Math.round(value * 1000) / 1000;
+const tenth = (pixels) => Math.round(10 * pixels) / 10;
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
 let palette = null;
@@ -42,12 +45,14 @@ export class Board {
     this.canvas = el("canvas", { width: CELLS.columns, height: CELLS.rows, "aria-hidden": "true" });
     this.cells = this.canvas.getContext("2d", { willReadFrequently: true }); // a picture of bytes: nothing for a device
     this.crowd = el("canvas", { width: W, height: H, "aria-hidden": "true", hidden: true });
+    this.dots = this.crowd.getContext("2d", { willReadFrequently: true });
     this.svg = svg("svg", { viewBox: `0 0 ${W} ${H}`, tabindex: 0, role: "application", id: `board-${slot}` });
     this.layers = {};
-    for (const name of ["grid", "names", "held", "band", "under", "residuals", "points", "over", "cursor"]) {
-      this.layers[name] = svg("g", { class: `layer-${name}` });
-      this.svg.append(this.layers[name]);
+    for (const name of ["grid", "names", "held", "band", "residuals", "points", "over", "cursor"]) {
+      this.layers[name] = new Layer(name);
+      this.svg.append(this.layers[name].group);
     }
+    this.shown = []; // of each point: its node, its row of the state, and its look as numbers
     this.caption = el("figcaption");
     this.figure = el("figure", {}, this.caption, el("div", { class: "frame" }, this.canvas, this.crowd, this.svg));
     this.grid();
@@ -57,15 +62,15 @@ export class Board {
   grid() {
     const layer = this.layers.grid;
     for (let x = VIEW.left; x <= VIEW.right; x++) {
-      layer.append(svg("line", { class: x === 0 ? "axis" : "gridline", x1: px(x), x2: px(x), y1: 0, y2: H }));
+      layer.put("line", { class: x === 0 ? "axis" : "gridline", x1: px(x), x2: px(x), y1: 0, y2: H });
       if (x > VIEW.left && x < VIEW.right && x % 2 === 0) {
-        layer.append(svg("text", { class: "tick", x: px(x) + 5, y: H - 8 }, String(x).replace("-", "−")));
+        layer.put("text", { class: "tick", x: px(x) + 5, y: H - 8 }, String(x).replace("-", "−"));
       }
     }
     for (let y = VIEW.low; y <= VIEW.high; y++) {
-      layer.append(svg("line", { class: y === 0 ? "axis" : "gridline", x1: 0, x2: W, y1: py(y), y2: py(y) }));
+      layer.put("line", { class: y === 0 ? "axis" : "gridline", x1: 0, x2: W, y1: py(y), y2: py(y) });
       if (y > VIEW.low && y < VIEW.high && y % 2 === 0) {
-        layer.append(svg("text", { class: "tick", x: 8, y: py(y) - 6 }, String(y).replace("-", "−")));
+        layer.put("text", { class: "tick", x: 8, y: py(y) - 6 }, String(y).replace("-", "−"));
       }
     }
   }
@@ -133,7 +138,7 @@ export class Board {
     });
     area.addEventListener("keydown", (event) => this.key(event));
     area.addEventListener("focus", () => this.drawCursor());
-    area.addEventListener("blur", () => this.layers.cursor.replaceChildren());
+    area.addEventListener("blur", () => this.layers.cursor.clear());
   }
 
   erase(here) {
@@ -179,64 +184,65 @@ export class Board {
     } else return;
     event.preventDefault();
     this.drawCursor();
-    this.marks();
+    this.points();
   }
 
   drawCursor() {
-    const [x, y] = [px(this.cursor[0]), py(this.cursor[1])];
-    this.layers.cursor.replaceChildren(svg("path", { class: "cursor", d: `M${x - 18},${y}H${x + 18}M${x},${y - 18}V${y + 18}` }));
+    const [x, y] = [px(this.cursor[0]), py(this.cursor[1])], layer = this.layers.cursor;
+    layer.begin();
+    layer.put("path", { class: "cursor", d: `M${x - 18},${y}H${x + 18}M${x},${y - 18}V${y + 18}` });
   }
 
-  // Points: one shape each, or on the canvas where they are many.
+  // Points: one shape each, or on the canvas where they are many. Those that look as before are not touched.
   points() {
-    const { points, task } = this.app.state;
-    const layer = this.layers.points;
-    const many = points.length > MANY;
-    const wanted = many ? 0 : points.length;
-    while (layer.children.length > wanted) layer.lastChild.remove();
-    while (layer.children.length < wanted) layer.append(svg("path", { class: "point" }));
-    const labels = this.frame?.labels, size = wanted <= 100 ? 11 : wanted <= 250 ? 9 : 7;
+    const { points, task } = this.app.state, { shown } = this;
+    const wanted = points.length > MANY ? 0 : points.length;
+    for (const one of shown.splice(wanted)) one.node.remove();
+    while (shown.length < wanted) {
+      const node = svg("path");
+      this.layers.points.group.append(node);
+      shown.push({ node, row: null, k: -1, size: 0, marks: -1 });
+    }
+    const labels = this.frame?.labels?.length === points.length ? this.frame.labels : null;
+    const size = wanted <= 100 ? 11 : wanted <= 250 ? 9 : 7;
+    const wrong = new Set(this.frame?.wrong), now = this.frame?.row;
     for (let i = 0; i < wanted; i++) {
-      const [x, y, label] = points[i], one = layer.children[i];
-      const k = task === "numbers" ? 0 : task === "clusters" ? (labels && labels.length === points.length ? labels[i] % COLOURS : 0) : label;
-      const look = `${k} ${size}`;
-      if (one.dataset.look !== look) { one.dataset.look = look; one.dataset.k = k; one.setAttribute("d", shape(k, size)); }
-      const place = `translate(${px(x).toFixed(1)},${py(y).toFixed(1)})`;
-      if (one.place !== place) { one.place = place; one.setAttribute("transform", place); }
+      const one = shown[i], row = points[i];
+      const k = task === "classes" ? row[2] : task === "clusters" && labels ? labels[i] % COLOURS : 0;
+      const marks = (wrong.has(i) ? 1 : 0) + (now === i ? 2 : 0) + (this.chosen === i ? 4 : 0);
+      if (one.row !== row || one.k !== k || one.size !== size) one.node.setAttribute("d", shape(k, size, tenth(px(row[0])), tenth(py(row[1]))));
+      if (one.k !== k || one.marks !== marks) one.node.setAttribute("class", `point c${k}${marks & 1 ? " wrong" : ""}${marks & 2 ? " now" : ""}${marks & 4 ? " chosen" : ""}`);
+      one.row = row;
+      one.k = k;
+      one.size = size;
+      one.marks = marks;
     }
     this.crowded();
     this.axisNames();
     this.heldBack();
-    this.marks();
   }
 
   // Points that are held back to judge by: hollow, and out of reach of hands.
   heldBack() {
     const { held, task } = this.app.state, layer = this.layers.held;
-    if (layer.told === held) return;
-    layer.told = held;
-    layer.replaceChildren();
-    for (const [x, y, k] of held ?? []) layer.append(svg("path", { class: `held s${task === "classes" ? k : 0}`, d: shape(task === "classes" ? k : 0, 6), transform: `translate(${px(x).toFixed(1)},${py(y).toFixed(1)})` }));
+    if (this.heldShown === held) return;
+    this.heldShown = held;
+    layer.begin();
+    for (const [x, y, label] of held ?? []) {
+      const k = task === "classes" ? label : 0;
+      layer.put("path", { class: `held s${k}`, d: shape(k, 6, tenth(px(x)), tenth(py(y))) });
+    }
+    layer.end();
   }
 
   axisNames() {
     const { names, task } = this.app.state, layer = this.layers.names;
-    const told = names ? [names.across, names.up].join("\n") : "";
-    if (layer.told === told) return;
-    layer.told = told;
-    layer.replaceChildren();
-    if (names && task !== "clusters") layer.append(svg("text", { class: "tick", x: W - 10, y: H - 34, "text-anchor": "end" }, names.across), svg("text", { class: "tick", x: 10, y: 26 }, names.up));
-  }
-
-  marks() {
-    const wrong = new Set(this.frame?.wrong ?? []), now = this.frame?.row;
-    const children = this.layers.points.children;
-    for (let i = 0; i < children.length; i++) {
-      const k = children[i].dataset.k;
-      const marks = `${wrong.has(i) ? " wrong" : ""}${now === i ? " now" : ""}${this.chosen === i ? " chosen" : ""}`;
-      const name = `point c${k}${marks}`;
-      if (children[i].getAttribute("class") !== name) children[i].setAttribute("class", name);
+    layer.begin();
+    if (names && task !== "clusters") {
+      layer.put("text", { class: "tick", x: W - 10, y: H - 34, "text-anchor": "end" }, names.across);
+      layer.put("text", { class: "tick", x: 10, y: 26 }, names.up);
     }
+    layer.end();
   }
 
   // What the board is, for those who do not see it.
@@ -247,8 +253,8 @@ export class Board {
 
   clear() {
     this.frame = null;
-    for (const name of ["band", "under", "residuals", "over"]) this.layers[name].replaceChildren();
-    this.cells.clearRect(0, 0, CELLS.columns, CELLS.rows);
+    for (const name of DRAWN) this.layers[name].clear();
+    this.regions({});
     this.points();
   }
 
@@ -256,47 +262,51 @@ export class Board {
     this.frame = frame;
     this.regions(frame);
     this.points();
-    for (const name of ["band", "under", "residuals", "over"]) this.layers[name].replaceChildren();
+    for (const name of DRAWN) this.layers[name].begin();
     if (frame.planes) this.planes(frame);
     if (frame.curve) this.curve(frame);
     if (frame.centres) this.centres(frame);
     if (this.extra) this.extra(this);
+    for (const name of DRAWN) this.layers[name].end();
   }
 
-  regions(frame) {
-    const { points } = this.app.state;
-    if (!frame.regions) this.cells.clearRect(0, 0, CELLS.columns, CELLS.rows);
-    else {
-      const { classes, ink } = colours();
-      const label = bytes(frame.regions), sure = frame.sure ? bytes(frame.sure) : null;
-      const image = this.cells.createImageData(CELLS.columns, CELLS.rows);
-      const known = new Set();
-      for (const [, , k] of points) known.add(k);
-      const floor = 255 / Math.max(2, known.size);
-      const strength = (p) => 22 + 90 * (sure && frame.posterior ? clamp((p - floor) / (255 - floor), 0, 1) : 0.6);
-      const table = classes.map((one) => Uint32Array.from({ length: 256 }, (_, p) => packed(one, strength(p))));
-      const [hatched, open] = [packed(ink, 120), packed(ink, 25)];
-      const out = new Uint32Array(image.data.buffer);
-      for (let i = 0; i < label.length; i++) {
-        out[i] = label[i] === AMBIGUOUS
-          ? ((i % CELLS.columns) + Math.floor(i / CELLS.columns)) % 6 < 2 ? hatched : open
-          : table[label[i] % COLOURS][sure ? sure[i] : 0];
-      }
-      this.cells.putImageData(image, 0, 0);
+  // The regions of a frame, unless they are those that are shown.
+  regions({ regions, sure }) {
+    const known = new Set();
+    if (sure) for (const [, , k] of this.app.state.points) known.add(k);
+    const { classes, ink } = colours(), look = { regions, sure, classes, known: known.size };
+    if (Object.entries(look).every(([name, value]) => this.look?.[name] === value)) return;
+    this.look = look;
+    if (!regions) return this.cells.clearRect(0, 0, CELLS.columns, CELLS.rows);
+    const label = bytes(regions), share = sure ? bytes(sure) : null;
+    const image = this.cells.createImageData(CELLS.columns, CELLS.rows);
+    const floor = 255 / Math.max(2, known.size);
+    const strength = (p) => 22 + 90 * (share ? clamp((p - floor) / (255 - floor), 0, 1) : 0.6);
+    const table = classes.map((one) => Uint32Array.from({ length: 256 }, (_, p) => packed(one, strength(p))));
+    const [hatched, open] = [packed(ink, 120), packed(ink, 25)];
+    const out = new Uint32Array(image.data.buffer);
+    for (let i = 0; i < label.length; i++) {
+      out[i] = label[i] === AMBIGUOUS
+        ? ((i % CELLS.columns) + Math.floor(i / CELLS.columns)) % 6 < 2 ? hatched : open
+        : table[label[i] % COLOURS][share ? share[i] : 0];
     }
+    this.cells.putImageData(image, 0, 0);
   }
 
   // More points than shapes can be moved: squares on a canvas, in the colour of their class or cluster.
   crowded() {
-    const { points, task } = this.app.state, labels = task === "clusters" ? this.frame?.labels : null;
+    const { points, task } = this.app.state, labels = task === "clusters" ? this.frame?.labels : null, { classes } = colours();
     this.crowd.hidden = points.length <= MANY;
-    if (this.crowd.hidden) return;
-    const context = this.crowd.getContext("2d"), { classes } = colours();
-    context.clearRect(0, 0, W, H);
+    if (this.crowd.hidden || [points, labels, classes].every((one, k) => one === this.crowdShown?.[k])) return;
+    this.crowdShown = [points, labels, classes];
+    const image = this.dots.createImageData(W, H), out = new Uint32Array(image.data.buffer);
+    const inks = classes.map((one) => packed(one, 255));
     points.forEach(([x, y, k], i) => {
-      context.fillStyle = `rgb(${classes[task === "classes" ? k : (labels?.[i] ?? 0) % COLOURS].join(",")})`;
-      context.fillRect(px(x) - 2.5, py(y) - 2.5, 5, 5);
+      const ink = inks[task === "classes" ? k : (labels?.[i] ?? 0) % COLOURS], left = Math.round(px(x)) - 2, top = Math.round(py(y)) - 2;
+      if (left < 0 || left > W - 5) return;
+      for (let row = Math.max(0, top); row < Math.min(H, top + 5); row++) out.fill(ink, row * W + left, row * W + left + 5);
     });
+    this.dots.putImageData(image, 0, 0);
   }
 
   // The two ends of w0 + w1 x + w2 y = 0 in the view; null where it does not cross it.
@@ -311,71 +321,77 @@ export class Board {
     return out.length >= 2 ? out.slice(0, 2) : null;
   }
 
-  line(ends, attributes) {
-    const [[x1, y1], [x2, y2]] = ends;
-    return svg("line", { x1: px(x1), y1: py(y1), x2: px(x2), y2: py(y2), ...attributes });
+  line([[x1, y1], [x2, y2]], attributes) {
+    this.layers.over.put("line", { x1: px(x1), y1: py(y1), x2: px(x2), y2: py(y2), ...attributes });
+  }
+
+  arrow(from, to, kind = "normal") {
+    const [x1, y1, x2, y2] = [px(from[0]), py(from[1]), px(to[0]), py(to[1])];
+    const turn = Math.atan2(y2 - y1, x2 - x1);
+    const wing = (side) => `${x2 - 16 * Math.cos(turn + side)},${y2 - 16 * Math.sin(turn + side)}`;
+    this.layers.over.put("path", { class: kind, d: `M${x1},${y1}L${x2},${y2}M${wing(0.5)}L${x2},${y2}L${wing(-0.5)}` });
   }
 
   planes(frame) {
-    const layer = this.layers.over;
     if (frame.planes.length > 1 && !frame.apart) return; // the largest output decides: the regions show it
     frame.planes.forEach((w, k) => {
       const ends = Board.ends(w);
       if (!ends) return;
       const own = frame.apart ? `plane apart s${k % COLOURS}` : "plane";
-      layer.append(this.line(ends, { class: own, "data-w": w.join(" ") }));
+      this.line(ends, { class: own, "data-w": w.join(" ") });
       if (frame.apart) return;
       const length = Math.hypot(w[1], w[2]);
       const middle = [(ends[0][0] + ends[1][0]) / 2, (ends[0][1] + ends[1][1]) / 2];
       const tip = [middle[0] + (0.7 * w[1]) / length, middle[1] + (0.7 * w[2]) / length];
-      layer.append(arrow(middle, tip));
+      this.arrow(middle, tip);
       if (!frame.wrong.length && this.app.state.points.length <= MANY) {
         const distances = this.app.state.points.map(([x, y]) => Math.abs(w[0] + w[1] * x + w[2] * y));
         const least = Math.min(...distances);
         for (const shift of [least, -least]) {
           const edge = Board.ends(w, shift);
-          if (edge && least > 0) layer.append(this.line(edge, { class: "margin" }));
+          if (edge && least > 0) this.line(edge, { class: "margin" });
         }
       }
     });
   }
 
   curve(frame) {
-    const path = (ys) => ys.map((y, i) => (y === null ? "" : `${i && ys[i - 1] !== null ? "L" : "M"}${px(frame.x[i]).toFixed(1)},${clamp(py(y), -2000, 2660).toFixed(1)}`)).join("");
+    const { band, residuals, over } = this.layers;
+    const far = (y) => tenth(clamp(py(y), -2000, 2660));
+    const across = frame.x.map((x) => tenth(px(x)));
+    const path = (ys) => ys.map((y, i) => (y === null ? "" : `${i && ys[i - 1] !== null ? "L" : "M"}${across[i]},${far(y)}`)).join("");
     const between = (low, high) => {
-      const there = high.map((y, i) => `${px(frame.x[i]).toFixed(1)},${clamp(py(y), -2000, 2660).toFixed(1)}`);
-      const back = low.map((y, i) => `${px(frame.x[i]).toFixed(1)},${clamp(py(y), -2000, 2660).toFixed(1)}`).reverse();
+      const there = high.map((y, i) => `${across[i]},${far(y)}`);
+      const back = low.map((y, i) => `${across[i]},${far(y)}`).reverse();
       return `M${there.join("L")}L${back.join("L")}z`;
     };
     const known = (one) => one && !one.includes(null);
-    if (known(frame.lower)) this.layers.band.append(svg("path", { class: "band", d: between(frame.lower, frame.upper) }));
-    if (frame.inner && known(frame.inner[0])) this.layers.band.append(svg("path", { class: "band", d: between(...frame.inner) }));
+    if (known(frame.lower)) band.put("path", { class: "band", d: between(frame.lower, frame.upper) });
+    if (frame.inner && known(frame.inner[0])) band.put("path", { class: "band", d: between(...frame.inner) });
     const { points } = this.app.state;
     if (points.length <= MANY) {
-      const strokes = points.map(([x, y], i) => (frame.predicted[i] == null ? "" : `M${px(x).toFixed(1)},${py(y).toFixed(1)}V${clamp(py(frame.predicted[i]), -2000, 2660).toFixed(1)}`));
-      this.layers.residuals.append(svg("path", { class: "residual", d: strokes.join("") }));
+      const strips = Array(STRIPS).fill("");
+      points.forEach(([x, y], i) => {
+        if (frame.predicted[i] == null) return;
+        strips[clamp(Math.floor((px(x) / W) * STRIPS), 0, STRIPS - 1)] += `M${tenth(px(x))},${tenth(py(y))}V${far(frame.predicted[i])}`;
+      });
+      for (const d of strips) residuals.put("path", { class: "residual", d });
     }
-    this.layers.over.append(svg("path", { class: "fitted", d: path(frame.curve) }));
+    over.put("path", { class: "fitted", d: path(frame.curve) });
   }
 
   centres(frame) {
+    const { over } = this.layers;
     frame.centres.forEach(([x, y], k) => {
       if (frame.axes) {
         const [a, b, turn] = frame.axes[k];
         for (const times of [1, 2]) {
-          this.layers.over.append(svg("ellipse", { class: `ellipse s${k % COLOURS}`, rx: times * a * UNIT, ry: times * b * UNIT, transform: `translate(${px(x)},${py(y)}) rotate(${-turn})` }));
+          over.put("ellipse", { class: `ellipse s${k % COLOURS}`, rx: times * a * UNIT, ry: times * b * UNIT, transform: `translate(${px(x)},${py(y)}) rotate(${-turn})` });
         }
       }
-      this.layers.over.append(svg("path", { class: "centre", d: shape(4, 14), transform: `translate(${px(x)},${py(y)}) rotate(45)` }));
+      over.put("path", { class: "centre", d: shape(4, 14), transform: `translate(${px(x)},${py(y)}) rotate(45)` });
     });
   }
-}
-
-export function arrow(from, to, kind = "normal") {
-  const [x1, y1, x2, y2] = [px(from[0]), py(from[1]), px(to[0]), py(to[1])];
-  const turn = Math.atan2(y2 - y1, x2 - x1);
-  const wing = (side) => `${x2 - 16 * Math.cos(turn + side)},${y2 - 16 * Math.sin(turn + side)}`;
-  return svg("path", { class: kind, d: `M${x1},${y1}L${x2},${y2}M${wing(0.5)}L${x2},${y2}L${wing(-0.5)}` });
 }
 
 export function classMark(k) {

@@ -1,5 +1,5 @@
 // Charts beside the board: lines over a number, the error over two weights, histograms.
-import { el, hasText, show, svg, t } from "./dom.js";
+import { el, hasText, Layer, show, svg, t } from "./dom.js";
 
 const W = 400, H = 240, LEFT = 54, RIGHT = 12, TOP = 12, BOTTOM = 38;
 const DASHES = ["", "7 4", "2 4", "10 3 2 3", "1 3", "14 4"];
@@ -49,11 +49,11 @@ function axes(picture, sx, sy, xs, ys, labels) {
   if (labels.x) picture.append(svg("text", { x: (LEFT + W - RIGHT) / 2, y: H - 4, "text-anchor": "middle" }, labels.x));
 }
 
-// A chart of lines: {x, lines: [{name, y, x?}], log, mark, reverse}; `here` marks a moment.
-export function lineChart(box, chart, labels, here = null) {
+// A chart of lines: {x, lines: [{name, y, x?}], log, mark, reverse}; it returns a function that marks a moment on it.
+export function lineChart(box, chart, labels) {
   const points = chart.lines.flatMap((line) => line.y.map((y, i) => [(line.x ?? chart.x)[i], y])).filter(([, y]) => y != null);
   box.replaceChildren(el("h3", {}, labels.title));
-  if (!points.length) { box.append(el("p", { class: "small" }, t("no-numbers"))); return; }
+  if (!points.length) { box.append(el("p", { class: "small" }, t("no-numbers"))); return () => {}; }
   const logX = chart.log.includes("x"), logY = chart.log.includes("y");
   const usable = points.filter(([x, y]) => (!logX || x > 0) && (!logY || y > 0));
   const xs = usable.map(([x]) => x), ys = usable.map(([, y]) => y);
@@ -85,14 +85,21 @@ export function lineChart(box, chart, labels, here = null) {
     const swatch = svg("svg", { viewBox: "0 0 26 10", "aria-hidden": "true" }, svg("line", { ...look, x1: 0, x2: 26, y1: 5, y2: 5 }));
     legend.append(el("li", {}, swatch, ` ${name(line)}`));
   });
-  for (const x of [chart.mark, here]) {
-    if (x != null && x >= x0 && x <= x1) picture.append(svg("line", { class: "here", x1: sx(x), x2: sx(x), y1: TOP, y2: H - BOTTOM }));
-  }
+  const upright = (x) => (x != null && x >= x0 && x <= x1 ? { class: "here", x1: sx(x), x2: sx(x), y1: TOP, y2: H - BOTTOM } : null);
+  if (upright(chart.mark)) picture.append(svg("line", upright(chart.mark)));
+  const now = new Layer("here");
+  picture.append(now.group);
   box.append(picture, legend);
+  return (x) => {
+    now.begin();
+    if (upright(x)) now.put("line", upright(x));
+    now.end();
+  };
 }
 
-// The error over two weights: contours each twice as high above the least as the one inside, and the path of the weights.
-export function surfaceChart(box, surface, paths, moment, labels) {
+// The error over two weights: contours each twice as high above the least as the one inside. It returns a function that
+// draws the paths of the weights up to a moment.
+export function surfaceChart(box, surface, paths, labels) {
   const [cx, cy] = surface.centre, [[a, b], [, d]] = surface.curvature;
   const first = paths[0]?.[0] ?? [0, 0];
   const reach = 1.35 * Math.max(Math.abs(first[0] - cx), Math.abs(first[1] - cy), 0.5);
@@ -100,8 +107,7 @@ export function surfaceChart(box, surface, paths, moment, labels) {
   const unit = side / reach, mx = (LEFT + W - RIGHT) / 2, my = (TOP + H - BOTTOM) / 2;
   const wide = (W - LEFT - RIGHT) / 2 / unit;
   const sx = (x) => mx + (x - cx) * unit, sy = (y) => my - (y - cy) * unit;
-  const now = paths[0]?.[Math.min(moment, paths[0].length - 1)];
-  const picture = frame(now ? t("surface-told", { title: labels.title, now: now.map((w) => show(w, 3)).join(", "), best: [cx, cy].map((w) => show(w, 3)).join(", ") }) : labels.title);
+  const picture = frame(labels.title);
   const id = "inside-surface";
   picture.append(svg("clipPath", { id }, svg("rect", { x: LEFT, y: TOP, width: W - LEFT - RIGHT, height: H - TOP - BOTTOM })));
   const inside = svg("g", { "clip-path": `url(#${id})` });
@@ -114,18 +120,27 @@ export function surfaceChart(box, surface, paths, moment, labels) {
     inside.append(svg("ellipse", { class: "contour", cx: 0, cy: 0, rx: Math.sqrt(level / big) * unit, ry: Math.sqrt(level / small) * unit, transform: `translate(${sx(cx)},${sy(cy)}) rotate(${-turn})` }));
   }
   inside.append(svg("path", { class: "target", d: `M${sx(cx) - 6},${sy(cy)}h12M${sx(cx)},${sy(cy) - 6}v12` }));
-  paths.forEach((path, k) => {
-    const shown = path.slice(0, moment + 1);
-    const far = (v) => Math.max(-5000, Math.min(5000, v));
-    inside.append(svg("path", { class: "path", "stroke-dasharray": DASHES[k] || null, d: shown.map(([x, y], i) => `${i ? "L" : "M"}${far(sx(x)).toFixed(1)},${far(sy(y)).toFixed(1)}`).join("") }));
-    if (shown.length <= 60) for (const [x, y] of shown) inside.append(svg("circle", { class: "path-point", cx: far(sx(x)), cy: far(sy(y)), r: 2.5 }));
-    const last = shown.at(-1);
-    if (last) inside.append(svg("circle", { class: "path-point", id: "weights-now", cx: far(sx(last[0])), cy: far(sy(last[1])), r: 5, "data-w": last.join(" ") }));
-  });
+  const walked = new Layer("paths");
+  inside.append(walked.group);
   picture.append(inside);
   axes(picture, sx, sy, ticks(cx - wide, cx + wide, false), ticks(cy - reach, cy + reach, false), labels);
   picture.append(svg("text", { x: 4, y: 10 }, labels.y));
   box.replaceChildren(el("h3", {}, labels.title), picture);
+  const far = (v) => Math.max(-5000, Math.min(5000, v));
+  const told = (weights) => weights.map((w) => show(w, 3)).join(", ");
+  return (moment) => {
+    walked.begin();
+    paths.forEach((path, k) => {
+      const shown = path.slice(0, moment + 1), last = shown.at(-1);
+      const dashes = DASHES[k] ? { "stroke-dasharray": DASHES[k] } : {};
+      walked.put("path", { class: "path", ...dashes, d: shown.map(([x, y], i) => `${i ? "L" : "M"}${far(sx(x)).toFixed(1)},${far(sy(y)).toFixed(1)}`).join("") });
+      if (shown.length <= 60) for (const [x, y] of shown) walked.put("circle", { class: "path-point", cx: far(sx(x)), cy: far(sy(y)), r: 2.5 });
+      if (last) walked.put("circle", { class: "path-point", id: "weights-now", cx: far(sx(last[0])), cy: far(sy(last[1])), r: 5, "data-w": last.join(" ") });
+    });
+    walked.end();
+    const now = paths[0]?.[Math.min(moment, paths[0].length - 1)];
+    if (now) picture.setAttribute("aria-label", t("surface-told", { title: labels.title, now: told(now), best: told([cx, cy]) }));
+  };
 }
 
 // Histograms of two classes along a direction, one above the axis and one below.

@@ -40,6 +40,38 @@ export function svg(tag, attributes = {}, ...children) {
   return made;
 }
 
+// A group of shapes that is drawn again and again: its nodes are used anew, and what stays the same is not touched.
+export class Layer {
+  constructor(name) {
+    this.group = svg("g", { class: `layer-${name}` });
+    this.nodes = [];
+    this.begin();
+  }
+
+  begin() { this.count = 0; }
+
+  put(tag, attributes, text = "") {
+    let node = this.nodes[this.count];
+    if (node?.tag !== tag) {
+      const made = { tag, element: svg(tag), told: {}, text: "" };
+      if (node) node.element.replaceWith(made.element);
+      else this.group.append(made.element);
+      this.nodes[this.count] = node = made;
+    }
+    const { element, told } = node;
+    for (const name in told) if (!(name in attributes)) element.removeAttribute(name);
+    for (const name in attributes) if (told[name] !== attributes[name]) element.setAttribute(name, attributes[name]);
+    if (node.text !== text) element.textContent = node.text = text;
+    node.told = attributes;
+    this.count++;
+  }
+
+  // Take away what was not drawn since the beginning.
+  end() { for (const one of this.nodes.splice(this.count)) one.element.remove(); }
+
+  clear() { this.begin(); this.end(); }
+}
+
 export function show(value, digits = 4) {
   if (value == null) return "–";
   if (typeof value !== "number") return String(value);
@@ -69,13 +101,15 @@ export function bytes(text) {
 
 export const COLOURS = 5;
 
-// The mark of a class: a shape beside its colour, so that neither alone has to tell.
-export function shape(k, r = 11) {
+// The mark of a class at a place: a shape beside its colour, so that neither alone has to tell. The place is in the path,
+// as a transform of each point would have the browser paint it by itself.
+export function shape(k, r = 11, x = 0, y = 0) {
+  const at = `M${x},${y}m`;
   switch (k % COLOURS) {
-    case 0: return `M${-r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0z`;
-    case 1: { const a = 0.9 * r; return `M${-a},${-a}H${a}V${a}H${-a}z`; }
-    case 2: { const a = 1.15 * r; return `M0,${-a}L${a},${0.8 * a}H${-a}z`; }
-    case 3: { const a = 1.25 * r; return `M0,${-a}L${a},0L0,${a}L${-a},0z`; }
-    default: { const a = 1.1 * r, b = 0.38 * r; return `M${-b},${-a}H${b}V${-b}H${a}V${b}H${b}V${a}H${-b}V${b}H${-a}V${-b}H${-b}z`; }
+    case 0: return `${at}${-r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0z`;
+    case 1: { const a = 0.9 * r; return `${at}${-a},${-a}h${2 * a}v${2 * a}h${-2 * a}z`; }
+    case 2: { const a = 1.15 * r; return `${at}0,${-a}l${a},${1.8 * a}h${-2 * a}z`; }
+    case 3: { const a = 1.25 * r; return `${at}0,${-a}l${a},${a}l${-a},${a}l${-a},${-a}z`; }
+    default: { const a = 1.1 * r, b = 0.38 * r, c = a - b; return `${at}${-b},${-a}h${2 * b}v${c}h${c}v${2 * b}h${-c}v${c}h${-2 * b}v${-c}h${-c}v${-2 * b}h${c}z`; }
   }
 }
