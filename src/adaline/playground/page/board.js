@@ -205,6 +205,7 @@ export class Board {
     }
     const labels = this.frame?.labels?.length === points.length ? this.frame.labels : null;
     const size = wanted <= 100 ? 11 : wanted <= 250 ? 9 : 7;
+    this.layers.points.group.classList.toggle("plain", task === "numbers" && wanted > 250); // rims of so many take long
     const wrong = new Set(this.frame?.wrong), now = this.frame?.row;
     for (let i = 0; i < wanted; i++) {
       const one = shown[i], row = points[i];
