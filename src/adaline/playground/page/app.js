@@ -1,7 +1,7 @@
 // The playground: its state, what changes it, and what is drawn of it.
 import { Board, classMark, px, py, windowMessage } from "./board.js";
 import { histogram, lineChart, surfaceChart } from "./charts.js";
-import { parse, pointsOf } from "./csv.js";
+import { MOST_ROWS, parse, pointsOf } from "./csv.js";
 import { $, el, loadTexts, redraw, show, svg, t } from "./dom.js";
 import { drawForm } from "./form.js";
 import { Guide } from "./guide.js";
@@ -14,7 +14,8 @@ const FIRST = { classes: "Perceptron", numbers: "LinearRegression", clusters: "K
 const MOST_SHARED = 3000; // points that fit into an address
 const MOST_UNDONE = 100;
 const LONGEST_NAME = 60; // letters of a class or an axis
-const LONGEST_FILE = 5e6; // bytes of a table that is dropped or chosen
+const LONGEST_TABLE = 5e6; // bytes of a table that is pasted, dropped or chosen
+const LONGEST_SHOWN = 2e4; // letters of a table that its field shows: with many lines a field takes minutes
 const short = (name) => String(name).slice(0, LONGEST_NAME);
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -91,6 +92,13 @@ class App {
     });
     $("code-card").addEventListener("toggle", () => this.code());
     $("csv").addEventListener("input", () => this.readCsv($("csv").value));
+    $("csv").addEventListener("paste", (event) => {
+      const text = event.clipboardData.getData("text");
+      if (text.length <= LONGEST_SHOWN) return;
+      event.preventDefault();
+      $("csv").value = `${text.slice(0, LONGEST_SHOWN / 10)} …`;
+      this.readCsv(text);
+    });
     $("csv-file").addEventListener("change", () => this.readFile($("csv-file").files[0]));
     document.addEventListener("dragover", (event) => event.preventDefault());
     document.addEventListener("drop", (event) => {
@@ -298,7 +306,7 @@ class App {
   }
 
   add([x, y]) {
-    if (this.state.points.length >= 20000) return this.say(t("full"));
+    if (this.state.points.length >= MOST_ROWS) return this.say(t("full"));
     const k = this.state.task === "classes" ? this.klass : 0;
     this.change({ points: [...this.state.points, [x, y, k]] });
     this.say(this.state.task === "classes" ? t("added", { x, y, name: this.className(k) }) : t("added-point", { x, y }));
@@ -778,7 +786,7 @@ class App {
     redraw(box,
       el("label", { class: "field" }, el("span", {}, t("task-name")), tasks),
       el("label", { class: "field" }, el("span", {}, t("points kind")), kind),
-      ...(now.kind ? [number("count", 1, 20000, 1), number("noise", 0, 5, 0.05), number("seed", 0, 2147483647, 1)] : []),
+      ...(now.kind ? [number("count", 1, MOST_ROWS, 1), number("noise", 0, 5, 0.05), number("seed", 0, 2147483647, 1)] : []),
       el("span", { class: "group" }, noise, hold, separable), ...this.axesFields());
   }
 
@@ -795,16 +803,21 @@ class App {
 
   async readFile(file) {
     if (!file) return;
-    if (file.size > LONGEST_FILE) $("csv-columns").replaceChildren(el("p", { class: "bad", role: "alert" }, t("file-too-long")));
-    else this.readCsv(await file.text());
+    this.readCsv(file.size > LONGEST_TABLE ? null : await file.text());
   }
 
+  // Read a table; null stands for one that is too long.
   readCsv(text) {
-    const box = $("csv-columns"), table = text.trim() ? parse(text) : null;
+    const box = $("csv-columns"), tell = (key) => box.append(el("p", { class: "bad", role: "alert" }, t(key)));
     box.replaceChildren();
-    if (!table) { if (text.trim()) box.append(el("p", { class: "bad", role: "alert" }, t("no-table"))); return; }
+    if (text === null || text.length > LONGEST_TABLE) return tell("file-too-long");
+    if (!text.trim()) return;
+    const table = parse(text);
+    if (!table) return tell("no-table");
     const numeric = table.columns.filter((one) => one.numeric);
-    if (numeric.length < 2) { box.append(el("p", { class: "bad" }, t("two-columns"))); return; }
+    if (numeric.length < 2) return tell("two-columns");
+    if (table.long) tell("csv-long");
+    if (table.wide) tell("csv-wide");
     const pick = (label, from, at, none) => {
       const select = el("select", {}, ...(none ? [el("option", { value: "" }, t("none"))] : []));
       from.forEach((one, k) => select.append(el("option", { value: table.columns.indexOf(one), selected: k === at }, one.name)));

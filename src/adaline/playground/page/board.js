@@ -297,8 +297,9 @@ export class Board {
   // More points than shapes can be moved: squares on a canvas, in the colour of their class or cluster.
   crowded() {
     const { points, task } = this.app.state, labels = task === "clusters" ? this.frame?.labels : null, { classes } = colours();
-    this.crowd.hidden = points.length <= MANY;
-    if (this.crowd.hidden || [points, labels, classes].every((one, k) => one === this.crowdShown?.[k])) return;
+    const few = points.length <= MANY;
+    if (this.crowd.hidden !== few) this.crowd.hidden = few;
+    if (few || [points, labels, classes].every((one, k) => one === this.crowdShown?.[k])) return;
     this.crowdShown = [points, labels, classes];
     const image = this.dots.createImageData(W, H), out = new Uint32Array(image.data.buffer);
     const inks = classes.map((one) => packed(one, 255));

@@ -1,5 +1,5 @@
 // Tables pasted or dropped: fields by commas, semicolons or tabs, quoted or not. Names are shown as text and run nothing.
-export const MOST_ROWS = 20000;
+export const MOST_ROWS = 20000, MOST_COLUMNS = 500;
 const MISSING = new Set(["", "na", "n/a", "nan", "null", "none", "?"]);
 const missing = (cell) => MISSING.has(cell.toLowerCase());
 
@@ -25,6 +25,8 @@ export function parse(text) {
     } else if (c !== "\r") cell += c;
   }
   if (rows.length < 2) return null;
+  const wide = rows[0].length > MOST_COLUMNS;
+  rows[0].length = Math.min(rows[0].length, MOST_COLUMNS);
   const number = (cell) => (missing(cell) ? NaN : Number(mark === "," ? cell : cell.replace(",", "."))); // 1,5 is a number too
   const isNumber = (cell) => Number.isFinite(number(cell));
   const column = (body, k) => {
@@ -36,7 +38,7 @@ export function parse(text) {
   const headed = rows[0].every((one) => !isNumber(one)) || rows[0].some((one, k) => !missing(one) && !isNumber(one) && below[k].numeric);
   const columns = rows[0].map((name, k) => ({ ...(headed ? below[k] : column(rows, k)), name: (headed && name) || `x${k}` }));
   const body = headed ? rows.slice(1) : rows;
-  return { columns, rows: Math.min(body.length, MOST_ROWS) };
+  return { columns, rows: Math.min(body.length, MOST_ROWS), long: body.length > MOST_ROWS, wide };
 }
 
 const spread = (values, half) => {
