@@ -335,6 +335,15 @@ def test_tables_as_people_have_them_are_read(visitor: Visitor, text: str, names:
     assert page.evaluate("playground.state.points.flat().every(Number.isFinite)")
 
 
+def test_rows_that_are_left_out_do_not_scale_the_others(visitor: Visitor) -> None:
+    page = visitor.open()
+    page.evaluate("for (const one of document.querySelectorAll('#points-card, #points-card details')) one.open = true")
+    page.locator("#csv").fill("a,b,kind\n1,1,x\n2,3,y\n3,2,x\n1000,NA,y\n2000,-500,")
+    page.locator("#csv-take").click()
+    visitor.rest()
+    assert page.evaluate("playground.state.points") == [[-3.4, -2.5, 0], [0, 2.5, 1], [3.4, 0, 0]]
+
+
 @pytest.mark.parametrize(
     ("text", "told", "rows"),
     [

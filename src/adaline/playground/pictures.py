@@ -1,8 +1,8 @@
 """Pictures: what the page draws of a model on the board, as numbers: regions, planes, curves, clusters, errors.
 
 A region is a byte a cell of a grid over the window, row by row from the top: the index of the class, or AMBIGUOUS where
-a scheme has no answer; beside it, where the system has posteriors, a byte for that of the class, 255 for 1. Bytes travel
-as base64.
+a scheme has no answer; beside it, where the system has posteriors, a byte for that of the class, 255 for 1. Bytes
+travel as base64.
 """
 
 from __future__ import annotations

@@ -41,24 +41,23 @@ export function parse(text) {
   return { columns, rows: Math.min(body.length, MOST_ROWS), long: body.length > MOST_ROWS, wide };
 }
 
+// Numbers, scaled to the board.
 const spread = (values, half) => {
-  const known = values.filter(Number.isFinite);
-  const low = known.reduce((a, b) => Math.min(a, b), Infinity), high = known.reduce((a, b) => Math.max(a, b), -Infinity);
+  const low = values.reduce((a, b) => Math.min(a, b), Infinity), high = values.reduce((a, b) => Math.max(a, b), -Infinity);
   const scale = high > low ? (2 * half) / (high - low) : 1;
   return values.map((one) => Math.round(1000 * ((one - (low + high) / 2) * scale)) / 1000);
 };
 
 // Points from two columns and, for classes, a third; rows without a number or a class are left out.
 export function pointsOf(table, x, y, label) {
-  const numbers = (column) => column.numbers.slice(0, table.rows);
-  const a = spread(numbers(x), 3.4), b = spread(numbers(y), 2.5);
   const counts = new Map();
   if (label) for (const one of label.values.slice(0, table.rows)) if (!missing(one)) counts.set(one, (counts.get(one) ?? 0) + 1);
-  const kept = [...counts.entries()].sort((p, q) => q[1] - p[1]).slice(0, 5).map(([name]) => name).sort();
-  const out = [];
+  const classes = [...counts.entries()].sort((p, q) => q[1] - p[1]).slice(0, 5).map(([name]) => name).sort();
+  const kept = [];
   for (let i = 0; i < table.rows; i++) {
-    const k = label ? kept.indexOf(label.values[i]) : 0;
-    if (Number.isFinite(a[i]) && Number.isFinite(b[i]) && k >= 0) out.push([a[i], b[i], k]);
+    const k = label ? classes.indexOf(label.values[i]) : 0;
+    if (Number.isFinite(x.numbers[i]) && Number.isFinite(y.numbers[i]) && k >= 0) kept.push([x.numbers[i], y.numbers[i], k]);
   }
-  return { points: out, classes: kept };
+  const a = spread(kept.map((one) => one[0]), 3.4), b = spread(kept.map((one) => one[1]), 2.5);
+  return { points: kept.map(([, , k], i) => [a[i], b[i], k]), classes };
 }
