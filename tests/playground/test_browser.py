@@ -447,6 +447,21 @@ def test_a_table_of_ones_own_is_on_the_board(browser: Any) -> None:
     playground.close()
 
 
+def test_what_is_left_out_of_a_table_is_on_the_page(browser: Any, tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    rows = "\n".join(f"{k},{k * k % 7},{'ab'[k % 2]}" for k in range(12))
+    (tmp_path / "table.csv").write_text(f"one,two,kind\n{rows}\nNA,3,a\n")
+    playground = adaline.play(tmp_path / "table.csv", "kind")
+    visitor = Visitor(browser, playground.url)
+    page = visitor.open()
+    assert page.evaluate("playground.state.points.length") == 12
+    notes = page.locator(".note-of-table")
+    assert notes.all_inner_texts() == ["1 row of 13 is left out: with something missing"]
+    assert notes.first.is_visible()
+    visitor.close()
+    playground.close()
+
+
 def said(page: Any) -> str:
     return str(page.locator("#said").inner_text())
 

@@ -798,7 +798,8 @@ class App {
       select.addEventListener("change", () => { const next = [...this.shownAxes]; next[at] = Number(select.value); this.tableBoard(...next); });
       return el("label", { class: "field" }, el("span", {}, t(at ? "axis-up" : "axis-across")), select);
     };
-    return this.table.task === "classes" ? [pick(0), pick(1)] : [pick(0)];
+    const notes = this.table.notes.map((one) => el("p", { class: "small note-of-table" }, one));
+    return [...(this.table.task === "classes" ? [pick(0), pick(1)] : [pick(0)]), ...notes];
   }
 
   async readFile(file) {
