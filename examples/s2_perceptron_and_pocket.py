@@ -4,7 +4,7 @@ S2, the perceptron algorithm ("not guaranteed to reduce the total error monotoni
 algorithm (Gallant 1990): keep the weights $\mathbf{w}^*$ with the fewest errors so far. With rows drawn at random,
 $\mathbf{w}^*$ "will converge to an optimal solution with probability 1".
 
-$$\mathbf{w}^* = \arg\min_{\tau}\ \#\{n : t_n\,\mathbf{w}^{(\tau)t}\mathbf{x}_n \leq 0\}$$
+$$\mathbf{w}^* = \operatorname{arg}\min_{\tau}\ \#\{n : t_n\,\mathbf{w}^{(\tau)t}\mathbf{x}_n \leq 0\}$$
 
 These classes overlap. The fewest errors any line can make are found by trying all lines: one through two of the rows,
 turned a little, does as well as any. The perceptron comes by good weights and leaves them again; the pocket keeps

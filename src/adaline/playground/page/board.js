@@ -204,8 +204,9 @@ export class Board {
       shown.push({ node, row: null, k: -1, size: 0, marks: -1 });
     }
     const labels = this.frame?.labels?.length === points.length ? this.frame.labels : null;
-    const size = wanted <= 100 ? 11 : wanted <= 250 ? 9 : 7;
-    this.layers.points.group.classList.toggle("plain", task === "numbers" && wanted > 250); // rims of so many take long
+    const plain = task === "numbers" && wanted > 250; // without rims, which take long to draw
+    const size = wanted <= 100 ? 11 : wanted <= 250 ? 9 : plain ? 6 : 7;
+    this.layers.points.group.classList.toggle("plain", plain);
     const wrong = new Set(this.frame?.wrong), now = this.frame?.row;
     for (let i = 0; i < wanted; i++) {
       const one = shown[i], row = points[i];
