@@ -25,6 +25,8 @@ def _drawn(found: re.Match[str]) -> str:
 
     tex = " ".join(html.unescape(found[3]).split())
     drawn = convert(tex, display="block" if found[2] == "[" else "inline")
+    if "<mi>\\" in drawn:
+        raise ValueError(f"an equation has a command that MathML is not made of: {tex}")
     for apart, sign in STEPS:
         drawn = drawn.replace(apart, sign)
     return f'<span class="formula">{drawn}</span>' if found[2] == "(" and len(tex) > LONG else drawn

@@ -487,6 +487,29 @@ def test_a_touch_puts_a_point_and_drags_it(browser: Any, address: str) -> None:
     visitor.close()
 
 
+def test_a_second_finger_does_nothing(browser: Any, address: str) -> None:
+    visitor = Visitor(browser, address, 390, has_touch=True, is_mobile=True)
+    page = visitor.open()
+    page.locator("#clear").tap()
+    page.locator(BOARD).scroll_into_view_if_needed()
+    page.touchscreen.tap(*at(page, 0, 0))
+    visitor.rest()
+    fingers = page.context.new_cdp_session(page)
+    places = [at(page, x, y) for x, y in ((0, 0), (2, 2), (-1, -1), (3, 1))]
+    for kind, down in (
+        ("touchStart", {0: 0}),
+        ("touchStart", {0: 0, 1: 1}),
+        ("touchMove", {0: 2, 1: 3}),
+        ("touchEnd", {0: 2}),
+        ("touchEnd", {}),
+    ):
+        touches = [{"x": places[k][0], "y": places[k][1], "id": one} for one, k in down.items()]
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
+    visitor.rest()
+    np.testing.assert_allclose(page.evaluate("playground.state.points"), [[-1, -1, 0]], atol=0.05)
+    visitor.close()
+
+
 HEARD = """() => {
   globalThis.heard = [];
   const said = document.querySelector("#said");

@@ -94,7 +94,7 @@ export class Board {
   listen() {
     const area = this.svg;
     area.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0) return;
+      if (event.button !== 0 || !event.isPrimary) return; // a second finger does nothing
       const reach = event.pointerType === "touch" ? FINGER : REACH;
       const here = this.place(event), found = this.near(here, reach), tool = this.app.tool;
       area.setPointerCapture(event.pointerId);
@@ -112,15 +112,15 @@ export class Board {
       else this.app.forget();
     });
     area.addEventListener("pointermove", (event) => {
-      if (!this.drag) return;
+      if (!this.drag || !event.isPrimary) return;
       const here = this.place(event);
       if (this.drag.turn) this.drag.turn(here);
       else if (this.drag.erase) this.erase(here);
       else if (this.drag.brush) this.brush(here);
       else this.app.move(this.drag.move, here);
     });
-    const end = () => {
-      if (!this.drag) return;
+    const end = (event) => {
+      if (!this.drag || !event.isPrimary) return;
       const { turn, move } = this.drag;
       this.drag = null;
       if (turn || this.app.unchanged()) return;
