@@ -344,26 +344,26 @@ def test_rows_that_are_left_out_do_not_scale_the_others(visitor: Visitor) -> Non
     assert page.evaluate("playground.state.points") == [[-3.4, -2.5, 0], [0, 2.5, 1], [3.4, 0, 0]]
 
 
-@pytest.mark.parametrize(
-    ("text", "told", "rows"),
-    [
-        ("a,b\n" + "0.25,0.5\n" * 30_000, "The board holds 20,000 points", "Take 20000 rows"),
-        ("x" * 5_000_001, "longer than 5 million bytes", None),
-        ("\n".join([",".join(map(str, range(2000)))] * 2), "The first 500 columns", "Take 2 rows"),
-        ('"' + "a,1\n" * 100_000, "This is no table", None),
-    ],
-    ids=["long", "too long", "wide", "an open quote"],
+HUGE = (
+    ("a,b\n" + "0.25,0.5\n" * 30_000, "The board holds 20,000 points", ["Take 20000 rows"]),
+    ("x" * 5_000_001, "longer than 5 million bytes", []),
+    ("\n".join([",".join(map(str, range(2000)))] * 2), "The first 500 columns", ["Take 2 rows"]),
+    ('"' + "a,1\n" * 100_000, "This is no table", []),
 )
-def test_a_huge_paste_is_answered_at_once(visitor: Visitor, text: str, told: str, rows: str | None) -> None:
+
+
+def test_a_huge_paste_is_answered_at_once(visitor: Visitor) -> None:
     """One sentence tells what is taken of it, and the board is worked on."""
     page = visitor.open()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.evaluate("for (const one of document.querySelectorAll('#points-card, #points-card details')) one.open = true")
-    page.evaluate("text => navigator.clipboard.writeText(text)", text)
-    page.locator("#csv").focus()
-    page.keyboard.press("Control+v")
-    assert told in page.locator("#csv-columns [role=alert]").inner_text(timeout=10_000)
-    assert page.locator("#csv-take").all_inner_texts() == ([] if rows is None else [rows])
+    for text, told, rows in HUGE:
+        page.evaluate("text => navigator.clipboard.writeText(text)", text)
+        page.locator("#csv").focus()
+        page.keyboard.press("Control+a")
+        page.keyboard.press("Control+v")
+        page.locator("#csv-columns [role=alert]", has_text=told).wait_for(timeout=10_000)
+        assert page.locator("#csv-take").all_inner_texts() == rows
     page.locator(BOARD).focus()
     page.keyboard.press("Enter")
     visitor.rest()
@@ -632,13 +632,13 @@ TOUCHED = """async (act) => {
 }"""
 
 
-@pytest.mark.parametrize("scene", ["perceptron&step=2", "regression", "kmeans", "fisher&step=2", "separability&step=3"])
-def test_what_looks_as_before_is_not_touched(visitor: Visitor, scene: str) -> None:
+def test_what_looks_as_before_is_not_touched(visitor: Visitor) -> None:
     """The same frame again changes no node of the board, and a point that is moved changes its own."""
-    page = visitor.open(f"#scene={scene}")
-    assert page.evaluate(TOUCHED, "draw") == []
-    assert [one.split()[0] for one in page.evaluate(TOUCHED, "move")] == ["point"]
-    visitor.rest()
+    for scene in ("perceptron&step=2", "regression", "fisher&step=2"):
+        page = visitor.open(f"#scene={scene}")
+        assert page.evaluate(TOUCHED, "draw") == []
+        assert [one.split()[0] for one in page.evaluate(TOUCHED, "move")] == ["point"]
+        visitor.rest()
 
 
 def test_a_point_that_is_held_still_is_fitted(visitor: Visitor) -> None:
@@ -795,13 +795,14 @@ def test_the_proof_is_drawn(visitor: Visitor) -> None:
 
 def test_residuals_and_margins_agree_with_the_numbers(visitor: Visitor) -> None:
     page = visitor.open("#scene=regression")
-    strokes = page.locator(f"{BOARD} .residual").get_attribute("d").split("M")[1:]
+    paths = page.evaluate(f"[...document.querySelectorAll('{BOARD} .residual')].map(e => e.getAttribute('d'))")
+    strokes = "".join(paths).split("M")[1:]
     points, frame = np.array(page.evaluate("playground.state.points")), page.evaluate("playground.boards[0].frame")
     ends = [(*map(float, one.split("V")[0].split(",")), float(one.split("V")[1])) for one in strokes]
     there = np.column_stack(
         [(points[:, 0] + 4) * 110, (3 - points[:, 1]) * 110, (3 - np.array(frame["predicted"])) * 110]
     )
-    np.testing.assert_allclose(ends, there, atol=0.06)
+    np.testing.assert_allclose(sorted(ends), there[np.argsort(there[:, 0])], atol=0.06)
     page = visitor.open("#scene=perceptron&step=2")
     points = np.array(page.evaluate("playground.state.points"))
     page.evaluate("playground.go(Infinity)")
