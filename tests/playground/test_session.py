@@ -224,8 +224,10 @@ def test_forms_are_json_and_their_defaults_are_accepted(name: str) -> None:
     for one in form["fields"]:
         assert one["help"], f"{name}.{one['name']} has no explanation"
         assert one["words"] or one["number"]
-    plain = {one["name"]: one["default"] for one in form["fields"] if one["name"] != "epochs"}
-    ModelSpec(name, plain).build()
+        if type(one["default"]) in (int, float):
+            assert one.get("least") is None or one["least"] <= one["default"], one
+            assert one.get("most") is None or one["default"] <= one["most"], one
+    ModelSpec(name, {one["name"]: one["default"] for one in form["fields"]}).build()
 
 
 def test_fields_of_numbers_have_units() -> None:

@@ -89,11 +89,18 @@ def _checked(kind: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
             raise InvalidParameter(f"{kind.__name__} has no field {name!r} on the board")
         if isinstance(value, list | dict) and not (name == "init" and _is_start(value)):
             raise InvalidParameter(f"{name} must be a number, a word, true or false on the board")
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if number and name in LIMITS and value > LIMITS[name]:
-            raise InvalidParameter(f"{name} may be at most {LIMITS[name]:g} on the board, got {value!r}")
+        most = _limit(name, inspect.signature(kind).parameters[name].default)
+        if most is not None and type(value) in (int, float) and value > most:
+            raise InvalidParameter(f"{name} may be at most {most:g} on the board, got {value!r}")
         checks[name].check(name, value)
     return dict(settings)
+
+
+def _limit(name: str, default: Any) -> float | None:
+    """Return the largest number that a page may ask for, which is never below the default; None for no limit."""
+    if name not in LIMITS:
+        return None
+    return max(LIMITS[name], default) if type(default) in (int, float) else LIMITS[name]
 
 
 def _is_start(value: Any) -> bool:
@@ -118,15 +125,15 @@ def fields_of(kind: Any) -> tuple[dict[str, Any], ...]:
     for name, parameter in inspect.signature(kind).parameters.items():
         if name in MADE_HERE or name in LEFT_OUT or name not in checks:
             continue
-        entry = _entry(checks[name], name)
         default = parameter.default
+        entry = _entry(checks[name], _limit(name, default))
         plain = default is None or isinstance(default, bool | int | float | str)
         if entry and plain:
             shown.append({"name": name, "default": default, "help": _help(text, name), **entry})
     return tuple(shown)
 
 
-def _entry(check: Check, name: str) -> dict[str, Any]:
+def _entry(check: Check, most: float | None) -> dict[str, Any]:
     """Return what may be entered for a parameter: numbers within limits, words, or both; {} for nothing plain."""
     words: list[Any] = []
     number: dict[str, Any] = {}
@@ -146,8 +153,8 @@ def _entry(check: Check, name: str) -> dict[str, Any]:
                 number = {"number": True, "whole": True, "least": 0}
             case ClassWeightCheck():
                 pass
-    if number and name in LIMITS:
-        number["most"] = LIMITS[name]
+    if number and most is not None:
+        number["most"] = most
     return {"words": words, "wanted": check.wanted, **number} if words or number else {}
 
 
