@@ -244,11 +244,11 @@ class LogisticRegression(NearFits, LinearClassifier):
         >>> model.feature_names_in_.tolist(), bool(model.predict_one({"ad=c": 1}))
         (['user=a', 'user=b', 'ad=c'], True)
         """
-        state = self.__dict__
-        core: Any = state["_scan"]._native if "_scan" in state else None
-        plain = core is not None and "basis_" not in state and self.class_weight is None
-        if plain and core.take(x, target_of(y, state["_targets"]), state["_names"]):
-            return self
+        try:
+            if self.class_weight is None and self._scan._native.take(x, y):  # at once, where `with_row` has told how
+                return self
+        except AttributeError:  # there is no scan, or it has not taken a row
+            pass
         with lock_of(self):
             if "_scan" not in self.__dict__:
                 self._begin_online(x, y, classes)
