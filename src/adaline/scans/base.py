@@ -186,7 +186,7 @@ class Scan(ABC):
         return self._core() is not None and not self.schedule.given
 
     def reads(self, names: Any, targets: dict[Any, Any] | None = None) -> None:
-        """Let the native scan take single rows as they come: its `take` returns whether it did; if not, nothing changed.
+        """Let the native scan take single rows as they come: its `take` says whether it did; if not, nothing changed.
 
         It does where x is a contiguous float64 array (D,), or a dict from the columns `names` to plain numbers, y a
         number or an array of K, or a label that `targets` has these for, all of them finite, and where the step does

@@ -82,7 +82,6 @@ from adaline.systems.families.folds import FoldFits
 from adaline.systems.families.named import named_system
 from adaline.systems.families.near import NearFits, without_fold
 from adaline.systems.families.online import FittedScan
-from adaline.systems.families.online_classifier import target_of
 from adaline.systems.families.online_logistic import SHOWN, SOLVER, OnlineLogistic, check_online, learn_rows
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs, split_theta, theta_of

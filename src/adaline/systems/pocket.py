@@ -114,10 +114,7 @@ class Pocket(OnlineClassifier):
             core, best = scan._native, self._best()
             pocket = (best.theta, best.record, best.streak)  # by the longest streak, where errors are not counted
             if not (
-                core is not None
-                and best.errors is None
-                and self.class_weight is None
-                and core.take_into(x, y, *pocket)
+                core is not None and best.errors is None and self.class_weight is None and core.take_into(x, y, *pocket)
             ):
                 row, t, weight = self._weighted_row(x, y)
                 scan = scan.copy()  # other threads may read it while it runs
