@@ -658,7 +658,7 @@ class App {
   // What of the charts follows the moment.
   chartMoment() {
     this.walkPaths?.(this.momentOf(0));
-    this.markCurve?.();
+    if (this.length > 1) this.markCurve?.(); // while a point is dragged, the curve is of the fit before
   }
 
   // The direction that is turned by hand, the points' feet on it, and the best one beside it.
