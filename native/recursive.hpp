@@ -63,7 +63,7 @@ inline Recursion recursion_of(const Scanner& s) {
             s.tally, s.diagonal};
 }
 
-inline Seen recursive(const Weights& a, const double* t, double eta, double m) {
+inline Seen recursive(const Weights& a, const double* t, double eta) {
     const Recursion& u = a.recursion;
     const bool held = u.tally->hold > 0;
     const double noise = (held ? 1 : a.p[0]) / eta, r = noise + u.turn(u.S);
@@ -71,7 +71,7 @@ inline Seen recursive(const Weights& a, const double* t, double eta, double m) {
     Seen seen;
     for (index k = 0; k < a.K; ++k) {
         const double e = seen.take_error(t[k], a.z[k]);
-        a.follow(k, e / r, u.Sf, m);
+        a.follow(k, e / r, u.Sf);
     }
     if (index(a.step) % u.period == 0) {
         double most = 0;

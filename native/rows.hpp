@@ -4,7 +4,8 @@
 //
 // The ones column is last: weights are w_1 .. w_D, w_0, padded with zeros to whole vectors.
 // Rows are not padded; `one` is added to the vector with their end. Rows whose numbers are not
-// contiguous are packed first, a few at a time, so that every layout gives the same bits.
+// contiguous are packed first, a few at a time, so that every layout gives the same bits. Rows of
+// floats are widened as they are visited: loops of their own would double the compiler's work.
 #pragma once
 
 #include <type_traits>
@@ -44,15 +45,33 @@ inline double sign_of(double x) {
     return ((v > zero ? one : zero) - (v < zero ? one : zero))[0];
 }
 
+// The last n < lanes numbers of a row, the one, zeros.
+template <class T>
+ADALINE_INLINE vec end(const T* p, index n, double one) {
+#if defined(__AVX512F__)
+    return _mm512_mask_mov_pd(head(p, n), __mmask8(1u << n), broadcast(one));
+#else
+    vec v = head(p, n);
+    v[n] = one;
+    return v;
+#endif
+}
+
+// Into room for whole vectors.
+inline void widen(double* room, const float* x, index n) {
+    index j = 0;
+    for (; j + lanes <= n; j += lanes) store(room + j, load(x + j));
+    if (j < n) store(room + j, head(x + j, n - j));
+}
+
 // within: whether every column exists. The one check that looks at entries: a stray index would write anywhere.
 struct Met {
     double z, square;
     bool within;
 };
 
-template <class T>
 struct DenseRow {
-    const T* x;
+    const double* x;
     index D;
     double one;
 
@@ -65,17 +84,7 @@ struct DenseRow {
             for (int k = 0; k < 4; ++k) f(k, j + k * lanes, load(x + j + k * lanes));
         }
         for (; j + lanes <= D; j += lanes) f(0, j, load(x + j));
-        f(0, j, end(x + j, D - j));
-    }
-
-    ADALINE_INLINE vec end(const T* p, index n) const {
-#if defined(__AVX512F__)
-        return _mm512_mask_mov_pd(head(p, n), __mmask8(1u << n), broadcast(one));
-#else
-        vec v = head(p, n);
-        v[n] = one;
-        return v;
-#endif
+        f(0, j, end(x + j, D - j, one));
     }
 
     ADALINE_INLINE double total(const vec (&z)[4]) const { return across(D < 4 * lanes ? z[0] : (z[0] + z[1]) + (z[2] + z[3])); }
@@ -126,9 +135,9 @@ struct DenseRow {
     void clear(double*) const {}
 };
 
-template <class T, class Index>
+template <class Index>
 struct SparseRow {
-    const T* x;
+    const double* x;
     const Index* at;
     index n, D;
     double one;
@@ -153,8 +162,8 @@ struct SparseRow {
         index k = 0;
         for (; k + 4 <= n; k += 4)
 #pragma GCC unroll 4
-            for (int l = 0; l < 4; ++l) z[l] = multiply_add(double(x[k + l]), w[at[k + l]], z[l]);
-        for (; k < n; ++k) z[0] = multiply_add(double(x[k]), w[at[k]], z[0]);
+            for (int l = 0; l < 4; ++l) z[l] = multiply_add(x[k + l], w[at[k + l]], z[l]);
+        for (; k < n; ++k) z[0] = multiply_add(x[k], w[at[k]], z[0]);
         return multiply_add(one, w[D], (z[0] + z[1]) + (z[2] + z[3]));
     }
 
@@ -203,15 +212,15 @@ struct SparseRow {
 #endif
         if constexpr (!gathers)
             for (index k = 0; k < n; ++k)
-                w[at[k]] = multiply_add(g, signs ? sign_of(double(x[k])) : double(x[k]), w[at[k]]);
+                w[at[k]] = multiply_add(g, signs ? sign_of(x[k]) : x[k], w[at[k]]);
         if (!lag) return;
-        for (index k = 0; k < n; ++k) lag[at[k]] += m * (g * (signs ? sign_of(double(x[k])) : double(x[k])));
+        for (index k = 0; k < n; ++k) lag[at[k]] += m * (g * (signs ? sign_of(x[k]) : x[k]));
         lag[D] += m * (g * one);
     }
 
     // Into a row of zeros, and out again.
     void write(double* out) const {
-        for (index k = 0; k < n; ++k) out[at[k]] = double(x[k]);
+        for (index k = 0; k < n; ++k) out[at[k]] = x[k];
         out[D] = one;
     }
     void clear(double* out) const {
@@ -220,21 +229,30 @@ struct SparseRow {
 };
 
 // Dense rows that lie together; those to come in a given order are asked for ahead.
-template <class T>
 struct Together {
     static constexpr index ahead = 16;
 
-    const Matrix<T>& x;
+    const Dense& x;
     index count;
     double one;
+    double* room;  // for a row of floats
 
-    ADALINE_INLINE DenseRow<T> at(index i) const {
+    // Row i as it lies, of type T.
+    template <class T>
+    ADALINE_INLINE const T* find(index i) const {
+        return static_cast<const T*>(x.x) + (x.chosen ? x.chosen[i] : i) * x.down;
+    }
+
+    ADALINE_INLINE DenseRow at(index i) const {
+        const index size = x.single ? sizeof(float) : sizeof(double);
         if (x.chosen && i + ahead < count) {
-            const char* const next = reinterpret_cast<const char*>(x.at(i + ahead, 0));
-            const index bytes = x.columns * index(sizeof(T)) + 63;
+            const char* const next = static_cast<const char*>(x.x) + x.chosen[i + ahead] * x.down * size;
+            const index bytes = x.columns * size + 63;
             for (index b = 0; b < bytes && b < 512; b += 64) __builtin_prefetch(next + b);
         }
-        return {x.at(i, 0), x.columns, one};
+        if (!x.single) return {find<double>(i), x.columns, one};
+        widen(room, find<float>(i), x.columns);
+        return {room, x.columns, one};
     }
 };
 
@@ -262,30 +280,51 @@ void pack_together(double* room, const Matrix<T>& x, index first, index n) {
         }
 }
 
-template <class T, class Index>
+// The rows of a sparse matrix.
+template <class Index>
 struct Entire {
-    using Row = SparseRow<T, Index>;
+    using Row = SparseRow<Index>;
 
-    const T* data;
+    const void* data;
+    bool single;
     const Index* indices;
     Starts starts;
     index D;
     double one;
     const index* chosen;
     index count;
+    double* room;  // for the floats of a row
 
     static constexpr index ahead = 8;
 
-    ADALINE_INLINE Row at(index i) const {
+    struct Place {
+        index begin, n;
+    };
+
+    ADALINE_INLINE Place find(index i) const {
         const index row = chosen ? chosen[i] : i, begin = starts[row];
         if (chosen && i + 2 * ahead < count) {
+            const index size = single ? sizeof(float) : sizeof(double);
             __builtin_prefetch(static_cast<const char*>(starts.from) + chosen[i + 2 * ahead] * (starts.is_short ? 4 : 8));
             const index from = starts[chosen[i + ahead]], to = starts[chosen[i + ahead] + 1];
-            for (index k = from; k < to && k < from + 128; k += 64 / index(sizeof(T))) __builtin_prefetch(data + k);
-            for (index k = from; k < to && k < from + 128; k += 64 / index(sizeof(Index))) __builtin_prefetch(indices + k);
+            const index last = to < from + 128 ? to : from + 128;
+            for (index b = from * size; b < last * size; b += 64) __builtin_prefetch(static_cast<const char*>(data) + b);
+            for (index k = from; k < last; k += 64 / index(sizeof(Index))) __builtin_prefetch(indices + k);
         }
-        return {data + begin, indices + begin, starts[row + 1] - begin, D, one};
+        return {begin, starts[row + 1] - begin};
     }
+
+    template <class T>
+    ADALINE_INLINE const T* numbers(Place p) const {
+        return static_cast<const T*>(data) + p.begin;
+    }
+
+    ADALINE_INLINE Row row(Place p) const {
+        if (single) widen(room, numbers<float>(p), p.n);
+        return {single ? room : numbers<double>(p), indices + p.begin, p.n, D, one};
+    }
+
+    ADALINE_INLINE Row at(index i) const { return row(find(i)); }
 };
 
 }  // namespace adaline::ADALINE_ISA

@@ -43,30 +43,66 @@ inline double rate(const Scanner& s, double n, const double* rates, index k) {
     }
 }
 
-// Rules of coupled outputs, and those that carry a matrix.
-template <class Row>
-ADALINE_INLINE Seen coupled(const Scanner& s, const Weights& a, const Row& x, Met met, const double* t, double eta,
-                            double m) {
-    for (index k = 0; k < a.K; ++k) a.z[k] = k ? x.dot(a.at(k)) : met.z;
-    if (s.rule == Rule::kesler) return kesler(a, x, t, eta, m);
-    if (s.rule == Rule::softmax) {
-        const Seen seen = softmax(a, t, eta);
-        for (index k = 0; k < a.K; ++k) a.template add<false, false>(x, k, a.g[k], 1, m);
-        return seen;
+// How a rule takes a row: its law, and what is done with the row and the factors g then.
+struct Manner {
+    Law law = nullptr;  // none: Kesler's
+    bool signs = false, leaks = false, explodes = false;
+    bool always = false;   // a row is added though g is zero
+    bool carries = false;  // the law reads the row in recursion.x, in g the outputs of late weights, and takes it all
+};
+
+inline Manner manner_of(Rule rule) {
+    const auto of = []<class R>(R) { return Manner{apiece<R>, R::signs, R::leaks, R::explodes, R::leaks}; };
+    const auto carrying = [](Law law) { return Manner{.law = law, .carries = true}; };
+    switch (rule) {
+        case Rule::lms: return of(Lms{});
+        case Rule::normalized: return of(Normalized{});
+        case Rule::leaky: return of(Leaky{});
+        case Rule::sign_error: return of(SignError{});
+        case Rule::sign_data: return of(SignData{});
+        case Rule::sign_sign: return of(SignSign{});
+        case Rule::perceptron: return of(Rosenblatt{});
+        case Rule::kesler: return {};
+        case Rule::sigmoid_tanh: return of(Tanh{});
+        case Rule::sigmoid_logistic: return of(Logistic{});
+        case Rule::softmax: return {.law = softmax, .always = true};
+        case Rule::rls: return carrying(recursive);
+        case Rule::adaptive_identity: return carrying(adaptive_identity);
+        case Rule::wide_identity: return carrying(adaptive_sigmoid<straight>);
+        case Rule::adaptive_tanh:
+        case Rule::wide_tanh: return carrying(adaptive_sigmoid<hyperbolic>);
+        case Rule::adaptive_logistic:
+        case Rule::wide_logistic: return carrying(adaptive_sigmoid<logarithmic>);
+        case Rule::adaptive_softmax:
+        case Rule::wide_softmax: return carrying(adaptive_softmax);
     }
-    for (index k = 0; s.bends && k < a.K; ++k) a.g[k] = x.dot(a.late(k));
+    return {};
+}
+
+// w_k += g_k x, or its signs, for the outputs k. Out of line, as is most of what follows: the loop over the rows stays
+// small, for the compiler too.
+template <bool signs, bool leaks, class Row>
+[[gnu::noinline]] void add_row(const Weights& a, const Row& x, double eta, bool always) {
+    const double decay = leaks ? 1 - eta * a.p[1] : 1;
+    for (index k = 0; k < a.K; ++k)
+        if (always || a.g[k] != 0) x.template add<signs, leaks>(a.at(k), a.g[k], decay, a.late(k), a.m);
+}
+
+template <class Row>
+[[gnu::noinline]] Seen carry(Law law, const Weights& a, const Row& x, bool bends, const double* t, double eta) {
+    for (index k = 0; bends && k < a.K; ++k) a.g[k] = x.dot(a.late(k));
     x.write(a.recursion.x);
-    const Seen seen = carried(s.rule, a, t, eta, m);
+    const Seen seen = law(a, t, eta);
     x.clear(a.recursion.x);
     return seen;
 }
 
-// apart: each output has a rule of its own.
-template <bool apart, class Rows>
+template <class Rows>
 void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, const Weights& shared) {
+    using Row = decltype(rows.at(0));
     Weights a = shared;
-    const Rule rule = s.rule;
-    const Manner how = manner_of(rule);
+    const Manner how = manner_of(s.rule);
+    const auto add = how.signs ? add_row<true, false, Row> : how.leaks ? add_row<false, true, Row> : add_row<false, false, Row>;
     Tally tally = *s.tally;
     const index size = s.K * (1 + s.D), T = y.K;
     index taken = 0, left = s.period - index(tally.steps) % s.period;
@@ -75,9 +111,9 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, c
         tally.stopped = double(i);
         spread(s.good, a.w, s.K, s.D, a.pitch);
     };
-    const bool plain = s.K == 1 && s.schedule == Schedule::constant && s.average < 0 && !y.weight && !v.outputs && is_quick(s);
+    const bool plain = s.K == 1 && s.schedule == Schedule::constant && s.average < 0 && !y.weight && !v.outputs && is_quick<Rows>(s.rule);
     for (index i = 0; i < v.count && runs(tally); ++i) {
-        if constexpr (apart && specialised) {
+        if constexpr (specialised) {
             if (plain && left > 1 && tally.steps > 0) {
                 const index last = v.count - i < left - 1 ? v.count : i + left - 1;
                 const index done = quickly(s, rows, y.t, v.order, i, last, a.w, tally);
@@ -115,17 +151,23 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, c
             break;
         }
         const double n = a.step = tally.steps + 1, eta = weight * rate(s, n, v.rates, taken++);
-        const double m = n > s.average ? n - s.average - 1 : 0;
+        a.m = n > s.average ? n - s.average - 1 : 0;
+        a.square = met.square;
+        a.z[0] = met.z;
+        for (index k = 1; k < s.K; ++k) a.z[k] = x.dot(a.at(k));
         Seen seen;
-        if constexpr (apart)
-            seen = apiece(rule, how, a, x, met, t, eta, m);
-        else
-            seen = coupled(s, a, x, met, t, eta, m);
+        if (how.carries)
+            seen = carry(how.law, a, x, s.bends, t, eta);
+        else if (how.law) {
+            seen = how.law(a, t, eta);
+            add(a, x, eta, how.always);
+        } else
+            seen = kesler(a, x, t, eta);
         if (v.outputs && s.K == 1)
             v.outputs[i] = *a.z;
         else if (v.outputs)
             __builtin_memcpy(v.outputs + i * s.K, a.z, sizeof(double) * s.K);
-        if (apart && how.explodes) {
+        if (how.explodes) {
             if (largest > tally.reach) tally.reach = largest;
             if (n == 1 && seen.error > tally.reach) tally.reach = seen.error;
             if (!(seen.error <= 1e16 * tally.reach)) {
@@ -166,11 +208,6 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, c
     if (s.average >= 0) gather(s.lag, a.lag, s.K, s.D, a.pitch);
 }
 
-template <class Rows>
-void scan_rows(const Scanner& s, const Rows& rows, const Targets& y, const Visits& v, const Weights& a) {
-    return (s.classes || s.rule >= Rule::rls ? scan<false, Rows> : scan<true, Rows>)(s, rows, y, v, a);
-}
-
 // Cuts the room for the weights off, and for `extra` more doubles.
 [[gnu::noinline]] inline Weights weights_of(const Scanner& s, index extra, double*& more) {
     const index pitch = padded(1 + s.D), size = s.K * pitch;
@@ -190,48 +227,48 @@ void scan_rows(const Scanner& s, const Rows& rows, const Targets& y, const Visit
 }
 
 inline void scan_dense(const Scanner& s, const Dense& x, const Targets& y, const Visits& v) {
-    typed(x, [&]<class T>(const Matrix<T>& m) {
-        double* room;
-        if constexpr (specialised || sizeof(T) == sizeof(double))
-            if (by_rows(m)) {
-                Weights a = weights_of(s, 0, room);
-                return scan_rows(s, Together<T>{m, v.count, s.one}, y, v, a);
-            }
-        constexpr index lot = 32;
-        const index pitch = padded(s.D);
-        Weights a = weights_of(s, lot * pitch, room);
-        const double start = s.tally->steps;
-        for (index first = 0; first < v.count; first += lot) {
-            const index n = v.count - first < lot ? v.count - first : lot;
-            pack_together(room, m, first, n);
-            const Matrix<double> some{{room, false, n, s.D, pitch, 1}};
-            const index skip = v.order ? 0 : first;
-            const Targets part{y.t + skip * y.K, y.K, y.weight ? y.weight + skip : nullptr};
-            scan_rows(s, Together<double>{some, n, s.one}, part,
-                      {n, v.order ? v.order + first : nullptr, v.rates ? v.rates + index(s.tally->steps - start) : nullptr,
-                       v.outputs ? v.outputs + first * s.K : nullptr},
-                      a);
-            if (!runs(*s.tally)) {
-                s.tally->stopped += double(first);
-                return;
-            }
+    constexpr index lot = 32;
+    const index pitch = padded(s.D);
+    double* room;
+    if (by_rows(x)) {
+        const Weights a = weights_of(s, x.single ? pitch : 0, room);
+        return scan(s, Together{x, v.count, s.one, room}, y, v, a);
+    }
+    const Weights a = weights_of(s, lot * pitch, room);
+    const double start = s.tally->steps;
+    for (index first = 0; first < v.count; first += lot) {
+        const index n = v.count - first < lot ? v.count - first : lot;
+        typed(x, [&](const auto& m) { pack_together(room, m, first, n); });
+        const Dense some{room, false, n, s.D, pitch, 1};
+        const index skip = v.order ? 0 : first;
+        const Targets part{y.t + skip * y.K, y.K, y.weight ? y.weight + skip : nullptr};
+        scan(s, Together{some, n, s.one, nullptr}, part,
+             {n, v.order ? v.order + first : nullptr, v.rates ? v.rates + index(s.tally->steps - start) : nullptr,
+              v.outputs ? v.outputs + first * s.K : nullptr},
+             a);
+        if (!runs(*s.tally)) {
+            s.tally->stopped += double(first);
+            return;
         }
-    });
+    }
 }
 
-template <class T, class Index>
+template <class Index>
 void scan_entries(const Scanner& s, const Sparse& x, const index* chosen, const Targets& y, const Visits& v) {
+    const Starts starts{x.indptr, x.short_indptr};
+    index longest = 0;
+    for (index i = 0; x.single && i < v.count; ++i) {
+        const index row = chosen ? chosen[i] : i, n = starts[row + 1] - starts[row];
+        if (n > longest) longest = n;
+    }
     double* room;
-    Weights a = weights_of(s, 0, room);
-    scan_rows(s, Entire<T, Index>{static_cast<const T*>(x.data), static_cast<const Index*>(x.indices),
-                                  {x.indptr, x.short_indptr}, s.D, s.one, chosen, v.count},
-              y, v, a);
+    const Weights a = weights_of(s, longest, room);
+    scan(s, Entire<Index>{x.data, x.single, static_cast<const Index*>(x.indices), starts, s.D, s.one, chosen, v.count, room},
+         y, v, a);
 }
 
 inline void scan_csr(const Scanner& s, const Sparse& x, const index* chosen, const Targets& y, const Visits& v) {
-    using Short = std::int32_t;
-    (x.single ? (x.short_indices ? scan_entries<float, Short> : scan_entries<float, index>)
-              : (x.short_indices ? scan_entries<double, Short> : scan_entries<double, index>))(s, x, chosen, y, v);
+    (x.short_indices ? scan_entries<std::int32_t> : scan_entries<index>)(s, x, chosen, y, v);
 }
 
 }  // namespace adaline::ADALINE_ISA
