@@ -11,8 +11,8 @@ namespace adaline::ADALINE_ISA {
 // Few columns: the weights are in registers too.
 template <int V>
 struct Held {
-    const Together& rows;
-    double* weights;
+    const Together rows;
+    double* const weights;
     vec w[V], v[V];
 
     ADALINE_INLINE Held(const Together& rows, double* weights) : rows(rows), weights(weights) {
@@ -23,22 +23,22 @@ struct Held {
     index rest() const { return rows.x.columns - (V - 1) * lanes; }
 
     template <class T>
-    ADALINE_INLINE void read(index i, index last) {
-        const T* const p = rows.find<T>(i);
-        if (rows.x.chosen && i + rows.ahead < last) {
-            const char* const next = reinterpret_cast<const char*>(rows.find<T>(i + rows.ahead));
-#pragma GCC unroll 4
-            for (int k = 0; k < V; ++k) __builtin_prefetch(next + 64 * k);
-        }
+    ADALINE_INLINE void read(const void* row) {
+        const T* const p = static_cast<const T*>(row);
 #pragma GCC unroll 4
         for (int k = 0; k < V; ++k) v[k] = k + 1 < V ? load(p + k * lanes) : end(p + k * lanes, rest(), rows.one);
     }
 
     ADALINE_INLINE Met meet(index i, index last) {
-        if (rows.x.single)
-            read<float>(i, last);
+        if (rows.x.chosen && i + rows.ahead < last) {
+            const char* const next = static_cast<const char*>(rows.find(i + rows.ahead));
+#pragma GCC unroll 4
+            for (int k = 0; k < V; ++k) __builtin_prefetch(next + 64 * k);
+        }
+        if (rows.x.single) [[unlikely]]
+            read<float>(rows.find(i));
         else
-            read<double>(i, last);
+            read<double>(rows.find(i));
         vec products{}, squares{};
 #pragma GCC unroll 4
         for (int k = 0; k < V; ++k) {
@@ -68,8 +68,8 @@ struct Held {
 // Any other rows.
 template <class Rows>
 struct Beside {
-    const Rows& rows;
-    double* w;
+    const Rows rows;
+    double* const w;
     decltype(rows.at(0)) row;
 
     ADALINE_INLINE Beside(const Rows& rows, double* w) : rows(rows), w(w), row{} {}
@@ -89,8 +89,8 @@ struct Beside {
 struct Few {
     using Rows = Entire<std::int32_t>;
 
-    const Rows& rows;
-    double *w, w0;
+    const Rows rows;
+    double *const w, w0;
     Rows::Row row;
     vec v[2], old[2];
     __m256i j[2];
@@ -145,9 +145,11 @@ struct Few {
 
 // Takes rows from `first` to before `last` while nothing happens; returns how many.
 template <class R, class Machine>
-[[gnu::noinline]] index quick(R rule, const Scanner& s, Machine machine, const double* targets, const index* order,
+[[gnu::noinline]] index quick(R rule, const Scanner& s, Machine machine, const double* targets, const Visits& v,
                               index first, index last, Tally& out) {
     constexpr index ahead = 16;
+    const index* const order = v.order;
+    double* const outputs = v.outputs;
     const double eta = s.rate, decay = 1 - eta * s.parameter[1];
     double weight = out.weight, loss = out.loss, squares = out.squares, largest = out.largest, margin = out.margin;
     double energies = out.energy, reach = out.reach, worst = out.worst;
@@ -164,6 +166,7 @@ template <class R, class Machine>
             reach = far;
             worst = error > worst ? error : worst;
         }
+        if (outputs) outputs[i] = met.z;
         weight += 1;
         loss += gain.loss;
         squares += met.square;
@@ -171,7 +174,7 @@ template <class R, class Machine>
         wrong += gain.side <= 0;
         margin = gain.side < margin ? gain.side : margin;
         energies += energy;
-        if (R::leaks || gain.g != 0) machine.template add<R::signs, R::leaks>(gain.g, decay);
+        if (R::leaks || __builtin_expect(gain.g != 0, !R::corrects)) machine.template add<R::signs, R::leaks>(gain.g, decay);
     }
     machine.leave();
     out.steps += double(i - first);
@@ -215,10 +218,10 @@ inline bool is_quick(Rule rule) {
 }
 
 template <class Rows>
-index quickly(const Scanner& s, const Rows& rows, const double* targets, const index* order, index first, index last,
+index quickly(const Scanner& s, const Rows& rows, const double* targets, const Visits& v, index first, index last,
               double* w, Tally& tally) {
     const auto run = [&](auto machine) {
-        const auto by = [&](auto rule) { return quick(rule, s, machine, targets, order, first, last, tally); };
+        const auto by = [&](auto rule) { return quick(rule, s, machine, targets, v, first, last, tally); };
         if constexpr (std::is_same_v<Rows, Together>) {
             if (s.rule == Rule::leaky) return by(Leaky{});
             if (s.rule == Rule::sign_data || s.rule == Rule::sign_sign)

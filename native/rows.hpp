@@ -232,26 +232,26 @@ struct SparseRow {
 struct Together {
     static constexpr index ahead = 16;
 
-    const Dense& x;
+    Dense x;
     index count;
     double one;
     double* room;  // for a row of floats
 
-    // Row i as it lies, of type T.
-    template <class T>
-    ADALINE_INLINE const T* find(index i) const {
-        return static_cast<const T*>(x.x) + (x.chosen ? x.chosen[i] : i) * x.down;
+    // Where row i lies.
+    ADALINE_INLINE const void* find(index i) const {
+        const index bytes = x.down * index(x.single ? sizeof(float) : sizeof(double));
+        return static_cast<const char*>(x.x) + (x.chosen ? x.chosen[i] : i) * bytes;
     }
 
     ADALINE_INLINE DenseRow at(index i) const {
-        const index size = x.single ? sizeof(float) : sizeof(double);
         if (x.chosen && i + ahead < count) {
-            const char* const next = static_cast<const char*>(x.x) + x.chosen[i + ahead] * x.down * size;
-            const index bytes = x.columns * size + 63;
+            const char* const next = static_cast<const char*>(find(i + ahead));
+            const index bytes = x.columns * index(x.single ? sizeof(float) : sizeof(double)) + 63;
             for (index b = 0; b < bytes && b < 512; b += 64) __builtin_prefetch(next + b);
         }
-        if (!x.single) return {find<double>(i), x.columns, one};
-        widen(room, find<float>(i), x.columns);
+        const void* const p = find(i);
+        if (!x.single) return {static_cast<const double*>(p), x.columns, one};
+        widen(room, static_cast<const float*>(p), x.columns);
         return {room, x.columns, one};
     }
 };

@@ -80,17 +80,27 @@ inline Manner manner_of(Rule rule) {
 }
 
 // w_k += g_k x, or its signs, for the outputs k. Out of line, as is most of what follows: the loop over the rows stays
-// small, for the compiler too.
+// small, for the compiler too. Rows are copied first: what lies in memory would be read again after every store.
 template <bool signs, bool leaks, class Row>
-[[gnu::noinline]] void add_row(const Weights& a, const Row& x, double eta, bool always) {
-    const double decay = leaks ? 1 - eta * a.p[1] : 1;
-    for (index k = 0; k < a.K; ++k)
-        if (always || a.g[k] != 0) x.template add<signs, leaks>(a.at(k), a.g[k], decay, a.late(k), a.m);
+[[gnu::noinline]] void add_row(const Weights& a, const Row& row, double eta, bool always) {
+    const Row x = row;
+    const double decay = leaks ? 1 - eta * a.p[1] : 1, m = a.m, *g = a.g, *const end = g + a.K;
+    const index pitch = a.pitch;
+    double *w = a.w, *lag = a.lag;
+    for (; g < end; ++g, w += pitch, lag += lag ? pitch : 0)
+        if (always || *g != 0) x.template add<signs, leaks>(w, *g, decay, lag, m);
+}
+
+// z_k = w_k x for the outputs from `first` on.
+template <class Row>
+ADALINE_INLINE void meet_all(double* z, const double* w, index pitch, index first, index K, const Row x) {
+    for (index k = first; k < K; ++k) z[k] = x.dot(w + k * pitch);
 }
 
 template <class Row>
-[[gnu::noinline]] Seen carry(Law law, const Weights& a, const Row& x, bool bends, const double* t, double eta) {
-    for (index k = 0; bends && k < a.K; ++k) a.g[k] = x.dot(a.late(k));
+[[gnu::noinline]] Seen carry(Law law, const Weights& a, const Row& row, bool bends, const double* t, double eta) {
+    const Row x = row;
+    if (bends) meet_all(a.g, a.lag, a.pitch, 0, a.K, x);
     x.write(a.recursion.x);
     const Seen seen = law(a, t, eta);
     x.clear(a.recursion.x);
@@ -98,11 +108,14 @@ template <class Row>
 }
 
 template <class Rows>
-void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, const Weights& shared) {
+void scan(const Scanner& s, const Rows rows, const Targets y, const Visits v, const Weights& shared) {
     using Row = decltype(rows.at(0));
     Weights a = shared;
     const Manner how = manner_of(s.rule);
-    const auto add = how.signs ? add_row<true, false, Row> : how.leaks ? add_row<false, true, Row> : add_row<false, false, Row>;
+    const auto add = how.carries || !how.law ? nullptr
+                     : how.signs             ? add_row<true, false, Row>
+                     : how.leaks             ? add_row<false, true, Row>
+                                             : add_row<false, false, Row>;
     Tally tally = *s.tally;
     const index size = s.K * (1 + s.D), T = y.K;
     index taken = 0, left = s.period - index(tally.steps) % s.period;
@@ -111,12 +124,12 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, c
         tally.stopped = double(i);
         spread(s.good, a.w, s.K, s.D, a.pitch);
     };
-    const bool plain = s.K == 1 && s.schedule == Schedule::constant && s.average < 0 && !y.weight && !v.outputs && is_quick<Rows>(s.rule);
+    const bool plain = s.K == 1 && s.schedule == Schedule::constant && s.average < 0 && !y.weight && is_quick<Rows>(s.rule);
     for (index i = 0; i < v.count && runs(tally); ++i) {
         if constexpr (specialised) {
             if (plain && left > 1 && tally.steps > 0) {
                 const index last = v.count - i < left - 1 ? v.count : i + left - 1;
-                const index done = quickly(s, rows, y.t, v.order, i, last, a.w, tally);
+                const index done = quickly(s, rows, y.t, v, i, last, a.w, tally);
                 i += done;
                 left -= done;
                 taken += done;
@@ -138,14 +151,8 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, c
             continue;
         }
         const double* const t = y.t + r * T;
-        double energy = 0, largest = 0;
         bool usable = met.square < infinity && (!s.classes || (*t >= 0 && *t < double(s.K)));
-        for (index k = 0; k < T; ++k) {
-            const double square = t[k] * t[k];
-            usable &= std::fabs(t[k]) < infinity;
-            energy += square;
-            if (square > largest) largest = square;
-        }
+        for (index k = 0; k < T; ++k) usable &= std::fabs(t[k]) < infinity;
         if (!usable) {
             stop(ScanState::not_finite, i);
             break;
@@ -154,15 +161,17 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, c
         a.m = n > s.average ? n - s.average - 1 : 0;
         a.square = met.square;
         a.z[0] = met.z;
-        for (index k = 1; k < s.K; ++k) a.z[k] = x.dot(a.at(k));
-        Seen seen;
-        if (how.carries)
-            seen = carry(how.law, a, x, s.bends, t, eta);
-        else if (how.law) {
-            seen = how.law(a, t, eta);
-            add(a, x, eta, how.always);
-        } else
-            seen = kesler(a, x, t, eta);
+        meet_all(a.z, a.w, a.pitch, 1, a.K, x);
+        const Seen seen = how.carries ? carry(how.law, a, x, s.bends, t, eta)
+                          : how.law   ? how.law(a, t, eta)
+                                      : kesler(a, x, t, eta);
+        if (add) add(a, x, eta, how.always);
+        double energy = 0, largest = 0;
+        for (index k = 0; k < T; ++k) {
+            const double square = t[k] * t[k];
+            energy += square;
+            if (square > largest) largest = square;
+        }
         if (v.outputs && s.K == 1)
             v.outputs[i] = *a.z;
         else if (v.outputs)
@@ -183,8 +192,8 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, c
         tally.steps = n;
         tally.weight += weight;
         tally.loss += weight * seen.loss;
-        tally.squares += weight * met.square;
-        if (met.square > tally.largest) tally.largest = met.square;
+        tally.squares += weight * a.square;
+        if (a.square > tally.largest) tally.largest = a.square;
         tally.mistakes += seen.mistakes;
         tally.updates += seen.updates;
         if (seen.margin < tally.margin) tally.margin = seen.margin;
