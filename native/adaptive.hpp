@@ -67,7 +67,7 @@ inline Seen adaptive_identity(const Weights& a, const double* t, double weight) 
     Seen seen;
     for (index k = 0; k < a.K; ++k) {
         const double e = seen.take_error(t[k], a.z[k]);
-        DenseRow{a.recursion.Sf, a.D, a.recursion.Sf[a.D]}.add<false, false>(a.at(k), weight * e, 1, nullptr, 0);
+        DenseRow<true>{a.recursion.Sf, a.D, a.recursion.Sf[a.D]}.add<false, false>(a.at(k), weight * e, 1, nullptr, 0);
     }
     return seen;
 }

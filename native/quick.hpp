@@ -53,8 +53,7 @@ struct Held {
     ADALINE_INLINE void add(double g, double decay) {
 #pragma GCC unroll 4
         for (int k = 0; k < V; ++k) {
-            vec kept = broadcast(decay);
-            if (k + 1 == V) kept[rest()] = 1;
+            const vec leak = broadcast(decay), kept = k + 1 < V ? leak : with_lane(leak, rest(), 1);
             w[k] = multiply_add(broadcast(g), signs ? sign_of(v[k]) : v[k], leaks ? w[k] * kept : w[k]);
         }
     }
@@ -127,16 +126,16 @@ struct Few {
 
     template <bool signs, bool leaks>
     ADALINE_INLINE void add(double g, double) {
-        static_assert(!signs && !leaks);
+        static_assert(!leaks);
         if (row.n > 16) [[unlikely]] {
-            row.add<false, false>(w, g, 1, nullptr, 0);
+            row.add<signs, false>(w, g, 1, nullptr, 0);
             w0 = w[rows.D];
             return;
         }
         w0 = multiply_add(g, rows.one, w0);
 #pragma GCC unroll 2
         for (int k = 0; k < 2; ++k)
-            _mm512_mask_i32scatter_pd(w, there[k], j[k], multiply_add(broadcast(g), v[k], old[k]), 8);
+            _mm512_mask_i32scatter_pd(w, there[k], j[k], multiply_add(broadcast(g), signs ? sign_of(v[k]) : v[k], old[k]), 8);
     }
 
     ADALINE_INLINE void leave() const { w[rows.D] = w0; }
@@ -200,7 +199,7 @@ struct Either : A {
     }
 };
 
-// Whether a rule has a quick loop over rows of this kind. Over sparse ones, signs are rare and a leak is slow anyway.
+// Whether a rule has a quick loop over rows of this kind. Over sparse ones, a leak is slow anyway.
 template <class Rows>
 inline bool is_quick(Rule rule) {
     switch (rule) {
@@ -209,10 +208,10 @@ inline bool is_quick(Rule rule) {
         case Rule::sign_error:
         case Rule::perceptron:
         case Rule::sigmoid_tanh:
-        case Rule::sigmoid_logistic: return true;
-        case Rule::leaky:
         case Rule::sign_data:
-        case Rule::sign_sign: return std::is_same_v<Rows, Together>;
+        case Rule::sign_sign:
+        case Rule::sigmoid_logistic: return true;
+        case Rule::leaky: return std::is_same_v<Rows, Together>;
         default: return false;
     }
 }
@@ -222,16 +221,15 @@ index quickly(const Scanner& s, const Rows& rows, const double* targets, const V
               double* w, Tally& tally) {
     const auto run = [&](auto machine) {
         const auto by = [&](auto rule) { return quick(rule, s, machine, targets, v, first, last, tally); };
-        if constexpr (std::is_same_v<Rows, Together>) {
+        if constexpr (std::is_same_v<Rows, Together>)
             if (s.rule == Rule::leaky) return by(Leaky{});
-            if (s.rule == Rule::sign_data || s.rule == Rule::sign_sign)
-                return by(Either<SignData, SignSign>{{}, s.rule == Rule::sign_data});
-        }
         switch (s.rule) {
             case Rule::lms: return by(Lms{});
             case Rule::perceptron: return by(Rosenblatt{});
             case Rule::normalized: return by(Normalized{});
             case Rule::sign_error: return by(SignError{});
+            case Rule::sign_data:
+            case Rule::sign_sign: return by(Either<SignData, SignSign>{{}, s.rule == Rule::sign_data});
             default: return by(Either<Tanh, Logistic>{{}, s.rule == Rule::sigmoid_tanh});
         }
     };

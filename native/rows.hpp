@@ -5,7 +5,7 @@
 // The ones column is last: weights are w_1 .. w_D, w_0, padded with zeros to whole vectors.
 // Rows are not padded; `one` is added to the vector with their end. Rows whose numbers are not
 // contiguous are packed first, a few at a time, so that every layout gives the same bits. Rows of
-// floats are widened as they are visited: loops of their own would double the compiler's work.
+// floats are copied as they are visited: loops of their own would double the compiler's work.
 #pragma once
 
 #include <type_traits>
@@ -45,23 +45,28 @@ inline double sign_of(double x) {
     return ((v > zero ? one : zero) - (v < zero ? one : zero))[0];
 }
 
-// The last n < lanes numbers of a row, the one, zeros.
-template <class T>
-ADALINE_INLINE vec end(const T* p, index n, double one) {
+// v with a in lane n.
+ADALINE_INLINE vec with_lane(vec v, index n, double a) {
 #if defined(__AVX512F__)
-    return _mm512_mask_mov_pd(head(p, n), __mmask8(1u << n), broadcast(one));
+    return _mm512_mask_mov_pd(v, __mmask8(1u << n), broadcast(a));
 #else
-    vec v = head(p, n);
-    v[n] = one;
+    v[n] = a;
     return v;
 #endif
 }
 
-// Into room for whole vectors.
-inline void widen(double* room, const float* x, index n) {
+// The last n < lanes numbers of a row, the one, zeros.
+template <class T>
+ADALINE_INLINE vec end(const T* p, index n, double one) {
+    return with_lane(head(p, n), n, one);
+}
+
+// The n numbers of a row and the one, into room for whole vectors.
+template <class T>
+ADALINE_INLINE void copy_row(double* room, const T* x, index n, double one) {
     index j = 0;
     for (; j + lanes <= n; j += lanes) store(room + j, load(x + j));
-    if (j < n) store(room + j, head(x + j, n - j));
+    store(room + j, end(x + j, n - j, one));
 }
 
 // within: whether every column exists. The one check that looks at entries: a stray index would write anywhere.
@@ -70,6 +75,8 @@ struct Met {
     bool within;
 };
 
+// whole: the one and zeros follow the numbers, so that their end is a vector like the others.
+template <bool whole>
 struct DenseRow {
     const double* x;
     index D;
@@ -83,8 +90,8 @@ struct DenseRow {
 #pragma GCC unroll 4
             for (int k = 0; k < 4; ++k) f(k, j + k * lanes, load(x + j + k * lanes));
         }
-        for (; j + lanes <= D; j += lanes) f(0, j, load(x + j));
-        f(0, j, end(x + j, D - j, one));
+        for (; j + (whole ? 0 : lanes) <= D; j += lanes) f(0, j, load(x + j));
+        if (!whole) f(0, j, end(x + j, D - j, one));
     }
 
     ADALINE_INLINE double total(const vec (&z)[4]) const { return across(D < 4 * lanes ? z[0] : (z[0] + z[1]) + (z[2] + z[3])); }
@@ -98,34 +105,39 @@ struct DenseRow {
         return {total(z), total(s), true};
     }
 
-    double dot(const double* w) const {
+    ADALINE_INLINE double dot(const double* w) const {
         vec z[4]{};
         walk([&](int k, index j, vec v) __attribute__((always_inline)) { z[k] = multiply_add(v, load(w + j), z[k]); });
         return total(z);
     }
 
+    // The products with K weights `pitch` apart, two at a time.
+    ADALINE_INLINE void dots(double* out, const double* w, index pitch, index K) const {
+        for (; K >= 2; K -= 2, out += 2, w += 2 * pitch) {
+            vec y[4]{}, z[4]{};
+            walk([&](int k, index j, vec v) __attribute__((always_inline)) {
+                y[k] = multiply_add(v, load(w + j), y[k]);
+                z[k] = multiply_add(v, load(w + pitch + j), z[k]);
+            });
+            out[0] = total(y);
+            out[1] = total(z);
+        }
+        if (K > 0) *out = dot(w);
+    }
+
     template <bool signs, bool leaks>
     ADALINE_INLINE void add(double* w, double g, double decay, double* lag, double m) const {
-        const double intercept = w[D];
-        const vec gain = broadcast(g);
-        if (!lag) {
-            walk([&](int, index j, vec v) __attribute__((always_inline)) {
-                const vec old = load(w + j);
-                store(w + j, multiply_add(gain, signs ? sign_of(v) : v, leaks ? old * decay : old));
-            });
-            if (leaks) w[D] = multiply_add(g, one, intercept);
-            return;
-        }
-        const double late = lag[D];
+        const vec gain = broadcast(g), leak = broadcast(decay), last = with_lane(leak, D % lanes, 1);  // the intercept stays
+        const auto next = [&](index j, vec v, vec old) __attribute__((always_inline)) {
+            return multiply_add(gain, signs ? sign_of(v) : v, leaks ? old * (j + lanes <= D ? leak : last) : old);
+        };
+        if (!lag)
+            return walk([&](int, index j, vec v) __attribute__((always_inline)) { store(w + j, next(j, v, load(w + j))); });
         walk([&](int, index j, vec v) __attribute__((always_inline)) {
-            const vec old = load(w + j), now = multiply_add(gain, signs ? sign_of(v) : v, leaks ? old * decay : old);
+            const vec old = load(w + j), now = next(j, v, old);
             store(w + j, now);
             store(lag + j, multiply_add(broadcast(m), now - old, load(lag + j)));
         });
-        if (leaks) {
-            w[D] = multiply_add(g, one, intercept);
-            lag[D] = multiply_add(m, w[D] - intercept, late);
-        }
     }
 
     // By whole vectors: what is read next as vectors would wait for smaller parts.
@@ -165,6 +177,10 @@ struct SparseRow {
             for (int l = 0; l < 4; ++l) z[l] = multiply_add(x[k + l], w[at[k + l]], z[l]);
         for (; k < n; ++k) z[0] = multiply_add(x[k], w[at[k]], z[0]);
         return multiply_add(one, w[D], (z[0] + z[1]) + (z[2] + z[3]));
+    }
+
+    ADALINE_INLINE void dots(double* out, const double* w, index pitch, index K) const {
+        for (; K > 0; --K, w += pitch) *out++ = dot(w);
     }
 
     ADALINE_INLINE Met meet(const double* w) const {
@@ -235,7 +251,7 @@ struct Together {
     Dense x;
     index count;
     double one;
-    double* room;  // for a row of floats
+    double* room;  // for a row
 
     // Where row i lies.
     ADALINE_INLINE const void* find(index i) const {
@@ -243,15 +259,27 @@ struct Together {
         return static_cast<const char*>(x.x) + (x.chosen ? x.chosen[i] : i) * bytes;
     }
 
-    ADALINE_INLINE DenseRow at(index i) const {
+    ADALINE_INLINE void look_ahead(index i) const {
         if (x.chosen && i + ahead < count) {
             const char* const next = static_cast<const char*>(find(i + ahead));
             const index bytes = x.columns * index(x.single ? sizeof(float) : sizeof(double)) + 63;
             for (index b = 0; b < bytes && b < 512; b += 64) __builtin_prefetch(next + b);
         }
-        const void* const p = find(i);
-        if (!x.single) return {static_cast<const double*>(p), x.columns, one};
-        widen(room, static_cast<const float*>(p), x.columns);
+    }
+
+    ADALINE_INLINE DenseRow<false> at(index i) const {
+        look_ahead(i);
+        if (x.single) copy_row(room, static_cast<const float*>(find(i)), x.columns, one);
+        return {x.single ? room : static_cast<const double*>(find(i)), x.columns, one};
+    }
+
+    // For several walks over the row.
+    ADALINE_INLINE DenseRow<true> whole(index i) const {
+        look_ahead(i);
+        if (x.single)
+            copy_row(room, static_cast<const float*>(find(i)), x.columns, one);
+        else
+            copy_row(room, static_cast<const double*>(find(i)), x.columns, one);
         return {room, x.columns, one};
     }
 };
@@ -320,11 +348,12 @@ struct Entire {
     }
 
     ADALINE_INLINE Row row(Place p) const {
-        if (single) widen(room, numbers<float>(p), p.n);
+        if (single) copy_row(room, numbers<float>(p), p.n, 0);
         return {single ? room : numbers<double>(p), indices + p.begin, p.n, D, one};
     }
 
     ADALINE_INLINE Row at(index i) const { return row(find(i)); }
+    ADALINE_INLINE Row whole(index i) const { return at(i); }
 };
 
 }  // namespace adaline::ADALINE_ISA

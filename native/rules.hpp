@@ -98,6 +98,7 @@ struct Logistic : Plain {
 // What the recursive rules carry besides: a square root S of P, and room for one row.
 struct Recursion {
     double *x, *f, *Sf;  // padded
+    index* place;
     double* S;
     index n, pitch, period;
     Tally* tally;
@@ -122,7 +123,7 @@ struct Weights {
 
     // w_k += g d for a direction d, (1 + D) with the intercept last.
     void follow(index k, double g, const double* d) const {
-        DenseRow{d, D, d[D]}.add<false, false>(at(k), g, 1, late(k), m);
+        DenseRow<true>{d, D, d[D]}.add<false, false>(at(k), g, 1, late(k), m);
     }
 };
 

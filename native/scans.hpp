@@ -91,16 +91,10 @@ template <bool signs, bool leaks, class Row>
         if (always || *g != 0) x.template add<signs, leaks>(w, *g, decay, lag, m);
 }
 
-// z_k = w_k x for the outputs from `first` on.
-template <class Row>
-ADALINE_INLINE void meet_all(double* z, const double* w, index pitch, index first, index K, const Row x) {
-    for (index k = first; k < K; ++k) z[k] = x.dot(w + k * pitch);
-}
-
 template <class Row>
 [[gnu::noinline]] Seen carry(Law law, const Weights& a, const Row& row, bool bends, const double* t, double eta) {
     const Row x = row;
-    if (bends) meet_all(a.g, a.lag, a.pitch, 0, a.K, x);
+    if (bends) x.dots(a.g, a.lag, a.pitch, a.K);
     x.write(a.recursion.x);
     const Seen seen = law(a, t, eta);
     x.clear(a.recursion.x);
@@ -109,7 +103,7 @@ template <class Row>
 
 template <class Rows>
 void scan(const Scanner& s, const Rows rows, const Targets y, const Visits v, const Weights& shared) {
-    using Row = decltype(rows.at(0));
+    using Row = decltype(rows.whole(0));
     Weights a = shared;
     const Manner how = manner_of(s.rule);
     const auto add = how.carries || !how.law ? nullptr
@@ -125,7 +119,8 @@ void scan(const Scanner& s, const Rows rows, const Targets y, const Visits v, co
         spread(s.good, a.w, s.K, s.D, a.pitch);
     };
     const bool plain = s.K == 1 && s.schedule == Schedule::constant && s.average < 0 && !y.weight && is_quick<Rows>(s.rule);
-    for (index i = 0; i < v.count && runs(tally); ++i) {
+    const index count = runs(tally) ? v.count : 0;
+    for (index i = 0; i < count; ++i) {
         if constexpr (specialised) {
             if (plain && left > 1 && tally.steps > 0) {
                 const index last = v.count - i < left - 1 ? v.count : i + left - 1;
@@ -140,7 +135,7 @@ void scan(const Scanner& s, const Rows rows, const Targets y, const Visits v, co
         const double weight = y.weight ? y.weight[r] : 1;
         if (v.order && i + 16 < v.count) __builtin_prefetch(y.t + v.order[i + 16] * T);
         if (weight == 0 && !v.outputs) continue;
-        const auto x = rows.at(i);
+        const auto x = rows.whole(i);
         const Met met = x.meet(a.w);
         if (!met.within) {
             stop(ScanState::stray_index, i);
@@ -151,17 +146,18 @@ void scan(const Scanner& s, const Rows rows, const Targets y, const Visits v, co
             continue;
         }
         const double* const t = y.t + r * T;
-        bool usable = met.square < infinity && (!s.classes || (*t >= 0 && *t < double(s.K)));
-        for (index k = 0; k < T; ++k) usable &= std::fabs(t[k]) < infinity;
-        if (!usable) {
+        const bool usable = met.square < infinity && (!s.classes || (*t >= 0 && *t < double(s.K)));
+        double far = 0;
+        for (index k = 0; k < T; ++k) far += t[k] * 0;
+        if (!usable || far != 0) {
             stop(ScanState::not_finite, i);
             break;
         }
         const double n = a.step = tally.steps + 1, eta = weight * rate(s, n, v.rates, taken++);
-        a.m = n > s.average ? n - s.average - 1 : 0;
+        if (a.lag && n > s.average) a.m = n - s.average - 1;
         a.square = met.square;
         a.z[0] = met.z;
-        meet_all(a.z, a.w, a.pitch, 1, a.K, x);
+        Row(x).dots(a.z + 1, a.at(1), a.pitch, a.K - 1);
         const Seen seen = how.carries ? carry(how.law, a, x, s.bends, t, eta)
                           : how.law   ? how.law(a, t, eta)
                                       : kesler(a, x, t, eta);
@@ -200,9 +196,12 @@ void scan(const Scanner& s, const Rows rows, const Targets y, const Visits v, co
         tally.energy += weight * energy;
         if (--left == 0) {
             left = s.period;
-            if (!finite(a.w, s.K * a.pitch))
+            if (!finite(a.w, s.K * a.pitch)) {
+                tally.worst = 0;
                 stop(ScanState::diverged, i);
-            else if (tally.worst <= 100 * tally.reach)
+                break;
+            }
+            if (tally.worst <= 100 * tally.reach)
                 gather(s.good, a.w, s.K, s.D, a.pitch);
             tally.worst = 0;
         }
@@ -240,10 +239,11 @@ inline void scan_dense(const Scanner& s, const Dense& x, const Targets& y, const
     const index pitch = padded(s.D);
     double* room;
     if (by_rows(x)) {
-        const Weights a = weights_of(s, x.single ? pitch : 0, room);
+        const Weights a = weights_of(s, padded(1 + s.D), room);
         return scan(s, Together{x, v.count, s.one, room}, y, v, a);
     }
-    const Weights a = weights_of(s, lot * pitch, room);
+    const Weights a = weights_of(s, lot * pitch + padded(1 + s.D), room);
+    double* const row = room + lot * pitch;
     const double start = s.tally->steps;
     for (index first = 0; first < v.count; first += lot) {
         const index n = v.count - first < lot ? v.count - first : lot;
@@ -251,7 +251,7 @@ inline void scan_dense(const Scanner& s, const Dense& x, const Targets& y, const
         const Dense some{room, false, n, s.D, pitch, 1};
         const index skip = v.order ? 0 : first;
         const Targets part{y.t + skip * y.K, y.K, y.weight ? y.weight + skip : nullptr};
-        scan(s, Together{some, n, s.one, nullptr}, part,
+        scan(s, Together{some, n, s.one, row}, part,
              {n, v.order ? v.order + first : nullptr, v.rates ? v.rates + index(s.tally->steps - start) : nullptr,
               v.outputs ? v.outputs + first * s.K : nullptr},
              a);
@@ -271,7 +271,7 @@ void scan_entries(const Scanner& s, const Sparse& x, const index* chosen, const 
         if (n > longest) longest = n;
     }
     double* room;
-    const Weights a = weights_of(s, longest, room);
+    const Weights a = weights_of(s, longest + 1, room);
     scan(s, Entire<Index>{x.data, x.single, static_cast<const Index*>(x.indices), starts, s.D, s.one, chosen, v.count, room},
          y, v, a);
 }
