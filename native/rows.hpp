@@ -210,11 +210,12 @@ struct SparseRow {
     ADALINE_INLINE void add(double* w, double g, double decay, double* lag, double m) const {
         if (leaks) {
             const double intercept = w[D], late = lag ? lag[D] : 0;
-            for (index j = 0; j < D; j += lanes) {
-                const vec old = load(w + j), now = old * decay;
-                if (lag) store(lag + j, load(lag + j) + m * (now - old));
-                store(w + j, now);
+            for (index j = 0; lag && j < D; j += lanes) {
+                const vec old = load(w + j);
+                store(lag + j, load(lag + j) + m * (old * decay - old));
             }
+#pragma GCC unroll 4
+            for (index j = 0; j < D; j += lanes) store(w + j, load(w + j) * decay);
             w[D] = intercept;
             if (lag) lag[D] = late;
         }

@@ -165,8 +165,7 @@ Seen apiece(const Weights& a, const double* t, double eta) {
 
 // K outputs that compete for the class of the row, as it changes them one after the other.
 template <class Row>
-[[gnu::noinline]] Seen kesler(const Weights& a, const Row& row, const double* t, double eta) {
-    const Row x = row;
+ADALINE_INLINE Seen kesler(const Weights& a, const Row x, const double* t, double eta) {
     const index i = index(*t);
     Seen seen;
     double mine = a.z[i];
