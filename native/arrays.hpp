@@ -46,7 +46,7 @@ using Rectangle = Array<nb::ro, nb::ndim<2>>;
 using Line = Array<nb::ro, nb::ndim<1>, nb::c_contig>;
 using Vector = Array<nb::ro, nb::ndim<1>, nb::c_contig>;
 using Maybe = std::optional<Reals>;
-using Row = Array<const double, nb::ndim<1>, nb::c_contig>;
+using Row = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;  // of calls a row: not even moved
 
 inline void require(bool holds, const char* message) {
     if (!holds) throw nb::value_error(message);

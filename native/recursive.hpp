@@ -18,7 +18,7 @@ inline double Recursion::turn(double* S) const {
     const double* const x = this->x;
     double* const f = this->f;
     index *const place = this->place, *end = place;
-    const bool listed = pitch > 2 * lanes;
+    const bool listed = pitch > 8 * lanes;
     for (index i = 0; listed && i < n; ++i) {
         *end = i;
         end += x[i] != 0;

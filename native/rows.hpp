@@ -50,8 +50,9 @@ ADALINE_INLINE vec with_lane(vec v, index n, double a) {
 #if defined(__AVX512F__)
     return _mm512_mask_mov_pd(v, __mmask8(1u << n), broadcast(a));
 #else
-    v[n] = a;
-    return v;
+    words place;
+    for (int l = 0; l < lanes; ++l) place[l] = l;
+    return place == std::uint64_t(n) ? broadcast(a) : v;
 #endif
 }
 
