@@ -52,7 +52,7 @@ struct Manner {
 };
 
 inline Manner manner_of(Rule rule) {
-    const auto of = []<class R>(R) { return Manner{apiece<R>, R::signs, R::leaks, R::explodes, R::leaks}; };
+    const auto of = []<class R>(R) { return Manner{apiece<R>, R::signs, R::leaks, R::explodes}; };
     const auto carrying = [](Law law) { return Manner{.law = law, .carries = true}; };
     switch (rule) {
         case Rule::lms: return of(Lms{});
@@ -79,16 +79,21 @@ inline Manner manner_of(Rule rule) {
     return {};
 }
 
-// w_k += g_k x, or its signs, for the outputs k. Out of line, as is most of what follows: the loop over the rows stays
-// small, for the compiler too. Rows are copied first: what lies in memory would be read again after every store.
+// w_k += g_k x, or its signs, for the outputs k.
 template <bool signs, bool leaks, class Row>
-[[gnu::noinline]] void add_row(const Weights& a, const Row& row, double eta, bool always) {
-    const Row x = row;
+ADALINE_INLINE void add_each(const Weights& a, const Row x, double eta, bool always) {
     const double decay = leaks ? 1 - eta * a.p[1] : 1, m = a.m, *g = a.g, *const end = g + a.K;
     const index pitch = a.pitch;
     double *w = a.w, *lag = a.lag;
     for (; g < end; ++g, w += pitch, lag += lag ? pitch : 0)
         if (always || *g != 0) x.template add<signs, leaks>(w, *g, decay, lag, m);
+}
+
+// Out of line: the loop over the rows stays small, for the compiler too. Rows are copied first: what lies in memory
+// would be read again after every store.
+template <bool signs, bool leaks, class Row>
+[[gnu::noinline]] void add_row(const Weights& a, const Row& row, double eta) {
+    add_each<signs, leaks>(a, Row(row), eta, leaks);
 }
 
 template <class Row>
@@ -106,10 +111,8 @@ void scan(const Scanner& s, const Rows rows, const Targets y, const Visits v, co
     using Row = decltype(rows.whole(0));
     Weights a = shared;
     const Manner how = manner_of(s.rule);
-    const auto add = how.carries || !how.law ? nullptr
-                     : how.signs             ? add_row<true, false, Row>
-                     : how.leaks             ? add_row<false, true, Row>
-                                             : add_row<false, false, Row>;
+    const bool adds = how.law && !how.carries;
+    const auto add = how.signs ? add_row<true, false, Row> : how.leaks ? add_row<false, true, Row> : nullptr;
     Tally tally = *s.tally;
     const index size = s.K * (1 + s.D), T = y.K;
     index taken = 0, left = s.period - index(tally.steps) % s.period;
@@ -161,7 +164,10 @@ void scan(const Scanner& s, const Rows rows, const Targets y, const Visits v, co
         const Seen seen = how.carries ? carry(how.law, a, x, s.bends, t, eta)
                           : how.law   ? how.law(a, t, eta)
                                       : kesler(a, x, t, eta);
-        if (add) add(a, x, eta, how.always);
+        if (add)
+            add(a, x, eta);
+        else if (adds)
+            add_each<false, false>(a, Row(x), eta, how.always);
         double energy = 0, largest = 0;
         for (index k = 0; k < T; ++k) {
             const double square = t[k] * t[k];
