@@ -150,6 +150,12 @@ def _rows(settings: Settings) -> Table:
             classes,
         ),
         (adaline.SigmoidPerceptron(rate=0.01), lambda: river.LogisticRegression(**steps), "LogisticRegression", labels),
+        (
+            adaline.LogisticRegression(solver="online"),
+            lambda: river.LogisticRegression(**steps),
+            "LogisticRegression",
+            labels,
+        ),
     ]
     from sklearn.base import clone
 

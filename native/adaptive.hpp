@@ -141,25 +141,36 @@ ADALINE_INLINE Pace pace(const Weights& a, double h, double weight) {
     return {weight * a.p[1] / std::sqrt(a.step) / mean, settle_apart(a.recursion, weight, a.step)};
 }
 
+// What the late weights make of the row, and the power of its slope.
+struct Late {
+    Bent shown;
+    double part;
+};
+
 template <Link link>
 inline Seen adaptive_sigmoid(const Weights& a, const double* t, double weight) {
     Seen seen;
     const double b = bent(a);
+    const auto late_at = [&](index k) {
+        const Bent shown = bend<link>(a.g[k], t[k]);
+        return Late{shown, powered<link>(shown.slope, b)};
+    };
+    Late late{};
     double h = 0;
     for (index k = 0; k < a.K; ++k) {
-        const double slope = bend<link>(a.g[k], 0).slope;
         const Bent shown = bend<link>(a.z[k], t[k]);
         seen.loss += shown.e * shown.e / 2;
         seen.mistakes += shown.side <= 0;
         seen.updates += 1;
         if (shown.side < seen.margin) seen.margin = shown.side;
-        h += slope * powered<link>(slope, b) / double(a.K);
+        late = late_at(k);
+        h += late.shown.slope * late.part / double(a.K);
     }
     const auto [A, q] = pace(a, h, weight);
     for (index k = 0; k < a.K; ++k) {
-        const double zv = a.g[k], level = weight * ((link == logarithmic ? 4 * t[k] - 2 : t[k]) - zv);
-        const Bent here = bend<link>(zv, t[k]);
-        const double part = powered<link>(here.slope, b);
+        if (a.K > 1) late = late_at(k);
+        const auto [here, part] = late;
+        const double level = weight * ((link == logarithmic ? 4 * t[k] - 2 : t[k]) - a.g[k]);
         approach(a, k, since(a) > 0 ? A * here.e * part / (1 + A * here.slope * part * q) : level);
     }
     return seen;

@@ -17,6 +17,7 @@ namespace {
 class CoordinateScan {
     Buffer state, tally;
     Coordinates c;
+    Reading reading;
     std::vector<double> row, outputs;
     std::vector<index> columns;
     std::vector<std::pair<index, double>> pairs;
@@ -69,20 +70,21 @@ class CoordinateScan {
         return runs();
     }
 
-    bool take_row(nb::handle x, const double* t, nb::handle names) {
+    bool take_row(nb::handle x, const double* t) {
         if (!PyDict_CheckExact(x.ptr())) {
             const Numbers numbers(x);
             const double* const p = numbers.of(c.D);
             return p && finish(entries_of(p), t);
         }
-        if (!PyDict_CheckExact(names.ptr())) return false;
+        PyObject* const names = reading.names();
+        if (!PyDict_CheckExact(names)) return false;
         Py_ssize_t place = 0;
         PyObject *key, *value;
         index n = 0;
         double number;
         bool ordered = true;
         for (; PyDict_Next(x.ptr(), &place, &key, &value); ++n) {
-            PyObject* const column = PyDict_GetItemWithError(names.ptr(), key);
+            PyObject* const column = PyDict_GetItemWithError(names, key);
             if (!column) PyErr_Clear();
             if (!column || !as_double(value, number)) return false;
             const index j = index(PyLong_AsLongLong(column));
@@ -148,16 +150,19 @@ class CoordinateScan {
         return one(entries_of(x.data()), t.data());
     }
 
+    void reads(nb::object names, nb::object targets) { reading.tell(std::move(names), std::move(targets)); }
+
     // Whether one row was taken as it is: an array, or a dict whose keys `names`, a dict, has columns for.
-    bool take(nb::handle x, nb::handle t, nb::handle names) {
-        if (!runs()) return false;
+    bool take(nb::handle x, nb::handle y) {
+        PyObject* const t = reading.target(y);
+        if (!t || !runs()) return false;
         double target;
         if (c.T > 1) {
             const Numbers several(t);
             const double* const targets = several.of(c.T);
-            return targets && take_row(x, targets, names);
+            return targets && take_row(x, targets);
         }
-        return as_double(t.ptr(), target) && take_row(x, &target, names);
+        return as_double(t, target) && take_row(x, &target);
     }
 
     const std::vector<double>& last() const { return outputs; }
@@ -177,7 +182,8 @@ void bind_coordinates(nb::module_& m) {
              optional("weight"), optional("chosen"), optional("order"), optional("rates"), optional("outputs"))
         .def("learn", &CoordinateScan::learn, array("x"), "t"_a)
         .def("learn", &CoordinateScan::learn_several, array("x"), array("t"))
-        .def("take", &CoordinateScan::take, "x"_a, "t"_a, "names"_a.none())
+        .def("reads", &CoordinateScan::reads, "names"_a.none(), "targets"_a.none())
+        .def("take", &CoordinateScan::take, "x"_a.none(), "y"_a.none())
         .def("last", &CoordinateScan::last);
 }
 

@@ -1,6 +1,9 @@
 // One row from Python, for scans: what can be read without a conversion.
 #pragma once
 
+#include <cstring>
+#include <utility>
+
 #include "arrays.hpp"
 
 namespace adaline {
@@ -26,11 +29,54 @@ class Numbers {
 };
 
 inline bool as_double(PyObject* value, double& out) {
+#if !defined(Py_LIMITED_API)
+    if (PyFloat_CheckExact(value)) {
+        out = PyFloat_AS_DOUBLE(value);
+        return true;
+    }
+#endif
     if (!PyFloat_Check(value) && !PyLong_Check(value)) return false;
     out = PyFloat_AsDouble(value);
     if (out != -1 || !PyErr_Occurred()) return true;
     PyErr_Clear();
     return false;
 }
+
+// Whether two keys are plainly the same: one object, or equal texts.
+inline bool same(PyObject* a, PyObject* b) {
+    if (a == b) return true;
+    if (!PyUnicode_CheckExact(a) || !PyUnicode_CheckExact(b)) return false;
+#if !defined(Py_LIMITED_API)
+    if (PyUnicode_IS_COMPACT_ASCII(a) && PyUnicode_IS_COMPACT_ASCII(b)) {
+        const Py_ssize_t n = PyUnicode_GET_LENGTH(a);
+        return n == PyUnicode_GET_LENGTH(b) && std::memcmp(PyUnicode_1BYTE_DATA(a), PyUnicode_1BYTE_DATA(b), n) == 0;
+    }
+#endif
+    return PyUnicode_Compare(a, b) == 0;
+}
+
+// How a scan reads rows from Python: columns by their names, targets by labels. A scan takes none before it is told.
+class Reading {
+    nb::object known, labels;  // labels: a dict, or None where a target is given as it is
+    bool told = false;
+
+  public:
+    void tell(nb::object names, nb::object targets) {
+        require(targets.is_none() || PyDict_CheckExact(targets.ptr()), "targets must be a dict, or None");
+        known = std::move(names);
+        labels = std::move(targets);
+        told = true;
+    }
+
+    PyObject* names() const { return known.ptr(); }
+
+    // The target, or targets, of y; null where there is none.
+    PyObject* target(nb::handle y) const {
+        if (!told || labels.is_none()) return told ? y.ptr() : nullptr;
+        PyObject* const found = PyDict_GetItemWithError(labels.ptr(), y.ptr());
+        if (!found) PyErr_Clear();
+        return found;
+    }
+};
 
 }  // namespace adaline

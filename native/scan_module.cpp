@@ -17,11 +17,6 @@ namespace {
 #define PyDict_GET_SIZE PyDict_Size
 #endif
 
-// Whether two keys are plainly the same: one object, or equal texts.
-bool same(PyObject* a, PyObject* b) {
-    return a == b || (PyUnicode_CheckExact(a) && PyUnicode_CheckExact(b) && PyUnicode_Compare(a, b) == 0);
-}
-
 // The values of a dict in the order of the names; false where it has others, or values that are no plain numbers.
 bool in_order(nb::handle x, nb::handle names, std::vector<double>& out) {
     const Py_ssize_t n = PyTuple_GET_SIZE(names.ptr());
@@ -49,6 +44,7 @@ bool bends(Rule rule) { return rule >= Rule::adaptive_tanh; }
 class BoundScan {
     Buffer theta, good, tally, lag, root;
     Scanner s;
+    Reading reading;
     std::vector<double> row, outputs;
 
     bool runs() const { return s.tally->status == double(ScanState::running); }
@@ -123,21 +119,26 @@ class BoundScan {
         return one(x.data(), t.data());
     }
 
-    // Whether one row was taken as it is: an array, or a dict by `names`, all of it finite. If not, nothing was done.
-    bool take(nb::handle x, nb::handle t, nb::handle names) {
-        if (s.schedule == Schedule::given || !runs()) return false;
+    void reads(nb::object names, nb::object targets) { reading.tell(std::move(names), std::move(targets)); }
+
+    // Whether one row was taken as it is: an array, or a dict by the names of columns, all of it finite, with a target
+    // or label. If not, nothing was done.
+    bool take(nb::handle x, nb::handle y) {
+        PyObject* const t = reading.target(y);
+        if (!t || s.schedule == Schedule::given || !runs()) return false;
         double target;
         if (s.T > 1) {
             const Numbers several(t);
             const double* const targets = several.of(s.T);
-            return targets && take(x, targets, names);
+            return targets && take_row(x, targets);
         }
-        return as_double(t.ptr(), target) && take(x, &target, names);
+        return as_double(t, target) && take_row(x, &target);
     }
 
-    bool take(nb::handle x, const double* t, nb::handle names) {
-        if (PyDict_CheckExact(x.ptr()) && PyTuple_CheckExact(names.ptr()))
-            return PyTuple_GET_SIZE(names.ptr()) == s.D && in_order(x, names, row) && finish(row.data(), t);
+    bool take_row(nb::handle x, const double* t) {
+        PyObject* const names = reading.names();
+        if (PyDict_CheckExact(x.ptr()) && PyTuple_CheckExact(names))
+            return PyTuple_GET_SIZE(names) == s.D && in_order(x, names, row) && finish(row.data(), t);
         const Numbers numbers(x);
         const double* const p = numbers.of(s.D);
         return p && finish(p, t);
@@ -161,13 +162,13 @@ class BoundScan {
 
     // Takes a row as above, and keeps the pocket: of each machine the rows in a row that it got right (K,), the most of
     // them so far (K,), and its weights at that time, (K, 1 + D).
-    bool take_into(nb::handle x, nb::handle t, nb::handle names, const Buffer& best, const Buffer& record,
-                   const Buffer& streak) {
+    bool take_into(nb::handle x, nb::handle y, const Buffer& best, const Buffer& record, const Buffer& streak) {
         const index width = 1 + s.D;
         require(index(best.size()) == s.K * width && index(record.size()) == s.K && index(streak.size()) == s.K &&
                     s.T == s.K,
                 "the pocket must have the shape of the weights");
-        if (!take(x, t, names)) return false;
+        if (!take(x, y)) return false;
+        PyObject* const t = reading.target(y);
         const auto keep = [&](const double* y) {
             for (index k = 0; k < s.K; ++k) {
                 double& run = streak.data()[k];
@@ -180,7 +181,7 @@ class BoundScan {
         double target = 0;
         if (s.T > 1)
             keep(Numbers(t).of(s.T));
-        else if (as_double(t.ptr(), target))
+        else if (as_double(t, target))
             keep(&target);
         return true;
     }
@@ -205,9 +206,9 @@ void bind_scans(nb::module_& m) {
              optional("weight"), optional("chosen"), optional("order"), optional("rates"), optional("outputs"))
         .def("learn", &BoundScan::learn, array("x"), "t"_a)
         .def("learn", &BoundScan::learn_several, array("x"), array("t"))
-        .def("take", nb::overload_cast<nb::handle, nb::handle, nb::handle>(&BoundScan::take), "x"_a, "t"_a,
-             "names"_a.none())
-        .def("take_into", &BoundScan::take_into, "x"_a, "t"_a, "names"_a.none(), array("best"), array("record"),
+        .def("reads", &BoundScan::reads, "names"_a.none(), "targets"_a.none())
+        .def("take", &BoundScan::take, "x"_a.none(), "y"_a.none())
+        .def("take_into", &BoundScan::take_into, "x"_a.none(), "y"_a.none(), array("best"), array("record"),
              array("streak"))
         .def("last", &BoundScan::last);
 }

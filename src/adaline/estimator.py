@@ -310,25 +310,17 @@ class Available:
         update_wrapper(self, fn)  # type: ignore[arg-type]
 
     def __get__(self, model: Any, cls: Any = None) -> Any:
-        if model is not None:
-            self._refuse_without(model)
-            return MethodType(self.fn, model)
-
-        @wraps(self.fn)
-        def unbound(model: Any, *args: Any, **given: Any) -> Any:
-            self._refuse_without(model)
-            return self.fn(model, *args, **given)
-
-        return unbound
-
-    def _refuse_without(self, model: Any) -> None:
-        message = f"This {type(model).__name__!r} has no attribute {self.fn.__name__!r}"
+        if model is None:
+            return wraps(self.fn)(lambda model, *args, **given: self.__get__(model)(*args, **given))
         try:
-            available = self.check(model)
+            if self.check(model):
+                return MethodType(self.fn, model)
         except Exception as error:
-            raise AttributeError(message) from error
-        if not available:
-            raise AttributeError(message)
+            raise self._absence(model) from error
+        raise self._absence(model)
+
+    def _absence(self, model: Any) -> AttributeError:
+        return AttributeError(f"This {type(model).__name__!r} has no attribute {self.fn.__name__!r}")
 
 
 def available_if(check: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], Any]:

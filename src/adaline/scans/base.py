@@ -185,19 +185,20 @@ class Scan(ABC):
         """Whether no other thread can come between what `learn` changes."""
         return self._core() is not None and not self.schedule.given
 
-    def take(self, x: Any, t: Any, names: tuple[Any, ...] | None = None) -> bool:
-        """Take one row if the native scan can, and return whether it did; if not, nothing has changed.
+    def reads(self, names: Any, targets: dict[Any, Any] | None = None) -> None:
+        """Let the native scan take single rows as they come: its `take` says whether it did; if not, nothing changed.
 
-        It can where x is a contiguous float64 array (D,), or a dict from the columns `names` to plain numbers, t a
-        number or an array of K, all of them finite, and where the step does not end the scan.
+        It does where x is a contiguous float64 array (D,), or a dict from the columns `names` to plain numbers, y a
+        number or an array of K, or a label that `targets` has these for, all of them finite, and where the step does
+        not end the scan. A copy of a scan has to be told again.
         """
-        core = self._native
-        taken: bool = core is not None and core.take(x, t, names)
-        return taken
+        core = self._core()
+        if core is not None:
+            core.reads(names, targets)
 
     @property
     def last(self) -> list[float]:
-        """w.x of the last row of `take`, before its step, one for each row of theta."""
+        """w.x of the last single row, before its step, one for each row of theta."""
         found: list[float] = self._native.last()
         return found
 

@@ -134,10 +134,11 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Learn from one row: an array (D,), or a dict by column names; y a number, or an array of K."""
-        state = self.__dict__
-        core = state["_scan"]._native if "_scan" in state else None  # `Scan.take` is a call more
-        if core is not None and "basis_" not in state and core.take(x, y, state["_names"]):
-            return self
+        try:
+            if self._scan._native.take(x, y):  # at once, where `_learn_row` has told the scan how to read rows
+                return self
+        except AttributeError:  # there is no scan, or it has not taken a row
+            pass
         with lock_of(self):
             if "_scan" not in self.__dict__:
                 self._begin(x, int(np.size(y)))

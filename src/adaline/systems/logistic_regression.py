@@ -82,7 +82,6 @@ from adaline.systems.families.folds import FoldFits
 from adaline.systems.families.named import named_system
 from adaline.systems.families.near import NearFits, without_fold
 from adaline.systems.families.online import FittedScan
-from adaline.systems.families.online_classifier import target_of
 from adaline.systems.families.online_logistic import SHOWN, SOLVER, OnlineLogistic, check_online, learn_rows
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs, split_theta, theta_of
@@ -244,11 +243,11 @@ class LogisticRegression(NearFits, LinearClassifier):
         >>> model.feature_names_in_.tolist(), bool(model.predict_one({"ad=c": 1}))
         (['user=a', 'user=b', 'ad=c'], True)
         """
-        state = self.__dict__
-        core: Any = state["_scan"]._native if "_scan" in state else None
-        plain = core is not None and "basis_" not in state and self.class_weight is None
-        if plain and core.take(x, target_of(y, state["_targets"]), state["_names"]):
-            return self
+        try:
+            if self.class_weight is None and self._scan._native.take(x, y):  # at once, where `with_row` has told how
+                return self
+        except AttributeError:  # there is no scan, or it has not taken a row
+            pass
         with lock_of(self):
             if "_scan" not in self.__dict__:
                 self._begin_online(x, y, classes)

@@ -111,19 +111,16 @@ class Pocket(OnlineClassifier):
         """Learn from one row: an array (D,), or a dict by column names; the pocket goes by streaks."""
         with lock_of(self):
             scan = self.__dict__.get("_scan") or self._begin_with(x, y, classes)
-            state, core, best = self.__dict__, scan._native, self._best()
-            plain = core is not None and state["_standard"] is None and "basis_" not in state
+            core, best = scan._native, self._best()
             pocket = (best.theta, best.record, best.streak)  # by the longest streak, where errors are not counted
             if not (
-                plain
-                and best.errors is None
-                and self.class_weight is None
-                and core.take_into(x, self._target(y), state["_names"], *pocket)
+                core is not None and best.errors is None and self.class_weight is None and core.take_into(x, y, *pocket)
             ):
                 row, t, weight = self._weighted_row(x, y)
                 scan = scan.copy()  # other threads may read it while it runs
                 best, _ = stream_pocket(ArraySource(row[None, :], t, weight), scan, self._best())
                 self._scan, self._result = scan, replace(self._result, pocket=best)
+                self._tell(scan)
         return self
 
     def _best(self) -> BestWeights:

@@ -146,7 +146,7 @@ def test_the_command_line_hashes_and_counts_words(frame: pd.DataFrame, tmp_path:
     assert main(["fit", str(data), "-t", "y", "--features", "user,number,title", *options, "-o", str(model)]) == 0
     capsys.readouterr()
     assert main(["predict", str(model), str(data)]) == 0
-    shown = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    shown = pd.read_csv(io.StringIO(capsys.readouterr().out), float_precision="round_trip")
     np.testing.assert_array_equal(shown["prediction"], load(model).predict(open_table(data)))
 
 

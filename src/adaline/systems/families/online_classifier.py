@@ -86,11 +86,11 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
 
         A new model must know its classes: from `classes`, or because the label is True or False.
         """
-        state = self.__dict__
-        core: Any = state["_scan"]._native if "_scan" in state else None  # `Scan.take` is a call more
-        plain = core is not None and state["_standard"] is None and "basis_" not in state
-        if plain and self.class_weight is None and core.take(x, target_of(y, state["_targets"]), state["_names"]):
-            return self
+        try:
+            if self.class_weight is None and self._scan._native.take(x, y):  # at once, where `_learn_row` has told how
+                return self
+        except AttributeError:  # there is no scan, or it has not taken a row
+            pass
         with lock_of(self):
             if "_scan" not in self.__dict__:
                 self._begin_with(x, y, classes)

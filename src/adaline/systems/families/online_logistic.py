@@ -94,6 +94,8 @@ class OnlineLogistic:
         new.scan.revive()
         row = csr_array((values, at, [0, len(at)]), shape=(1, new.scan.features))
         new.scan.run(Block(row, target, weight))
+        if basis is None:
+            new.scan.reads(self.names, self.targets)
         return new
 
     def _with_names(self, x: Mapping[Any, Any], names: dict[str, int]) -> OnlineLogistic:
