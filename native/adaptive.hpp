@@ -67,7 +67,7 @@ inline Seen adaptive_identity(const Weights& a, const double* t, double weight) 
     Seen seen;
     for (index k = 0; k < a.K; ++k) {
         const double e = seen.take_error(t[k], a.z[k]);
-        DenseRow<double>{a.recursion.Sf, a.D, a.recursion.Sf[a.D]}.add<false, false>(a.at(k), weight * e, 1, nullptr, 0);
+        DenseRow<true>{a.recursion.Sf, a.D, a.recursion.Sf[a.D]}.add<false, false>(a.at(k), weight * e, 1, nullptr, 0);
     }
     return seen;
 }
@@ -198,21 +198,6 @@ inline Seen adaptive_softmax(const Weights& a, const double* t, double weight) {
     }
     for (index k = 0; k < a.K; ++k) sum += std::exp(a.z[k] - best);
     return {std::log(sum) - (mine - best), 0, double(mine <= rival), K, mine - rival};
-}
-
-// The rules that carry a matrix, or its diagonal, of which the row is in recursion.x. They are given outputs in z, and
-// those that bend, the outputs of the late weights in g.
-inline Seen carried(Rule rule, const Weights& a, const double* t, double eta, double m) {
-    switch (rule) {
-        case Rule::rls: return recursive(a, t, eta, m);
-        case Rule::adaptive_identity: return adaptive_identity(a, t, eta);
-        case Rule::wide_identity: return adaptive_sigmoid<straight>(a, t, eta);
-        case Rule::adaptive_tanh:
-        case Rule::wide_tanh: return adaptive_sigmoid<hyperbolic>(a, t, eta);
-        case Rule::adaptive_logistic:
-        case Rule::wide_logistic: return adaptive_sigmoid<logarithmic>(a, t, eta);
-        default: return adaptive_softmax(a, t, eta);
-    }
 }
 
 }  // namespace adaline::ADALINE_ISA

@@ -18,11 +18,11 @@ using namespace nb::literals;
 namespace adaline {
 namespace effects {
 
-using Integers = nb::ndarray<std::int32_t, nb::c_contig, nb::device::cpu>;
-using Codes = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Longs = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Pointers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Shorts = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Integers = Array<std::int32_t, nb::c_contig>;
+using Codes = Array<const std::int32_t, nb::ndim<2>, nb::c_contig>;
+using Longs = Array<std::int64_t, nb::ndim<1>, nb::c_contig>;
+using Pointers = Array<const std::int64_t, nb::ndim<1>, nb::c_contig>;
+using Shorts = Array<const std::int32_t, nb::ndim<1>, nb::c_contig>;
 using Code = std::int32_t;
 
 #if defined(__GNUC__) && !defined(__clang__)

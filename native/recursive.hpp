@@ -10,21 +10,32 @@
 
 namespace adaline::ADALINE_ISA {
 
-// f = S'x, by as many columns as registers hold; returns f.f. Here and below members are copied first: a store of a
-// vector could change them, for all that the compiler knows.
+// f = S'x, by as many columns as registers hold; returns f.f. The columns where x is not zero are listed first where there
+// are several rounds: of sparse rows, nothing would foretell them. Here and below members are copied: a store of a vector could change them, for all
+// that the compiler knows.
 inline double Recursion::turn(double* S) const {
     const index n = this->n, pitch = this->pitch;
     const double* const x = this->x;
     double* const f = this->f;
+    index *const place = this->place, *end = place;
+    const bool listed = pitch > 8 * lanes;
+    for (index i = 0; listed && i < n; ++i) {
+        *end = i;
+        end += x[i] != 0;
+    }
     vec square{};
     const auto turned = [&]<int V>(index j) __attribute__((always_inline)) {
         vec sum[V] = {};
-        for (index i = 0; i < n; ++i) {
-            if (x[i] == 0) continue;
+        const auto add = [&](index i) __attribute__((always_inline)) {
             const vec xi = broadcast(x[i]);
 #pragma GCC unroll 4
             for (int v = 0; v < V; ++v) sum[v] = multiply_add(xi, load(S + i * pitch + j + v * lanes), sum[v]);
-        }
+        };
+        if (listed)
+            for (const index* i = place; i < end; ++i) add(*i);
+        else
+            for (index i = 0; i < n; ++i)
+                if (x[i] != 0) add(i);
 #pragma GCC unroll 4
         for (int v = 0; v < V; ++v) {
             store(f + j + v * lanes, sum[v]);
@@ -54,16 +65,17 @@ inline void Recursion::shrink(double* S, double beta, double growth) const {
     }
 }
 
-inline index room_of(const Scanner& s) { return s.roots ? 3 * padded(1 + s.D) : 0; }
+inline index room_of(const Scanner& s) { return s.roots ? 4 * padded(1 + s.D) : 0; }
 
 inline Recursion recursion_of(const Scanner& s) {
     if (!s.roots) return {};
     const index pitch = padded(1 + s.D);
-    return {scratch.zeros(pitch), scratch.zeros(pitch), scratch.zeros(pitch), s.root, 1 + s.D, pitch, s.period,
+    return {scratch.zeros(pitch), scratch.zeros(pitch), scratch.zeros(pitch),
+            reinterpret_cast<index*>(scratch.array(pitch)), s.root, 1 + s.D, pitch, s.period,
             s.tally, s.diagonal};
 }
 
-inline Seen recursive(const Weights& a, const double* t, double eta, double m) {
+inline Seen recursive(const Weights& a, const double* t, double eta) {
     const Recursion& u = a.recursion;
     const bool held = u.tally->hold > 0;
     const double noise = (held ? 1 : a.p[0]) / eta, r = noise + u.turn(u.S);
@@ -71,7 +83,7 @@ inline Seen recursive(const Weights& a, const double* t, double eta, double m) {
     Seen seen;
     for (index k = 0; k < a.K; ++k) {
         const double e = seen.take_error(t[k], a.z[k]);
-        a.follow(k, e / r, u.Sf, m);
+        a.follow(k, e / r, u.Sf);
     }
     if (index(a.step) % u.period == 0) {
         double most = 0;

@@ -15,8 +15,8 @@ namespace {
 
 using namespace nb::literals;
 
-using Flags = nb::ndarray<bool, nb::c_contig, nb::device::cpu>;
-using ColumnMajor = nb::ndarray<const double, nb::f_contig, nb::device::cpu>;
+using Flags = Array<bool, nb::c_contig>;
+using ColumnMajor = Array<const double, nb::f_contig>;
 
 constexpr double rounding = 0x1p-53, twofold_rounding = 0x1p-100, negligible = 0x1p-70, stalled = 0.5;
 

@@ -4,7 +4,8 @@
 //
 // The ones column is last: weights are w_1 .. w_D, w_0, padded with zeros to whole vectors.
 // Rows are not padded; `one` is added to the vector with their end. Rows whose numbers are not
-// contiguous are packed first, a few at a time, so that every layout gives the same bits.
+// contiguous are packed first, a few at a time, so that every layout gives the same bits. Rows of
+// floats are copied as they are visited: loops of their own would double the compiler's work.
 #pragma once
 
 #include <type_traits>
@@ -44,15 +45,41 @@ inline double sign_of(double x) {
     return ((v > zero ? one : zero) - (v < zero ? one : zero))[0];
 }
 
+// v with a in lane n.
+ADALINE_INLINE vec with_lane(vec v, index n, double a) {
+#if defined(__AVX512F__)
+    return _mm512_mask_mov_pd(v, __mmask8(1u << n), broadcast(a));
+#else
+    words place;
+    for (int l = 0; l < lanes; ++l) place[l] = l;
+    return place == std::uint64_t(n) ? broadcast(a) : v;
+#endif
+}
+
+// The last n < lanes numbers of a row, the one, zeros.
+template <class T>
+ADALINE_INLINE vec end(const T* p, index n, double one) {
+    return with_lane(head(p, n), n, one);
+}
+
+// The n numbers of a row and the one, into room for whole vectors.
+template <class T>
+ADALINE_INLINE void copy_row(double* room, const T* x, index n, double one) {
+    index j = 0;
+    for (; j + lanes <= n; j += lanes) store(room + j, load(x + j));
+    store(room + j, end(x + j, n - j, one));
+}
+
 // within: whether every column exists. The one check that looks at entries: a stray index would write anywhere.
 struct Met {
     double z, square;
     bool within;
 };
 
-template <class T>
+// whole: the one and zeros follow the numbers, so that their end is a vector like the others.
+template <bool whole>
 struct DenseRow {
-    const T* x;
+    const double* x;
     index D;
     double one;
 
@@ -64,18 +91,8 @@ struct DenseRow {
 #pragma GCC unroll 4
             for (int k = 0; k < 4; ++k) f(k, j + k * lanes, load(x + j + k * lanes));
         }
-        for (; j + lanes <= D; j += lanes) f(0, j, load(x + j));
-        f(0, j, end(x + j, D - j));
-    }
-
-    ADALINE_INLINE vec end(const T* p, index n) const {
-#if defined(__AVX512F__)
-        return _mm512_mask_mov_pd(head(p, n), __mmask8(1u << n), broadcast(one));
-#else
-        vec v = head(p, n);
-        v[n] = one;
-        return v;
-#endif
+        for (; j + (whole ? 0 : lanes) <= D; j += lanes) f(0, j, load(x + j));
+        if (!whole) f(0, j, end(x + j, D - j, one));
     }
 
     ADALINE_INLINE double total(const vec (&z)[4]) const { return across(D < 4 * lanes ? z[0] : (z[0] + z[1]) + (z[2] + z[3])); }
@@ -89,34 +106,39 @@ struct DenseRow {
         return {total(z), total(s), true};
     }
 
-    double dot(const double* w) const {
+    ADALINE_INLINE double dot(const double* w) const {
         vec z[4]{};
         walk([&](int k, index j, vec v) __attribute__((always_inline)) { z[k] = multiply_add(v, load(w + j), z[k]); });
         return total(z);
     }
 
+    // The products with K weights `pitch` apart, two at a time.
+    ADALINE_INLINE void dots(double* out, const double* w, index pitch, index K) const {
+        for (; K >= 2; K -= 2, out += 2, w += 2 * pitch) {
+            vec y[4]{}, z[4]{};
+            walk([&](int k, index j, vec v) __attribute__((always_inline)) {
+                y[k] = multiply_add(v, load(w + j), y[k]);
+                z[k] = multiply_add(v, load(w + pitch + j), z[k]);
+            });
+            out[0] = total(y);
+            out[1] = total(z);
+        }
+        if (K > 0) *out = dot(w);
+    }
+
     template <bool signs, bool leaks>
     ADALINE_INLINE void add(double* w, double g, double decay, double* lag, double m) const {
-        const double intercept = w[D];
-        const vec gain = broadcast(g);
-        if (!lag) {
-            walk([&](int, index j, vec v) __attribute__((always_inline)) {
-                const vec old = load(w + j);
-                store(w + j, multiply_add(gain, signs ? sign_of(v) : v, leaks ? old * decay : old));
-            });
-            if (leaks) w[D] = multiply_add(g, one, intercept);
-            return;
-        }
-        const double late = lag[D];
+        const vec gain = broadcast(g), leak = broadcast(decay), last = with_lane(leak, D % lanes, 1);  // the intercept stays
+        const auto next = [&](index j, vec v, vec old) __attribute__((always_inline)) {
+            return multiply_add(gain, signs ? sign_of(v) : v, leaks ? old * (j + lanes <= D ? leak : last) : old);
+        };
+        if (!lag)
+            return walk([&](int, index j, vec v) __attribute__((always_inline)) { store(w + j, next(j, v, load(w + j))); });
         walk([&](int, index j, vec v) __attribute__((always_inline)) {
-            const vec old = load(w + j), now = multiply_add(gain, signs ? sign_of(v) : v, leaks ? old * decay : old);
+            const vec old = load(w + j), now = next(j, v, old);
             store(w + j, now);
             store(lag + j, multiply_add(broadcast(m), now - old, load(lag + j)));
         });
-        if (leaks) {
-            w[D] = multiply_add(g, one, intercept);
-            lag[D] = multiply_add(m, w[D] - intercept, late);
-        }
     }
 
     // By whole vectors: what is read next as vectors would wait for smaller parts.
@@ -126,9 +148,9 @@ struct DenseRow {
     void clear(double*) const {}
 };
 
-template <class T, class Index>
+template <class Index>
 struct SparseRow {
-    const T* x;
+    const double* x;
     const Index* at;
     index n, D;
     double one;
@@ -153,9 +175,13 @@ struct SparseRow {
         index k = 0;
         for (; k + 4 <= n; k += 4)
 #pragma GCC unroll 4
-            for (int l = 0; l < 4; ++l) z[l] = multiply_add(double(x[k + l]), w[at[k + l]], z[l]);
-        for (; k < n; ++k) z[0] = multiply_add(double(x[k]), w[at[k]], z[0]);
+            for (int l = 0; l < 4; ++l) z[l] = multiply_add(x[k + l], w[at[k + l]], z[l]);
+        for (; k < n; ++k) z[0] = multiply_add(x[k], w[at[k]], z[0]);
         return multiply_add(one, w[D], (z[0] + z[1]) + (z[2] + z[3]));
+    }
+
+    ADALINE_INLINE void dots(double* out, const double* w, index pitch, index K) const {
+        for (; K > 0; --K, w += pitch) *out++ = dot(w);
     }
 
     ADALINE_INLINE Met meet(const double* w) const {
@@ -185,11 +211,12 @@ struct SparseRow {
     ADALINE_INLINE void add(double* w, double g, double decay, double* lag, double m) const {
         if (leaks) {
             const double intercept = w[D], late = lag ? lag[D] : 0;
-            for (index j = 0; j < D; j += lanes) {
-                const vec old = load(w + j), now = old * decay;
-                if (lag) store(lag + j, load(lag + j) + m * (now - old));
-                store(w + j, now);
+            for (index j = 0; lag && j < D; j += lanes) {
+                const vec old = load(w + j);
+                store(lag + j, load(lag + j) + m * (old * decay - old));
             }
+#pragma GCC unroll 4
+            for (index j = 0; j < D; j += lanes) store(w + j, load(w + j) * decay);
             w[D] = intercept;
             if (lag) lag[D] = late;
         }
@@ -203,15 +230,15 @@ struct SparseRow {
 #endif
         if constexpr (!gathers)
             for (index k = 0; k < n; ++k)
-                w[at[k]] = multiply_add(g, signs ? sign_of(double(x[k])) : double(x[k]), w[at[k]]);
+                w[at[k]] = multiply_add(g, signs ? sign_of(x[k]) : x[k], w[at[k]]);
         if (!lag) return;
-        for (index k = 0; k < n; ++k) lag[at[k]] += m * (g * (signs ? sign_of(double(x[k])) : double(x[k])));
+        for (index k = 0; k < n; ++k) lag[at[k]] += m * (g * (signs ? sign_of(x[k]) : x[k]));
         lag[D] += m * (g * one);
     }
 
     // Into a row of zeros, and out again.
     void write(double* out) const {
-        for (index k = 0; k < n; ++k) out[at[k]] = double(x[k]);
+        for (index k = 0; k < n; ++k) out[at[k]] = x[k];
         out[D] = one;
     }
     void clear(double* out) const {
@@ -220,21 +247,42 @@ struct SparseRow {
 };
 
 // Dense rows that lie together; those to come in a given order are asked for ahead.
-template <class T>
 struct Together {
     static constexpr index ahead = 16;
 
-    const Matrix<T>& x;
+    Dense x;
     index count;
     double one;
+    double* room;  // for a row
 
-    ADALINE_INLINE DenseRow<T> at(index i) const {
+    // Where row i lies.
+    ADALINE_INLINE const void* find(index i) const {
+        const index bytes = x.down * index(x.single ? sizeof(float) : sizeof(double));
+        return static_cast<const char*>(x.x) + (x.chosen ? x.chosen[i] : i) * bytes;
+    }
+
+    ADALINE_INLINE void look_ahead(index i) const {
         if (x.chosen && i + ahead < count) {
-            const char* const next = reinterpret_cast<const char*>(x.at(i + ahead, 0));
-            const index bytes = x.columns * index(sizeof(T)) + 63;
+            const char* const next = static_cast<const char*>(find(i + ahead));
+            const index bytes = x.columns * index(x.single ? sizeof(float) : sizeof(double)) + 63;
             for (index b = 0; b < bytes && b < 512; b += 64) __builtin_prefetch(next + b);
         }
-        return {x.at(i, 0), x.columns, one};
+    }
+
+    ADALINE_INLINE DenseRow<false> at(index i) const {
+        look_ahead(i);
+        if (x.single) copy_row(room, static_cast<const float*>(find(i)), x.columns, one);
+        return {x.single ? room : static_cast<const double*>(find(i)), x.columns, one};
+    }
+
+    // For several walks over the row.
+    ADALINE_INLINE DenseRow<true> whole(index i) const {
+        look_ahead(i);
+        if (x.single)
+            copy_row(room, static_cast<const float*>(find(i)), x.columns, one);
+        else
+            copy_row(room, static_cast<const double*>(find(i)), x.columns, one);
+        return {room, x.columns, one};
     }
 };
 
@@ -262,30 +310,52 @@ void pack_together(double* room, const Matrix<T>& x, index first, index n) {
         }
 }
 
-template <class T, class Index>
+// The rows of a sparse matrix.
+template <class Index>
 struct Entire {
-    using Row = SparseRow<T, Index>;
+    using Row = SparseRow<Index>;
 
-    const T* data;
+    const void* data;
+    bool single;
     const Index* indices;
     Starts starts;
     index D;
     double one;
     const index* chosen;
     index count;
+    double* room;  // for the floats of a row
 
     static constexpr index ahead = 8;
 
-    ADALINE_INLINE Row at(index i) const {
+    struct Place {
+        index begin, n;
+    };
+
+    ADALINE_INLINE Place find(index i) const {
         const index row = chosen ? chosen[i] : i, begin = starts[row];
         if (chosen && i + 2 * ahead < count) {
+            const index size = single ? sizeof(float) : sizeof(double);
             __builtin_prefetch(static_cast<const char*>(starts.from) + chosen[i + 2 * ahead] * (starts.is_short ? 4 : 8));
             const index from = starts[chosen[i + ahead]], to = starts[chosen[i + ahead] + 1];
-            for (index k = from; k < to && k < from + 128; k += 64 / index(sizeof(T))) __builtin_prefetch(data + k);
-            for (index k = from; k < to && k < from + 128; k += 64 / index(sizeof(Index))) __builtin_prefetch(indices + k);
+            const index last = to < from + 128 ? to : from + 128;
+            for (index b = from * size; b < last * size; b += 64) __builtin_prefetch(static_cast<const char*>(data) + b);
+            for (index k = from; k < last; k += 64 / index(sizeof(Index))) __builtin_prefetch(indices + k);
         }
-        return {data + begin, indices + begin, starts[row + 1] - begin, D, one};
+        return {begin, starts[row + 1] - begin};
     }
+
+    template <class T>
+    ADALINE_INLINE const T* numbers(Place p) const {
+        return static_cast<const T*>(data) + p.begin;
+    }
+
+    ADALINE_INLINE Row row(Place p) const {
+        if (single) copy_row(room, numbers<float>(p), p.n, 0);
+        return {single ? room : numbers<double>(p), indices + p.begin, p.n, D, one};
+    }
+
+    ADALINE_INLINE Row at(index i) const { return row(find(i)); }
+    ADALINE_INLINE Row whole(index i) const { return at(i); }
 };
 
 }  // namespace adaline::ADALINE_ISA

@@ -3,7 +3,8 @@
 //   z = w.x,   x with the virtual ones column,   eta the rate of the step times the row's weight
 //
 // A rule of one output returns the factor g by which the row is added to its weights; rules of K
-// coupled outputs, and the recursive ones, are given all outputs at once.
+// coupled outputs, and the recursive ones, are given all outputs at once. None but Kesler's looks
+// at the row: they are compiled once, whatever its layout.
 #pragma once
 
 #include <cmath>
@@ -97,6 +98,7 @@ struct Logistic : Plain {
 // What the recursive rules carry besides: a square root S of P, and room for one row.
 struct Recursion {
     double *x, *f, *Sf;  // padded
+    index* place;
     double* S;
     index n, pitch, period;
     Tally* tally;
@@ -113,20 +115,15 @@ struct Weights {
     index K, D, pitch;
     double one;
     const double* p;
-    double step = 0;  // the number of the step at hand
+    double step = 0, square = 0, m = 0;  // of the step at hand: its number, x.x, and the factor of the lag
     Recursion recursion{};
 
     double* at(index k) const { return w + k * pitch; }
     double* late(index k) const { return lag ? lag + k * pitch : nullptr; }
 
-    template <bool signs, bool leaks, class Row>
-    ADALINE_INLINE void add(const Row& x, index k, double g, double decay, double m) const {
-        x.template add<signs, leaks>(at(k), g, decay, late(k), m);
-    }
-
     // w_k += g d for a direction d, (1 + D) with the intercept last.
-    void follow(index k, double g, const double* d, double m) const {
-        DenseRow<double>{d, D, d[D]}.add<false, false>(at(k), g, 1, late(k), m);
+    void follow(index k, double g, const double* d) const {
+        DenseRow<true>{d, D, d[D]}.add<false, false>(at(k), g, 1, late(k), m);
     }
 };
 
@@ -145,72 +142,30 @@ struct Seen {
     }
 };
 
-// How a rule of one output changes its weights, and what counts as an update or an end of the scan.
-struct Manner {
-    bool signs, leaks, explodes, corrects;
-};
-
-inline Manner manner_of(Rule rule) {
-    const auto of = []<class R>(R) { return Manner{R::signs, R::leaks, R::explodes, R::corrects}; };
-    switch (rule) {
-        case Rule::lms:
-        case Rule::normalized:
-        case Rule::sign_error: return of(Lms{});
-        case Rule::leaky: return of(Leaky{});
-        case Rule::sign_data:
-        case Rule::sign_sign: return of(SignData{});
-        case Rule::perceptron: return of(Rosenblatt{});
-        default: return of(Tanh{});
-    }
-}
-
-// Loops for each rule would cost the compiler minutes, and a branch that is always the same is nearly free.
-template <class A, class B>
-struct Either : A {
-    bool first;
-    ADALINE_INLINE Gain gain(double z, double t, double square, double eta, const double* p) const {
-        return first ? A::gain(z, t, square, eta, p) : B::gain(z, t, square, eta, p);
-    }
-};
-
-ADALINE_INLINE Gain gain_of(Rule rule, double z, double t, double square, double eta, const double* p) {
-    if (rule == Rule::lms || rule == Rule::leaky || rule == Rule::sign_data) [[likely]]
-        return Lms::gain(z, t, square, eta, p);
-    if (rule == Rule::perceptron) return Rosenblatt::gain(z, t, square, eta, p);
-    if (rule == Rule::normalized) return Normalized::gain(z, t, square, eta, p);
-    if (rule == Rule::sigmoid_tanh) return Tanh::gain(z, t, square, eta, p);
-    if (rule == Rule::sigmoid_logistic) return Logistic::gain(z, t, square, eta, p);
-    return SignError::gain(z, t, square, eta, p);
-}
+// The laws of the rules: what they make of the outputs z of a row. They leave in g what times the row is to be added.
+using Law = Seen (*)(const Weights& a, const double* t, double eta);
 
 // K outputs, each with a rule of its own.
-template <class Row>
-ADALINE_INLINE Seen apiece(Rule rule, Manner how, const Weights& a, const Row& x, Met met, const double* t, double eta,
-                           double m) {
+template <class R>
+Seen apiece(const Weights& a, const double* t, double eta) {
     Seen seen;
     for (index k = 0; k < a.K; ++k) {
-        const double z = k ? x.dot(a.at(k)) : met.z;
-        a.z[k] = z;
-        const Gain out = gain_of(rule, z, t[k], met.square, eta, a.p);
+        const double z = a.z[k];
+        const Gain out = R::gain(z, t[k], a.square, eta, a.p);
         const double e = t[k] - z;
+        a.g[k] = out.g;
         seen.loss += out.loss;
-        if (how.explodes && !(e * e <= seen.error)) seen.error = e * e;
+        if (R::explodes && !(e * e <= seen.error)) seen.error = e * e;
         seen.mistakes += out.side <= 0;
-        seen.updates += how.corrects ? out.side <= 0 : 1;
+        seen.updates += R::corrects ? out.side <= 0 : 1;
         if (out.side < seen.margin) seen.margin = out.side;
-        if (how.leaks) [[unlikely]]
-            a.template add<false, true>(x, k, out.g, 1 - eta * a.p[1], m);
-        else if (out.g != 0 && how.signs) [[unlikely]]
-            a.template add<true, false>(x, k, out.g, 1, m);
-        else if (out.g != 0)
-            a.template add<false, false>(x, k, out.g, 1, m);
     }
     return seen;
 }
 
 // K outputs that compete for the class of the row, as it changes them one after the other.
 template <class Row>
-Seen kesler(const Weights& a, const Row& x, const double* t, double eta, double m) {
+ADALINE_INLINE Seen kesler(const Weights& a, const Row x, const double* t, double eta) {
     const index i = index(*t);
     Seen seen;
     double mine = a.z[i];
@@ -221,14 +176,13 @@ Seen kesler(const Weights& a, const Row& x, const double* t, double eta, double 
         if (lead > 0) continue;
         seen.loss -= lead;
         ++seen.updates;
-        for (const index k : {i, j}) a.template add<false, false>(x, k, k == i ? eta : -eta, 1, m);
+        for (const index k : {i, j}) x.template add<false, false>(a.at(k), k == i ? eta : -eta, 1, a.late(k), a.m);
         mine = x.dot(a.at(i));
     }
     seen.mistakes = seen.updates > 0;
     return seen;
 }
 
-// The rules below are given the outputs z of all weights. This one leaves in g what times the row is to be added.
 inline Seen softmax(const Weights& a, const double* t, double eta) {
     const index i = index(*t);
     double top = -infinity, rival = -infinity, total = 0;

@@ -43,30 +43,76 @@ inline double rate(const Scanner& s, double n, const double* rates, index k) {
     }
 }
 
-// Rules of coupled outputs, and those that carry a matrix.
-template <class Row>
-ADALINE_INLINE Seen coupled(const Scanner& s, const Weights& a, const Row& x, Met met, const double* t, double eta,
-                            double m) {
-    for (index k = 0; k < a.K; ++k) a.z[k] = k ? x.dot(a.at(k)) : met.z;
-    if (s.rule == Rule::kesler) return kesler(a, x, t, eta, m);
-    if (s.rule == Rule::softmax) {
-        const Seen seen = softmax(a, t, eta);
-        for (index k = 0; k < a.K; ++k) a.template add<false, false>(x, k, a.g[k], 1, m);
-        return seen;
+// How a rule takes a row: its law, and what is done with the row and the factors g then.
+struct Manner {
+    Law law = nullptr;  // none: Kesler's
+    bool signs = false, leaks = false, explodes = false;
+    bool always = false;   // a row is added though g is zero
+    bool carries = false;  // the law reads the row in recursion.x, in g the outputs of late weights, and takes it all
+};
+
+inline Manner manner_of(Rule rule) {
+    const auto of = []<class R>(R) { return Manner{apiece<R>, R::signs, R::leaks, R::explodes}; };
+    const auto carrying = [](Law law) { return Manner{.law = law, .carries = true}; };
+    switch (rule) {
+        case Rule::lms: return of(Lms{});
+        case Rule::normalized: return of(Normalized{});
+        case Rule::leaky: return of(Leaky{});
+        case Rule::sign_error: return of(SignError{});
+        case Rule::sign_data: return of(SignData{});
+        case Rule::sign_sign: return of(SignSign{});
+        case Rule::perceptron: return of(Rosenblatt{});
+        case Rule::kesler: return {};
+        case Rule::sigmoid_tanh: return of(Tanh{});
+        case Rule::sigmoid_logistic: return of(Logistic{});
+        case Rule::softmax: return {.law = softmax, .always = true};
+        case Rule::rls: return carrying(recursive);
+        case Rule::adaptive_identity: return carrying(adaptive_identity);
+        case Rule::wide_identity: return carrying(adaptive_sigmoid<straight>);
+        case Rule::adaptive_tanh:
+        case Rule::wide_tanh: return carrying(adaptive_sigmoid<hyperbolic>);
+        case Rule::adaptive_logistic:
+        case Rule::wide_logistic: return carrying(adaptive_sigmoid<logarithmic>);
+        case Rule::adaptive_softmax:
+        case Rule::wide_softmax: return carrying(adaptive_softmax);
     }
-    for (index k = 0; s.bends && k < a.K; ++k) a.g[k] = x.dot(a.late(k));
+    return {};
+}
+
+// w_k += g_k x, or its signs, for the outputs k.
+template <bool signs, bool leaks, class Row>
+ADALINE_INLINE void add_each(const Weights& a, const Row x, double eta, bool always) {
+    const double decay = leaks ? 1 - eta * a.p[1] : 1, m = a.m, *g = a.g, *const end = g + a.K;
+    const index pitch = a.pitch;
+    double *w = a.w, *lag = a.lag;
+    for (; g < end; ++g, w += pitch, lag += lag ? pitch : 0)
+        if (always || *g != 0) x.template add<signs, leaks>(w, *g, decay, lag, m);
+}
+
+// Out of line: the loop over the rows stays small, for the compiler too. Rows are copied first: what lies in memory
+// would be read again after every store.
+template <bool signs, bool leaks, class Row>
+[[gnu::noinline]] void add_row(const Weights& a, const Row& row, double eta) {
+    add_each<signs, leaks>(a, Row(row), eta, leaks);
+}
+
+template <class Row>
+[[gnu::noinline]] Seen carry(Law law, const Weights& a, const Row& row, bool bends, const double* t, double eta) {
+    const Row x = row;
+    if (bends) x.dots(a.g, a.lag, a.pitch, a.K);
     x.write(a.recursion.x);
-    const Seen seen = carried(s.rule, a, t, eta, m);
+    const Seen seen = law(a, t, eta);
     x.clear(a.recursion.x);
     return seen;
 }
 
-// apart: each output has a rule of its own.
-template <bool apart, class Rows>
-void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, const Weights& shared) {
+template <class Rows>
+void scan(const Scanner& s, const Rows rows, const Targets y, const Visits v, const Weights& shared) {
+    using Row = decltype(rows.whole(0));
     Weights a = shared;
-    const Rule rule = s.rule;
-    const Manner how = manner_of(rule);
+    const Manner how = manner_of(s.rule);
+    const bool adds = how.law && !how.carries;
+    const auto add = how.signs ? add_row<true, false, Row> : how.leaks ? add_row<false, true, Row> : nullptr;
     Tally tally = *s.tally;
     const index size = s.K * (1 + s.D), T = y.K;
     index taken = 0, left = s.period - index(tally.steps) % s.period;
@@ -75,12 +121,13 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, c
         tally.stopped = double(i);
         spread(s.good, a.w, s.K, s.D, a.pitch);
     };
-    const bool plain = s.K == 1 && s.schedule == Schedule::constant && s.average < 0 && !y.weight && !v.outputs && is_quick(s);
-    for (index i = 0; i < v.count && runs(tally); ++i) {
-        if constexpr (apart && specialised) {
+    const bool plain = s.K == 1 && s.schedule == Schedule::constant && s.average < 0 && !y.weight && is_quick<Rows>(s.rule);
+    const index count = runs(tally) ? v.count : 0;
+    for (index i = 0; i < count; ++i) {
+        if constexpr (specialised) {
             if (plain && left > 1 && tally.steps > 0) {
                 const index last = v.count - i < left - 1 ? v.count : i + left - 1;
-                const index done = quickly(s, rows, y.t, v.order, i, last, a.w, tally);
+                const index done = quickly(s, rows, y.t, v, i, last, a.w, tally);
                 i += done;
                 left -= done;
                 taken += done;
@@ -91,7 +138,7 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, c
         const double weight = y.weight ? y.weight[r] : 1;
         if (v.order && i + 16 < v.count) __builtin_prefetch(y.t + v.order[i + 16] * T);
         if (weight == 0 && !v.outputs) continue;
-        const auto x = rows.at(i);
+        const auto x = rows.whole(i);
         const Met met = x.meet(a.w);
         if (!met.within) {
             stop(ScanState::stray_index, i);
@@ -102,30 +149,36 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, c
             continue;
         }
         const double* const t = y.t + r * T;
-        double energy = 0, largest = 0;
-        bool usable = met.square < infinity && (!s.classes || (*t >= 0 && *t < double(s.K)));
-        for (index k = 0; k < T; ++k) {
-            const double square = t[k] * t[k];
-            usable &= std::fabs(t[k]) < infinity;
-            energy += square;
-            if (square > largest) largest = square;
-        }
-        if (!usable) {
+        const bool usable = met.square < infinity && (!s.classes || (*t >= 0 && *t < double(s.K)));
+        double far = 0;
+        for (index k = 0; k < T; ++k) far += t[k] * 0;
+        if (!usable || far != 0) {
             stop(ScanState::not_finite, i);
             break;
         }
         const double n = a.step = tally.steps + 1, eta = weight * rate(s, n, v.rates, taken++);
-        const double m = n > s.average ? n - s.average - 1 : 0;
-        Seen seen;
-        if constexpr (apart)
-            seen = apiece(rule, how, a, x, met, t, eta, m);
-        else
-            seen = coupled(s, a, x, met, t, eta, m);
+        if (a.lag && n > s.average) a.m = n - s.average - 1;
+        a.square = met.square;
+        a.z[0] = met.z;
+        Row(x).dots(a.z + 1, a.at(1), a.pitch, a.K - 1);
+        const Seen seen = how.carries ? carry(how.law, a, x, s.bends, t, eta)
+                          : how.law   ? how.law(a, t, eta)
+                                      : kesler(a, x, t, eta);
+        if (add)
+            add(a, x, eta);
+        else if (adds)
+            add_each<false, false>(a, Row(x), eta, how.always);
+        double energy = 0, largest = 0;
+        for (index k = 0; k < T; ++k) {
+            const double square = t[k] * t[k];
+            energy += square;
+            if (square > largest) largest = square;
+        }
         if (v.outputs && s.K == 1)
             v.outputs[i] = *a.z;
         else if (v.outputs)
             __builtin_memcpy(v.outputs + i * s.K, a.z, sizeof(double) * s.K);
-        if (apart && how.explodes) {
+        if (how.explodes) {
             if (largest > tally.reach) tally.reach = largest;
             if (n == 1 && seen.error > tally.reach) tally.reach = seen.error;
             if (!(seen.error <= 1e16 * tally.reach)) {
@@ -141,17 +194,20 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, c
         tally.steps = n;
         tally.weight += weight;
         tally.loss += weight * seen.loss;
-        tally.squares += weight * met.square;
-        if (met.square > tally.largest) tally.largest = met.square;
+        tally.squares += weight * a.square;
+        if (a.square > tally.largest) tally.largest = a.square;
         tally.mistakes += seen.mistakes;
         tally.updates += seen.updates;
         if (seen.margin < tally.margin) tally.margin = seen.margin;
         tally.energy += weight * energy;
         if (--left == 0) {
             left = s.period;
-            if (!finite(a.w, s.K * a.pitch))
+            if (!finite(a.w, s.K * a.pitch)) {
+                tally.worst = 0;
                 stop(ScanState::diverged, i);
-            else if (tally.worst <= 100 * tally.reach)
+                break;
+            }
+            if (tally.worst <= 100 * tally.reach)
                 gather(s.good, a.w, s.K, s.D, a.pitch);
             tally.worst = 0;
         }
@@ -164,11 +220,6 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, c
     }
     __builtin_memcpy(s.tally, &tally, offsetof(Tally, hold));
     if (s.average >= 0) gather(s.lag, a.lag, s.K, s.D, a.pitch);
-}
-
-template <class Rows>
-void scan_rows(const Scanner& s, const Rows& rows, const Targets& y, const Visits& v, const Weights& a) {
-    return (s.classes || s.rule >= Rule::rls ? scan<false, Rows> : scan<true, Rows>)(s, rows, y, v, a);
 }
 
 // Cuts the room for the weights off, and for `extra` more doubles.
@@ -190,48 +241,49 @@ void scan_rows(const Scanner& s, const Rows& rows, const Targets& y, const Visit
 }
 
 inline void scan_dense(const Scanner& s, const Dense& x, const Targets& y, const Visits& v) {
-    typed(x, [&]<class T>(const Matrix<T>& m) {
-        double* room;
-        if constexpr (specialised || sizeof(T) == sizeof(double))
-            if (by_rows(m)) {
-                Weights a = weights_of(s, 0, room);
-                return scan_rows(s, Together<T>{m, v.count, s.one}, y, v, a);
-            }
-        constexpr index lot = 32;
-        const index pitch = padded(s.D);
-        Weights a = weights_of(s, lot * pitch, room);
-        const double start = s.tally->steps;
-        for (index first = 0; first < v.count; first += lot) {
-            const index n = v.count - first < lot ? v.count - first : lot;
-            pack_together(room, m, first, n);
-            const Matrix<double> some{{room, false, n, s.D, pitch, 1}};
-            const index skip = v.order ? 0 : first;
-            const Targets part{y.t + skip * y.K, y.K, y.weight ? y.weight + skip : nullptr};
-            scan_rows(s, Together<double>{some, n, s.one}, part,
-                      {n, v.order ? v.order + first : nullptr, v.rates ? v.rates + index(s.tally->steps - start) : nullptr,
-                       v.outputs ? v.outputs + first * s.K : nullptr},
-                      a);
-            if (!runs(*s.tally)) {
-                s.tally->stopped += double(first);
-                return;
-            }
+    constexpr index lot = 32;
+    const index pitch = padded(s.D);
+    double* room;
+    if (by_rows(x)) {
+        const Weights a = weights_of(s, padded(1 + s.D), room);
+        return scan(s, Together{x, v.count, s.one, room}, y, v, a);
+    }
+    const Weights a = weights_of(s, lot * pitch + padded(1 + s.D), room);
+    double* const row = room + lot * pitch;
+    const double start = s.tally->steps;
+    for (index first = 0; first < v.count; first += lot) {
+        const index n = v.count - first < lot ? v.count - first : lot;
+        typed(x, [&](const auto& m) { pack_together(room, m, first, n); });
+        const Dense some{room, false, n, s.D, pitch, 1};
+        const index skip = v.order ? 0 : first;
+        const Targets part{y.t + skip * y.K, y.K, y.weight ? y.weight + skip : nullptr};
+        scan(s, Together{some, n, s.one, row}, part,
+             {n, v.order ? v.order + first : nullptr, v.rates ? v.rates + index(s.tally->steps - start) : nullptr,
+              v.outputs ? v.outputs + first * s.K : nullptr},
+             a);
+        if (!runs(*s.tally)) {
+            s.tally->stopped += double(first);
+            return;
         }
-    });
+    }
 }
 
-template <class T, class Index>
+template <class Index>
 void scan_entries(const Scanner& s, const Sparse& x, const index* chosen, const Targets& y, const Visits& v) {
+    const Starts starts{x.indptr, x.short_indptr};
+    index longest = 0;
+    for (index i = 0; x.single && i < v.count; ++i) {
+        const index row = chosen ? chosen[i] : i, n = starts[row + 1] - starts[row];
+        if (n > longest) longest = n;
+    }
     double* room;
-    Weights a = weights_of(s, 0, room);
-    scan_rows(s, Entire<T, Index>{static_cast<const T*>(x.data), static_cast<const Index*>(x.indices),
-                                  {x.indptr, x.short_indptr}, s.D, s.one, chosen, v.count},
-              y, v, a);
+    const Weights a = weights_of(s, longest + 1, room);
+    scan(s, Entire<Index>{x.data, x.single, static_cast<const Index*>(x.indices), starts, s.D, s.one, chosen, v.count, room},
+         y, v, a);
 }
 
 inline void scan_csr(const Scanner& s, const Sparse& x, const index* chosen, const Targets& y, const Visits& v) {
-    using Short = std::int32_t;
-    (x.single ? (x.short_indices ? scan_entries<float, Short> : scan_entries<float, index>)
-              : (x.short_indices ? scan_entries<double, Short> : scan_entries<double, index>))(s, x, chosen, y, v);
+    (x.short_indices ? scan_entries<std::int32_t> : scan_entries<index>)(s, x, chosen, y, v);
 }
 
 }  // namespace adaline::ADALINE_ISA

@@ -11,8 +11,8 @@ namespace {
 
 using namespace nb::literals;
 
-using Shorts = nb::ndarray<std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Longs = nb::ndarray<index, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Shorts = Array<std::int32_t, nb::ndim<1>, nb::c_contig>;
+using Longs = Array<index, nb::ndim<1>, nb::c_contig>;
 
 SparseLines lines(const Buffer& data, const Shorts& indices, const Longs& starts, const Buffer& labels) {
     require(data.size() == indices.size(), "data and indices must have one length");

@@ -15,15 +15,15 @@ namespace {
 
 using namespace nb::literals;
 
-using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Hashes = nb::ndarray<const Word, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using HashesOut = nb::ndarray<Word, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Codes = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using CodesOut = nb::ndarray<std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Starts = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Bytes = Array<const std::uint8_t, nb::ndim<1>, nb::c_contig>;
+using Hashes = Array<const Word, nb::ndim<1>, nb::c_contig>;
+using HashesOut = Array<Word, nb::ndim<1>, nb::c_contig>;
+using Codes = Array<const std::int32_t, nb::ndim<1>, nb::c_contig>;
+using CodesOut = Array<std::int32_t, nb::ndim<1>, nb::c_contig>;
+using Starts = Array<const std::int64_t, nb::ndim<1>, nb::c_contig>;
 using Table = Hashes;
 using TableOut = HashesOut;
-using StartsOut = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using StartsOut = Array<std::int64_t, nb::ndim<1>, nb::c_contig>;
 
 // Texts; `whole` checks that each lies within the bytes.
 Texts texts_of(const Bytes& data, const Vector& offsets, bool whole = true) {
