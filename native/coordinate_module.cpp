@@ -76,15 +76,15 @@ class CoordinateScan {
             const double* const p = numbers.of(c.D);
             return p && finish(entries_of(p), t);
         }
-        PyObject* const names = reading.names();
-        if (!PyDict_CheckExact(names)) return false;
+        const nb::object names = reading.names();
+        if (!PyDict_CheckExact(names.ptr())) return false;
         Py_ssize_t place = 0;
         PyObject *key, *value;
         index n = 0;
         double number;
         bool ordered = true;
         for (; PyDict_Next(x.ptr(), &place, &key, &value); ++n) {
-            PyObject* const column = PyDict_GetItemWithError(names, key);
+            PyObject* const column = PyDict_GetItemWithError(names.ptr(), key);
             if (!column) PyErr_Clear();
             if (!column || !as_double(value, number)) return false;
             const index j = index(PyLong_AsLongLong(column));
@@ -150,19 +150,19 @@ class CoordinateScan {
         return one(entries_of(x.data()), t.data());
     }
 
-    void reads(nb::object names, nb::object targets) { reading.tell(std::move(names), std::move(targets)); }
+    void read_rows_by(nb::object names, nb::object targets) { reading.set(std::move(names), std::move(targets)); }
 
     // Whether one row was taken as it is: an array, or a dict whose keys `names`, a dict, has columns for.
     bool take(nb::handle x, nb::handle y) {
-        PyObject* const t = reading.target(y);
-        if (!t || !runs()) return false;
+        const nb::object t = reading.target(y);
+        if (!t.is_valid() || !runs()) return false;
         double target;
         if (c.T > 1) {
             const Numbers several(t);
             const double* const targets = several.of(c.T);
             return targets && take_row(x, targets);
         }
-        return as_double(t, target) && take_row(x, &target);
+        return as_double(t.ptr(), target) && take_row(x, &target);
     }
 
     const std::vector<double>& last() const { return outputs; }
@@ -182,7 +182,7 @@ void bind_coordinates(nb::module_& m) {
              optional("weight"), optional("chosen"), optional("order"), optional("rates"), optional("outputs"))
         .def("learn", &CoordinateScan::learn, array("x"), "t"_a)
         .def("learn", &CoordinateScan::learn_several, array("x"), array("t"))
-        .def("reads", &CoordinateScan::reads, "names"_a.none(), "targets"_a.none())
+        .def("read_rows_by", &CoordinateScan::read_rows_by, "names"_a.none(), "targets"_a.none())
         .def("take", &CoordinateScan::take, "x"_a.none(), "y"_a.none())
         .def("last", &CoordinateScan::last);
 }

@@ -55,27 +55,30 @@ inline bool same(PyObject* a, PyObject* b) {
     return PyUnicode_Compare(a, b) == 0;
 }
 
-// How a scan reads rows from Python: columns by their names, targets by labels. A scan takes none before it is told.
+// How a scan reads rows from Python: columns by their names, targets by labels. Without it, it takes none. What is
+// returned is owned: to compare keys may run code of the caller, which may set it anew.
 class Reading {
-    nb::object known, labels;  // labels: a dict, or None where a target is given as it is
-    bool told = false;
+    nb::object columns, labels;  // labels: a dict, or None where a target is given as it is
+    bool known = false;
 
   public:
-    void tell(nb::object names, nb::object targets) {
+    void set(nb::object names, nb::object targets) {
         require(targets.is_none() || PyDict_CheckExact(targets.ptr()), "targets must be a dict, or None");
-        known = std::move(names);
+        columns = std::move(names);
         labels = std::move(targets);
-        told = true;
+        known = true;
     }
 
-    PyObject* names() const { return known.ptr(); }
+    nb::object names() const { return columns; }
 
-    // The target, or targets, of y; null where there is none.
-    PyObject* target(nb::handle y) const {
-        if (!told || labels.is_none()) return told ? y.ptr() : nullptr;
-        PyObject* const found = PyDict_GetItemWithError(labels.ptr(), y.ptr());
+    // The target, or targets, of y; not valid where there is none.
+    nb::object target(nb::handle y) const {
+        if (!known) return {};
+        const nb::object in = labels;
+        if (in.is_none()) return nb::borrow(y);
+        PyObject* const found = PyDict_GetItemWithError(in.ptr(), y.ptr());
         if (!found) PyErr_Clear();
-        return found;
+        return nb::borrow(found);
     }
 };
 

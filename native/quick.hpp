@@ -98,23 +98,23 @@ struct Few {
     ADALINE_INLINE Few(const Rows& rows, double* w) : rows(rows), w(w), w0(w[rows.D]), row{} {}
 
     ADALINE_INLINE Met meet(index i, index) {
-        const Rows::Place place = rows.find(i);
-        row.n = place.n;
-        if (place.n > 16) [[unlikely]] {
+        const Rows::Span span = rows.find(i);
+        row.n = span.n;
+        if (span.n > 16) [[unlikely]] {
             w[rows.D] = w0;
-            row = rows.row(place);
+            row = rows.row(span);
             return row.meet(w);
         }
-        const unsigned all = (1u << place.n) - 1;
+        const unsigned all = (1u << span.n) - 1;
         const __m256i columns = _mm256_set1_epi32(int(rows.D));
         vec z{}, s{};
         bool within = true;
 #pragma GCC unroll 2
         for (int k = 0; k < 2; ++k) {
             there[k] = __mmask8(all >> 8 * k);
-            j[k] = _mm256_maskz_loadu_epi32(there[k], rows.indices + place.begin + 8 * k);
-            v[k] = rows.single ? some(rows.numbers<float>(place) + 8 * k, there[k])
-                               : some(rows.numbers<double>(place) + 8 * k, there[k]);
+            j[k] = _mm256_maskz_loadu_epi32(there[k], rows.indices + span.begin + 8 * k);
+            v[k] = rows.single ? some(rows.numbers<float>(span) + 8 * k, there[k])
+                               : some(rows.numbers<double>(span) + 8 * k, there[k]);
             const __mmask8 good = _mm256_mask_cmplt_epu32_mask(there[k], j[k], columns);
             within &= good == there[k];
             old[k] = _mm512_mask_i32gather_pd(vec{}, good, j[k], w, 8);

@@ -17,7 +17,7 @@ inline double Recursion::turn(double* S) const {
     const index n = this->n, pitch = this->pitch;
     const double* const x = this->x;
     double* const f = this->f;
-    index *const place = this->place, *end = place;
+    index *const nonzero = this->nonzero, *end = nonzero;
     const bool listed = pitch > 8 * lanes;
     for (index i = 0; listed && i < n; ++i) {
         *end = i;
@@ -32,7 +32,7 @@ inline double Recursion::turn(double* S) const {
             for (int v = 0; v < V; ++v) sum[v] = multiply_add(xi, load(S + i * pitch + j + v * lanes), sum[v]);
         };
         if (listed)
-            for (const index* i = place; i < end; ++i) add(*i);
+            for (const index* i = nonzero; i < end; ++i) add(*i);
         else
             for (index i = 0; i < n; ++i)
                 if (x[i] != 0) add(i);

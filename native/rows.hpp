@@ -3,9 +3,10 @@
 //   meet:    z = w.x and x.x in one walk          add:  w = decay w + g x,  lag += m (w - old w)
 //
 // The ones column is last: weights are w_1 .. w_D, w_0, padded with zeros to whole vectors.
-// Rows are not padded; `one` is added to the vector with their end. Rows whose numbers are not
-// contiguous are packed first, a few at a time, so that every layout gives the same bits. Rows of
-// floats are copied as they are visited: loops of their own would double the compiler's work.
+// Rows of the caller are not padded; `one` is added to the vector with their end. Rows whose numbers
+// are not contiguous are packed first, a few at a time, so that every layout gives the same bits. The
+// general loop copies each dense row, and floats as doubles, into room for whole vectors: loops of
+// their own would double the compiler's work.
 #pragma once
 
 #include <type_traits>
@@ -327,11 +328,11 @@ struct Entire {
 
     static constexpr index ahead = 8;
 
-    struct Place {
+    struct Span {
         index begin, n;
     };
 
-    ADALINE_INLINE Place find(index i) const {
+    ADALINE_INLINE Span find(index i) const {
         const index row = chosen ? chosen[i] : i, begin = starts[row];
         if (chosen && i + 2 * ahead < count) {
             const index size = single ? sizeof(float) : sizeof(double);
@@ -345,11 +346,11 @@ struct Entire {
     }
 
     template <class T>
-    ADALINE_INLINE const T* numbers(Place p) const {
+    ADALINE_INLINE const T* numbers(Span p) const {
         return static_cast<const T*>(data) + p.begin;
     }
 
-    ADALINE_INLINE Row row(Place p) const {
+    ADALINE_INLINE Row row(Span p) const {
         if (single) copy_row(room, numbers<float>(p), p.n, 0);
         return {single ? room : numbers<double>(p), indices + p.begin, p.n, D, one};
     }

@@ -98,7 +98,7 @@ struct Logistic : Plain {
 // What the recursive rules carry besides: a square root S of P, and room for one row.
 struct Recursion {
     double *x, *f, *Sf;  // padded
-    index* place;
+    index* nonzero;  // room for the places of the numbers of a row that are not zero
     double* S;
     index n, pitch, period;
     Tally* tally;

@@ -119,26 +119,30 @@ class BoundScan {
         return one(x.data(), t.data());
     }
 
-    void reads(nb::object names, nb::object targets) { reading.tell(std::move(names), std::move(targets)); }
+    void read_rows_by(nb::object names, nb::object targets) { reading.set(std::move(names), std::move(targets)); }
 
     // Whether one row was taken as it is: an array, or a dict by the names of columns, all of it finite, with a target
-    // or label. If not, nothing was done.
+    // or label. If not, nothing was done, or the row has ended the scan.
     bool take(nb::handle x, nb::handle y) {
-        PyObject* const t = reading.target(y);
-        if (!t || s.schedule == Schedule::given || !runs()) return false;
+        const nb::object t = reading.target(y);
+        return t.is_valid() && take_target(x, t);
+    }
+
+    bool take_target(nb::handle x, nb::handle t) {
+        if (s.schedule == Schedule::given || !runs()) return false;
         double target;
         if (s.T > 1) {
             const Numbers several(t);
             const double* const targets = several.of(s.T);
             return targets && take_row(x, targets);
         }
-        return as_double(t, target) && take_row(x, &target);
+        return as_double(t.ptr(), target) && take_row(x, &target);
     }
 
     bool take_row(nb::handle x, const double* t) {
-        PyObject* const names = reading.names();
-        if (PyDict_CheckExact(x.ptr()) && PyTuple_CheckExact(names))
-            return PyTuple_GET_SIZE(names) == s.D && in_order(x, names, row) && finish(row.data(), t);
+        const nb::object names = reading.names();
+        if (PyDict_CheckExact(x.ptr()) && PyTuple_CheckExact(names.ptr()))
+            return PyTuple_GET_SIZE(names.ptr()) == s.D && in_order(x, names, row) && finish(row.data(), t);
         const Numbers numbers(x);
         const double* const p = numbers.of(s.D);
         return p && finish(p, t);
@@ -167,8 +171,8 @@ class BoundScan {
         require(index(best.size()) == s.K * width && index(record.size()) == s.K && index(streak.size()) == s.K &&
                     s.T == s.K,
                 "the pocket must have the shape of the weights");
-        if (!take(x, y)) return false;
-        PyObject* const t = reading.target(y);
+        const nb::object t = reading.target(y);
+        if (!t.is_valid() || !take_target(x, t)) return false;
         const auto keep = [&](const double* y) {
             for (index k = 0; k < s.K; ++k) {
                 double& run = streak.data()[k];
@@ -181,7 +185,7 @@ class BoundScan {
         double target = 0;
         if (s.T > 1)
             keep(Numbers(t).of(s.T));
-        else if (as_double(t, target))
+        else if (as_double(t.ptr(), target))
             keep(&target);
         return true;
     }
@@ -206,7 +210,7 @@ void bind_scans(nb::module_& m) {
              optional("weight"), optional("chosen"), optional("order"), optional("rates"), optional("outputs"))
         .def("learn", &BoundScan::learn, array("x"), "t"_a)
         .def("learn", &BoundScan::learn_several, array("x"), array("t"))
-        .def("reads", &BoundScan::reads, "names"_a.none(), "targets"_a.none())
+        .def("read_rows_by", &BoundScan::read_rows_by, "names"_a.none(), "targets"_a.none())
         .def("take", &BoundScan::take, "x"_a.none(), "y"_a.none())
         .def("take_into", &BoundScan::take_into, "x"_a.none(), "y"_a.none(), array("best"), array("record"),
              array("streak"))

@@ -364,6 +364,9 @@ def test_a_huge_paste_is_answered_at_once(visitor: Visitor) -> None:
         page.keyboard.press("Control+v")
         page.locator("#csv-columns [role=alert]", has_text=told).wait_for(timeout=10_000)
         assert page.locator("#csv-take").all_inner_texts() == rows
+    page.locator("#csv").press_sequentially("a,b\n1,2\n3,4\n")  # in the place of the beginning that is shown
+    assert page.locator("#csv").input_value() == "a,b\n1,2\n3,4\n"
+    assert page.locator("#csv-columns [role=alert]").count() == 0
     page.locator(BOARD).focus()
     page.keyboard.press("Enter")
     visitor.rest()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from scipy import sparse
 from adaline.block import Block, Shape
 from adaline.kernels import native
 from adaline.scans import SCANS, CoordinateRule, Scan, State, base
+from adaline.scans.lms import VARIANTS
 from adaline.sources import ArraySource, SparseSource
 from tests.layouts import lay
 from tests.scans.examples import DENSE, EXAMPLES, SPARSE, Example
@@ -253,21 +254,32 @@ def test_the_reference_runs_where_there_is_no_native_core(example: Example, monk
 
 
 @with_native
-@pytest.mark.parametrize("rule", ["LMS", "Perceptron"])
-@pytest.mark.parametrize("columns", [3, 10, 60])
+@pytest.mark.parametrize(
+    ("rule", "options"),
+    [
+        *(("LMS", {"variant": variant}) for variant in VARIANTS),
+        ("Perceptron", {}),
+        ("Sigmoid", {"activation": "tanh"}),
+        ("Sigmoid", {"activation": "logistic"}),
+    ],
+)
 @pytest.mark.parametrize("kind", ["dense", "csr"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_quick_loop_gives_the_bits_of_the_general_one(rule: str, columns: int, kind: str, dtype: Any) -> None:
-    rng = np.random.default_rng(columns)
-    x: Any = rng.standard_normal((1000, columns)) * (rng.random((1000, columns)) < rng.random((1000, 1)))
-    t = np.where(rng.random((1000, 1)) < 0.5, 1.0, -1.0)
-    x = (sparse.csr_array(x) if kind == "csr" else x).astype(dtype)
-    for order in (None, rng.permutation(1000)):
-        quick, general = (SCANS[rule].start(Shape(columns, 1), rate=0.01) for _ in range(2))
-        quick.run(Block(x, t), order)
-        general.run(Block(x, t), order, np.empty((1000, 1)))  # outputs are asked for: the general loop
-        np.testing.assert_array_equal(quick.theta, general.theta)
-        np.testing.assert_array_equal(quick.numbers, general.numbers)
+def test_the_quick_loops_give_the_bits_of_the_general_one(rule: str, options: dict[str, Any], kind: str) -> None:
+    for columns, dtype in product((3, 8, 31, 32, 60), (np.float32, np.float64)):
+        rng = np.random.default_rng(columns)
+        x: Any = rng.standard_normal((600, columns)) * (rng.random((600, columns)) < rng.random((600, 1)))
+        t = np.where(rng.random((600, 1)) < 0.5, 1.0, -1.0)
+        x = (sparse.csr_array(x) if kind == "csr" else x).astype(dtype)
+        for order in (None, rng.permutation(600)):
+            quick, general, known = (SCANS[rule].start(Shape(columns, 1), rate=0.01, **options) for _ in range(3))
+            seen, outputs = np.empty((2, 600, 1))
+            quick.run(Block(x, t), order)
+            known.run(Block(x, t), order, seen)
+            general.run(Block(x, t, np.ones(600)), order, outputs)  # rows with weights: the general loop
+            for scan in (quick, known):
+                np.testing.assert_array_equal(scan.theta, general.theta)
+                np.testing.assert_array_equal(scan.numbers, general.numbers)
+            np.testing.assert_array_equal(seen, outputs)
 
 
 @pytest.mark.parametrize("example", [e for e in EXAMPLES if e.kind is CoordinateRule], ids=str)

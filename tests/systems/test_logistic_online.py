@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import warnings
 from pathlib import Path
@@ -71,6 +72,15 @@ def test_rows_at_once_in_parts_sparse_one_by_one_and_as_dicts_give_the_same_bits
     again = load(tmp_path / "dicts").learn_one({"new": 1.0}, 1)
     assert again.feature_names_in_.tolist() == [*dicts.feature_names_in_, "new"]
     assert again.predict_proba(np.zeros((1, 7))).sum() == pytest.approx(1.0)
+
+
+def test_a_copy_has_columns_of_its_own() -> None:
+    model = online().learn_one({"a": 1.0}, True)
+    other = copy.copy(model)
+    model.learn_one({"b": 1.0}, False)
+    other.learn_one({"c": 1.0}, False)
+    assert (model.feature_names_in_.tolist(), other.feature_names_in_.tolist()) == (["a", "b"], ["a", "c"])
+    assert model.coef_.shape == other.coef_.shape == (1, 2)
 
 
 def test_it_learns_and_an_exact_fit_can_start_from_it() -> None:

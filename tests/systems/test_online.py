@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ import adaline
 from adaline import LMS, AdalineWarning, LeastSquaresClassifier, LinearRegression, Status, open_table
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter, InvalidType, UnknownLabel
+from adaline.kernels import native
 from adaline.storage import save
 from adaline.systems import SYSTEMS, OnlineSystem
 
@@ -80,6 +83,44 @@ def test_chunks_and_single_rows_give_the_bits_of_one_go(make: Any, classes: int)
     assert (
         np.asarray(one).tolist() == pytest.approx(rows.predict(X[:9]).tolist()) or one == rows.predict(X[:9]).tolist()
     )
+
+
+@pytest.mark.skipif(native is None, reason="the native core is not built")
+@pytest.mark.parametrize("make", SCANS)
+@pytest.mark.parametrize("as_row", [np.asarray, lambda x: dict(zip("abcd", x, strict=True))], ids=["array", "dict"])
+def test_rows_after_the_first_are_taken_by_one_native_call(make: Any, as_row: Any) -> None:
+    X, y = data(make)
+    model = make()
+    changes: list[Callable[[], Any]] = [
+        lambda: model.learn_one(as_row(X[0]), y[0], **told(model, y)),
+        lambda: pickle.loads(pickle.dumps(model)),
+        lambda: model.partial_fit(pd.DataFrame(X, columns=list("abcd")), y),
+        lambda: model.fit(pd.DataFrame(X, columns=list("abcd")), y),
+    ]
+    for change in changes:
+        model = change()
+        model.learn_one(as_row(X[1]), y[1])
+        steps = model._scan.steps
+        assert model._scan._native.take(as_row(X[2]), y[2])
+        assert model._scan.steps == steps + 1
+
+
+def test_a_label_that_is_equal_once_is_looked_up_once() -> None:
+    class Fickle:
+        def __init__(self) -> None:
+            self.asked = 0
+
+        def __hash__(self) -> int:
+            return hash("yes")
+
+        def __eq__(self, other: object) -> bool:
+            self.asked += 1
+            return self.asked == 1
+
+    for make in (adaline.Pocket, adaline.Perceptron):
+        model = make().learn_one([1.0, 2.0], "yes", classes=["no", "yes"]).learn_one([2.0, 1.0], "no")
+        model.learn_one(np.array([1.0, 3.0]), Fickle())
+        assert model.rows_seen_ == 3
 
 
 def test_a_fit_to_other_columns_forgets_the_names_of_the_rows_before() -> None:

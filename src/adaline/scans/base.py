@@ -185,16 +185,16 @@ class Scan(ABC):
         """Whether no other thread can come between what `learn` changes."""
         return self._core() is not None and not self.schedule.given
 
-    def reads(self, names: Any, targets: dict[Any, Any] | None = None) -> None:
-        """Let the native scan take single rows as they come: its `take` says whether it did; if not, nothing changed.
+    def read_rows_by(self, names: Any, targets: dict[Any, Any] | None = None) -> None:
+        """Let the native scan take single rows as they come; its `take` returns whether it has taken one and goes on.
 
         It does where x is a contiguous float64 array (D,), or a dict from the columns `names` to plain numbers, y a
         number or an array of K, or a label that `targets` has these for, all of them finite, and where the step does
-        not end the scan. A copy of a scan has to be told again.
+        not end the scan; else, unless it has ended, nothing has changed. A copy of a scan knows no names and targets.
         """
         core = self._core()
         if core is not None:
-            core.reads(names, targets)
+            core.read_rows_by(names, targets)
 
     @property
     def last(self) -> list[float]:

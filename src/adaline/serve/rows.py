@@ -657,10 +657,9 @@ def _refuse_expansion(table: Any, known: Sequence[RowColumn]) -> None:
     Values are numbers, times or texts, or a dictionary of these: none that lie within others, views, or runs.
     """
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     own = [column for column in known if table.schema.names.count(column.name) == 1]
-    coded = set()
+    size = 8 * table.num_rows * len(known)
     for column in own:
         kind = table.schema.field(column.name).type
         plain = kind.value_type if pa.types.is_dictionary(kind) else kind
@@ -668,19 +667,24 @@ def _refuse_expansion(table: Any, known: Sequence[RowColumn]) -> None:
         if not (texts or any(one(plain) for one in (pa.types.is_primitive, pa.types.is_decimal, pa.types.is_null))):
             raise BadRows(f"column {column.name!r} holds {kind!s:.{SHOWN}}, not {column.kind}", column=column.name)
         if texts and plain is not kind:
-            coded.add(column.name)
-    size = 8 * table.num_rows * len(known)
-    most = EXPANDED + 8 * sum(table.column(column.name).nbytes for column in own)
-    for column in own:
-        given = table.column(column.name)
-        for part in (given.chunks if hasattr(given, "chunks") else [given]) if column.name in coded else []:
-            try:
-                lengths = pc.binary_length(part.dictionary).take(part.indices)
-            except pa.ArrowException:
-                raise BadRows(f"column {column.name!r} is damaged", column=column.name) from None
-            size += pc.sum(lengths.cast(pa.int64())).as_py() or 0
-        if size > most:
-            raise BadRows("the rows would take much more memory than was sent: send fewer at once", column=column.name)
+            size += _length_of_texts(table.column(column.name), column.name)
+    if size > EXPANDED + 8 * sum(table.column(column.name).nbytes for column in own):
+        raise BadRows("the rows would take much more memory than was sent: send fewer at once")
+
+
+def _length_of_texts(given: Any, name: str) -> int:
+    """Return how many bytes the texts of a column with a dictionary take, each as often as it occurs."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    size = 0
+    for part in given.chunks if hasattr(given, "chunks") else [given]:
+        try:
+            lengths = pc.binary_length(part.dictionary).take(part.indices)
+        except pa.ArrowException:
+            raise BadRows(f"column {name!r} is damaged", column=name) from None
+        size += pc.sum(lengths.cast(pa.int64())).as_py() or 0
+    return size
 
 
 def _checked_numbers(numbers: Array, column: RowColumn) -> Any:

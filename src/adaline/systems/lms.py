@@ -135,9 +135,9 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     def learn_one(self, x: Any, y: Any) -> Self:
         """Learn from one row: an array (D,), or a dict by column names; y a number, or an array of K."""
         try:
-            if self._scan._native.take(x, y):  # at once, where `_learn_row` has told the scan how to read rows
+            if self._scan._native.take(x, y):  # at once, from the second row on
                 return self
-        except AttributeError:  # there is no scan, or it has not taken a row
+        except AttributeError:  # there is no scan, or no native one yet
             pass
         with lock_of(self):
             if "_scan" not in self.__dict__:

@@ -244,9 +244,9 @@ class LogisticRegression(NearFits, LinearClassifier):
         (['user=a', 'user=b', 'ad=c'], True)
         """
         try:
-            if self.class_weight is None and self._scan._native.take(x, y):  # at once, where `with_row` has told how
+            if self.class_weight is None and self._scan._native.take(x, y):  # at once, from the second row on
                 return self
-        except AttributeError:  # there is no scan, or it has not taken a row
+        except AttributeError:  # there is no scan, or no native one yet
             pass
         with lock_of(self):
             if "_scan" not in self.__dict__:
@@ -408,7 +408,8 @@ class LogisticRegression(NearFits, LinearClassifier):
             return super().__getstate__()
         with lock_of(self):  # single rows change the scan in place
             state = super().__getstate__()
-            return {**state, **({"_scan": state["_scan"].copy()} if "_scan" in state else {})}
+            own = {name: state[name].copy() for name in ("_scan", "_names") if state.get(name) is not None}
+            return {**state, **own}
 
     @by_blocks
     def decision_function(self, X: Any) -> Array:

@@ -120,7 +120,7 @@ class Pocket(OnlineClassifier):
                 scan = scan.copy()  # other threads may read it while it runs
                 best, _ = stream_pocket(ArraySource(row[None, :], t, weight), scan, self._best())
                 self._scan, self._result = scan, replace(self._result, pocket=best)
-                self._tell(scan)
+                self._let_scan_read_rows(scan)
         return self
 
     def _best(self) -> BestWeights:

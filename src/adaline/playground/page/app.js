@@ -15,7 +15,8 @@ const MOST_SHARED = 3000; // points that fit into an address
 const MOST_UNDONE = 100;
 const LONGEST_NAME = 60; // letters of a class or an axis
 const LONGEST_TABLE = 5e6; // bytes of a table that is pasted, dropped or chosen
-const LONGEST_SHOWN = 2e4; // letters of a table that its field shows: with many lines a field takes minutes
+const LONGEST_FIELD = 2e4; // letters of a table that its field takes: with many lines a field takes minutes
+const BEGINNING = 2000; // letters of a longer one that it shows
 const short = (name) => String(name).slice(0, LONGEST_NAME);
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -94,10 +95,15 @@ class App {
     $("csv").addEventListener("input", () => this.readCsv($("csv").value));
     $("csv").addEventListener("paste", (event) => {
       const text = event.clipboardData.getData("text");
-      if (text.length <= LONGEST_SHOWN) return;
+      if (text.length <= LONGEST_FIELD) return;
       event.preventDefault();
-      $("csv").value = `${text.slice(0, LONGEST_SHOWN / 10)} …`;
+      $("csv").value = `${text.slice(0, BEGINNING)} …`;
+      this.abridged = true;
       this.readCsv(text);
+    });
+    $("csv").addEventListener("beforeinput", () => {
+      if (this.abridged) $("csv").value = ""; // what is shown then is what is read
+      this.abridged = false;
     });
     $("csv-file").addEventListener("change", () => this.readFile($("csv-file").files[0]));
     document.addEventListener("dragover", (event) => event.preventDefault());
@@ -366,13 +372,16 @@ class App {
     this.stale = true;
     if (this.pending) return;
     this.pending = true;
-    for (;;) {
-      await new Promise(requestAnimationFrame);
-      if (!this.stale) break; // hands rest, and all of it is fitted
-      this.stale = false;
-      await this.refit(Infinity, this.state.instrument?.name !== "surface");
+    try {
+      for (;;) {
+        await new Promise(requestAnimationFrame);
+        if (!this.stale) break; // hands rest, and all of it is fitted
+        this.stale = false;
+        await this.refit(Infinity, this.state.instrument?.name !== "surface");
+      }
+    } finally {
+      this.pending = false;
     }
-    this.pending = false;
   }
 
   buttons() {
@@ -586,7 +595,6 @@ class App {
       if (fitted.curve.fresh) lines.push({ name: `${t("line fresh")}${both}`, x: this.places(fitted), y: fitted.curve.fresh });
     });
     box.hidden = !lines.length || this.alone.has(this.state.instrument?.name);
-    this.curveLines = lines;
     const first = this.slots.find((one) => one.fitted?.positions.length > 1)?.fitted;
     if (!first || !lines.length) { this.markCurve = null; return; }
     const x = this.places(first), labels = { title: t("error-curve", { what: t(`number ${first.curve.what}`) }), x: t(`unit ${this.curveUnit}`) };
@@ -811,7 +819,7 @@ class App {
   readCsv(text) {
     const box = $("csv-columns"), tell = (key) => box.append(el("p", { class: "bad", role: "alert" }, t(key)));
     box.replaceChildren();
-    if (text === null || text.length > LONGEST_TABLE) return tell("file-too-long");
+    if (text === null || new Blob([text]).size > LONGEST_TABLE) return tell("file-too-long");
     if (!text.trim()) return;
     const table = parse(text);
     if (!table) return tell("no-table");

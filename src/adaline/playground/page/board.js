@@ -306,8 +306,8 @@ export class Board {
     const inks = classes.map((one) => packed(one, 255));
     points.forEach(([x, y, k], i) => {
       const ink = inks[task === "classes" ? k : (labels?.[i] ?? 0) % COLOURS], left = Math.round(px(x)) - 2, top = Math.round(py(y)) - 2;
-      if (left < 0 || left > W - 5) return;
-      for (let row = Math.max(0, top); row < Math.min(H, top + 5); row++) out.fill(ink, row * W + left, row * W + left + 5);
+      const from = Math.max(0, left), to = Math.min(W, left + 5);
+      for (let row = Math.max(0, top); from < to && row < Math.min(H, top + 5); row++) out.fill(ink, row * W + from, row * W + to);
     });
     this.dots.putImageData(image, 0, 0);
   }

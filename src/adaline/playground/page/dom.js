@@ -53,16 +53,16 @@ export class Layer {
   put(tag, attributes, text = "") {
     let node = this.nodes[this.count];
     if (node?.tag !== tag) {
-      const made = { tag, element: svg(tag), told: {}, text: "" };
+      const made = { tag, element: svg(tag), shown: {}, text: "" };
       if (node) node.element.replaceWith(made.element);
       else this.group.append(made.element);
       this.nodes[this.count] = node = made;
     }
-    const { element, told } = node;
-    for (const name in told) if (!(name in attributes)) element.removeAttribute(name);
-    for (const name in attributes) if (told[name] !== attributes[name]) element.setAttribute(name, attributes[name]);
+    const { element, shown } = node;
+    for (const name in shown) if (!(name in attributes)) element.removeAttribute(name);
+    for (const name in attributes) if (shown[name] !== attributes[name]) element.setAttribute(name, attributes[name]);
     if (node.text !== text) element.textContent = node.text = text;
-    node.told = attributes;
+    node.shown = attributes;
     this.count++;
   }
 

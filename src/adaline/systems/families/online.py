@@ -348,14 +348,14 @@ class OnlineSystem(BaseEstimator):
             scan = scan.copy()
         scan.learn(row, t)
         self._scan = scan
-        self._tell(scan)
+        self._let_scan_read_rows(scan)
         if scan.numbers[STATUS] != RUNNING:
             warn(f"{type(self).__name__} has diverged and learns no more: {Status.DIVERGED.advice}", ConvergenceWarning)
 
-    def _tell(self, scan: Scan) -> None:
-        """Tell the scan how to read single rows by itself, where it works in the columns as they are given."""
+    def _let_scan_read_rows(self, scan: Scan) -> None:
+        """Let the scan take single rows by itself, where it works in the columns as they are given."""
         if self._takes_rows_as_given():
-            scan.reads(self._names, self.__dict__.get("_targets"))
+            scan.read_rows_by(self._names, self.__dict__.get("_targets"))
 
     def _still_outputs(self, x: Any) -> tuple[dict[str, Any], Array]:
         """Return the attributes of the model and its outputs of one row, (K,), of one state: not of two fits."""

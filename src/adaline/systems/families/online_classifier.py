@@ -87,9 +87,9 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         A new model must know its classes: from `classes`, or because the label is True or False.
         """
         try:
-            if self.class_weight is None and self._scan._native.take(x, y):  # at once, where `_learn_row` has told how
+            if self.class_weight is None and self._scan._native.take(x, y):  # at once, from the second row on
                 return self
-        except AttributeError:  # there is no scan, or it has not taken a row
+        except AttributeError:  # there is no scan, or no native one yet
             pass
         with lock_of(self):
             if "_scan" not in self.__dict__:

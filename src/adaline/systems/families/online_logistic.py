@@ -95,7 +95,7 @@ class OnlineLogistic:
         row = csr_array((values, at, [0, len(at)]), shape=(1, new.scan.features))
         new.scan.run(Block(row, target, weight))
         if basis is None:
-            new.scan.reads(self.names, self.targets)
+            new.scan.read_rows_by(self.names, self.targets)
         return new
 
     def _with_names(self, x: Mapping[Any, Any], names: dict[str, int]) -> OnlineLogistic:
@@ -107,8 +107,9 @@ class OnlineLogistic:
         _finite(np.array([number_in(name, value) for name, value in x.items()]))
         if not more:
             return self
+        grown = self.scan.grown(len(names) + len(more))
         names.update({name: len(names) + k for k, name in enumerate(more)})
-        return replace(self, fitted=FittedScan(self.scan.grown(len(names)), self.fitted.result))
+        return replace(self, fitted=FittedScan(grown, self.fitted.result))
 
     def entries(self, x: Any, coding: Any, basis: Basis | None) -> tuple[NDArray[np.int64], Array]:
         """Return columns, in their order, and numbers of one row, an array or a dict; refuse what is not finite.
