@@ -373,6 +373,22 @@ def test_a_huge_paste_is_answered_at_once(visitor: Visitor) -> None:
     assert page.evaluate("playground.state.points.length") == 41
 
 
+def test_a_crowd_is_drawn_up_to_the_edges(visitor: Visitor) -> None:
+    page = visitor.open()
+    for x in (-4, 4):
+        drawn = page.evaluate(
+            """x => {
+                const board = playground.boards[0];
+                playground.state.points = Array.from({ length: 2000 }, () => [x, 0, 0]);
+                board.crowded();
+                const { width, height } = board.dots.canvas;
+                return board.dots.getImageData(x < 0 ? 0 : width - 5, 0, 5, height).data.some((one) => one > 0);
+            }""",
+            x,
+        )
+        assert drawn, x
+
+
 def test_a_field_that_is_changed_stays_where_it_is(visitor: Visitor) -> None:
     """Forms are drawn anew after a change: the field keeps the focus, and what was opened stays open."""
     page = visitor.open()
