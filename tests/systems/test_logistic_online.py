@@ -74,6 +74,16 @@ def test_rows_at_once_in_parts_sparse_one_by_one_and_as_dicts_give_the_same_bits
     assert again.predict_proba(np.zeros((1, 7))).sum() == pytest.approx(1.0)
 
 
+def test_single_rows_follow_set_params_and_series_have_names() -> None:
+    model = online().learn_one(pd.Series({"a": 1.0, "b": 2.0}), True).learn_one({"b": 1.0}, False)
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    row = {"a": 3.0, "b": 1.0}
+    assert model.predict_one(pd.Series({"b": 1.0, "a": 3.0})) == model.predict_one(row)
+    for wrong, words in (({"l1": 50.0}, "l1 changed since LogisticRegression began"), ({"l1": -5.0}, "l1 must be")):
+        with pytest.raises(InvalidParameter, match=words):
+            copy.copy(model).set_params(**wrong).learn_one(row, True)
+
+
 def test_a_copy_has_columns_of_its_own() -> None:
     model = online().learn_one({"a": 1.0}, True)
     other = copy.copy(model)

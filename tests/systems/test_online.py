@@ -249,13 +249,48 @@ def test_a_new_rate_holds_from_the_next_rows_on_and_what_else_changed_is_refused
         make().partial_fit(X[:50], y[:50], **told(system(), y)).set_params(rate=2.0**-9).partial_fit(X[50:], y[50:])
     )
     given = make(lambda step: 1.0 if step <= 50 else 2.0**-3).partial_fit(X, y)
-    np.testing.assert_array_equal(theta(changed), theta(given))
+    single = make()
+    for i, (x, t) in enumerate(zip(X, y, strict=True)):
+        if i == 50:
+            single.set_params(rate=2.0**-9)
+        single.learn_one(x, t, **told(single, y))
+    for model in (changed, single):
+        np.testing.assert_array_equal(theta(model), theta(given))
     settings = {"fit_intercept": False, "rate": "auto", "activation": "logistic"}
     for name in settings.keys() & system().get_params().keys():
         if name == "rate" and system().rate != "auto":
             continue
         with pytest.raises(InvalidParameter, match=f"{name} changed since {system.__name__} began.*fit anew"):
             make().partial_fit(X, y).set_params(**{name: settings[name]}).partial_fit(X, y)
+        model = make().partial_fit(X, y).learn_one(X[0], y[0])
+        with pytest.raises(InvalidParameter, match=f"{name} changed since {system.__name__} began.*fit anew"):
+            model.set_params(**{name: settings[name]}).learn_one(X[1], y[1])
+        with pytest.raises(InvalidParameter, match="rate must be"):
+            make().partial_fit(X, y).set_params(rate=-1.0).learn_one(X[1], y[1])
+
+
+@pytest.mark.parametrize("make", SCANS)
+def test_a_series_is_a_row_by_its_names(make: Any) -> None:
+    X, y = data(make)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    dicts, series = make(), make()
+    for i, t in enumerate(y):
+        dicts.learn_one(frame.iloc[i].to_dict(), t, **told(dicts, y))
+        series.learn_one(frame.iloc[i][list("abcd" if i == 0 else "dcba")], t, **told(series, y))
+    np.testing.assert_array_equal(theta(series), theta(dicts))
+    assert series.feature_names_in_.tolist() == list("abcd")
+    assert series.predict_one(frame.iloc[3][list("bacd")]) == series.predict_one(X[3])
+    with pytest.raises(InvalidData, match="no column 'd'"):
+        series.predict_one(frame.iloc[3][list("abc")])
+    plain = make().partial_fit(X, y)
+    assert plain.predict_one(frame.iloc[3]) == plain.predict_one(X[3])  # there are no names to go by
+
+
+@pytest.mark.parametrize("system", ONLINE.values(), ids=list(ONLINE))
+def test_what_a_new_model_cannot_show_is_told(system: type[Any]) -> None:
+    for name in ("coef_", "certificate_", "history_", "n_iter_", "rows_seen_"):
+        with pytest.raises(NotFittedError):
+            getattr(system(), name)
 
 
 @pytest.mark.parametrize("make", EVERY)

@@ -494,7 +494,12 @@ def systems(
         list_systems(lectures, json)
 
 
-@command("Watch the systems learn, in the browser.", "adaline play", "adaline play penguins --target species")
+@command(
+    "Watch the systems learn, in the browser.",
+    "adaline play",
+    "adaline play penguins --target species",
+    unharmed="the playground is closed",
+)
 def play(
     data: Annotated[
         str | None,

@@ -185,6 +185,15 @@ class Scan(ABC):
         """Whether no other thread can come between what `learn` changes."""
         return self._core() is not None and not self.schedule.given
 
+    def doubt_settings(self) -> None:
+        """Take no row as it comes, until `follow` has been asked: the settings may be others now."""
+        self._native = None
+
+    @property
+    def settings_may_differ(self) -> bool:
+        """Whether the scan has not taken a row since it was made, copied or its settings were in doubt."""
+        return self._native is None
+
     def read_rows_by(self, names: Any, targets: dict[Any, Any] | None = None) -> None:
         """Let the native scan take single rows as they come; its `take` returns whether it has taken one and goes on.
 

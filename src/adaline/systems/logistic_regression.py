@@ -82,7 +82,14 @@ from adaline.systems.families.folds import FoldFits
 from adaline.systems.families.named import named_system
 from adaline.systems.families.near import NearFits, without_fold
 from adaline.systems.families.online import FittedScan
-from adaline.systems.families.online_logistic import SHOWN, SOLVER, OnlineLogistic, check_online, learn_rows
+from adaline.systems.families.online_logistic import (
+    SHOWN,
+    SOLVER,
+    OnlineLogistic,
+    check_online,
+    follow_settings,
+    learn_rows,
+)
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs, split_theta, theta_of
 
@@ -253,9 +260,19 @@ class LogisticRegression(NearFits, LinearClassifier):
                 self._begin_online(x, y, classes)
                 return self
             before = self._online()
+            if before.scan.settings_may_differ:
+                check_parameters(self)
+                follow_settings(before.scan, self, before.classes)
             online = before.with_row(x, y, *self._reading(), self.class_weight)
             if online is not before:
                 self._take_online(online)
+        return self
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, also those of parameters, as `name__inner`; online they hold from the next row on."""
+        super().set_params(**params)
+        if "_scan" in self.__dict__:
+            self._scan.doubt_settings()
         return self
 
     @available_if(_is_online)

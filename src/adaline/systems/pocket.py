@@ -117,6 +117,7 @@ class Pocket(OnlineClassifier):
                 core is not None and best.errors is None and self.class_weight is None and core.take_into(x, y, *pocket)
             ):
                 row, t, weight = self._weighted_row(x, y)
+                self._follow_settings(scan)
                 scan = scan.copy()  # other threads may read it while it runs
                 best, _ = stream_pocket(ArraySource(row[None, :], t, weight), scan, self._best())
                 self._scan, self._result = scan, replace(self._result, pocket=best)

@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import Annotated, Any, ClassVar, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
@@ -268,21 +268,24 @@ class OnlineSystem(BaseEstimator):
     @property
     def history_(self) -> list[float]:
         """The error of each epoch."""
+        check_is_fitted(self, "_scan")
         return self._result.history
 
     @property
     def n_iter_(self) -> int:
         """Number of epochs."""
-        return len(self._result.history)
+        return len(self.history_)
 
     @property
     def certificate_(self) -> Certificate:
         """How the last fit ended; rows learned one at a time since then are taken into account."""
+        check_is_fitted(self, "_scan")
         return self._fitted().certificate
 
     @property
     def rows_seen_(self) -> int:
         """Number of rows learned from, each counted once a fit."""
+        check_is_fitted(self, "_scan")
         return self._fitted().rows_seen
 
     def _outputs(self, X: Any) -> Array:
@@ -318,6 +321,7 @@ class OnlineSystem(BaseEstimator):
     def _begin(self, x: Any, targets: int) -> Scan:
         """Start a new model with its first row, an array (D,) or a dict; return its scan."""
         check_parameters(self)
+        x = by_name(x)
         if self.standardize:
             raise InvalidData(
                 "standardize=True learns the scales of the columns from rows, and one row is too little: begin with "
@@ -344,6 +348,7 @@ class OnlineSystem(BaseEstimator):
         """Take one step, with the lock of the model; a row that is not finite is refused before it."""
         row, scan = self._finite_row(x), self._scan
         scan.revive()
+        self._follow_settings(scan)
         if not scan.learns_at_once:
             scan = scan.copy()
         scan.learn(row, t)
@@ -351,6 +356,19 @@ class OnlineSystem(BaseEstimator):
         self._let_scan_read_rows(scan)
         if scan.numbers[STATUS] != RUNNING:
             warn(f"{type(self).__name__} has diverged and learns no more: {Status.DIVERGED.advice}", ConvergenceWarning)
+
+    def _follow_settings(self, scan: Scan) -> None:
+        """Let a scan whose settings may have changed go on at the present rate; refuse other changes."""
+        if scan.settings_may_differ:
+            check_parameters(self)
+            go_on_at(scan, type(self).__name__, self._rule, self.rate, self.schedule, **self._settings())
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, also those of parameters, as `name__inner`; they hold from the next row on."""
+        super().set_params(**params)
+        if "_scan" in self.__dict__:
+            self._scan.doubt_settings()
+        return self
 
     def _let_scan_read_rows(self, scan: Scan) -> None:
         """Let the scan take single rows by itself, where it works in the columns as they are given."""
@@ -416,6 +434,7 @@ class OnlineSystem(BaseEstimator):
 
     def _given_row(self, x: Any) -> Array:
         """Return one row of the columns as given, float64 (D,); refuse other sizes."""
+        x = x if self._names is None else by_name(x)
         if isinstance(x, Mapping):
             names = tuple(range(self.n_features_in_)) if self._names is None else self._names
             if self._names is None and set(x) != set(names):
@@ -498,6 +517,15 @@ def coded_row(x: Mapping[Any, Any], coding: Any) -> Any:
     """Return the row of a dict of raw columns as a table's coding has it, (1, D), dense or CSR."""
     backend: Any = next(name for name in ("pyarrow", "pandas", "polars") if find_spec(name))
     return coding.code(nw.from_dict({name: [value] for name, value in x.items()}, backend=backend))
+
+
+def by_name(x: Any) -> Any:
+    """Return a row that has its names with it, a pandas Series, as a dict; any other as it is."""
+    if type(x).__module__.startswith("pandas") and np.ndim(x) == 1 and hasattr(x, "index"):
+        names = x.index.tolist()
+        if all(isinstance(name, str) for name in names):
+            return dict(zip(names, x.tolist(), strict=True))
+    return x
 
 
 def row_of_array(x: Any, columns: int) -> Array:

@@ -98,6 +98,7 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
                 self._learn_row(x, self._target(y))
             else:
                 row, t, weight = self._weighted_row(x, y)
+                self._follow_settings(self._scan)
                 scan = self._scan.copy()  # other threads may read it while it runs
                 scan.run(Block(row[None, :], t, weight))
                 self._scan = scan

@@ -30,7 +30,7 @@ from adaline.scans.tally import LOSS, WEIGHT
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources.expanded import phi
 from adaline.sources.views import in_memory, recoded
-from adaline.systems.families.online import FittedScan, coded_row, number_in, row_of_array
+from adaline.systems.families.online import FittedScan, by_name, coded_row, number_in, row_of_array
 from adaline.systems.families.online_classifier import (
     classes_of_first,
     refuse_other_classes,
@@ -76,6 +76,7 @@ class OnlineLogistic:
         if options.basis is not None:
             raise InvalidData("a basis is learned from rows: begin with fit or partial_fit")
         known = classes_of_first(y, classes, type(options).__name__)
+        x = by_name(x)
         named = isinstance(x, Mapping)
         return cls.start(options, known, 0 if named else int(np.size(x)), {} if named else None)
 
@@ -86,6 +87,7 @@ class OnlineLogistic:
 
     def with_row(self, x: Any, y: Any, coding: Any, basis: Basis | None, class_weight: Any) -> OnlineLogistic:
         """Learn from one row and its label, in place; return itself, or what has the columns that are new."""
+        x = x if self.names is None and coding is None else by_name(x)
         target = np.array(target_of(y, self.targets), dtype=np.float64, ndmin=2)
         weights = weights_of_classes(class_weight, self.classes, None)
         weight = None if weights is None else weights[list(self.targets).index(y)][None]
@@ -117,6 +119,7 @@ class OnlineLogistic:
         Keys of a dict that are no columns are left out.
         """
         names = self.names
+        x = x if names is None and coding is None else by_name(x)
         row: Any
         if not isinstance(x, Mapping):
             row = row_of_array(x, self.scan.features if basis is None else basis.n_features_in_)
@@ -165,6 +168,12 @@ SHOWN = {
 """What a model shows of its scan."""
 
 
+def follow_settings(scan: CoordinateRule, options: Any, classes: Labels) -> None:
+    """Let a scan under way go on with the parameters of a model; refuse what it was not begun with."""
+    changed = scan.follow(_start_scan(options, classes, 1))
+    refuse_changes(["scheme" if name == "loss" else name for name in changed], type(options).__name__)
+
+
 def learn_rows(
     options: Any, given: LabelledRows, before: OnlineLogistic | None, classes: Any, once: bool, meter: Meter
 ) -> OnlineLogistic:
@@ -184,8 +193,7 @@ def learn_rows(
         rows.refuse_parts()
         with start.fitted.continued() if before else nullcontext(start.fitted) as fitted:
             if before:
-                changed = fitted.scan.follow(_start_scan(options, labels, 1))
-                refuse_changes(["scheme" if name == "loss" else name for name in changed], type(options).__name__)
+                follow_settings(fitted.scan, options, labels)
             if before and not once:
                 fitted.scan.begin(again=True)
             seen = fitted.scan.numbers[TALLIED] if before and once else 0.0
