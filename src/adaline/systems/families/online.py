@@ -476,10 +476,29 @@ def _spread_of_constants(source: Source) -> Spread | None:
         return None
     spread = Spread.zero(source.shape)
     for block in source.blocks():
-        spread.add(block.heavy())  # rows without a weight may hold what is not finite
+        heavy = block.heavy()  # rows without a weight may hold what is not finite
+        if is_sparse(heavy.x) and _have_zeros_and_others(heavy.x):
+            return None
+        spread.add(heavy)
         if varying(spread).all():
             return None
     return spread
+
+
+def _have_zeros_and_others(x: Any) -> bool:
+    """Return whether every column of CSR rows has a zero and another number; few rows show it as a rule."""
+    rows, features = x.shape
+    if not x.has_canonical_format:
+        return False
+    numbers, seen = np.zeros(features, np.intp), 0
+    while seen < rows:
+        first, seen = seen, min(max(2 * seen, FEW), rows)
+        part = slice(x.indptr[first], x.indptr[seen])
+        data, at = x.data[part], x.indices[part]
+        numbers += np.bincount(at if data.all() else at[data != 0], minlength=features)
+        if ((numbers > 0) & (numbers < seen)).all():
+            return True
+    return False
 
 
 def _row_of_dict(x: Mapping[Any, Any], names: tuple[Any, ...], coding: Any) -> Array:
