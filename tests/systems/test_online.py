@@ -269,6 +269,26 @@ def test_a_new_rate_holds_from_the_next_rows_on_and_what_else_changed_is_refused
             make().partial_fit(X, y).set_params(rate=-1.0).learn_one(X[1], y[1])
 
 
+@pytest.mark.parametrize("column", ["varies", "late", "zero", "stored zeros", "full", "full but one"])
+def test_constant_columns_of_sparse_rows_are_named_as_those_of_dense_ones(column: str) -> None:
+    rng = np.random.default_rng(0)
+    X = (rng.random((300, 4)) < 0.3) * rng.normal(size=(300, 4))
+    X[:, 2] = {"varies": X[:, 2], "full": 3.0, "full but one": 3.0}.get(column, 0.0)
+    X[299, 2] = {"late": 1.0, "full but one": 4.0}.get(column, X[299, 2])
+    rows = sparse.csr_array(X)
+    if column == "stored zeros":
+        rows = sparse.csr_array(
+            (
+                np.r_[rows.data, np.zeros(300)],
+                (np.r_[rows.tocoo().row, np.arange(300)], np.r_[rows.indices, np.full(300, 2)]),
+            ),
+            shape=X.shape,
+        )
+    advice = [LMS(rate=0.01, epochs=1).fit(x, X[:, 0] + 1).certificate_.advice for x in (X, rows)]
+    assert advice[0] == advice[1]
+    assert ("x2 is constant" in advice[1]) == (column in ("zero", "stored zeros", "full"))
+
+
 @pytest.mark.parametrize("make", SCANS)
 def test_a_series_is_a_row_by_its_names(make: Any) -> None:
     X, y = data(make)
