@@ -46,7 +46,8 @@ using Rectangle = Array<nb::ro, nb::ndim<2>>;
 using Line = Array<nb::ro, nb::ndim<1>, nb::c_contig>;
 using Vector = Array<nb::ro, nb::ndim<1>, nb::c_contig>;
 using Maybe = std::optional<Reals>;
-using Row = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;  // no Array, whose move is 3 % of a call for one row
+// Not an Array, whose move would be 3 % of a call for one row.
+using Row = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 inline void require(bool holds, const char* message) {
     if (!holds) throw nb::value_error(message);

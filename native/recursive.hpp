@@ -10,9 +10,9 @@
 
 namespace adaline::ADALINE_ISA {
 
-// f = S'x, by as many columns as registers hold; returns f.f. The columns where x is not zero are listed first where there
-// are several rounds: of sparse rows, nothing would foretell them. Here and below members are copied: a store of a vector could change them, for all
-// that the compiler knows.
+// f = S'x, by as many columns as registers hold; returns f.f. Where that takes several rounds, the columns where x is not
+// zero are listed first: in sparse rows no branch could be predicted. Here and below members are copied first: a store
+// of a vector could change them, for all that the compiler knows.
 inline double Recursion::turn(double* S) const {
     const index n = this->n, pitch = this->pitch;
     const double* const x = this->x;
