@@ -837,11 +837,14 @@ def test_residuals_and_margins_agree_with_the_numbers(visitor: Visitor) -> None:
 
 def test_the_curves_of_two_systems_have_one_axis(visitor: Visitor) -> None:
     """The perceptron counts rows, the pocket epochs: both are shown by epochs, and the pocket's error never rises."""
-    visitor.open("#scene=pocket&step=2")
-    rows, _, epochs, _ = visitor.page.evaluate("playground.curveLines.map(one => one.x.at(-1))")
-    assert rows == epochs == 40
-    own = [one for one in visitor.page.evaluate("playground.curveLines[2].y") if one is not None]
-    assert np.all(np.diff(own) <= 0)
+    page = visitor.open("#scene=pocket&step=2")
+    assert page.evaluate("playground.slots.map(one => playground.places(one.fitted).at(-1))") == [40, 40]
+    paths = page.evaluate("[...document.querySelectorAll('#curve path.trace')].map(e => e.getAttribute('d'))")
+    drawn = [np.array([one.split(",") for one in path[1:].replace("M", "L").split("L")], dtype=float) for path in paths]
+    assert len(drawn) == 4
+    ends = [line[-1, 0] for line in drawn]
+    assert ends == [ends[0]] * 4
+    assert np.all(np.diff(drawn[2][:, 1]) >= 0)  # pictures count downwards
 
 
 def test_two_systems_are_carried_away_together(visitor: Visitor) -> None:
