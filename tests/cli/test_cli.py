@@ -379,3 +379,13 @@ def test_one_pass_tells_what_rows_lost_before_they_were_learned_from(shell: Shel
     told = [line.split()[0] for line in done.err.splitlines() if line.strip()[:1].isdigit()]
     assert told == [*("1", "2", "4", "8", "16", "32", "64"), "100"]
     assert "progressive loss" in done.out
+
+
+def test_columns_that_depend_on_others_are_told_of_once(shell: Shell) -> None:
+    rows = "".join(f"{i},{i * i % 7},{i + i * i % 7},{i * i % 5}\n" for i in range(12))
+    Path("sums.csv").write_text("a,b,c,y\n" + rows)
+    done = shell.good("fit", "sums.csv", "-t", "y", "-o", "m.adaline")
+    for shown in (done.out, shell.good("summary", "m.adaline").out):
+        assert "note: left out as combinations of columns before them, as in R: c = a + b." in shown
+        assert "coef_ is the solution of minimum norm" in shown
+        assert "advice" not in shown

@@ -58,6 +58,9 @@ def test_the_summary_of_a_regression_is_that_of_the_reduced_design(rank: str) ->
     text = str(table)
     assert text.count("left out") >= 4
     assert "column year is constant" in text
+    held = {"minimum-norm": "the solution of minimum norm, in which they share their effect", "drop": "the same"}
+    assert f"The table is that of the model without them; coef_ is {held[rank]}" in text
+    assert ("coef_ is the solution of minimum norm" in model.certificate_.advice) == (rank == "minimum-norm")
 
 
 def test_dropped_columns_have_no_coefficient_and_predictions_stay() -> None:

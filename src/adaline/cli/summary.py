@@ -82,8 +82,11 @@ def explain(model: Any, most: int | None = None, rest: str = "", summary: Coeffi
 
     The table is the model's own summary where none is given.
     """
+    proof = model.certificate_
     if summary is not None or hasattr(model, "summary"):
-        _show_summary(summary or model.summary(), most, rest)
+        summary = summary or model.summary()
+        proof = summary.proof()
+        _show_summary(summary, most, rest)
     elif "classes_" in vars(model):
         _show_discriminants(model, most, rest)
     elif hasattr(model, "coef_"):
@@ -91,7 +94,7 @@ def explain(model: Any, most: int | None = None, rest: str = "", summary: Coeffi
     else:
         _show_centres(model, most, rest)
     say()
-    certify(model.certificate_)
+    certify(proof)
 
 
 def certify(proof: Any) -> None:

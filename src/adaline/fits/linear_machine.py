@@ -56,8 +56,8 @@ from adaline.sources import Source
 from adaline.sums import Densities, FamilyPoint, FamilySums, NullScore, ShapeScore, Targets, View
 
 DEPENDENT = (
-    "some columns are linear combinations of others: the weights of least norm are returned; drop columns, or give a "
-    "penalty"
+    "some columns are linear combinations of others: coef_ is the solution of minimum norm, in which they share their "
+    "effect; drop columns, or give a penalty"
 )
 AT_BORDER = (
     "means go to the end of the range that link={!r} allows, and the likelihood may have no maximum before it: use a "

@@ -17,14 +17,15 @@ def left_out(dependence: Dependence, names: Sequence[str], constant: str = CONST
     return reasons | {names[a]: text for a, text in zip(dependence.left_out, texts, strict=True)}
 
 
-def left_out_notes(reasons: dict[str, str]) -> list[str]:
-    """Return the lines that a table says about columns left out."""
+def left_out_notes(reasons: dict[str, str], shared: bool = True) -> list[str]:
+    """Return the lines that a table says about columns left out; `shared`: whether coef_ has a share for them."""
     alone = {what: [name for name, why in reasons.items() if why == what] for what in (CONSTANT, EXPLAINED)}
     dependent = [why for why in reasons.values() if why not in alone]
     out = [say_constant(found, what) for what, found in alone.items() if found]
     if dependent:
+        held = "the solution of minimum norm, in which they share their effect" if shared else "the same, and zero there"
         out.append(
-            f"left out as combinations of columns before them, as in R: {some(dependent, '; ')}. The other "
-            "coefficients are those of the model without them; predictions are the same"
+            f"left out as combinations of columns before them, as in R: {some(dependent, '; ')}. The table is that of "
+            f"the model without them; coef_ is {held}. Predictions are the same"
         )
     return out

@@ -93,7 +93,7 @@ def summarise_regression(
     if sample.precision:
         found.append(f"weights are precisions: every row is one observation, {sample.n:.0f} in all")
     if missing:
-        found += left_out_notes(missing)
+        found += left_out_notes(missing, shared=kept[0] is not fits[0])
     if factor is None:
         found.append("no standard errors: the solver for wide data keeps no D x D matrix")
     elif any(sample.n - float(fit.trace[k]) <= 0.5 for fit, k in targets):

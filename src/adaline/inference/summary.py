@@ -130,7 +130,7 @@ class CoefficientTable(ABC):
             "notes": list(self.notes),
         }
 
-    def _proof(self) -> Certificate:
+    def proof(self) -> Certificate:
         """Return the certificate, without its advice where a note says the same."""
         status = self.certificate.status
         told = self.left_out if status is Status.RANK_DEFICIENT else status in SEPARATED and self.notes
@@ -149,7 +149,7 @@ class CoefficientTable(ABC):
                 lines += ["", *text_table(["", *group.values()], body)]
             lines += ["", *part.lines] if part.lines else []
         lines += ["", *self.closing()] if self.closing() else []
-        lines += ["", *(f"note: {note}" for note in self.notes), f"certificate: {self._proof()}"]
+        lines += ["", *(f"note: {note}" for note in self.notes), f"certificate: {self.proof()}"]
         return visible("\n".join(lines))
 
     __repr__ = __str__
@@ -163,7 +163,7 @@ class CoefficientTable(ABC):
             for row in part.rows:
                 body += html_row([cell(row, c) for c in columns], row["name"])
         below = [line for part in self.sections() for line in part.lines] + self.closing()
-        below += [*(f"note: {note}" for note in self.notes), f"certificate: {self._proof()}"]
+        below += [*(f"note: {note}" for note in self.notes), f"certificate: {self.proof()}"]
         return html_table(self._caption(), ["", *columns.values()], body) + "".join(
             f"<p>{escaped(line)}</p>" for line in below
         )
