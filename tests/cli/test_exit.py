@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import adaline
-from adaline.cli import fit, predict, update
+from adaline.cli import fit, main, predict, update
 from adaline.cli.exit import one_line
 from adaline.errors import AdalineWarning
 from tests.cli.command_line import Shell, table
@@ -58,8 +58,12 @@ def data(tmp_path: Path) -> Path:
         (["fit"], "Missing argument 'DATA'. Try 'adaline fit --help'"),
         (["fit", "penguins", "-t", "year", "--drop", "sex", "island"], "several names are one word, with commas: a,b."),
         (["exprt"], "Did you mean 'export'? Try 'adaline --help'."),
-        (["foo"], "No such command 'foo'"),
-        (["--foo"], "No such option: --foo"),
+        (["foo"], "No such command 'foo'. Try"),
+        (["datasets"], "No such command 'datasets'. It is 'adaline systems --data' here."),
+        (["train", "penguins", "-t", "year"], "It is 'adaline fit' here."),
+        (["--foo"], "No such option: --foo. Try"),
+        (["fit", "penguins", "--systm", "Ridge"], "No such option: --systm. Did you mean --system or --set?"),
+        (["systems", "Ridge"], "Got unexpected extra argument(s) (Ridge). Try"),
         (["predict", "nowhere.adaline", "penguins"], "there is no such file"),
         (["summary", "data.csv"], "not a model file"),
         (["merge", "a.adaline", "-o", "b.adaline"], "two models or more"),
@@ -230,6 +234,43 @@ def test_interrupts_faults_and_warnings(shell: Shell, data: Path, monkeypatch: p
 def test_messages_speak_of_options() -> None:
     assert one_line("Use unseen='other' or\n name it in categories=") == "Use --unseen other or name it in --categories"
     assert one_line("x needs fit_intercept=False") == "x needs --set fit_intercept=False"
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["fit", "longley", "-t", "Employed"], 141),
+        (["fit", "longley", "-t", "Employed", "--json"], 141),
+        (["compare", "longley", "-t", "Employed", "--systems", "Ridge", "--folds", "2"], 141),
+        (["fit", "--help"], 141),
+        (["--version"], 141),
+        (["fit", "nowhere.csv", "-t", "y"], 2),
+        (["fot"], 2),
+    ],
+)
+@pytest.mark.parametrize("both", [False, True])
+def test_a_closed_pipe_ends_quietly(
+    both: bool, words: list[str], code: int, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell.captured.readouterr()
+    reading, writing = os.pipe()
+    os.close(reading)
+    with monkeypatch.context() as here, os.fdopen(os.dup(writing), "w") as out, os.fdopen(writing, "w", 1) as err:
+        here.setattr(sys, "stdout", out)
+        if both:
+            here.setattr(sys, "stderr", err)
+        assert main(words) == code
+    said = shell.captured.readouterr()
+    assert "Traceback" not in said.err
+    assert said.out == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", ["fit longley -t Employed", "fit longley -t Employd", "systems --data", "fit --help"])
+def test_a_closed_pipe_of_both_streams_ends_the_process_quietly(words: str) -> None:
+    piped = f"{sys.executable} -m adaline {words} 2>&1 | (exec 0<&-; sleep 1); exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", piped], capture_output=True, text=True, check=False, env=ENVIRONMENT)
+    assert (done.returncode, done.stdout, done.stderr) == (2 if "Employd" in words else 141, "", "")
 
 
 @pytest.mark.slow

@@ -541,7 +541,9 @@ def test_tokens_have_roles(serving: Callable[..., Client], tmp_path: Path) -> No
         assert [client.ask(*one).status for one in asked.values()] == [200] * (k + 1) + [403] * (2 - k)
     for token in ("", "guess", "r-0123456789abcde", "r-0123456789abcdef ä"):
         client.token = token
-        assert client.ask("GET", "/models").status == 403, token
+        unknown = client.ask("GET", "/models")
+        assert (unknown.status, unknown.headers["www-authenticate"]) == (401, 'Bearer error="invalid_token"'), token
+        assert "not known" in unknown.json["detail"]
     client.token = None
     missing = client.ask("GET", "/metrics")
     assert (missing.status, missing.headers["www-authenticate"]) == (401, "Bearer")

@@ -15,7 +15,6 @@ except ModuleNotFoundError:  # the script of an installation without extras come
 
 from adaline.cli import commands
 from adaline.cli.app import app, call
-from adaline.wording import visible
 
 __all__ = ["commands", "main"]
 
@@ -44,18 +43,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     before = gc.get_threshold()
     gc.set_threshold(GARBAGE, *before[1:])
     try:
-        done = app(call.words or ["--help"], prog_name="adaline", standalone_mode=False)
-    except UsageError as error:
-        where = error.ctx.command_path if error.ctx is not None else "adaline"
-        message = " ".join(error.format_message().replace("Value error, ", "").split())
-        if "unexpected extra argument" in message:
-            message += "; several names are one word, with commas: a,b"
-        if message:
-            end = "" if message.endswith((".", "?", "!")) else "."
-            print(f"adaline: {visible(message)}{end} Try '{where} --help'.", file=sys.stderr)
-        return int(error.exit_code)
-    except typer.Abort:
-        return 130
+        done = _run()
+        sys.stdout.flush()
+        return done
+    except BrokenPipeError:
+        from adaline.cli.exit import unread
+
+        return unread()
     finally:
         gc.set_threshold(*before)
-    return int(done or 0)
+
+
+def _run() -> int:
+    """Run the words of the call and return the exit code; a mistake in them is one line on stderr."""
+    streams = sys.stdout, sys.stderr
+    try:
+        return int(app(call.words or ["--help"], prog_name="adaline", standalone_mode=False) or 0)
+    except UsageError as error:
+        from adaline.cli.exit import say_error
+
+        where = error.ctx.command_path if error.ctx is not None else "adaline"
+        return say_error(f"{_mistake(error)} Try '{where} --help'.", int(error.exit_code))
+    except typer.Abort:
+        return 130
+    except SystemExit as end:  # by which typer ends where help is not read, with streams that hide it
+        if isinstance(end.__context__, BrokenPipeError):
+            sys.stdout, sys.stderr = streams
+            raise end.__context__ from None
+        raise
+
+
+def _mistake(error: Any) -> str:
+    """Return what is wrong with a command line, as a sentence, and what may have been meant."""
+    if getattr(error, "possibilities", None):
+        return f"{error.message}. Did you mean {' or '.join(error.possibilities)}?"
+    message = " ".join(error.format_message().replace("Value error, ", "").split())
+    if "unexpected extra argument" in message and any("," in (one.metavar or "") for one in error.ctx.command.params):
+        message += "; several names are one word, with commas: a,b"
+    return message if message.endswith((".", "?", "!")) else f"{message}."

@@ -31,6 +31,18 @@ DATA is a file, - for standard input, a folder, a glob, a query or a bundled dat
 stderr, --json is for machines. Exit codes: 0 done, 2 something to mend, 130 interrupted, 1 a fault of adaline.
 """
 
+CALLED = {
+    **dict.fromkeys(("data", "datasets", "dataset"), "adaline systems --data"),
+    **dict.fromkeys(("models", "list"), "adaline systems"),
+    "train": "adaline fit",
+    "evaluate": "adaline score",
+    "tune": "adaline select",
+    "show": "adaline summary",
+    "help": "adaline --help",
+    "version": "adaline --version",
+}
+"""Commands by the names that people try."""
+
 
 @dataclass
 class Call:
@@ -74,6 +86,12 @@ class Group(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options."""
         return taken_as_given(super().get_params(ctx))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that is named; of a name that other tools have for one, say which it is here."""
+        if args[0] in CALLED:
+            ctx.fail(f"No such command '{args[0]}'. It is '{CALLED[args[0]]}' here.")
+        return super().resolve_command(ctx, args)
 
 
 app = typer.Typer(

@@ -55,7 +55,7 @@ def guarded(job: Callable[[], None], unharmed: str = "nothing was written", debu
     except KeyboardInterrupt:
         return _stopped(signals, unharmed)
     except BrokenPipeError:
-        return _unread()
+        return unread()
     except Exception as error:
         if signals:
             return _stopped(signals, unharmed)
@@ -129,38 +129,43 @@ def _counting(signals: list[int]) -> Iterator[None]:
 
 def _stopped(signals: list[int], unharmed: str) -> int:
     if signal.SIGTERM in signals:
-        return _say(f"terminated; {unharmed}", TERMINATED)
-    return _say(f"interrupted; {unharmed}", INTERRUPTED)
+        return say_error(f"terminated; {unharmed}", TERMINATED)
+    return say_error(f"interrupted; {unharmed}", INTERRUPTED)
 
 
 def _failed(error: Exception) -> int:
     if isinstance(error, AdalineError):
-        return _say(str(error), MISTAKE)
+        return say_error(str(error), MISTAKE)
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename is not None else ""
-        return _say(f"{where}{error.strerror or error}", MISTAKE)
+        return say_error(f"{where}{error.strerror or error}", MISTAKE)
     if isinstance(error, ModuleNotFoundError) and not (error.name or "").startswith("adaline"):
         package = (error.name or "").partition(".")[0]
         extra = next((extra for extra, names in EXTRAS.items() if package in names), "app")
-        return _say(f"{error}; this command needs more packages: pip install 'adaline[{extra}]'", MISTAKE)
+        return say_error(f"{error}; this command needs more packages: pip install 'adaline[{extra}]'", MISTAKE)
     if isinstance(error, MemoryError):
-        return _say(f"out of memory: {error}. Use fewer columns.", MISTAKE)
+        return say_error(f"out of memory: {error}. Use fewer columns.", MISTAKE)
     what = f"{type(error).__name__}: {error}"
-    return _say(f"a fault of adaline, please report it with what --debug prints: {what}", FAULT)
+    return say_error(f"a fault of adaline, please report it with what --debug prints: {what}", FAULT)
 
 
-def _say(text: str, code: int) -> int:
+def say_error(text: str, code: int) -> int:
+    """Say on stderr why a command ends, in one line, and return its exit code."""
     try:
         print(f"adaline: {visible(one_line(text))}", file=sys.stderr)
     except BrokenPipeError:
-        _unread()
+        unread()
     return code
 
 
-def _unread() -> int:
-    """Let the interpreter flush into nothing at its end, as the reader is gone."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def unread() -> int:
+    """Return the exit code of output that nobody reads; what is left of it goes nowhere, quietly."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            with suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     return UNREAD
 
 

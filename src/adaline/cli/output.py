@@ -23,9 +23,17 @@ LABEL, FIGURE = 40, 13  # columns of a label and of a number in plain lines, whe
 NARROWEST = 12  # columns that a text may be folded into
 
 
-def console() -> Console:
+class Screen(Console):
+    """A console that leaves it to the command how to end where nobody reads its output any more."""
+
+    def on_broken_pipe(self) -> None:
+        """Go on raising BrokenPipeError; rich would end the process, with exit code 1."""
+        raise
+
+
+def console() -> Screen:
     """Return where results go: stdout, plain and of any width where it is no terminal."""
-    return Console(width=None if sys.stdout.isatty() else ENDLESS, highlight=False, markup=False, emoji=False)
+    return Screen(width=None if sys.stdout.isatty() else ENDLESS, highlight=False, markup=False, emoji=False)
 
 
 def say(text: str = "", style: str = "") -> None:
@@ -92,7 +100,7 @@ def progress() -> Iterator[Callable[[int, int | None, str], None]]:
     """Give a function of what is done, the total and a text, shown on stderr where that is a terminal."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # slow to import
 
-    screen = Console(stderr=True, highlight=False)
+    screen = Screen(stderr=True, highlight=False)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -132,7 +140,7 @@ class LiveTable:
         self.rows: list[Mapping[str, Any]] = []
         self.running, self.done, self.total = "", 0.0, 0.0
         self._began = monotonic()
-        self.screen = Console(stderr=True, highlight=False, markup=False, emoji=False)
+        self.screen = Screen(stderr=True, highlight=False, markup=False, emoji=False)
         self.live = Live(
             console=self.screen, get_renderable=self._drawn, refresh_per_second=8, transient=True, screen=False
         )

@@ -48,7 +48,7 @@ from adaline.serve.requests import (
     read_predict,
 )
 from adaline.serve.rows import has_basis
-from adaline.serve.security import Tokens, is_local
+from adaline.serve.security import ROLES, Tokens, is_local
 from adaline.storage.container import replacing
 
 log = logging.getLogger("adaline.serve")
@@ -480,9 +480,13 @@ class Endpoint:
             raise Refused(421, "this service answers to localhost alone")
         if action is None:
             raise Refused(405, f"this path takes {self.allowed}", {"allow": self.allowed})
-        if action.role is not None and not service.tokens.allow(request.header(b"authorization"), action.role):
-            if request.header(b"authorization") is None:
+        token = request.header(b"authorization")
+        if action.role is not None and not service.tokens.allow(token, action.role):
+            if token is None:
                 raise Refused(401, "a token is needed: Authorization: Bearer TOKEN", {"www-authenticate": "Bearer"})
+            if not service.tokens.allow(token, ROLES[0]):  # which every known token may do
+                unknown = {"www-authenticate": 'Bearer error="invalid_token"'}
+                raise Refused(401, "this token is not known: send one that --token-file has", unknown)
             raise Refused(403, f"this needs a token of the role {action.role}")
         if name:
             request.served = service.models.get(name)

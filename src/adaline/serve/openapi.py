@@ -15,7 +15,7 @@ OBJECT = {"type": "object"}
 NAMED = {"$ref": "#/components/parameters/Name"}
 ERRORS = {
     400: "The request is not HTTP as it should be.",
-    401: "A token is needed.",
+    401: "A token is needed, or the one sent is not known.",
     403: "The token has another role, or the model does not learn.",
     404: "There is no such model, version or snapshot.",
     405: "The path does not take this method.",
