@@ -43,8 +43,8 @@ class Status(Enum):
     )
     RANK_DEFICIENT = (
         "rank-deficient",
-        "some columns are linear combinations of others (see aliased_): coef_ is the solution of minimum norm, in which "
-        "they share their effect; drop them or use Ridge",
+        "some columns are linear combinations of others (see aliased_): coef_ is the solution of minimum norm, in "
+        "which they share their effect; drop them or use Ridge",
     )
     RANK_UNCERTAIN = (
         "rank uncertain",

@@ -140,6 +140,35 @@ def test_what_is_missing_is_counted_and_the_option_named(shell: Shell) -> None:
     assert "note: 2 of 7 rows left out" in done.err
 
 
+@pytest.mark.parametrize(
+    ("rows", "system", "said"),
+    [
+        ("1,2\n2,inf\n3,4\n4,2\n", "LinearRegression", "y contains infinity: first at row 1 of t.csv, column 'y'."),
+        ("1,2\n2,inf\n3,4\n4,2\n", "LMS", "y contains infinity: first at row 1 of t.csv, column 'y'."),
+        ("1,2\ninf,3\n3,4\n4,2\n", "LMS", "X contains infinity: first at row 1 of t.csv, column 'x'."),
+        ("1,2\n2,\n3,inf\n4,2\n", "Ridge", "first at row 1 of t.csv without the rows left out, column 'y'."),
+        ("1,a\n2,a\n3,a\n", "GaussianClassifier", "one class, 'a'. Give rows of another class too"),
+        ("1,a\n2,a\n3,a\n", "OneVsRest", "OneVsRest needs rows of at least 2 classes; there is one class, 'a'."),
+        ("1,.25\n2,1\n3,2\n", "LogisticRegression", "the target 'y' has fractions, such as 0.25, so it is no label"),
+    ],
+)
+def test_bad_targets_are_named_with_what_to_do(rows: str, system: str, said: str, shell: Shell) -> None:
+    Path("t.csv").write_text(f"x,y\n{rows}")
+    assert said in shell.bad("fit", "t.csv", "-t", "y", "-s", system)
+
+
+def test_missing_targets_are_not_to_be_filled(shell: Shell) -> None:
+    Path("t.csv").write_text("x,y\n1,2\n2,\n3,4\n4,2\n")
+    said = shell.bad("fit", "t.csv", "-t", "y", "--missing", "error")
+    assert said.endswith("t.csv has missing values in column 'y' (1). Choose --missing drop to leave such rows out")
+    Path("whole.csv").write_text("x,y\n1,2\n2,5\n3,4\n4,2\n")
+    shell.good("fit", "whole.csv", "-t", "y", "-o", "m.adaline")
+    for words in (("score", "m.adaline", "t.csv"), ("update", "m.adaline", "t.csv")):
+        said = shell.bad(*words)
+        assert "t.csv has missing values in column 'y' (1). Leave such rows out, or fit the model with" in said
+        assert "Choose" not in said
+
+
 def test_rows_that_cannot_be_predicted_do_not_stop_the_others_but_unseen_levels_do(shell: Shell) -> None:
     Path("old.csv").write_text("x,c,y\n1,p,2\n2,q,4\n3,p,5\n4,q,9\n5,p,10\n")
     shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")

@@ -134,3 +134,16 @@ def test_successes_and_failures_are_judged_as_shares_of_the_trials(shell: Shell,
     assert one["r_squared"] == pytest.approx(model.score(source), rel=1e-12)
     assert one["mean_deviance"] == pytest.approx(model.deviance_ / sum(a + b for a, b, _ in rows), rel=1e-9)
     assert one["target"] == "cbind(a, b)"
+
+
+def test_labels_that_the_model_does_not_know_are_told(shell: Shell) -> None:
+    Path("two.csv").write_text("x,z,y\n1,2,a\n2,1,b\n3,5,a\n4,1,b\n")
+    Path("more.csv").write_text("x,z,y\n1,2,a\n2,1,c\n3,5,b\n4,1,d\n")
+    Path("other.csv").write_text("x,z,y\n1,2,5\n2,1,6\n")
+    shell.good("fit", "two.csv", "-t", "y", "-s", "LogisticRegression", "-o", "m.adaline")
+    assert shell.good("score", "m.adaline", "two.csv").err == ""
+    done = shell.good("score", "m.adaline", "more.csv", "--json")
+    assert "note: 2 of 4 rows have labels that the model does not know, 'c', 'd': they count as wrong." in done.err
+    assert "Its classes are 'a', 'b'" in done.err
+    assert [one["auc"] for one in done.json["classes"]][2:] == [0.5, 0.5]
+    assert "if the target is in another column, say --target" in shell.good("score", "m.adaline", "other.csv").err

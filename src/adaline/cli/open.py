@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from adaline import peers
@@ -12,7 +13,7 @@ from adaline.basis import Basis, Fourier, Polynomial, Radial
 from adaline.cli.app import Options, listed, power
 from adaline.cli.exit import note
 from adaline.comparison.open_data import DataRequest, OpenedData, open_data, open_sparse_data
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.input.coded import coded
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.pipes import Pipe, is_pipe, open_pipe
@@ -87,6 +88,18 @@ def rows_for(model: Any, relation: Relation, target: str | None, weight: str | N
     features = None if coding is None else tuple(coding.needed)
     spec = TableSpec(target=target, weight=weight or (coding and coding.weight), features=features)
     return TableSource(relation, read_spec(relation, spec))
+
+
+@contextmanager
+def policy_of_model() -> Iterator[None]:
+    """Say of missing values, met by a saved model, that what becomes of them is chosen when it is fitted."""
+    try:
+        yield
+    except MissingValues as error:
+        found = str(error).partition(" Choose ")[0]
+        raise MissingValues(
+            f"{found} Leave such rows out, or fit the model with --missing drop, mean or indicator, which it keeps"
+        ) from None
 
 
 def read_settings(system: str, settings: Iterable[str]) -> dict[str, Any]:

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from adaline import storage
 from adaline.arrays import Array
 from adaline.cli.exit import note
-from adaline.cli.open import opened_pipe, rows_for, sparse_rows_for
+from adaline.cli.open import opened_pipe, policy_of_model, rows_for, sparse_rows_for
 from adaline.cli.output import facts, print_json, say, show
 from adaline.cli.summary import model_label
 from adaline.comparison.classes import decisions, recalls
 from adaline.errors import InvalidParameter
 from adaline.estimator import is_classifier, is_regressor
 from adaline.input.coded import coded
+from adaline.results import some
 from adaline.selection.measures import SMALLEST
 from adaline.selection.probabilities import reliability
 from adaline.sources import Source, TableSource
@@ -27,7 +28,7 @@ from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sparse_files import sparse_suffix
 from adaline.storage.pipelines import is_pipeline
 from adaline.systems.generalized_linear import GeneralizedLinear
-from adaline.wording import counted, number, percentage
+from adaline.wording import counted, number, part_of, percentage
 
 MOST = 40  # classes that are listed
 
@@ -39,9 +40,12 @@ def run_score(path: Path, data: str, table: str | None, target: str | None, weig
         raise InvalidParameter(
             f"{type(model).__name__} has no targets to be judged by: adaline predict gives its answers"
         )
-    rows = _rows_to_judge(model, opened_pipe(data), table, target, weight)
+    with policy_of_model():
+        rows = _rows_to_judge(model, opened_pipe(data), table, target, weight)
     if rows.left_out:
         note(f"{rows.left_out:,} of {counted(len(rows.y) + rows.left_out)} left out: something is missing in them")
+    if "classes_" in vars(model):
+        _tell_unknown_labels(model.classes_, rows)
     found = (judge_classes if "classes_" in vars(model) else judge_numbers)(model, rows)
     if as_json:
         print_json({"system": type(model).__name__, "rows": len(rows.y), "left_out": rows.left_out, **found})
@@ -86,6 +90,19 @@ def _rows_to_judge(model: Any, data: Any, table: str | None, target: str | None,
         y, targets, title, rows = source.target_values(), source.targets, relation.title, relation.count("TRUE")
     w = source.read_weights()
     return RowsToJudge(source, y, np.ones(len(y)) if w is None else w, tuple(targets), title, rows - len(y))
+
+
+def _tell_unknown_labels(classes: NDArray[Any], rows: RowsToJudge) -> None:
+    """Say how many rows have labels that the model has never seen, and which."""
+    unknown = ~np.isin(rows.y, classes)
+    if unknown.any():
+        new = some([repr(label) for label in np.unique(rows.y[unknown]).tolist()])
+        known = some([repr(label) for label in classes.tolist()])
+        other = "" if not unknown.all() else "; if the target is in another column, say --target COLUMN"
+        note(
+            f"{part_of(int(unknown.sum()), len(rows.y), 'have')} labels that the model does not know, {new}: they "
+            f"count as wrong. Its classes are {known}{other}"
+        )
 
 
 def judge_numbers(model: Any, rows: RowsToJudge) -> dict[str, Any]:
@@ -134,7 +151,7 @@ def judge_classes(model: Any, rows: RowsToJudge) -> dict[str, Any]:
         scores = decisions(model, source)[:, order]
     if scores is not None:
         column = np.searchsorted(known, labels).clip(max=len(known) - 1)
-        scores = np.where(known[column] == labels, scores[:, column], -np.inf)
+        scores = np.where(known[column] == labels, scores[:, column], 0.0)  # unknown ones: no ranking
     out: dict[str, Any] = {"accuracy": float(np.average(predicted == y, weights=weight))}
     if given is not None:
         right = given[np.arange(len(y)), own] * is_known

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from adaline import storage
 from adaline.cli.exit import MODEL_START, check_output, note
-from adaline.cli.open import opened_pipe, rows_for, sparse_rows_for
+from adaline.cli.open import opened_pipe, policy_of_model, rows_for, sparse_rows_for
 from adaline.cli.output import print_json, say
 from adaline.cli.summary import certify, described, model_label, rows_text
 from adaline.errors import InvalidParameter
@@ -39,7 +39,8 @@ def run_update(
         rows = source.count_rows()
     else:
         relation = Relation(given, table)
-        model.partial_fit(rows_for(model, relation, target, weight))
+        with policy_of_model():
+            model.partial_fit(rows_for(model, relation, target, weight))
         rows = relation.count("TRUE")
     after = rows_of(model)
     if before is not None and after is not None and (gone := rows - (after - before)) > 0:

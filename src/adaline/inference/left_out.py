@@ -23,7 +23,7 @@ def left_out_notes(reasons: dict[str, str], shared: bool = True) -> list[str]:
     dependent = [why for why in reasons.values() if why not in alone]
     out = [say_constant(found, what) for what, found in alone.items() if found]
     if dependent:
-        held = "the solution of minimum norm, in which they share their effect" if shared else "the same, and zero there"
+        held = "the solution of minimum norm, in which they share their effect" if shared else "the same, zero there"
         out.append(
             f"left out as combinations of columns before them, as in R: {some(dependent, '; ')}. The table is that of "
             f"the model without them; coef_ is {held}. Predictions are the same"

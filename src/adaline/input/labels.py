@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -20,6 +21,14 @@ AMOUNT = " Use a regression, such as LinearRegression, or cut the target into cl
 ONE_COLUMN = " Labels are one column: fit a model to each column."
 NARROW = 2**16  # integers within this range are counted instead of sorted
 FEW = 64  # on a device
+
+
+def one_class(title: str, classes: Sequence[Any] | NDArray[Any]) -> InvalidData:
+    """Return the error of a learner whose rows have fewer than two classes, those given."""
+    found = f"there is one class, '{classes[0]}'" if len(classes) else "there is none"
+    return InvalidData(
+        f"{title} needs rows of at least 2 classes; {found}. Give rows of another class too, or choose another target"
+    )
 
 
 def read_labels(y: Any) -> Any:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from adaline.errors import InvalidData
 from adaline.estimator import BaseEstimator
+from adaline.input.labels import one_class
 from adaline.input.open import open_labelled
 from adaline.separation.budget import Budget, Undecided
 from adaline.separation.contests import Contests, Plane
@@ -123,8 +124,7 @@ def _survey(source: Source, labels: NDArray[Any], of: Callable[[Source, int], Su
     survey = of(source, len(labels))
     present = np.flatnonzero(survey.rows > 0)
     if len(present) < 2:
-        found = f"there is one class, {labels[present[0]]!r}" if len(present) else "there are no rows"
-        raise InvalidData(f"separability needs rows of at least 2 classes; {found}")
+        raise one_class("separability", labels[present])
     if len(present) > MOST_CLASSES:
         raise InvalidData(f"separability takes {MOST_CLASSES} classes at most, there are {len(present)}")
     return survey

@@ -338,8 +338,13 @@ class Source(ABC):
                 known = "" if self.coding is None else f" {self.coding.offset}"
                 raise InvalidData(f"offset{known} is {value:g} at row {row}: give finite numbers")
             kind = "NaN" if np.isnan(value) else "infinity"
-            name = f", column {self.name(column)!r}" if what == "X" else ""
-            raise InvalidData(f"Input {what} contains {kind}: first at row {row}{name}. Drop or fill such rows.")
+            name = self.name(column) if what == "X" else None
+            of = ""
+            if is_table(self.leaf):
+                name = self.leaf.targets[column] if name is None and column < len(self.leaf.targets) else name
+                of = f" of {self.leaf.relation.title}" + " without the rows left out" * (self.leaf.where != "TRUE")
+            where = f"row {row}{of}" + ("" if name is None else f", column {name!r}")
+            raise InvalidData(f"Input {what} contains {kind}: first at {where}. Drop or fill such rows.")
         size = _column_sizes(self) if self.parts is None else np.max(self.parts.each(self, _column_sizes), axis=0)
         tiny = np.flatnonzero((size > 0) & (size < TINY))
         if len(tiny) and size.max() < 1 / TINY:

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, host, like_rows
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
-from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
 from adaline.estimator import RegressorMixin, available_if, clone
 from adaline.fits.elastic_path import MOMENTS, FittedNet, NetOptions, fit_folds, fit_nets, refuse_rough
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
 from adaline.input.coded import effects_on, scored
-from adaline.input.labels import Labels
+from adaline.input.labels import Labels, one_class
 from adaline.input.open import open_labelled, open_rows, read_finite, refuse_overflow
 from adaline.losses import Absolute, Logistic, Loss, Quantile, Softmax, Squared, loss_of
 from adaline.losses.registry import LOSS
@@ -277,7 +277,7 @@ class ElasticNet(LinearRegressor):
         set_columns(self, given.columns)
         self.classes_: Labels = given.all_classes()
         if len(self.classes_) < 2:
-            raise InvalidData("ElasticNet needs rows of at least 2 classes; there is one")
+            raise one_class("ElasticNet", self.classes_)
         return given.encoded(self.classes_), loss if len(self.classes_) == 2 else Softmax()
 
     def _options(self, features: int) -> NetOptions:

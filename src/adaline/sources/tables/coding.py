@@ -6,7 +6,7 @@ Where there are neither categories, nor values to fill, nor functions that learn
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -472,18 +472,22 @@ def target_columns(relation: Relation, text: str) -> list[str]:
     return [name for one in targets_of(text) for name in ([one] if one in relation.schema else names_in(one))]
 
 
-def missing_message(relation: Relation, names: Iterable[str]) -> str:
+def missing_message(relation: Relation, names: Iterable[str], targets: Collection[str] = ()) -> str:
     """Return a message that names the columns with missing values and their counts, by one scan, and what to do."""
-    return describe_gaps(relation.title, count_gaps(relation, names))
+    return describe_gaps(relation.title, count_gaps(relation, names), targets)
 
 
-def describe_gaps(title: str, found: dict[str, int]) -> str:
-    """Return a message that names the columns with missing values and their counts, and what to do."""
+def describe_gaps(title: str, found: dict[str, int], targets: Collection[str] = ()) -> str:
+    """Return a message that names the columns with missing values and their counts, and what to do.
+
+    Targets are never filled in.
+    """
     worst = sorted((n for n in found if found[n]), key=lambda name: -found[name])
     shown = ", ".join(f"{name!r} ({found[name]:,})" for name in worst[:5]) + (", ..." if len(worst) > 5 else "")
+    fill = ", 'mean' to fill them, or 'indicator' to fill them and say so in a column"
     return (
-        f"{title} has missing values in column {shown}. Choose missing='drop' to leave such rows out, 'mean' "
-        "to fill them, or 'indicator' to fill them and say so in a column"
+        f"{title} has missing values in column {shown}. Choose missing='drop' to leave such rows out"
+        f"{'' if set(worst) <= set(targets) else fill}"
     )
 
 

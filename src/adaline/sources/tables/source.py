@@ -497,7 +497,7 @@ class TableSource(Source):
     def refuse_nonfinite(self) -> None:
         """Raise, naming what is missing or infinite."""
         if self.spec.missing == "error" and any((found := self.count_gaps()).values()):
-            raise MissingValues(describe_gaps(self.relation.title, found))
+            raise MissingValues(describe_gaps(self.relation.title, found, self._target_columns()))
         super().refuse_nonfinite()
 
     def reduce_rows(self) -> ReduceRows:
@@ -578,7 +578,9 @@ class TableSource(Source):
             try:
                 yield self._reader.block(as_table(batch), first)
             except MissingValues:
-                raise MissingValues(describe_gaps(self.relation.title, self.count_gaps())) from None
+                raise MissingValues(
+                    describe_gaps(self.relation.title, self.count_gaps(), self._target_columns())
+                ) from None
             first += batch.num_rows
             progress.add(batch.num_rows)
 
@@ -594,10 +596,14 @@ class TableSource(Source):
         if not self.n_rows:
             raise InvalidData(f"{self.relation.title} has no rows{'' if self.where == 'TRUE' else ' without gaps'}")
 
+    def _target_columns(self) -> list[str]:
+        """Return the raw columns that the targets are read from."""
+        targets = [] if self._n_targets == 0 else self.targets
+        return [name for target in targets for name in target_columns(self.relation, target)]
+
     def _other_columns(self) -> list[str]:
         """Return the raw columns that the targets and weights are read from."""
-        targets = [] if self._n_targets == 0 else self.targets
-        names = [name for target in targets for name in target_columns(self.relation, target)]
+        names = self._target_columns()
         offset = self.coding.offset
         names += [] if offset is None else target_columns(self.relation, offset)
         return [*names, *([] if self.spec.weight is None else [self.spec.weight])]

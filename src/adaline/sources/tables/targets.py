@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from hashlib import blake2b
+from math import isfinite
 from threading import Lock
 from typing import Any
 
@@ -197,11 +198,15 @@ def number_indices(classes: NDArray[Any], labels: Array) -> Array:
 
 
 def check_labels(name: str, labels: Collection[Any]) -> None:
-    """Refuse values that are no labels: fractions, or too many distinct values."""
-    if len(labels) > MOST_CLASSES or any(isinstance(label, float) for label in labels):
+    """Refuse values that are no labels: fractions and infinity, or too many distinct values."""
+    amount = next((label for label in labels if isinstance(label, float)), None)
+    if amount is not None or len(labels) > MOST_CLASSES:
+        found = f"more than {MOST_CLASSES:,} different values"
+        if amount is not None:
+            found = f"fractions, such as {amount:.6g}" if isfinite(amount) else f"the value {amount:g}"
         raise InvalidData(
-            f"Unknown label type: the target {name!r} has fractions, or more than {MOST_CLASSES} different values, so "
-            "it is no label; use a regression, or cut it into classes"
+            f"Unknown label type: the target {name!r} has {found}, so it is no label; use a regression, such as "
+            "LinearRegression, or cut it into classes"
         )
 
 
@@ -223,7 +228,7 @@ def distinct_labels(relation: Relation, name: str, where: str, gaps: bool) -> ND
     rows = relation.rows(asked)
     found = [plain(row[0]) for row in rows if not is_missing(row[0])]
     if len(found) < len(rows) and not gaps:
-        raise MissingValues(missing_message(relation, [name]))
+        raise MissingValues(missing_message(relation, [name], [name]))
     return sorted_labels(name, found)
 
 

@@ -20,14 +20,14 @@ from adaline.arrays import Array, host, like_rows
 from adaline.basis.base import BASIS
 from adaline.block import Block, Shape
 from adaline.construction import check_parameters, is_system
-from adaline.errors import InvalidData, InvalidParameter, kept_warnings, warn
+from adaline.errors import InvalidParameter, kept_warnings, warn
 from adaline.estimator import MetaEstimatorMixin, available_if, clone, is_regressor
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import basis_of, check_basis, columns_of
 from adaline.input.coded import CodedRows
 from adaline.input.columns import SHOWN_NAMES
-from adaline.input.labels import Codes, Labels
+from adaline.input.labels import Codes, Labels, one_class
 from adaline.input.open import open_labelled, read_finite, read_rows
 from adaline.parameters import NONE, AnyOf, Having
 from adaline.results import Certificate, some, worst
@@ -152,7 +152,7 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
         rows = source if isinstance(X, Source) else self._rows_in_memory(source)
         codes = None if isinstance(rows, Source) else host(source.read_targets())[:, 0].astype(np.intp)
         if len(found) < 2:
-            raise InvalidData(f"{type(self).__name__} needs rows of at least 2 classes, not one class, '{found[0]}'")
+            raise one_class(type(self).__name__, found)
         targets = self._targets(len(found))
         machines = [clone(self._machine()) for _ in targets] if reset else deepcopy(self.estimators_)
         said: list[list[tuple[str, type[Warning]]]] = []
