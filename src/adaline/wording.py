@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -64,6 +64,22 @@ def visible(text: str, kept: str = "\n\t") -> str:
     'red \\x1b[31m'
     """
     return CONTROL.sub(lambda found: found[0] if found[0] in kept else repr(found[0])[1:-1], text)
+
+
+def joined(names: Iterable[str], between: str = ",") -> str:
+    """Return names as one text that is split at its commas: one with a comma is quoted, as in CSV.
+
+    Examples
+    --------
+    >>> from adaline.wording import joined
+    >>> joined(["x", "a,b"])
+    'x,"a,b"'
+    """
+    quote = '"'
+    return between.join(
+        quote + name.replace(quote, 2 * quote) + quote if "," in name or name.startswith(quote) else name
+        for name in names
+    )
 
 
 def degrees(value: float, digits: int = 6) -> str:

@@ -17,6 +17,7 @@ import adaline
 from adaline.cli import fit, main, predict, update
 from adaline.cli.exit import one_line
 from adaline.errors import AdalineWarning
+from adaline.playground.table import board_of_table
 from tests.cli.command_line import Shell, table
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(adaline.__file__).parents[1]), "NO_COLOR": "1"}
@@ -167,6 +168,34 @@ def test_missing_targets_are_not_to_be_filled(shell: Shell) -> None:
         said = shell.bad(*words)
         assert "t.csv has missing values in column 'y' (1). Leave such rows out, or fit the model with" in said
         assert "Choose" not in said
+
+
+def test_names_with_commas_are_quoted_as_in_csv(shell: Shell) -> None:
+    Path("t.csv").write_text('"a,b",c,y\n1,2,3\n2,,4\n3,5,4\n4,1,2\n,1,2\n')
+    assert 'There are: "a,b", c, y' in shell.bad("fit", "t.csv", "-t", "y", "--features", "a,b")
+    for words, features in (
+        (("-t", "y", "--features", '"a,b", c'), ["a,b", "c"]),
+        (("-t", '"a,b"', "--features", "c,y"), ["c", "y"]),
+        (("-t", "a,b", "--features", "c,y"), ["c", "y"]),
+        (("-t", "y", "--features", "c", "--weight", '"a,b"'), ["c"]),
+        (("-t", "y", "--drop", '"a,b"'), ["c"]),
+    ):
+        found = shell.good("fit", "t.csv", *words, "--missing", "drop", "--json").json
+        assert found["features"] == features
+    assert """--drop '"a,b",c'""" in shell.bad("fit", "t.csv", "-t", "y")
+    assert "quoted as in CSV" in " ".join(shell.good("fit", "--help").out.split())
+
+
+def test_columns_without_values_are_left_out_whatever_the_policy(shell: Shell) -> None:
+    Path("t.csv").write_text("x,void,y\n1,,3\n2,,4\n,,4\n4,,2\n")
+    for policy in ("drop", "mean", "indicator"):
+        done = shell.good("fit", "t.csv", "-t", "y", "--missing", policy, "--json")
+        assert "note: column 'void' is left out: it holds no values" in done.err
+        assert done.json["rows"] == (3 if policy == "drop" else 4)
+    assert "'void' (4)" in shell.bad("fit", "t.csv", "-t", "y", "--missing", "error")
+    board = board_of_table("t.csv", "y")
+    assert "column 'void' is left out: it holds no values" in board["notes"]
+    assert [axis["name"] for axis in board["axes"]] == ["x"]
 
 
 def test_rows_that_cannot_be_predicted_do_not_stop_the_others_but_unseen_levels_do(shell: Shell) -> None:

@@ -6,6 +6,7 @@ Nothing slow is imported here, so that help and completion need neither NumPy no
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -31,6 +32,8 @@ DATA is a file, - for standard input, a folder, a glob, a query or a bundled dat
 stderr, --json is for machines. Exit codes: 0 done, 2 something to mend, 130 interrupted, 1 a fault of adaline.
 """
 
+PART = re.compile(r'(?:\s*"((?:[^"]|"")*)")?([^,]*),?')
+"""A part of a list: the text in quotes that it may begin with, and what follows up to a comma."""
 CALLED = {
     **dict.fromkeys(("data", "datasets", "dataset"), "adaline systems --data"),
     **dict.fromkeys(("models", "list"), "adaline systems"),
@@ -130,15 +133,31 @@ def option(*names: str, help: str, **more: Any) -> Any:
 
 
 def listed(text: str | None) -> tuple[str, ...] | None:
-    """Return the names in "a, b, c"; None for None.
+    """Return the names in "a, b, c", quoted as in CSV where they have commas; None for None.
 
     Examples
     --------
     >>> from adaline.cli.app import listed
-    >>> listed("a, b,c")
-    ('a', 'b', 'c')
+    >>> listed('a, b,"c, d"')
+    ('a', 'b', 'c, d')
     """
-    return None if text is None else tuple(name for name in (part.strip() for part in text.split(",")) if name)
+    if text is None:
+        return None
+    parts = (quoted.replace('""', '"') + rest if quoted else rest for quoted, rest in PART.findall(text))
+    return tuple(name for name in (part.strip() for part in parts) if name)
+
+
+def unquoted(text: str | None) -> str | None:
+    """Return one name, which may be quoted as in a list of them.
+
+    Examples
+    --------
+    >>> from adaline.cli.app import unquoted
+    >>> unquoted('"a,b"'), unquoted("a,b")
+    ('a,b', 'a,b')
+    """
+    found = listed(text) if text is not None and text.startswith('"') else None
+    return found[0] if found is not None and len(found) == 1 else text
 
 
 def leveled(text: str | None) -> dict[str, tuple[str, ...] | None] | None:
@@ -229,8 +248,13 @@ Data = Annotated[
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.", show_default=False)]
 Models = Annotated[list[Path], typer.Argument(metavar="MODEL MODEL...", help="Model files.", show_default=False)]
-Target = Annotated[str | None, option("--target", "-t", metavar="COLUMN", help="What to predict: numbers or labels.")]
-Weight = Annotated[str | None, option("--weight", metavar="COLUMN", help="Weights of rows: 2 is the row twice.")]
+Target = Annotated[
+    str | None,
+    option("--target", "-t", metavar="COLUMN", callback=unquoted, help="What to predict: numbers or labels."),
+]
+Weight = Annotated[
+    str | None, option("--weight", metavar="COLUMN", callback=unquoted, help="Weights of rows: 2 is the row twice.")
+]
 TableName = Annotated[
     str | None, option("--table", metavar="NAME", help="Which table of a database (or a query on it).")
 ]
@@ -268,7 +292,8 @@ def table_options(
             "--features",
             metavar="A,B,C",
             callback=listed,
-            help="Columns to learn from; without it, all that can be used.",
+            help="Columns to learn from; without it, all that can be used. A name with a comma is quoted as in CSV, "
+            "here and in all lists of names: '\"a,b\",c'.",
         ),
     ] = None,
     drop: Annotated[str | None, option("--drop", metavar="A,B", callback=listed, help="Columns to leave out.")] = None,

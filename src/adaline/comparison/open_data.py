@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -34,7 +34,7 @@ from adaline.sources.tables.source import KEPT
 from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
 from adaline.sources.tables.spec import TableSpec, check_column, names_of, read_spec, shown_columns
 from adaline.sources.tables.sql import quoted
-from adaline.wording import counted
+from adaline.wording import counted, joined
 
 LABELS = ("text", "category", "boolean")
 OPTION = re.compile(r"in (dates|categories|hash(?=ed)|words)(ed)?\b")
@@ -196,9 +196,11 @@ def open_data(request: DataRequest, trusting: bool = False, named: bool = False)
         missing = _count_missing(relation, targets, counted_columns, trusting, named)
     else:
         missing = _count_in_parts(parts, targets, counted_columns)
-    if request.choose_missing:
-        spec, empty = _with_policy(relation, spec, missing, request)
-        left_out |= empty
+    if request.choose_missing or spec.missing != "error":
+        spec, empty = _without_empty(spec, missing, request)
+        left_out |= dict.fromkeys(empty, "holds no values")
+        if request.choose_missing:
+            spec = _with_policy(relation, spec, missing, request, empty)
     for name, reason in left_out.items():
         why = OPTION.sub(r"in --\1", reason) if request.shell else reason
         notes.append(f"column {name!r} is left out: it {why}")
@@ -364,17 +366,24 @@ def _with_counts(one: Counts, other: Counts) -> Counts:
     return one[0] + other[0], one[1] + other[1], gaps, values
 
 
-def _with_policy(
-    relation: Relation, spec: TableSpec, missing: MissingCounts, request: DataRequest
-) -> tuple[TableSpec, dict[str, str]]:
-    """Return the spec with a policy where none was named; refuse missing values that need a decision."""
-    droppable = request.spec.features is None and request.spec.formula is None
+def _without_empty(spec: TableSpec, missing: MissingCounts, request: DataRequest) -> tuple[TableSpec, list[str]]:
+    """Return the spec without the features that hold no values, and these; with all of them where they were named."""
     with_target = missing.rows - missing.without_target
     empty = [name for name, count in missing.features.items() if count == with_target and name != spec.weight]
-    if droppable and len(empty) < len(spec.features or ()):
-        spec = replace(spec, features=tuple(name for name in spec.features or () if name not in empty))
-    else:
-        empty = []
+    named = request.spec.features is not None or request.spec.formula is not None
+    if named or len(empty) >= len(spec.features or ()):
+        return spec, []
+    return replace(spec, features=tuple(name for name in spec.features or () if name not in empty)), empty
+
+
+def _with_policy(
+    relation: Relation, spec: TableSpec, missing: MissingCounts, request: DataRequest, empty: Collection[str]
+) -> TableSpec:
+    """Return the spec with a policy where none was named; refuse missing values that need a decision.
+
+    Those of `empty` columns, which are left out, need none.
+    """
+    with_target = missing.rows - missing.without_target
     holes = {name: count for name, count in missing.features.items() if count and name not in empty}
     if holes:
         worst = sorted(holes, key=lambda name: -holes[name])
@@ -385,7 +394,7 @@ def _with_policy(
             f"and marks them; or leave columns out by {_dropping(worst[:6], request)}"
         )
     policy = "drop" if missing.without_target else "error"
-    return replace(spec, missing=policy), dict.fromkeys(empty, "holds no values")
+    return replace(spec, missing=policy)
 
 
 def _distinct(relation: Relation, column: str) -> int:
@@ -396,4 +405,4 @@ def _distinct(relation: Relation, column: str) -> int:
 
 def _dropping(columns: Sequence[str], request: DataRequest) -> str:
     """Return the option that leaves columns out, as the user types it."""
-    return f"--drop {shlex.quote(','.join(columns))}" if request.shell else f"drop={list(columns)!r}"
+    return f"--drop {shlex.quote(joined(columns))}" if request.shell else f"drop={list(columns)!r}"

@@ -17,6 +17,7 @@ from adaline.parameters import OneOf
 from adaline.sources.tables.failures import shorten
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sql import quoted
+from adaline.wording import joined
 
 SINGLETONS = ("keep", "drop")
 
@@ -248,7 +249,7 @@ def _ambiguous(relation: Relation, name: str) -> bool:
 
 def shown_columns(relation: Relation) -> str:
     """Return the names of the first columns, as a message shows them."""
-    return shorten(", ".join(list(relation.schema)[:20]), 200) + ", ..." * (len(relation.schema) > 20)
+    return shorten(joined(list(relation.schema)[:20], ", "), 200) + ", ..." * (len(relation.schema) > 20)
 
 
 def check_column(relation: Relation, name: str, argument: str) -> None:
