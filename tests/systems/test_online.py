@@ -249,12 +249,14 @@ def test_a_new_rate_holds_from_the_next_rows_on_and_what_else_changed_is_refused
         make().partial_fit(X[:50], y[:50], **told(system(), y)).set_params(rate=2.0**-9).partial_fit(X[50:], y[50:])
     )
     given = make(lambda step: 1.0 if step <= 50 else 2.0**-3).partial_fit(X, y)
-    single = make()
+    single, assigned = make(), make()
     for i, (x, t) in enumerate(zip(X, y, strict=True)):
         if i == 50:
             single.set_params(rate=2.0**-9)
-        single.learn_one(x, t, **told(single, y))
-    for model in (changed, single):
+            assigned.rate = 2.0**-9
+        for model in (single, assigned):
+            model.learn_one(x, t, **told(model, y))
+    for model in (changed, single, assigned):
         np.testing.assert_array_equal(theta(model), theta(given))
     settings = {"fit_intercept": False, "rate": "auto", "activation": "logistic"}
     for name in settings.keys() & system().get_params().keys():
@@ -461,6 +463,35 @@ def test_a_rate_above_the_bound_is_named_and_divergence_is_no_nan() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         adaline.LMS(rate=0.5 * model.rate_bound_).fit(X, t)
+
+
+@pytest.mark.filterwarnings("ignore:rate=3 is above")
+@pytest.mark.parametrize("by_row", [False, True])
+def test_a_model_that_diverged_goes_on_from_its_last_good_weights_at_a_lower_rate(by_row: bool) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    y = X @ [1.0, 2.0, 3.0] + 1.0
+    model, steady = LMS(rate=0.05).partial_fit(X[:300], y[:300]), LMS(rate=0.05).partial_fit(X[:256], y[:256])
+
+    def learn() -> None:
+        if not by_row:
+            model.partial_fit(X, y)
+        else:
+            for x, t in zip(X, y, strict=True):
+                model.learn_one(x, t)
+
+    model.set_params(rate=3.0)
+    with pytest.warns(ConvergenceWarning, match=r"set_params\(rate=...\) and partial_fit go on from them"):
+        learn()
+    np.testing.assert_array_equal(theta(model), theta(steady))
+    with pytest.warns(ConvergenceWarning, match="diverged"):  # the rate is the same
+        learn()
+    np.testing.assert_array_equal(theta(model), theta(steady))
+    assert model.certificate_.status is Status.DIVERGED
+    model.set_params(rate=0.05)
+    learn()
+    assert model.certificate_.status is Status.ONGOING
+    np.testing.assert_array_equal(theta(model), theta(steady.partial_fit(X, y)))
 
 
 def test_lms_converges_below_its_bound_and_diverges_above_it_on_inputs_of_constant_norm() -> None:

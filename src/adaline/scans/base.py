@@ -12,7 +12,8 @@ pickling keeps every bit; nothing returns NaN.
 
 Divergence. Every `period` steps theta is saved, if no error since the last time was larger than 10 times the largest
 target. A step that is not finite, or (rules that can explode) an error above 1e8 times the largest target and the first
-error, ends the scan: `status` says so, theta is the one saved, later rows change nothing.
+error, ends the scan: `status` says so, theta is the one saved, later rows change nothing until `follow` takes another rate.
+The last theta of finite numbers would be no place to go on from: its errors are up to 1e8 times the largest target.
 """
 
 from __future__ import annotations
@@ -273,11 +274,16 @@ class Scan(ABC):
         return max(256, 1 << (self.theta.size // 64).bit_length())
 
     def follow(self, other: Scan) -> list[str]:
-        """Take the rate of another scan from the next step on; return which settings differ, where it does not."""
+        """Take the rate of another scan from the next step on; return which settings differ, where it does not.
+
+        A scan that has diverged goes on at another rate, from the theta that was saved.
+        """
         if type(other) is not type(self):
             return ["rate"]
         own, asked = self.settings, other.settings
         if own == asked:
+            if self.status is State.DIVERGED and other.schedule != self.schedule:
+                self.numbers[STATUS], self.numbers[STOPPED], self.numbers[WORST] = RUNNING, 0.0, 0.0
             self.schedule, self._native = other.schedule, None
         return [name for name, value in own.items() if value != asked[name]]
 

@@ -70,7 +70,7 @@ class FittedScan(Generic[Kind]):
     def certificate(self) -> Certificate:
         """How the last fit ended; rows learned one at a time since then are taken into account."""
         proof, numbers = self.result.certificate, self.scan.numbers.copy()
-        if numbers[STEPS] == self.result.steps or proof.status is Status.DIVERGED:
+        if numbers[STEPS] == self.result.steps:
             return proof
         status = Status.ONGOING if int(numbers[STATUS]) == RUNNING else Status.DIVERGED
         objective = proof.objective if math.isnan(proof.objective) else float(numbers[LOSS])  # NaN: it claims none
@@ -261,7 +261,12 @@ class OnlineSystem(BaseEstimator):
         self._scan, self._result = after.scan, after.result
         if proof.status is Status.DIVERGED:
             epoch = len(after.result.history)
-            warn(f"{type(self).__name__} diverged in epoch {epoch}: {proof.advice}", ConvergenceWarning)
+            warn(f"{type(self).__name__} diverged in epoch {epoch}: {proof.advice}{self._way_on()}", ConvergenceWarning)
+
+    def _way_on(self) -> str:
+        """Return how a model that has diverged goes on, as the end of a message."""
+        ended = self._scan.numbers[STATUS] != RUNNING
+        return "; set_params(rate=...) and partial_fit go on from them at another rate" if ended else ""
 
     # -- what is known afterwards --------------------------------------------------------------------------------
 
@@ -352,10 +357,11 @@ class OnlineSystem(BaseEstimator):
         if not scan.learns_at_once:
             scan = scan.copy()
         scan.learn(row, t)
-        self._scan = scan
+        self.__dict__["_scan"] = scan
         self._let_scan_read_rows(scan)
         if scan.numbers[STATUS] != RUNNING:
-            warn(f"{type(self).__name__} has diverged and learns no more: {Status.DIVERGED.advice}", ConvergenceWarning)
+            said = f"has diverged and learns no more: {Status.DIVERGED.advice}{self._way_on()}"
+            warn(f"{type(self).__name__} {said}", ConvergenceWarning)
 
     def _follow_settings(self, scan: Scan) -> None:
         """Let a scan whose settings may have changed go on at the present rate; refuse other changes."""
@@ -363,8 +369,17 @@ class OnlineSystem(BaseEstimator):
             check_parameters(self)
             go_on_at(scan, type(self).__name__, self._rule, self.rate, self.schedule, **self._settings())
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute; a parameter holds from the next row on."""
+        object.__setattr__(self, name, value)
+        if "_scan" in self.__dict__ and not name.startswith("_") and not name.endswith("_"):
+            self._scan.doubt_settings()
+
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by name, also those of parameters, as `name__inner`; they hold from the next row on."""
+        """Set parameters by name, also those of parameters, as `name__inner`; they hold from the next row on.
+
+        A model that has diverged goes on at another rate, from the weights that it has kept.
+        """
         super().set_params(**params)
         if "_scan" in self.__dict__:
             self._scan.doubt_settings()
