@@ -626,3 +626,20 @@ def test_a_rate_for_many_columns_is_called_a_rate() -> None:
         model = LMS(rate=before).partial_fit(x, y).set_params(rate=after)
         with pytest.raises(InvalidParameter, match=r"^rate changed since LMS began"):
             model.partial_fit(x, y)
+
+
+def test_batch_steps_of_single_rows_say_that_no_column_varies() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = X @ [1.0, 2.0] > 0
+    model = SYSTEMS["SigmoidPerceptron"](mode="batch")
+    for i in range(5):
+        with pytest.warns(AdalineWarning, match="no column varies in these rows.*mode='online'"):
+            model.partial_fit(X[i : i + 1], y[i : i + 1], classes=[False, True])
+    np.testing.assert_array_equal(model.coef_, 0.0)
+    for x, t in zip(X, y, strict=True):
+        model.learn_one(x, t)
+    assert model.score(X, y) > 0.9
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.partial_fit(X, y)

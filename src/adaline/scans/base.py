@@ -12,8 +12,8 @@ pickling keeps every bit; nothing returns NaN.
 
 Divergence. Every `period` steps theta is saved, if no error since the last time was larger than 10 times the largest
 target. A step that is not finite, or (rules that can explode) an error above 1e8 times the largest target and the first
-error, ends the scan: `status` says so, theta is the one saved, later rows change nothing until `follow` takes another rate.
-The last theta of finite numbers would be no place to go on from: its errors are up to 1e8 times the largest target.
+error, ends the scan: `status` says so, theta is the one saved, later rows change nothing until `follow` takes another
+rate. The last theta of finite numbers would be no place to go on from: its errors may be 1e8 times the largest target.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from adaline.arrays import Array, like_rows
+from adaline.errors import AdalineWarning, warn
 from adaline.fits.mixing import measure_loss, run_mixed
 from adaline.fits.online import OnlineResult, run_epochs, scan_certificate
 from adaline.input import by_blocks
@@ -24,6 +25,10 @@ from adaline.sums import Objective, Point, View
 from adaline.systems.families.named import named_system
 from adaline.systems.families.online_classifier import OnlineClassifier, signed
 
+NO_SPREAD = (
+    "no column varies in these rows, so that a batch step of rate='auto', which takes their scales from them, changes "
+    "the intercept alone: give several rows in a call, a number as rate, or mode='online', which learns of single rows"
+)
 LOSSES: dict[str, Loss] = {"tanh": TanhSquared(), "logistic": SigmoidSquared()}
 
 
@@ -42,10 +47,13 @@ class SigmoidPerceptron(OnlineClassifier):
     activation : "tanh" or "logistic"
         phi, with targets +-1 or 0 and 1.
     mode : "batch" or "online"
-        A step an epoch, or a step a row.
+        A step an epoch, or a step a row. Batch: `partial_fit` takes one step, on the sum over the rows of its call, and
+        `learn_one` the step of its row.
     rate : "auto" or number
         eta; batch: of the sum over rows. "auto" is safe in any units; batch: steps that never raise the error, from the
-        second moments of the columns; online, of sparse rows with more than 128 columns, each has a rate of its own.
+        second moments of the columns, so that columns that do not vary in the rows of a call, as those of a single row,
+        keep their weights beside the intercept; online, of sparse rows with more than 128 columns, each has a rate of
+        its own.
     schedule : "constant", "1/t", "power" or function
         How a number falls with the steps t = 1, 2, ...: eta, eta/t, eta/(1 + t)^(3/4), or eta f(t).
     fit_intercept : bool
@@ -145,6 +153,8 @@ class SigmoidPerceptron(OnlineClassifier):
         errors = self._errors(source)
         if isinstance(self.rate, str):
             bound = bound_curvature(source, bool(self.fit_intercept), LOSSES[self.activation].steepest)
+            if options.epochs == 1 and not bound.inverse.any():
+                warn(NO_SPREAD, AdalineWarning)
             theta, history, status = majorize(errors, scan.theta, bound, options, self.stop_error)
         else:
             theta, history, status = _take_gradient_steps(errors, scan, options, self.stop_error)

@@ -65,7 +65,8 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go over more rows once, in their order; rows in chunks give the same bits as all at once.
 
-        The first call must know all classes: from its rows, or from `classes`.
+        With mode="batch" a call is one step on the sum over its rows instead. The first call must know all classes:
+        from its rows, or from `classes`.
         """
         meter = Meter(X)
         check_parameters(self)
