@@ -27,7 +27,7 @@ from adaline.systems.families.online_classifier import OnlineClassifier, signed
 
 NO_SPREAD = (
     "no column varies in these rows, so that a batch step of rate='auto', which takes their scales from them, changes "
-    "the intercept alone: give several rows in a call, a number as rate, or mode='online', which learns of single rows"
+    "the intercept alone: give several rows in a call, a number as rate, or mode='online' for single rows"
 )
 LOSSES: dict[str, Loss] = {"tanh": TanhSquared(), "logistic": SigmoidSquared()}
 
