@@ -343,7 +343,7 @@ class Source(ABC):
             if is_table(self.leaf):
                 name = self.leaf.targets[column] if name is None and column < len(self.leaf.targets) else name
                 of = f" of {self.leaf.relation.title}" + " without the rows left out" * (self.leaf.where != "TRUE")
-            where = f"row {row}{of}" + ("" if name is None else f", column {name!r}")
+            where = f"row {row}" + ("" if name is None else f", column {name!r}") + of
             raise InvalidData(f"Input {what} contains {kind}: first at {where}. Drop or fill such rows.")
         size = _column_sizes(self) if self.parts is None else np.max(self.parts.each(self, _column_sizes), axis=0)
         tiny = np.flatnonzero((size > 0) & (size < TINY))
