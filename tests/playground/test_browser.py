@@ -335,6 +335,67 @@ def test_tables_as_people_have_them_are_read(visitor: Visitor, text: str, names:
     assert page.evaluate("playground.state.points.flat().every(Number.isFinite)")
 
 
+PARTED = {
+    "1.5  2   red\n 2 5  blue\n": [["x0", [1.5, 2]], ["x1", [2, 5]], ["x2", ["red", "blue"]]],
+    '"bill length" b\n1 "Adelie x"\n3 b': [["bill length", [1, 3]], ["b", ["Adelie x", "b"]]],
+    '"a" "b"\n"1" 1.5 2\n"2" 3 4': [["x0", [1, 2]], ["a", [1.5, 3]], ["b", [2, 4]]],  # names of rows, as R writes them
+    "1,5;2,25;x\n3,5;4,5;y": [["x0", [1.5, 3.5]], ["x1", [2.25, 4.5]], ["x2", ["x", "y"]]],
+    "1,5\t2,25\tx\n3\t−4,5\ty": [["x0", [1.5, 3]], ["x1", [2.25, -4.5]], ["x2", ["x", "y"]]],
+    "1,5 2,25 x\n2,5 3,5 y": [["x0", [1.5, 2.5]], ["x1", [2.25, 3.5]], ["x2", ["x", "y"]]],
+    "New York,8 m,1.5\nOld Town,3 x,4": [["x0", ["New York", "Old Town"]], ["x1", ["8 m", "3 x"]], ["x2", [1.5, 4]]],
+    '1, 2, "a, b"\n3, 4, c': [["x0", [1, 3]], ["x1", [2, 4]], ["x2", ["a, b", "c"]]],
+    "a b\r1 2\r3 4": [["a", [1, 3]], ["b", [2, 4]]],
+    "a b c\n1 2\n3 4 5": [["a", [1, 3]], ["b", [2, 4]], ["c", [None, 5]]],
+}
+"""Tables by their text: the name of each column, and its numbers or words."""
+READ = """async (texts) => {
+  const { parse } = await import("/page/csv.js");
+  const shown = (one) => [one.name, one.numeric ? one.numbers.map(x => (Number.isNaN(x) ? null : x)) : one.values];
+  return texts.map(text => parse(text).columns.map(shown));
+}"""
+
+
+def test_columns_are_parted_by_commas_semicolons_tabs_or_spaces(visitor: Visitor) -> None:
+    assert visitor.open().evaluate(READ, list(PARTED)) == list(PARTED.values())
+
+
+DROP = """([text, kind]) => {
+  const data = new DataTransfer();
+  if (kind === "file") data.items.add(new File([text], "table.csv"));
+  else data.setData("text/plain", text);
+  document.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+}"""
+
+
+def test_what_is_no_table_is_told_so_however_it_came(visitor: Visitor) -> None:
+    page = visitor.open()
+    cases = {"": "This is no table", "one": "This is no table", "some words\nand more": "Two columns of numbers"}
+    for text, told in cases.items():
+        for kind in ("file", "text") if text else ("file",):
+            page.evaluate(DROP, [text, kind])
+            page.locator("#csv-columns [role=alert]", has_text=told).wait_for(timeout=5000)
+    assert page.locator("#csv").input_value() == "some words\nand more"
+    page.locator("#csv").fill("")
+    assert page.locator("#csv-columns").inner_text() == ""
+
+
+def test_classes_of_a_table_are_named_in_what_the_server_says(visitor: Visitor) -> None:
+    page = visitor.open()
+    page.evaluate(DROP, ["a b kind\n1 2 10\n2 3 10\n3 1 10\n", "text"])
+    page.locator("#csv-columns select").nth(2).select_option(label="kind")
+    page.locator("#csv-take").click()
+    visitor.rest()
+    assert page.locator("#verdict-0").inner_text() == "all points are of 10: put points of another class beside them"
+    page.evaluate(DROP, ["a b kind\n1 2 Class 2\n2 3 9\n3 1 10\n".replace("Class 2", '"Class 2"'), "text"])
+    page.locator("#csv-take").click()
+    visitor.rest()
+    assert page.evaluate("playground.classNames") == ["10", "9", "Class 2", "Class 4", "Class 5"]
+    page.evaluate("playground.remodel({ names: { classes: ['Class 3', 'a', 'a'], across: '', up: '' } })")
+    visitor.rest()
+    assert page.evaluate("playground.classNames") == ["Class 3", "a", "a (2)", "Class 4", "Class 5"]
+    assert page.locator("#verdict-0 .bad[role=alert]").count() == 0
+
+
 def test_rows_that_are_left_out_do_not_scale_the_others(visitor: Visitor) -> None:
     page = visitor.open()
     page.evaluate("for (const one of document.querySelectorAll('#points-card, #points-card details')) one.open = true")

@@ -142,6 +142,11 @@ def trace(
     """Return the trace of a system on a board, or its end alone; what cannot be learned raises the error of its fit."""
     if len(board.points) == 0:
         raise InvalidData("the board is empty: put points on it first")
+    if board.task == "classes":
+        present = [board.names[k] for k in np.unique(board.index)]
+        if len(present) < 2:
+            raise InvalidData(f"all points are of {present[0]}: put points of another class beside them")
+        spec = spec.with_order(present)
     system = spec.build()
     with quiet() as told:
         fitted = fitted_to(board, deepcopy(system))

@@ -92,14 +92,12 @@ class App {
       setTimeout(() => { $("copy").textContent = t("copy"); }, 1500);
     });
     $("code-card").addEventListener("toggle", () => this.code());
-    $("csv").addEventListener("input", () => this.readCsv($("csv").value));
+    $("csv").addEventListener("input", () => ($("csv").value.trim() ? this.readCsv($("csv").value) : $("csv-columns").replaceChildren()));
     $("csv").addEventListener("paste", (event) => {
       const text = event.clipboardData.getData("text");
       if (text.length <= LONGEST_FIELD) return;
       event.preventDefault();
-      $("csv").value = `${text.slice(0, BEGINNING)} …`;
-      this.abridged = true;
-      this.readCsv(text);
+      this.showTable(text);
     });
     $("csv").addEventListener("beforeinput", () => {
       if (this.abridged) $("csv").value = ""; // what is shown then is what is read
@@ -109,11 +107,12 @@ class App {
     document.addEventListener("dragover", (event) => event.preventDefault());
     document.addEventListener("drop", (event) => {
       event.preventDefault();
-      const [file] = event.dataTransfer?.files ?? [];
-      if (!file) return;
+      const [file] = event.dataTransfer?.files ?? [], text = event.dataTransfer?.getData("text");
+      if (!file && !text) return;
       $("points-card").open = true;
       $("csv").closest("details").open = true;
-      this.readFile(file);
+      if (file) this.readFile(file);
+      else this.showTable(text);
     });
     document.addEventListener("keydown", (event) => {
       const writing = event.target.closest?.("input, textarea, select");
@@ -358,7 +357,22 @@ class App {
   }
 
   className(k) {
-    return this.state.names?.classes?.[k] ?? t("class-n", { n: k + 1 });
+    return this.classNames[k];
+  }
+
+  // The names of the classes, no two of them equal: those of a table, and after them the page's own.
+  get classNames() {
+    const given = this.state.names?.classes ?? [];
+    if (this.named?.of === given && given.length) return this.named.names;
+    const names = [];
+    for (let k = 0; k < 5; k++) {
+      const name = given[k] || t("class-n", { n: k + 1 });
+      let own = name;
+      for (let n = 2; names.includes(own); n++) own = `${name} (${n})`;
+      names.push(own);
+    }
+    this.named = { of: given, names };
+    return names;
   }
 
   settle() {
@@ -392,7 +406,7 @@ class App {
       const name = this.className(k);
       button.title = name;
       button.setAttribute("aria-label", name);
-      button.lastChild.textContent = this.state.names?.classes?.[k] ?? "";
+      button.lastChild.textContent = this.state.names?.classes?.[k] ? name : "";
     });
   }
 
@@ -443,8 +457,8 @@ class App {
   }
 
   async fit(slot, model, brief) {
-    const { task, points, recipe, held } = this.state;
-    const answer = await this.link.ask({ type: "fit", slot, task, points, recipe, fresh: held, model, window: brief ? windowMessage : null });
+    const { task, points, recipe, held } = this.state, names = this.classNames;
+    const answer = await this.link.ask({ type: "fit", slot, task, points, names, recipe, fresh: held, model, window: brief ? windowMessage : null });
     if (answer.type === "skipped") return;
     this.slots[slot].fitted = answer.type === "fitted" ? answer : null;
     this.slots[slot].trouble = answer.type === "error" ? answer.message : null;
@@ -619,7 +633,7 @@ class App {
     else $("curve").before(box);
     if (!instrument) { box.hidden = true; this.chart = this.walkPaths = null; for (const one of this.boards) one.extra = one.handle = null; return; }
     if (!(this.alone.has(instrument.name) && this.chart?.key === JSON.stringify(instrument))) {
-      const answer = await this.link.ask({ type: "instrument", name: instrument.name, task, points, recipe, fresh: held, settings: instrument.settings ?? {} });
+      const answer = await this.link.ask({ type: "instrument", name: instrument.name, task, points, names: this.classNames, recipe, fresh: held, settings: instrument.settings ?? {} });
       if (answer.type === "skipped" || this.state.instrument?.name !== instrument.name) return;
       this.chart = { ...answer, key: JSON.stringify(instrument) };
     }
@@ -812,7 +826,15 @@ class App {
 
   async readFile(file) {
     if (!file) return;
-    this.readCsv(file.size > LONGEST_TABLE ? null : await file.text());
+    const text = file.size > LONGEST_TABLE ? null : await file.text().catch(() => ""); // a folder has no text
+    this.readCsv(text);
+  }
+
+  // Put a text into the field, or its beginning where the field would take long over it, and read it.
+  showTable(text) {
+    this.abridged = text.length > LONGEST_FIELD;
+    $("csv").value = this.abridged ? `${text.slice(0, BEGINNING)} …` : text;
+    this.readCsv(text);
   }
 
   // Read a table; null stands for one that is too long.
@@ -820,7 +842,6 @@ class App {
     const box = $("csv-columns"), tell = (key) => box.append(el("p", { class: "bad", role: "alert" }, t(key)));
     box.replaceChildren();
     if (text === null || new Blob([text]).size > LONGEST_TABLE) return tell("file-too-long");
-    if (!text.trim()) return;
     const table = parse(text);
     if (!table) return tell("no-table");
     const numeric = table.columns.filter((one) => one.numeric);

@@ -340,7 +340,7 @@ export class Board {
     frame.planes.forEach((w, k) => {
       const ends = Board.ends(w);
       if (!ends) return;
-      const own = frame.apart ? `plane apart s${k % COLOURS}` : "plane";
+      const own = frame.apart ? `plane apart s${frame.apart[k] % COLOURS}` : "plane";
       this.line(ends, { class: own, "data-w": w.join(" ") });
       if (frame.apart) return;
       const length = Math.hypot(w[1], w[2]);
