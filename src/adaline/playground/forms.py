@@ -126,6 +126,7 @@ LISTS = {"init": _is_start, "classes": _is_order}
 """Parameters that may be lists on the board, and what such a list must be."""
 
 
+@cache
 def systems_by_task() -> dict[str, list[str]]:
     """Return the names of the systems that suit each task."""
     classes = [name for name, kind in SYSTEMS.items() if is_classifier(kind())]

@@ -75,11 +75,9 @@ def _classes(model: Any, trace: Trace, window: Window) -> dict[str, Any]:
     if weights is not None and trace.spec.basis is None and np.isfinite(weights).all():
         out["planes"] = [numbers(one) for one in weights.reshape(-1, 3)]
     elif hasattr(model, "estimators_") and trace.spec.basis is None:
-        found = [(k, weights_of(one)) for k, one in enumerate(model.estimators_)]
-        planes = [(k, one) for k, one in found if one is not None and len(one) == 3]
-        own = board.index_of(model.classes_) if len(found) == len(model.classes_) else np.arange(len(found))
-        out["planes"] = [numbers(one) for _, one in planes]
-        out["apart"] = [int(own[k]) for k, _ in planes]  # the class of each plane, or its number among those of pairs
+        inner = [weights_of(one) for one in model.estimators_]
+        out["planes"] = [numbers(one) for one in inner if one is not None and len(one) == 3]
+        out["apart"] = True
     return out
 
 
