@@ -381,16 +381,15 @@ class App {
 
   // The names of the classes, no two of them equal: those of a table, and after them the page's own.
   get classNames() {
-    const given = this.state.names?.classes ?? [];
-    if (this.named?.of === given && given.length) return this.named.names;
-    const names = [];
+    if (this.named && this.named.of === this.state.names) return this.named.names;
+    const given = this.state.names?.classes ?? [], names = [];
     for (let k = 0; k < 5; k++) {
       const name = given[k] || t("class-n", { n: k + 1 });
       let own = name;
       for (let n = 2; names.includes(own); n++) own = `${name} (${n})`;
       names.push(own);
     }
-    this.named = { of: given, names };
+    this.named = { of: this.state.names, names };
     return names;
   }
 
@@ -421,6 +420,8 @@ class App {
     $("undo").disabled = !this.past.length;
     $("redo").disabled = !this.future.length;
     $("classes").hidden = this.state.task !== "classes";
+    if (this.classesShown === this.classNames) return;
+    this.classesShown = this.classNames;
     [...$("classes").children].forEach((button, k) => {
       const name = this.className(k);
       button.title = name;
@@ -482,8 +483,7 @@ class App {
     if (answer.type === "skipped") return;
     this.slots[slot].fitted = answer.type === "fitted" ? answer : null;
     this.slots[slot].trouble = answer.type === "error" ? answer.message : null;
-    this.boards[slot].caption.textContent = this.boards[slot].caption.title = answer.call ?? model.system;
-    this.boards[slot].describe(answer.call ?? model.system);
+    this.boards[slot].describe(answer.call ?? model.system ?? "");
     if (!this.slots[slot].fitted) this.boards[slot].clear();
   }
 
@@ -507,7 +507,7 @@ class App {
   async go(moment) {
     this.moment = Math.max(0, Math.min(moment, this.length - 1));
     const slider = $("moment");
-    slider.max = this.length - 1;
+    if (Number(slider.max) !== this.length - 1) slider.max = this.length - 1;
     slider.value = this.moment;
     const driver = this.slots.find((one) => one.fitted?.positions.length === this.length) ?? this.slots[0];
     const { fitted } = driver;
@@ -612,14 +612,22 @@ class App {
   numbers(slot, frame) {
     const box = $(`numbers-${slot}`), { fitted } = this.slots[slot];
     if (!box || !fitted) return;
-    const parts = [];
-    const tell = (key, value) => value != null && parts.push(el("span", { "data-fact": key }, `${t(`number ${key}`)} `, el("b", {}, show(value))));
+    const parts = []; // names and values
+    const tell = (key, value) => value != null && parts.push([key, show(value)]);
     tell(fitted.curve.what, frame.error ?? fitted.curve.own[frame.moment]);
     tell("fresh", fitted.curve.fresh?.[frame.moment]);
-    if (frame.weights && frame.weights.length <= 9) parts.push(el("span", { "data-fact": "weights" }, `${t("number weights")} `, el("b", {}, frame.weights.map((w) => show(w)).join(", "))));
+    if (frame.weights && frame.weights.length <= 9) parts.push(["weights", frame.weights.map((w) => show(w)).join(", ")]);
     if (frame.moment === fitted.positions.length - 1) for (const name of ["mistakes", "bound", "margin", "penalty", "length"]) tell(name, fitted.facts[name]);
-    box.replaceChildren(...parts);
-    if (!this.running) this.say(`${fitted.call}. ${$("position").textContent}. ${parts.map((one) => one.textContent).join(", ")}`);
+    const keys = parts.map(([key]) => key).join(" ");
+    if (box.dataset.keys !== keys) {
+      box.dataset.keys = keys;
+      box.replaceChildren(...parts.map(([key]) => el("span", { "data-fact": key }, `${t(`number ${key}`)} `, el("b"))));
+    }
+    parts.forEach(([, value], k) => {
+      const place = box.children[k].lastChild;
+      if (place.textContent !== value) place.textContent = value;
+    });
+    if (!this.running) this.say(`${fitted.call}. ${$("position").textContent}. ${[...box.children].map((one) => one.textContent).join(", ")}`);
   }
 
   errorCurve() {
@@ -652,8 +660,8 @@ class App {
     const { instrument, task, points, recipe, held } = this.state;
     const box = $("chart"), alone = this.alone.has(instrument?.name);
     document.body.classList.toggle("alone", alone);
-    if (alone) document.querySelector(".left").prepend(box);
-    else $("curve").before(box);
+    const place = document.querySelector(alone ? ".left" : ".right");
+    if (box.parentElement !== place) (alone ? place.firstChild : $("curve")).before(box);
     if (!instrument) { box.hidden = true; this.clearChart(); return; }
     if (!(this.alone.has(instrument.name) && this.chart?.key === JSON.stringify(instrument))) {
       const answer = await this.link.ask({ type: "instrument", name: instrument.name, task, points, names: this.classNames, recipe, fresh: held, settings: instrument.settings ?? {} });

@@ -248,9 +248,10 @@ export class Board {
     layer.end();
   }
 
-  // What the board is, for those who do not see it.
+  // What is on the board: above it, and for those who do not see it.
   describe(call) {
     const { points, task } = this.app.state;
+    if (this.caption.textContent !== call) this.caption.textContent = this.caption.title = call;
     this.svg.setAttribute("aria-label", t("board-label", { count: points.length, task: t(`task ${task}`), call }));
   }
 
