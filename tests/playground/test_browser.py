@@ -792,13 +792,26 @@ TOUCHED = """async (act) => {
 }"""
 
 
+FITTED_AGAIN = """async () => {
+  let count = 0;
+  const seen = new MutationObserver((records) => { count += records.length; });
+  seen.observe(document.querySelector(".right"), { childList: true });
+  const within = { childList: true, subtree: true };
+  for (const one of ["#classes", "figcaption"]) seen.observe(document.querySelector(one), within);
+  await playground.refit();
+  seen.disconnect();
+  return count;
+}"""
+
+
 def test_what_looks_as_before_is_not_touched(visitor: Visitor) -> None:
-    """The same frame again changes no node of the board, and a point that is moved changes its own."""
+    """The same frame again changes no node of the board, a point that is moved its own, a fit none beside the board."""
     for scene in ("perceptron&step=2", "regression", "fisher&step=2"):
         page = visitor.open(f"#scene={scene}")
         assert page.evaluate(TOUCHED, "draw") == []
         assert [one.split()[0] for one in page.evaluate(TOUCHED, "move")] == ["point"]
         visitor.rest()
+    assert page.evaluate(FITTED_AGAIN) == 0
 
 
 def test_a_point_that_is_held_still_is_fitted(visitor: Visitor) -> None:
