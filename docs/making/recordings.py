@@ -461,7 +461,7 @@ def fisher(recording: Recording) -> str:
         found = INSTRUMENTS["projection"](board, None, {"angle": float(angle)})
         a, b = found["direction"]
         feet = {0: "", 1: ""}
-        for (x, y), k in zip(board.X, board.y, strict=True):
+        for (x, y), k in zip(board.X, board.index, strict=True):
             s = a * x + b * y
             feet[int(k)] += (
                 f"M{across(s * a - 0.1 * b)},{down(s * b + 0.1 * a)}L{across(s * a + 0.1 * b)},{down(s * b - 0.1 * a)}"

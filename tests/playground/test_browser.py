@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from io import StringIO
@@ -335,6 +337,67 @@ def test_tables_as_people_have_them_are_read(visitor: Visitor, text: str, names:
     assert page.evaluate("playground.state.points.flat().every(Number.isFinite)")
 
 
+PARTED = {
+    "1.5  2   red\n 2 5  blue\n": [["x0", [1.5, 2]], ["x1", [2, 5]], ["x2", ["red", "blue"]]],
+    '"bill length" b\n1 "Adelie x"\n3 b': [["bill length", [1, 3]], ["b", ["Adelie x", "b"]]],
+    '"a" "b"\n"1" 1.5 2\n"2" 3 4': [["x0", [1, 2]], ["a", [1.5, 3]], ["b", [2, 4]]],  # names of rows, as R writes them
+    "1,5;2,25;x\n3,5;4,5;y": [["x0", [1.5, 3.5]], ["x1", [2.25, 4.5]], ["x2", ["x", "y"]]],
+    "1,5\t2,25\tx\n3\t−4,5\ty": [["x0", [1.5, 3]], ["x1", [2.25, -4.5]], ["x2", ["x", "y"]]],
+    "1,5 2,25 x\n2,5 3,5 y": [["x0", [1.5, 2.5]], ["x1", [2.25, 3.5]], ["x2", ["x", "y"]]],
+    "New York,8 m,1.5\nOld Town,3 x,4": [["x0", ["New York", "Old Town"]], ["x1", ["8 m", "3 x"]], ["x2", [1.5, 4]]],
+    '1, 2, "a, b"\n3, 4, c': [["x0", [1, 3]], ["x1", [2, 4]], ["x2", ["a, b", "c"]]],
+    "a b\r1 2\r3 4": [["a", [1, 3]], ["b", [2, 4]]],
+    "a b c\n1 2\n3 4 5": [["a", [1, 3]], ["b", [2, 4]], ["c", [None, 5]]],
+}
+"""Tables by their text: the name of each column, and its numbers or words."""
+READ = """async (texts) => {
+  const { parse } = await import("/page/csv.js");
+  const shown = (one) => [one.name, one.numeric ? one.numbers.map(x => (Number.isNaN(x) ? null : x)) : one.values];
+  return texts.map(text => parse(text).columns.map(shown));
+}"""
+
+
+def test_columns_are_parted_by_commas_semicolons_tabs_or_spaces(visitor: Visitor) -> None:
+    assert visitor.open().evaluate(READ, list(PARTED)) == list(PARTED.values())
+
+
+DROP = """([text, kind]) => {
+  const data = new DataTransfer();
+  if (kind === "file") data.items.add(new File([text], "table.csv"));
+  else data.setData("text/plain", text);
+  document.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+}"""
+
+
+def test_what_is_no_table_is_told_so_however_it_came(visitor: Visitor) -> None:
+    page = visitor.open()
+    cases = {"": "This is no table", "one": "This is no table", "some words\nand more": "Two columns of numbers"}
+    for text, told in cases.items():
+        for kind in ("file", "text") if text else ("file",):
+            page.evaluate(DROP, [text, kind])
+            page.locator("#csv-columns [role=alert]", has_text=told).wait_for(timeout=5000)
+    assert page.locator("#csv").input_value() == "some words\nand more"
+    page.locator("#csv").fill("")
+    assert page.locator("#csv-columns").inner_text() == ""
+
+
+def test_classes_of_a_table_are_named_in_what_the_server_says(visitor: Visitor) -> None:
+    page = visitor.open()
+    page.evaluate(DROP, ["a b kind\n1 2 10\n2 3 10\n3 1 10\n", "text"])
+    page.locator("#csv-columns select").nth(2).select_option(label="kind")
+    page.locator("#csv-take").click()
+    visitor.rest()
+    assert page.locator("#verdict-0").inner_text() == "all points are of 10: put points of another class beside them"
+    page.evaluate(DROP, ["a b kind\n1 2 Class 2\n2 3 9\n3 1 10\n".replace("Class 2", '"Class 2"'), "text"])
+    page.locator("#csv-take").click()
+    visitor.rest()
+    assert page.evaluate("playground.classNames") == ["10", "9", "Class 2", "Class 4", "Class 5"]
+    page.evaluate("playground.remodel({ names: { classes: ['Class 3', 'a', 'a'], across: '', up: '' } })")
+    visitor.rest()
+    assert page.evaluate("playground.classNames") == ["Class 3", "a", "a (2)", "Class 4", "Class 5"]
+    assert page.locator("#verdict-0 .bad[role=alert]").count() == 0
+
+
 def test_rows_that_are_left_out_do_not_scale_the_others(visitor: Visitor) -> None:
     page = visitor.open()
     page.evaluate("for (const one of document.querySelectorAll('#points-card, #points-card details')) one.open = true")
@@ -439,6 +502,42 @@ def test_the_back_button_goes_where_one_was(visitor: Visitor) -> None:
     assert (page.title(), page.locator("#scenes").input_value()) == ("adaline playground", "")
 
 
+def test_one_who_hurries_is_where_he_went_last(visitor: Visitor) -> None:
+    page = visitor.open("#scene=fisher")
+    page.evaluate("for (const one of playground.scenes) void playground.goto(one.id, 0)")
+    last = page.evaluate("playground.scenes.at(-1)")
+    visitor.until(f"location.hash === '#scene={last['id']}'")
+    visitor.rest()
+    assert page.title() == f"{last['title']} · adaline playground"
+    assert page.evaluate("playground.state.model") == last["steps"][0]["model"]
+    assert page.evaluate("history.length") <= 4  # a blank page, the first scene, the last, not those in between
+    page.evaluate("void playground.goto('fisher', 0); playground.free()")
+    visitor.rest()
+    page.wait_for_timeout(100)
+    assert not page.locator("#guide").is_visible()
+    for scene in ("fisher", "separability"):  # what is drawn of one chart is not drawn of the next
+        page.evaluate(f"playground.goto('{scene}', 0)")
+        visitor.rest()
+
+
+def test_a_change_is_in_the_address_where_it_was_made(visitor: Visitor) -> None:
+    """Also where one goes on, or back, before the address was written."""
+    page = visitor.open("#scene=perceptron")
+    page.mouse.click(*at(page, 3.5, 2.5))
+    page.locator("#step-next").click()
+    visitor.until("location.hash.startsWith('#scene=perceptron&step=2&board=')")
+    there = page.evaluate("location.hash")
+    page.go_back()
+    visitor.until("playground.guide.index === 0 && playground.state.points.length === 31")
+    visitor.rest()
+    page.mouse.click(*at(page, 3.5, -2.5))
+    page.go_forward()
+    visitor.until("playground.guide.index === 1 && playground.state.points.length === 31")
+    page.wait_for_timeout(400)
+    visitor.rest()
+    assert page.evaluate("location.hash") == there
+
+
 def test_a_field_refuses_what_its_parameter_does(visitor: Visitor) -> None:
     page = visitor.open()
     rate = page.locator("#model-form input[data-field=rate]")
@@ -529,6 +628,20 @@ def test_a_second_finger_does_nothing(browser: Any, address: str) -> None:
     visitor.close()
 
 
+def test_a_finger_that_rests_on_a_point_does_not_remove_it(visitor: Visitor) -> None:
+    page = visitor.open()
+    held = """pointerType => {
+      const [x, y] = playground.state.points[0], box = document.querySelector("#board-0").getBoundingClientRect();
+      const at = { clientX: box.left + box.width * (x + 4) / 8, clientY: box.top + box.height * (3 - y) / 6 };
+      const event = new PointerEvent("contextmenu", { ...at, pointerType, bubbles: true, cancelable: true });
+      document.querySelector("#board-0").dispatchEvent(event);
+      return [playground.state.points.length, event.defaultPrevented];
+    }"""
+    assert page.evaluate(held, "touch") == [40, True]
+    assert page.evaluate(held, "mouse") == [39, True]
+    visitor.rest()
+
+
 HEARD = """() => {
   globalThis.heard = [];
   const said = document.querySelector("#said");
@@ -584,6 +697,34 @@ def test_all_that_is_worked_has_a_name_and_is_reached_by_the_tab_key(visitor: Vi
     page.locator(".skip").focus()
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "board-0"
+    page.wait_for_timeout(100)
+    assert page.evaluate("[location.hash, playground.guide.scene?.id]") == ["#scene=ridge", "ridge"]
+
+
+def test_a_scene_is_walked_by_the_keyboard(visitor: Visitor) -> None:
+    """The button that was pressed, or its neighbour, has the focus again on the next step; n is a step also there."""
+    page = visitor.open("#scene=lms&step=2")
+    page.locator("#guide input[type=range]").focus()
+    page.keyboard.press("n")
+    assert page.evaluate("playground.moment") == 1
+    page.locator("#step-next").focus()
+    for key, name in (
+        ("Enter", "step-next"),
+        ("Shift+Tab", "step-back"),
+        ("Enter", "step-back"),
+        ("Enter", "step-next"),
+    ):
+        page.keyboard.press(key)
+        visitor.rest()
+        visitor.until(f"document.activeElement.id === '{name}'")
+    for step in (2, 3):
+        page.locator("#step-next").click()
+        visitor.until(f"playground.guide.box.textContent.includes('{step} of 3')")
+    visitor.rest()
+    page.locator("#guide .group button").nth(1).focus()
+    page.keyboard.press("Enter")
+    visitor.rest()
+    assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
 
 
 MOVING = """() => [...document.querySelectorAll("*")].filter(e => {
@@ -651,13 +792,26 @@ TOUCHED = """async (act) => {
 }"""
 
 
+FITTED_AGAIN = """async () => {
+  let count = 0;
+  const seen = new MutationObserver((records) => { count += records.length; });
+  seen.observe(document.querySelector(".right"), { childList: true });
+  const within = { childList: true, subtree: true };
+  for (const one of ["#classes", "figcaption"]) seen.observe(document.querySelector(one), within);
+  await playground.refit();
+  seen.disconnect();
+  return count;
+}"""
+
+
 def test_what_looks_as_before_is_not_touched(visitor: Visitor) -> None:
-    """The same frame again changes no node of the board, and a point that is moved changes its own."""
+    """The same frame again changes no node of the board, a point that is moved its own, a fit none beside the board."""
     for scene in ("perceptron&step=2", "regression", "fisher&step=2"):
         page = visitor.open(f"#scene={scene}")
         assert page.evaluate(TOUCHED, "draw") == []
         assert [one.split()[0] for one in page.evaluate(TOUCHED, "move")] == ["point"]
         visitor.rest()
+    assert page.evaluate(FITTED_AGAIN) == 0
 
 
 def test_a_point_that_is_held_still_is_fitted(visitor: Visitor) -> None:
@@ -778,6 +932,18 @@ def test_the_microphone_and_the_filter_can_be_heard(visitor: Visitor) -> None:
     assert left < before / 20
     page.locator("#code-card > summary").click()
     visitor.until("document.querySelector('#code').textContent.includes('AdaptiveFilter')")
+
+
+LACKING = "delete globalThis.AudioContext; Object.defineProperty(navigator, 'clipboard', { value: undefined });"
+
+
+def test_a_browser_without_sound_or_clipboard_says_so(visitor: Visitor) -> None:
+    visitor.page.add_init_script(LACKING)
+    page = visitor.open("#scene=noise")
+    assert page.locator("[data-sound]").evaluate_all("all => all.every(one => one.disabled)")
+    assert "plays no sound" in page.locator("#chart").inner_text()
+    page.locator("#share").click()
+    visitor.until("document.querySelector('#share').textContent === 'The address has it'")
 
 
 def test_fishers_direction_is_turned_by_hand(visitor: Visitor) -> None:
@@ -922,6 +1088,25 @@ def test_a_server_that_comes_back_is_found_again(browser: Any) -> None:
     playground.close()
 
 
+def test_a_scene_that_is_chosen_while_the_server_is_gone_comes_with_it(browser: Any) -> None:
+    playground = adaline.play()
+    visitor = Visitor(browser, playground.url, 390)
+    page = visitor.open("#scene=fisher&step=2")
+    playground.close()
+    visitor.until("!document.querySelector('#lost').hidden")
+    page.evaluate("scrollTo(0, 700)")
+    assert page.locator("#lost").bounding_box()["y"] >= 0  # in sight wherever one is
+    page.locator("#scenes").select_option("kmeans")
+    playground = adaline.play(port=int(urlsplit(playground.url).port or 0))
+    visitor.until("playground.guide.scene.id === 'kmeans' && document.title.startsWith('k-means')")
+    visitor.rest()
+    assert page.evaluate("playground.slots[0].fitted.call").startswith("KMeans")
+    assert [one for one in visitor.troubles if "WebSocket" not in one] == []
+    visitor.troubles.clear()
+    visitor.close()
+    playground.close()
+
+
 def test_buttons_wait_for_their_texts(visitor: Visitor) -> None:
     """Where the network is slow, nothing is shown that has no name yet."""
     held: list[Any] = []
@@ -938,6 +1123,17 @@ def test_buttons_wait_for_their_texts(visitor: Visitor) -> None:
 
 def test_a_stranger_to_the_address_gets_a_board(visitor: Visitor) -> None:
     """Addresses that hold nonsense open the first board, and say nothing on the console."""
-    for tail in ("#scene=nothing", "#board=%%%", "#board=e30", "#scene=perceptron&step=99", "#board=" + "A" * 500):
+    board = {"task": "classes", "points": [[0, 0, 0], [1, 1, 1]], "model": {"system": "Perceptron", "settings": {}}}
+    odd = (
+        {"task": "toString"},
+        {"moment": "x"},
+        {"moment": 1.5, "rival": 5, "instrument": "x"},
+        {"model": {"system": "Perceptron", "basis": "Nothing"}},
+    )
+    boards = [b64encode(json.dumps({**board, **one}).encode()).decode().rstrip("=") for one in odd]
+    tails = ["#scene=nothing", "#board=%%%", "#board=e30", "#scene=perceptron&step=99", "#board=" + "A" * 500]
+    for tail in [*tails, "#scene=perceptron&step=2.5", *(f"#board={one}" for one in boards)]:
         page = visitor.open(tail)
         assert page.locator(f"{BOARD} .point").count() > 0
+        assert page.locator("#verdict-0").inner_text()
+        assert page.evaluate("Number.isInteger(playground.moment)")

@@ -88,7 +88,7 @@ def test_a_scan_step_by_step_ends_where_fit_ends(settings: dict[str, Any]) -> No
     if found.unit == "row":
         scan = Perceptron(**settings)
         rows = np.arange(found.positions[-1]) % len(board.X)
-        scan.partial_fit(board.X[rows], np.asarray(board.y)[rows], classes=[0, 1])
+        scan.partial_fit(board.X[rows], np.asarray(board.y)[rows], classes=["Class 1", "Class 2"])
         np.testing.assert_array_equal(weights_of(scan), weights_of(found.fitted))
 
 
@@ -96,7 +96,7 @@ def test_newton_passes_from_zero_through_falling_errors_to_the_fit() -> None:
     board = Recipe("gaussians", 80, 1.1, 3).board()
     found = trace(board, ModelSpec("LogisticRegression"))
     path = np.array(found.weights)
-    t = np.where(np.asarray(board.y) == 1, 1.0, -1.0)
+    t = np.where(board.points[:, 2] == 1, 1.0, -1.0)
     ones = np.column_stack([np.ones(len(t)), board.X])
     errors = [np.logaddexp(0, -t * (ones @ w)).sum() for w in path]
     assert not path[0].any()
@@ -110,7 +110,7 @@ def test_a_first_newton_step_is_the_textbooks() -> None:
     """From zero weights, R = 1/4 and w = 4 (X'X)^-1 X' (t - 1/2), solved here by NumPy."""
     board = Recipe("gaussians", 60, 1.1, 5).board()
     ones = np.column_stack([np.ones(60), board.X])
-    expected = np.linalg.lstsq(ones, 4 * (np.asarray(board.y) - 0.5))[0]
+    expected = np.linalg.lstsq(ones, 4 * (board.points[:, 2] - 0.5))[0]
     found = trace(board, ModelSpec("LogisticRegression")).weights
     assert found is not None
     np.testing.assert_allclose(found[1], expected, rtol=1e-10)
@@ -145,7 +145,7 @@ def test_regions_are_what_the_model_predicts_there() -> None:
     drawn = picture(found, len(found) - 1, window)
     grid = np.array([[-4 + 0.5 * (c + 0.5), 3 - 0.5 * (r + 0.5)] for r in range(12) for c in range(16)])
     model = LogisticRegression(penalty=0.1).fit(board.X, board.y)
-    assert list(b64decode(drawn["regions"])) == model.predict(grid).tolist()
+    assert [f"Class {k + 1}" for k in b64decode(drawn["regions"])] == model.predict(grid).tolist()
     sure = np.frombuffer(b64decode(drawn["sure"]), np.uint8)
     np.testing.assert_allclose(sure / 255, model.predict_proba(grid).max(axis=1), atol=0.003)
     assert drawn["wrong"] == np.flatnonzero(model.predict(board.X) != board.y).tolist()
@@ -207,10 +207,73 @@ def test_points_that_are_held_back_judge() -> None:
     session = Session()
     answer = session.answer({**message, "model": {"system": "LeastSquaresClassifier"}})
     model = session.traces[0].fitted  # type: ignore[union-attr]
-    assert answer["facts"]["fresh"] == np.mean(model.predict(held[:, :2]) != held[:, 2])
+    names = np.array(["Class 1", "Class 2"])[held[:, 2].astype(int)]
+    assert answer["facts"]["fresh"] == np.mean(model.predict(held[:, :2]) != names)
     code = {"id": 2, "type": "python", "moments": [0], "instrument": {"name": "posterior"}}
     space = run(session.answer(code)["code"])
     assert space["chart"]["facts"] == session.answer({**message, **code["instrument"], "type": "instrument"})["facts"]
+
+
+# Names of classes
+
+
+SPARSE = [[0, 0, 0], [1, 1, 2], [2, 0, 4]]
+ONE, OVERLAPPING = [[0, 0, 3], [1, 1, 3]], Recipe("five", 30, 2.0, 1).board().points.tolist()
+OTHERS = ["zebra", "10", "9", "Class 2", "ant"]  # in another order than that of the alphabet
+LABEL = re.compile(r"\bclass,? '?[0-4]\b|The classes '?[0-4]|(?<!Class )\b[0-4]'? (?:<|against) |label '?[0-4]\b")
+
+
+def words_of(system: str, points: list[Any], names: list[str] | None = None) -> list[str]:
+    """Return all that is said of a fit to classes, and of their separability."""
+    session, board = Session(), {"id": 1, "task": "classes", "points": points, "names": names}
+    answer = session.answer({**board, "type": "fit", "model": {"system": system, "settings": {}}})
+    proof = session.answer({**board, "type": "instrument", "name": "proof"})
+    said = [answer["message"]] if answer["type"] == "error" else [answer["certificate"]["text"], *answer["notes"]]
+    return [*said, str(proof.get("text") or proof["message"])]
+
+
+@pytest.mark.usefixtures("few_moments")
+@pytest.mark.parametrize("name", systems_by_task()["classes"])
+def test_classes_have_the_names_that_the_page_shows(name: str) -> None:
+    for points in (ONE, SPARSE, OVERLAPPING):
+        assert [one for one in words_of(name, points) if LABEL.search(one)] == []
+
+
+def test_classes_of_a_table_keep_their_names() -> None:
+    assert "all points are of Class 2" in words_of("Perceptron", ONE, OTHERS)[0]
+    assert "class '10' from the rest" in " ".join(words_of("Perceptron", OVERLAPPING, OTHERS))
+    assert "Class 4" in words_of("Perceptron", ONE)[0]
+    assert "alphabet" not in " ".join(words_of("OrdinalRegression", SPARSE, OTHERS))
+
+
+@pytest.mark.usefixtures("few_moments")
+@pytest.mark.parametrize("name", ["LogisticRegression", "Perceptron", "OneVsRest", "OrdinalRegression"])
+def test_names_of_classes_do_not_change_what_is_drawn(name: str) -> None:
+    """Regions and errors go by the index of a class, whatever it is called."""
+    drawn = []
+    for names in (None, OTHERS):
+        session = Session()
+        points = [[x, y, (0, 2, 4)[int(k)]] for x, y, k in Recipe("three", 30, 0.3, 1).board().points.tolist()]
+        message = {"id": 1, "type": "fit", "task": "classes", "points": points, "names": names, "fresh": points}
+        answer = session.answer({**message, "model": {"system": name}})
+        frame = session.answer({"id": 2, "type": "frame", "moment": 10**6, "window": WINDOW})
+        drawn.append([frame["regions"], frame["wrong"], answer["curve"]])
+    assert drawn[0] == drawn[1]
+
+
+def test_a_program_keeps_the_names_of_classes() -> None:
+    board = {"task": "classes", "points": points_of("gaussians")["points"], "names": OTHERS}
+    recipe = vars(Recipe("gaussians", 24, 0.3, 1))
+    for more in ({}, {"recipe": recipe}, {"fresh": points_of("gaussians", seed=2)["points"]}):
+        session = Session()
+        session.answer({"id": 1, "type": "fit", **board, **more, "model": {"system": "LogisticRegression"}})
+        chart = {"name": "growth"}
+        space = run(session.answer({"id": 2, "type": "python", "moments": [10**6], "instrument": chart})["code"])
+        assert sorted(space["model"].classes_) == ["10", "zebra"]
+        assert (
+            space["chart"]["facts"]
+            == session.answer({"id": 3, "type": "instrument", **board, **more, **chart})["facts"]
+        )
 
 
 # Forms
@@ -286,6 +349,14 @@ BAD = [
     {"type": "fit", **points_of("blobs"), "model": {"system": "KMeans", "basis": "Polynomial"}},
     {"type": "fit", **points_of("gaussians"), "model": {"system": "OneVsRest", "inner": "OneVsOne"}},
     {"type": "fit", **points_of("gaussians"), "model": {"system": "Perceptron", "inner": "Perceptron"}},
+    {"type": "fit", **points_of("gaussians"), "model": {"system": "LinearRegression"}},
+    {"type": "fit", **points_of("line"), "model": {"system": "Perceptron"}},
+    {"type": "fit", **points_of("blobs"), "model": {"system": "Perceptron"}},
+    {"type": "instrument", "name": "ridge", **points_of("gaussians")},
+    {"type": "instrument", "name": "growth", **points_of("line")},
+    {"type": "fit", **points_of("gaussians"), "names": "ab", "model": {"system": "Perceptron"}},
+    {"type": "fit", **points_of("gaussians"), "names": ["a", "b"], "model": {"system": "Perceptron"}},
+    {"type": "fit", **points_of("gaussians"), "names": ["a", "b", "c", "d", "a"], "model": {"system": "Perceptron"}},
     {"type": "frame", "moment": 0, "window": WINDOW},
     {"type": "frame", "slot": 7, "moment": 0, "window": WINDOW},
     {"type": "frame", "moment": 0, "window": {**WINDOW, "columns": 1000, "rows": 1000}},
@@ -541,9 +612,8 @@ def test_fishers_direction_is_the_peak_of_his_criterion() -> None:
 def test_combinations_of_a_proof_meet() -> None:
     board = Recipe("xor", 16, 0.2, 2).board()
     found = INSTRUMENTS["proof"](board, None, {})
-    y = np.asarray(board.y)
     for label in (0, 1):
-        parts = [(one["share"], one["row"]) for one in found["combination"] if y[one["row"]] == label]
+        parts = [(one["share"], one["row"]) for one in found["combination"] if board.points[one["row"], 2] == label]
         assert sum(share for share, _ in parts) == pytest.approx(1)
         mean = sum(share * board.X[row] for share, row in parts)
         np.testing.assert_allclose(mean, found["meeting"], atol=1e-7)

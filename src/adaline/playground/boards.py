@@ -1,6 +1,6 @@
 """The board: points in the plane with classes, numbers or nothing to learn, and generators of such points.
 
-classes    rows (x1, x2), labels 0 to 4          numbers    rows (x), targets y          clusters   rows (x1, x2)
+classes    rows (x1, x2), names of classes          numbers    rows (x), targets y          clusters   rows (x1, x2)
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from adaline.errors import InvalidData
 
 MOST_POINTS = 20_000
 MOST_CLASSES = 5
+CLASS_NAMES = tuple(f"Class {k + 1}" for k in range(MOST_CLASSES))  # where a page names no others
 FARTHEST = 1e6  # a coordinate, in absolute value
 TASKS = ("classes", "numbers", "clusters")
 FRESH = 1000  # points drawn to judge by
@@ -30,11 +31,13 @@ class Board:
     Parameters
     ----------
     task : "classes", "numbers" or "clusters".
-    points : (n, 3), two coordinates and a label; of numbers x, y and an unused zero.
+    points : (n, 3), two coordinates and the index of a class; of numbers x, y and an unused zero.
+    names : the names of the classes by index: systems learn them, so that what they say names classes as the page does.
     """
 
     task: str
     points: Array
+    names: tuple[str, ...] = CLASS_NAMES
 
     @property
     def X(self) -> Array:
@@ -43,10 +46,20 @@ class Board:
 
     @property
     def y(self) -> NDArray[Any] | None:
-        """The targets: labels, or numbers; None for clusters."""
+        """The targets: names of classes, or numbers; None for clusters."""
         if self.task == "clusters":
             return None
-        return self.points[:, 1].copy() if self.task == "numbers" else self.points[:, 2].astype(np.int64)
+        return self.points[:, 1].copy() if self.task == "numbers" else np.asarray(self.names)[self.index]
+
+    @property
+    def index(self) -> NDArray[np.int64]:
+        """The index of each point's class, (n,)."""
+        return self.points[:, 2].astype(np.int64)
+
+    def index_of(self, labels: Any) -> NDArray[np.int64]:
+        """Return the index of each class in an array of names."""
+        order = np.argsort(self.names)
+        return np.asarray(order[np.searchsorted(self.names, labels, sorter=order)])
 
 
 @dataclass(frozen=True)
@@ -225,7 +238,7 @@ GENERATORS: dict[str, tuple[str, Generator]] = {
 """The kinds of points by name: the task that they suit, and the function that draws them."""
 
 
-def check_points(task: str, points: Array) -> Board:
+def check_points(task: str, points: Array, names: tuple[str, ...] = CLASS_NAMES) -> Board:
     """Return a board of points; refuse too many, too far, not finite, or of unknown classes."""
     if len(points) > MOST_POINTS:
         raise InvalidData(f"the board holds at most {MOST_POINTS:,} points, got {len(points):,}")
@@ -233,5 +246,5 @@ def check_points(task: str, points: Array) -> Board:
         raise InvalidData(f"coordinates must be finite numbers of at most {FARTHEST:g}")
     labels = points[:, 2]
     if not np.isin(labels, np.arange(MOST_CLASSES)).all():
-        raise InvalidData(f"classes are whole numbers from 0 to {MOST_CLASSES - 1}")
-    return Board(task, points)
+        raise InvalidData(f"the third number of a point is its class, a whole number from 0 to {MOST_CLASSES - 1}")
+    return Board(task, points, names)

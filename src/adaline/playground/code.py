@@ -61,10 +61,10 @@ def _points(board: Board, recipe: Recipe | None) -> list[str]:
     return [*_array("X", board.X), *(_array("y", board.y) if board.y is not None else [])]
 
 
-def _makes(recipe: Recipe, board: Board) -> bool:
-    """Whether a recipe gives the very points of a board: none was moved, added or removed."""
-    made = recipe.board()
-    return made.task == board.task and np.array_equal(made.points, board.points)
+def _makes(recipe: Recipe, board: Board, fresh: bool = False) -> bool:
+    """Whether a recipe gives the very points of a board: none was moved, added or removed, and no class named."""
+    made = recipe.board(fresh)
+    return (made.task, made.names) == (board.task, board.names) and np.array_equal(made.points, board.points)
 
 
 def _array(name: str, values: Any) -> list[str]:
@@ -138,17 +138,20 @@ def _measured(trace: Trace, chart: Chart) -> list[str]:
 def _boards(trace: Trace) -> list[str]:
     """Return the lines that make `board` and `fresh`, of which a chart is made."""
     board, recipe, fresh = trace.board, trace.recipe, trace.fresh
-    lines = [] if recipe is not None and _makes(recipe, board) else [BOARD, f"board = {_literal(board, 'X', 'y')}"]
+    names = [f"names = {board.names}"] if board.task == "classes" else []
+    given = recipe is not None and _makes(recipe, board)
+    lines = [] if given else [BOARD, *names, f"board = {_literal(board, 'X', 'y')}"]
     if fresh is None:
         return [*lines, "fresh = None"]
-    if recipe is not None and np.array_equal(recipe.board(fresh=True).points, fresh.points):
+    if recipe is not None and _makes(recipe, fresh, fresh=True):
         made = f"Recipe({recipe.kind!r}, {recipe.count}, {recipe.noise!r}, {recipe.seed})"
         return [*lines, "from adaline.playground.boards import Recipe", f"fresh = {made}.board(fresh=True)"]
-    kept = [*_array("new_X", fresh.X), *_array("new_y", fresh.y)]
+    kept = [*_array("new_X", fresh.X), *_array("new_y", fresh.y), *(names if given else [])]
     return [*lines, BOARD, *kept, f"fresh = {_literal(fresh, 'new_X', 'new_y')}"]
 
 
 def _literal(board: Board, x: str, y: str) -> str:
     """Return the board of arrays that a program has."""
-    columns = f"{x}, {y}" if board.task == "classes" else f"{x}, {y}, np.zeros(len({x}))"
-    return f"Board({board.task!r}, np.column_stack([{columns}]))"
+    if board.task != "classes":
+        return f"Board({board.task!r}, np.column_stack([{x}, {y}, np.zeros(len({x}))]))"
+    return f"Board('classes', np.column_stack([{x}, [names.index(one) for one in {y}]]), names)"

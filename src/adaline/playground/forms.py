@@ -1,7 +1,8 @@
 """Forms: the parameters of a system that a page can set, as its checks have them, and the system made from an answer.
 
 A page sends plain JSON, numbers, words, truths and nothing else: each goes through the check of its parameter, and
-sizes that would take all memory or time are bounded by LIMITS. First weights (`init`) may be a list of numbers.
+sizes that would take all memory or time are bounded by LIMITS. First weights (`init`) may be a list of numbers, and the
+order of classes (`classes`) is a list of their names, which comes from the board.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -60,6 +61,12 @@ class ModelSpec:
             made["system"] = inner()
         return kind(**made)
 
+    def with_order(self, classes: list[str]) -> ModelSpec:
+        """Return the spec with classes in their order on the board, where its system learns an order."""
+        if "classes" not in checks_of(find_system(self.system)):
+            return self
+        return replace(self, settings={**self.settings, "classes": classes})
+
     @property
     def call(self) -> str:
         """The system as Python writes it."""
@@ -83,11 +90,11 @@ def find_system(name: str) -> Any:
 def _checked(kind: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings as they are; refuse names that are no fields, and numbers beyond the limits."""
     checks = checks_of(kind)
-    known = {one["name"] for one in fields_of(kind)} | ({"init"} & checks.keys())
+    known = {one["name"] for one in fields_of(kind)} | (LISTS.keys() & checks.keys())
     for name, value in settings.items():
         if name not in known:
             raise InvalidParameter(f"{kind.__name__} has no field {name!r} on the board")
-        if isinstance(value, list | dict) and not (name == "init" and _is_start(value)):
+        if isinstance(value, list | dict) and not (name in LISTS and LISTS[name](value)):
             raise InvalidParameter(f"{name} must be a number, a word, true or false on the board")
         most = _limit(name, inspect.signature(kind).parameters[name].default)
         if most is not None and type(value) in (int, float) and value > most:
@@ -110,6 +117,16 @@ def _is_start(value: Any) -> bool:
     return 0 < len(flat) <= LONGEST and all(type(one) in (int, float) for one in flat)
 
 
+def _is_order(value: Any) -> bool:
+    """Whether a value is a list of names."""
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+LISTS = {"init": _is_start, "classes": _is_order}
+"""Parameters that may be lists on the board, and what such a list must be."""
+
+
+@cache
 def systems_by_task() -> dict[str, list[str]]:
     """Return the names of the systems that suit each task."""
     classes = [name for name, kind in SYSTEMS.items() if is_classifier(kind())]

@@ -47,13 +47,13 @@ def surface(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> d
 
     Of numbers the weights are (w0, w1), of classes with targets -1 and 1 (w1, w2), about the best w0.
     """
-    _need(board, 3)
+    _need(board, 3, "numbers", "classes")
     if board.task == "numbers":
         ones = np.column_stack([np.ones(len(board.points)), board.X])
         model = LinearRegression().fit(board.X, board.y)
         centre, curve = [float(model.intercept_), float(model.coef_[0])], ones.T @ ones
     else:
-        t = np.where(np.asarray(board.y) == np.max(np.asarray(board.y)), 1.0, -1.0)
+        t = np.where(board.index == board.index.max(), 1.0, -1.0)
         model = LinearRegression().fit(board.X, t)
         about = board.X - board.X.mean(axis=0)
         centre, curve = [float(w) for w in model.coef_], about.T @ about
@@ -68,7 +68,7 @@ def surface(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> d
 
 def bound(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the error of LMS after some epochs by its rate, and the bound 2 / Trace[Rxx] of (5.20)."""
-    _need(board, 3)
+    _need(board, 3, "numbers")
     ones = np.column_stack([np.ones(len(board.points)), board.X])
     limit = 2 / float(np.mean((ones**2).sum(axis=1)))
     shares = np.geomspace(0.02, 4, 25)
@@ -94,7 +94,7 @@ def ridge(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dic
     Along an eigenvector of X'X with eigenvalue d, ridge keeps d / (d + penalty) of the least-squares answer. Weights
     are those of columns with standard deviation 1; of the powers the first PATHS are shown.
     """
-    _need(board, 4)
+    _need(board, 4, "numbers")
     degree = _whole(settings, "degree", 8, 1, 12)
     basis = Polynomial(degree=degree, orthogonal=False)
     penalties = np.geomspace(1e-4, 1e4, 33)
@@ -203,10 +203,10 @@ def _sound(values: Array) -> str:
 
 def projection(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return two classes projected on a direction: histograms, Fisher's criterion J by the angle, and its optimum."""
-    labels = np.unique(np.asarray(board.y)) if board.task == "classes" else np.zeros(0, dtype=np.int64)
-    if len(labels) != 2:
+    classes = np.unique(board.index) if board.task == "classes" else np.zeros(0, dtype=np.int64)
+    if len(classes) != 2:
         raise InvalidData("a projection compares two classes: put points of two classes on the board")
-    a, b = (board.X[np.asarray(board.y) == one] for one in labels)
+    a, b = (board.X[board.index == one] for one in classes)
     if min(len(a), len(b)) < 2:
         raise InvalidData("each class needs two points or more")
     angle = _real(settings, "angle", 0.0, -720, 720)
@@ -225,7 +225,7 @@ def projection(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -
         "lines": [{"name": "criterion", "y": numbers(criterion)}],
         "log": "",
         "mark": number(angle % 180),
-        "histograms": {"edges": numbers(edges), "classes": [int(one) for one in labels], "counts": histograms},
+        "histograms": {"edges": numbers(edges), "classes": [int(one) for one in classes], "counts": histograms},
         "direction": numbers(w),
         "optimum": numbers(_direction(best)),
         "facts": {"here": number(here), "best": number(best), "share": number(here / top if top else 1.0)},
@@ -284,7 +284,7 @@ def _ripple(X: Array) -> Array:
 
 def growth(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the length of the weights of logistic regression by its penalty, as that vanishes."""
-    _need(board, 4)
+    _need(board, 4, "classes")
     penalties = np.geomspace(10, 1e-7, 17)
     with quiet():
         lengths = [
@@ -303,7 +303,7 @@ def growth(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> di
 
 def richness(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the error on the points and on fresh ones by the number of basis functions."""
-    _need(board, 4)
+    _need(board, 4, "numbers")
     kind = settings.get("basis", "Polynomial")
     if kind not in ("Polynomial", "Fourier"):
         raise InvalidParameter("basis must be Polynomial or Fourier")
@@ -330,7 +330,7 @@ def richness(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> 
 
 def passes(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the error above its minimum after each pass over the rows: a step a row against a step a pass."""
-    _need(board, 3)
+    _need(board, 3, "numbers")
     least = _mean_square(LinearRegression().fit(board.X, board.y), board)
     ones = np.column_stack([np.ones(len(board.points)), board.X])
     steepest = float(np.linalg.eigvalsh(ones.T @ ones)[-1])
@@ -376,7 +376,7 @@ def posterior(board: Board, fresh: Board | None, settings: Mapping[str, Any]) ->
 
 def proof(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return whether a plane separates the classes, with its proof: a plane, or convex combinations that coincide."""
-    if board.task != "classes" or len(np.unique(np.asarray(board.y))) < 2:
+    if board.task != "classes" or len(np.unique(board.index)) < 2:
         raise InvalidData("separability is about two classes or more")
     with quiet():
         found = separability(board.X, board.y)
@@ -399,9 +399,9 @@ def proof(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dic
     return out
 
 
-def _need(board: Board, least: int) -> None:
-    if board.task == "clusters" or len(board.points) < least:
-        raise InvalidData(f"this needs {least} points or more with targets")
+def _need(board: Board, least: int, *tasks: str) -> None:
+    if board.task not in tasks or len(board.points) < least:
+        raise InvalidData(f"this needs {least} points or more of {' or '.join(tasks)}")
 
 
 def _rms(model: Any, board: Board) -> float:

@@ -4,13 +4,14 @@
     {"type": "form", "system": NAME}                                the fields of a system
     {"type": "generate", "recipe": {kind, count, noise, seed}}      points
     {"type": "noise", "task", "points", "amount", "seed"}           the points, moved at random
-    {"type": "fit", "slot": 0, "task", "points", "recipe", "fresh", "model", "window": null}
+    {"type": "fit", "slot": 0, "task", "points", "names", "recipe", "fresh", "model", "window": null}
                                                                     fit a system; its trace is kept in the slot;
                                                                     with a window the end alone, and what is drawn of it
     {"type": "frame", "slot": 0, "moment": 3, "window": {...}}      what is drawn of it at a moment
     {"type": "python", "moments": [3, 3], "instrument": {...}}      all that is shown as a program
-    {"type": "instrument", "name", "task", "points", "recipe", "fresh", "settings"}
+    {"type": "instrument", "name", "task", "points", "names", "recipe", "fresh", "settings"}
 
+A point is [x, y, class], the class as an index of `names`, five names of classes, which may be left out.
 Fits and instruments are judged by fresh points: those given as `fresh`, or others of the recipe.
 Every message has an `id`, which its answer repeats. An answer that says `"type": "error"` has a `message`.
 """
@@ -19,14 +20,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from adaline.errors import AdalineError
-from adaline.playground.boards import GENERATORS, MOST_POINTS, TASKS, Board, Recipe, check_points
+from adaline.playground.boards import (
+    CLASS_NAMES,
+    GENERATORS,
+    MOST_CLASSES,
+    MOST_POINTS,
+    TASKS,
+    Board,
+    Recipe,
+    check_points,
+)
 from adaline.playground.forms import ModelSpec
 from adaline.playground.instruments import INSTRUMENTS
 from adaline.playground.pictures import Window
@@ -235,16 +245,29 @@ def _board(given: Mapping[str, Any], name: str = "points") -> Board:
     if not rows or not set(map(type, chain.from_iterable(points))) <= {int, float}:
         raise BadMessage(f"{name} must be a list of [x, y, class]")
     try:
-        return check_points(task, np.array(points, dtype=np.float64).reshape(-1, 3))
+        return check_points(task, np.array(points, dtype=np.float64).reshape(-1, 3), _names(given))
     except OverflowError:
         raise BadMessage("coordinates must be finite numbers") from None
+
+
+def _names(given: Mapping[str, Any]) -> tuple[str, ...]:
+    names = given.get("names")
+    if names is None:
+        return CLASS_NAMES
+    if not isinstance(names, list) or not all(isinstance(one, str) and 0 < len(one) <= 100 for one in names):
+        raise BadMessage("names must be a list of short texts")
+    if len(names) != MOST_CLASSES or len(set(names)) != MOST_CLASSES:
+        raise BadMessage(f"names must be {MOST_CLASSES} names of classes, no two of them equal")
+    return tuple(names)
 
 
 def _fresh(given: Mapping[str, Any], board: Board, recipe: Recipe | None) -> Board | None:
     """Return the points that judge: those given, or others of the recipe; None where there are none."""
     if given.get("fresh"):
         return _board(given, "fresh")
-    return None if recipe is None or GENERATORS[recipe.kind][0] != board.task else recipe.board(fresh=True)
+    if recipe is None or GENERATORS[recipe.kind][0] != board.task:
+        return None
+    return replace(recipe.board(fresh=True), names=board.names)
 
 
 def _recipe(given: Mapping[str, Any]) -> Recipe | None:

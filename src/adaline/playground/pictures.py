@@ -62,14 +62,14 @@ def picture(trace: Trace, moment: int, window: Window) -> dict[str, Any]:
 
 def _classes(model: Any, trace: Trace, window: Window) -> dict[str, Any]:
     grid = window.grid()
-    classes = np.asarray(model.classes_).astype(np.int64)
-    label, sure = _decide(model, grid, classes)
-    wrong = np.flatnonzero(np.asarray(model.predict(trace.board.X)) != trace.board.y)
+    board = trace.board
+    label, sure = _decide(model, grid, board)
+    wrong = np.flatnonzero(np.asarray(model.predict(board.X)) != board.y)
     out: dict[str, Any] = {
         "regions": b64(label),
         "sure": None if sure is None else b64(sure),
         "wrong": [int(one) for one in wrong[:MOST_MARKED]],
-        "error": len(wrong) / len(trace.board.points),
+        "error": len(wrong) / len(board.points),
     }
     weights = weights_of(model)
     if weights is not None and trace.spec.basis is None and np.isfinite(weights).all():
@@ -81,14 +81,14 @@ def _classes(model: Any, trace: Trace, window: Window) -> dict[str, Any]:
     return out
 
 
-def _decide(model: Any, grid: Array, classes: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any] | None]:
+def _decide(model: Any, grid: Array, board: Board) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Return the class of each place, and its posterior (0 to 255); None where the system has none."""
     posteriors = _posteriors(model, grid)
     if posteriors is not None:
         best = posteriors.argmax(axis=1)
         sure = np.round(255 * posteriors[np.arange(len(grid)), best])
-        return classes[best].astype(np.uint8), sure.astype(np.uint8)
-    label = np.asarray(model.predict(grid)).astype(np.uint8)
+        return board.index_of(model.classes_)[best].astype(np.uint8), sure.astype(np.uint8)
+    label = board.index_of(model.predict(grid)).astype(np.uint8)
     if hasattr(model, "ambiguous"):
         label[np.asarray(model.ambiguous(grid))] = AMBIGUOUS
     return label, None

@@ -24,13 +24,13 @@ from numpy.typing import NDArray
 
 from adaline.activations import ACTIVATIONS
 from adaline.arrays import Array
-from adaline.errors import AdalineError, InvalidData
+from adaline.errors import AdalineError, InvalidData, InvalidParameter
 from adaline.input.basis import rows_through_basis
 from adaline.input.drafts import snapshot
 from adaline.losses import Logistic, Softmax
 from adaline.penalties import RidgePenalty
 from adaline.playground.boards import Board, Recipe
-from adaline.playground.forms import ModelSpec
+from adaline.playground.forms import ModelSpec, find_system, systems_by_task
 from adaline.solvers.smooth.newton import DescentResult, newton
 from adaline.solvers.smooth.problem import build_problem
 from adaline.sources.array import ArraySource
@@ -142,6 +142,14 @@ def trace(
     """Return the trace of a system on a board, or its end alone; what cannot be learned raises the error of its fit."""
     if len(board.points) == 0:
         raise InvalidData("the board is empty: put points on it first")
+    find_system(spec.system)
+    if spec.system not in systems_by_task()[board.task]:
+        raise InvalidParameter(f"{spec.system} does not learn {board.task}: choose another system")
+    if board.task == "classes":
+        present = [board.names[k] for k in np.unique(board.index)]
+        if len(present) < 2:
+            raise InvalidData(f"all points are of {present[0]}: put points of another class beside them")
+        spec = spec.with_order(present)
     system = spec.build()
     with quiet() as told:
         fitted = fitted_to(board, deepcopy(system))

@@ -35,7 +35,8 @@ class App {
 
   async start() {
     await loadTexts();
-    this.link = new Link((open) => { $("lost").hidden = open; $("lost").textContent = t("lost", { port: location.port }); if (open && this.ready) this.refit(this.moment); });
+    $("lost").textContent = t("lost", { port: location.port });
+    this.link = new Link((open) => { $("lost").hidden = open; if (open && this.ready) this.refit(this.moment); });
     this.boards = [new Board(0, this), new Board(1, this)];
     $("boards").append(this.boards[0].figure);
     this.guide = new Guide(this);
@@ -71,6 +72,7 @@ class App {
     $("scenes").append(el("option", { value: "" }, t("choose-scene")), ...groups.values());
     $("scenes").addEventListener("change", () => $("scenes").value && this.goto($("scenes").value, 0));
     $("free").addEventListener("click", () => this.free());
+    $("skip").addEventListener("click", (event) => { event.preventDefault(); $("board-0").focus(); }); // the address is the scene's
     $("share").addEventListener("click", () => this.share());
     $("help").addEventListener("click", () => {
       $("help-text").hidden = !$("help-text").hidden;
@@ -92,14 +94,12 @@ class App {
       setTimeout(() => { $("copy").textContent = t("copy"); }, 1500);
     });
     $("code-card").addEventListener("toggle", () => this.code());
-    $("csv").addEventListener("input", () => this.readCsv($("csv").value));
+    $("csv").addEventListener("input", () => ($("csv").value.trim() ? this.readCsv($("csv").value) : $("csv-columns").replaceChildren()));
     $("csv").addEventListener("paste", (event) => {
       const text = event.clipboardData.getData("text");
       if (text.length <= LONGEST_FIELD) return;
       event.preventDefault();
-      $("csv").value = `${text.slice(0, BEGINNING)} …`;
-      this.abridged = true;
-      this.readCsv(text);
+      this.showTable(text);
     });
     $("csv").addEventListener("beforeinput", () => {
       if (this.abridged) $("csv").value = ""; // what is shown then is what is read
@@ -109,14 +109,15 @@ class App {
     document.addEventListener("dragover", (event) => event.preventDefault());
     document.addEventListener("drop", (event) => {
       event.preventDefault();
-      const [file] = event.dataTransfer?.files ?? [];
-      if (!file) return;
+      const [file] = event.dataTransfer?.files ?? [], text = event.dataTransfer?.getData("text");
+      if (!file && !text) return;
       $("points-card").open = true;
       $("csv").closest("details").open = true;
-      this.readFile(file);
+      if (file) this.readFile(file);
+      else this.showTable(text);
     });
     document.addEventListener("keydown", (event) => {
-      const writing = event.target.closest?.("input, textarea, select");
+      const writing = event.target.closest?.("input:not([type=range], [type=radio]), textarea, select");
       if (writing) return;
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") { event.preventDefault(); if (event.shiftKey) this.redo(); else this.undo(); }
       else if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -132,11 +133,13 @@ class App {
   async readHash() {
     const given = new URLSearchParams(location.hash.slice(1));
     const scene = this.scenes.find((one) => one.id === given.get("scene"));
+    this.stop();
+    this.saveNow(false); // what was to be saved belongs to the address before
     this.hash = location.hash;
     if (scene) {
-      const index = Math.min(Math.max(Number(given.get("step") ?? 1) - 1 || 0, 0), scene.steps.length - 1);
-      await this.goto(scene.id, index, false);
-      if (given.has("board")) await this.unpack(given.get("board"));
+      const index = Math.min(Math.max(Math.trunc(Number(given.get("step") ?? 1) - 1) || 0, 0), scene.steps.length - 1);
+      const there = await this.goto(scene.id, index, false);
+      if (there && given.has("board")) await this.unpack(given.get("board"));
     } else if (given.has("board") && (await this.unpack(given.get("board")))) this.panels(true);
     else await this.open();
   }
@@ -164,17 +167,21 @@ class App {
     for (const note of table.notes) this.say(note);
   }
 
+  // Open a step of a scene; false where one has gone elsewhere before it was there.
   async goto(id, index, write = true) {
     const scene = this.scenes.find((one) => one.id === id);
-    if (!scene) return;
+    if (!scene) return false;
     this.stop();
+    this.saveNow(write);
     this.panels(false);
     $("scenes").value = id;
-    await this.guide.open(scene, index);
+    if (!(await this.guide.open(scene, index, !write))) return false;
     if (write) this.setHash(`#scene=${id}${index ? `&step=${index + 1}` : ""}`, true);
+    if (write && this.past.length) this.saveHash(); // the board is still what hands made of it
     document.title = `${scene.title} · ${t("title")}`;
     this.say(`${scene.title}. ${scene.steps[index].say}`);
     if (write && innerWidth <= 900) $("guide").scrollIntoView({ behavior: calm.matches ? "auto" : "smooth" });
+    return true;
   }
 
   gotoNext() {
@@ -184,6 +191,8 @@ class App {
 
   free() {
     this.stop();
+    this.saveNow();
+    this.opened = {}; // what was on its way to the board does not come
     this.state.instrument = null;
     this.panels(true);
     this.refit();
@@ -208,12 +217,19 @@ class App {
 
   saveHash() {
     clearTimeout(this.saving);
-    this.saving = setTimeout(() => {
-      const { scene, index } = this.guide;
-      const where = scene ? `scene=${scene.id}${index ? `&step=${index + 1}` : ""}` : "";
-      const board = this.pack();
-      this.setHash(`#${[where, board ? `board=${board}` : ""].filter(Boolean).join("&")}`);
-    }, 250);
+    this.saving = setTimeout(() => this.saveNow(), 250);
+  }
+
+  // Write what waits to be saved into the address, or let it go.
+  saveNow(write = true) {
+    const waits = Boolean(this.saving);
+    clearTimeout(this.saving);
+    this.saving = null;
+    if (!waits || !write) return;
+    const { scene, index } = this.guide;
+    const where = scene ? `scene=${scene.id}${index ? `&step=${index + 1}` : ""}` : "";
+    const board = this.pack();
+    this.setHash(`#${[where, board ? `board=${board}` : ""].filter(Boolean).join("&")}`);
   }
 
   pack() {
@@ -230,8 +246,9 @@ class App {
       const given = JSON.parse(new TextDecoder().decode(Uint8Array.from(raw, (c) => c.charCodeAt(0))));
       const plain = (list) => (Array.isArray(list) && list.every((one) => Array.isArray(one) && one.length === 3 && one.every(Number.isFinite)) ? list : null);
       const points = plain(given.points) ?? [], held = plain(given.held);
-      if (!(given.task in FIRST) || typeof given.model?.system !== "string") return false;
-      const { task, recipe, names, model, rival, instrument, moment } = given;
+      if (!Object.hasOwn(FIRST, given.task) || typeof given.model?.system !== "string") return false;
+      const { task, recipe, names, model, rival, instrument } = given;
+      const moment = Number.isFinite(given.moment) ? Math.trunc(given.moment) : Infinity;
       const told = names && Array.isArray(names.classes) ? { classes: names.classes.slice(0, 5).map(short), across: short(names.across), up: short(names.up) } : null;
       await this.apply({ task, recipe, names: told, model, rival, instrument, moment, ...(recipe && !given.points ? {} : { points, held }) });
       return true;
@@ -240,10 +257,9 @@ class App {
 
   async share() {
     this.saveHash();
-    await new Promise((done) => setTimeout(done, 300));
-    const shared = this.pack() !== null;
-    try { await navigator.clipboard.writeText(location.href); } catch { /* the address is in the bar */ }
-    $("share").textContent = shared ? t("shared") : t("too-many");
+    this.saveNow();
+    const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
+    $("share").textContent = t(this.pack() === null ? "too-many" : copied ? "shared" : "not-copied");
     setTimeout(() => { $("share").textContent = t("share"); }, 2000);
   }
 
@@ -252,17 +268,19 @@ class App {
   // Take up what a scene, an address or a table says.
   async apply({ task, points, held, recipe, names, model, rival, instrument, start, moment }) {
     this.stop();
+    const opened = this.opened = {}; // the newest that is taken up is what the board shows
     const state = { ...this.state, held: held ?? null, names: names ?? null, rival: rival ?? null, instrument: instrument ?? null };
     if (points) Object.assign(state, { task: task ?? "classes", points: structuredClone(points), recipe: recipe ?? null, edited: true });
     else if (recipe) {
       const made = await this.link.insist({ type: "generate", recipe });
+      if (this.opened !== opened) return;
       if (made.type === "points") Object.assign(state, { task: made.task, points: made.points, recipe, edited: false });
     }
     state.model = model ?? (state.task === this.state.task ? this.state.model : { system: FIRST[state.task], settings: {} });
     this.state = state;
     this.past = [];
     this.future = [];
-    this.chart = null;
+    this.clearChart();
     await this.refit(start ? 0 : moment ?? Infinity);
     this.drawForms();
   }
@@ -358,7 +376,21 @@ class App {
   }
 
   className(k) {
-    return this.state.names?.classes?.[k] ?? t("class-n", { n: k + 1 });
+    return this.classNames[k];
+  }
+
+  // The names of the classes, no two of them equal: those of a table, and after them the page's own.
+  get classNames() {
+    if (this.named && this.named.of === this.state.names) return this.named.names;
+    const given = this.state.names?.classes ?? [], names = [];
+    for (let k = 0; k < 5; k++) {
+      const name = given[k] || t("class-n", { n: k + 1 });
+      let own = name;
+      for (let n = 2; names.includes(own); n++) own = `${name} (${n})`;
+      names.push(own);
+    }
+    this.named = { of: this.state.names, names };
+    return names;
   }
 
   settle() {
@@ -388,11 +420,13 @@ class App {
     $("undo").disabled = !this.past.length;
     $("redo").disabled = !this.future.length;
     $("classes").hidden = this.state.task !== "classes";
+    if (this.classesShown === this.classNames) return;
+    this.classesShown = this.classNames;
     [...$("classes").children].forEach((button, k) => {
       const name = this.className(k);
       button.title = name;
       button.setAttribute("aria-label", name);
-      button.lastChild.textContent = this.state.names?.classes?.[k] ?? "";
+      button.lastChild.textContent = this.state.names?.classes?.[k] ? name : "";
     });
   }
 
@@ -410,7 +444,8 @@ class App {
     this.saveHash();
     if (names[0] === "instrument" || path === "instrument") return this.measure();
     if (names[0] === "recipe" || path === "recipe") {
-      const made = await this.link.ask({ type: "generate", recipe: this.state.recipe });
+      const { opened } = this, made = await this.link.ask({ type: "generate", recipe: this.state.recipe });
+      if (this.opened !== opened) return;
       if (made.type === "points") Object.assign(this.state, { task: made.task, points: made.points, edited: false });
     }
     await this.refit(this.guide.scene && this.moment === 0 ? 0 : Infinity);
@@ -443,13 +478,12 @@ class App {
   }
 
   async fit(slot, model, brief) {
-    const { task, points, recipe, held } = this.state;
-    const answer = await this.link.ask({ type: "fit", slot, task, points, recipe, fresh: held, model, window: brief ? windowMessage : null });
+    const { task, points, recipe, held } = this.state, names = this.classNames;
+    const answer = await this.link.ask({ type: "fit", slot, task, points, names, recipe, fresh: held, model, window: brief ? windowMessage : null });
     if (answer.type === "skipped") return;
     this.slots[slot].fitted = answer.type === "fitted" ? answer : null;
     this.slots[slot].trouble = answer.type === "error" ? answer.message : null;
-    this.boards[slot].caption.textContent = this.boards[slot].caption.title = answer.call ?? model.system;
-    this.boards[slot].describe(answer.call ?? model.system);
+    this.boards[slot].describe(answer.call ?? model.system ?? "");
     if (!this.slots[slot].fitted) this.boards[slot].clear();
   }
 
@@ -473,7 +507,7 @@ class App {
   async go(moment) {
     this.moment = Math.max(0, Math.min(moment, this.length - 1));
     const slider = $("moment");
-    slider.max = this.length - 1;
+    if (Number(slider.max) !== this.length - 1) slider.max = this.length - 1;
     slider.value = this.moment;
     const driver = this.slots.find((one) => one.fitted?.positions.length === this.length) ?? this.slots[0];
     const { fitted } = driver;
@@ -496,14 +530,17 @@ class App {
     one.want = this.momentOf(slot);
     if (one.busy) return one.busy;
     one.busy = (async () => {
-      let drawn = -1;
-      while (one.fitted && drawn !== one.want) {
-        drawn = one.want;
-        const answer = await this.link.ask({ type: "frame", slot, moment: drawn, window: windowMessage });
-        if (answer.type !== "frame" || !one.fitted) break;
-        this.drawFrame(slot, answer);
+      try {
+        let drawn = -1;
+        while (one.fitted && drawn !== one.want) {
+          drawn = one.want;
+          const answer = await this.link.ask({ type: "frame", slot, moment: drawn, window: windowMessage });
+          if (answer.type !== "frame" || !one.fitted) break;
+          this.drawFrame(slot, answer);
+        }
+      } finally {
+        one.busy = null;
       }
-      one.busy = null;
     })();
     return one.busy;
   }
@@ -575,14 +612,22 @@ class App {
   numbers(slot, frame) {
     const box = $(`numbers-${slot}`), { fitted } = this.slots[slot];
     if (!box || !fitted) return;
-    const parts = [];
-    const tell = (key, value) => value != null && parts.push(el("span", { "data-fact": key }, `${t(`number ${key}`)} `, el("b", {}, show(value))));
+    const parts = []; // names and values
+    const tell = (key, value) => value != null && parts.push([key, show(value)]);
     tell(fitted.curve.what, frame.error ?? fitted.curve.own[frame.moment]);
     tell("fresh", fitted.curve.fresh?.[frame.moment]);
-    if (frame.weights && frame.weights.length <= 9) parts.push(el("span", { "data-fact": "weights" }, `${t("number weights")} `, el("b", {}, frame.weights.map((w) => show(w)).join(", "))));
+    if (frame.weights && frame.weights.length <= 9) parts.push(["weights", frame.weights.map((w) => show(w)).join(", ")]);
     if (frame.moment === fitted.positions.length - 1) for (const name of ["mistakes", "bound", "margin", "penalty", "length"]) tell(name, fitted.facts[name]);
-    box.replaceChildren(...parts);
-    if (!this.running) this.say(`${fitted.call}. ${$("position").textContent}. ${parts.map((one) => one.textContent).join(", ")}`);
+    const keys = parts.map(([key]) => key).join(" ");
+    if (box.dataset.keys !== keys) {
+      box.dataset.keys = keys;
+      box.replaceChildren(...parts.map(([key]) => el("span", { "data-fact": key }, `${t(`number ${key}`)} `, el("b"))));
+    }
+    parts.forEach(([, value], k) => {
+      const place = box.children[k].lastChild;
+      if (place.textContent !== value) place.textContent = value;
+    });
+    if (!this.running) this.say(`${fitted.call}. ${$("position").textContent}. ${[...box.children].map((one) => one.textContent).join(", ")}`);
   }
 
   errorCurve() {
@@ -615,11 +660,11 @@ class App {
     const { instrument, task, points, recipe, held } = this.state;
     const box = $("chart"), alone = this.alone.has(instrument?.name);
     document.body.classList.toggle("alone", alone);
-    if (alone) document.querySelector(".left").prepend(box);
-    else $("curve").before(box);
-    if (!instrument) { box.hidden = true; this.chart = this.walkPaths = null; for (const one of this.boards) one.extra = one.handle = null; return; }
+    const place = document.querySelector(alone ? ".left" : ".right");
+    if (box.parentElement !== place) (alone ? place.firstChild : $("curve")).before(box);
+    if (!instrument) { box.hidden = true; this.clearChart(); return; }
     if (!(this.alone.has(instrument.name) && this.chart?.key === JSON.stringify(instrument))) {
-      const answer = await this.link.ask({ type: "instrument", name: instrument.name, task, points, recipe, fresh: held, settings: instrument.settings ?? {} });
+      const answer = await this.link.ask({ type: "instrument", name: instrument.name, task, points, names: this.classNames, recipe, fresh: held, settings: instrument.settings ?? {} });
       if (answer.type === "skipped" || this.state.instrument?.name !== instrument.name) return;
       this.chart = { ...answer, key: JSON.stringify(instrument) };
     }
@@ -627,6 +672,12 @@ class App {
     this.drawChart();
     this.code();
     this.guide.changed();
+  }
+
+  // Forget the chart, and what is drawn of it on the boards.
+  clearChart() {
+    this.chart = this.walkPaths = null;
+    for (const one of this.boards) one.extra = one.handle = null;
   }
 
   drawChart() {
@@ -648,8 +699,10 @@ class App {
         this.boards[0].extra = (board) => this.drawProjection(board);
       }
       if (chart.sounds) {
-        const buttons = Object.entries(chart.sounds).map(([key, text]) => el("button", { type: "button", "data-sound": key, onclick: () => sound.play(text, chart.rate) }, t(`sound ${key}`)));
-        box.append(el("p", { class: "group" }, ...buttons, el("button", { type: "button", onclick: sound.stop }, t("silence"))));
+        const disabled = !sound.possible;
+        const buttons = Object.entries(chart.sounds).map(([key, text]) => el("button", { type: "button", "data-sound": key, disabled, onclick: () => sound.play(text, chart.rate) }, t(`sound ${key}`)));
+        box.append(el("p", { class: "group" }, ...buttons, el("button", { type: "button", disabled, onclick: sound.stop }, t("silence"))));
+        if (disabled) box.append(el("p", { class: "small" }, t("no-sound")));
       }
       const facts = Object.entries(chart.facts ?? {}).filter(([key, value]) => value != null && t(`fact ${name} ${key}`) !== `fact ${name} ${key}`);
       if (facts.length) box.append(el("div", { class: "numbers" }, ...facts.map(([key, value]) => el("span", { "data-fact": key }, `${t(`fact ${name} ${key}`)} `, el("b", {}, show(value))))));
@@ -753,8 +806,9 @@ class App {
       const next = { ...now, ...more };
       if (!next.kind) return;
       this.remember();
-      const made = await this.link.ask({ type: "generate", recipe: next });
-      if (made.type !== "points") return this.say(made.message);
+      const { opened } = this, made = await this.link.ask({ type: "generate", recipe: next });
+      if (this.opened !== opened) return;
+      if (made.type !== "points") { this.forget(); return this.say(made.message ?? t("lost", { port: location.port })); }
       const model = made.task === this.state.task ? {} : { model: { system: FIRST[made.task], settings: {} }, rival: null };
       Object.assign(this.state, { task: made.task, points: made.points, recipe: next, edited: false, held: null, names: null, ...model });
       await this.refit();
@@ -778,8 +832,10 @@ class App {
     tasks.addEventListener("change", () => this.remodel({ task: tasks.value, recipe: null, edited: true, held: null, names: null, model: { system: FIRST[tasks.value], settings: {} }, rival: null, instrument: null }));
     const noise = el("button", { type: "button", onclick: async () => {
       this.remember();
-      const made = await this.link.ask({ type: "noise", task, points: this.state.points, amount: 0.15, seed: Math.floor(1e9 * Math.random()) });
+      const { opened } = this, made = await this.link.ask({ type: "noise", task, points: this.state.points, amount: 0.15, seed: Math.floor(1e9 * Math.random()) });
+      if (this.opened !== opened) return;
       if (made.type === "points") this.change({ points: made.points });
+      else this.forget();
     } }, t("noise"));
     const separable = el("button", { type: "button", "aria-pressed": String(this.state.instrument?.name === "proof"), disabled: task !== "classes", onclick: () => {
       this.state.instrument = this.state.instrument?.name === "proof" ? null : { name: "proof" };
@@ -812,7 +868,15 @@ class App {
 
   async readFile(file) {
     if (!file) return;
-    this.readCsv(file.size > LONGEST_TABLE ? null : await file.text());
+    const text = file.size > LONGEST_TABLE ? null : await file.text().catch(() => ""); // a folder has no text
+    this.readCsv(text);
+  }
+
+  // Put a text into the field, or its beginning where the field would take long over it, and read it.
+  showTable(text) {
+    this.abridged = text.length > LONGEST_FIELD;
+    $("csv").value = this.abridged ? `${text.slice(0, BEGINNING)} …` : text;
+    this.readCsv(text);
   }
 
   // Read a table; null stands for one that is too long.
@@ -820,7 +884,6 @@ class App {
     const box = $("csv-columns"), tell = (key) => box.append(el("p", { class: "bad", role: "alert" }, t(key)));
     box.replaceChildren();
     if (text === null || new Blob([text]).size > LONGEST_TABLE) return tell("file-too-long");
-    if (!text.trim()) return;
     const table = parse(text);
     if (!table) return tell("no-table");
     const numeric = table.columns.filter((one) => one.numeric);

@@ -133,6 +133,7 @@ export class Board {
       const found = this.near(this.place(event));
       if (found === null) return;
       event.preventDefault();
+      if (event.pointerType === "touch") return; // a finger that rests on a point
       this.app.remember();
       this.app.remove(found);
     });
@@ -247,9 +248,10 @@ export class Board {
     layer.end();
   }
 
-  // What the board is, for those who do not see it.
+  // What is on the board: above it, and for those who do not see it.
   describe(call) {
     const { points, task } = this.app.state;
+    if (this.caption.textContent !== call) this.caption.textContent = this.caption.title = call;
     this.svg.setAttribute("aria-label", t("board-label", { count: points.length, task: t(`task ${task}`), call }));
   }
 
@@ -337,12 +339,11 @@ export class Board {
 
   planes(frame) {
     if (frame.planes.length > 1 && !frame.apart) return; // the largest output decides: the regions show it
-    frame.planes.forEach((w, k) => {
+    for (const w of frame.planes) {
       const ends = Board.ends(w);
-      if (!ends) return;
-      const own = frame.apart ? `plane apart s${k % COLOURS}` : "plane";
-      this.line(ends, { class: own, "data-w": w.join(" ") });
-      if (frame.apart) return;
+      if (!ends) continue;
+      this.line(ends, { class: frame.apart ? "plane apart" : "plane", "data-w": w.join(" ") });
+      if (frame.apart) continue;
       const length = Math.hypot(w[1], w[2]);
       const middle = [(ends[0][0] + ends[1][0]) / 2, (ends[0][1] + ends[1][1]) / 2];
       const tip = [middle[0] + (0.7 * w[1]) / length, middle[1] + (0.7 * w[2]) / length];
@@ -355,7 +356,7 @@ export class Board {
           if (edge && least > 0) this.line(edge, { class: "margin" });
         }
       }
-    });
+    }
   }
 
   curve(frame) {

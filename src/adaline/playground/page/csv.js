@@ -1,43 +1,84 @@
-// Tables pasted or dropped: fields by commas, semicolons or tabs, quoted or not. Names are shown as text and run nothing.
+// Tables pasted or dropped: fields by commas, semicolons, tabs or runs of spaces, quoted or not. Names are shown as text
+// and run nothing.
 export const MOST_ROWS = 20000, MOST_COLUMNS = 500;
+const SAMPLE = 5000; // letters at the beginning that show what parts the fields
 const MISSING = new Set(["", "na", "n/a", "nan", "null", "none", "?"]);
+const DECIMAL = /^[+-]?\d*,\d+(e[+-]?\d+)?$/i; // 1,5
 const missing = (cell) => MISSING.has(cell.toLowerCase());
+const blank = (c) => c === " " || c === "\t";
 
-export function parse(text) {
-  const first = text.slice(0, 5000).split(/\r?\n/)[0];
-  const mark = [",", ";", "\t"].map((one) => [first.split(one).length, one]).sort((a, b) => b[0] - a[0])[0][1];
+// The number of a cell: a comma is its decimal point where commas part no fields.
+function number(cell, mark) {
+  if (missing(cell)) return NaN;
+  const plain = cell.replace("−", "-");
+  return Number(mark !== "," && DECIMAL.test(plain) ? plain.replace(",", ".") : plain);
+}
+
+// The fields of each line that is not empty; of the mark " " any run of blanks parts them.
+function split(text, mark) {
   const rows = [];
-  let row = [], cell = "", quoted = false;
-  for (let i = 0; i <= text.length; i++) {
+  let row = [], cell = "", quoted = false, begun = false;
+  const field = () => {
+    if (begun || mark !== " ") row.push(cell.trim());
+    cell = "";
+    begun = false;
+  };
+  for (let i = 0; i <= text.length && rows.length <= MOST_ROWS + 1; i++) {
     const c = text[i];
-    if (quoted) {
-      if (c === '"' && text[i + 1] === '"') { cell += '"'; i++; }
-      else if (c === '"' || c === undefined) quoted = false;
-      else cell += c;
-      if (c !== undefined) continue;
-    }
-    if (c === '"' && !cell) quoted = true;
-    else if (c === mark || c === "\n" || c === undefined) {
-      row.push(cell.trim());
+    if (quoted && c !== undefined) {
+      if (c !== '"') cell += c;
+      else if (text[i + 1] === '"') { cell += '"'; i++; }
+      else quoted = false;
+    } else if (c === '"' && !begun) {
+      quoted = begun = true;
       cell = "";
-      if (c !== mark) { if (row.some((one) => one !== "")) rows.push(row); row = []; }
-      if (rows.length > MOST_ROWS + 1) break;
-    } else if (c !== "\r") cell += c;
+    } else if (c === "\n" || c === undefined) {
+      field();
+      if (row.some((one) => one !== "")) rows.push(row);
+      row = [];
+    } else if (mark === " " ? blank(c) : c === mark) field();
+    else {
+      cell += c;
+      begun ||= !blank(c);
+    }
   }
+  return rows;
+}
+
+// What parts the fields: of tabs, semicolons and commas that with the largest share of numbers. Spaces part them where
+// none of these does, or where every comma is in a number.
+function markOf(text) {
+  const end = text.length > SAMPLE ? text.lastIndexOf("\n", SAMPLE) : text.length;
+  const sample = text.slice(0, end > 0 ? end : SAMPLE);
+  const seen = (mark) => {
+    const rows = split(sample, mark), cells = rows.flat();
+    const parts = rows.filter((one) => one.length > 1).length >= 0.8 * rows.length;
+    return { mark, parts, cells, share: cells.filter((one) => Number.isFinite(number(one, mark))).length / cells.length };
+  };
+  const found = ["\t", ";", ","].map(seen).filter((one) => one.parts).sort((a, b) => b.share - a.share);
+  const spaces = seen(" ");
+  const decimal = () => spaces.cells.every((one) => !one.includes(",") || DECIMAL.test(one));
+  const free = found.every((one) => one.mark === ",") && (!found.length || decimal());
+  return (spaces.parts && free ? spaces : found[0])?.mark ?? ",";
+}
+
+export function parse(given) {
+  const text = given.replace(/\r\n?/g, "\n"), mark = markOf(text), rows = split(text, mark);
   if (rows.length < 2) return null;
+  const after = rows.slice(1);
+  if (after.every((row) => row.length === rows[0].length + 1 && row.at(-1) !== "")) rows[0].unshift(""); // names of rows have no name
   const wide = rows[0].length > MOST_COLUMNS;
   rows[0].length = Math.min(rows[0].length, MOST_COLUMNS);
-  const number = (cell) => (missing(cell) ? NaN : Number(mark === "," ? cell : cell.replace(",", "."))); // 1,5 is a number too
-  const isNumber = (cell) => Number.isFinite(number(cell));
+  const isNumber = (cell) => Number.isFinite(number(cell, mark));
   const column = (body, k) => {
     const values = body.map((one) => one[k] ?? "");
-    return { values, numbers: values.map(number), numeric: values.every((one) => missing(one) || isNumber(one)) && values.some(isNumber) };
+    return { values, numbers: values.map((one) => number(one, mark)), numeric: values.every((one) => missing(one) || isNumber(one)) && values.some(isNumber) };
   };
   // A first row of names has no number, or a word above a column of numbers.
-  const below = rows[0].map((_, k) => column(rows.slice(1), k));
+  const below = rows[0].map((_, k) => column(after, k));
   const headed = rows[0].every((one) => !isNumber(one)) || rows[0].some((one, k) => !missing(one) && !isNumber(one) && below[k].numeric);
   const columns = rows[0].map((name, k) => ({ ...(headed ? below[k] : column(rows, k)), name: (headed && name) || `x${k}` }));
-  const body = headed ? rows.slice(1) : rows;
+  const body = headed ? after : rows;
   return { columns, rows: Math.min(body.length, MOST_ROWS), long: body.length > MOST_ROWS, wide };
 }
 
@@ -52,7 +93,9 @@ const spread = (values, half) => {
 export function pointsOf(table, x, y, label) {
   const counts = new Map();
   if (label) for (const one of label.values.slice(0, table.rows)) if (!missing(one)) counts.set(one, (counts.get(one) ?? 0) + 1);
-  const classes = [...counts.entries()].sort((p, q) => q[1] - p[1]).slice(0, 5).map(([name]) => name).sort();
+  const value = new Map(label?.values.map((one, i) => [one, label.numbers[i]]));
+  const inOrder = label?.numeric ? (p, q) => value.get(p) - value.get(q) : undefined;
+  const classes = [...counts.entries()].sort((p, q) => q[1] - p[1]).slice(0, 5).map(([name]) => name).sort(inOrder);
   const kept = [];
   for (let i = 0; i < table.rows; i++) {
     const k = label ? classes.indexOf(label.values[i]) : 0;

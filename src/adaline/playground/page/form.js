@@ -90,7 +90,7 @@ export async function drawForm(box, model, task, app, change, optional = false) 
     basis.addEventListener("change", () => change({ ...model, basis: basis.value || null, basis_settings: {} }));
     fields.append(el("label", { class: "field" }, el("span", {}, t("basis")), basis));
     if (model.basis) {
-      for (const one of form.bases[model.basis]) {
+      for (const one of form.bases[model.basis] ?? []) {
         fields.append(field(one, model.basis_settings?.[one.name], (value) => change({ ...model, basis_settings: cleaned(model.basis_settings, one.name, value) })));
       }
     }

@@ -1,5 +1,5 @@
 // The guide: a scene's text beside the board, its controls, things to try, and a question that is checked.
-import { $, el, show, t } from "./dom.js";
+import { $, el, redraw, show, t } from "./dom.js";
 
 export class Guide {
   constructor(app) {
@@ -22,21 +22,26 @@ export class Guide {
     return structuredClone(out);
   }
 
-  async open(scene, index) {
+  // Open a step; what hands did on the board stays where the step sets nothing else, unless it is set `anew`. False where
+  // another step was opened, or the guide closed, before its board was there.
+  async open(scene, index, anew = false) {
+    const opened = this.opened = {};
     const another = this.scene !== scene;
     this.scene = scene;
     this.index = index;
     this.asked = false;
-    const before = another ? null : this.applied;
+    const before = another || anew ? null : this.applied;
     const settings = this.settings(scene, index);
     this.applied = JSON.stringify(settings);
     this.controls = settings.controls ?? [];
     if (before !== this.applied) await this.app.apply(settings);
+    if (this.opened !== opened) return false;
     this.draw();
+    return true;
   }
 
   close() {
-    this.scene = null;
+    this.opened = this.scene = null;
     this.box.hidden = true;
   }
 
@@ -48,8 +53,9 @@ export class Guide {
       index + 1 < scene.steps.length
         ? el("button", { type: "button", id: "step-next", class: "main", onclick: () => this.app.goto(scene.id, index + 1) }, t("next"))
         : el("button", { type: "button", id: "step-next", class: "main", onclick: () => this.app.gotoNext() }, t("next-scene")));
+    const worked = this.box.contains(document.activeElement);
     this.box.hidden = false;
-    this.box.replaceChildren(
+    redraw(this.box,
       el("p", { class: "where" }, `${t(`lecture ${scene.lecture}`)} · ${scene.chapter}`),
       el("h2", {}, scene.title),
       ...step.say.split("\n").map((one) => el("p", {}, one)),
@@ -57,6 +63,7 @@ export class Guide {
       this.sliders(),
       ...(step.question ? [this.question(step)] : []),
       walk);
+    if (worked && !this.box.contains(document.activeElement)) $("step-next").focus({ preventScroll: true });
   }
 
   sliders() {
@@ -70,7 +77,7 @@ export class Guide {
     const log = one.scale === "log", f = log ? Math.log10 : (x) => x, g = log ? (x) => 10 ** x : (x) => x;
     const value = this.app.read(one.target) ?? one.default;
     const shown = el("output", {}, show(value, 3));
-    const input = el("input", { type: "range", min: f(one.min), max: f(one.max), step: one.step ?? (f(one.max) - f(one.min)) / 200, value: f(value), "data-control": one.target });
+    const input = el("input", { type: "range", min: f(one.min), max: f(one.max), step: one.step ?? (f(one.max) - f(one.min)) / 200, value: f(value), "data-control": one.target, "data-field": one.target });
     input.addEventListener("input", () => {
       const now = Number(g(Number(input.value)).toPrecision(3));
       shown.textContent = show(now, 3);
@@ -95,7 +102,7 @@ export class Guide {
     one.options.forEach((option) => {
       const label = option.label ? t(`control ${option.label}`) : String(option.value);
       const pressed = JSON.stringify(option.value) === JSON.stringify(current ?? one.default);
-      group.append(el("button", { type: "button", "aria-pressed": String(pressed), "data-control": one.target, onclick: async () => {
+      group.append(el("button", { type: "button", "aria-pressed": String(pressed), "data-control": one.target, "data-field": `${one.target} ${label}`, onclick: async () => {
         await this.app.write(one.target, option.value);
         this.draw();
       } }, label));

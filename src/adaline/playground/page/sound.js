@@ -3,6 +3,8 @@ import { bytes } from "./dom.js";
 
 let context = null, playing = null;
 
+export const possible = "AudioContext" in globalThis;
+
 export function play(text, rate) {
   stop();
   context ??= new AudioContext();
