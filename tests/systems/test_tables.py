@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from adaline import open_table, set_threads
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.sources.tables import source as table_module
 from adaline.sources.tables.parts import BlockReader
+from adaline.sources.threads import threads
 from adaline.systems import SYSTEMS, LogisticRegression, OnlineSystem
 
 NUMBERS = ("age", "income", "weight of it")
@@ -47,6 +50,11 @@ EACH = pytest.mark.parametrize(
 
 @pytest.fixture
 def frame() -> pd.DataFrame:
+    return drawn().copy()
+
+
+@cache
+def drawn() -> pd.DataFrame:
     rng = np.random.default_rng(3)
     n = 700
     out = pd.DataFrame(rng.normal(size=(n, 3)) * [1.0, 40.0, 1e-3] + [3.0, 900.0, 0.0], columns=list(NUMBERS))
@@ -134,6 +142,32 @@ def opened(data: Any, cls: type[Any], **more: Any) -> Any:
     return open_table(data, target=target_of(cls), features=[*NUMBERS, "city"], **more)
 
 
+@pytest.fixture(scope="module")
+def open_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
+    """Open tables as `opened` does, one for all systems that learn the same column; each gets a copy, as no fit left it.
+
+    Tables are opened again where they are to be streamed, or read by another number of threads.
+    """
+    data = cache(lambda form: FORMS[form](drawn().copy(), tmp_path_factory.mktemp("table")))
+
+    @cache
+    def source(form: str, target: str, kept: int, threads: int, **more: Any) -> Any:
+        return open_table(data(form), target=target, features=[*NUMBERS, "city"], **more)
+
+    def open_once(form: str, cls: type[Any], **more: Any) -> Any:
+        return copy(source(form, target_of(cls), table_module.KEPT, threads(), **more))
+
+    return open_once
+
+
+@cache
+def learned_from_arrays(cls: type[Any]) -> tuple[np.ndarray[Any, Any], float]:
+    """Return the numbers and the score of a system that was fitted to arrays."""
+    X, y = arrays(drawn(), cls)
+    model = made(cls).fit(X, y)
+    return numbers_of(model, X), model.score(X, y)
+
+
 def numbers_of(model: Any, X: Any) -> np.ndarray[Any, Any]:
     """Return coefficients and decisions, or predictions, in one vector."""
     scores = model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
@@ -153,63 +187,61 @@ def assert_close(a: Any, b: Any, rtol: float = 1e-12) -> None:
 
 @EACH
 @pytest.mark.parametrize("form", FORMS)
-def test_the_same_from_every_kind_of_table(cls: type[Any], form: str, frame: pd.DataFrame, tmp_path: Path) -> None:
-    X, y = arrays(frame, cls)
-    expected = made(cls).fit(X, y)
-    source = opened(FORMS[form](frame, tmp_path), cls)
+def test_the_same_from_every_kind_of_table(cls: type[Any], form: str, open_once: Callable[..., Any]) -> None:
+    expected, score = learned_from_arrays(cls)
+    source = open_once(form, cls)
     model = made(cls).fit(source)
     assert model.feature_names_in_.tolist() == [*NUMBERS, "city[T.Oslo]", "city[T.Rome]"]
-    assert_close(numbers_of(model, source), numbers_of(expected, X), 1e-11)
-    assert model.score(source) == pytest.approx(expected.score(X, y), abs=1e-12)
+    assert_close(numbers_of(model, source), expected, 1e-11)
+    assert model.score(source) == pytest.approx(score, abs=1e-12)
 
 
 @EACH
 @pytest.mark.parametrize("form", ["parquet", "csv", "glob", "query"])
 def test_streamed_tables_equal_those_in_memory(
-    cls: type[Any], form: str, frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cls: type[Any], form: str, open_once: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if hasattr(cls, "draws_rows"):
         pytest.skip(cls.draws_rows)
-    data = FORMS[form](frame, tmp_path)
-    X, y = arrays(frame, cls)
-    expected = made(cls).fit(X, y)
+    expected, _ = learned_from_arrays(cls)
     streaming(monkeypatch)
-    source = opened(data, cls)
+    source = open_once(form, cls)
     assert source.streamed
     model = made(cls).fit(source)
-    assert_close(numbers_of(model, source), numbers_of(expected, X), 1e-10)
+    assert_close(numbers_of(model, source), expected, 1e-10)
 
 
 @pytest.mark.usefixtures("blas_threads")
 @EACH
-def test_threads_change_no_bit(cls: type[Any], frame: pd.DataFrame, tmp_path: Path, monkeypatch: Any) -> None:
+def test_threads_change_no_bit(cls: type[Any], open_once: Callable[..., Any], monkeypatch: Any) -> None:
     streaming(monkeypatch)
     for form in ("csv", "parquet"):
-        data = FORMS[form](frame, tmp_path)
         found = []
-        for threads in (1, 2, 5):
-            set_threads(threads)
-            source = opened(data, cls)
+        for number in (1, 2, 5):
+            set_threads(number)
+            source = open_once(form, cls)
             found.append(numbers_of(made(cls).fit(source), source))
         set_threads(None)
         assert all(np.array_equal(found[0], other) for other in found[1:])
 
 
 @EACH
-def test_weights_are_a_column(cls: type[Any], frame: pd.DataFrame, tmp_path: Path) -> None:
+def test_weights_are_a_column(cls: type[Any], frame: pd.DataFrame, open_once: Callable[..., Any]) -> None:
     X, y = arrays(frame, cls)
     expected = made(cls).fit(X, y, sample_weight=frame["times"].to_numpy())
-    source = opened(as_csv(frame, tmp_path), cls, weight="times")
+    source = open_once("csv", cls, weight="times")
     model = made(cls).fit(source)
     assert_close(numbers_of(model, source), numbers_of(expected, X), 1e-11)
     assert model.score(source) == pytest.approx(expected.score(X, y, frame["times"]), abs=1e-10)
 
 
 @EACH
-def test_frames_given_to_fit_are_coded_as_tables_are(cls: type[Any], frame: pd.DataFrame) -> None:
+def test_frames_given_to_fit_are_coded_as_tables_are(
+    cls: type[Any], frame: pd.DataFrame, open_once: Callable[..., Any]
+) -> None:
     chosen = frame[[*NUMBERS, "city"]]
     y = frame[target_of(cls)]
-    by_table = made(cls).fit(opened(frame, cls))
+    by_table = made(cls).fit(open_once("pandas", cls))
     for native in (chosen, pl.from_pandas(chosen), pa.Table.from_pandas(chosen)):
         model = made(cls).fit(native, y.to_numpy())
         assert model.coding_.columns == by_table.coding_.columns
@@ -219,7 +251,9 @@ def test_frames_given_to_fit_are_coded_as_tables_are(cls: type[Any], frame: pd.D
 
 
 @EACH
-def test_a_model_goes_on_with_another_table(cls: type[Any], frame: pd.DataFrame, tmp_path: Path) -> None:
+def test_a_model_goes_on_with_another_table(
+    cls: type[Any], frame: pd.DataFrame, tmp_path: Path, open_once: Callable[..., Any]
+) -> None:
     if not hasattr(made(cls), "partial_fit"):
         pytest.skip("does not continue")
     X, y = arrays(frame, cls)
@@ -232,13 +266,13 @@ def test_a_model_goes_on_with_another_table(cls: type[Any], frame: pd.DataFrame,
         expected = made(cls).fit(X, y)
     assert_close(numbers_of(model, X), numbers_of(expected, X), 1e-8)
     if hasattr(cls, "forget") and cls.__name__ != "WienerFilter":
-        more = made(cls).fit(opened(frame, cls)).partial_fit(opened(some, cls)).forget(opened(some, cls))
+        more = made(cls).fit(open_once("pandas", cls)).partial_fit(opened(some, cls)).forget(opened(some, cls))
         assert_close(numbers_of(more, X), numbers_of(made(cls).fit(X, y), X), 1e-8)
 
 
 @EACH
-def test_levels_are_remembered(cls: type[Any], frame: pd.DataFrame) -> None:
-    model = made(cls).fit(opened(frame, cls))
+def test_levels_are_remembered(cls: type[Any], frame: pd.DataFrame, open_once: Callable[..., Any]) -> None:
+    model = made(cls).fit(open_once("pandas", cls))
     only = frame[frame["city"] == "Rome"][:5]
     X, _ = arrays(frame, cls)
     rows = np.flatnonzero(frame["city"] == "Rome")[:5]
@@ -248,13 +282,13 @@ def test_levels_are_remembered(cls: type[Any], frame: pd.DataFrame) -> None:
     strange = frame[:3].assign(city=["Rome", "Paris", "Rome"])
     with pytest.raises(InvalidData, match=r"column 'city' has the level 'Paris' at row 1.*Bern, Oslo, Rome"):
         model.predict(strange)
-    other = made(cls).fit(opened(frame, cls, unseen="other"))
+    other = made(cls).fit(open_once("pandas", cls, unseen="other"))
     assert np.isfinite(numbers_of(other, strange)).all()
 
 
 @EACH
-def test_missing_columns_are_named(cls: type[Any], frame: pd.DataFrame) -> None:
-    model = made(cls).fit(opened(frame, cls))
+def test_missing_columns_are_named(cls: type[Any], frame: pd.DataFrame, open_once: Callable[..., Any]) -> None:
+    model = made(cls).fit(open_once("pandas", cls))
     for data in (frame.drop(columns="income"), open_table(frame.drop(columns="income"))):
         with pytest.raises(InvalidData, match="'income'"):
             model.predict(data)
@@ -262,9 +296,9 @@ def test_missing_columns_are_named(cls: type[Any], frame: pd.DataFrame) -> None:
 
 @EACH
 def test_an_interrupt_leaves_the_model_as_it_was(
-    cls: type[Any], frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cls: type[Any], frame: pd.DataFrame, tmp_path: Path, open_once: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = made(cls).fit(opened(frame, cls))
+    model = made(cls).fit(open_once("pandas", cls))
     before = numbers_of(model, frame)
     streaming(monkeypatch)
     source = opened(as_csv(frame, tmp_path), cls)
