@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -64,9 +65,16 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Reads:
     return found
 
 
-def written(folder: Path, kind: str, rows: int, seed: int = 0) -> str:
+def written(folder: Path, kind: str, rows: int) -> str:
     """Write a table with numbers, labels as numbers and as texts, and weights; return its path."""
-    rng = np.random.default_rng(seed)
+    path = folder / f"rows.{kind}"
+    path.write_bytes(content(kind, rows))
+    return str(path)
+
+
+@cache
+def content(kind: str, rows: int) -> bytes:
+    rng = np.random.default_rng(0)
     x = rng.normal(size=(rows, 3)) * [1.0, 5.0, 0.2] + [0.0, 3.0, 1.0]
     z = x @ [0.8, -0.2, 2.0] + rng.logistic(size=rows)
     frame = pd.DataFrame(x, columns=["a", "b", "c"])
@@ -75,12 +83,7 @@ def written(folder: Path, kind: str, rows: int, seed: int = 0) -> str:
     frame["text"] = np.where(z > z.mean(), "yes", "no")
     frame["three"] = np.digitize(z, np.quantile(z, [0.3, 0.7]))
     frame["times"] = rng.integers(1, 4, rows).astype(float)
-    path = folder / f"rows.{kind}"
-    if kind == "csv":
-        frame.to_csv(path, index=False)
-    else:
-        frame.to_parquet(path, row_group_size=500)
-    return str(path)
+    return frame.to_csv(index=False).encode() if kind == "csv" else frame.to_parquet(row_group_size=500)
 
 
 def targets_of(cls: type[Any], settings: dict[str, Any]) -> list[str | None]:
