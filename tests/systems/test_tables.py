@@ -144,7 +144,7 @@ def opened(data: Any, cls: type[Any], **more: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def open_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
-    """Open tables as `opened` does, one for all systems that learn the same column; each gets a copy, as no fit left it.
+    """Open tables as `opened` does, one for all systems that learn the same column; each gets a copy that is new.
 
     Tables are opened again where they are to be streamed, or read by another number of threads.
     """
