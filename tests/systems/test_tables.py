@@ -133,6 +133,60 @@ FORMS: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
 }
 
 
+def as_grades(frame: pd.DataFrame, folder: Path) -> Any:
+    """Write other rows: some columns of some of them look like numbers, or like truth values."""
+    graded().to_csv(folder / "t.csv", index=False)
+    return folder / "t.csv"
+
+
+def as_few_grades(frame: pd.DataFrame, folder: Path) -> Any:
+    few_graded().to_csv(folder / "t.csv", index=False)
+    return folder / "t.csv"
+
+
+def as_grades_of_one_kind(frame: pd.DataFrame, folder: Path) -> Any:
+    few_graded()[few_graded()["kind"] == "F"].to_csv(folder / "t.csv", index=False)
+    return folder / "t.csv"
+
+
+@cache
+def graded() -> pd.DataFrame:
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame({"sex": rng.choice(["F", "M"], 120), "grade": rng.choice(["1", "2", "A"], 120)})
+    frame["x"] = rng.normal(size=120)
+    frame["y"] = frame["x"] + (frame["sex"] == "M") + 0.1 * rng.normal(size=120)
+    frame["kind"] = np.where(frame["y"] > 0.5, "T", "F")
+    return frame
+
+
+def few_graded() -> pd.DataFrame:
+    frame = graded()
+    return frame[(frame["sex"] == "F") & (frame["grade"] != "A")]
+
+
+def with_gaps(frame: pd.DataFrame, folder: Path) -> Any:
+    """Write row groups one of which is empty."""
+    arrow = pa.Table.from_pandas(frame)
+    with pq.ParquetWriter(folder / "gaps.parquet", arrow.schema) as writer:
+        for part in (arrow[:300], arrow[:0], arrow[300:]):
+            writer.write_table(part)
+    return folder / "gaps.parquet"
+
+
+PARTS: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
+    "first": lambda frame, folder: as_csv(frame[:500], folder),
+    "second": lambda frame, folder: frame[500:].copy(),
+    "some": lambda frame, folder: frame[frame["city"] != "Rome"][:40].reset_index(drop=True),
+    "of Rome": lambda frame, folder: frame[frame["city"] == "Rome"][:5],
+    "without income": lambda frame, folder: frame.drop(columns="income"),
+    "without targets": lambda frame, folder: frame[[*NUMBERS, "city"]],
+    "grades": as_grades,
+    "few grades": as_few_grades,
+    "grades of one kind": as_grades_of_one_kind,
+    "gaps": with_gaps,
+}
+
+
 def made(cls: type[Any]) -> Any:
     """Return a system as it comes; those that go over the rows again and again do so five times."""
     return cls(epochs=5) if issubclass(cls, SCANNING) else cls()
@@ -148,14 +202,15 @@ def open_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
 
     Tables are opened again where they are to be streamed, or read by another number of threads.
     """
-    data = cache(lambda form: FORMS[form](drawn().copy(), tmp_path_factory.mktemp("table")))
+    data = cache(lambda form: (FORMS | PARTS)[form](drawn().copy(), tmp_path_factory.mktemp("table")))
 
     @cache
-    def source(form: str, target: str, kept: int, threads: int, **more: Any) -> Any:
-        return open_table(data(form), target=target, features=[*NUMBERS, "city"], **more)
+    def source(form: str, kept: int, threads: int, **more: Any) -> Any:
+        return open_table(data(form), **more)
 
-    def open_once(form: str, cls: type[Any], **more: Any) -> Any:
-        return copy(source(form, target_of(cls), table_module.KEPT, threads(), **more))
+    def open_once(form: str, cls: type[Any] | None = None, **more: Any) -> Any:
+        usual = {} if cls is None else {"target": target_of(cls), "features": (*NUMBERS, "city")}
+        return copy(source(form, table_module.KEPT, threads(), **{**usual, **more}))
 
     return open_once
 
@@ -251,22 +306,20 @@ def test_frames_given_to_fit_are_coded_as_tables_are(
 
 
 @EACH
-def test_a_model_goes_on_with_another_table(
-    cls: type[Any], frame: pd.DataFrame, tmp_path: Path, open_once: Callable[..., Any]
-) -> None:
+def test_a_model_goes_on_with_another_table(cls: type[Any], frame: pd.DataFrame, open_once: Callable[..., Any]) -> None:
     if not hasattr(made(cls), "partial_fit"):
         pytest.skip("does not continue")
     X, y = arrays(frame, cls)
-    some = frame[frame["city"] != "Rome"][:40].reset_index(drop=True)
-    first, second = frame[:500], pd.concat([frame[500:]])
-    model = made(cls).fit(opened(as_csv(first, tmp_path), cls)).partial_fit(open_table(second, target=target_of(cls)))
+    model = made(cls).fit(open_once("first", cls)).partial_fit(open_once("second", target=target_of(cls)))
     if issubclass(cls, SCANNING):  # it goes on from where it was, which is not a fit of all rows
         expected = made(cls).fit(X[:500], y[:500]).partial_fit(X[500:], y[500:])
     else:
         expected = made(cls).fit(X, y)
     assert_close(numbers_of(model, X), numbers_of(expected, X), 1e-8)
     if hasattr(cls, "forget") and cls.__name__ != "WienerFilter":
-        more = made(cls).fit(open_once("pandas", cls)).partial_fit(opened(some, cls)).forget(opened(some, cls))
+        more = (
+            made(cls).fit(open_once("pandas", cls)).partial_fit(open_once("some", cls)).forget(open_once("some", cls))
+        )
         assert_close(numbers_of(more, X), numbers_of(made(cls).fit(X, y), X), 1e-8)
 
 
@@ -278,7 +331,7 @@ def test_levels_are_remembered(cls: type[Any], frame: pd.DataFrame, open_once: C
     rows = np.flatnonzero(frame["city"] == "Rome")[:5]
     if cls.__name__ != "WienerFilter":
         assert_close(numbers_of(model, only), numbers_of(model, X[rows]))
-        assert_close(numbers_of(model, open_table(only)), numbers_of(model, X[rows]))
+        assert_close(numbers_of(model, open_once("of Rome")), numbers_of(model, X[rows]))
     strange = frame[:3].assign(city=["Rome", "Paris", "Rome"])
     with pytest.raises(InvalidData, match=r"column 'city' has the level 'Paris' at row 1.*Bern, Oslo, Rome"):
         model.predict(strange)
@@ -289,7 +342,7 @@ def test_levels_are_remembered(cls: type[Any], frame: pd.DataFrame, open_once: C
 @EACH
 def test_missing_columns_are_named(cls: type[Any], frame: pd.DataFrame, open_once: Callable[..., Any]) -> None:
     model = made(cls).fit(open_once("pandas", cls))
-    for data in (frame.drop(columns="income"), open_table(frame.drop(columns="income"))):
+    for data in (frame.drop(columns="income"), open_once("without income")):
         with pytest.raises(InvalidData, match="'income'"):
             model.predict(data)
 
@@ -334,54 +387,43 @@ def test_a_file_that_changes_between_passes_is_noticed(
 
 
 @EACH
-def test_targets_of_the_wrong_kind_are_refused(cls: type[Any], frame: pd.DataFrame) -> None:
+def test_targets_of_the_wrong_kind_are_refused(
+    cls: type[Any], frame: pd.DataFrame, open_once: Callable[..., Any]
+) -> None:
     if is_classifier(cls()):
         with pytest.raises(InvalidData, match="Unknown label type: the target 'y'"):
-            made(cls).fit(open_table(frame, target="y", features=list(NUMBERS)))
+            made(cls).fit(open_once("pandas", target="y", features=NUMBERS))
     else:
         with pytest.raises(InvalidData, match=r"the target 'kind' holds texts, not numbers.*use a classifier"):
-            made(cls).fit(open_table(frame, target="kind", features=list(NUMBERS)))
+            made(cls).fit(open_once("pandas", target="kind", features=NUMBERS))
     with pytest.raises(InvalidData, match="target"):
-        made(cls).fit(open_table(frame[[*NUMBERS, "city"]]))
+        made(cls).fit(open_once("without targets"))
     with pytest.raises(InvalidParameter, match="brings its own targets"):
-        made(cls).fit(opened(frame, cls), frame["y"])
+        made(cls).fit(open_once("pandas", cls), frame["y"])
 
 
 @EACH
-def test_a_file_is_read_as_the_model_knows_its_columns(cls: type[Any], tmp_path: Path) -> None:
-    rng = np.random.default_rng(8)
-    frame = pd.DataFrame({"sex": rng.choice(["F", "M"], 120), "grade": rng.choice(["1", "2", "A"], 120)})
-    frame["x"] = rng.normal(size=120)
-    frame["y"] = frame["x"] + (frame["sex"] == "M") + 0.1 * rng.normal(size=120)
-    frame["kind"] = np.where(frame["y"] > 0.5, "T", "F")
-    frame.to_csv(tmp_path / "all.csv", index=False)
-    few = frame[(frame["sex"] == "F") & (frame["grade"] != "A")]
-    few.to_csv(tmp_path / "few.csv", index=False)
-    more = {"target": target_of(cls), "features": ["sex", "grade", "x"], "categories": ["grade"], "unseen": "other"}
-    model = cls().fit(open_table(tmp_path / "all.csv", **more))
+def test_a_file_is_read_as_the_model_knows_its_columns(cls: type[Any], open_once: Callable[..., Any]) -> None:
+    more = {"target": target_of(cls), "features": ("sex", "grade", "x"), "categories": ("grade",), "unseen": "other"}
+    model = cls().fit(open_once("grades", **more))
     if cls.__name__ not in ("WienerFilter", "AdaptiveFilter"):
-        expected = numbers_of(model, few)
-        np.testing.assert_array_equal(numbers_of(model, open_table(tmp_path / "few.csv")), expected)
-        np.testing.assert_array_equal(numbers_of(model, pa.Table.from_pandas(few)), expected)
-    few[few["kind"] == "F"].to_csv(tmp_path / "one.csv", index=False)
+        expected = numbers_of(model, few_graded())
+        np.testing.assert_array_equal(numbers_of(model, open_once("few grades")), expected)
+        np.testing.assert_array_equal(numbers_of(model, pa.Table.from_pandas(few_graded())), expected)
     if not hasattr(model, "partial_fit"):
         return
-    model.partial_fit(open_table(tmp_path / "one.csv"))  # its labels look like booleans, its grades like numbers
+    model.partial_fit(open_once("grades of one kind"))  # its labels look like booleans, its grades like numbers
     if is_classifier(model):
         assert model.classes_.tolist() == ["F", "T"]
 
 
 @EACH
-def test_empty_row_groups_and_formulas(cls: type[Any], frame: pd.DataFrame, tmp_path: Path) -> None:
-    arrow = pa.Table.from_pandas(frame)
-    with pq.ParquetWriter(tmp_path / "gaps.parquet", arrow.schema) as writer:
-        for part in (arrow[:300], arrow[:0], arrow[300:]):
-            writer.write_table(part)
-    whole = open_table(tmp_path / "gaps.parquet", formula=f"{target_of(cls)} ~ age + city")
+def test_empty_row_groups_and_formulas(cls: type[Any], open_once: Callable[..., Any]) -> None:
+    whole = open_once("gaps", formula=f"{target_of(cls)} ~ age + city")
     if not whole.coding.intercept or not cls().get_params().get("fit_intercept", True):
         pytest.skip("has no constant by default")
     model = cls().fit(whole)
-    assert len(model.predict(open_table(tmp_path / "gaps.parquet"))) == len(frame)
+    assert len(model.predict(open_once("gaps"))) == len(drawn())
     assert np.isfinite(model.score(whole))
     if hasattr(model, "partial_fit"):
         assert np.isfinite(numbers_of(model.partial_fit(whole), whole)).all()
