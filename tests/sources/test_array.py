@@ -122,6 +122,17 @@ def test_sparse_blocks_have_the_scale_of_the_whole() -> None:
         np.testing.assert_array_equal(block.exponent, exponent)
 
 
+def test_sparse_rows_are_scaled_only_for_sums() -> None:
+    """A scan, and what looks at rows, pays no pass for the scales of columns."""
+    x, t, weight = rows(400)
+    source = csr_array(x, t, weight)
+    seen = [source.peek(), *source.blocks()]
+    assert "exponent" not in source.__dict__
+    assert [block.exponent for block in seen] == [None] * len(seen)
+    np.testing.assert_array_equal(np.concatenate([block.t for block in seen[1:]]), t)
+    assert [block.first_row for block in seen[1:]] == [source.block(i).first_row for i in range(source.n_blocks)]
+
+
 def test_sparse_blocks_are_few_where_columns_are_many() -> None:
     x = sparse.random_array((5000, 400), density=0.01, format="csr", random_state=np.random.default_rng(0))
     assert SparseSource(x, np.zeros((5000, 1))).n_blocks == 1

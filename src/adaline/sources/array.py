@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -178,9 +180,22 @@ class SparseSource(HostRows):
         return int(min(max(work / (64.0 * features**2), 1), 256, max(self.n_rows, 1)))
 
     def block(self, i: int) -> Block:
+        """Return the rows of block i with the scales of the columns, as sums take them."""
+        return replace(self._rows(i), exponent=self.exponent)
+
+    def blocks(self) -> Iterator[Block]:
+        """Return the blocks in order, without scales, which cost a pass of their own."""
+        self.reads[0] += 1
+        return map(self._rows, range(self.n_blocks))
+
+    def peek(self) -> Block:
+        """Return the first block, without scales."""
+        return self._rows(0)
+
+    def _rows(self, i: int) -> Block:
         """Return the rows of block i; the index arrays are views."""
         if self.n_blocks == 1:
-            return Block(self.x, self.t, self.weight, self.exponent)
+            return Block(self.x, self.t, self.weight)
         first, last = (self.n_rows * j // self.n_blocks for j in (i, i + 1))
         start, stop = self.x.indptr[first], self.x.indptr[last]
         x = type(self.x)(
@@ -189,7 +204,7 @@ class SparseSource(HostRows):
             copy=False,
         )
         weight = None if self.weight is None else self.weight[first:last]
-        return Block(x, self.t[first:last], weight, self.exponent, first)
+        return Block(x, self.t[first:last], weight, first_row=first)
 
     @cached_property
     def exponent(self) -> Array:
