@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import deepcopy
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +18,7 @@ from adaline import KMeans, LinearRegression, LogisticRegression, open_table
 from adaline.block import Block, Shape
 from adaline.solvers.smooth import choose
 from adaline.sources.tables import source as table_module
+from adaline.sources.tables.batches import DecodedGroups
 from adaline.sources.tables.relation import Relation
 from adaline.sums import RowSample
 from adaline.systems import SYSTEMS, UNSUPERVISED, OnlineSystem
@@ -109,6 +112,23 @@ def made(cls: type[Any], settings: dict[str, Any]) -> Any:
     return cls(**{"epochs": 3, **settings}) if issubclass(cls, OnlineSystem) else cls(**settings)
 
 
+@pytest.fixture(scope="module")
+def open_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
+    """Open a table once for all systems; each gets a copy of it as it was opened, which shares its connection alone."""
+
+    @cache
+    def source(kind: str, target: str | None, weight: str | None) -> Any:
+        path = written(tmp_path_factory.mktemp("rows"), kind, 600)
+        return open_table(path, target=target, features=["a", "b", "c"], weight=weight)
+
+    def open_once(kind: str, target: str | None, weight: str | None) -> Any:
+        opened = source(kind, target, weight)
+        connection, decoded = vars(opened.relation).get("connection"), opened.relation._decoded
+        return deepcopy(opened, {id(connection): connection, id(decoded): DecodedGroups()})
+
+    return open_once
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("kind", "weight"), [("csv", None), ("csv", "times"), ("parquet", "times")])
 @pytest.mark.parametrize(("cls", "settings", "target"), cases())
@@ -118,12 +138,12 @@ def test_passes_are_the_reads_of_the_file(
     target: str | None,
     kind: str,
     weight: str | None,
-    tmp_path: Path,
+    open_once: Callable[..., Any],
     reads: Reads,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(table_module, "block_rows", lambda features: 256)
-    source = open_table(written(tmp_path, kind, 600), target=target, features=["a", "b", "c"], weight=weight)
+    source = open_once(kind, target, weight)
     reads.count = 0
     model = made(cls, settings).fit(source)
     assert source.streamed
