@@ -117,11 +117,15 @@ TYPES = frozenset(SYSTEMS.values())
 
 
 class Case(NamedTuple):
-    """A fitted model, the rows it was fitted to (X, y, weights), and rows to go on with."""
+    """A fitted model, the rows it was fitted to (X, y, weights), rows to go on with, and what `fit` made of the rows.
+
+    The last is None where the model was not made by `fit`.
+    """
 
     model: Any
     rows: tuple[Any, Any, Any]
     more: tuple[Any, Any, Any]
+    fresh: Any = None
 
 
 def _numbers(n: int = 64, d: int = 4, targets: int = 0, seed: int = 0) -> tuple[Any, Any, Any]:
@@ -152,7 +156,7 @@ def _fitted(make: Callable[[], Any], X: Any, y: Any, w: Any, weighted: bool = Fa
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(rows[0], rows[1], **({"sample_weight": rows[2]} if weighted else {}))
-    return Case(model, rows, more)
+    return Case(model, rows, more, model)
 
 
 def _regressions(make: Callable[[], Any]) -> Iterator[tuple[str, Callable[[], Case]]]:
@@ -287,17 +291,29 @@ def sayings(case: Case) -> dict[str, Any]:
 
 
 def behaviours(case: Case) -> dict[str, Any]:
-    """Return what a model says, and what becomes of copies of it, each taught in another way."""
+    """Return what a model says, and what becomes of copies of it, each taught in another way.
+
+    A model that `fit` has just made of the rows is what it would become if it was fitted to them again.
+    """
     (X, y, w), (more, z, v) = case.rows, case.more
     weighted = {} if w is None else {"sample_weight": w}
     heavier = {} if v is None else {"sample_weight": v}
-    ways: dict[str, Callable[[Any], Any]] = {
-        "continued": lambda model: model.partial_fit(more, z, **heavier),
-        "forgetful": lambda model: model.partial_fit(more, z, **heavier).forget(X[:9], y[:9], **_first(weighted, 9)),
-        "merged": lambda model: model.merge(copy.deepcopy(model)),
-        "again": lambda model: model.fit(X, y, **weighted),
+    continued = _outcome(lambda model: model.partial_fit(more, z, **heavier), copy.deepcopy(case.model))
+    return sayings(case) | {
+        "continued": continued,
+        "forgetful": _outcome(
+            lambda model: model.forget(X[:9], y[:9], **_first(weighted, 9)), copy.deepcopy(continued)
+        ),
+        "merged": _outcome(lambda model: model.merge(copy.deepcopy(model)), copy.deepcopy(case.model)),
+        "again": _attributes(case.model)
+        if case.model is case.fresh
+        else _outcome(lambda model: _attributes(model.fit(X, y, **weighted)), copy.deepcopy(case.model)),
     }
-    return sayings(case) | {name: _outcome(way, copy.deepcopy(case.model)) for name, way in ways.items()}
+
+
+def _attributes(model: Any) -> tuple[Any, dict[str, Any]]:
+    """Return the type and the attributes of a model, by name: a second fit leaves them in another order."""
+    return type(model), dict(sorted(vars(model).items()))
 
 
 def _outcome(way: Callable[[Any], Any], model: Any) -> Any:

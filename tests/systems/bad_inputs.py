@@ -33,11 +33,13 @@ class Given(NamedTuple):
 
 def good() -> Given:
     """Twelve rows of three columns, numbers that depend on them, and two classes that overlap."""
-    rng = np.random.default_rng(7)
-    X = np.round(rng.normal(size=(N, D)), 3)
-    numbers = np.round(X @ [1.0, -2.0, 0.5] + 1.0 + 0.1 * rng.normal(size=N), 3)
-    labels = (X[:, 0] + rng.normal(size=N) > 0).astype(int)
-    return Given(X, numbers, labels)
+    return Given(X.copy(), NUMBERS.copy(), LABELS.copy())
+
+
+_rng = np.random.default_rng(7)
+X = np.round(_rng.normal(size=(N, D)), 3)
+NUMBERS = np.round(X @ [1.0, -2.0, 0.5] + 1.0 + 0.1 * _rng.normal(size=N), 3)
+LABELS = (X[:, 0] + _rng.normal(size=N) > 0).astype(int)
 
 
 def _rows(make: Callable[[np.ndarray[Any, Any]], Any]) -> Callable[[], Given]:

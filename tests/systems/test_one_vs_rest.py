@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,16 @@ def clouds(classes: int = 4, n: int = 240, seed: int = 0) -> tuple[Any, Any]:
     angle = 2 * np.pi * k / classes
     X = np.column_stack([np.cos(angle), np.sin(angle), np.zeros(n)]) * 3 + rng.normal(size=(n, 3))
     return X, np.array(["d", "a", "c", "b", "e"])[k]
+
+
+@cache
+def penguins() -> tuple[pd.DataFrame, bytes]:
+    """Return penguins with weights, and their file."""
+    data = datasets.load("penguins", target="species")
+    frame = pd.DataFrame(np.asarray(data.X, dtype=float)).add_prefix("x")
+    frame["species"] = np.asarray(data.y)
+    frame["times"] = np.arange(len(frame)) % 3 + 1.0
+    return frame, frame.to_parquet(row_group_size=50)
 
 
 @parametrize_with_checks([*SCHEMES, OneVsRest(FisherDiscriminant()), OneVsOne(LogisticRegression())])
@@ -214,11 +225,8 @@ def test_frames_and_sparse_rows(scheme: Any) -> None:
 @WITH
 @pytest.mark.parametrize("streamed", [False, True])
 def test_tables(scheme: Any, system: Any, streamed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = datasets.load("penguins", target="species")
-    frame = pd.DataFrame(np.asarray(data.X, dtype=float)).add_prefix("x")
-    frame["species"] = np.asarray(data.y)
-    frame["times"] = np.arange(len(frame)) % 3 + 1.0
-    frame.to_parquet(tmp_path / "t.parquet", row_group_size=50)
+    frame, content = penguins()
+    (tmp_path / "t.parquet").write_bytes(content)
     if streamed:
         monkeypatch.setattr(table_module, "KEPT", 0)
         monkeypatch.setattr(table_module, "block_rows", lambda features: 64)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import deepcopy
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ from adaline import KMeans, LinearRegression, LogisticRegression, open_table
 from adaline.block import Block, Shape
 from adaline.solvers.smooth import choose
 from adaline.sources.tables import source as table_module
+from adaline.sources.tables.batches import DecodedGroups
 from adaline.sources.tables.relation import Relation
 from adaline.sums import RowSample
 from adaline.systems import SYSTEMS, UNSUPERVISED, OnlineSystem
@@ -64,9 +68,16 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Reads:
     return found
 
 
-def written(folder: Path, kind: str, rows: int, seed: int = 0) -> str:
+def written(folder: Path, kind: str, rows: int) -> str:
     """Write a table with numbers, labels as numbers and as texts, and weights; return its path."""
-    rng = np.random.default_rng(seed)
+    path = folder / f"rows.{kind}"
+    path.write_bytes(content(kind, rows))
+    return str(path)
+
+
+@cache
+def content(kind: str, rows: int) -> bytes:
+    rng = np.random.default_rng(0)
     x = rng.normal(size=(rows, 3)) * [1.0, 5.0, 0.2] + [0.0, 3.0, 1.0]
     z = x @ [0.8, -0.2, 2.0] + rng.logistic(size=rows)
     frame = pd.DataFrame(x, columns=["a", "b", "c"])
@@ -75,12 +86,7 @@ def written(folder: Path, kind: str, rows: int, seed: int = 0) -> str:
     frame["text"] = np.where(z > z.mean(), "yes", "no")
     frame["three"] = np.digitize(z, np.quantile(z, [0.3, 0.7]))
     frame["times"] = rng.integers(1, 4, rows).astype(float)
-    path = folder / f"rows.{kind}"
-    if kind == "csv":
-        frame.to_csv(path, index=False)
-    else:
-        frame.to_parquet(path, row_group_size=500)
-    return str(path)
+    return frame.to_csv(index=False).encode() if kind == "csv" else frame.to_parquet(row_group_size=500)
 
 
 def targets_of(cls: type[Any], settings: dict[str, Any]) -> list[str | None]:
@@ -106,6 +112,23 @@ def made(cls: type[Any], settings: dict[str, Any]) -> Any:
     return cls(**{"epochs": 3, **settings}) if issubclass(cls, OnlineSystem) else cls(**settings)
 
 
+@pytest.fixture(scope="module")
+def open_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
+    """Open a table once for all systems; each gets a copy of it as it was opened, which shares its connection alone."""
+
+    @cache
+    def source(kind: str, target: str | None, weight: str | None) -> Any:
+        path = written(tmp_path_factory.mktemp("rows"), kind, 600)
+        return open_table(path, target=target, features=["a", "b", "c"], weight=weight)
+
+    def open_once(kind: str, target: str | None, weight: str | None) -> Any:
+        opened = source(kind, target, weight)
+        connection, decoded = vars(opened.relation).get("connection"), opened.relation._decoded
+        return deepcopy(opened, {id(connection): connection, id(decoded): DecodedGroups()})
+
+    return open_once
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("kind", "weight"), [("csv", None), ("csv", "times"), ("parquet", "times")])
 @pytest.mark.parametrize(("cls", "settings", "target"), cases())
@@ -115,12 +138,12 @@ def test_passes_are_the_reads_of_the_file(
     target: str | None,
     kind: str,
     weight: str | None,
-    tmp_path: Path,
+    open_once: Callable[..., Any],
     reads: Reads,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(table_module, "block_rows", lambda features: 256)
-    source = open_table(written(tmp_path, kind, 600), target=target, features=["a", "b", "c"], weight=weight)
+    source = open_once(kind, target, weight)
     reads.count = 0
     model = made(cls, settings).fit(source)
     assert source.streamed

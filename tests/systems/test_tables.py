@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from adaline import open_table, set_threads
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.sources.tables import source as table_module
 from adaline.sources.tables.parts import BlockReader
+from adaline.sources.threads import threads
 from adaline.systems import SYSTEMS, LogisticRegression, OnlineSystem
 
 NUMBERS = ("age", "income", "weight of it")
@@ -47,6 +50,11 @@ EACH = pytest.mark.parametrize(
 
 @pytest.fixture
 def frame() -> pd.DataFrame:
+    return drawn().copy()
+
+
+@cache
+def drawn() -> pd.DataFrame:
     rng = np.random.default_rng(3)
     n = 700
     out = pd.DataFrame(rng.normal(size=(n, 3)) * [1.0, 40.0, 1e-3] + [3.0, 900.0, 0.0], columns=list(NUMBERS))
@@ -125,6 +133,60 @@ FORMS: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
 }
 
 
+def as_grades(frame: pd.DataFrame, folder: Path) -> Any:
+    """Write other rows: some columns of some of them look like numbers, or like truth values."""
+    graded().to_csv(folder / "t.csv", index=False)
+    return folder / "t.csv"
+
+
+def as_few_grades(frame: pd.DataFrame, folder: Path) -> Any:
+    few_graded().to_csv(folder / "t.csv", index=False)
+    return folder / "t.csv"
+
+
+def as_grades_of_one_kind(frame: pd.DataFrame, folder: Path) -> Any:
+    few_graded()[few_graded()["kind"] == "F"].to_csv(folder / "t.csv", index=False)
+    return folder / "t.csv"
+
+
+@cache
+def graded() -> pd.DataFrame:
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame({"sex": rng.choice(["F", "M"], 120), "grade": rng.choice(["1", "2", "A"], 120)})
+    frame["x"] = rng.normal(size=120)
+    frame["y"] = frame["x"] + (frame["sex"] == "M") + 0.1 * rng.normal(size=120)
+    frame["kind"] = np.where(frame["y"] > 0.5, "T", "F")
+    return frame
+
+
+def few_graded() -> pd.DataFrame:
+    frame = graded()
+    return frame[(frame["sex"] == "F") & (frame["grade"] != "A")]
+
+
+def with_gaps(frame: pd.DataFrame, folder: Path) -> Any:
+    """Write row groups one of which is empty."""
+    arrow = pa.Table.from_pandas(frame)
+    with pq.ParquetWriter(folder / "gaps.parquet", arrow.schema) as writer:
+        for part in (arrow[:300], arrow[:0], arrow[300:]):
+            writer.write_table(part)
+    return folder / "gaps.parquet"
+
+
+PARTS: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
+    "first": lambda frame, folder: as_csv(frame[:500], folder),
+    "second": lambda frame, folder: frame[500:].copy(),
+    "some": lambda frame, folder: frame[frame["city"] != "Rome"][:40].reset_index(drop=True),
+    "of Rome": lambda frame, folder: frame[frame["city"] == "Rome"][:5],
+    "without income": lambda frame, folder: frame.drop(columns="income"),
+    "without targets": lambda frame, folder: frame[[*NUMBERS, "city"]],
+    "grades": as_grades,
+    "few grades": as_few_grades,
+    "grades of one kind": as_grades_of_one_kind,
+    "gaps": with_gaps,
+}
+
+
 def made(cls: type[Any]) -> Any:
     """Return a system as it comes; those that go over the rows again and again do so five times."""
     return cls(epochs=5) if issubclass(cls, SCANNING) else cls()
@@ -132,6 +194,33 @@ def made(cls: type[Any]) -> Any:
 
 def opened(data: Any, cls: type[Any], **more: Any) -> Any:
     return open_table(data, target=target_of(cls), features=[*NUMBERS, "city"], **more)
+
+
+@pytest.fixture(scope="module")
+def open_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
+    """Open tables as `opened` does, one for all systems that learn the same column; each gets a copy that is new.
+
+    Tables are opened again where they are to be streamed, or read by another number of threads.
+    """
+    data = cache(lambda form: (FORMS | PARTS)[form](drawn().copy(), tmp_path_factory.mktemp("table")))
+
+    @cache
+    def source(form: str, kept: int, threads: int, **more: Any) -> Any:
+        return open_table(data(form), **more)
+
+    def open_once(form: str, cls: type[Any] | None = None, **more: Any) -> Any:
+        usual = {} if cls is None else {"target": target_of(cls), "features": (*NUMBERS, "city")}
+        return copy(source(form, table_module.KEPT, threads(), **{**usual, **more}))
+
+    return open_once
+
+
+@cache
+def learned_from_arrays(cls: type[Any]) -> tuple[np.ndarray[Any, Any], float]:
+    """Return the numbers and the score of a system that was fitted to arrays."""
+    X, y = arrays(drawn(), cls)
+    model = made(cls).fit(X, y)
+    return numbers_of(model, X), model.score(X, y)
 
 
 def numbers_of(model: Any, X: Any) -> np.ndarray[Any, Any]:
@@ -153,63 +242,61 @@ def assert_close(a: Any, b: Any, rtol: float = 1e-12) -> None:
 
 @EACH
 @pytest.mark.parametrize("form", FORMS)
-def test_the_same_from_every_kind_of_table(cls: type[Any], form: str, frame: pd.DataFrame, tmp_path: Path) -> None:
-    X, y = arrays(frame, cls)
-    expected = made(cls).fit(X, y)
-    source = opened(FORMS[form](frame, tmp_path), cls)
+def test_the_same_from_every_kind_of_table(cls: type[Any], form: str, open_once: Callable[..., Any]) -> None:
+    expected, score = learned_from_arrays(cls)
+    source = open_once(form, cls)
     model = made(cls).fit(source)
     assert model.feature_names_in_.tolist() == [*NUMBERS, "city[T.Oslo]", "city[T.Rome]"]
-    assert_close(numbers_of(model, source), numbers_of(expected, X), 1e-11)
-    assert model.score(source) == pytest.approx(expected.score(X, y), abs=1e-12)
+    assert_close(numbers_of(model, source), expected, 1e-11)
+    assert model.score(source) == pytest.approx(score, abs=1e-12)
 
 
 @EACH
 @pytest.mark.parametrize("form", ["parquet", "csv", "glob", "query"])
 def test_streamed_tables_equal_those_in_memory(
-    cls: type[Any], form: str, frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cls: type[Any], form: str, open_once: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if hasattr(cls, "draws_rows"):
         pytest.skip(cls.draws_rows)
-    data = FORMS[form](frame, tmp_path)
-    X, y = arrays(frame, cls)
-    expected = made(cls).fit(X, y)
+    expected, _ = learned_from_arrays(cls)
     streaming(monkeypatch)
-    source = opened(data, cls)
+    source = open_once(form, cls)
     assert source.streamed
     model = made(cls).fit(source)
-    assert_close(numbers_of(model, source), numbers_of(expected, X), 1e-10)
+    assert_close(numbers_of(model, source), expected, 1e-10)
 
 
 @pytest.mark.usefixtures("blas_threads")
 @EACH
-def test_threads_change_no_bit(cls: type[Any], frame: pd.DataFrame, tmp_path: Path, monkeypatch: Any) -> None:
+def test_threads_change_no_bit(cls: type[Any], open_once: Callable[..., Any], monkeypatch: Any) -> None:
     streaming(monkeypatch)
     for form in ("csv", "parquet"):
-        data = FORMS[form](frame, tmp_path)
         found = []
-        for threads in (1, 2, 5):
-            set_threads(threads)
-            source = opened(data, cls)
+        for number in (1, 2, 5):
+            set_threads(number)
+            source = open_once(form, cls)
             found.append(numbers_of(made(cls).fit(source), source))
         set_threads(None)
         assert all(np.array_equal(found[0], other) for other in found[1:])
 
 
 @EACH
-def test_weights_are_a_column(cls: type[Any], frame: pd.DataFrame, tmp_path: Path) -> None:
+def test_weights_are_a_column(cls: type[Any], frame: pd.DataFrame, open_once: Callable[..., Any]) -> None:
     X, y = arrays(frame, cls)
     expected = made(cls).fit(X, y, sample_weight=frame["times"].to_numpy())
-    source = opened(as_csv(frame, tmp_path), cls, weight="times")
+    source = open_once("csv", cls, weight="times")
     model = made(cls).fit(source)
     assert_close(numbers_of(model, source), numbers_of(expected, X), 1e-11)
     assert model.score(source) == pytest.approx(expected.score(X, y, frame["times"]), abs=1e-10)
 
 
 @EACH
-def test_frames_given_to_fit_are_coded_as_tables_are(cls: type[Any], frame: pd.DataFrame) -> None:
+def test_frames_given_to_fit_are_coded_as_tables_are(
+    cls: type[Any], frame: pd.DataFrame, open_once: Callable[..., Any]
+) -> None:
     chosen = frame[[*NUMBERS, "city"]]
     y = frame[target_of(cls)]
-    by_table = made(cls).fit(opened(frame, cls))
+    by_table = made(cls).fit(open_once("pandas", cls))
     for native in (chosen, pl.from_pandas(chosen), pa.Table.from_pandas(chosen)):
         model = made(cls).fit(native, y.to_numpy())
         assert model.coding_.columns == by_table.coding_.columns
@@ -219,52 +306,52 @@ def test_frames_given_to_fit_are_coded_as_tables_are(cls: type[Any], frame: pd.D
 
 
 @EACH
-def test_a_model_goes_on_with_another_table(cls: type[Any], frame: pd.DataFrame, tmp_path: Path) -> None:
+def test_a_model_goes_on_with_another_table(cls: type[Any], frame: pd.DataFrame, open_once: Callable[..., Any]) -> None:
     if not hasattr(made(cls), "partial_fit"):
         pytest.skip("does not continue")
     X, y = arrays(frame, cls)
-    some = frame[frame["city"] != "Rome"][:40].reset_index(drop=True)
-    first, second = frame[:500], pd.concat([frame[500:]])
-    model = made(cls).fit(opened(as_csv(first, tmp_path), cls)).partial_fit(open_table(second, target=target_of(cls)))
+    model = made(cls).fit(open_once("first", cls)).partial_fit(open_once("second", target=target_of(cls)))
     if issubclass(cls, SCANNING):  # it goes on from where it was, which is not a fit of all rows
         expected = made(cls).fit(X[:500], y[:500]).partial_fit(X[500:], y[500:])
     else:
         expected = made(cls).fit(X, y)
     assert_close(numbers_of(model, X), numbers_of(expected, X), 1e-8)
     if hasattr(cls, "forget") and cls.__name__ != "WienerFilter":
-        more = made(cls).fit(opened(frame, cls)).partial_fit(opened(some, cls)).forget(opened(some, cls))
+        more = (
+            made(cls).fit(open_once("pandas", cls)).partial_fit(open_once("some", cls)).forget(open_once("some", cls))
+        )
         assert_close(numbers_of(more, X), numbers_of(made(cls).fit(X, y), X), 1e-8)
 
 
 @EACH
-def test_levels_are_remembered(cls: type[Any], frame: pd.DataFrame) -> None:
-    model = made(cls).fit(opened(frame, cls))
+def test_levels_are_remembered(cls: type[Any], frame: pd.DataFrame, open_once: Callable[..., Any]) -> None:
+    model = made(cls).fit(open_once("pandas", cls))
     only = frame[frame["city"] == "Rome"][:5]
     X, _ = arrays(frame, cls)
     rows = np.flatnonzero(frame["city"] == "Rome")[:5]
     if cls.__name__ != "WienerFilter":
         assert_close(numbers_of(model, only), numbers_of(model, X[rows]))
-        assert_close(numbers_of(model, open_table(only)), numbers_of(model, X[rows]))
+        assert_close(numbers_of(model, open_once("of Rome")), numbers_of(model, X[rows]))
     strange = frame[:3].assign(city=["Rome", "Paris", "Rome"])
     with pytest.raises(InvalidData, match=r"column 'city' has the level 'Paris' at row 1.*Bern, Oslo, Rome"):
         model.predict(strange)
-    other = made(cls).fit(opened(frame, cls, unseen="other"))
+    other = made(cls).fit(open_once("pandas", cls, unseen="other"))
     assert np.isfinite(numbers_of(other, strange)).all()
 
 
 @EACH
-def test_missing_columns_are_named(cls: type[Any], frame: pd.DataFrame) -> None:
-    model = made(cls).fit(opened(frame, cls))
-    for data in (frame.drop(columns="income"), open_table(frame.drop(columns="income"))):
+def test_missing_columns_are_named(cls: type[Any], frame: pd.DataFrame, open_once: Callable[..., Any]) -> None:
+    model = made(cls).fit(open_once("pandas", cls))
+    for data in (frame.drop(columns="income"), open_once("without income")):
         with pytest.raises(InvalidData, match="'income'"):
             model.predict(data)
 
 
 @EACH
 def test_an_interrupt_leaves_the_model_as_it_was(
-    cls: type[Any], frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cls: type[Any], frame: pd.DataFrame, tmp_path: Path, open_once: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = made(cls).fit(opened(frame, cls))
+    model = made(cls).fit(open_once("pandas", cls))
     before = numbers_of(model, frame)
     streaming(monkeypatch)
     source = opened(as_csv(frame, tmp_path), cls)
@@ -300,54 +387,43 @@ def test_a_file_that_changes_between_passes_is_noticed(
 
 
 @EACH
-def test_targets_of_the_wrong_kind_are_refused(cls: type[Any], frame: pd.DataFrame) -> None:
+def test_targets_of_the_wrong_kind_are_refused(
+    cls: type[Any], frame: pd.DataFrame, open_once: Callable[..., Any]
+) -> None:
     if is_classifier(cls()):
         with pytest.raises(InvalidData, match="Unknown label type: the target 'y'"):
-            made(cls).fit(open_table(frame, target="y", features=list(NUMBERS)))
+            made(cls).fit(open_once("pandas", target="y", features=NUMBERS))
     else:
         with pytest.raises(InvalidData, match=r"the target 'kind' holds texts, not numbers.*use a classifier"):
-            made(cls).fit(open_table(frame, target="kind", features=list(NUMBERS)))
+            made(cls).fit(open_once("pandas", target="kind", features=NUMBERS))
     with pytest.raises(InvalidData, match="target"):
-        made(cls).fit(open_table(frame[[*NUMBERS, "city"]]))
+        made(cls).fit(open_once("without targets"))
     with pytest.raises(InvalidParameter, match="brings its own targets"):
-        made(cls).fit(opened(frame, cls), frame["y"])
+        made(cls).fit(open_once("pandas", cls), frame["y"])
 
 
 @EACH
-def test_a_file_is_read_as_the_model_knows_its_columns(cls: type[Any], tmp_path: Path) -> None:
-    rng = np.random.default_rng(8)
-    frame = pd.DataFrame({"sex": rng.choice(["F", "M"], 120), "grade": rng.choice(["1", "2", "A"], 120)})
-    frame["x"] = rng.normal(size=120)
-    frame["y"] = frame["x"] + (frame["sex"] == "M") + 0.1 * rng.normal(size=120)
-    frame["kind"] = np.where(frame["y"] > 0.5, "T", "F")
-    frame.to_csv(tmp_path / "all.csv", index=False)
-    few = frame[(frame["sex"] == "F") & (frame["grade"] != "A")]
-    few.to_csv(tmp_path / "few.csv", index=False)
-    more = {"target": target_of(cls), "features": ["sex", "grade", "x"], "categories": ["grade"], "unseen": "other"}
-    model = cls().fit(open_table(tmp_path / "all.csv", **more))
+def test_a_file_is_read_as_the_model_knows_its_columns(cls: type[Any], open_once: Callable[..., Any]) -> None:
+    more = {"target": target_of(cls), "features": ("sex", "grade", "x"), "categories": ("grade",), "unseen": "other"}
+    model = cls().fit(open_once("grades", **more))
     if cls.__name__ not in ("WienerFilter", "AdaptiveFilter"):
-        expected = numbers_of(model, few)
-        np.testing.assert_array_equal(numbers_of(model, open_table(tmp_path / "few.csv")), expected)
-        np.testing.assert_array_equal(numbers_of(model, pa.Table.from_pandas(few)), expected)
-    few[few["kind"] == "F"].to_csv(tmp_path / "one.csv", index=False)
+        expected = numbers_of(model, few_graded())
+        np.testing.assert_array_equal(numbers_of(model, open_once("few grades")), expected)
+        np.testing.assert_array_equal(numbers_of(model, pa.Table.from_pandas(few_graded())), expected)
     if not hasattr(model, "partial_fit"):
         return
-    model.partial_fit(open_table(tmp_path / "one.csv"))  # its labels look like booleans, its grades like numbers
+    model.partial_fit(open_once("grades of one kind"))  # its labels look like booleans, its grades like numbers
     if is_classifier(model):
         assert model.classes_.tolist() == ["F", "T"]
 
 
 @EACH
-def test_empty_row_groups_and_formulas(cls: type[Any], frame: pd.DataFrame, tmp_path: Path) -> None:
-    arrow = pa.Table.from_pandas(frame)
-    with pq.ParquetWriter(tmp_path / "gaps.parquet", arrow.schema) as writer:
-        for part in (arrow[:300], arrow[:0], arrow[300:]):
-            writer.write_table(part)
-    whole = open_table(tmp_path / "gaps.parquet", formula=f"{target_of(cls)} ~ age + city")
+def test_empty_row_groups_and_formulas(cls: type[Any], open_once: Callable[..., Any]) -> None:
+    whole = open_once("gaps", formula=f"{target_of(cls)} ~ age + city")
     if not whole.coding.intercept or not cls().get_params().get("fit_intercept", True):
         pytest.skip("has no constant by default")
     model = cls().fit(whole)
-    assert len(model.predict(open_table(tmp_path / "gaps.parquet"))) == len(frame)
+    assert len(model.predict(open_once("gaps"))) == len(drawn())
     assert np.isfinite(model.score(whole))
     if hasattr(model, "partial_fit"):
         assert np.isfinite(numbers_of(model.partial_fit(whole), whole)).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -83,17 +84,25 @@ READS = [
 """Queries that reach outside: other files, the network, the environment, the settings, objects of Python."""
 
 
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Rows to learn from, and files that no test gives."""
+    out = tmp_path_factory.mktemp("files")
+    (out / "rows.csv").write_text(ROWS)
+    (out / "secret.csv").write_text(f"s,y\n{SECRET},4\nx\n")
+    (out / "secret.json").write_text(json.dumps({"s": SECRET}))
+    duckdb.sql(f"SELECT '{SECRET}' AS s").write_parquet(str(out / "secret.parquet"))
+    with duckdb.connect(str(out / "people.duckdb")) as database:
+        database.execute("CREATE TABLE t AS SELECT range AS a, range % 3 AS b, 2 * range AS y FROM range(12)")
+    return out
+
+
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A working folder with rows to learn from, files that no test gives, and a home of its own."""
+def folder(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A working folder with a copy of these files, and a home of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    (tmp_path / "rows.csv").write_text(ROWS)
-    (tmp_path / "secret.csv").write_text(f"s,y\n{SECRET},4\nx\n")
-    (tmp_path / "secret.json").write_text(json.dumps({"s": SECRET}))
-    duckdb.sql(f"SELECT '{SECRET}' AS s").write_parquet(str(tmp_path / "secret.parquet"))
-    with duckdb.connect("people.duckdb") as database:
-        database.execute("CREATE TABLE t AS SELECT range AS a, range % 3 AS b, 2 * range AS y FROM range(12)")
+    shutil.copytree(files, tmp_path, dirs_exist_ok=True)
     before = sorted(tmp_path.rglob("*"))
     yield tmp_path
     assert sorted(tmp_path.rglob("*")) == before
