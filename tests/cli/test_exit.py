@@ -64,6 +64,7 @@ def data(tmp_path: Path) -> Path:
         (["train", "penguins", "-t", "year"], "It is 'adaline fit' here."),
         (["--foo"], "No such option: --foo. Try"),
         (["fit", "penguins", "--systm", "Ridge"], "No such option: --systm. Did you mean --system or --set?"),
+        (["systems", "missing='drop'"], "Got unexpected extra argument(s) (missing='drop'). Try"),
         (["systems", "Ridge"], "Got unexpected extra argument(s) (Ridge). Try"),
         (["predict", "nowhere.adaline", "penguins"], "there is no such file"),
         (["summary", "data.csv"], "not a model file"),
@@ -329,6 +330,26 @@ def test_a_closed_pipe_of_both_streams_ends_the_process_quietly(words: str) -> N
     piped = f"{sys.executable} -m adaline {words} 2>&1 | (exec 0<&-; sleep 1); exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", piped], capture_output=True, text=True, check=False, env=ENVIRONMENT)
     assert (done.returncode, done.stdout, done.stderr) == (2 if "Employd" in words else 141, "", "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ("--version >&-", 0, ""),
+        ("fot >&-", 2, "adaline: No such command 'fot'."),
+        ("systems --data >&-", 0, ""),
+        ("systems --data 2>&- | (exec 0<&-; sleep 1); exit ${PIPESTATUS[0]}", 141, ""),
+        ("systems --data >/dev/full", 2, "adaline: No space left on device"),
+        ("--help >/dev/full", 2, "adaline: No space left on device"),
+    ],
+)
+def test_output_that_cannot_be_written_has_an_outcome(words: str, code: int, said: str) -> None:
+    line = f"{sys.executable} -m adaline {words}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, env=ENVIRONMENT)
+    assert (done.returncode, done.stdout) == (code, ""), done.stderr
+    assert done.stderr.startswith(said)
+    assert len(done.stderr.splitlines()) == bool(said)
 
 
 @pytest.mark.slow

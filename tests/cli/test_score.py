@@ -147,3 +147,34 @@ def test_labels_that_the_model_does_not_know_are_told(shell: Shell) -> None:
     assert "Its classes are 'a', 'b'" in done.err
     assert [one["auc"] for one in done.json["classes"]][2:] == [0.5, 0.5]
     assert "if the target is in another column, say --target" in shell.good("score", "m.adaline", "other.csv").err
+
+
+def test_unknown_labels_count_in_the_brier_score_and_have_no_calibration(shell: Shell) -> None:
+    Path("two.csv").write_text("x,z,y\n1,2,a\n2,1,b\n3,5,a\n4,1,b\n")
+    Path("other.csv").write_text("x,z,y\n1,2,c\n2,1,d\n")
+    shell.good("fit", "two.csv", "-t", "y", "-s", "LogisticRegression", "--set", "penalty=1", "-o", "m.adaline")
+    found = shell.good("score", "m.adaline", "other.csv", "--json").json
+    given = load("m.adaline").predict_proba(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    assert found["brier"] == pytest.approx(np.mean((given**2).sum(axis=1) + 1) / 2, rel=1e-12)
+    assert "calibration" not in found
+    assert "calibration" in shell.good("score", "m.adaline", "two.csv", "--json").json
+
+
+def test_texts_are_no_numbers_to_be_judged_by(shell: Shell) -> None:
+    Path("numbers.csv").write_text("x,y\n1,2\n2,4.5\n3,5\n")
+    Path("texts.csv").write_text("x,y\n1,a\n2,b\n")
+    shell.good("fit", "numbers.csv", "-t", "y", "-o", "m.adaline")
+    assert "predicts numbers, but the target 'y' of these rows holds texts" in shell.bad(
+        "score", "m.adaline", "texts.csv"
+    )
+
+
+def test_classes_that_an_update_adds_are_told(shell: Shell) -> None:
+    Path("two.csv").write_text("x,y\n1,down\n2,up\n3,down\n5,up\n")
+    Path("more.csv").write_text("x,y\n1,Down\n2,up\n3,Down\n5,up\n")
+    shell.good("fit", "two.csv", "-t", "y", "-s", "GaussianClassifier", "-o", "m.adaline")
+    assert shell.good("update", "m.adaline", "two.csv").err == ""
+    assert (
+        "note: new classes: 'Down'; before, the model knew 'down', 'up'"
+        in shell.good("update", "m.adaline", "more.csv").err
+    )

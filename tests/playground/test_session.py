@@ -261,6 +261,16 @@ def test_names_of_classes_do_not_change_what_is_drawn(name: str) -> None:
     assert drawn[0] == drawn[1]
 
 
+@pytest.mark.usefixtures("few_moments")
+def test_the_error_surface_has_the_signs_of_the_weights() -> None:
+    board = {"task": "classes", "points": points_of("gaussians")["points"], "names": ["9", "10", "a", "b", "c"]}
+    session = Session()
+    session.answer({"id": 1, "type": "fit", **board, "model": {"system": "Adaline"}})
+    weights = session.answer({"id": 2, "type": "frame", "moment": 10**6, "window": WINDOW})["weights"]
+    centre = session.answer({"id": 3, "type": "instrument", **board, "name": "surface"})["centre"]
+    np.testing.assert_allclose(weights[1:], centre, rtol=0.2)
+
+
 def test_a_program_keeps_the_names_of_classes() -> None:
     board = {"task": "classes", "points": points_of("gaussians")["points"], "names": OTHERS}
     recipe = vars(Recipe("gaussians", 24, 0.3, 1))
@@ -333,6 +343,7 @@ BAD = [
     {"type": "fit", "task": "classes", "points": [], "model": {"system": "Perceptron"}},
     {"type": "fit", "task": "classes", "points": [[0, 0, 1]], "model": {"system": "Perceptron"}},
     {"type": "fit", "task": "classes", "points": [[0, 0, 1]] * 20_001, "model": {"system": "Perceptron"}},
+    {"type": "fit", **points_of("gaussians"), "names": ["a", "a\0", "b", "c", "d"], "model": {"system": "Perceptron"}},
     {"type": "fit", **points_of("line"), "model": {"system": "os.system"}},
     {"type": "fit", **points_of("line"), "model": {"system": "LMS", "settings": {"rate": -1}}},
     {"type": "fit", **points_of("line"), "model": {"system": "LMS", "settings": {"rate": "__import__('os')"}}},

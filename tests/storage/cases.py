@@ -302,7 +302,8 @@ def behaviours(case: Case) -> dict[str, Any]:
     return sayings(case) | {
         "continued": continued,
         "forgetful": _outcome(
-            lambda model: model.forget(X[:9], y[:9], **_first(weighted, 9)), copy.deepcopy(continued)
+            lambda model: model.forget(X[:9], y[:9], **_first(weighted, 9)),
+            copy.deepcopy(case.model if isinstance(continued, str) else continued),
         ),
         "merged": _outcome(lambda model: model.merge(copy.deepcopy(model)), copy.deepcopy(case.model)),
         "again": _attributes(case.model)

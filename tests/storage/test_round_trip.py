@@ -70,6 +70,14 @@ def test_the_header_says_what_the_file_holds(name: str, tmp_path: Path) -> None:
         assert shown == (str(value) if key == "status" else value) or math.isnan(shown)
 
 
+@pytest.mark.parametrize("rate", [1, np.int64(1), np.float32(0.5)])
+def test_a_rate_may_be_any_number(rate: Any, tmp_path: Path) -> None:
+    X, y = np.array([[1.0], [2.0], [-3.0]]), [True, True, False]
+    path = tmp_path / "model.adaline"
+    save(adaline.Perceptron(rate=rate).fit(X, y), path)
+    assert load(path).partial_fit(X, y).rate == rate
+
+
 def test_the_header_has_arrays_as_lists_and_names(tmp_path: Path) -> None:
     import pandas as pd
 

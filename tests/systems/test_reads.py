@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -18,10 +17,10 @@ from adaline import KMeans, LinearRegression, LogisticRegression, open_table
 from adaline.block import Block, Shape
 from adaline.solvers.smooth import choose
 from adaline.sources.tables import source as table_module
-from adaline.sources.tables.batches import DecodedGroups
 from adaline.sources.tables.relation import Relation
 from adaline.sums import RowSample
 from adaline.systems import SYSTEMS, UNSUPERVISED, OnlineSystem
+from tests.opened import as_opened
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "LinearRegression": [{"weights": "precision"}, {"solver": "qr"}],
@@ -122,9 +121,7 @@ def open_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
         return open_table(path, target=target, features=["a", "b", "c"], weight=weight)
 
     def open_once(kind: str, target: str | None, weight: str | None) -> Any:
-        opened = source(kind, target, weight)
-        connection, decoded = vars(opened.relation).get("connection"), opened.relation._decoded
-        return deepcopy(opened, {id(connection): connection, id(decoded): DecodedGroups()})
+        return as_opened(source(kind, target, weight))
 
     return open_once
 

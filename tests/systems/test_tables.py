@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -25,6 +24,7 @@ from adaline.sources.tables import source as table_module
 from adaline.sources.tables.parts import BlockReader
 from adaline.sources.threads import threads
 from adaline.systems import SYSTEMS, LogisticRegression, OnlineSystem
+from tests.opened import as_opened
 
 NUMBERS = ("age", "income", "weight of it")
 
@@ -198,7 +198,8 @@ def opened(data: Any, cls: type[Any], **more: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def open_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
-    """Open tables as `opened` does, one for all systems that learn the same column; each gets a copy that is new.
+    """Open tables as `opened` does, one for all systems that learn the same column; each gets a copy
+    as it was opened.
 
     Tables are opened again where they are to be streamed, or read by another number of threads.
     """
@@ -210,7 +211,7 @@ def open_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
 
     def open_once(form: str, cls: type[Any] | None = None, **more: Any) -> Any:
         usual = {} if cls is None else {"target": target_of(cls), "features": (*NUMBERS, "city")}
-        return copy(source(form, table_module.KEPT, threads(), **{**usual, **more}))
+        return as_opened(source(form, table_module.KEPT, threads(), **{**usual, **more}))
 
     return open_once
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -37,21 +38,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ahead = given[: given.index("--")] if "--" in given else given
     call.debug = "--debug" in ahead
     call.words = [word for word in ahead if word != "--debug"] + given[len(ahead) :]
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 (there is none where the shell has closed it, >&-)
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     before = gc.get_threshold()
     gc.set_threshold(GARBAGE, *before[1:])
+    done = 0
     try:
         done = _run()
         sys.stdout.flush()
-        return done
-    except BrokenPipeError:
-        from adaline.cli.exit import unread
+    except OSError as error:
+        from adaline.cli.exit import unwritten
 
-        return unread()
+        done = unwritten(error, done)
     finally:
         gc.set_threshold(*before)
+    return done
 
 
 def _run() -> int:

@@ -54,8 +54,8 @@ def guarded(job: Callable[[], None], unharmed: str = "nothing was written", debu
             sys.stdout.flush()
     except KeyboardInterrupt:
         return _stopped(signals, unharmed)
-    except BrokenPipeError:
-        return unread()
+    except BrokenPipeError as error:
+        return unwritten(error)
     except Exception as error:
         if signals:
             return _stopped(signals, unharmed)
@@ -134,39 +134,47 @@ def _stopped(signals: list[int], unharmed: str) -> int:
 
 
 def _failed(error: Exception) -> int:
+    text, code = _reason(error)
+    return say_error(one_line(text), code)
+
+
+def _reason(error: Exception) -> tuple[str, int]:
+    """Return why a command failed, and its exit code."""
     if isinstance(error, AdalineError):
-        return say_error(str(error), MISTAKE)
+        return str(error), MISTAKE
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename is not None else ""
-        return say_error(f"{where}{error.strerror or error}", MISTAKE)
+        return f"{where}{error.strerror or error}", MISTAKE
     if isinstance(error, ModuleNotFoundError) and not (error.name or "").startswith("adaline"):
         package = (error.name or "").partition(".")[0]
         extra = next((extra for extra, names in EXTRAS.items() if package in names), "app")
-        return say_error(f"{error}; this command needs more packages: pip install 'adaline[{extra}]'", MISTAKE)
+        return f"{error}; this command needs more packages: pip install 'adaline[{extra}]'", MISTAKE
     if isinstance(error, MemoryError):
-        return say_error(f"out of memory: {error}. Use fewer columns.", MISTAKE)
-    what = f"{type(error).__name__}: {error}"
-    return say_error(f"a fault of adaline, please report it with what --debug prints: {what}", FAULT)
+        return f"out of memory: {error}. Use fewer columns.", MISTAKE
+    return f"a fault of adaline, please report it with what --debug prints: {type(error).__name__}: {error}", FAULT
 
 
 def say_error(text: str, code: int) -> int:
-    """Say on stderr why a command ends, in one line, and return its exit code."""
+    """Say on stderr why a command ends, and return its exit code."""
     try:
-        print(f"adaline: {visible(one_line(text))}", file=sys.stderr)
-    except BrokenPipeError:
-        unread()
+        print(f"adaline: {visible(text)}", file=sys.stderr)
+    except OSError as error:
+        unwritten(error)
     return code
 
 
-def unread() -> int:
-    """Return the exit code of output that nobody reads; what is left of it goes nowhere, quietly."""
+def unwritten(error: OSError, code: int = DONE) -> int:
+    """Return the exit code of a command whose output cannot be written; what is left of it goes nowhere, quietly.
+
+    It is 141 where nobody reads the output; else, as where a disk is full, that of the command, or of a mistake.
+    """
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except BrokenPipeError:
+        except (OSError, ValueError):
             with suppress(OSError, ValueError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    return UNREAD
+    return UNREAD if isinstance(error, BrokenPipeError) else code or _failed(error)
 
 
 def _as_note(

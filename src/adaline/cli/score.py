@@ -16,7 +16,7 @@ from adaline.cli.open import opened_pipe, policy_of_model, rows_for, sparse_rows
 from adaline.cli.output import facts, print_json, say, show
 from adaline.cli.summary import model_label
 from adaline.comparison.classes import decisions, recalls
-from adaline.errors import InvalidParameter
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import is_classifier, is_regressor
 from adaline.input.coded import coded
 from adaline.results import some
@@ -112,6 +112,11 @@ def judge_numbers(model: Any, rows: RowsToJudge) -> dict[str, Any]:
     """
     y, weight, targets = rows.y, rows.weight, list(rows.targets)
     predicted = np.asarray(model.predict(rows.source), dtype=np.float64).reshape(len(y), -1)
+    if np.asarray(y).dtype.kind not in "buif":
+        raise InvalidData(
+            f"{type(model).__name__} predicts numbers, but the target {targets[0]!r} of these rows holds texts; if the "
+            "target is in another column, say --target COLUMN"
+        )
     true = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
     out: list[dict[str, Any]] = []
     losses = model._row_losses() if isinstance(model, GeneralizedLinear) else []
@@ -157,12 +162,13 @@ def judge_classes(model: Any, rows: RowsToJudge) -> dict[str, Any]:
         right = given[np.arange(len(y)), own] * is_known
         truth = (known == y[:, None]) & is_known[:, None]
         out["log_loss"] = float(np.average(-np.log(np.clip(right, SMALLEST, 1.0)), weights=weight))
-        out["brier"] = float(np.average(((given - truth) ** 2).sum(axis=1), weights=weight)) / (1 + (len(known) == 2))
+        squares = ((given - truth) ** 2).sum(axis=1) + ~is_known  # of an unknown label the probability is zero
+        out["brier"] = float(np.average(squares, weights=weight)) / (1 + (len(known) == 2))
     each = recalls(y, predicted, scores if len(labels) > 1 else None, weight)
     if len(labels) == 2 and scores is not None:
         out["auc"], out["average_precision"] = each[-1].auc, each[-1].average_precision
     out["classes"] = [one._asdict() for one in each]
-    if given is not None and len(known) == 2:
+    if given is not None and len(known) == 2 and is_known.all():
         found = reliability(given[:, 1], y == known[1], weight)
         out["calibration"] = [
             dict(zip(("probability", "share", "lower", "upper"), map(float, row), strict=True))

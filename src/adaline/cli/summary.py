@@ -11,7 +11,7 @@ import numpy as np
 from adaline import storage
 from adaline.cli.output import console, facts, print_json, say, show
 from adaline.fitted import rows_of
-from adaline.inference.summary import CoefficientTable, cell
+from adaline.inference.summary import CoefficientTable, cell, certificate_shown
 from adaline.input.basis import basis_of, columns_of
 from adaline.input.columns import names_on
 from adaline.results import Status
@@ -85,7 +85,7 @@ def explain(model: Any, most: int | None = None, rest: str = "", summary: Coeffi
     proof = model.certificate_
     if summary is not None or hasattr(model, "summary"):
         summary = summary or model.summary()
-        proof = summary.proof()
+        proof = certificate_shown(summary)
         _show_summary(summary, most, rest)
     elif "classes_" in vars(model):
         _show_discriminants(model, most, rest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from adaline import storage
 from adaline.cli.exit import MODEL_START, check_output, note
@@ -11,6 +12,7 @@ from adaline.cli.output import print_json, say
 from adaline.cli.summary import certify, described, model_label, rows_text
 from adaline.errors import InvalidParameter
 from adaline.fitted import rows_of
+from adaline.results import some
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sparse_files import sparse_suffix
 from adaline.wording import counted
@@ -29,7 +31,7 @@ def run_update(
     saved = path if output is None else output
     model = storage.load(path)
     check_output(saved, replaces=MODEL_START)
-    before = rows_of(model)
+    before, classes = rows_of(model), _classes(model)
     if not hasattr(model, "partial_fit"):
         raise InvalidParameter(f"{type(model).__name__} cannot go on from a saved model; fit all rows anew")
     given = opened_pipe(data)
@@ -45,6 +47,9 @@ def run_update(
     after = rows_of(model)
     if before is not None and after is not None and (gone := rows - (after - before)) > 0:
         note(f"{gone:,} of {counted(rows)} left out: something is missing in them")
+    if new := [label for label in _classes(model) if label not in classes]:
+        shown, known = (some([repr(label) for label in labels]) for labels in (new, classes))
+        note(f"new classes: {shown}; before, the model knew {known}")
     storage.save(model, saved)
     if as_json:
         print_json({**described(model), "rows_before": before, "rows_after": after, "saved": str(saved)})
@@ -52,3 +57,7 @@ def run_update(
     say(f"{model_label(model)}: {rows_text(before)} before, {rows_text(after)} after")
     certify(model.certificate_)
     say(f"saved: {saved}")
+
+
+def _classes(model: Any) -> list[Any]:
+    return vars(model)["classes_"].tolist() if "classes_" in vars(model) else []

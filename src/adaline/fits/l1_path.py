@@ -13,7 +13,7 @@ from adaline.arrays import Array
 from adaline.errors import InvalidData
 from adaline.estimator import BaseEstimator
 from adaline.fits.elastic_path import NetOptions, raw_weights, refuse_rough, smooth_net, squared_nets
-from adaline.input.labels import one_class
+from adaline.input.labels import too_few_classes
 from adaline.input.open import open_labelled, open_rows
 from adaline.losses import Logistic, Loss, Softmax, Squared, loss_of
 from adaline.parameters import COUNT, LEVEL, ZERO_OR_MORE
@@ -126,7 +126,7 @@ def _opened(X: Any, y: Any, sample_weight: Any, loss: Any) -> tuple[Source, Loss
         given = open_labelled(reader, X, y, sample_weight, reset=True)
         classes = given.all_classes()
         if len(classes) < 2:
-            raise one_class("l1_path", classes)
+            raise too_few_classes("l1_path", classes)
         return given.encoded(classes), chosen if len(classes) == 2 else Softmax(), classes
     source = open_rows(reader, X, y, sample_weight, reset=True).source
     if source.shape.targets > 1:

@@ -26,6 +26,6 @@ def left_out_notes(reasons: dict[str, str], shared: bool = True) -> list[str]:
         held = "the solution of minimum norm, in which they share their effect" if shared else "the same, zero there"
         out.append(
             f"left out as combinations of columns before them, as in R: {some(dependent, '; ')}. The table is that of "
-            f"the model without them; coef_ is {held}. Predictions are the same"
+            f"the model without them; coef_ is {held}. Predictions of rows in which the combinations hold are the same"
         )
     return out

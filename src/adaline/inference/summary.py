@@ -130,12 +130,6 @@ class CoefficientTable(ABC):
             "notes": list(self.notes),
         }
 
-    def proof(self) -> Certificate:
-        """Return the certificate, without its advice where a note says the same."""
-        status = self.certificate.status
-        told = self.left_out if status is Status.RANK_DEFICIENT else status in SEPARATED and self.notes
-        return replace(self.certificate, advice=Status.SOLVED.advice) if told else self.certificate
-
     def _caption(self) -> str:
         weight = "" if self.weight == self.rows else f" (weight {self.weight:g})"
         return f"{self.title}, {counted(self.rows, form='d')}{weight}"
@@ -149,7 +143,7 @@ class CoefficientTable(ABC):
                 lines += ["", *text_table(["", *group.values()], body)]
             lines += ["", *part.lines] if part.lines else []
         lines += ["", *self.closing()] if self.closing() else []
-        lines += ["", *(f"note: {note}" for note in self.notes), f"certificate: {self.proof()}"]
+        lines += ["", *(f"note: {note}" for note in self.notes), f"certificate: {certificate_shown(self)}"]
         return visible("\n".join(lines))
 
     __repr__ = __str__
@@ -163,7 +157,7 @@ class CoefficientTable(ABC):
             for row in part.rows:
                 body += html_row([cell(row, c) for c in columns], row["name"])
         below = [line for part in self.sections() for line in part.lines] + self.closing()
-        below += [*(f"note: {note}" for note in self.notes), f"certificate: {self.proof()}"]
+        below += [*(f"note: {note}" for note in self.notes), f"certificate: {certificate_shown(self)}"]
         return html_table(self._caption(), ["", *columns.values()], body) + "".join(
             f"<p>{escaped(line)}</p>" for line in below
         )
@@ -233,6 +227,13 @@ class ModelTable:
 
     def _repr_html_(self) -> str:
         return html_table(self.TITLE, ["model", *self._headings()], "".join(html_row(row) for row in self._rows()))
+
+
+def certificate_shown(table: CoefficientTable) -> Certificate:
+    """Return the certificate of a table, without its advice where a note of the table says the same."""
+    status = table.certificate.status
+    told = table.left_out if status is Status.RANK_DEFICIENT else status in SEPARATED and table.notes
+    return replace(table.certificate, advice=Status.SOLVED.advice) if told else table.certificate
 
 
 def frame_of(rows: Sequence[dict[str, Any]], backend: str | None = None) -> Any:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
 from adaline.input.first_pass import class_weights_of, read_first_pass
-from adaline.input.labels import Labels, one_class
+from adaline.input.labels import Labels, too_few_classes
 from adaline.input.open import LabelledRows
 from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
@@ -126,7 +126,7 @@ def open_classes(
             weights, spread, sample = class_weights_of(source), None, None
         counts = weights.of(len(classes))
     if len(classes) < 2 or (counts > 0).sum() < 2:
-        raise one_class(system, classes[counts > 0])
+        raise too_few_classes(system, classes[counts > 0])
     columns = None if held is None else held.columns
     if isinstance(source, CompactRows) and len(classes) > 2:  # several outputs have no sums over units apart
         source = source.packed()

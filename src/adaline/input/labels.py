@@ -23,11 +23,12 @@ NARROW = 2**16  # integers within this range are counted instead of sorted
 FEW = 64  # on a device
 
 
-def one_class(title: str, classes: Sequence[Any] | NDArray[Any]) -> InvalidData:
-    """Return the error of a learner whose rows have fewer than two classes, those given."""
+def too_few_classes(title: str, classes: Sequence[Any] | NDArray[Any], more: str = "") -> InvalidData:
+    """Return the error of a learner whose rows have fewer than two classes, those given; `more`: what else to do."""
     found = f"there is one class, '{classes[0]}'" if len(classes) else "there is none"
     return InvalidData(
-        f"{title} needs rows of at least 2 classes; {found}. Give rows of another class too, or choose another target"
+        f"{title} needs rows of at least 2 classes; {found}. Give rows of another class too, {more}or choose another "
+        "target"
     )
 
 

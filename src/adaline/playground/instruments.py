@@ -53,7 +53,7 @@ def surface(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> d
         model = LinearRegression().fit(board.X, board.y)
         centre, curve = [float(model.intercept_), float(model.coef_[0])], ones.T @ ones
     else:
-        t = np.where(board.index == board.index.max(), 1.0, -1.0)
+        t = np.where(np.asarray(board.y) == np.unique(np.asarray(board.y))[-1], 1.0, -1.0)  # as systems have it
         model = LinearRegression().fit(board.X, t)
         about = board.X - board.X.mean(axis=0)
         centre, curve = [float(w) for w in model.coef_], about.T @ about

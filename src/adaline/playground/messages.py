@@ -256,7 +256,7 @@ def _names(given: Mapping[str, Any]) -> tuple[str, ...]:
         return CLASS_NAMES
     if not isinstance(names, list) or not all(isinstance(one, str) and 0 < len(one) <= 100 for one in names):
         raise BadMessage("names must be a list of short texts")
-    if len(names) != MOST_CLASSES or len(set(names)) != MOST_CLASSES:
+    if len(names) != MOST_CLASSES or len(np.unique(names)) != MOST_CLASSES:  # NumPy drops a NUL at the end
         raise BadMessage(f"names must be {MOST_CLASSES} names of classes, no two of them equal")
     return tuple(names)
 

@@ -276,7 +276,8 @@ class Scan(ABC):
     def follow(self, other: Scan) -> list[str]:
         """Take the rate of another scan from the next step on; return which settings differ, where it does not.
 
-        A scan that has diverged goes on at another rate, from the theta that was saved.
+        A scan that has diverged goes on at another rate, from the theta that was saved. One that has not saves its own
+        first: a rate that is too large does not undo what another has learned.
         """
         if type(other) is not type(self):
             return ["rate"]
@@ -284,6 +285,8 @@ class Scan(ABC):
         if own == asked:
             if self.status is State.DIVERGED and other.schedule != self.schedule:
                 self.numbers[STATUS], self.numbers[STOPPED], self.numbers[WORST] = RUNNING, 0.0, 0.0
+            elif self.status is State.RUNNING and other.schedule != self.schedule:
+                self._save(int(self.numbers[STEPS]))
             self.schedule, self._native = other.schedule, None
         return [name for name, value in own.items() if value != asked[name]]
 

@@ -54,6 +54,8 @@ class Schedule:
         SCHEDULE.check("schedule", self.kind)
         POSITIVE.check("tau", self.tau)
         ZERO_OR_MORE.check("power", self.power)
+        for name in ("rate", "tau", "power"):  # whole numbers and those of NumPy too
+            object.__setattr__(self, name, float(getattr(self, name)))
 
     @property
     def given(self) -> bool:

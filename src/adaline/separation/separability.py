@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from adaline.errors import InvalidData
 from adaline.estimator import BaseEstimator
-from adaline.input.labels import one_class
+from adaline.input.labels import too_few_classes
 from adaline.input.open import open_labelled
 from adaline.separation.budget import Budget, Undecided
 from adaline.separation.contests import Contests, Plane
@@ -124,7 +124,7 @@ def _survey(source: Source, labels: NDArray[Any], of: Callable[[Source, int], Su
     survey = of(source, len(labels))
     present = np.flatnonzero(survey.rows > 0)
     if len(present) < 2:
-        raise one_class("separability", labels[present])
+        raise too_few_classes("separability", labels[present])
     if len(present) > MOST_CLASSES:
         raise InvalidData(f"separability takes {MOST_CLASSES} classes at most, there are {len(present)}")
     return survey

@@ -18,7 +18,7 @@ from adaline.fitted import check_is_fitted
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
 from adaline.input.coded import effects_on, scored
-from adaline.input.labels import Labels, one_class
+from adaline.input.labels import Labels, too_few_classes
 from adaline.input.open import open_labelled, open_rows, read_finite, refuse_overflow
 from adaline.losses import Absolute, Logistic, Loss, Quantile, Softmax, Squared, loss_of
 from adaline.losses.registry import LOSS
@@ -277,7 +277,7 @@ class ElasticNet(LinearRegressor):
         set_columns(self, given.columns)
         self.classes_: Labels = given.all_classes()
         if len(self.classes_) < 2:
-            raise one_class("ElasticNet", self.classes_)
+            raise too_few_classes("ElasticNet", self.classes_)
         return given.encoded(self.classes_), loss if len(self.classes_) == 2 else Softmax()
 
     def _options(self, features: int) -> NetOptions:

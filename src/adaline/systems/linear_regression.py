@@ -63,7 +63,8 @@ class LinearRegression(LinearSystem):
         Most steps of the gradient solver.
     rank : "minimum-norm" or "drop"
         What becomes of columns that are linear combinations of others: all of them share the solution of minimum norm,
-        or those that depend on columns before them are left out (coefficient zero), as in R. Predictions are the same.
+        or those that depend on columns before them are left out (coefficient zero), as in R. Predictions are
+        the same for rows in which the combinations hold.
     positive : bool
         Whether coefficients have to be zero or more (nonnegative least squares); the intercept is free. Solved from the
         sums, with a gap in the certificate, and without standard errors.

@@ -4,6 +4,7 @@ export const MOST_ROWS = 20000, MOST_COLUMNS = 500;
 const SAMPLE = 5000; // letters at the beginning that show what parts the fields
 const MISSING = new Set(["", "na", "n/a", "nan", "null", "none", "?"]);
 const DECIMAL = /^[+-]?\d*,\d+(e[+-]?\d+)?$/i; // 1,5
+const COMMA_INSIDE = /^[+-]?\d+,\d+(e[+-]?\d+)?$/i; // surely one number, where ",5" may be the end of one field and the next
 const missing = (cell) => MISSING.has(cell.toLowerCase());
 const blank = (c) => c === " " || c === "\t";
 
@@ -46,18 +47,19 @@ function split(text, mark) {
 }
 
 // What parts the fields: of tabs, semicolons and commas that with the largest share of numbers. Spaces part them where
-// none of these does, or where every comma is in a number.
+// none of these does, or where every comma is in a number and they part two columns of numbers or more.
 function markOf(text) {
   const end = text.length > SAMPLE ? text.lastIndexOf("\n", SAMPLE) : text.length;
   const sample = text.slice(0, end > 0 ? end : SAMPLE);
   const seen = (mark) => {
     const rows = split(sample, mark), cells = rows.flat();
     const parts = rows.filter((one) => one.length > 1).length >= 0.8 * rows.length;
-    return { mark, parts, cells, share: cells.filter((one) => Number.isFinite(number(one, mark))).length / cells.length };
+    return { mark, rows, parts, cells, share: cells.filter((one) => Number.isFinite(number(one, mark))).length / cells.length };
   };
   const found = ["\t", ";", ","].map(seen).filter((one) => one.parts).sort((a, b) => b.share - a.share);
   const spaces = seen(" ");
-  const decimal = () => spaces.cells.every((one) => !one.includes(",") || DECIMAL.test(one));
+  const columns = () => spaces.rows[0].filter((_, k) => spaces.rows.slice(1).every((row) => Number.isFinite(number(row[k] ?? "", " "))));
+  const decimal = () => spaces.cells.every((one) => !one.includes(",") || COMMA_INSIDE.test(one)) && columns().length > 1;
   const free = found.every((one) => one.mark === ",") && (!found.length || decimal());
   return (spaces.parts && free ? spaces : found[0])?.mark ?? ",";
 }
@@ -66,10 +68,11 @@ export function parse(given) {
   const text = given.replace(/\r\n?/g, "\n"), mark = markOf(text), rows = split(text, mark);
   if (rows.length < 2) return null;
   const after = rows.slice(1);
-  if (after.every((row) => row.length === rows[0].length + 1 && row.at(-1) !== "")) rows[0].unshift(""); // names of rows have no name
+  const isNumber = (cell) => Number.isFinite(number(cell, mark));
+  const named = rows[0].every((one) => !isNumber(one)) && after.every((row) => row.length === rows[0].length + 1 && row.at(-1) !== "");
+  if (named) rows[0].unshift(""); // names of rows have no name
   const wide = rows[0].length > MOST_COLUMNS;
   rows[0].length = Math.min(rows[0].length, MOST_COLUMNS);
-  const isNumber = (cell) => Number.isFinite(number(cell, mark));
   const column = (body, k) => {
     const values = body.map((one) => one[k] ?? "");
     return { values, numbers: values.map((one) => number(one, mark)), numeric: values.every((one) => missing(one) || isNumber(one)) && values.some(isNumber) };

@@ -128,7 +128,8 @@ def say_dependent(texts: Sequence[str]) -> str:
     """Return the warning for combinations given as text."""
     return (
         f"some columns are linear combinations of others: {some(texts, '; ', MOST_SHOWN)}. The rows do not determine "
-        "their coefficients singly, though they do determine predictions; leave out a column of each combination"
+        "their coefficients singly, though they do determine predictions of rows in which the same holds; leave out a "
+        "column of each combination"
     )
 
 

@@ -64,7 +64,8 @@ class Fit(NamedTuple):
     def without_dependent(self) -> Fit:
         """Return the same fit without the columns that are combinations of columns before them, as in R.
 
-        Predictions are the same; coefficients of those columns are zero, and all others are determined by the rows.
+        Predictions of rows in which the combinations hold are the same; coefficients of those columns are zero, and all
+        others are determined by the rows.
         """
         if not isinstance(self.factor, SpectralFactor) or not len(self.factor.dependence.left_out):
             return self

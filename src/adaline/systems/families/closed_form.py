@@ -19,7 +19,7 @@ from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis, columns_of
 from adaline.input.columns import check_same_columns
 from adaline.input.drafts import snapshot
-from adaline.input.labels import Labels, all_classes, one_class
+from adaline.input.labels import Labels, all_classes, too_few_classes
 from adaline.input.open import LabelledRows, open_labelled, read_finite
 from adaline.results import Certificate, Status, after_one_go, some, with_note, without_constants
 from adaline.solvers.least_squares.choose import GRAM_BYTES
@@ -176,7 +176,7 @@ class ClosedFormClassifier(LinearClassifier):
 
     def _refuse_one_class(self) -> None:
         if len(self.classes_) < 2:
-            raise one_class(type(self).__name__, self.classes_)
+            raise too_few_classes(type(self).__name__, self.classes_)
 
     def _output_digits(self) -> float:
         """Return the correct digits of the discriminants, as far as they are known to exceed those of coefficients."""

@@ -258,6 +258,7 @@ class OnlineSystem(BaseEstimator):
             raise InvalidData("the weights overflow float64 in the units of the columns: some columns are too small")
         rows = source.count_rows()
         after = before.joined(result, meter.on(proof, source), rows)
+        after.scan.doubt_settings()  # another thread may have set them meanwhile
         self._scan, self._result = after.scan, after.result
         if proof.status is Status.DIVERGED:
             epoch = len(after.result.history)
@@ -266,7 +267,7 @@ class OnlineSystem(BaseEstimator):
     def _way_on(self) -> str:
         """Return how a model that has diverged goes on, as the end of a message."""
         ended = self._scan.numbers[STATUS] != RUNNING
-        return "; set_params(rate=...) and partial_fit go on from them at another rate" if ended else ""
+        return "; set_params with another number as rate, then partial_fit, goes on from them" if ended else ""
 
     # -- what is known afterwards --------------------------------------------------------------------------------
 
@@ -357,7 +358,7 @@ class OnlineSystem(BaseEstimator):
         if not scan.learns_at_once:
             scan = scan.copy()
         scan.learn(row, t)
-        self.__dict__["_scan"] = scan
+        self._scan = scan
         self._let_scan_read_rows(scan)
         if scan.numbers[STATUS] != RUNNING:
             said = f"has diverged and learns no more: {Status.DIVERGED.advice}{self._way_on()}"
@@ -369,16 +370,11 @@ class OnlineSystem(BaseEstimator):
             check_parameters(self)
             go_on_at(scan, type(self).__name__, self._rule, self.rate, self.schedule, **self._settings())
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute; a parameter holds from the next row on."""
-        object.__setattr__(self, name, value)
-        if "_scan" in self.__dict__ and not name.startswith("_") and not name.endswith("_"):
-            self._scan.doubt_settings()
-
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name, also those of parameters, as `name__inner`; they hold from the next row on.
 
-        A model that has diverged goes on at another rate, from the weights that it has kept.
+        A plain assignment to a parameter holds from the next `partial_fit` on. A model that has diverged goes on at
+        another number as rate, from the weights that it has kept.
         """
         super().set_params(**params)
         if "_scan" in self.__dict__:

@@ -16,7 +16,7 @@ from adaline.input.basis import check_basis
 from adaline.input.class_weights import class_weights
 from adaline.input.coded import scored
 from adaline.input.first_pass import class_weights_of
-from adaline.input.labels import Labels, all_classes, one_class
+from adaline.input.labels import Labels, all_classes, too_few_classes
 from adaline.input.open import LabelledRows, open_labelled
 from adaline.locks import lock_of
 from adaline.parameters import CLASS_WEIGHT
@@ -175,7 +175,7 @@ def weights_of_classes(class_weight: Any, classes: Labels, source: Source | None
 def targets_by_label(classes: Labels, values: Array, title: str) -> dict[Any, Any]:
     """Return the target, or targets, of each label, of values (C, T); refuse fewer than two classes."""
     if len(classes) < 2:
-        raise InvalidData(f"{one_class(title, classes)}. partial_fit can be told the others by classes=")
+        raise too_few_classes(title, classes, "tell partial_fit the others by classes=, ")
     each = values[:, 0].tolist() if values.shape[1] == 1 else list(values)
     return dict(zip(classes.tolist(), each, strict=True))
 

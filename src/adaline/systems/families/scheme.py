@@ -27,7 +27,7 @@ from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import basis_of, check_basis, columns_of
 from adaline.input.coded import CodedRows
 from adaline.input.columns import SHOWN_NAMES
-from adaline.input.labels import Codes, Labels, one_class
+from adaline.input.labels import Codes, Labels, too_few_classes
 from adaline.input.open import open_labelled, read_finite, read_rows
 from adaline.parameters import NONE, AnyOf, Having
 from adaline.results import Certificate, some, worst
@@ -152,7 +152,7 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
         rows = source if isinstance(X, Source) else self._rows_in_memory(source)
         codes = None if isinstance(rows, Source) else host(source.read_targets())[:, 0].astype(np.intp)
         if len(found) < 2:
-            raise one_class(type(self).__name__, found)
+            raise too_few_classes(type(self).__name__, found)
         targets = self._targets(len(found))
         machines = [clone(self._machine()) for _ in targets] if reset else deepcopy(self.estimators_)
         said: list[list[tuple[str, type[Warning]]]] = []
