@@ -365,6 +365,9 @@ def test_output_that_nobody_reads_and_a_real_interrupt(shell: Shell, tmp_path: P
     query = "SELECT range AS x, range % 7 AS z, sin(range) AS y FROM range(100000000)"
     command = [sys.executable, "-m", "adaline", "fit", query, "-t", "y", "-o", tmp_path / "x.adaline"]
     working = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+    loaded, end = Path(f"/proc/{working.pid}/maps"), time.monotonic() + 60  # a busy machine takes long to get there
+    while loaded.exists() and "_duckdb" not in loaded.read_text() and time.monotonic() < end:
+        time.sleep(0.05)
     time.sleep(2.5)
     working.send_signal(signal.SIGINT)
     _, said = working.communicate(timeout=120)
