@@ -36,4 +36,4 @@ def _has_learned(model: Any, attribute: str | None) -> bool:
         return hasattr(model, attribute)
     if hasattr(model, "__sklearn_is_fitted__"):
         return False
-    return any(name[-1] == "_" and name[:2] != "__" for name in vars(model))
+    return any(name[-1] == "_" and name[:2] != "__" for name in list(vars(model)))  # another thread may add to them
