@@ -8,7 +8,9 @@ With eigenvalues d_k of the standardised S and b_k^2 the part of t't along eigen
 
 The evidence is minus twice the log marginal likelihood of t under the prior (5.18), w ~ N(0, s2/lambda), the intercept
 integrated out. Leave-one-out is exact and takes a pass over the rows for each round of penalties. All are minimised
-over a continuous penalty: a wide grid on the log scale, then narrower ones around its minimum, then a parabola.
+over a continuous penalty: a wide grid on the log scale, a narrow one around its minimum, and a polynomial fitted to all
+of the narrow one. A flat criterion differs by little more than rounding between neighbours; the polynomial averages the
+rounding out.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ import numpy as np
 from adaline.arrays import Array
 
 CRITERIA = ("gcv", "loo", "evidence")
-WIDE, NARROW, ROUNDS = 65, 17, 3
+WIDE, NARROW = 65, 17
+DEGREE = 8  # of the polynomial fitted to the narrow grid: the logarithm of its minimum is known to 1e-9
 LOWEST, HIGHEST = 1e-12, 1e6  # penalties searched, relative to the largest eigenvalue
 
 
@@ -82,26 +85,24 @@ class PenaltyChoice:
 
 def choose_penalty(criterion: Callable[[Array], Array], largest: float) -> PenaltyChoice:
     """Minimise a criterion over penalties from LOWEST to HIGHEST times the largest eigenvalue."""
-    tried: list[Array] = []
-    values: list[Array] = []
-    grid = np.linspace(np.log(LOWEST * largest), np.log(HIGHEST * largest), WIDE)
-    for _ in range(ROUNDS):
-        found = criterion(np.exp(grid))
-        tried.append(grid)
-        values.append(found)
-        best = int(np.argmin(found))
-        low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-        corner = (
-            grid[best] if best in (0, len(grid) - 1) else _vertex(grid[best - 1 : best + 2], found[best - 1 : best + 2])
-        )
-        grid = np.linspace(low, high, NARROW)
-    everywhere = np.concatenate(tried)
-    order = np.argsort(everywhere, kind="stable")
-    return PenaltyChoice(float(np.exp(corner)), np.exp(everywhere[order]), np.concatenate(values)[order])
+    wide = np.linspace(np.log(LOWEST * largest), np.log(HIGHEST * largest), WIDE)
+    coarse = criterion(np.exp(wide))
+    best = int(np.argmin(coarse))
+    narrow = np.linspace(wide[max(best - 1, 0)], wide[min(best + 1, WIDE - 1)], NARROW)
+    fine = criterion(np.exp(narrow))
+    best = int(np.argmin(fine))
+    corner = narrow[best] if best in (0, NARROW - 1) else _lowest(narrow, fine)
+    tried, values = np.concatenate([wide, narrow]), np.concatenate([coarse, fine])
+    order = np.argsort(tried, kind="stable")
+    return PenaltyChoice(float(np.exp(corner)), np.exp(tried[order]), values[order])
 
 
-def _vertex(x: Array, y: Array) -> float:
-    """Return where the parabola through three equidistant points is lowest."""
-    second = y[0] - 2 * y[1] + y[2]
-    shift = 0.5 * (y[0] - y[2]) / second if second > 0 else 0.0
-    return float(x[1] + np.clip(shift, -0.5, 0.5) * (x[1] - x[0]))
+def _lowest(x: Array, y: Array) -> float:
+    """Return where the polynomial of DEGREE through equidistant points, by least squares, is lowest."""
+    centre, reach = (x[0] + x[-1]) / 2, (x[-1] - x[0]) / 2
+    z, height = (x - centre) / reach, (y - y.min()) / (np.ptp(y) or 1.0)
+    found = np.polynomial.Chebyshev.fit(z, height, DEGREE, domain=[-1, 1])
+    roots = found.deriv().roots()
+    level = roots[np.isreal(roots)].real
+    candidates = np.concatenate([[-1.0, 1.0], level[np.abs(level) <= 1]])
+    return float(centre + reach * candidates[np.argmin(found(candidates))])

@@ -46,7 +46,9 @@ def solve_dual(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     mean_t = weight @ t / weight.sum() * intercept
     rhs = root[:, None] * (t - mean_t)
     gram[np.diag_indices_from(gram)] += lift
-    inverse, rank, condition, decided = _invert(gram, root / np.linalg.norm(root) if intercept and not lift else None)
+    subtracted = float(weight.max() * ((mean * scale) ** 2).sum()) if source.sparse else 0.0
+    null = root / np.linalg.norm(root) if intercept and not lift else None
+    inverse, rank, condition, decided = _invert(gram, null, subtracted)
 
     def back(a: Array) -> Array:
         u = root[:, None] * a
@@ -193,22 +195,24 @@ def _cancellation(spread: Array, mean: Array) -> float:
     return float((np.hypot(mean, spread)[spread > 0] / spread[spread > 0]).max(initial=1.0))
 
 
-def _invert(gram: Array, null: Array | None) -> tuple[Callable[[Array], Array], int, float, bool]:
+def _invert(gram: Array, null: Array | None, subtracted: float) -> tuple[Callable[[Array], Array], int, float, bool]:
     """Return the (pseudo-)inverse of a positive semidefinite matrix as a function, its rank, sqrt(condition), and
     whether the rank is certain.
 
     `null` (N,) is a direction of length one known to be in the null space; a multiple of it is added to the matrix.
+    `subtracted` is the size of what was taken from its entries to centre the rows: its rounding is in them too.
     Where another eigenvalue is cut off the rank is not certain, as rounding hides whether it is zero or small.
     """
     n = len(gram)
     regular = gram if null is None else gram + np.mean(gram.diagonal()) * np.outer(null, null)
+    largest = float(gram.diagonal().max(initial=0.0))
     r, info = lapack.dpotrf(regular, lower=0, clean=1)
     if info == 0:
         condition = estimate_condition(regular, r)
-        if condition < WELL_CONDITIONED:
+        if condition < WELL_CONDITIONED and largest > 4 * n * EPS * condition**2 * (largest + subtracted):
             return lambda g: np.asarray(lapack.dpotrs(r, g)[0]), n - (null is not None), condition, True
     values, vectors = np.linalg.eigh(gram)
-    kept = values > 4 * n * EPS * max(values[-1], 0.0)
+    kept = values > 4 * n * EPS * (max(values[-1], 0.0) + subtracted)
     values, vectors = values[kept], vectors[:, kept]
     condition = float(np.sqrt(values[-1] / values[0])) if len(values) else 1.0
     decided = len(values) >= n - (null is not None)

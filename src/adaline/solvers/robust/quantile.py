@@ -134,10 +134,12 @@ def solve_program(a: Array, t: Array, level: float, theta: Array) -> Vertex:
     The loss of a row far off has the same slope however far: such targets are brought nearer, if that changes no side.
     """
     r = t - a @ theta
-    far = FAR * (float(np.median(np.abs(r))) or float(np.abs(r).mean()))
-    near = np.where(np.abs(r) > far, t - r + np.clip(r, -far, far), t)
+    off_plane = np.abs(r) > ROUNDING * (np.abs(t) + np.abs(t - r))
+    far = FAR * float(np.median(np.abs(r[off_plane]))) if off_plane.any() else np.inf
+    moved = np.abs(r) > far
+    near = np.where(moved, t - r + np.clip(r, -far, far), t)
     found = _follow(a, near, level, theta)
-    if ((t - a @ found.theta) * (near - a @ found.theta) < 0).any():
+    if (moved & (found.on_plane | ((t - a @ found.theta) * (near - a @ found.theta) < 0))).any():
         return _follow(a, t, level, theta)
     return found
 
@@ -198,7 +200,8 @@ def _gap(
     """Return the distance of the objective from a dual value: d is 1 above, 0 below, and corrected on the plane.
 
     With r = t - A theta and A'(w d) = (1 - level) A'w, the dual value is the sum of w (d - 1 + level) r: off the plane
-    what the loss is, on it nothing. What d lacks to satisfy the equations costs about that times theta.
+    what the loss is, on it nothing. d is corrected by the least amount relative to its distance from 0 and 1, so that
+    it stays between them. What d then lacks to satisfy the equations costs about that times theta.
     """
     full = (r > 0).astype(np.float64)
     full[near] = np.where(zero[near], d, full[near])
@@ -207,7 +210,8 @@ def _gap(
     lack = -weighted_total(problem, np.ones(len(r), dtype=bool), weight * (full - 1.0 + level))[:-1]
     lack[0] *= problem.intercept
     if zero.any():
-        more = linalg.lstsq(rows.T, lack)[0]
+        room = np.minimum(full[zero], 1.0 - full[zero]).clip(0.0)
+        more = room * linalg.lstsq(rows.T * room, lack)[0]
         full[zero] += more
         lack = lack - rows.T @ more
     if np.maximum(-full, full - 1.0).max(initial=0.0) > SURE:
