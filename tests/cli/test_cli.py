@@ -102,7 +102,7 @@ def test_predictions_are_those_of_the_model(system: str, shell: Shell, data: Pat
     expected = load("m.adaline").predict(frame)
     shell.good("predict", "m.adaline", data, "-o", "out.parquet")
     found = pd.read_parquet("out.parquet")
-    assert list(found.columns) == [*frame.columns, "prediction"]
+    assert list(found.columns) == [*frame.columns, "prediction", "reason"]
     assert (found["id"] == frame["id"]).all()
     if system in CLASSIFIERS:
         assert (found["prediction"].to_numpy() == expected).all()
@@ -194,7 +194,7 @@ def test_intervals_and_probabilities(shell: Shell, data: Path) -> None:
     assert 0.8 < np.mean(inside) < 1
     shell.good("fit", data, "-t", "kind", *COLUMNS, "-o", "kind.adaline")
     rows = shell.good("predict", "kind.adaline", data, "--proba", "--keep", "none").rows
-    assert list(rows[0]) == ["prediction", "probability_x", "probability_y", "probability_z"]
+    assert list(rows[0]) == ["prediction", "probability_x", "probability_y", "probability_z", "reason"]
     assert sum(float(rows[0][f"probability_{label}"]) for label in "xyz") == pytest.approx(1)
     assert "GaussianClassifier, LogisticRegression" in shell.bad("predict", "y.adaline", data, "--proba")
     assert "these do: LinearRegression" in shell.bad("predict", "kind.adaline", data, "--interval", "confidence")

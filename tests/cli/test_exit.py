@@ -199,19 +199,6 @@ def test_columns_without_values_are_left_out_whatever_the_policy(shell: Shell) -
     assert [axis["name"] for axis in board["axes"]] == ["x"]
 
 
-def test_rows_that_cannot_be_predicted_do_not_stop_the_others_but_unseen_levels_do(shell: Shell) -> None:
-    Path("old.csv").write_text("x,c,y\n1,p,2\n2,q,4\n3,p,5\n4,q,9\n5,p,10\n")
-    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
-    Path("new.csv").write_text("x,c\n,r\n2,q\n")
-    assert [row["prediction"] != "" for row in shell.good("predict", "m.adaline", "new.csv").rows] == [False, True]
-    Path("new.csv").write_text("x,c\n,r\n2,q\n3,r\n")
-    said = shell.bad("predict", "m.adaline", "new.csv")
-    assert "the level 'r' at row 2" in said
-    assert "--unseen other" in said
-    shell.good("fit", "old.csv", "-t", "y", "--unseen", "other", "-o", "m.adaline")
-    assert len(shell.good("predict", "m.adaline", "new.csv").rows) == 3
-
-
 def test_columns_are_written_as_they_were_read(shell: Shell) -> None:
     Path("odd.csv").write_text(
         'id,x,name,when,ok,prediction,y\n9007199254740993,1.5,"a, ""b""",2024-01-02 03:04:05,true,7,1\n'
@@ -220,7 +207,7 @@ def test_columns_are_written_as_they_were_read(shell: Shell) -> None:
     shell.good("fit", "odd.csv", "-t", "y", "--features", "x", "-o", "m.adaline")
     shell.good("predict", "m.adaline", "odd.csv", "-o", "out.csv")
     lines = Path("out.csv").read_text().splitlines()
-    assert lines[0] == "id,x,name,when,ok,prediction,y,prediction_2"
+    assert lines[0] == "id,x,name,when,ok,prediction,y,prediction_2,reason"
     assert lines[1].startswith('9007199254740993,1.5,"a, ""b""",2024-01-02 03:04:05,true,7,1,')
     assert lines[3].startswith("3,4,,2024-01-03 00:00:00,true,9,2,")
     first = shell.good("predict", "m.adaline", "odd.csv", "--json").out.splitlines()[0]

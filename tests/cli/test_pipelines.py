@@ -38,7 +38,7 @@ def test_a_pipeline_predicts_is_shown_and_exported(shell: Shell) -> None:
     rows = shell.good("predict", "m.adaline", "data.csv", "--keep", "none").rows
     np.testing.assert_allclose([float(row["prediction"]) for row in rows], model.predict(X), rtol=1e-12)
     rows = shell.good("predict", "m.adaline", "data.csv", "--interval", "prediction").rows
-    assert list(rows[0]) == ["y", "b", "code", "a", "prediction", "lower", "upper"]
+    assert list(rows[0]) == ["y", "b", "code", "a", "prediction", "lower", "upper", "reason"]
     assert rows[0]["code"] == "01"
     shell.good("export", "m.adaline", "m.onnx")
     assert "StandardScaler" in shell.good("summary", "m.adaline").out
@@ -51,7 +51,7 @@ def test_a_pipeline_predicts_is_shown_and_exported(shell: Shell) -> None:
     labels = np.where(frame["y"] > 0, "up", "down")
     save(make_pipeline(StandardScaler(), LogisticRegression(penalty=1.0)).fit(X[["a", "b"]].fillna(0), labels), "c")
     done = shell.good("predict", "c", "data.csv", "--proba", "--keep", "b")
-    assert list(done.rows[0]) == ["b", "prediction", "probability_down", "probability_up"]
+    assert list(done.rows[0]) == ["b", "prediction", "probability_down", "probability_up", "reason"]
     assert sum(row["prediction"] == "" for row in done.rows) == frame["a"].isna().sum()
     assert "no prediction" in done.err
     save(make_pipeline(StandardScaler()).fit(X[["b"]]), "s")

@@ -140,7 +140,7 @@ def test_a_formula_is_kept_for_prediction(frame: pd.DataFrame) -> None:
         ("y ~ poly(k, 4)", "needs more than 4 different values"),
         ("y ~ bs(x, df=2)", r"bs\(\) takes a whole number of 3 to 1,000 as df"),
         ("y ~ ns(x, knots=c(0, 99))", "knots of a spline must lie between"),
-        ("y ~ cut(x, c(0, 1))", "outside of all intervals"),
+        ("y ~ cut(x, c(0, 1))", "outside all intervals"),
         ("y ~ I(a == 'nobody')", "no level 'nobody' to be compared with; there are: p, q, r"),
         ("y ~ scale(a == 'q')", "takes numbers, not"),
         ("y ~ lag(x, 0)", "whole number of 1 to 10,000 as k"),

@@ -70,7 +70,7 @@ def test_what_is_learned_is_that_of_the_rows_used(frame: pd.DataFrame) -> None:
 
 def test_intervals_that_no_row_was_in(frame: pd.DataFrame) -> None:
     model = LinearRegression().fit(open_table(frame, formula="y ~ cut(z, 3)"))
-    with pytest.raises(InvalidData, match="outside of all intervals"):
+    with pytest.raises(InvalidData, match="outside all intervals"):
         model.predict(frame.assign(z=99.0))
     model = LinearRegression().fit(open_table(frame, formula="y ~ cut(z, 3)", unseen="other"))
     np.testing.assert_allclose(model.predict(frame.assign(z=99.0)), frame.y.mean(), rtol=1e-9)

@@ -109,17 +109,21 @@ def predict(
             help="Input columns to write as well: all (default), none, or A,B.",
         ),
     ] = "all",
+    strict: Annotated[
+        bool, option("--strict", help="Refuse rows that cannot be predicted; no reason column is written.")
+    ] = False,
     table: TableName = None,
     cluster: Cluster = None,
-    json: Annotated[bool, option("--json", help="JSON lines; with --output, what was done as JSON.")] = False,
+    json: Annotated[bool, option("--json", help="JSON lines; with --output, a JSON summary of what was done.")] = False,
 ) -> None:
-    """Predict the rows of a table; predictions are written next to its columns.
+    """Predict every row of a table; predictions are written after its columns.
 
-    Rows are streamed. Where a value is missing that the model needs, the prediction stays empty.
+    Rows are streamed, in order. A row with a missing value or an unseen level that the model does not handle gets an
+    empty prediction; the last column, reason, says why.
     """
     from adaline.cli.predict import PredictOptions, predict_on_cluster, run_predict
 
-    options = PredictOptions(proba, interval, level, keep)
+    options = PredictOptions(proba, interval, level, keep, strict)
     if cluster is not None:
         predict_on_cluster(model, data, cluster, options, output, json)
     else:

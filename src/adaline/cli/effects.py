@@ -11,13 +11,13 @@ import pyarrow as pa
 from adaline import storage
 from adaline.cli.exit import note
 from adaline.cli.output import print_json, say
-from adaline.cli.predict import UnalteredTable, coding_for
+from adaline.cli.predict import UnalteredTable, coding_for, shown_counts
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.effects import effects
 from adaline.lazy import nw
 from adaline.sources.tables.batches import as_table
 from adaline.storage.pipelines import is_pipeline
-from adaline.wording import counted, plain
+from adaline.wording import counted, part_of, plain
 
 MOST = 2**17  # rows that effects are averaged over
 
@@ -34,19 +34,19 @@ def run_effects(
     relation = relation.with_texts(coding.texts)
     relation.add_lags(coding.needed)
     frame, total = _some_rows(relation)
-    complete = coding.complete(frame)
-    offset = coding.read_offset(frame)
-    if offset is not None:
-        complete &= np.isfinite(offset)
-    if not complete.any():
-        raise InvalidData(f"{relation.title} has no rows in which nothing is missing that the model needs")
-    frame = frame.filter(complete.tolist())
-    if len(complete) < total:
-        note(f"averages are taken over {counted(len(complete))} of {total:,}, evenly spread")
-    if not complete.all():
-        note(f"{len(complete) - len(frame):,} of {counted(len(complete))} left out: something is missing in them")
+    problems = coding.problems(frame)
+    whole, frame = len(frame), frame.filter(problems.codable.tolist())
+    offset = coding.read_offset(frame) if len(frame) else None
+    if offset is not None and not np.isfinite(offset).all():  # of absorbed effects of minus infinity
+        frame, offset = frame.filter(np.isfinite(offset).tolist()), offset[np.isfinite(offset)]
+    if not len(frame):
+        raise InvalidData(f"the model can predict no row of {relation.title}: {shown_counts(problems.counts)}")
+    if whole < total:
+        note(f"averages are taken over {counted(whole)} of {total:,}, evenly spread")
+    if len(frame) < whole:
+        note(f"{part_of(whole - len(frame), whole)} left out: {shown_counts(problems.counts)}")
     rows = frame.to_native() if vars(model).get("coding_") is not None else np.asarray(coding.code(frame))
-    found = effects(model, rows, at, columns, level, offset=None if offset is None else offset[complete])
+    found = effects(model, rows, at, columns, level, offset=offset)
     if as_json:
         print_json(plain(found.to_dict()))
     else:

@@ -1,4 +1,9 @@
-"""`adaline predict`: writes predictions next to the rows, batch by batch, so that memory does not grow with them."""
+"""`adaline predict`: writes predictions next to the rows, batch by batch, so that memory does not grow with them.
+
+Every row of the table is written. A row that the model cannot predict, because a value is missing or a level was not
+there in the fit, has an empty prediction and the reason in the last column, `reason`. That column depends on neither
+the model nor the rows: it is there unless such rows are refused (`--strict`).
+"""
 
 from __future__ import annotations
 
@@ -7,13 +12,13 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +33,7 @@ from adaline.cli.open import opened_pipe
 from adaline.cli.output import json_text, print_json, say
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
+from adaline.coding.problems import Mask, RowProblems
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.input.coded import as_coded, coding_of
 from adaline.input.coded import coded as coded_rows
@@ -49,22 +55,76 @@ from adaline.systems import SYSTEMS
 from adaline.systems.families.filter import SignalSystem
 from adaline.wording import counted, part_of, visible
 
-Mask = NDArray[np.bool_]
 NamedColumns = dict[str, NDArray[Any]]
 WriteRows = Callable[[Any], None]
 """Writes the rows of an Arrow table after those before."""
 
 BATCH = 2**15
+REASON = "reason"
+SHOWN = 5  # reasons that are named in the note about rows without a prediction
 
 
 @dataclass(frozen=True)
 class PredictOptions:
-    """What to predict: values or labels, also probabilities, or an interval of a level; and which columns to keep."""
+    """What to predict: values or labels, also probabilities, or an interval of a level; and which columns to keep.
+
+    With `strict` a row that cannot be predicted is refused.
+    """
 
     proba: bool = False
     interval: str | None = None
     level: float = 0.95
     keep: str = "all"
+    strict: bool = False
+
+
+class PredictedBatch(NamedTuple):
+    """Rows of a table in order: which of them are predicted and what, and why the others are not."""
+
+    rows: Any
+    found: NamedColumns
+    problems: RowProblems
+
+
+@dataclass
+class Tally:
+    """How many rows were written, how many of them without a prediction and why, and the new columns."""
+
+    rows: int = 0
+    missing: int = 0
+    reasons: dict[str, int] = field(default_factory=dict)
+    columns: list[str] = field(default_factory=list)
+
+    def add(self, other: Tally | RowProblems) -> None:
+        """Take in the rows of a batch, or of a file."""
+        counts = other.reasons if isinstance(other, Tally) else other.counts
+        self.rows += other.rows if isinstance(other, Tally) else len(other.codable)
+        self.missing += other.missing if isinstance(other, Tally) else int(np.sum(~other.codable))
+        for reason, count in counts.items():
+            self.reasons[reason] = self.reasons.get(reason, 0) + count
+
+    def tell_missing(self) -> None:
+        """Say on stderr how many rows have no prediction, and why."""
+        if self.missing:
+            refused = "it" if self.missing == 1 else "them"
+            note(
+                f"{part_of(self.missing, self.rows, 'have')} no prediction: {shown_counts(self.reasons)}; --strict "
+                f"refuses {refused}"
+            )
+
+
+def shown_counts(counts: dict[str, int]) -> str:
+    """Return reasons and how many rows each has, the most frequent first.
+
+    Examples
+    --------
+    >>> from adaline.cli.predict import shown_counts
+    >>> shown_counts({"missing value of age": 2, "unseen level of carrier": 7})
+    'unseen level of carrier (7), missing value of age (2)'
+    """
+    worst = sorted(counts, key=lambda reason: -counts[reason])
+    shown = ", ".join(f"{reason} ({counts[reason]:,})" for reason in worst[:SHOWN])
+    return shown + (f" and {counted(len(worst) - SHOWN, 'other reason')}" if len(worst) > SHOWN else "")
 
 
 class UnalteredTable(Relation):
@@ -167,22 +227,22 @@ def run_predict(
         refuse_options(table=table)
         source = coded_rows(model, open_sparse(given), targets=False)
         kept = [] if options.keep == "none" else list(_labels_of(source))
-        rows, missing, columns = _write(
-            model, pipe_title(given), kept, sparse_predictions(model, source, options), options, output, as_json
-        )
+        batches = sparse_predictions(model, source, options)
+        tally = _write(model, pipe_title(given), kept, batches, options, output, as_json)
     else:
         relation = table_to_predict(given, table, model, one_type=output is not None and _is_parquet(output))
         if output is not None and output.exists() and any(map(output.samefile, relation.watched)):
             raise InvalidParameter(f"{output} is the table to predict: write the predictions to another file")
-        rows, missing, columns = write_predictions(model, relation, options, output, as_json)
+        tally = write_predictions(model, relation, options, output, as_json)
+    tally.tell_missing()
     if output is not None:
-        _tell_saved(output, rows, missing, columns, as_json)
+        _tell_saved(output, tally, as_json)
 
 
 def write_predictions(
     model: Any, relation: UnalteredTable, options: PredictOptions, output: Path | None, as_json: bool = False
-) -> tuple[int, int, list[str]]:
-    """Write predictions next to the columns of a table; return its rows, how many have none, and the new columns."""
+) -> Tally:
+    """Write predictions next to the columns of a table; return how many, and of which rows there are none."""
     kept = _kept(relation, options.keep)
     if is_pipeline(model):
         relation, names = pipeline_columns(model, relation)
@@ -199,42 +259,54 @@ def _write(
     model: Any,
     title: str,
     kept: list[str],
-    batches: Iterator[tuple[Any, Mask, NamedColumns]],
+    batches: Iterator[PredictedBatch],
     options: PredictOptions,
     output: Path | None,
     as_json: bool,
-) -> tuple[int, int, list[str]]:
-    """Write predictions next to the columns that are kept; return the rows, how many have none, and the new columns."""
-    rows = missing = 0
+) -> Tally:
+    """Write predictions next to the columns that are kept; return how many, and of which rows there are none."""
+    tally = Tally()
     with writing(output, as_json) as write:
-        for batch, complete, found in batches:
-            new = unique(found, kept)
+        for batch, found, problems in batches:
+            codable = problems.codable
+            if options.strict and not codable.all():
+                row = int(codable.argmin())
+                raise InvalidData(
+                    f"{title}, row {tally.rows + row}: {problems.reasons()[row]}. Drop --strict to leave the "
+                    "predictions of such rows empty"
+                )
+            new = unique([*found, *([] if options.strict else [REASON])], kept)
             out = batch.select(kept)
             for name, values in found.items():
                 kind = _kind(model) if name == "prediction" and options.interval is None else pa.float64()
-                out = out.append_column(new[name], _column(values, complete, kind))
+                out = out.append_column(new[name], _column(values, codable, kind))
+            if not options.strict:
+                reasons = (
+                    pa.nulls(len(out), pa.string()) if codable.all() else pa.array(problems.reasons(), pa.string())
+                )
+                out = out.append_column(new[REASON], reasons)
             write(out)
             if output is None:
                 sys.stdout.flush()
-            rows += len(complete)
-            missing += len(complete) - int(complete.sum())
-        if rows == 0:
+            tally.add(problems)
+        if tally.rows == 0:
             raise InvalidData(f"{title} has no rows")
-    if missing:
-        note(f"{part_of(missing, rows, 'have')} no prediction: a value that the model needs is missing there")
-    return rows, missing, list(new.values())
+    tally.columns = list(new.values())
+    return tally
 
 
-def _tell_saved(output: Path, rows: int, missing: int, columns: list[str], as_json: bool) -> None:
+def _tell_saved(output: Path, tally: Tally, as_json: bool) -> None:
+    predicted = tally.rows - tally.missing
     if as_json:
-        print_json({"rows": rows, "predicted": rows - missing, "columns": columns, "saved": str(output)})
+        told = {"rows": tally.rows, "predicted": predicted, "reasons": tally.reasons, "columns": tally.columns}
+        print_json({**told, "saved": str(output)})
     else:
-        say(f"saved: {output}, {counted(rows - missing, 'prediction')}")
+        say(f"saved: {output}, {counted(predicted, 'prediction')}")
 
 
 @dataclass(frozen=True)
 class PredictedFile:
-    """A part on a cluster: predicts the rows of a file, and writes them where it runs; its table tells how many."""
+    """A part on a cluster: predicts the rows of a file and writes them where it runs; returns a table of counts."""
 
     model: bytes
     data: str
@@ -242,13 +314,15 @@ class PredictedFile:
     options: PredictOptions
 
     def __call__(self) -> list[Any]:
-        """Return a table of a row: the numbers of rows, and of those without a prediction, and the new columns."""
+        """Return a table of one row: the counts of rows and of those without a prediction, and the new columns."""
         with TemporaryDirectory() as folder:
             copy = Path(folder, "model.adaline")
             copy.write_bytes(self.model)
             model = storage.load(copy)
-        rows, missing, columns = write_predictions(model, UnalteredTable(self.data), self.options, Path(self.output))
-        return [pa.table({"rows": [rows], "missing": [missing], "columns": [columns]})]
+        tally = write_predictions(model, UnalteredTable(self.data), self.options, Path(self.output))
+        counts = [list(tally.reasons.items())]
+        columns = {"rows": [tally.rows], "missing": [tally.missing], "columns": [tally.columns]}
+        return [pa.table({**columns, "reasons": pa.array(counts, pa.map_(pa.string(), pa.int64()))})]
 
 
 def predict_on_cluster(
@@ -269,8 +343,12 @@ def predict_on_cluster(
     names = [(name, output.absolute() / f"{i:05d}-{Path(name).stem}.parquet") for i, name in enumerate(relation.files)]
     files = [PredictedFile(path.read_bytes(), os.path.abspath(one), str(out), options) for one, out in names]
     held = parts.engine.hold(files, [[1]] * len(files))
-    told = pa.concat_tables(table for tables in over_tables(held, list) for table in tables).to_pydict()
-    _tell_saved(output, sum(told["rows"]), sum(told["missing"]), told["columns"][0], as_json)
+    parts_done = pa.concat_tables(table for tables in over_tables(held, list) for table in tables).to_pylist()
+    tally = Tally(columns=parts_done[0]["columns"])
+    for one in parts_done:
+        tally.add(Tally(one["rows"], one["missing"], dict(one["reasons"])))
+    tally.tell_missing()
+    _tell_saved(output, tally, as_json)
 
 
 def table_to_predict(data: str | Pipe, table: str | None, model: Any, one_type: bool) -> UnalteredTable:
@@ -285,10 +363,8 @@ def table_to_predict(data: str | Pipe, table: str | None, model: Any, one_type: 
         return UnalteredTable(data, table) if tables is None else PipedTable(data.title, tables, coding_of(model))
 
 
-def predictions(
-    model: Any, relation: Relation, coding: Coding, options: PredictOptions
-) -> Iterator[tuple[Any, Mask, NamedColumns]]:
-    """Return batches of the table, which of their rows have all that is needed, and what is predicted for those."""
+def predictions(model: Any, relation: Relation, coding: Coding, options: PredictOptions) -> Iterator[PredictedBatch]:
+    """Return batches of the table, with predictions of the rows that can be coded."""
     whole: NDArray[Any] | None = None  # of a filter, whose output depends on rows before: filtered as a whole
     if isinstance(model, SignalSystem):
         whole = np.asarray(model.predict(coded_by(TableSource(relation, TableSpec()), coding, targets=False)))
@@ -296,25 +372,26 @@ def predictions(
     for _, run in relation.runs(list(relation.schema), "TRUE", BATCH):
         for batch in run():
             batch = as_table(batch)
-            frame = nw.from_native(batch, eager_only=True)
-            complete = np.ones(len(frame), dtype=bool) if whole is not None else coding.complete(frame)
             if whole is not None:
-                found = _named("prediction", whole[first : first + len(frame)])
+                problems, found = RowProblems(len(batch)), _named("prediction", whole[first : first + len(batch)])
             else:
-                known = coding.read_offset(frame if complete.all() else frame.filter(complete.tolist()), first)
+                frame = nw.from_native(batch, eager_only=True)
+                x, problems = coding.code_possible(frame, first)
+                codable = problems.codable
+                known = coding.read_offset(frame if codable.all() else frame.filter(codable.tolist()), first)
                 absorbed = known[:, None] if coding.effects and known is not None else None
-                rows = as_coded(coded(coding, frame, complete, first), absorbed)
-                found = _answers(model, rows, options, known if absorbed is None else None)
-            yield batch, complete, found
-            first += len(frame)
+                found = _answers(model, as_coded(x, absorbed), options, known if absorbed is None else None)
+            yield PredictedBatch(batch, found, problems)
+            first += len(batch)
 
 
-def sparse_predictions(model: Any, source: Source, options: PredictOptions) -> Iterator[tuple[Any, Mask, NamedColumns]]:
-    """Return the labels of blocks of sparse rows as tables, that all rows are predicted, and what is predicted."""
+def sparse_predictions(model: Any, source: Source, options: PredictOptions) -> Iterator[PredictedBatch]:
+    """Return the labels of blocks of sparse rows as tables, with predictions of all rows."""
     for block in source.blocks():
         known = block.t[:, -1] if source.offset else None
         rows = {name: values[block.first_row :][: block.rows] for name, values in _labels_of(source).items()}
-        yield pa.table(rows), np.ones(block.rows, dtype=bool), _answers(model, as_coded(block.x), options, known)
+        found = _answers(model, as_coded(block.x), options, known)
+        yield PredictedBatch(pa.table(rows), found, RowProblems(block.rows))
 
 
 def _labels_of(source: Source) -> NamedColumns:
@@ -341,12 +418,13 @@ def pipeline_columns(pipeline: Any, relation: UnalteredTable) -> tuple[Unaltered
 
 def pipeline_predictions(
     pipeline: Any, relation: Relation, names: list[str], options: PredictOptions
-) -> Iterator[tuple[Any, Mask, NamedColumns]]:
-    """Return batches of the table, which of their rows were predicted, and what is predicted for those.
+) -> Iterator[PredictedBatch]:
+    """Return batches of the table, with predictions of the rows that the pipeline can predict.
 
-    A pipeline is given every row, as it may know what to do about missing values; where it does not, only the rows that
-    have all.
+    A pipeline is given every row, as it may handle missing values; where it refuses them, only the rows that its first
+    step can code, or that have all values.
     """
+    coding = vars(first_step(pipeline)).get("coding_")
     named = "feature_names_in_" in vars(first_step(pipeline))
     batches: Iterator[Any] = (
         as_table(batch) for _, run in relation.runs(list(relation.schema), "TRUE", BATCH) for batch in run()
@@ -354,17 +432,18 @@ def pipeline_predictions(
     if isinstance(last_step(pipeline), SignalSystem):  # its output depends on rows before: filtered as a whole
         batches = iter([pa.concat_tables(batches)])
     for batch in batches:
-        rows = batch.select(names)
-        complete = np.ones(len(batch), dtype=bool)
+        rows, problems = batch.select(names), RowProblems(len(batch))
         try:
             found = _answers(pipeline, _frame(rows, named), options)
         except ValueError as error:
-            for column in rows.columns:
-                complete &= ~np.asarray(pc.is_null(column, nan_is_null=True))
-            if complete.all() or not complete.any():
+            if coding is not None:
+                problems = coding.problems(nw.from_native(rows, eager_only=True))
+            for name, column in zip(names, rows.columns, strict=True) if coding is None else ():
+                problems.add_missing(name, np.asarray(pc.is_null(column, nan_is_null=True)))
+            if problems.codable.all() or not problems.codable.any():
                 raise InvalidData(f"the pipeline cannot predict the rows of {relation.title}: {error}") from None
-            found = _answers(pipeline, _frame(rows.filter(pa.array(complete)), named), options)
-        yield batch, complete, found
+            found = _answers(pipeline, _frame(rows.filter(pa.array(problems.codable)), named), options)
+        yield PredictedBatch(batch, found, problems)
 
 
 def _frame(rows: Any, named: bool) -> Any:
@@ -381,21 +460,6 @@ def _check_count(expected: int, found: int, relation: Relation) -> None:
             f"the model was fitted to {counted(expected, 'column')} without names, and {relation.title} has {found}: "
             "give a table of just those columns, in their order"
         )
-
-
-def coded(coding: Coding, frame: nw.DataFrame[Any], complete: Mask, first_row: int) -> Any:
-    """Return X of the complete rows; errors name rows as the table counts them."""
-    if complete.all():
-        return coding.code(frame, first_row)
-    if not complete.any():
-        return np.empty((0, coding.count))
-    try:
-        return coding.code(frame.filter(complete.tolist()), first_row)
-    except InvalidData:
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], complete, [0]])))
-        for start, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-            coding.code(frame[start:stop], first_row + start)
-        raise
 
 
 def check_options(model: Any, options: PredictOptions) -> None:
@@ -471,12 +535,12 @@ def _named(what: str, values: NDArray[Any]) -> NamedColumns:
     return {what: values} if values.ndim == 1 else {f"{what}_{k}": column for k, column in enumerate(values.T)}
 
 
-def _column(values: NDArray[Any], complete: Mask, kind: Any) -> Any:
-    """Return predictions of the complete rows as an Arrow column of all rows, empty at the others."""
+def _column(values: NDArray[Any], predicted: Mask, kind: Any) -> Any:
+    """Return predictions of some rows as an Arrow column of all rows, empty at the others."""
     column = pa.array(values.tolist() if values.dtype.kind == "O" else values, kind)
-    if complete.all():
+    if predicted.all():
         return column
-    return column.take(pa.array(np.cumsum(complete) - 1, mask=~complete))
+    return column.take(pa.array(np.cumsum(predicted) - 1, mask=~predicted))
 
 
 def _kind(model: Any) -> Any:

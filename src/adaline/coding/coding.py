@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import Array, is_sparse
 from adaline.block import Columns
 from adaline.coding.columns import MISSING_LEVEL, Column, HashedColumn, WordColumn
 from adaline.coding.contrasts import Contrast, contrast_of
@@ -19,6 +19,7 @@ from adaline.coding.effects import Effect, effects_of_rows
 from adaline.coding.expressions import compiled, evaluate, lag_of, names_in
 from adaline.coding.learned import Cut, Facts
 from adaline.coding.names import NAMED, MadeNames
+from adaline.coding.problems import RowProblems, shown_level
 from adaline.coding.rows import AVERAGED, Entries, as_csr, product_of
 from adaline.coding.terms import Term, TermFactor
 from adaline.coding.texts import ABSENT, UNKNOWN, Codes32, Texts, joined_hashes, seed_of, signed_buckets
@@ -30,7 +31,6 @@ from adaline.parameters import OneOf
 MISSING = ("error", "drop", "mean", "indicator")
 UNSEEN = ("error", "other")
 MANY, FILLED = 500, 0.125  # columns from which X is sparse, and the share of its numbers up to which it is
-LONGEST_SHOWN = 60  # characters of a level in a message
 TYPICAL_WORDS = 64.0  # of a text, where they were not counted
 
 
@@ -165,19 +165,78 @@ class Coding:
     def _rows(self, frame: nw.DataFrame[Any], first_row: int) -> _Rows:
         return _Rows(self, self.with_lags(frame), first_row)
 
-    def complete(self, frame: nw.DataFrame[Any]) -> NDArray[np.bool_]:
-        """Return which rows can be coded, (n,): all where missing values are filled, else those without any.
+    def problems(self, frame: nw.DataFrame[Any]) -> RowProblems:
+        """Return which rows of a frame cannot be coded, and why, in one pass over its raw columns.
 
-        Rows without an offset cannot, where there is one.
+        These are rows with missing values that are not filled, without an offset, or with levels that were not there in
+        the fit where `unseen` is "error".
+
+        Examples
+        --------
+        >>> import narwhals as nw, pyarrow as pa
+        >>> from adaline.coding import Coding, Column
+        >>> from adaline.coding.frames import plain_terms
+        >>> columns = Column("age", "number"), Column("carrier", "category", ("AA", "UA"), (0.5, 0.5))
+        >>> frame = nw.from_native(pa.table({"age": [1.0, None], "carrier": ["AA", "ZZ"]}), eager_only=True)
+        >>> Coding(columns, plain_terms(columns)).problems(frame).reasons()
+        [None, "missing value of age; unseen level 'ZZ' of carrier"]
         """
-        out = np.ones(len(frame), dtype=bool) if self.offset is None else np.isfinite(self._read_expression(frame))
+        frame, out = self.with_lags(frame), RowProblems(len(frame))
+        refused, filled = self.unseen == "error", self.missing in ("mean", "indicator")
+        if self.offset is not None:
+            out.add_missing(self.offset, ~np.isfinite(self._read_expression(frame)))
         for effect in self.effects:
-            out &= (effect.codes(frame) != ABSENT) | ~np.isnan(effect.missing)
-        if self.missing in ("mean", "indicator"):
-            return out
+            codes = effect.codes(frame)
+            if np.isnan(effect.missing):
+                out.add_missing(effect.name, codes == ABSENT)
+            if refused and effect.fitted:
+                self._add_unseen(out, effect.name, codes, frame)
         for column in self.columns:
-            out &= ~column.absent(frame)
+            if column.has_levels:
+                codes = column.codes(frame)
+                if not filled:
+                    out.add_missing(column.name, codes == ABSENT)
+                if refused and column.name in self._by_levels:
+                    self._add_unseen(out, column.name, codes, frame)
+            elif not filled:
+                out.add_missing(column.name, column.absent(frame))
+        for text in self._computed_levels if refused else ():
+            outside = np.isnan(self.value(text, frame))
+            out.add("value outside the intervals", text, outside & ~out.missing)
         return out
+
+    def _add_unseen(self, problems: RowProblems, name: str, codes: Codes32, frame: nw.DataFrame[Any]) -> None:
+        unknown = codes == UNKNOWN
+        if unknown.any():
+            problems.add("unseen level", name, unknown, frame[name].to_list())
+
+    @cached_property
+    def _by_levels(self) -> frozenset[str]:
+        """The raw columns that are coded by their levels."""
+        return frozenset(f.column for term in self.terms for f in term.factors if f.category and f.column is not None)
+
+    @cached_property
+    def _computed_levels(self) -> tuple[str, ...]:
+        """The expressions whose values are levels, such as cut(x, 3)."""
+        computed = (f.text for term in self.terms for f in term.factors if f.column is None)
+        return tuple(dict.fromkeys(text for text in computed if compiled(text).kind == "levels"))
+
+    def code_possible(self, frame: nw.DataFrame[Any], first_row: int = 0) -> tuple[Any, RowProblems]:
+        """Return X of the rows that can be coded, (m, D), and the problems of the others.
+
+        Rows in which a column of X is not finite are among the others.
+        """
+        problems = self.problems(frame)
+        kept = frame if problems.codable.all() else frame.filter(problems.codable.tolist())
+        x = self.code(kept, first_row) if len(kept) else np.empty((0, self.count))
+        bad = _not_finite(x)
+        if bad is None:
+            return x, problems
+        rows, columns = bad
+        places = np.flatnonzero(problems.codable)[rows]
+        for k in np.unique(columns).tolist():
+            problems.add("no finite value", self.names[k], _mask(len(frame), places[columns == k]))
+        return x[np.setdiff1d(np.arange(len(kept)), rows)], problems
 
     @cached_property
     def facts(self) -> dict[str, Facts]:
@@ -366,8 +425,8 @@ class _Rows:
         others = np.array(share) if factor.full else np.delete(share, base)
         if int(without_level.sum()) * width > AVERAGED:
             raise InvalidData(
-                f"{int(without_level.sum()):,} of {len(codes):,} rows have a level of {factor.text!r} that is missing, "
-                f"or was not there in the fit: the average of its levels, {width:,} numbers, is too long for so many "
+                f"{int(without_level.sum()):,} of {len(codes):,} rows have no level of {factor.text!r}, or one that "
+                f"did not occur in the fit; the average of its {width:,} levels takes too much memory for so many "
                 f"rows. Leave such rows out, or open the table with hashed=['{factor.column}']"
             )
         return [Entries(one).with_average(without_level, others)]
@@ -501,9 +560,9 @@ class _Rows:
             row = int(np.flatnonzero(codes == UNKNOWN)[0])
             level = self.frame[column.name].to_list()[row]
             raise InvalidData(
-                f"column {column.name!r} has the level {_shown(level)} at row {self.first_row + row}, which was not "
-                f"there when the levels were learned ({_some(column.levels)}). Fit the model with "
-                "unseen='other' to take such a level for an average one, or name all levels by categories="
+                f"column {column.name!r} has the level {shown_level(level)} at row {self.first_row + row}, which did "
+                f"not occur in the fit ({_some(column.levels)}). Fit the model with unseen='other' to treat such "
+                "levels as an average level, or name all levels by categories="
             )
         return codes
 
@@ -518,8 +577,8 @@ class _Rows:
         if nowhere.any() and self.coding.unseen == "error":
             row = self.first_row + int(nowhere.argmax())
             raise InvalidData(
-                f"{factor.text} has no level for row {row}: its value is outside of all intervals. Give breaks that "
-                "reach as far, or fit the model with unseen='other' to take it for an average one"
+                f"{factor.text} has no level for row {row}: its value is outside all intervals. Give breaks that "
+                "cover it, or fit the model with unseen='other' to treat it as an average level"
             )
         return np.where(nowhere, UNKNOWN, values).astype(np.int32)
 
@@ -568,6 +627,28 @@ def check_policies(missing: str, unseen: str) -> None:
     OneOf(*UNSEEN).check("unseen", unseen)
 
 
+def _not_finite(x: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    """Return rows and columns of the numbers of X, dense or CSR, that are not finite; None where all are."""
+    values = x.data if is_sparse(x) else x
+    with np.errstate(all="ignore"):
+        if np.isfinite(values.sum()):  # one pass; where the sum overflows, each number is looked at
+            return None
+    if is_sparse(x):
+        entries = x.tocoo()
+        bad = ~np.isfinite(entries.data)
+        rows, columns = entries.row[bad], entries.col[bad]
+    else:
+        rows, columns = np.nonzero(~np.isfinite(x))
+    return (rows, columns) if len(rows) else None
+
+
+def _mask(size: int, places: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return (n,) True at some places."""
+    out = np.zeros(size, dtype=bool)
+    out[places] = True
+    return out
+
+
 def _product(lists: list[list[Any]]) -> list[list[Any]]:
     """Return the Cartesian product of lists; the first list varies slowest."""
     out: list[list[Any]] = [[]]
@@ -576,12 +657,6 @@ def _product(lists: list[list[Any]]) -> list[list[Any]]:
     return out
 
 
-def _shown(level: Any) -> str:
-    """Return a level as a message shows it, on one line, cut where it is long."""
-    text = repr(level)
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}...{text[0]}"
-
-
 def _some(levels: tuple[Any, ...]) -> str:
-    shown = ", ".join(_shown(level).strip("'\"") for level in levels[:8])
+    shown = ", ".join(shown_level(level).strip("'\"") for level in levels[:8])
     return shown + (", ..." if len(levels) > 8 else "")

@@ -119,8 +119,8 @@ class Effect:
             row = int((codes == UNKNOWN).argmax())
             raise InvalidData(
                 f"column {self.name!r} has the level {frame[self.name].to_list()[row]!r} at row {first_row + row}, "
-                "which was not among the rows fitted, so that it has no effect. Fit the model with unseen='other' to "
-                "take such a level for an average one"
+                "which did not occur in the fit and has no effect. Fit the model with unseen='other' to treat such "
+                "levels as an average level"
             )
         if math.isnan(self.missing) and (codes == ABSENT).any():
             row = first_row + int((codes == ABSENT).argmax())

@@ -180,7 +180,7 @@ class RowLayout:
             raise BadRows("there are no rows to learn from")
         batch = pa.RecordBatch.from_arrays(arrays, schema=self._schemas[target])
         if drops and self.coding is not None:
-            whole = self.coding.complete(nw.from_native(pa.Table.from_batches([batch]), eager_only=True))
+            whole = ~self.coding.problems(nw.from_native(pa.Table.from_batches([batch]), eager_only=True)).missing
             batch = batch if whole.all() else batch.filter(pa.array(whole))
         return batch
 

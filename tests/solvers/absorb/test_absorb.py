@@ -176,7 +176,7 @@ def test_effects_of_levels_are_kept_and_predict(tmp_path: Path) -> None:
     again = load(tmp_path / "m.adaline")
     assert np.array_equal(again.predict(new), model.predict(new))
     assert str(again.summary()) == str(model.summary())
-    with pytest.raises(InvalidData, match="has the level 'c' at row 0, which was not among the rows fitted"):
+    with pytest.raises(InvalidData, match="has the level 'c' at row 0, which did not occur in the fit"):
         model.predict(pa.table({"x": [3.0], "firm": ["c"]}))
     average = LinearRegression().fit(open_table(TINY, target="y", absorb="firm", unseen="other"))
     assert average.predict(pa.table({"x": [3.0], "firm": ["c"]})) == pytest.approx(

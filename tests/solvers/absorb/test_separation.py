@@ -115,7 +115,7 @@ def test_a_level_without_counts_has_a_mean_of_zero() -> None:
     model = GeneralizedLinear(loss="poisson").fit(table)
     assert model.predict(table)[-1] == 0.0
     assert model.effects_["f"]["value"].to_list()[-1] == -np.inf
-    with pytest.raises(InvalidData, match="was not among the rows fitted"):
+    with pytest.raises(InvalidData, match="did not occur in the fit"):
         model.predict(open_table({"x": [0.1], "f": ["z"], "t": [0]}))
 
 

@@ -1,0 +1,118 @@
+"""`adaline predict`: a row for every row; those that cannot be predicted have a reason, or are refused by --strict."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from adaline.cli.predict import shown_counts
+from tests.cli.command_line import Shell
+
+OLD = "age,carrier,y\n1,AA,1\n2,UA,2.5\n3,AA,3\n4,UA,4.5\n5,DL,5.5\n6,DL,6\n7,AA,7.5\n8,UA,8\n"
+NEW = "age,carrier\n1,AA\n2,ZZ\n,UA\n,ZZ\n5,\ninf,UA\n4,DL\n"
+REASONS = [
+    "",
+    "unseen level 'ZZ' of carrier",
+    "missing value of age",
+    "missing value of age; unseen level 'ZZ' of carrier",
+    "missing value of carrier",
+    "no finite value of age",
+    "",
+]
+NOTE = (
+    "note: 5 of 7 rows have no prediction: missing value of age (2), unseen level of carrier (2), missing value of "
+    "carrier (1), no finite value of age (1); --strict refuses them"
+)
+
+
+@pytest.fixture
+def shell(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    """A command line in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+    return Shell(capsys)
+
+
+@pytest.fixture
+def model(shell: Shell) -> str:
+    Path("old.csv").write_text(OLD)
+    Path("new.csv").write_text(NEW)
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    return "m.adaline"
+
+
+def test_every_row_is_written_in_order_with_the_reason_where_it_has_no_prediction(shell: Shell, model: str) -> None:
+    done = shell.good("predict", model, "new.csv")
+    assert list(done.rows[0]) == ["age", "carrier", "prediction", "reason"]
+    assert [row["reason"] for row in done.rows] == REASONS
+    assert [bool(row["prediction"]) for row in done.rows] == [not reason for reason in REASONS]
+    assert sorted(NOTE.split(", ")) == sorted(done.err.strip().split(", "))
+    clean = [row["prediction"] for row in shell.good("predict", model, "old.csv").rows]
+    assert done.rows[0]["prediction"] == clean[0]
+
+
+def test_the_schema_depends_on_the_options_alone(shell: Shell, model: str) -> None:
+    done = shell.good("predict", model, "old.csv", "--keep", "none")
+    assert list(done.rows[0]) == ["prediction", "reason"]
+    assert not done.err
+    assert list(shell.good("predict", model, "old.csv", "--keep", "none", "--strict").rows[0]) == ["prediction"]
+
+
+def test_strict_refuses_the_first_row_without_a_prediction(shell: Shell, model: str) -> None:
+    said = shell.bad("predict", model, "new.csv", "--strict", "-o", "out.csv")
+    assert "new.csv, row 1: unseen level 'ZZ' of carrier" in said
+    assert not Path("out.csv").exists()
+    Path("gap.csv").write_text("age,carrier\n1,AA\n,UA\n")
+    assert "gap.csv, row 1: missing value of age" in shell.bad("predict", model, "gap.csv", "--strict")
+
+
+def test_reasons_in_files_lines_and_pipes(shell: Shell, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = shell.good("predict", model, "new.csv", "-o", "out.parquet", "--json", "--interval", "prediction").json
+    assert (told["rows"], told["predicted"]) == (7, 2)
+    assert told["columns"] == ["prediction", "lower", "upper", "reason"]
+    assert told["reasons"]["missing value of age"] == 2
+    written = pq.read_table("out.parquet").to_pydict()
+    assert [reason or "" for reason in written["reason"]] == REASONS
+    assert [end is None for end in written["lower"]] == [bool(reason) for reason in REASONS]
+    lines = [json.loads(line) for line in shell.good("predict", model, "new.csv", "--json").out.splitlines()]
+    assert [line["reason"] or "" for line in lines] == REASONS
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(NEW.encode()))))
+    assert [row["reason"] for row in shell.good("predict", model, "-").rows] == REASONS
+
+
+def test_probabilities_are_empty_too(shell: Shell, model: str) -> None:
+    shell.good("fit", "old.csv", "-t", "carrier", "--features", "age", "-o", "c.adaline")
+    rows = shell.good("predict", "c.adaline", "new.csv", "--proba").rows
+    assert [row["probability_AA"] == "" for row in rows] == [False, False, True, True, False, True, False]
+
+
+def test_policies_of_the_model_leave_fewer_rows_without_a_prediction(shell: Shell, model: str) -> None:
+    shell.good("fit", "old.csv", "-t", "y", "--missing", "mean", "--unseen", "other", "-o", "all.adaline")
+    assert [row["reason"] for row in shell.good("predict", "all.adaline", "new.csv").rows][:5] == [""] * 5
+    shell.good("fit", "old.csv", "-t", "y", "--missing", "drop", "-o", "drop.adaline")
+    assert [row["reason"] for row in shell.good("predict", "drop.adaline", "new.csv").rows] == REASONS
+
+
+def test_absorbed_effects_and_offsets_have_reasons(shell: Shell, model: str) -> None:
+    shell.good("fit", "old.csv", "-t", "y", "--features", "age", "--absorb", "carrier", "-o", "a.adaline")
+    assert [row["reason"] for row in shell.good("predict", "a.adaline", "new.csv").rows][1] == REASONS[1]
+    options = ("-s", "GeneralizedLinear", "--set", "loss=poisson", "--features", "carrier", "--offset", "age")
+    shell.good("fit", "old.csv", "-t", "y", *options, "-o", "o.adaline")
+    assert shell.good("predict", "o.adaline", "new.csv").rows[2]["reason"] == "missing value of age"
+
+
+def test_values_outside_the_intervals_of_a_cut(shell: Shell, model: str) -> None:
+    shell.good("fit", "old.csv", "--formula", "y ~ cut(age, c(0, 4, 8))", "-o", "k.adaline")
+    Path("far.csv").write_text("age\n3\n99\n")
+    assert (
+        shell.good("predict", "k.adaline", "far.csv").rows[1]["reason"].startswith("value outside the intervals of cut")
+    )
+
+
+def test_the_note_names_few_reasons() -> None:
+    assert shown_counts({f"missing value of {name}": 1 for name in "abcdefg"}).endswith("of e (1) and 2 other reasons")
