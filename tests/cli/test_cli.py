@@ -249,11 +249,11 @@ def test_fit_reads_a_large_text_once(shell: Shell, monkeypatch: pytest.MonkeyPat
         assert done.code == 0
         assert not passes
     elif gap == "y":
-        assert "1 row of 100 is left out: without y" in done.err
+        assert "1 of 100 rows is left out: no value of y" in done.err
         assert "99 rows" in done.out
     else:
-        assert done.code != 0
-        assert "missing values in 'x' (1) of 100 rows" in done.err
+        assert "1 of 100 rows is left out for gaps in 'x' (1)" in done.err
+        assert "99 rows (1 row with gaps left out)" in done.out
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

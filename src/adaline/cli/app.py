@@ -340,8 +340,9 @@ def table_options(
         option(
             "--missing",
             metavar="POLICY",
-            help="Missing values: error refuses them, drop leaves such rows out, mean fills it in, indicator also "
-            "marks it in a column. Without it, rows without a target are left out and other gaps refused.",
+            help="Missing values: drop leaves such rows out, mean fills them with the column's mean, indicator also "
+            "marks them in a column, error refuses them. Default: drop; compare fills and marks them where drop would "
+            "lose more than 5% of the rows.",
         ),
     ] = None,
     unseen: Annotated[

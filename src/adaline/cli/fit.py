@@ -64,10 +64,12 @@ def run_fit(
         storage.save(model, output)
     if as_json:
         saved = None if output is None else str(output)
-        print_json({**described(model, summary), "left_out": opened.left_out, "training": training, "saved": saved})
+        known = {"left_out": opened.left_out, "gaps": opened.gaps, "training": training, "saved": saved}
+        print_json({**described(model, summary), **known})
         return
     rows = opened.source.count_rows()
-    say(f"{model_label(model)}: {opened.target} of {opened.request.title}, {counted(rows)}", style="bold")
+    gaps = f" ({opened.gaps})" if opened.gaps else ""
+    say(f"{model_label(model)}: {opened.target} of {opened.request.title}, {counted(rows)}{gaps}", style="bold")
     say()
     if training is not None:
         _show_training(training)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from adaline.coding.formula import read_formula
-from adaline.errors import InvalidData, InvalidParameter, MissingValues
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources import TableSource
 from adaline.sources.tables.batches import without_missing
 from adaline.sources.tables.coding import (
@@ -23,6 +23,7 @@ from adaline.sources.tables.coding import (
     gaps_of,
     refuse_mistyped,
     refuse_prose,
+    required_columns,
     target_columns,
     usable_columns,
 )
@@ -34,12 +35,15 @@ from adaline.sources.tables.source import KEPT
 from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
 from adaline.sources.tables.spec import TableSpec, check_column, names_of, read_spec, shown_columns
 from adaline.sources.tables.sql import quoted
-from adaline.wording import counted, joined
+from adaline.wording import counted, joined, part_of
 
 LABELS = ("text", "category", "boolean")
 OPTION = re.compile(r"in (dates|categories|hash(?=ed)|words)(ed)?\b")
 GUESS = 2**15  # rows of a text file that are looked at for what is missing
 FEW = 10  # whole numbers with no more different values than this may be classes
+FEW_LOST = 0.05  # share of the rows that compare leaves out for their gaps; beyond it gaps are filled
+MOSTLY_EMPTY = 0.5  # share of gaps beyond which fit leaves a column out, where too few rows are complete
+MOST_NAMED = 5  # columns that a note names
 MOST_CLASSES = 20  # whole numbers with more distinct values than this are amounts, not labels
 
 
@@ -52,8 +56,7 @@ class DataRequest:
     data, table, cluster : as for `open_table`; on a cluster the data are files.
     spec : the other options of `open_table`.
     drop : columns to leave out.
-    choose_missing : whether nobody named a policy for missing values, so that rows without a target are left out and
-        other missing values refused.
+    choose_missing : whether no policy for missing values was named, so that `open_data` chooses one.
     shell : whether messages spell options as the command line does.
     """
 
@@ -131,6 +134,7 @@ class OpenedData:
     rows : number of rows of the data, those left out included; 0 where they were not counted.
     left_out : columns that are not used, and why.
     notes : what was left out, in sentences.
+    gaps : what was done about missing values of features, in a few words for a title; "" where there are none.
     """
 
     request: DataRequest
@@ -143,26 +147,53 @@ class OpenedData:
     rows: int
     left_out: dict[str, str]
     notes: tuple[str, ...]
+    gaps: str = ""
 
 
 @dataclass(frozen=True)
 class MissingCounts:
-    """Rows in all, rows without a target, missing values of the others by column; and `few` of OpenedData."""
+    """What is missing in a table.
+
+    Parameters
+    ----------
+    rows : in all.
+    without_target : rows that lack a target, a weight or an offset, which are never filled.
+    features : missing values in the other rows, by column.
+    complete : rows that lack nothing.
+    few : as in OpenedData.
+    """
 
     rows: int
     without_target: int
     features: dict[str, int]
+    complete: int
     few: int
 
+    @property
+    def with_target(self) -> int:
+        """Rows that have a target, a weight and an offset."""
+        return self.rows - self.without_target
 
-def open_data(request: DataRequest, trusting: bool = False, named: bool = False) -> OpenedData:
+    @property
+    def holes(self) -> dict[str, int]:
+        """The columns with missing values and their counts, most first."""
+        found = {name: count for name, count in self.features.items() if count}
+        return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def open_data(
+    request: DataRequest, trusting: bool = False, named: bool = False, most_lost: float | None = None
+) -> OpenedData:
     """Open a table with a target; its notes say what is left out.
 
     Where no features are named, columns that cannot be used as they are stay out. Where no policy for missing values
-    is named, rows without a target stay out, and other missing values are refused with their counts. To count them
-    takes a pass. A large file, of text or Parquet, that has none in its first rows is opened without it if `trusting`:
-    what reads it then refuses the first missing value. If its target is a few whole numbers, they are counted
-    nevertheless, unless the system is `named`, and need not be chosen by them.
+    is named, rows with gaps are left out. If that would lose more than the share `most_lost` of the rows, gaps are
+    filled and marked by indicators instead; for None, only if too few rows are complete to fit the columns, even
+    without those that are mostly empty.
+
+    Counting missing values takes a pass. A large file, of text or Parquet, that has none in its first rows is opened
+    without it if `trusting`: what reads it then refuses the first missing value. If its target is a few whole numbers,
+    they are counted nevertheless, unless the system is `named`, and need not be chosen by them.
     """
     spec = request.spec
     if sparse_suffix(request.data) is not None:
@@ -188,28 +219,40 @@ def open_data(request: DataRequest, trusting: bool = False, named: bool = False)
     elif request.drop:
         raise InvalidParameter(f"a formula names the columns to use: leave {request.option('drop')} out")
     target, columns = _columns(relation, spec)
-    counted_columns = columns if spec.weight is None else [*columns, spec.weight]
     plain_file = relation.layout is not None or relation.parquet
     trusting = trusting and request.choose_missing and plain_file and relation.size() > 8 * KEPT
-    targets = target_columns(relation, target)
-    if parts is None:
-        missing = _count_missing(relation, targets, counted_columns, trusting, named)
-    else:
-        missing = _count_in_parts(parts, targets, counted_columns)
+    required = required_columns(relation, replace(spec, missing="mean"), [target], ())
+
+    def count_missing(columns: Sequence[str], trusting: bool = False) -> MissingCounts:
+        if parts is None:
+            return _count_missing(relation, target, required, columns, trusting, named)
+        return _count_in_parts(parts, target_columns(relation, target), required, columns)
+
+    missing = count_missing(columns, trusting)
+    gaps = ""
     if request.choose_missing or spec.missing != "error":
-        spec, empty = _without_empty(spec, missing, request)
+        spec, empty = _without(spec, missing, request)
         left_out |= dict.fromkeys(empty, "holds no values")
+        missing = count_missing(_columns(relation, spec)[1]) if empty else missing
         if request.choose_missing:
-            spec = _with_policy(relation, spec, missing, request, empty)
+            if most_lost is None and _too_few(missing):
+                spec, sparse = _without(spec, missing, request, MOSTLY_EMPTY)
+                left_out |= {
+                    name: f"has no value in {missing.features[name]:,} of {missing.with_target:,} rows"
+                    for name in sparse
+                }
+                missing = count_missing(_columns(relation, spec)[1]) if sparse else missing
+            spec = replace(spec, missing=_policy(missing, most_lost))
     for name, reason in left_out.items():
         why = OPTION.sub(r"in --\1", reason) if request.shell else reason
         notes.append(f"column {name!r} is left out: it {why}")
     source = TableSource(relation, spec, parts=parts)
     source.keep()
-    if spec.missing != "error" and (gone := missing.rows - source.count_rows()):
-        drops = spec.missing == "drop" and not request.choose_missing
-        what = "with something missing" if drops else f"without {target}"
-        notes.append(f"{counted(gone)} of {missing.rows:,} {'is' if gone == 1 else 'are'} left out: {what}")
+    if spec.missing != "error" and missing.without_target:
+        notes.append(f"{part_of(missing.without_target, missing.rows)} left out: no value of {' or '.join(required)}")
+    if spec.missing != "error" and missing.holes:
+        gaps, note = _gaps_text(spec.missing, missing, request)
+        notes.append(note)
     categories = dict(spec.categories)
     is_column = target in relation.schema
     few = missing.few if is_column else 0
@@ -218,7 +261,7 @@ def open_data(request: DataRequest, trusting: bool = False, named: bool = False)
     )  # two numbers are two classes
     order = source.label_order() if labels and (categories.get(target) or relation.is_ordered(target)) else None
     few = 0 if labels else few
-    return OpenedData(request, spec, source, target, labels, order, few, missing.rows, left_out, tuple(notes))
+    return OpenedData(request, spec, source, target, labels, order, few, missing.rows, left_out, tuple(notes), gaps)
 
 
 def open_sparse_data(request: DataRequest, width: int | None) -> OpenedData:
@@ -295,17 +338,22 @@ def _columns(relation: Relation, spec: TableSpec) -> tuple[str, list[str]]:
 
 
 def _count_missing(
-    relation: Relation, targets: Sequence[str], columns: Sequence[str], trusting: bool = False, named: bool = False
+    relation: Relation,
+    target: str,
+    required: Sequence[str],
+    columns: Sequence[str],
+    trusting: bool = False,
+    named: bool = False,
 ) -> MissingCounts:
-    """Count what is missing: in one scan, or in two where rows have no target.
+    """Count what is missing: in one scan, or in a few where something is.
 
     If `trusting`, and nothing is missing in the first rows, nor are their targets a few whole numbers, which is nothing
     to who has `named` a system, no more is read.
     """
-    no_target = " OR ".join(map(relation.absent, targets))
+    no_target = " OR ".join(map(relation.absent, required))
     first = [f"count_if({no_target})", "0", "FALSE"]
-    if len(targets) == 1 and relation.kind(targets[0]) == "number":
-        column = quoted(targets[0])
+    if relation.schema.get(target) is not None and relation.kind(target) == "number":
+        column = quoted(target)
         first[1:] = f"approx_count_distinct({column})", f"bool_and({column} = floor({column}))"
     asked = ", ".join([*first, gap_counts(relation, columns)])
     table = f"(SELECT * FROM {relation.sql} LIMIT {GUESS})" if trusting else relation.sql
@@ -313,13 +361,15 @@ def _count_missing(
     without, gaps = int(without or 0), dict(zip(columns, gaps_of([rows, *each]), strict=True))
     if trusting:
         if rows and not (without or any(gaps.values()) or (whole and values <= 2 * FEW and not named)):
-            return MissingCounts(0, 0, gaps, 0)
-        return _count_missing(relation, targets, columns)
-    _refuse_none(relation.title, rows, without, targets)
-    if without and any(gaps.values()):
-        gaps = count_gaps(relation, columns, f"NOT ({no_target})")
-    few = _distinct(relation, targets[0]) if whole and values <= FEW else 0
-    return MissingCounts(int(rows), without, gaps, few)
+            return MissingCounts(0, 0, gaps, 0, 0)
+        return _count_missing(relation, target, required, columns)
+    _refuse_none(relation.title, rows, without, required)
+    complete = int(rows) - without
+    if any(gaps.values()):
+        gaps = count_gaps(relation, columns, f"NOT ({no_target})") if without else gaps
+        complete = relation.count(relation.present(list(dict.fromkeys([*required, *columns]))))
+    few = _distinct(relation, target) if whole and values <= FEW else 0
+    return MissingCounts(int(rows), without, gaps, complete, few)
 
 
 def _refuse_none(title: str, rows: int, without: int, targets: Sequence[str]) -> None:
@@ -328,31 +378,35 @@ def _refuse_none(title: str, rows: int, without: int, targets: Sequence[str]) ->
         raise InvalidData(f"{title} has {what}")
 
 
-def _count_in_parts(parts: TableParts, targets: Sequence[str], columns: Sequence[str]) -> MissingCounts:
+def _count_in_parts(
+    parts: TableParts, targets: Sequence[str], required: Sequence[str], columns: Sequence[str]
+) -> MissingCounts:
     """Count what is missing where the parts of a table are; a read."""
-    names = list(dict.fromkeys([*targets, *columns]))
-    counted = partial(_counts_of, tuple(targets), tuple(columns))
-    rows, without, gaps, values = parts.reduce(names, counted, _with_counts) or (0, 0, (), None)
-    _refuse_none(parts.title, rows, without, targets)
-    return MissingCounts(rows, without, dict(zip(columns, gaps, strict=True)), len(values or ()))
+    names = list(dict.fromkeys([*required, *columns]))
+    counted = partial(_counts_of, tuple(targets), tuple(required), tuple(columns))
+    rows, without, gaps, complete, values = parts.reduce(names, counted, _with_counts) or (0, 0, (), 0, None)
+    _refuse_none(parts.title, rows, without, required)
+    return MissingCounts(rows, without, dict(zip(columns, gaps, strict=True)), complete, len(values or ()))
 
 
-Counts = tuple[int, int, list[int], set[float] | None]
-"""Rows, those without a target, missing values of the others by column, and the targets if few and whole numbers."""
+Counts = tuple[int, int, list[int], int, set[float] | None]
+"""Rows, those without a target, missing values of the others by column, complete rows, and the targets if they are few
+whole numbers."""
 
 
-def _counts_of(targets: tuple[str, ...], columns: tuple[str, ...], table: Any) -> Counts:
+def _counts_of(targets: tuple[str, ...], required: tuple[str, ...], columns: tuple[str, ...], table: Any) -> Counts:
     """Return the counts of an Arrow table."""
     from pyarrow import compute, types
 
-    there = without_missing(table, targets)
+    there = without_missing(table, required)
     absent = [compute.is_null(there.column(name), nan_is_null=True) for name in columns]
     values = None
     kind = there.column(targets[0]).type
     if len(targets) == 1 and (types.is_floating(kind) or types.is_integer(kind)):
         values = _few_whole(set(compute.unique(there.column(targets[0])).to_pylist()))
     gaps = [int(compute.sum(one).as_py() or 0) for one in absent]
-    return table.num_rows, table.num_rows - there.num_rows, gaps, values
+    complete = without_missing(there, columns).num_rows
+    return table.num_rows, table.num_rows - there.num_rows, gaps, complete, values
 
 
 def _few_whole(values: set[float]) -> set[float] | None:
@@ -361,40 +415,60 @@ def _few_whole(values: set[float]) -> set[float] | None:
 
 def _with_counts(one: Counts, other: Counts) -> Counts:
     """Return the counts of the rows of both."""
-    values = None if one[3] is None or other[3] is None else _few_whole(one[3] | other[3])
+    values = None if one[4] is None or other[4] is None else _few_whole(one[4] | other[4])
     gaps = [a + b for a, b in zip(one[2], other[2], strict=True)]
-    return one[0] + other[0], one[1] + other[1], gaps, values
+    return one[0] + other[0], one[1] + other[1], gaps, one[3] + other[3], values
 
 
-def _without_empty(spec: TableSpec, missing: MissingCounts, request: DataRequest) -> tuple[TableSpec, list[str]]:
-    """Return the spec without the features that hold no values, and these; with all of them where they were named."""
-    with_target = missing.rows - missing.without_target
-    empty = [name for name, count in missing.features.items() if count == with_target and name != spec.weight]
+def _without(
+    spec: TableSpec, missing: MissingCounts, request: DataRequest, share: float = 1.0
+) -> tuple[TableSpec, list[str]]:
+    """Return the spec without the features that are missing in all rows, or in more than a share of them, and these.
+
+    Features that were named stay, and so do all of them where there would be none left.
+    """
+    least = missing.with_target if share == 1.0 else share * missing.with_target
+    empty = [name for name, count in missing.holes.items() if count >= least and name in (spec.features or ())]
     named = request.spec.features is not None or request.spec.formula is not None
     if named or len(empty) >= len(spec.features or ()):
         return spec, []
     return replace(spec, features=tuple(name for name in spec.features or () if name not in empty)), empty
 
 
-def _with_policy(
-    relation: Relation, spec: TableSpec, missing: MissingCounts, request: DataRequest, empty: Collection[str]
-) -> TableSpec:
-    """Return the spec with a policy where none was named; refuse missing values that need a decision.
+def _too_few(missing: MissingCounts) -> bool:
+    """Whether gaps leave too few rows for a fit: none, or less than half of the rows and less than two a column."""
+    return missing.complete == 0 or missing.complete < min(2 * len(missing.features), missing.with_target / 2)
 
-    Those of `empty` columns, which are left out, need none.
-    """
-    with_target = missing.rows - missing.without_target
-    holes = {name: count for name, count in missing.features.items() if count and name not in empty}
-    if holes:
-        worst = sorted(holes, key=lambda name: -holes[name])
-        shown = ", ".join(f"{name!r} ({holes[name]:,})" for name in worst[:6]) + (", ..." if len(worst) > 6 else "")
-        raise MissingValues(
-            f"{relation.title} has missing values in {shown} of {with_target:,} rows. Say what to do: "
-            f"{request.option('missing', 'drop')} leaves such rows out, mean fills them in, indicator fills them in "
-            f"and marks them; or leave columns out by {_dropping(worst[:6], request)}"
-        )
-    policy = "drop" if missing.without_target else "error"
-    return replace(spec, missing=policy)
+
+def _policy(missing: MissingCounts, most_lost: float | None) -> str:
+    """Return the policy for missing values where none was named; see `open_data`."""
+    if not missing.holes:
+        return "drop" if missing.without_target else "error"
+    lost = missing.with_target - missing.complete
+    fills = _too_few(missing) if most_lost is None else lost > most_lost * missing.with_target
+    return "indicator" if fills else "drop"
+
+
+def _gaps_text(policy: str, missing: MissingCounts, request: DataRequest) -> tuple[str, str]:
+    """Return what is done about gaps: in a few words for a title, and in a note that names columns and other ways."""
+    holes, lost = missing.holes, missing.with_target - missing.complete
+    named = ", ".join(f"{name!r} ({count:,})" for name, count in list(holes.items())[:MOST_NAMED])
+    named += f" and {len(holes) - MOST_NAMED} more columns" if len(holes) > MOST_NAMED else ""
+    if policy == "drop":
+        note = f"{part_of(lost, missing.rows)} left out for gaps in {named}"
+        if request.choose_missing and 2 * lost > missing.with_target:
+            worst = [name for name, count in holes.items() if 4 * count > missing.with_target] or list(holes)
+            fill, drop = request.option("missing", "indicator"), _dropping(worst[:MOST_NAMED], request)
+            note += f", more than half: {fill} keeps them by filling the gaps, {drop} by leaving columns out"
+        return f"{counted(lost)} with gaps left out", note
+    marks = " and marked" if policy == "indicator" else ""
+    note = f"gaps in {named} are filled with the mean of the column{marks and ' and marked by a column of their own'}"
+    if request.choose_missing and not missing.complete:
+        note += "; no row is complete"
+    elif request.choose_missing:
+        share = f"{lost / missing.with_target:.0%}"
+        note += f"; {request.option('missing', 'drop')} would leave out the {counted(lost)} that have gaps ({share})"
+    return f"gaps in {counted(len(holes), 'column')} filled{marks}", note
 
 
 def _distinct(relation: Relation, column: str) -> int:
