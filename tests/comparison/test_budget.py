@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,12 @@ import pytest
 from sklearn.base import clone
 
 import adaline
-from adaline import LMS, ElasticNet, Perceptron, RobustRegression, SigmoidPerceptron
+from adaline import LMS, ElasticNet, LinearRegression, Perceptron, RobustRegression, SigmoidPerceptron
 from adaline.comparison import table as reading
 from adaline.comparison.budget import FitBudget, budget_of
-from adaline.comparison.compare import OnResult, compare_table
+from adaline.comparison.compare import OnResult, compare_table, rank, sections
+from adaline.comparison.recommendation import recommend
+from adaline.comparison.report import render
 from adaline.comparison.result import Result
 from adaline.comparison.table import Table
 from adaline.selection.cross_validation import ArrayRows
@@ -44,7 +47,7 @@ def test_budgets_in_words() -> None:
     assert [str(FitBudget(*limits)) for limits in ((1, 289_262), (3, None), (None, 5))] == [
         "after 1 epoch of 289,262 rows",
         "after 3 epochs",
-        "on 5 rows",
+        "fitted to 5 rows",
     ]
 
 
@@ -55,12 +58,36 @@ def test_a_system_is_held_to_its_budget_unless_the_comparison_is_thorough(monkey
     found = {one.label: one for one in compare_table(regression(), systems=names).results}
     assert found["LMS"].budget == "after 1 epoch of 100 rows"
     assert found["LMS"].model.n_iter_ == 1
-    assert found["RobustRegression"].budget == "on 120 rows"
+    assert found["RobustRegression"].budget == "fitted to 120 rows"
     assert found["LinearRegression"].budget == ""
     lines = str(compare_table(regression(), systems=names))
     assert "after 1 epoch of 100 rows" in lines
-    assert "on 120 rows" in lines
+    assert "fitted to 120 rows" in lines
     assert not any(one.budget for one in compare_table(regression(), systems=names, thorough=True).results)
+
+
+def test_systems_fitted_to_a_sample_stand_under_a_heading(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LinearRegression, "compared_numbers", 4 * 150, raising=False)
+    monkeypatch.setattr(RobustRegression, "compared", ({},))
+    found = compare_table(regression(), systems=["LinearRegression", "Ridge", "RobustRegression"])
+    assert found.results[-1].label == "LinearRegression"
+    assert found.results[-1].error < found.results[-2].error  # though its error is lower
+    assert {row["judged_rows"] for row in found.table} == {200}
+    lines = [line.strip("> ") for line in str(found.table).splitlines()]
+    heading = lines.index("fitted to a sample, judged on the same rows:")
+    assert lines[heading + 1].startswith("LinearRegression")
+    assert lines[heading + 1].endswith("fitted to 150 rows")
+    assert lines[heading + 2] == "baseline:"
+    assert "Fitted to a sample, judged on the same rows</th>" in render(found)
+    assert [one["sampled"] for one in found.to_dict()["results"]] == [False, False, True]
+
+
+def test_systems_judged_on_other_rows_stand_apart_and_are_not_recommended() -> None:
+    found = compare_table(regression(), systems=["LinearRegression", "Ridge"])
+    apart = replace(found.results[0], error=0.1, fold_errors=np.full(5, 0.1), judged_rows=50)
+    results = sorted([apart, found.results[1]], key=rank)
+    assert sections(results, 200) == {1: "judged on 50 of 200 rows"}
+    assert recommend(results, found.baseline, "RMSE").result is found.results[1]
 
 
 def test_a_sample_is_spread_over_folds_and_classes() -> None:
@@ -145,7 +172,7 @@ def test_systems_that_are_sums_learn_from_all_rows_where_the_others_have_a_sampl
         assert results[name].budget == ""
         assert len(results[name].fold_models) == 5
     told = [one.budget for one in found.results if one.system in ("LMS", "RobustRegression", "LogisticRegression")]
-    assert told == ["on 60 rows"] * len(told)
+    assert told == ["fitted to 60 rows"] * len(told)
     assert found.data.stream is not None
     _, fold = found.data.stream
     kept = fold != 2

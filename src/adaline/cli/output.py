@@ -43,8 +43,9 @@ def say(text: str = "", style: str = "") -> None:
 
 def show_errors(table: ErrorTable, chosen: str) -> None:
     """Print a table of errors; the row whose value of `chosen` is true stands out."""
-    bold = [i for i, row in enumerate(table.rows) if row[chosen]]
-    show(table.headings, table.cells, left=table.left, ends=table.ends, bold=bold)
+    lines = table.lines
+    bold = [i for i, (row, _) in enumerate(lines) if row is not None and row[chosen]]
+    show(table.headings, [cells for _, cells in lines], left=table.left, ends=table.ends, bold=bold)
 
 
 def show(

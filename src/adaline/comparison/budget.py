@@ -24,7 +24,7 @@ class FitBudget:
     def __str__(self) -> str:
         epochs = "" if self.epochs is None else counted(self.epochs, "epoch")
         rows = "" if self.rows is None else counted(self.rows)
-        return f"after {epochs} of {rows}" if epochs and rows else f"after {epochs}" if epochs else f"on {rows}"
+        return f"after {epochs} of {rows}" if epochs and rows else f"after {epochs}" if epochs else f"fitted to {rows}"
 
 
 def budget_of(system: Any, rows: int, columns: int) -> FitBudget | None:

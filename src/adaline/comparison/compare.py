@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -278,7 +279,7 @@ class Comparison:
     task : "regression" or "classification".
     measure, second_measure : what `error` and `second` of a result are.
     folds, seed : how the rows were cut.
-    results : best first, failures last.
+    results : best first, those fitted to a sample after the others, failures last.
     baseline : the mean, or the most frequent class, on the same folds.
     recommendation : which system to use, and why: `headline`, `text`, `system`, `model`.
     findings : what a user should know about the data and the fits, gravest first.
@@ -323,7 +324,7 @@ class Comparison:
 
     @cached_property
     def table(self) -> ErrorTable:
-        """One row a system, best first, the baseline last; the one recommended is marked >."""
+        """One row per system, in the order of `results`, the baseline last; the one recommended is marked >."""
         shown = [*self.results, self.baseline]
         head = ["", "system", self.measure, self.second_measure, "fit", "certificate"]
         rows = [
@@ -336,13 +337,21 @@ class Comparison:
                 "seconds": result.seconds,
                 "certificate": "" if result.certificate is None else status_text(result.certificate),
                 "recommended": result is self.recommended and self.recommendation.useful,
+                "judged_rows": result.judged_rows,
                 "budget": result.budget,
                 "failure": result.failure,
             }
             for result in shown
         ]
         notes = [f"{result.label} failed: {result.failure}" for result in shown if result.failure]
-        return ErrorTable(self.title, head, [self._line(result) for result in shown], rows, notes, ends=1)
+        lines = [self._line(result) for result in shown]
+        return ErrorTable(self.title, head, lines, rows, notes, ends=1, sections=self.sections)
+
+    @property
+    def sections(self) -> dict[int, str]:
+        """Headings in `table` by the index of the row that each stands above; none where all systems are comparable."""
+        own = sections(self.results, self.baseline.judged_rows)
+        return {**own, len(self.results): "baseline"} if set(own.values()) - {"failed"} else {}
 
     @cached_property
     def threshold(self) -> Threshold | None:
@@ -521,10 +530,30 @@ def _normalised(table: Table, task: str) -> Table:
     return replace(found, indices=indices, total_rows=rows).varying()
 
 
-def rank(result: Result) -> tuple[bool, float, float]:
-    """Order by error, then by log loss where there is one; R^2 says nothing that the error has not said."""
+def rank(result: Result) -> tuple[bool, int, bool, float, float]:
+    """Order by error, then by log loss where there is one; R^2 says nothing that the error has not said.
+
+    Systems judged on fewer rows, or fitted to a sample, come after the others, as their errors are not comparable.
+    """
+    if result.failure:
+        return (True, 0, False, np.inf, np.inf)
     second = np.inf if np.isnan(result.second) else result.second
-    return (bool(result.failure), np.inf if result.failure else result.error, second)
+    return (False, -result.judged_rows, result.sampled, result.error, second)
+
+
+def section_of(result: Result, rows: int) -> str:
+    """Return the heading in the table that a result stands under, "" for systems fitted to and judged on all rows."""
+    if result.failure:
+        return "failed"
+    if result.judged_rows < rows:
+        return f"judged on {result.judged_rows:,} of {counted(rows)}"
+    return "fitted to a sample, judged on the same rows" if result.sampled else ""
+
+
+def sections(results: Sequence[Result], rows: int) -> dict[int, str]:
+    """Return the headings between sorted results, by the index of the result that each stands above."""
+    names = ["", *(section_of(result, rows) for result in results)]
+    return {i: name for i, (before, name) in enumerate(pairwise(names)) if name != before}
 
 
 def _task_of(systems: Iterable[str]) -> str | None:

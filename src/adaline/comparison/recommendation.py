@@ -61,7 +61,7 @@ def recommend(results: list[Result], baseline: Result, measure: str) -> Recommen
     of the rows; then the one that comes first in the registry, from least squares to learning row by row.
     Dependent columns leave predictions as they are, so that "rank-deficient" counts as solved here.
     """
-    able = [result for result in results if not result.failure]
+    able = [one for one in results if not one.failure and one.judged_rows == baseline.judged_rows]
     if not able:
         return Recommendation("No recommendation", "No system could be fitted: see the errors beside their names.")
     useful = [result for result in able if not _within_error(baseline, result)]

@@ -19,7 +19,7 @@ from markupsafe import Markup, escape
 from adaline import plots
 from adaline.comparison.changes import Change, changes, differences, factors, steps, strongest_changes, unit_of
 from adaline.comparison.classes import held_out_scores, positive_class, recalls
-from adaline.comparison.compare import Comparison, status_text
+from adaline.comparison.compare import Comparison, certificate_text
 from adaline.comparison.recommendation import SAME, with_error
 from adaline.comparison.result import Result, rms
 from adaline.comparison.table import LOSSES, REGRESSION
@@ -97,8 +97,8 @@ def render(found: Comparison) -> str:
         rows=n,
         coded=d,
         chosen=chosen,
-        ranked=[_entry(found, result) for result in found.results],
-        baseline=_entry(found, found.baseline),
+        ranked=[_entry(found, i, result) for i, result in enumerate(found.results)],
+        baseline=_entry(found, len(found.results), found.baseline),
         chart=None if chosen is None else _figure(plots.comparison(found), "", _comparison_words(found)),
         coefficients=None if chosen is None else _coefficients(found, chosen),
         changes=None if chosen is None else _changes(found, chosen),
@@ -113,7 +113,7 @@ def render(found: Comparison) -> str:
     )
 
 
-def _entry(found: Comparison, result: Result) -> dict[str, Any]:
+def _entry(found: Comparison, i: int, result: Result) -> dict[str, Any]:
     return {
         "label": result.label,
         "chosen": result is found.recommended and found.recommendation.useful,
@@ -121,8 +121,9 @@ def _entry(found: Comparison, result: Result) -> dict[str, Any]:
         "second": "–" if math.isnan(result.second) else four_places(result.second),
         "train": amount(result.train_error, found.measure),
         "seconds": f"{result.seconds:.2g}",
-        "certificate": "–" if result.certificate is None else status_text(result.certificate),
+        "certificate": "–" if result.certificate is None else certificate_text(result),
         "failure": result.failure,
+        "section": found.sections.get(i, ""),
     }
 
 

@@ -45,6 +45,8 @@ class Result:
     warnings : what the fits warned about.
     failure : one line where the system failed, else "".
     fold_models : the models fitted without each fold, in the order of the folds.
+    judged_rows : held-out rows that the errors were measured on.
+    sampled : whether the system was fitted to fewer rows than there are; `budget` says to how many.
     """
 
     system: str
@@ -63,6 +65,8 @@ class Result:
     failure: str
     budget: str = ""
     fold_models: tuple[Any, ...] = ()
+    judged_rows: int = 0
+    sampled: bool = False
 
     @property
     def label(self) -> str:
@@ -130,7 +134,8 @@ class SystemTrial:
         train = trial.attempt(lambda: self._error(learned.y, learned.predicted(model), learned.given_weight))
         if trial.failure:
             nothing = (np.nan, np.nan, np.nan, np.array([]), np.nan, np.nan, None, None, None, None)
-            return Result(self.name, self.settings, *nothing, trial.warnings, trial.failure)
+            return Result(self.name, self.settings, *nothing, trial.warnings, trial.failure, judged_rows=len(rows.y))
+        budget = self._budget_kept()
         errors = np.array(trial.judged)
         second, proof = self._second(guess), getattr(model, "certificate_", None)
         if self._classes is not None:
@@ -154,15 +159,16 @@ class SystemTrial:
             warnings=trial.warnings,
             failure="",
             fold_models=tuple(self._models),
-            budget=self._budget_text(),
+            budget="" if budget is None else str(budget),
+            judged_rows=len(rows.y),
+            sampled=budget is not None and budget.rows is not None,
         )
 
-    def _budget_text(self) -> str:
+    def _budget_kept(self) -> FitBudget | None:
         """Return what the system was held to: the sample, where it could not learn from all rows of a stream."""
-        budget = self._budget
         if self._streams and self._trial.stream is None:
-            budget = FitBudget(rows=len(self._rows.y))
-        return "" if budget is None else str(budget)
+            return FitBudget(rows=len(self._rows.y))
+        return self._budget
 
     def _judge(self, model: Any, learned: Indices, held_out: Indices) -> float:
         """Keep the model and its predictions for held-out rows; return their error."""

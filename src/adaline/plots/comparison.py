@@ -55,7 +55,7 @@ def comparison(found: Any, ax: Axes | None = None) -> Axes:
     clipped = high < scale * max(float(result.fold_errors.max()) for result in able)
     if clipped:
         ax.set_xlim(low - 0.05 * (high - low), high + 0.05 * (high - low))
-    ax.set_yticks(np.arange(len(able)), [_folded(result.label) for result in able])
+    ax.set_yticks(np.arange(len(able)), [_tick(result) for result in able])
     for label, result in zip(ax.get_yticklabels(), able, strict=True):
         if result is recommended:
             label.set_fontweight("bold")
@@ -81,6 +81,11 @@ def _ends(errors: Sequence[Array]) -> tuple[float, float]:
     middle = float(np.median([own.mean() for own in errors]))
     limit = low + FAR * max(middle - low, 0.05 * abs(low))
     return low, min(max(float(own.max()) for own in errors), limit)
+
+
+def _tick(result: Any) -> str:
+    """Return the label of a result, with its budget where it was fitted to a sample."""
+    return _folded(result.label) + (f"\n{result.budget}" if result.sampled else "")
 
 
 def _folded(label: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from textwrap import shorten
 from typing import Any
 
@@ -23,6 +23,7 @@ class ErrorTable:
     headings, cells : as they are printed; the first `left` and the last `ends` columns are text.
     rows : the same as plain values by name; iterating and indexing give these.
     notes : lines below.
+    sections : headings between the rows, by the index of the row that each stands above.
     """
 
     title: str
@@ -32,6 +33,7 @@ class ErrorTable:
     notes: Sequence[str] = ()
     left: int = 2
     ends: int = 0
+    sections: Mapping[int, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return title, rows and notes as plain values."""
@@ -40,6 +42,17 @@ class ErrorTable:
     def to_frame(self) -> Any:
         """Return the rows as a frame: of pandas where it is installed, else of polars or Arrow."""
         return frame_of(self.rows)
+
+    @property
+    def lines(self) -> list[tuple[dict[str, Any] | None, Sequence[str]]]:
+        """The row and the cells of every line; a heading of a section has no row and one cell that is not empty."""
+        out: list[tuple[dict[str, Any] | None, Sequence[str]]] = []
+        for i, (row, cells) in enumerate(zip(self.rows, self.cells, strict=True)):
+            if i in self.sections:
+                name = f"{self.sections[i]}:"
+                out.append((None, [name if j == self.left - 1 else "" for j in range(len(cells))]))
+            out.append((row, cells))
+        return out
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -51,13 +64,14 @@ class ErrorTable:
         return self.rows[i]
 
     def __str__(self) -> str:
-        lines = [line.rstrip() for line in text_table(self.headings, self.cells, self.left, self.ends)]
+        cells = [cells for _, cells in self.lines]
+        lines = [line.rstrip() for line in text_table(self.headings, cells, self.left, self.ends)]
         return visible("\n".join([self.title, "", *lines, *([""] if self.notes else []), *self.notes]))
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        body = "".join(html_row(row) for row in self.cells)
+        body = "".join(html_row(row) for _, row in self.lines)
         notes = "".join(f"<p>{escaped(note)}</p>" for note in self.notes)
         return html_table(self.title, self.headings, body) + notes
 
