@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from adaline.errors import InvalidData
+from adaline.errors import InvalidData, MissingValues
 from adaline.lazy import nw
 
 Array = NDArray[np.float64]
@@ -177,3 +177,9 @@ def host(array: Any) -> Array:
         else:
             array = np.from_dlpack(array)
     return np.asarray(array, dtype=np.float64)
+
+
+def refuse_masked(values: Any, what: str) -> None:
+    """Refuse a masked array with a mask: the values under the mask are not data."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise MissingValues(f"{what} is a masked array, with masked values: drop or fill such rows")

@@ -15,6 +15,8 @@ from scipy import sparse
 from sklearn.utils import multiclass, validation
 
 from adaline import (
+    LMS,
+    GeneralizedLinear,
     KMeans,
     LeastSquaresClassifier,
     LinearRegression,
@@ -344,6 +346,22 @@ def test_masked_values_are_missing_values() -> None:
         with pytest.raises(MissingValues, match="is a masked array, with masked values: drop or fill such rows"):
             system().fit(rows, targets)
     np.testing.assert_array_equal(theta(LinearRegression().fit(np.ma.array(X), y)), theta(LinearRegression().fit(X, y)))
+    weight = np.ma.array(np.ones(len(y)), mask=mask[:, 1])
+    with pytest.raises(MissingValues, match="sample_weight is a masked array"):
+        LinearRegression().fit(X, y, weight)
+    with pytest.raises(MissingValues, match="offset is a masked array"):
+        GeneralizedLinear(loss="poisson").fit(X, np.abs(y), offset=weight)
+
+
+@pytest.mark.parametrize("system", [LinearRegression, LMS])
+def test_sparse_rows_whose_arrays_are_strided_are_rows_like_others(system: Any) -> None:
+    X, y = data()
+    rows = sparse.csr_array(X)
+    strided = rows.copy()
+    strided.data, strided.indices, strided.indptr = (
+        np.repeat(part, 2)[::2] for part in (rows.data, rows.indices, rows.indptr)
+    )
+    np.testing.assert_array_equal(theta(system().fit(strided, y)), theta(system().fit(rows, y)))
 
 
 def test_messages_write_control_characters_out() -> None:

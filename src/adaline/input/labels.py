@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import has_float64, host, host_values, is_device, namespace, on_torch
+from adaline.arrays import has_float64, host, host_values, is_device, namespace, on_torch, refuse_masked
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidType, MissingValues, UnknownLabel
 from adaline.lazy import nw
@@ -127,12 +127,6 @@ def _refuse_missing(labels: Any) -> None:
     for row, label in enumerate(labels):
         if label is None or (isinstance(label, float) and label != label):
             raise MissingValues(f"Input y contains NaN: a missing label, first at row {row}. Drop or fill such rows.")
-
-
-def refuse_masked(values: Any, what: str) -> None:
-    """Refuse a masked array with a mask: what lies under it is no data."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise MissingValues(f"{what} is a masked array, with masked values: drop or fill such rows")
 
 
 def encode(labels: Labels, classes: Labels | None) -> tuple[Labels, Codes]:

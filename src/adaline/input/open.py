@@ -29,6 +29,7 @@ from adaline.arrays import (
     namespace,
     on_torch,
     package_of,
+    refuse_masked,
     to_device_of,
 )
 from adaline.coding import Coding, Effect
@@ -37,7 +38,7 @@ from adaline.errors import InvalidData, InvalidParameter, InvalidType, MissingVa
 from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wanted_basis
 from adaline.input.coded import check_intercept, coded, is_coded
 from adaline.input.columns import InputColumns, columns_on, first_index, kept_names, names_on
-from adaline.input.labels import Labels, category_order, encode, read_labels, refuse_masked
+from adaline.input.labels import Labels, category_order, encode, read_labels
 from adaline.lazy import nw
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, is_table
 from adaline.sources.array import FLOATS, read_weights
@@ -293,6 +294,7 @@ def read_offset(offset: Any, exposure: Any, rows: int, targets: int = 1) -> Arra
     for name, given in (("offset", offset), ("exposure", exposure)):
         if given is None:
             continue
+        refuse_masked(given, name)
         try:
             part = (host(given) if is_device(given) else np.asarray(given)).astype(np.float64, casting="same_kind")
         except (TypeError, ValueError, OverflowError):
@@ -421,7 +423,7 @@ def _numbers(system: Any, x: Any) -> Any:
     refuse_masked(x, "X")
     if is_sparse(x):
         _refuse_malformed(x)
-        x = _without_duplicates(x)
+        x = _as_kernels_read(x)
     dtype = getattr(x, "dtype", np.dtype(object))
     numeric = dtype in FLOATS or getattr(dtype, "kind", "O") in "iub"
     try:
@@ -515,9 +517,14 @@ def _refuse_malformed(x: Any) -> None:
         raise InvalidData(f"X is a malformed {x.format.upper()} matrix: {error}") from None
 
 
-def _without_duplicates(x: Any) -> Any:
-    """Return a CSR matrix with one entry a place, others as they are."""
-    if x.format == "csr" and not x.has_canonical_format:
+def _as_kernels_read(x: Any) -> Any:
+    """Return a CSR matrix with contiguous arrays and without duplicate entries; other formats as they are."""
+    if x.format != "csr":
+        return x
+    parts = (x.data, x.indices, x.indptr)
+    if not all(part.flags.c_contiguous for part in parts):
+        x = type(x)(tuple(map(np.ascontiguousarray, parts)), shape=x.shape)
+    if not x.has_canonical_format:
         x = x.copy()
         x.sum_duplicates()
     return x

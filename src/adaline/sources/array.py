@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_sparse, on_host
+from adaline.arrays import Array, host, is_sparse, on_host, refuse_masked
 from adaline.block import Block
 from adaline.errors import InvalidData, InvalidType
 from adaline.locks import cached_property
@@ -267,6 +267,7 @@ def source_of(blocks: list[Block], names: tuple[str, ...] | None) -> ArraySource
 
 def read_weights(weight: Any, rows: int, name: str = "sample_weight") -> Array:
     """Return weights as (n,) float64, non-negative, not all zero; messages call them by their name."""
+    refuse_masked(weight, name)
     try:
         given = np.asarray(on_host(weight))
         out = given.astype(np.float64, casting="same_kind" if given.dtype.kind == "c" else "unsafe")
