@@ -240,7 +240,8 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A file (CSV, TSV, JSON lines, Parquet, Arrow, DuckDB, SQLite; also .gz), - for standard input, a folder, "
+        help="A file (CSV, TSV, JSON lines, Parquet, Arrow, DuckDB, SQLite; also .gz; spreadsheets), - for standard "
+        "input, a folder, "
         "a glob, a query "
         '"SELECT ...", or the name of a bundled data set (adaline systems --data).',
         autocompletion=complete_data,
@@ -255,9 +256,6 @@ Target = Annotated[
 ]
 Weight = Annotated[
     str | None, option("--weight", metavar="COLUMN", callback=unquoted, help="Weights of rows: 2 is the row twice.")
-]
-TableName = Annotated[
-    str | None, option("--table", metavar="NAME", help="Which table of a database (or a query on it).")
 ]
 Cluster = Annotated[
     str | None,
@@ -282,6 +280,33 @@ Json = Annotated[bool, option("--json", help="Print JSON for machines.")]
 
 Options = dict[str, Any]
 """The values of the options of `table_options`, by name."""
+
+Reading = Any
+"""The values of the options of `file_options`, as FileOptions."""
+
+
+def file_options(
+    table: Annotated[
+        str | None, option("--table", metavar="NAME", help="Which table of a database (or a query on it).")
+    ] = None,
+    sheet: Annotated[
+        str | None,
+        option("--sheet", metavar="NAME", help="Which sheet of a spreadsheet, by name or number; default: the first."),
+    ] = None,
+    decimal: Annotated[
+        str | None,
+        option("--decimal", metavar="SIGN", help="The decimal sign of numbers, ',' or '.'; default: what fits all."),
+    ] = None,
+    na: Annotated[
+        str | None,
+        option("--na", metavar="A,B", callback=listed, help="More words for missing values, besides NA, ? and others."),
+    ] = None,
+    encoding: Annotated[
+        str | None,
+        option("--encoding", metavar="NAME", help="Of text files, as latin-1; default: UTF-8, else cp1252."),
+    ] = None,
+) -> None:
+    """Declare the options that say how a file is read."""
 
 
 def table_options(
@@ -374,7 +399,6 @@ def table_options(
             help="Rows that are the only one of an absorbed level: keep (default) or drop.",
         ),
     ] = "keep",
-    table: TableName = None,
     cluster: Cluster = None,
 ) -> None:
     """Declare DATA and the options of every command that learns from a table: those of `open_table`, and --drop."""
@@ -382,7 +406,17 @@ def table_options(
 
 TEXTS = ((str,), (str | None,))
 
-TABLE_OPTIONS = dict(inspect.signature(table_options, eval_str=True).parameters)
+FILE_OPTIONS = dict(inspect.signature(file_options, eval_str=True).parameters)
+TABLE_OPTIONS = dict(inspect.signature(table_options, eval_str=True).parameters) | FILE_OPTIONS
+
+
+def _call(body: Callable[..., None], given: dict[str, Any]) -> None:
+    """Run the body of a command."""
+    if "reading" in given:
+        from adaline.sources.tables.file_options import FileOptions
+
+        given = {**given, "reading": FileOptions.of(**given["reading"])}
+    body(**given)
 
 
 def command(
@@ -396,23 +430,27 @@ def command(
     examples : command lines for the end of its help.
     unharmed : what is true of files if it is interrupted.
 
-    An argument called `options` stands for DATA and all of `table_options`, and receives their values as a dictionary.
+    An argument called `options` stands for DATA and all of `table_options` and `file_options`, and receives their
+    values as a dictionary; one called `reading` stands for those of `file_options`, and receives them as FileOptions.
     """
 
     def register(body: Callable[..., None]) -> Callable[..., None]:
         parameters = dict(inspect.signature(body, eval_str=True).parameters)
         shared = TABLE_OPTIONS if parameters.pop("options", None) is not None else {}
+        files = FILE_OPTIONS if parameters.pop("reading", None) is not None else {}
 
         def run(**given: Any) -> None:
             from adaline.cli.exit import guarded
 
             if shared:
                 given["options"] = {name: given.pop(name) for name in shared}
-            raise typer.Exit(guarded(partial(body, **given), unharmed, call.debug))
+            if files:
+                given["reading"] = {name: given.pop(name) for name in files}
+            raise typer.Exit(guarded(partial(_call, body, given), unharmed, call.debug))
 
         ahead: dict[str, inspect.Parameter] = {name: shared[name] for name in ("data", "target") if name in shared}
         end = {"json": parameters.pop("json")} if "json" in parameters else {}
-        ordered = {**ahead, **parameters, **shared, **end}
+        ordered = {**ahead, **parameters, **files, **shared, **end}
         run.__doc__ = body.__doc__
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in ordered.values()]

@@ -15,8 +15,8 @@ from adaline.cli.app import (
     Model,
     Models,
     Options,
+    Reading,
     SystemName,
-    TableName,
     Target,
     Weight,
     call,
@@ -82,6 +82,7 @@ def fit(
 def predict(
     model: Model,
     data: Data,
+    reading: Reading,
     output: Annotated[
         Path | None,
         option(
@@ -112,7 +113,6 @@ def predict(
     strict: Annotated[
         bool, option("--strict", help="Refuse rows that cannot be predicted; no reason column is written.")
     ] = False,
-    table: TableName = None,
     cluster: Cluster = None,
     json: Annotated[bool, option("--json", help="JSON lines; with --output, a JSON summary of what was done.")] = False,
 ) -> None:
@@ -127,7 +127,7 @@ def predict(
     if cluster is not None:
         predict_on_cluster(model, data, cluster, options, output, json)
     else:
-        run_predict(model, data, table, options, output, json)
+        run_predict(model, data, reading, options, output, json)
 
 
 @command(
@@ -241,9 +241,9 @@ def select(
 def score(
     model: Model,
     data: Data,
+    reading: Reading,
     target: Target = None,
     weight: Weight = None,
-    table: TableName = None,
     json: Json = False,
 ) -> None:
     """Judge a model by the rows of a table: errors of numbers; accuracy, recall, ranking and calibration of classes.
@@ -252,7 +252,7 @@ def score(
     """
     from adaline.cli.score import run_score
 
-    run_score(model, data, table, target, weight, json)
+    run_score(model, data, reading, target, weight, json)
 
 
 @command(
@@ -263,13 +263,13 @@ def score(
 def effects(
     model: Model,
     data: Data,
+    reading: Reading,
     columns: Annotated[str | None, option("--columns", metavar="A,B", help="Which columns; without it, all.")] = None,
     at: Annotated[
         Literal["average", "mean"],
         typer.Option("--at", metavar="WHERE", help="average over the rows, or at their mean."),
     ] = "average",
     level: Annotated[float, typer.Option("--level", metavar="P", help="Coverage of the intervals.")] = 0.95,
-    table: TableName = None,
     json: Json = False,
 ) -> None:
     """Show what each column does to the mean of the answer: slopes of numbers, contrasts of levels, with intervals.
@@ -278,7 +278,7 @@ def effects(
     """
     from adaline.cli.effects import run_effects
 
-    run_effects(model, data, table, listed(columns), at, level, json)
+    run_effects(model, data, reading, listed(columns), at, level, json)
 
 
 @command("Show what a model file holds.", "adaline summary delay.adaline")
@@ -320,9 +320,9 @@ def table(
 def update(
     model: Model,
     data: Data,
+    reading: Reading,
     target: Target = None,
     weight: Weight = None,
-    table: TableName = None,
     output: Annotated[
         Path | None,
         option("--output", "-o", metavar="FILE", help="Another file; without it, MODEL itself."),
@@ -332,7 +332,7 @@ def update(
     """Take more rows into a model: as if it had been fitted to all of them. Columns are coded as the model has it."""
     from adaline.cli.update import run_update
 
-    run_update(model, data, table, target, weight, output, json)
+    run_update(model, data, reading, target, weight, output, json)
 
 
 @command(

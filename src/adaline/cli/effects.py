@@ -16,6 +16,7 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.effects import effects
 from adaline.lazy import nw
 from adaline.sources.tables.batches import as_table
+from adaline.sources.tables.file_options import FileOptions
 from adaline.storage.pipelines import is_pipeline
 from adaline.wording import counted, part_of, plain
 
@@ -23,13 +24,13 @@ MOST = 2**17  # rows that effects are averaged over
 
 
 def run_effects(
-    path: Path, data: str, table: str | None, columns: tuple[str, ...] | None, at: str, level: float, as_json: bool
+    path: Path, data: str, reading: FileOptions, columns: tuple[str, ...] | None, at: str, level: float, as_json: bool
 ) -> None:
     """Show what columns do to the mean of the answer, with standard errors, at the rows of a table."""
     model = storage.load(path)
     if is_pipeline(model):
         raise InvalidParameter("effects are those of one system: fit it to the table itself, without a pipeline")
-    relation = UnalteredTable(data, table)
+    relation = UnalteredTable(data, reading)
     coding = coding_for(model, relation)
     relation = relation.with_texts(coding.texts)
     relation.add_lags(coding.needed)

@@ -16,6 +16,7 @@ from adaline.comparison.open_data import DataRequest, OpenedData, open_data, ope
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.input.coded import coded
 from adaline.sources import Source, TableSource
+from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.pipes import Pipe, is_pipe, open_pipe
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
@@ -67,9 +68,9 @@ def opened_pipe(data: Any) -> Any:
     return open_pipe(data) if isinstance(data, str) and is_pipe(data) else data
 
 
-def sparse_rows_for(model: Any, data: Any, table: str | None, target: str | None, weight: str | None) -> Source:
+def sparse_rows_for(model: Any, data: Any, reading: FileOptions, target: str | None, weight: str | None) -> Source:
     """Return the rows of a file of sparse rows in the columns of a fitted model, with their labels."""
-    refuse_options(table=table, target=target, weight=weight)
+    refuse_options(**reading.given(), target=target, weight=weight)
     source = coded(model, open_sparse(data))
     if source.shape.targets == source.offset:
         raise InvalidData(source.target_advice)

@@ -41,6 +41,7 @@ from adaline.lazy import nw
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.batches import Runs, as_table
 from adaline.sources.tables.failures import Reporting
+from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.open_table import engine_of
 from adaline.sources.tables.parts import FileParts, over_tables
 from adaline.sources.tables.pipes import Pipe, pipe_title, tables_in
@@ -216,7 +217,7 @@ def first_unlike(values: Any, kind: Any) -> int:
 
 
 def run_predict(
-    path: Path, data: str, table: str | None, options: PredictOptions, output: Path | None, as_json: bool
+    path: Path, data: str, reading: FileOptions, options: PredictOptions, output: Path | None, as_json: bool
 ) -> None:
     """Predict every row of a table and write the predictions next to its columns."""
     check_output(output, KINDS)
@@ -224,13 +225,13 @@ def run_predict(
     check_options(model, options)
     given = opened_pipe(data)
     if sparse_suffix(given) is not None:
-        refuse_options(table=table)
+        refuse_options(**reading.given())
         source = coded_rows(model, open_sparse(given), targets=False)
         kept = [] if options.keep == "none" else list(_labels_of(source))
         batches = sparse_predictions(model, source, options)
         tally = _write(model, pipe_title(given), kept, batches, options, output, as_json)
     else:
-        relation = table_to_predict(given, table, model, one_type=output is not None and _is_parquet(output))
+        relation = table_to_predict(given, reading, model, one_type=output is not None and _is_parquet(output))
         if output is not None and output.exists() and any(map(output.samefile, relation.watched)):
             raise InvalidParameter(f"{output} is the table to predict: write the predictions to another file")
         tally = write_predictions(model, relation, options, output, as_json)
@@ -351,16 +352,16 @@ def predict_on_cluster(
     _tell_saved(output, tally, as_json)
 
 
-def table_to_predict(data: str | Pipe, table: str | None, model: Any, one_type: bool) -> UnalteredTable:
+def table_to_predict(data: str | Pipe, reading: FileOptions, model: Any, one_type: bool) -> UnalteredTable:
     """Return a table; lines of text and Arrow streams that come through a pipe are read as they come.
 
     But for lines of JSON where a column must have one type, as they have the types of their rows.
     """
     if not isinstance(data, Pipe) or isinstance(model, SignalSystem):
-        return UnalteredTable(data, table)
+        return UnalteredTable(data, reading)
     with Reporting(data.title):
         tables = None if one_type and data.suffix == ".json" else tables_in(data)
-        return UnalteredTable(data, table) if tables is None else PipedTable(data.title, tables, coding_of(model))
+        return UnalteredTable(data, reading) if tables is None else PipedTable(data.title, tables, coding_of(model))
 
 
 def predictions(model: Any, relation: Relation, coding: Coding, options: PredictOptions) -> Iterator[PredictedBatch]:

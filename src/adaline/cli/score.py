@@ -23,6 +23,7 @@ from adaline.results import some
 from adaline.selection.measures import SMALLEST
 from adaline.selection.probabilities import reliability
 from adaline.sources import Source, TableSource
+from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.pipes import pipe_title
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sparse_files import sparse_suffix
@@ -33,7 +34,9 @@ from adaline.wording import counted, number, part_of, percentage
 MOST = 40  # classes that are listed
 
 
-def run_score(path: Path, data: str, table: str | None, target: str | None, weight: str | None, as_json: bool) -> None:
+def run_score(
+    path: Path, data: str, reading: FileOptions, target: str | None, weight: str | None, as_json: bool
+) -> None:
     """Judge a saved model by the rows of a table, and show how it did."""
     model = storage.load(path)
     if is_pipeline(model) or not (is_classifier(model) or is_regressor(model)):
@@ -41,7 +44,7 @@ def run_score(path: Path, data: str, table: str | None, target: str | None, weig
             f"{type(model).__name__} has no targets to be judged by: adaline predict gives its answers"
         )
     with policy_of_model():
-        rows = _rows_to_judge(model, opened_pipe(data), table, target, weight)
+        rows = _rows_to_judge(model, opened_pipe(data), reading, target, weight)
     if rows.left_out:
         note(f"{rows.left_out:,} of {counted(len(rows.y) + rows.left_out)} left out: something is missing in them")
     if "classes_" in vars(model):
@@ -76,15 +79,15 @@ class RowsToJudge:
     left_out: int
 
 
-def _rows_to_judge(model: Any, data: Any, table: str | None, target: str | None, weight: str | None) -> RowsToJudge:
+def _rows_to_judge(model: Any, data: Any, reading: FileOptions, target: str | None, weight: str | None) -> RowsToJudge:
     """Return the rows of a table, or of a file of sparse rows."""
     source: Source
     targets: tuple[str, ...]
     if sparse_suffix(data) is not None:
-        source = sparse_rows_for(model, data, table, target, weight)
+        source = sparse_rows_for(model, data, reading, target, weight)
         y, targets, title, rows = source.read_targets()[:, 0], ("label",), pipe_title(data), source.count_rows()
     else:
-        relation = Relation(data, table)
+        relation = Relation(data, reading)
         source = coded(model, rows_for(model, relation, target, weight))
         assert isinstance(source, TableSource)
         y, targets, title, rows = source.target_values(), source.targets, relation.title, relation.count("TRUE")

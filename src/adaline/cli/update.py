@@ -13,6 +13,7 @@ from adaline.cli.summary import certify, described, model_label, rows_text
 from adaline.errors import InvalidParameter
 from adaline.fitted import rows_of
 from adaline.results import some
+from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sparse_files import sparse_suffix
 from adaline.wording import counted
@@ -21,7 +22,7 @@ from adaline.wording import counted
 def run_update(
     path: Path,
     data: str,
-    table: str | None,
+    reading: FileOptions,
     target: str | None,
     weight: str | None,
     output: Path | None,
@@ -36,11 +37,11 @@ def run_update(
         raise InvalidParameter(f"{type(model).__name__} cannot go on from a saved model; fit all rows anew")
     given = opened_pipe(data)
     if sparse_suffix(given) is not None:
-        source = sparse_rows_for(model, given, table, target, weight)
+        source = sparse_rows_for(model, given, reading, target, weight)
         model.partial_fit(source)
         rows = source.count_rows()
     else:
-        relation = Relation(given, table)
+        relation = Relation(given, reading)
         with policy_of_model():
             model.partial_fit(rows_for(model, relation, target, weight))
         rows = relation.count("TRUE")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -27,6 +27,7 @@ from adaline.sources.tables.coding import (
     target_columns,
     usable_columns,
 )
+from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.open_table import engine_of
 from adaline.sources.tables.parts import FileParts, TableParts
 from adaline.sources.tables.pipes import Pipe, is_pipe, pipe_title
@@ -53,8 +54,9 @@ class DataRequest:
 
     Parameters
     ----------
-    data, table, cluster : as for `open_table`; on a cluster the data are files.
-    spec : the other options of `open_table`.
+    data, cluster : as for `open_table`; on a cluster the data are files.
+    spec : the options of `open_table` that say what the columns are.
+    reading : those that say how files are read.
     drop : columns to leave out.
     choose_missing : whether no policy for missing values was named, so that `open_data` chooses one.
     shell : whether messages spell options as the command line does.
@@ -62,7 +64,7 @@ class DataRequest:
 
     data: Any
     spec: TableSpec
-    table: str | None = None
+    reading: FileOptions = field(default_factory=FileOptions)
     drop: tuple[str, ...] = ()
     choose_missing: bool = False
     shell: bool = False
@@ -73,16 +75,21 @@ class DataRequest:
         cls,
         data: Any,
         *,
-        table: str | None = None,
         drop: Any = (),
         missing: str | None = None,
         shell: bool = False,
         cluster: Any = None,
+        table: str | None = None,
+        sheet: str | int | None = None,
+        decimal: str | None = None,
+        na: Any = (),
+        encoding: str | None = None,
         **options: Any,
     ) -> Self:
         """Return a request from the options of `open_table`, where `missing` may be None, and `drop`."""
         spec = TableSpec.of(missing=missing or "drop", **options)
-        return cls(data, spec, table, names_of(drop), missing is None, shell, cluster)
+        reading = FileOptions.of(table, sheet, decimal, na, encoding)
+        return cls(data, spec, reading, names_of(drop), missing is None, shell, cluster)
 
     @property
     def title(self) -> str:
@@ -111,8 +118,8 @@ class DataRequest:
 
     def call(self, spec: TableSpec) -> str:
         """Return the Python call that opens the same rows, given the spec with its features settled."""
-        named = {"table": self.table, "cluster": self.cluster if isinstance(self.cluster, str) else None}
-        options = {**spec.options(), **{name: value for name, value in named.items() if value is not None}}
+        cluster = {"cluster": self.cluster} if isinstance(self.cluster, str) else {}
+        options = {**spec.options(), **self.reading.given(), **cluster}
         data = repr(self.data) if isinstance(self.data, str) else "data"
         lines = [data, *(f"{name}={value!r}" for name, value in options.items())]
         return "adaline.open_table(\n    " + ",\n    ".join(lines) + ",\n)"
@@ -203,7 +210,7 @@ def open_data(
         )
     if isinstance(spec.target, tuple):
         raise InvalidParameter(f"target must be one column, got {list(spec.target)}: open_table takes several")
-    relation = Relation(request.data, request.table).with_texts(spec.whole)
+    relation = Relation(request.data, request.reading).with_texts(spec.whole)
     if spec.target is None and spec.formula is None:
         column, formula = request.option("target", "COLUMN"), request.option("formula", "target ~ columns")
         there = shown_columns(relation)
@@ -261,6 +268,7 @@ def open_data(
     )  # two numbers are two classes
     order = source.label_order() if labels and (categories.get(target) or relation.is_ordered(target)) else None
     few = 0 if labels else few
+    notes = [*relation.notes, *notes]
     return OpenedData(request, spec, source, target, labels, order, few, missing.rows, left_out, tuple(notes), gaps)
 
 
@@ -272,7 +280,7 @@ def open_sparse_data(request: DataRequest, width: int | None) -> OpenedData:
     options = {**request.spec.options(), **({"drop": request.drop} if request.drop else {})}
     unseen = options.pop("unseen", "error")
     options.pop("missing", None)
-    refuse_options(**options, table=request.table, cluster=request.cluster)
+    refuse_options(**options, **request.reading.given(), cluster=request.cluster)
     source = open_sparse(request.data, hashed=width, unseen=unseen)
     labels = np.unique(source.read_targets()[:, 0]) if source.shape.targets > source.offset else np.zeros(0)
     few = len(labels) if len(labels) <= FEW and (labels == np.floor(labels)).all() else 0
@@ -331,7 +339,7 @@ def _columns(relation: Relation, spec: TableSpec) -> tuple[str, list[str]]:
     if spec.formula is None:
         return str(spec.target), [*(spec.features or ()), *spec.absorb]
     texts = [name for name in relation.schema if relation.kind(name) in ("text", "category")]
-    everything = [name for name in relation.schema if name != spec.weight]
+    everything = [name for name in relation.schema if name not in (spec.weight, relation.index)]
     formula = read_formula(spec.formula, texts, list(relation.schema), everything=everything)
     relation.add_lags(formula.columns())
     return formula.target, [*formula.columns(), *formula.absorb, *spec.absorb]

@@ -109,7 +109,12 @@ written("semicolons", CLEAN.replace(",", ";"))
 written("pipes", CLEAN.replace(",", "|"), file="t.txt")
 written("no suffix", CLEAN, file="table")
 written("suffix in capitals", CLEAN, file="T.CSV")
-written("spaces between columns", CLEAN.replace(",", " "), "separated by spaces")
+written("spaces between columns", CLEAN.replace(",", " "))
+written("runs of spaces", CLEAN.replace(",", "   ").replace("\n", "  \n"), file="t.data")
+written(
+    "row names of write.table", "a b y\n" + "".join(f'"r{i}" {row}\n'.replace(",", " ") for i, row in enumerate(ROWS))
+)
+written("row names of write.table, commas", "a,b,y\n" + "".join(f"r{i},{row}\n" for i, row in enumerate(ROWS)))
 written("colons between columns", CLEAN.replace(",", ":"), "no column 'y'")
 written("no newline at the end", CLEAN.rstrip())
 written("an endless line", CLEAN + "1,2," + "3" * 2_200_000 + "\n", "t.csv has a line of more than 2,000,000 bytes")
@@ -132,16 +137,26 @@ written("two rows", "a,b,y\n1,2,3\n2,2,5\n", fit=([[1.0, 2.0], [2.0, 2.0]], [3.0
 written("bom", b"\xef\xbb\xbf" + CLEAN.encode())
 written("bom before quotes", b"\xef\xbb\xbf" + CLEAN.replace("a,b,y", '"a","b","y"').encode())
 written("two boms", b"\xef\xbb\xbf\xef\xbb\xbf" + CLEAN.encode(), target="y")
-written("utf 16", CLEAN.encode("utf-16"), "UTF-16")
-written("utf 16 big endian", b"\xfe\xff" + CLEAN.encode("utf-16-be"), "UTF-16")
-written("utf 16 without bom", CLEAN.encode("utf-16-le"), "line 1: a NUL byte")
-written("latin 1 in the header", CLEAN.replace("b", "größe", 1).encode("latin-1"), "line 1: not UTF-8.*iconv")
-written("latin 1 in the data", rows_with("c", ["ä", "ö"] * 6).encode("latin-1"), "line 2: not UTF-8")
-written("latin 1 at the end", rows_with("c", ["x"] * 11 + ["ß"]).encode("latin-1"), "line 13: not UTF-8")
+written("utf 16", CLEAN.encode("utf-16"))
+written("utf 16 big endian", b"\xfe\xff" + CLEAN.encode("utf-16-be"))
+written("utf 16 without bom", CLEAN.encode("utf-16-le"))
+written("utf 16 cut in a character", CLEAN.encode("utf-16")[:-1], "looks like utf-16.*encoding=")
+written("latin 1 in the header", CLEAN.replace("y", "größe", 1).encode("latin-1"), target="größe")
+ACUTE = ([A, B, dummies(["ä", "ö"] * 6, ["ö"])[0]], Y)
+written("latin 1 in the data", rows_with("c", ["ä", "ö"] * 6).encode("latin-1"), fit=ACUTE)
+written("latin 1 at the end", rows_with("c", ["x"] * 11 + ["ß"]).encode("latin-1"), fit=([A, B, [0] * 11 + [1]], Y))
+written(
+    "an encoding that is named",
+    rows_with("c", ["ä", "ö"] * 6).encode("cp850"),
+    fit=ACUTE,
+    options={"encoding": "cp850"},
+)
+written("an encoding that does not fit", b"a,y\n1,\xff\n", "cannot be decoded", options={"encoding": "ascii"})
+written("an encoding that is unknown", CLEAN, "encoding: 'utf8000' is unknown", options={"encoding": "utf8000"})
 written(
     "latin 1 far from the start",
-    (CLEAN + (ROWS[0] + "\n") * 20000).encode() + b"1,2,\xe4\n",
-    "not UTF-8",
+    (rows_with("c", ["x"] * N) + (ROWS[0] + ",x\n") * 20000).encode() + b"1.5,3,2.5,\xe4\n",
+    fit=([[*A, *[1.5] * 20001], [*B, *[3] * 20001], [0] * (N + 20000) + [1]], [*Y, *[2.5] * 20001]),
 )
 written("utf 8 names", CLEAN.replace("b", "größe", 1))
 written("emoji levels", rows_with("c", ["🙂", "🙁"] * 6), fit=([A, B, dummies(["🙂", "🙁"] * 6, ["🙂"])[0]], Y))
@@ -153,29 +168,42 @@ written("too few values at the start", CLEAN.replace(ROWS[0], "1,2"), "line 2 ha
 written("too few values in the middle", CLEAN.replace(ROWS[5], "1"), "line 7 has 1 value")
 written("too few values at the end", CLEAN.replace(ROWS[-1], "1,2"), "line 13 has 2 value")
 written("cut in the last line", CLEAN[:-8], "line 13 has 1 value")
-written("too few values everywhere", "a,b,c,y\n" + "\n".join(ROWS), "line 2 has 3 values, but there are 4")
+written(
+    "too few values everywhere", "a,b,c,y\n" + "\n".join(ROWS), "12 lines do not fit its 4 columns: line 2 has 3 values"
+)
 written("two rows, the first too long", "a,b\n1,2,3\n2,3\n", "line 2 has 3", target="b")
 written("a short line far away", CLEAN + (ROWS[0] + "\n") * 30000 + "1,2\n", "line 30014 has 2 value")
 written("a long line far away", CLEAN + (ROWS[0] + "\n") * 30000 + "1,2,3,4\n", "line 30014 has 4 value")
-written("separators at the end of lines", CLEAN.replace("\n", ",\n"), "column 4 of 4 has no name")
+written("separators at the end of lines", CLEAN.replace("\n", ",\n"))
 written("separators at the end of rows", CLEAN.replace("\n", ",\n").replace("y,\n", "y\n"))
 written("separator at the end of one row", CLEAN.replace(ROWS[3], ROWS[3] + ","), "line 5 has 4 value")
 written("header with other separator", CLEAN.replace("a,b,y", "a;b;y"), "no column 'y'|line 2 has")
 written("rows with other separator", "a,b,y\n" + CLEAN.split("\n", 1)[1].replace(",", ";"), "line 2 has 1 value")
-written("comment first", "# made by me\n" + CLEAN, "begins with a comment.*line 1")
-written("comment with commas first", "# made, by, me\n" + CLEAN.replace(",", ";"), "begins with a comment")
-written("comment first, double slash", "// made by me\n" + CLEAN, "begins with a comment")
-written("title first", "Measurements of 2024\n" + CLEAN, "line 2 has 3 values, but there are 1|no column 'y'")
+written("comment first", "# made by me\n" + CLEAN)
+written("comment with a quote first", '# a "word\n\n# made, by, me\n' + CLEAN)
+written("comment with commas first", "# made, by, me\n" + CLEAN.replace(",", ";"))
+written("comment first, double slash", "// made by me\n" + CLEAN)
+written("names in a comment", "# made by me\n# a b y\n" + CLEAN.split("\n", 1)[1].replace(",", " "))
+written("title first", "Measurements of 2024\n" + CLEAN)
+written("titles of a spreadsheet first", "Measurements of 2024,,\n,,\nby me,,\n" + CLEAN)
+written("title with commas first", "Measurements, of 2024\n" + CLEAN)
+written("groups of columns first", ",2023,\n" + CLEAN, target="2023_y")
+written(
+    "malformed lines",
+    CLEAN + "1,2\n1,2,3,4\n1,2,3\n1\n",
+    "3 lines do not fit its 3 columns: line 14 has 2 values, line 15",
+)
 written("comment in the middle", CLEAN.replace(ROWS[5], "# pause\n" + ROWS[5]), "line 7 has 1 value")
 written("names that begin with a hash", CLEAN.replace("a,b,y", "#a,b,y"))
-written("units in the second line", CLEAN.replace("y\n", "y\nm,kg,s\n"), "column 'a' holds numbers, but also 'm'")
+written("units in the second line", CLEAN.replace("y\n", "y\nm,kg,s\n"))
 written("total in the last line", CLEAN + "total,,135\n", "'a' holds numbers, but also 'total'")
 written("ctrl z at the end", CLEAN + "\x1a", "line 14 has 1 value")
 written("nul bytes", CLEAN.replace(ROWS[3], "\0" + ROWS[3]), "line 5: a NUL byte")
 written("nul bytes far away", CLEAN + (ROWS[0] + "\n") * 20000 + "\0\0\0,1,2\n", r"holds numbers, but also '\\x00")
 written("nothing but nul bytes", b"\0" * 5000, "NUL byte")
 written("random bytes", np.random.default_rng(0).bytes(3000), "NUL byte|not UTF-8|empty")
-written("no line of names", CLEAN.split("\n", 1)[1], "seems to hold numbers, not names")
+written("no line of names", CLEAN.split("\n", 1)[1], "no column 'y'.* There are: column_1, column_2, column_3")
+written("no line of names, named by number", CLEAN.split("\n", 1)[1], target="column_3")
 written("html", "<html><body>\n<p>Not found, sorry</p></body></html>\n", "no column 'y'|line")
 written("a page of prose", "It was the best of times, it was the worst\nof times.\n\nIt was.\n", "line|no column")
 
@@ -198,13 +226,19 @@ written("spaces around numbers", CLEAN.replace(",", " , "))
 
 # Names of columns
 
-written("two columns of one name", CLEAN.replace("a,b,y", "a,a,y"), "two columns called 'a'")
-written("two targets of one name", CLEAN.replace("a,b,y", "y,b,y"), "two columns called 'y'")
-written("names that differ in capitals", CLEAN.replace("a,b,y", "b,B,y"), "'b' and 'B', which differ in capitals")
-written("names that differ in spaces", CLEAN.replace("a,b,y", "b ,b,y"), "two columns called 'b'")
-written("an empty name first", CLEAN.replace("a,b,y", ",b,y"), "column 1 of 3 has no name")
-written("an empty name in quotes", CLEAN.replace("a,b,y", 'a,"",y'), "column 2 of 3 has no name")
-written("a name of spaces", CLEAN.replace("a,b,y", "a,   ,y"), "column 2 of 3 has no name")
+written("two columns of one name", CLEAN.replace("a,b,y", "a,a,y"))
+written("two columns of one name, and the new one", CLEAN.replace("a,b,y", "Y_2,y,y"), target="y_3")
+written("names that differ in capitals", CLEAN.replace("a,b,y", "b,B,y"))
+written("names that differ in spaces", CLEAN.replace("a,b,y", "b ,b,y"))
+written("an empty name first", CLEAN.replace("a,b,y", ",b,y"))
+written("an empty name in quotes", CLEAN.replace("a,b,y", 'a,"",y'))
+written("a name of spaces", CLEAN.replace("a,b,y", "a,   ,y"), options={"features": ["a", "column_2"]})
+for word in ("", "Unnamed: 0", "...1", "rownames"):
+    numbered = [f"{word},a,b,y", *(f"{i},{row}" for i, row in enumerate(ROWS))]
+    written(f"row numbers called [{word}]", "\n".join(numbered))
+    written(f"row labels called [{word}]", "\n".join([numbered[0], *(f"r{line}" for line in numbered[1:])]))
+written("row numbers, used", "\n".join(numbered), fit=([range(N), A], Y), options={"features": ["rownames", "a"]})
+written("rownames that repeat", rows_with("c", B).replace("a,b,y,c", "rownames,b,y,c"), fit=([A, B, B], Y))
 written("spaces around names", CLEAN.replace("a,b,y", " a , b , y "))
 written("tabs around names", CLEAN.replace("a,b,y", "a,\tb,y"))
 written("very long names", CLEAN.replace("a,b,y", f"{'n' * 5000},{'m' * 5000},y"))
@@ -464,7 +498,7 @@ for wide in (100, 2000):
 written(
     "2000 columns and a short row",
     ",".join([*(f"x{i}" for i in range(2000)), "y"]) + "\n" + "1," * 1999 + "1\n",
-    "line 2 has 2000 values, but there are 2001",
+    "line 2 has 2,000 values, but there are 2,001",
 )
 written("a constant feature", rows_with("c", [4] * N), fit=([A, B, [4] * N], Y))
 written("a feature twice", rows_with("c", B), fit=([A, B, B], Y))

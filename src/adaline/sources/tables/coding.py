@@ -66,7 +66,7 @@ SHOWN = 2**16  # the most frequent levels of a hashed column that are kept, to n
 def usable_columns(relation: Relation, spec: TableSpec) -> tuple[list[str], dict[str, str]]:
     """Return the columns that can be features, and the reason for each of the others why it cannot."""
     named = {name for name, _ in spec.categories} | spec.whole.keys()
-    others = (*spec.targets, spec.weight, *spec.offset_columns(relation.schema), *spec.absorb)
+    others = (*spec.targets, spec.weight, relation.index, *spec.offset_columns(relation.schema), *spec.absorb)
     reasons: dict[str, str] = {}
     texts = []
     for name in relation.schema:
@@ -241,7 +241,7 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
             [name for name, kind in kinds.items() if kind in (*TEXTS, *WHOLE)],
             list(relation.schema),
             booleans=[name for name, kind in kinds.items() if kind == "boolean"],
-            everything=[name for name in relation.schema if name not in (spec.weight, spec.offset)],
+            everything=[n for n in relation.schema if n not in (spec.weight, spec.offset, relation.index)],
         )
         target, targets, intercept = formula.target, targets_of(formula.target), formula.intercept
         if formula.offset is not None and spec.offset is not None:
@@ -264,7 +264,7 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
     elif spec.features is not None:
         features = list(spec.features)
     else:
-        others = (*targets, spec.weight, *spec.offset_columns(relation.schema), *spec.absorb)
+        others = (*targets, spec.weight, relation.index, *spec.offset_columns(relation.schema), *spec.absorb)
         features = [name for name in relation.schema if name not in others]
     if not features and terms is None:
         raise InvalidData(f"{relation.title} has no column to learn from besides the target")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from tempfile import gettempdir
 from typing import Any
 
 from adaline.errors import AdalineError, UnreadableTable
-from adaline.sources.tables.text import NOT_UTF8
+from adaline.sources.tables.layout import NOT_UTF8
 
 PIPES = "adaline-pipe-"  # how the names of folders begin that hold what came through a pipe
 
@@ -17,29 +17,36 @@ Explain = Callable[[str | None], str | None]
 
 
 class Reporting:
-    """A context that turns failures of DuckDB and Arrow into UnreadableTable with one line."""
+    """A context that turns failures of DuckDB and Arrow into UnreadableTable with one line.
 
-    def __init__(self, title: str, explain: Explain = lambda known: known) -> None:
+    `given` are the names of files as the user gave them, by the paths of the copies that are read in their place.
+    """
+
+    def __init__(
+        self, title: str, explain: Explain = lambda known: known, given: Mapping[str, str] | None = None
+    ) -> None:
         self.title = title
         self.explain = explain
+        self.given = given or {}
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, AdalineError) and (shown := _as_given(str(error))) != str(error):
+        if isinstance(error, AdalineError) and (shown := self._as_given(str(error))) != str(error):
             raise type(error)(shown) from None
         if isinstance(error, AdalineError) or not (isinstance(error, OSError) or _foreign(kind)):
             return
         if isinstance(error, FileNotFoundError):
             raise UnreadableTable(f"{error.filename or self.title} is not there any more: open it again") from None
         message = self.explain(_one_line(str(error), self.title)) or f"{self.title}: {_first_line(str(error))}"
-        raise UnreadableTable(_as_given(message)) from None
+        raise UnreadableTable(self._as_given(message)) from None
 
-
-def _as_given(message: str) -> str:
-    """Return a message in which files that hold what came through a pipe have its name."""
-    return re.sub(re.escape(f"{gettempdir()}/{PIPES}") + r"\w+/(\w+)[.\w]*", r"\1", message)
+    def _as_given(self, message: str) -> str:
+        """Return a message in which copies have the names of what they are copies of, files or pipes."""
+        for copy, name in self.given.items():
+            message = message.replace(copy, name)
+        return re.sub(re.escape(f"{gettempdir()}/{PIPES}") + r"\w+/(\w+)[.\w]*", r"\1", message)
 
 
 def _foreign(kind: type | None) -> bool:
@@ -49,9 +56,9 @@ def _foreign(kind: type | None) -> bool:
     )
 
 
-def reported(batches: Iterator[Any], title: str, explain: Explain) -> Iterator[Any]:
+def reported(batches: Iterator[Any], reporting: Reporting) -> Iterator[Any]:
     """Yield batches; failures are reported in one line."""
-    with Reporting(title, explain):
+    with reporting:
         yield from batches
 
 
@@ -92,11 +99,13 @@ def _one_line(message: str, title: str) -> str | None:
     if "utf-8" in message:
         return f"{where_text}: {NOT_UTF8}"
     if fields := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message):
-        return f"{where_text} has {fields.group(2)} value(s), but there are {fields.group(1)} columns: mend that line"
+        return (
+            f"{where_text} has {fields.group(2)} value(s), but there are {fields.group(1)} columns: correct that line"
+        )
     if value := re.search(r'converting column "(.*)"\. Could not convert string "(.*)" to \'(\w+)\'', message):
         what = "a number" if value.group(3) in ("DOUBLE", "BIGINT", "HUGEINT") else value.group(3)
         return f"{where_text}: column {value.group(1)!r} holds {value.group(2)[:40]!r}, not {what} like the others"
     if "quote" in message:
-        return f"{where_text}: a quote is not closed, or something follows it: mend that line"
+        return f"{where_text}: a quote is not closed, or something follows it: correct that line"
     lines = [line.strip() for line in message.splitlines() if line.strip() and not line.startswith("Original Line")]
     return f"{where_text}: {lines[1][:200] if len(lines) > 1 else 'cannot be read'}"

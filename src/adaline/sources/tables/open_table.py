@@ -13,6 +13,7 @@ from adaline.sources.array import OpenedArray, read_weights
 from adaline.sources.base import Source
 from adaline.sources.engines.base import Engine
 from adaline.sources.streamed import read_device
+from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.parts import FileParts, TableParts
 from adaline.sources.tables.pipes import is_pipe, open_pipe
 from adaline.sources.tables.relation import Relation
@@ -44,6 +45,10 @@ def open_table(
     absorb: Any = None,
     singletons: str = "keep",
     table: str | None = None,
+    sheet: str | int | None = None,
+    decimal: str | None = None,
+    na: Any = (),
+    encoding: str | None = None,
     progress: bool | None = None,
     cluster: Any = None,
     device: Any = None,
@@ -106,6 +111,14 @@ def open_table(
         coefficients, but count in degrees of freedom; to drop some may make others single, which then go too.
     table : name or query
         Which table of a database; needed where it holds several.
+    sheet : name or number
+        Which sheet of a spreadsheet, 1 for the first; without it, the first that holds a table.
+    decimal : "," or "."
+        The decimal sign of numbers in text files, where it cannot be told from them.
+    na : word or list of words
+        What stands for a missing value in any column, besides the usual words.
+    encoding : name
+        The encoding of text files; without it UTF-8, or else what the file looks like.
     progress : bool or None
         Whether long reads show rows, speed and time left on stderr; None: where that is a terminal.
     cluster : Client of dask.distributed, SparkSession, or the address of a scheduler such as "spark://host:7077"
@@ -133,19 +146,20 @@ def open_table(
     system takes.
     """
     place = None if device is None else read_device(device)
+    reading = FileOptions.of(table, sheet, decimal, na, encoding)
     if isinstance(data, np.ndarray):
         options = {"features": features, "offset": offset, "categories": categories, "hashed": hashed, "words": words}
-        options |= {"dates": dates, "formula": formula, "absorb": absorb, "table": table, "cluster": cluster}
-        return open_array(data, target, weight, place, options)
+        options |= {"dates": dates, "formula": formula, "absorb": absorb, "cluster": cluster}
+        return open_array(data, target, weight, place, options | reading.given())
     data = open_pipe(data) if isinstance(data, str) and is_pipe(data) else data
     if sparse_suffix(data) is not None:
         if place is not None:
             raise InvalidParameter("a file of sparse rows is summed on the host: leave device= out")
         refuse_options(target=target, features=features, weight=weight, offset=offset, categories=categories)
-        refuse_options(words=words, dates=dates, formula=formula, absorb=absorb, table=table, cluster=cluster)
+        refuse_options(words=words, dates=dates, formula=formula, absorb=absorb, **reading.given(), cluster=cluster)
         refuse_options(singletons=None if singletons == "keep" else singletons)
         return open_sparse(data, hashed=hashed, unseen=unseen, progress=progress)
-    relation, parts, target = open_relation(data, table, cluster, target)
+    relation, parts, target = open_relation(data, reading, cluster, target)
     if place is not None and parts is not None:
         raise InvalidParameter("rows on a cluster are summed there: leave device= out")
     relation.device = place
@@ -197,13 +211,13 @@ def open_array(x: Any, target: Any, weight: Any, device: Any, options: dict[str,
 
 
 def open_relation(
-    data: Any, table: str | None, cluster: Any = None, target: Any = None
+    data: Any, reading: FileOptions, cluster: Any = None, target: Any = None
 ) -> tuple[Relation, TableParts | None, Any]:
     """Return a table, its parts where it is on a cluster, and its target: an array of Dask becomes a column."""
     if _package(data) in ENGINES:
         found: tuple[Relation, TableParts, Any] = _engine(data).open_data(data, cluster, target)
         return found
-    relation = Relation(data, table)
+    relation = Relation(data, reading)
     return relation, None if cluster is None else FileParts(engine_of(cluster), relation), target
 
 

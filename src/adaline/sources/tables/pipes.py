@@ -28,7 +28,8 @@ from adaline.errors import UnreadableTable
 from adaline.sources.tables.batches import rechunked
 from adaline.sources.tables.failures import PIPES, Reporting
 from adaline.sources.tables.files import ARROW_STREAM, told_format
-from adaline.sources.tables.text import MISSING_WORDS, layout
+from adaline.sources.tables.layout import layout
+from adaline.sources.tables.text import MISSING_WORDS
 
 STDIN = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 TRIES = 20  # to find the writer of a named pipe, a hundredth of a second apart
@@ -127,22 +128,15 @@ def suffix_of(head: bytes) -> str:
     return next((suffix for begins, suffix in known if begins.match(head)), ".csv")
 
 
-def private_folder() -> TemporaryDirectory[str]:
-    """Return a folder for what came through a pipe, which nobody else can read and which ends with the process."""
-    return TemporaryDirectory(prefix=PIPES, ignore_cleanup_errors=True)
-
-
-def spool(pipe: Pipe, folder: str) -> str:
-    """Write all that comes through a pipe into a file in a folder, and return its path."""
-    name = "stdin" if pipe.title == "stdin" else f"pipe{len(os.listdir(folder)) or ''}"
-    path = os.path.join(folder, name + pipe.suffix)
+def spool(pipe: Pipe, path: str) -> str:
+    """Write all that comes through a pipe into a file, and return its path."""
     try:
         with open(path, "wb") as file:
             file.write(pipe.head)
             shutil.copyfileobj(pipe.rest, file, 2**20)
     except OSError as error:
         raise UnreadableTable(
-            f"cannot keep {pipe.title} in {folder}: {error.strerror}; let TMPDIR name a folder with room"
+            f"cannot keep {pipe.title} in {os.path.dirname(path)}: {error.strerror}; let TMPDIR name a folder with room"
         ) from None
     return path
 
@@ -263,12 +257,11 @@ def _checked(batch: Any) -> Any:
     return batch
 
 
-def arrow_as_parquet(name: str, folder: str) -> str:
-    """Write an Arrow stream or file as a Parquet file in a folder, batch by batch, and return its path."""
+def arrow_as_parquet(name: str, path: str) -> str:
+    """Write an Arrow stream or file as a Parquet file, batch by batch, and return its path."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    path = os.path.join(folder, f"arrow{len(os.listdir(folder))}.parquet")
     with Reporting(name), pa.OSFile(name) as file:
         streamed = file.read(4) == ARROW_STREAM
         file.seek(0)

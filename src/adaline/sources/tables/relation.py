@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from copy import copy
 from functools import partial
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import gettempdir
 from typing import Any, Self
 from uuid import uuid4
 
@@ -33,7 +33,10 @@ from adaline.sources.tables.batches import (
     runs_of,
     without_gaps,
 )
+from adaline.sources.tables.copies import Copies
+from adaline.sources.tables.encodings import is_utf8, write_utf8
 from adaline.sources.tables.failures import Reporting, reported
+from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.files import (
     check_compressed,
     check_name,
@@ -43,20 +46,19 @@ from adaline.sources.tables.files import (
     is_compressed,
     query_files,
 )
-from adaline.sources.tables.pipes import Pipe, arrow_as_parquet, is_pipe, open_pipe, pipe_title, private_folder, spool
+from adaline.sources.tables.layout import INDEX_NAMES, SPACES, Layout, OtherEncoding, check_names, layout
+from adaline.sources.tables.pipes import Pipe, arrow_as_parquet, is_pipe, open_pipe, pipe_title, spool
 from adaline.sources.tables.sparse_files import sparse_suffix
 from adaline.sources.tables.sql import QUERY, chosen_table, names_used, quoted, subquery, text
 from adaline.sources.tables.text import (
     SAMPLE,
     Dialect,
-    Layout,
     arrow_kind,
     check_columns,
-    check_names,
     find_dialect,
-    first_error,
-    layout,
+    find_errors,
     number_type,
+    write_commas,
 )
 from adaline.sources.threads import threads
 
@@ -74,9 +76,15 @@ NUMBER = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|BIGNUM|FLOAT|DOUBLE|DE
 
 
 class Relation:
-    """A table: `title` is its name in messages, `sql` what follows FROM, `schema` the DuckDB type of each column."""
+    """A table: `title` is its name in messages, `sql` what follows FROM, `schema` the DuckDB type of each column.
 
-    def __init__(self, data: Any, table: str | None = None) -> None:
+    `index` is the column that numbers or labels the rows, as programs write it beside the table, or None: no column to
+    learn from. `notes` say, in sentences, how a file was understood.
+    """
+
+    def __init__(self, data: Any, options: FileOptions | None = None) -> None:
+        self.options = options or FileOptions()
+        self.notes: tuple[str, ...] = ()
         self.device: Any = None  # that rows are sent to for sums
         self.files: list[str] = []
         self.watched: list[str] = []  # files that may not change: those above, or those that a query names
@@ -94,7 +102,7 @@ class Relation:
         self._decoded = DecodedGroups()
         self._required: dict[str, tuple[str, ...]] = {"TRUE": ()}  # columns of conditions that `present` made
         self._integrity: Future[None] | None = None
-        self._folder: TemporaryDirectory[str] | None = None  # of what came through pipes, as long as this table
+        self._copies = Copies()  # of files that cannot be read as they are, and of pipes
         _check_arrow()
         frame = as_frame(data)
         if frame is not None:
@@ -113,8 +121,10 @@ class Relation:
             confine(self.connection, [*self.watched, *patterns])
             check_names(self.title, [str(name) for name, *_ in self.rows(f"DESCRIBE {self.sql}")])
         else:
-            self._open_files(data, table)
-        self.schema: dict[str, str] = self._described()
+            self._open_files(data)
+        left_out = () if self.layout is None else self.layout.left_out
+        self.schema: dict[str, str] = {name: kind for name, kind in self._described().items() if name not in left_out}
+        self.index = self._find_index()
         self.stamp = self.stamps()
 
     @cached_property
@@ -137,7 +147,7 @@ class Relation:
     def rows(self, sql: str) -> list[Any]:
         """Return the rows of the result of a query."""
         self.queries += not sql.startswith("DESCRIBE")
-        with Reporting(self.place, self._explain):
+        with self._reporting():
             return list(self._cursor().execute(sql).fetchall())
 
     def runs(self, columns: Sequence[str], where: str, size: int, indexed: Sequence[str] = ()) -> Runs:
@@ -165,7 +175,7 @@ class Relation:
     @property
     def plain_files(self) -> bool:
         """Whether the table is Parquet files as they were given, or files of text, so that parts of it can be read."""
-        if self._folder is not None:
+        if self._copies.given:
             return False
         return self.parquet or (self.dialect is not None and self.sql == self.dialect.sql(self.files))
 
@@ -297,9 +307,9 @@ class Relation:
 
     def _stream(self, columns: Sequence[str], where: str, size: int, indexed: Sequence[str] = ()) -> Runs:
         for sql in self.queries_of(columns, where, indexed=indexed):
-            with Reporting(self.place, self._explain):
+            with self._reporting():
                 reader = self._cursor().sql(sql).to_arrow_reader(4 * size)
-            for batch in rechunked(reported(reader, self.place, self._explain), size):
+            for batch in rechunked(reported(reader, self._reporting()), size):
                 yield batch.num_rows, partial(iter, [batch])
         self.refuse_damage()
 
@@ -322,7 +332,27 @@ class Relation:
         tables = [self.dialect.sql([name]) for name in files or self.files] if apart and self.dialect else [self.sql]
         return [f"SELECT {chosen} FROM {table} WHERE {where}" for table in tables]
 
-    def _open_files(self, data: Any, table: str | None) -> None:
+    def _reporting(self) -> Reporting:
+        return Reporting(self.place, self._explain, self._copies.given)
+
+    def _find_index(self) -> str | None:
+        """Return the first column where it numbers or labels the rows and has no name, or one that programs give it."""
+        name = next(iter(self.schema), "")
+        unnamed = self.layout is not None and self.layout.index == name
+        if not (unnamed or INDEX_NAMES.fullmatch(name)) or self.kind(name) not in ("number", "text"):
+            return None
+        column = quoted(name)
+        whole = f"bool_and({column} = floor({column}))" if self.kind(name) == "number" else "TRUE"
+        rows, different, whole = self.rows(
+            f"SELECT count(*), count(DISTINCT {column}), {whole} FROM (SELECT {column} FROM {self.sql} LIMIT {SAMPLE})"
+        )[0]
+        if not rows or different < rows or not whole:
+            return None
+        what = "numbers" if self.kind(name) == "number" else "labels"
+        self.notes = (*self.notes, f"the first column, {name!r}, is left out: it {what} the rows")
+        return name
+
+    def _open_files(self, data: Any) -> None:
         given = [data] if isinstance(data, str | os.PathLike | Pipe) else data
         if (
             not isinstance(given, list | tuple)
@@ -332,16 +362,16 @@ class Relation:
             raise InvalidParameter(f"cannot open {type(data).__name__}: give a path, a glob, a query or a frame")
         names = [one if isinstance(one, Pipe) else os.fsdecode(one) for one in given]
         self.title = self.place = f"{len(names)} files" if len(names) > 1 else pipe_title(names[0])
-        with Reporting(self.title):
-            self._read_files(names, table)
+        with Reporting(self.title, given=self._copies.given):
+            self._read_files(names)
 
-    def _read_files(self, names: Sequence[str | Pipe], table: str | None) -> None:
+    def _read_files(self, names: Sequence[str | Pipe]) -> None:
         for name in names:
             if isinstance(name, str) and not is_pipe(name):
                 self.files += expand_glob(name)
                 continue
-            self._folder = self._folder or private_folder()
-            self.files.append(spool(open_pipe(name) if isinstance(name, str) else name, self._folder.name))
+            pipe = open_pipe(name) if isinstance(name, str) else name
+            self.files.append(spool(pipe, self._copies.new(pipe.title, pipe.suffix)))
         self.watched = self.files
         if sparse := [name for name in self.files if sparse_suffix(name)]:
             raise UnreadableTable(
@@ -353,14 +383,16 @@ class Relation:
             raise UnreadableTable(f"{self.title}: files of different kinds ({', '.join(sorted(kinds))}); open one kind")
         kind = kinds.pop()
         if kind == "arrow":  # which DuckDB does not read
-            self._folder = self._folder or private_folder()
-            self.files = [arrow_as_parquet(name, self._folder.name) for name in self.files]
+            self.files = [arrow_as_parquet(name, self._copies.new(name, ".parquet")) for name in self.files]
             kind = "parquet"
+        if kind == "text":
+            self._open_text()
+            return
         listed = "[" + ", ".join(text(escaped(name)) for name in self.files) + "]"
-        if compressed := [name for name in self.files if is_compressed(name) and kind in ("text", "json")]:
-            self._integrity = check_compressed(compressed)
+        if kind == "json":
+            self._check_compressed()
         if kind == "sqlite":
-            self._scratch = sqlite.copy_sqlite(self.connection, self._one_database(), table)
+            self._scratch = sqlite.copy_sqlite(self.connection, self._one_database(), self.options.table)
             self.database, self.sql = "scratch", "copied"
         if kind == "parquet":
             self.sql, self.parquet = f"read_parquet({listed}, hive_partitioning=false)", True
@@ -373,11 +405,49 @@ class Relation:
         if kind == "json":
             self.sql = self._json(listed)
         elif kind == "duckdb":
-            self._attach(self._one_database(), table)
-        elif kind == "text":
+            self._attach(self._one_database(), self.options.table)
+
+    def _open_text(self) -> None:
+        """Read the layout and the types of text files; those that are not UTF-8 are converted first."""
+        self._confined = True
+        if self.options.encoding is not None:
+            self._convert()
+        self._check_compressed()
+        try:
+            self._read_text()
+        except UnreadableTable as error:
+            other = isinstance(error, OtherEncoding) or (self.layout is not None and not all(map(is_utf8, self.files)))
+            if self.options.encoding is not None or not other:
+                raise
+            self._convert()
+            self._read_text()
+
+    def _read_text(self) -> None:
+        self.layout = layout(self.files[0])
+        if self.layout.separator == SPACES:
+            self._replace_files([write_commas(name, self._copies.new(name, ".csv")) for name in self.files])
             self.layout = layout(self.files[0])
-            self.dialect = find_dialect(self.files, self.layout, self.rows, self.size() <= WHOLE_SAMPLE)
-            self.sql = self.dialect.sql(self.files)
+        whole = self.size() <= WHOLE_SAMPLE
+        self.dialect = find_dialect(self.files, self.layout, self.rows, whole, self.options.na)
+        self.sql = self.dialect.sql(self.files)
+        self.notes = (*self.notes, *self.layout.notes)
+
+    def _convert(self) -> None:
+        """Replace files by copies in UTF-8."""
+        copies = [self._copies.new(name, ".csv") for name in self.files]
+        found = {write_utf8(name, self.options.encoding, copy) for name, copy in zip(self.files, copies, strict=True)}
+        self._replace_files(copies)
+        if self.options.encoding is None:
+            self.notes = (*self.notes, f"the file is read as {' and '.join(sorted(found))}; encoding= names another")
+
+    def _replace_files(self, copies: list[str]) -> None:
+        """Read copies of the files instead of them, by a connection that reads these alone."""
+        self.files, self._integrity = copies, None
+        vars(self).pop("connection", None)
+
+    def _check_compressed(self) -> None:
+        if compressed := [name for name in self.files if is_compressed(name)]:
+            self._integrity = check_compressed(compressed)
 
     def _json(self, listed: str) -> str:
         """Return SQL that reads JSON files; types are found once; integers not all of which were read are DOUBLE."""
@@ -409,10 +479,10 @@ class Relation:
         """Return why files could not be read: they are damaged, or what is known, or their first malformed line."""
         if self._integrity is not None and (error := self._integrity.exception()) is not None:
             return str(error)
-        if known is None and self.layout is not None:
+        if self.layout is not None and (known is None or self.size() <= WHOLE_SAMPLE):
             for name in self.files:
-                if found := first_error(name, self.layout):
-                    return f"{name}, {found}"
+                if found := find_errors(name, self.layout):
+                    return f"{name}{found}"
         return known
 
     def _one_database(self) -> str:

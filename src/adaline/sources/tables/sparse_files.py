@@ -18,7 +18,6 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, pairwise
-from tempfile import TemporaryDirectory
 from typing import Any, Self, cast
 
 import numpy as np
@@ -34,9 +33,10 @@ from adaline.sources.array import SparseSource
 from adaline.sources.base import KnownTargets, Reader, Source
 from adaline.sources.progress import ReadingProgress, watched
 from adaline.sources.tables.batches import file_stamp
+from adaline.sources.tables.copies import Copies
 from adaline.sources.tables.failures import Reporting
 from adaline.sources.tables.files import check_zstd, cut_short, expand_glob, is_compressed, open_compressed
-from adaline.sources.tables.pipes import Pipe, pipe_title, private_folder, spool
+from adaline.sources.tables.pipes import Pipe, pipe_title, spool
 from adaline.sources.tables.sparse_lines import HIGHEST, Lines, MalformedLine, parse_lines
 from adaline.sources.tables.sql import QUERY
 from adaline.sources.threads import run_tasks
@@ -81,17 +81,19 @@ def open_sparse(data: Any, *, hashed: Any = None, unseen: str = "error", progres
     width = None if kind != ".vw" else DEFAULT_WIDTH if hashed is None else hashed
     if width is not None:
         check_width("hashed", width, HIGHEST, f", for the names of {pipe_title(names[0])}")
-    folder = private_folder()
+    copies = Copies()
     with Reporting("the file"):
-        found = [path for name in names for path in _files_of(name, folder.name)]
+        found = [path for name in names for path in _files_of(name, copies)]
     title = f"{len(found)} files" if len(found) > 1 else pipe_title(data) if isinstance(data, Pipe) else found[0]
     with Reporting(title):
-        return SparseFiles.of(title, found, folder, width, unseen, progress).opened()
+        return SparseFiles.of(title, found, copies, width, unseen, progress).opened()
 
 
-def _files_of(name: Any, folder: str) -> list[str]:
-    """Return the files that a name stands for; what comes through a pipe is kept in a folder."""
-    return [spool(name, folder)] if isinstance(name, Pipe) else expand_glob(os.fsdecode(name))
+def _files_of(name: Any, copies: Copies) -> list[str]:
+    """Return the files that a name stands for; what comes through a pipe is copied."""
+    return (
+        [spool(name, copies.new(name.title, name.suffix))] if isinstance(name, Pipe) else expand_glob(os.fsdecode(name))
+    )
 
 
 def refuse_options(**given: Any) -> None:
@@ -126,23 +128,23 @@ class SparseFiles:
     width: int | None
     unseen: str
     progress: bool | None
-    folder: TemporaryDirectory[str]
+    copies: Copies
 
     @classmethod
     def of(
         cls,
         title: str,
         names: Sequence[str],
-        folder: TemporaryDirectory[str],
+        copies: Copies,
         width: int | None,
         unseen: str,
         progress: bool | None,
     ) -> Self:
         """Return the files of these names, cut into pieces."""
         stamps = tuple(map(file_stamp, names))
-        paths = tuple(_unpacked(n, folder.name, i) if is_compressed(n) else n for i, n in enumerate(names))
+        paths = tuple(_unpacked(n, copies.new(n, ".txt")) if is_compressed(n) else n for n in names)
         pieces = tuple(piece for i, path in enumerate(paths) for piece in _pieces(i, path, names[i]))
-        return cls(title, tuple(names), paths, stamps, pieces, width, unseen, progress, folder)
+        return cls(title, tuple(names), paths, stamps, pieces, width, unseen, progress, copies)
 
     def parse(self, piece: Piece) -> Lines:
         """Return the rows of a piece; a malformed line is refused by its file and number."""
@@ -454,9 +456,8 @@ def _numbers(found: Any) -> int:
     return found.size if isinstance(found, np.ndarray) else sum(map(_numbers, getattr(found, "__dict__", {}).values()))
 
 
-def _unpacked(name: str, folder: str, number: int) -> str:
-    """Write the text of a compressed file into a folder, and return its path; refuse one that is cut short."""
-    path = os.path.join(folder, f"unpacked{number}.txt")
+def _unpacked(name: str, path: str) -> str:
+    """Write the text of a compressed file into another, and return its path; refuse one that is cut short."""
     if name.lower().endswith(".zst"):
         check_zstd(name)
     try:

@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from adaline.errors import UnreadableTable
+from adaline.sources.tables.layout import check_names
 from adaline.sources.tables.sql import QUERY, chosen_table, quoted, text
-from adaline.sources.tables.text import check_names
 
 READING = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
 ROWS = 65536  # of a batch

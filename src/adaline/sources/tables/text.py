@@ -1,103 +1,31 @@
-"""Text files of rows: their layout and the types of their columns, found once and given to DuckDB as options.
+"""Text files of rows: the types of their columns, found once and given to DuckDB as options.
 
 DuckDB's own detection skips lines of an unusual file, takes another separator, or reads everything as one column.
 """
 
 from __future__ import annotations
 
-import codecs
 import csv
-import gzip
 import io
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Self
 
 from adaline.errors import UnreadableTable
-from adaline.sources.tables.files import cut_short, escaped, open_compressed
+from adaline.sources.tables.files import escaped, open_compressed
+from adaline.sources.tables.layout import HEAD, NOT_UTF8, SPACES, Layout, collapsed, layout
 from adaline.sources.tables.sql import quoted, text
-
-HEAD = 2**20  # bytes in which the line of names must end
-FIRST_LINES = 2**16  # bytes from which the separator is found
-SEPARATORS = (",", "\t", ";", "|")
-LINE_END = re.compile(b"[\r\n]")
-LINE = re.compile("\r\n|\n|\r")
-NOT_UTF8 = "not UTF-8 text; convert it first, for example by iconv -f latin1 -t utf-8"
-FOREIGN = {
-    b"\x1f\x8b": "is compressed by gzip: let its name end in .gz",
-    b"\x28\xb5\x2f\xfd": "is compressed by zstd: let its name end in .zst",
-    b"PK\x03\x04": "is a ZIP archive or a spreadsheet: unpack it, or save the sheet as CSV",
-    b"\xd0\xcf\x11\xe0": "is a spreadsheet: save the sheet as CSV",
-    b"BZh": "is compressed by bzip2: unpack it first",
-    b"\xfd7zXZ": "is compressed by xz: unpack it first",
-    b"PAR1": "is a Parquet file: let its name end in .parquet",
-    b"%PDF": "is a PDF document, not a table",
-}
-
+from adaline.wording import counted
 
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "?")
+MOST_LISTED = 5  # malformed lines that a message names
 SAMPLE = 20480  # rows from which the types of columns are found, where not all rows are read for that
 SIGNED = "' *[-+]?((0|[1-9][0-9]*)([.][0-9]*)?|[.][0-9]+)([eE][-+]?[0-9]+)? *'"
 BOOLEAN = "lower({}) IN ('true', 'false')"
 
 Query = Callable[[str], list[Any]]
 """A function from SQL to the rows of its result."""
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The separator of a text file, the number of blank lines before the names of its columns, and these names."""
-
-    separator: str
-    blank: int
-    names: tuple[str, ...]
-
-
-def layout(name: str) -> Layout:
-    """Return the layout of a text file; refuse files that would be misread."""
-    head, whole = _head(name)
-    lines = LINE.split(head)
-    blank = next((i for i, line in enumerate(lines) if line.strip()), len(lines))
-    if blank == len(lines):
-        raise UnreadableTable(f"{name} is empty: there is no line with the names of the columns")
-    first = lines[blank].lstrip()
-    beginning = "\n".join(lines[blank:])[: max(FIRST_LINES, 4 * len(first))]
-    separator = _separator(name, beginning, whole and len(beginning) < FIRST_LINES)
-    rows = _rows(beginning, separator, 2)
-    if first.startswith(("#", "//", "%")) and (len(rows) < 2 or len(rows[0]) != len(rows[1]) or len(rows[0]) == 1):
-        raise UnreadableTable(
-            f"{name} begins with a comment (line {blank + 1}: {first[:30]!r}): take it out, so that the first line "
-            "names the columns"
-        )
-    if not rows:
-        raise UnreadableTable(f"{name}, line {blank + 1}: the line of column names has a quote that is never closed")
-    names = tuple(word.strip() for word in rows[0])
-    words = [len(row[0].split()) for row in rows if len(row) == 1]
-    if len(words) == 2 and words[0] == words[1] > 1:
-        raise UnreadableTable(f"{name}: columns seem to be separated by spaces: separate them by commas or tabs")
-    check_names(name, names)
-    return Layout(separator, blank, names)
-
-
-def check_names(name: str, names: Sequence[str]) -> None:
-    """Refuse columns without a name, and two of the same name in SQL, which ignores case."""
-    known: dict[str, str] = {}
-    for i, word in enumerate(names):
-        if not word.strip():
-            raise UnreadableTable(
-                f"{name}: column {i + 1} of {len(names)} has no name (row numbers, or a separator at the end of the "
-                "line?): name it, or write the file without it"
-            )
-        if word.lower() in known:
-            other = known[word.lower()]
-            if other == word:
-                raise UnreadableTable(f"{name} has two columns called {word[:60]!r}: rename one of them")
-            raise UnreadableTable(
-                f"{name} has columns {other[:60]!r} and {word[:60]!r}, which differ in capitals only: rename one"
-            )
-        known[word.lower()] = word
 
 
 def missing_words_in(name: str, words: Sequence[str]) -> list[str]:
@@ -111,29 +39,52 @@ def missing_words_in(name: str, words: Sequence[str]) -> list[str]:
     return [word for word in words if word in ("", "NA", "NULL") or word.encode() in fields]
 
 
-def first_error(name: str, found: Layout) -> str | None:
-    """Return the first malformed line of a file and what is wrong with it, or None. Reads all of the file."""
+def find_errors(name: str, found: Layout) -> str | None:
+    """Return the malformed lines of a file, the first of them by their numbers, or None. Reads all of the file."""
     wanted = len(found.names)
     ends: set[str] = set()
-    line = 0
+    wrong: list[str] = []
+    count = longer = rows = 0
+    line = found.skip
     try:
         with io.TextIOWrapper(open_compressed(name), encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(_lines(file, ends), delimiter=found.separator, strict=True)
+            lines = _lines(file, ends)
+            for _ in range(found.skip):
+                next(lines, None)
+            reader = csv.reader(lines, delimiter=found.separator, strict=True)
             for row in reader:
-                line = reader.line_num
+                line = found.skip + reader.line_num
+                rows += bool(row)
                 if row and len(row) != wanted:
-                    shown = "1 value" if len(row) == 1 else f"{len(row)} values"
-                    return f"line {line} has {shown}, but there are {wanted} columns: mend that line"
+                    count += 1
+                    longer += len(row) == wanted + 1 and not row[-1]
+                    wrong += [f"line {line} has {counted(len(row), 'value')}"] * (count <= MOST_LISTED)
     except csv.Error as error:
-        if "field larger" not in str(error):
-            return f"line {line + 1}: a quote is not closed, or something follows it: mend that line"
+        if "field larger" not in str(error) and not wrong:
+            return f", line {line + 1}: a quote is not closed, or something follows it: correct that line"
     except UnicodeDecodeError:
-        return NOT_UTF8
+        return f": {NOT_UTF8}"
     except (OSError, EOFError):
         return None
+    if count == 1:
+        return f", {wrong[0]}, but there are {counted(wanted, 'column')}: correct that line"
+    if count and longer < rows - found.header:  # a separator at the end of every row is harmless
+        more = ", ..." * (count > MOST_LISTED)
+        return f": {count:,} lines do not fit its {counted(wanted, 'column')}: {', '.join(wrong)}{more}"
     if len(ends) > 1:
-        return "lines end in different ways (CR, LF): convert the file, for example by dos2unix"
+        return ": lines end in different ways (CR, LF): convert the file, for example by dos2unix"
     return None
+
+
+def write_commas(name: str, copy: str) -> str:
+    """Write a copy of a file of values between spaces as CSV, line by line, and return its path."""
+    with (
+        io.TextIOWrapper(open_compressed(name), encoding="utf-8-sig") as file,
+        open(copy, "w", encoding="utf-8", newline="\n") as out,
+    ):
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerows(csv.reader(map(collapsed, file), delimiter=SPACES, skipinitialspace=True))
+    return copy
 
 
 def _lines(file: Iterable[str], ends: set[str]) -> Iterator[str]:
@@ -142,72 +93,6 @@ def _lines(file: Iterable[str], ends: set[str]) -> Iterator[str]:
         if end := line[len(line.rstrip("\r\n")) :]:
             ends.add(end)
         yield line
-
-
-def _head(name: str) -> tuple[str, bool]:
-    """Return the first lines of a file as text, and whether they are the whole file."""
-    try:
-        with open_compressed(name) as file:
-            head = bytes(file.read(FIRST_LINES))
-            whole = len(head) < FIRST_LINES
-            if not whole and not LINE_END.search(head):
-                head += bytes(file.read(HEAD))
-    except EOFError:
-        raise cut_short(name) from None
-    except OSError as error:
-        if "Truncated" in str(error):
-            raise cut_short(name) from None
-        if isinstance(error, gzip.BadGzipFile):
-            raise UnreadableTable(f"cannot read {name}: damaged, or no gzip file; get the file again") from None
-        raise UnreadableTable(f"cannot read {name}: {error.strerror or error}") from None
-    except Exception as error:  # zlib.error
-        raise UnreadableTable(f"{name} is damaged: {error}; get the file again") from None
-    for magic, what in FOREIGN.items():
-        if head.startswith(magic):
-            twice = "is compressed twice: unpack it once" if magic[0] == 0x1F and name.lower().endswith(".gz") else what
-            raise UnreadableTable(f"{name} {twice}")
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise UnreadableTable(f"{name} is UTF-16 text: convert it first, for example by iconv -f utf-16 -t utf-8")
-    head = head.removeprefix(codecs.BOM_UTF8)
-    if b"\0" in head:
-        line = head[: head.index(b"\0")].count(b"\n") + 1
-        raise UnreadableTable(f"{name}, line {line}: a NUL byte: this is no text file, or a damaged one")
-    try:
-        return codecs.getincrementaldecoder("utf-8")().decode(head, final=whole), whole
-    except UnicodeDecodeError as error:
-        line = head[: error.start].count(b"\n") + 1
-        raise UnreadableTable(f"{name}, line {line}: {NOT_UTF8}") from None
-
-
-def _separator(name: str, beginning: str, whole: bool) -> str:
-    """Return the separator that cuts most lines into as many fields as there are names; of several, by most names."""
-    best, most = ",", (False, 1)
-    for separator in SEPARATORS:
-        rows = _rows(beginning, separator, 50)
-        if not rows or len(rows[0]) < 2:
-            continue
-        wide = len(rows[0])
-        inner = rows[1:] if whole else rows[1:-1]
-        agreeing = sum(len(row) == wide for row in inner)
-        score = (2 * agreeing >= len(inner), wide)
-        if score > most or (score == most and Path(name).suffix == ".tsv" and separator == "\t"):
-            best, most = separator, score
-    return best
-
-
-def _rows(text: str, separator: str, most: int) -> list[list[str]]:
-    """Return the first `most` rows of a text that are not empty, up to one that cannot be parsed."""
-    rows: list[list[str]] = []
-    reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
-    try:
-        for row in reader:
-            if row:
-                rows.append(row)
-            if len(rows) == most:
-                break
-    except csv.Error:
-        pass
-    return rows
 
 
 @dataclass(frozen=True)
@@ -233,14 +118,17 @@ class Dialect:
         return replace(self, types=tuple("VARCHAR" if name in names else kind for name, kind in known))
 
 
-def find_dialect(files: Sequence[str], first: Layout, query: Query, whole: bool) -> Dialect:
-    """Return the dialect of files, from the first of them and its layout; types from all its rows if `whole`."""
+def find_dialect(files: Sequence[str], first: Layout, query: Query, whole: bool, na: Sequence[str] = ()) -> Dialect:
+    """Return the dialect of files, from the first of them and its layout; types from all its rows if `whole`.
+
+    The words in `na` stand for missing values, besides the usual ones.
+    """
     for name in files[1:]:
         check_layout(files[0], first, name, layout(name))
-    words = MISSING_WORDS if whole else missing_words_in(files[0], MISSING_WORDS)
+    words = [*(MISSING_WORDS if whole else missing_words_in(files[0], MISSING_WORDS)), *na]
     options = (
-        f"delim={text(first.separator)}, quote='\"', escape='\"', header=true, skip={first.blank}, comment='', "
-        f"strict_mode=true, nullstr=[{', '.join(map(text, words))}]"
+        f"delim={text(first.separator)}, quote='\"', escape='\"', header={str(first.header).lower()}, "
+        f"skip={first.skip}, comment='', strict_mode=true, nullstr=[{', '.join(map(text, words))}]"
     )
     names = ", ".join(map(text, first.names))
     found, days, times = query(
@@ -301,7 +189,9 @@ def check_layout(first: str, wanted: Layout, name: str, found: Layout) -> None:
         check_columns(first, dict.fromkeys(wanted.names, ""), name, dict.fromkeys(found.names, ""))
         raise UnreadableTable(f"{name} has the columns of {first} in another order: write them in one order")
     if found != wanted:
-        raise UnreadableTable(f"{name} is written differently from {first} (separator, blank lines): write them alike")
+        raise UnreadableTable(
+            f"{name} is written differently from {first} (separator, lines above the names): write them alike"
+        )
 
 
 def check_columns(first: str, wanted: dict[str, str], name: str, found: dict[str, str]) -> None:

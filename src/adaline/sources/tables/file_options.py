@@ -1,0 +1,62 @@
+"""How files are to be read where they do not say it themselves: options of `open_table` and the command line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+from adaline.errors import InvalidParameter
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """How to read a file; what is None, or empty, is found from its content.
+
+    Parameters
+    ----------
+    table : which table of a database, or a query on it.
+    sheet : which sheet of a spreadsheet, by its name or its number, 1 for the first.
+    decimal : the decimal sign of numbers written as text, "," or ".".
+    na : words that stand for missing values in every column, in addition to the usual ones.
+    encoding : the encoding of text files, such as "latin-1".
+
+    Examples
+    --------
+    >>> from adaline.sources.tables.file_options import FileOptions
+    >>> FileOptions.of(decimal=",", na="n.d.").given()
+    {'decimal': ',', 'na': ('n.d.',)}
+    """
+
+    table: str | None = None
+    sheet: str | int | None = None
+    decimal: str | None = None
+    na: tuple[str, ...] = ()
+    encoding: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        table: str | None = None,
+        sheet: str | int | None = None,
+        decimal: str | None = None,
+        na: Any = (),
+        encoding: str | None = None,
+    ) -> Self:
+        """Return the options, checked; `na` is a word or a list of words."""
+        if decimal not in (None, ",", "."):
+            raise InvalidParameter(f"decimal is ',' or '.', not {decimal!r}")
+        words = (na,) if isinstance(na, str) else () if na is None else tuple(na)
+        if not all(isinstance(word, str) for word in words):
+            raise InvalidParameter(f"na is a word or a list of words, not {na!r}")
+        if encoding is not None:
+            try:
+                "".encode(encoding)
+            except (LookupError, TypeError):
+                raise InvalidParameter(
+                    f"encoding: {encoding!r} is unknown; known are utf-8, latin-1, cp1252, utf-16 and others of Python"
+                ) from None
+        return cls(table, sheet, decimal, words, encoding)
+
+    def given(self) -> dict[str, Any]:
+        """Return the options that were set, by name."""
+        return {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) not in (None, ())}

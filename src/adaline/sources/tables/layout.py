@@ -1,0 +1,452 @@
+"""The layout of a text file: its separator, the line of column names, and the lines above it that are no rows.
+
+Files are often written by people and spreadsheets: with a title above the names, a line of units below them, a column
+of row numbers without a name, or no names at all. What was understood is said in notes.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+
+from adaline.errors import UnreadableTable
+from adaline.sources.tables.encodings import wide_encoding
+from adaline.sources.tables.files import cut_short, open_compressed
+from adaline.wording import joined
+
+HEAD = 2**20  # bytes in which the line of names must end
+FIRST_LINES = 2**16  # bytes from which the layout is found
+SEPARATORS = (",", "\t", ";", "|")
+SPACES = " "  # the separator that stands for any run of spaces and tabs
+ROWS = 50  # from which the layout is found
+MOST_ABOVE = 20  # rows above the names of columns
+RECURRING = 5  # rows that the values of a first row of texts must recur in, to be taken for values
+YEARS = range(1800, 2101)
+LINE_END = re.compile(b"[\r\n]")
+LINE = re.compile("\r\n|\n|\r")
+COMMENT = re.compile(r"\s*(#|//|%)")
+NUMBER = re.compile(
+    r"[\s(+\-\u2212$\u20ac\u00a3\u00a5]*[.,]?\d[\d\s.,'\u2019]*([eE][-+]?\d+)?[\s%\u2030\u20ac$\u00a3\u00a5)\-]*"
+)
+DATE = re.compile(r"\s*\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
+INDEX_NAMES = re.compile(r"Unnamed: 0|\.\.\.1|__index_level_0__|rownames", re.IGNORECASE)
+"""Names that pandas, readr and R give to a column of row numbers or row labels that had none."""
+INDEX = "index"  # what a first column without a name is called
+NOT_UTF8 = "not UTF-8 text; name its encoding, as in encoding='latin-1'"
+FOREIGN = {
+    b"\x1f\x8b": "is compressed by gzip: let its name end in .gz",
+    b"\x28\xb5\x2f\xfd": "is compressed by zstd: let its name end in .zst",
+    b"PAR1": "is a Parquet file: let its name end in .parquet",
+    b"%PDF": "is a PDF document, not a table",
+}
+
+Cells = list[str]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the lines of a text file make a table.
+
+    Parameters
+    ----------
+    separator : between the values of a line; a space stands for any run of spaces and tabs.
+    skip : number of lines above the line of names, or above the first row where there is no such line to skip.
+    header : whether a line of names follows, which is then skipped as well.
+    names : of all columns, all different in SQL, which ignores case.
+    left_out : columns without a name and without values.
+    index : the first column, if it has no name, or one that programs give to row numbers and row labels.
+    notes : what was understood, in sentences.
+    """
+
+    separator: str
+    skip: int
+    header: bool
+    names: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+    index: str | None = None
+    notes: tuple[str, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The first rows of a file that are not blank, with the number of the line that each begins in."""
+
+    cells: list[Cells]
+    lines: list[int]
+    whole: bool  # whether these are all rows
+
+    def after(self, i: int) -> list[Cells]:
+        """Return the rows after row i that are known as a whole."""
+        return self.cells[i + 1 :] if self.whole else self.cells[i + 1 : -1]
+
+    def agree(self, i: int) -> bool:
+        """Whether at least half of the rows after row i have as many values as it has."""
+        wide, rows = len(self.cells[i]), self.after(i)
+        agreeing = sum(_width(row, wide) == wide for row in rows)
+        return 2 * agreeing >= len(rows) or self.labelled(i)
+
+    def labelled(self, i: int) -> bool:
+        """Whether the rows after row i have a row label and then as many values, as R's write.table writes them."""
+        wide, rows = len(self.cells[i]) + 1, self.after(i)
+        if not rows or any(len(row) != wide for row in rows) or any(map(_is_value, self.cells[i])):
+            return False
+        return _labels_rows([row[0] for row in rows])
+
+
+def layout(name: str) -> Layout:
+    """Return the layout of a text file; refuse files that would be misread."""
+    head, whole = _head(name)
+    lines = LINE.split(head)
+    blank = next((i for i, line in enumerate(lines) if line.strip()), len(lines))
+    if blank == len(lines):
+        raise UnreadableTable(f"{name} is empty: there is no line with the names of the columns")
+    first = blank
+    while first < len(lines) - 1 and (COMMENT.match(lines[first]) or not lines[first].strip()):
+        first += 1
+    if not lines[first].strip():  # comments alone
+        first = blank
+    beginning = "\n".join(lines[first:])[: max(FIRST_LINES, 4 * len(lines[first]))]
+    whole = whole and len(beginning) < FIRST_LINES
+    separator, rows, start = _separator(name, beginning, first, whole)
+    if not rows.cells:
+        raise UnreadableTable(f"{name}, line {first + 1}: the line of column names has a quote that is never closed")
+    found = _layout(rows, start, separator)
+    comments = [i for i in range(first) if lines[i].strip()]
+    if comments and not found.header:
+        named = _cells(lines[comments[-1]].lstrip(f" #/%{separator}"), separator)
+        if len(named) == len(found.names) and _names_columns(named, rows.cells):
+            return _named(replace(found, notes=()), named, rows.cells, "")
+    if comments:
+        shown = _lines([i + 1 for i in comments])
+        return replace(found, notes=(f"{shown} above the names of the columns: a comment, left out", *found.notes))
+    return found
+
+
+def _layout(rows: Rows, start: int, separator: str) -> Layout:
+    """Return the layout of a file whose names, or first values, are in row `start`."""
+    cells, notes = rows.cells[start], []
+    body = rows.after(start)
+    above = list(range(start))
+    group: Cells = []
+    if above and _is_group(rows.cells[start - 1], cells):
+        group = rows.cells[above.pop()]
+        notes.append(f"line {rows.lines[start - 1]} groups columns: its words stand before their names")
+    if above:
+        lines = _lines([rows.lines[i] for i in above])
+        notes.append(f"{lines} above the names of the columns: a title, left out")
+    if _is_data(cells, body):
+        names = [f"column_{i + 1}" for i in range(len(cells))]
+        notes.append(
+            f"line {rows.lines[start]} holds values, not names of columns: they are called {names[0]} to {names[-1]}"
+        )
+        skip = rows.lines[start] - 1
+        return Layout(separator, skip, False, tuple(names), notes=tuple(notes))
+    if group:
+        cells = _with_groups(group, cells)
+    found = Layout(separator, rows.lines[start] - 1, True, ())
+    if rows.labelled(start):
+        cells, found = ["", *cells], replace(found, skip=rows.lines[start + 1] - 1, header=False)
+    skipped = ""
+    if _is_units(rows.cells, start):
+        at = rows.lines[start + 1]
+        skipped = f"line {at} holds units, not values ({_shown(rows.cells[start + 1])}), and is left out"
+        found, body = replace(found, skip=at, header=False), body[1:]
+    return _named(replace(found, notes=tuple(notes)), cells, body, skipped)
+
+
+def _named(found: Layout, cells: Cells, body: Sequence[Cells], note: str) -> Layout:
+    """Return the layout with names of columns: those without one, and those of one name, get a new one."""
+    notes = [*found.notes, note] if note else list(found.notes)
+    words = [word.strip() for word in cells]
+    empty = [
+        i
+        for i, word in enumerate(words)
+        if not word and body and not any("".join(row[i : i + 1]).strip() for row in body)
+    ]
+    names = unique_names([word or (INDEX if i == 0 else f"column_{i + 1}") for i, word in enumerate(words)])
+    left_out = tuple(names[i] for i in empty)
+    if left_out:
+        notes.append(f"{_columns(empty)} neither a name nor values: left out")
+    index = names[0] if 0 not in empty and (not words[0] or INDEX_NAMES.fullmatch(words[0])) else None
+    if unnamed := [i for i, word in enumerate(words) if not word and i and i not in empty]:
+        called = joined([names[i] for i in unnamed], ", ")
+        notes.append(f"{_columns(unnamed)} no name: called {called}")
+    if renamed := [i for i, word in enumerate(words) if word and names[i] != word]:
+        called = ", ".join(f"{words[i]!r} is called {names[i]!r}" for i in renamed[:5])
+        notes.append(f"column names that occur twice, capitals aside: {called}{', ...' * (len(renamed) > 5)}")
+    return replace(found, names=tuple(names), left_out=left_out, index=index, notes=tuple(notes))
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Return names that differ in SQL, which ignores case: a second x becomes x_2.
+
+    Examples
+    --------
+    >>> from adaline.sources.tables.layout import unique_names
+    >>> unique_names(["x", "X", "x_2", "y"])
+    ['x', 'X_3', 'x_2', 'y']
+    """
+    taken = {name.lower() for name in names}
+    seen: set[str] = set()
+    out = []
+    for name in names:
+        new, k = name, 2
+        while new.lower() in seen or (new != name and new.lower() in taken):
+            new, k = f"{name}_{k}", k + 1
+        seen.add(new.lower())
+        out.append(new)
+    return out
+
+
+def _is_group(above: Cells, names: Cells) -> bool:
+    """Whether a row above the names groups columns, as merged cells do, and is no title."""
+    filled = sum(bool(word.strip()) for word in above)
+    repeated = len({name.strip().lower() for name in names}) < len(names) and filled > 1
+    return len(above) == len(names) and (repeated or not above[0].strip())
+
+
+def _with_groups(group: Cells, names: Cells) -> Cells:
+    """Return names with the word of their group before them; merged cells write it above their first column alone."""
+    out, current = [], ""
+    for above, name in zip(group, names, strict=True):
+        current = above.strip() or current
+        out.append("_".join(word for word in (current, name.strip()) if word))
+    return out
+
+
+def _is_title(row: Cells, wide: int) -> bool:
+    """Whether a row above a table of so many columns may be a title: few values, or not in its columns."""
+    filled = sum(bool(cell.strip()) for cell in row)
+    return len(row) < wide or filled <= (max(1, wide // 2) if wide > 2 else int(bool(row[0].strip())))
+
+
+def _is_header(row: Cells, body: Sequence[Cells]) -> bool:
+    """Whether a row below titles names columns: words alone, in nearly all columns, and not again in the rows below."""
+    filled = [cell for cell in row if cell.strip()]
+    return (
+        len(filled) >= max(2, len(row) - 1)
+        and not any(map(_is_value, filled))
+        and (not body or not _is_title(body[0], len(row)) or len(row) == 2)
+        and not _is_data(row, body)
+    )
+
+
+def _is_value(cell: str) -> bool:
+    """Whether a text is a number or a date, in any notation."""
+    return NUMBER.fullmatch(cell) is not None or DATE.fullmatch(cell) is not None
+
+
+def _is_data(first: Cells, body: Sequence[Cells]) -> bool:
+    """Whether the first row of a table holds values, and no names of columns."""
+    body = [row for row in body if len(row) == len(first)]
+    columns = [[row[i] for row in body if row[i].strip()] for i in range(len(first))]
+    numeric = [bool(column) and all(map(_is_value, column)) for column in columns]
+    values = [_is_value(cell) for cell in first]
+    named = [i for i, cell in enumerate(first) if cell.strip() and not values[i]]
+    recurring = all(first[i] in columns[i] for i in named)
+    if not any(values):
+        return len(body) >= RECURRING and len(named) == len(first) and recurring
+    if any(numeric[i] for i in named):
+        return False
+    numbers = [cell.strip() for cell, one in zip(first, values, strict=True) if one]
+    if not any(one and below for one, below in zip(values, numeric, strict=True)):
+        return not named and not body
+    return not _are_names(numbers, bool(named) and not recurring)
+
+
+def _are_names(numbers: Sequence[str], beside_words: bool) -> bool:
+    """Whether numbers in a first row are names: years, or 0, 1, 2 as pandas writes, or any series beside words."""
+    if not all(number.isdecimal() for number in numbers):
+        return False
+    whole = list(map(int, numbers))
+    rising = all(a < b for a, b in pairwise(whole))
+    if all(one in YEARS for one in whole):
+        return rising and (len(whole) > 1 or beside_words)
+    return rising and len(whole) > 1 and (beside_words or whole == list(range(len(whole))))
+
+
+def _names_columns(words: Cells, body: Sequence[Cells]) -> bool:
+    return not any(map(_is_value, words)) and all(word.strip() for word in words)
+
+
+def _is_units(rows: Sequence[Cells], start: int) -> bool:
+    """Whether the row below the names holds units: words where the other rows have numbers."""
+    wide = len(rows[start])
+    body = [row for row in rows[start + 2 :] if len(row) == wide]
+    if len(body) < 2 or len(rows[start + 1]) != wide:
+        return False
+    units = rows[start + 1]
+    columns = ([row[i] for row in body if row[i].strip()] for i in range(wide))
+    numeric = [i for i, column in enumerate(columns) if column and all(map(_is_value, column))]
+    words = [i for i in numeric if units[i].strip() and not _is_value(units[i])]
+    plain = [i for i in words if units[i].strip().lower() not in MISSING]
+    others = [i for i in range(wide) if i not in numeric and units[i].strip() and units[i] in {row[i] for row in body}]
+    return (
+        2 * len(numeric) >= wide
+        and 2 * len(plain) >= len(numeric)
+        and not others
+        and not any(_is_value(units[i]) for i in numeric)
+    )
+
+
+MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "?", "-", "--", ".", "n.a.", "k.a.", "missing"}
+
+
+def _labels_rows(values: Sequence[str]) -> bool:
+    """Whether values are different row numbers or row labels."""
+    numbers = [value.strip() for value in values if _is_value(value)]
+    whole = all(number.isdecimal() for number in numbers)
+    return (
+        len(values) > 0 and len(set(values)) == len(values) and (not numbers or (whole and len(numbers) == len(values)))
+    )
+
+
+def _width(row: Cells, wide: int) -> int:
+    """Return the number of values of a row; a separator at its end counts as none."""
+    return wide if len(row) == wide + 1 and not row[-1].strip() else len(row)
+
+
+def _columns(places: Sequence[int]) -> str:
+    shown = ", ".join(str(i + 1) for i in places[:5]) + ", ..." * (len(places) > 5)
+    return f"column {shown} has" if len(places) == 1 else f"columns {shown} have"
+
+
+def _lines(lines: Sequence[int]) -> str:
+    return f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
+
+
+def _shown(cells: Cells) -> str:
+    words = [cell.strip() for cell in cells if cell.strip()]
+    return ", ".join(words[:5]) + ", ..." * (len(words) > 5)
+
+
+def _head(name: str) -> tuple[str, bool]:
+    """Return the first lines of a file as text, and whether they are the whole file."""
+    try:
+        with open_compressed(name) as file:
+            head = bytes(file.read(FIRST_LINES))
+            whole = len(head) < FIRST_LINES
+            if not whole and not LINE_END.search(head):
+                head += bytes(file.read(HEAD))
+    except EOFError:
+        raise cut_short(name) from None
+    except OSError as error:
+        if "Truncated" in str(error):
+            raise cut_short(name) from None
+        if isinstance(error, gzip.BadGzipFile):
+            raise UnreadableTable(f"cannot read {name}: damaged, or no gzip file; get the file again") from None
+        raise UnreadableTable(f"cannot read {name}: {error.strerror or error}") from None
+    except Exception as error:  # zlib.error
+        raise UnreadableTable(f"{name} is damaged: {error}; get the file again") from None
+    for magic, what in FOREIGN.items():
+        if head.startswith(magic):
+            twice = "is compressed twice: unpack it once" if magic[0] == 0x1F and name.lower().endswith(".gz") else what
+            raise UnreadableTable(f"{name} {twice}")
+    if wide := wide_encoding(head):
+        raise OtherEncoding(f"{name} is {wide.upper()} text")
+    head = head.removeprefix(codecs.BOM_UTF8)
+    if b"\0" in head:
+        line = head[: head.index(b"\0")].count(b"\n") + 1
+        raise UnreadableTable(f"{name}, line {line}: a NUL byte: this is no text file, or a damaged one")
+    try:
+        return codecs.getincrementaldecoder("utf-8")().decode(head, final=whole), whole
+    except UnicodeDecodeError as error:
+        line = head[: error.start].count(b"\n") + 1
+        raise OtherEncoding(f"{name}, line {line}: {NOT_UTF8}") from None
+
+
+class OtherEncoding(UnreadableTable):
+    """A file is not UTF-8 text, but may be text in another encoding."""
+
+
+def _separator(name: str, beginning: str, first: int, whole: bool) -> tuple[str, Rows, int]:
+    """Return the separator, the first rows that it makes, and which of them has the names, or the first values.
+
+    It cuts most lines into as many values as there are names; of several, it is the one that makes most columns.
+    """
+    best, most = ",", (False, 1)
+    rows, start = parsed(beginning, ",", first, whole), 0
+    for separator in SEPARATORS:
+        found = parsed(beginning, separator, first, whole)
+        if not found.cells:
+            continue
+        at = _start(found)
+        score = (found.agree(at), len(found.cells[at]))
+        if score[1] > 1 and (score > most or (score == most and Path(name).suffix == ".tsv" and separator == "\t")):
+            best, most, rows, start = separator, score, found, at
+    if most == (False, 1) and len(rows.cells) > 1:
+        found = parsed(beginning, SPACES, first, whole)
+        wide = len(found.cells[0])
+        if found.labelled(0) or (wide > 1 and all(len(row) == wide for row in found.after(0))):
+            return SPACES, found, 0
+    return best, rows, start
+
+
+def _start(rows: Rows) -> int:
+    """Return which row has the names of columns: the first, or the first below titles that names them."""
+    wide = Counter(len(row) for row in rows.cells if len(row) > 1).most_common(1)
+    if not wide or rows.labelled(0):
+        return 0
+    for i, row in enumerate(rows.cells[:MOST_ABOVE]):
+        if len(row) == wide[0][0] and _is_header(row, rows.after(i)) and rows.agree(i):
+            return i
+        if not _is_title(row, wide[0][0]):
+            return 0
+    return 0
+
+
+def parsed(text: str, separator: str, first: int, whole: bool = True) -> Rows:
+    """Return the first rows of a text that are not blank, up to one that cannot be parsed; it begins after `first`
+    lines.
+    """
+    cells: list[Cells] = []
+    lines: list[int] = []
+    source = io.StringIO(text)
+    spaces = separator == SPACES
+    reader = csv.reader(map(collapsed, source) if spaces else source, delimiter=separator, skipinitialspace=True)
+    before = 0
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                cells.append(row)
+                lines.append(first + before + 1)
+            before = reader.line_num
+            if len(cells) == ROWS:
+                whole = True
+                break
+    except csv.Error:
+        pass
+    return Rows(cells, lines, whole)
+
+
+def collapsed(line: str) -> str:
+    """Return a line of values between runs of spaces and tabs, without those at its ends."""
+    return line.replace("\t", " ").strip() + "\n"
+
+
+def _cells(line: str, separator: str) -> Cells:
+    return next(iter(parsed(line, separator, 0).cells), [])
+
+
+def check_names(name: str, names: Sequence[str]) -> None:
+    """Refuse columns without a name, and two of the same name in SQL, which ignores case."""
+    known: dict[str, str] = {}
+    for i, word in enumerate(names):
+        if not word.strip():
+            raise UnreadableTable(f"{name}: column {i + 1} of {len(names)} has no name: name it")
+        if word.lower() in known:
+            other = known[word.lower()]
+            if other == word:
+                raise UnreadableTable(f"{name} has two columns called {word[:60]!r}: rename one of them")
+            raise UnreadableTable(
+                f"{name} has columns {other[:60]!r} and {word[:60]!r}, which differ in capitals only: rename one"
+            )
+        known[word.lower()] = word
