@@ -18,17 +18,20 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.errors import UnreadableTable
+from adaline.leftovers import temporary_folder
 from adaline.sources.tables.batches import rechunked
 from adaline.sources.tables.failures import PIPES, Reporting
 from adaline.sources.tables.files import ARROW_STREAM, told_format
 from adaline.sources.tables.text import MISSING_WORDS, layout
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
 
 STDIN = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 TRIES = 20  # to find the writer of a named pipe, a hundredth of a second apart
@@ -129,7 +132,7 @@ def suffix_of(head: bytes) -> str:
 
 def private_folder() -> TemporaryDirectory[str]:
     """Return a folder for what came through a pipe, which nobody else can read and which ends with the process."""
-    return TemporaryDirectory(prefix=PIPES, ignore_cleanup_errors=True)
+    return temporary_folder(PIPES)
 
 
 def spool(pipe: Pipe, folder: str) -> str:
@@ -170,7 +173,7 @@ def _text_tables(pipe: Pipe) -> Iterator[Any]:
 
     pieces = _pieces(pipe)
     head = next(pieces)
-    with TemporaryDirectory(prefix=PIPES) as folder:
+    with private_folder() as folder:
         path = os.path.join(folder, "stdin.csv")
         Path(path).write_bytes(head)
         found = layout(path)
