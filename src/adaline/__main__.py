@@ -1,26 +1,17 @@
-"""`python -m adaline`: the command line."""
+"""`python -m adaline` and the script `adaline`: the command line."""
 
-import atexit
-import os
 import sys
 
-from adaline.cli import main
+from adaline.interrupts import take_over
 
 
-def end_as_said(codes: list[int]) -> None:
-    """End the process with the code of an interrupted command.
+def run() -> int:
+    """Run the command line of this process and return its exit code."""
+    take_over()  # before the imports of the command line, which can be interrupted too
+    from adaline.cli import main
 
-    Python itself would end it by SIGINT, of a command that was terminated too, where the interrupt met code compiled
-    from a text, as that of a dataclass is.
-    """
-    if codes and codes[0] > 128:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        os._exit(codes[0])
+    return main()
 
 
 if __name__ == "__main__":
-    said: list[int] = []
-    atexit.register(end_as_said, said)  # before what else is to be done at the end, so that it comes last
-    said.append(main())
-    sys.exit(said[0])
+    sys.exit(run())

@@ -548,7 +548,7 @@ def _report(about: dict[str, Any], outcomes: Sequence[Outcome]) -> Iterator[str]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the check as a program; return the exit code: 0, 1, or 141 where nobody reads what it prints."""
+    """Run the check as a program; return the exit code: 0, 1, or 141 for a broken pipe."""
     parser = argparse.ArgumentParser(
         prog="python -m adaline.selftest", description="Check this installation of adaline."
     )

@@ -14,6 +14,7 @@ except ModuleNotFoundError:  # the script of an installation without extras come
     print("adaline: the command line needs more packages: pip install 'adaline[app]'", file=sys.stderr)
     raise SystemExit(2) from None
 
+from adaline import interrupts
 from adaline.cli import commands
 from adaline.cli.app import app, call
 
@@ -34,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     adaline ...
     0
     """
+    if arguments is None:  # the command line of this process
+        interrupts.take_over()
     given = list(sys.argv[1:] if arguments is None else arguments)
     ahead = given[: given.index("--")] if "--" in given else given
     call.debug = "--debug" in ahead

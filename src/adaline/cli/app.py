@@ -29,8 +29,8 @@ Examples:
   adaline update delay.adaline tomorrow.csv
 
 DATA is a file, - for standard input, a folder, a glob, a query or a bundled data set. Results go to stdout, notes to
-stderr, --json is for machines. Exit codes: 0 done, 2 something to mend, 130 interrupted, 141 output that nobody reads,
-143 terminated, 1 a fault of adaline.
+stderr, --json is for machines. Exit codes: 0 done, 1 internal error, 2 invalid input, 130 interrupted, 141 broken pipe,
+143 terminated. Ctrl-C ends a command within two seconds, a second Ctrl-C at once.
 """
 
 PART = re.compile(r'(?:\s*"((?:[^"]|"")*)")?([^,]*),?')

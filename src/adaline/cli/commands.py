@@ -135,6 +135,7 @@ def predict(
     "adaline compare penguins --target species",
     "adaline compare flights.csv -t arr_delay -o flights.html --save best.adaline",
     "adaline compare titanic.csv -t survived --task classification --missing mean",
+    unharmed="no report was written",
 )
 def compare(
     options: Options,

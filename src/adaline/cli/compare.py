@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from adaline import storage
+from adaline import interrupts, storage
 from adaline.cli.exit import MODEL_START, REPORT_START, check_output, note
 from adaline.cli.output import LiveTable, print_json, progress, say, show_errors
-from adaline.comparison.compare import CompareOptions, Comparison, OnResult, certificate_text, compare_request, rank
+from adaline.comparison.compare import (
+    INTERRUPTED,
+    CompareOptions,
+    Comparison,
+    OnResult,
+    SoFar,
+    certificate_text,
+    compare_request,
+    rank,
+)
 from adaline.comparison.findings import SERIOUS, WARNING
 from adaline.comparison.open_data import DataRequest
 from adaline.comparison.recommendation import with_error
@@ -44,39 +54,114 @@ def run_compare(
     check_output(save, replaces=MODEL_START)
     if report is not None and report == save:
         raise InvalidParameter(f"{save} cannot be both the report and the model: name two files")
+    output = _Output(report, save, as_json, words)
     drawing = Thread(target=_import_plots)
+    unfinished: list[SoFar] = []
 
-    with bar_alone() if as_json else live_table() as (show_step, show_result):
+    def show_unfinished() -> bool:
+        found = unfinished[-1]() if unfinished else None
+        if found is not None:
+            display.close()
+            output.show_unfinished(found, saves=False)
+        return found is not None
 
-        def show_and_import(result: Result, measure: str) -> None:
-            if show_result is not None:
-                show_result(result, measure)
-            if report is not None and drawing.ident is None:  # while the other systems are fitted
-                drawing.start()
+    with interrupts.current.showing(show_unfinished) as claim:
+        with ExitStack() as display:
+            show_step, show_result = display.enter_context(bar_alone() if as_json else live_table())
 
-        found = compare_request(request, how, show_step, show_and_import, reading)
-        found = replace(found, data=replace(found.data, command=words))
-        if report is not None:
-            show_step(0, 0, "writing the report")
-            if drawing.ident is not None:
-                drawing.join()
-            report = _written(found, report)
-    for text in found.notes:
-        note(text)
-    if save is not None:
-        if found.recommended is None:
-            raise InvalidParameter(f"nothing to save in {save}: no system could be fitted")
-        storage.save(found.fit(), save)
-    if as_json:
-        written = {"report": None if report is None else str(report), "saved": None if save is None else str(save)}
-        print_json({**found.to_dict(), "interrupted": found.interrupted, **written})
-        return
-    _show(found)
-    say()
-    if report is not None:
-        say(f"report: {report}")
-    if save is not None and found.source is not None:
-        say(f"saved: {save} ({found.recommendation.system}, fitted to all {counted(found.source.count_rows())})")
+            def show_and_import(result: Result, measure: str) -> None:
+                if show_result is not None:
+                    show_result(result, measure)
+                if report is not None and drawing.ident is None:  # while the other systems are fitted
+                    drawing.start()
+
+            found = compare_request(request, how, show_step, show_and_import, reading, unfinished.append)
+            if not found.interrupted:
+                unfinished.append(lambda: replace(found, notes=(*found.notes, f"{INTERRUPTED} the report")))
+                if report is not None:
+                    show_step(0, 0, "writing the report")
+                    if drawing.ident is not None:
+                        drawing.join()
+                output.write_report(found)
+        claim()
+    if found.interrupted:
+        output.show_unfinished(found)
+    else:
+        output.show(found)
+
+
+@dataclass
+class _Output:
+    """Where a comparison goes: the report, the model saved, and stdout."""
+
+    report: Path | None
+    save: Path | None
+    as_json: bool
+    words: str
+
+    def show(self, found: Comparison) -> None:
+        """Show everything, and save the recommended system; the report is written already."""
+        for text in found.notes:
+            note(text)
+        if self.as_json:
+            self._save(found)
+            self._print_json(found)
+            return
+        _show(found)
+        say()
+        self._save(found)
+        self._say_files(found)
+
+    def show_unfinished(self, found: Comparison, saves: bool = True) -> None:
+        """Show a comparison that was interrupted, then write the report: there may be no time for it."""
+        for text in found.notes:
+            note(text)
+        if self.as_json:
+            self.report = self.save = None
+            self._print_json(found)
+            return
+        _show(found)
+        say()
+        sys.stdout.flush()
+        self.write_report(found)
+        if saves:
+            self._save(found)
+        else:
+            self.save = None
+        self._say_files(found)
+        sys.stdout.flush()
+
+    def write_report(self, found: Comparison) -> None:
+        """Write the report; where that is interrupted there is none."""
+        if self.report is None:
+            return
+        try:
+            replace(found, data=replace(found.data, command=self.words)).report(self.report)
+        except KeyboardInterrupt:
+            note("interrupted: the report was not written")
+            self.report = None
+
+    def _save(self, found: Comparison) -> None:
+        if self.save is not None:
+            if found.recommended is None:
+                raise InvalidParameter(f"nothing to save in {self.save}: no system could be fitted")
+            interrupts.current.unharmed = f"{self.save} was not saved"
+            storage.save(found.fit(), self.save)
+
+    def _print_json(self, found: Comparison) -> None:
+        files = {name: None if path is None else str(path) for name, path in self._files().items()}
+        found = replace(found, data=replace(found.data, command=self.words))
+        print_json({**found.to_dict(), "interrupted": found.interrupted, **files})
+
+    def _say_files(self, found: Comparison) -> None:
+        if self.report is not None:
+            say(f"report: {self.report}")
+        if self.save is not None and found.source is not None:
+            rows = counted(found.source.count_rows())
+            say(f"saved: {self.save} ({found.recommendation.system}, fitted to all {rows})")
+
+    def _files(self) -> dict[str, Path | None]:
+        return {"report": self.report, "saved": self.save}
 
 
 def _import_plots() -> None:
@@ -85,15 +170,6 @@ def _import_plots() -> None:
         for name in ("matplotlib.figure", "matplotlib.backends.backend_svg"):
             import_module(name)
         import_module("adaline.comparison.report").template()
-
-
-def _written(found: Comparison, report: Path) -> Path | None:
-    """Write the report and return its path; None where that was interrupted."""
-    try:
-        return found.report(report)
-    except KeyboardInterrupt:
-        note("interrupted: the report was not written")
-        return None
 
 
 @contextmanager

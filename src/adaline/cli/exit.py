@@ -1,7 +1,7 @@
 """How a command ends: results on stdout, notes and one line for an error on stderr, and an exit code.
 
-0    done                                2    the user can mend it: wrong option, data, model, or file
-1    a fault of adaline                  130  interrupted;  141  nobody reads the output any more;  143  terminated
+0    done                                2    invalid input: a wrong option, data, model, or file
+1    internal error                      130  interrupted;  141  broken pipe;  143  terminated
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from adaline import interrupts
 from adaline.cli.app import TABLE_OPTIONS
 from adaline.errors import AdalineError, InvalidParameter
 from adaline.wording import visible
 
-DONE, FAULT, MISTAKE, INTERRUPTED, UNREAD, TERMINATED = 0, 1, 2, 130, 141, 143
+DONE, INTERNAL, INVALID, INTERRUPTED, BROKEN_PIPE, TERMINATED = 0, 1, 2, 130, 141, 143
 
 QUIET = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning, ImportWarning)
 EXTRAS = {"serve": ("msgspec", "starlette", "uvicorn", "httptools"), "onnx": ("onnx",), "gpu": ("torch", "triton")}
@@ -45,24 +46,53 @@ def guarded(job: Callable[[], None], unharmed: str = "nothing was written", debu
     """
     signals: list[int] = []
     try:
-        with _counting(signals), warnings.catch_warnings():
-            warnings.simplefilter("default")
-            for kind in QUIET:
-                warnings.simplefilter("ignore", kind)
-            warnings.showwarning = _as_note
-            job()
-            sys.stdout.flush()
+        with _interruptible(unharmed) as signals:
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("default")
+                    for kind in QUIET:
+                        warnings.simplefilter("ignore", kind)
+                    warnings.showwarning = _as_note
+                    job()
+                    sys.stdout.flush()
+            except BrokenPipeError as error:
+                return unwritten(error)
+            except Exception as error:
+                if signals:  # a library that is interrupted may raise an error of its own
+                    raise KeyboardInterrupt from None
+                if debug:
+                    print(visible(traceback.format_exc()), end="", file=sys.stderr)
+                return _failed(error)
+            return 128 + signals[0] if signals else DONE  # a comparison shows what it has found until then
     except KeyboardInterrupt:
-        return _stopped(signals, unharmed)
-    except BrokenPipeError as error:
-        return unwritten(error)
-    except Exception as error:
-        if signals:
-            return _stopped(signals, unharmed)
-        if debug:
-            print(visible(traceback.format_exc()), end="", file=sys.stderr)
-        return _failed(error)
-    return 128 + signals[0] if signals else DONE  # a comparison shows what it has found until then
+        if signal.SIGTERM in signals:
+            return say_error(f"terminated; {unharmed}", TERMINATED)
+        return say_error(f"interrupted; {unharmed}", INTERRUPTED)
+
+
+@contextmanager
+def _interruptible(unharmed: str) -> Iterator[list[int]]:
+    """Let SIGINT and SIGTERM raise KeyboardInterrupt; gives the list of those that came.
+
+    In the process of a command such a signal ends the process with this block, or while it runs.
+    """
+    here = interrupts.current
+    if not interrupts.taken_over():
+        with _counting() as signals:
+            yield signals
+        return
+    here.unharmed, here.raising = unharmed, True
+    try:
+        yield here.signals
+        here.said = bool(here.signals)  # the command has shown its results until then
+    except KeyboardInterrupt:
+        if not here.signals:  # raised by a library for itself
+            raise
+    finally:
+        here.raising = False
+        if here.signals:
+            here.end(here.signals[0])
+        here.unharmed = ""
 
 
 def one_line(text: str) -> str:
@@ -104,13 +134,11 @@ def check_output(path: Path | None, kinds: tuple[str, ...] = (), replaces: bytes
 
 
 @contextmanager
-def _counting(signals: list[int]) -> Iterator[None]:
-    """Note interrupts: a library that is interrupted may raise an error of its own instead of KeyboardInterrupt.
-
-    A command that is terminated ends in the same way, so that what it kept in files is removed.
-    """
+def _counting() -> Iterator[list[int]]:
+    """Note signals in a program that runs commands, where the thread is its main one."""
+    signals: list[int] = []
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield signals
         return
 
     def interrupt(number: int, frame: Any) -> None:
@@ -121,16 +149,10 @@ def _counting(signals: list[int]) -> Iterator[None]:
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         before[signal.SIGTERM] = signal.signal(signal.SIGTERM, interrupt)
     try:
-        yield
-    finally:  # a library may pass an interrupt on once more: the end is on its way already
+        yield signals
+    finally:
         for number, handler in before.items():
-            signal.signal(number, signal.SIG_IGN if signals else handler)
-
-
-def _stopped(signals: list[int], unharmed: str) -> int:
-    if signal.SIGTERM in signals:
-        return say_error(f"terminated; {unharmed}", TERMINATED)
-    return say_error(f"interrupted; {unharmed}", INTERRUPTED)
+            signal.signal(number, handler)
 
 
 def _failed(error: Exception) -> int:
@@ -141,17 +163,17 @@ def _failed(error: Exception) -> int:
 def _reason(error: Exception) -> tuple[str, int]:
     """Return why a command failed, and its exit code."""
     if isinstance(error, AdalineError):
-        return str(error), MISTAKE
+        return str(error), INVALID
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename is not None else ""
-        return f"{where}{error.strerror or error}", MISTAKE
+        return f"{where}{error.strerror or error}", INVALID
     if isinstance(error, ModuleNotFoundError) and not (error.name or "").startswith("adaline"):
         package = (error.name or "").partition(".")[0]
         extra = next((extra for extra, names in EXTRAS.items() if package in names), "app")
-        return f"{error}; this command needs more packages: pip install 'adaline[{extra}]'", MISTAKE
+        return f"{error}; this command needs more packages: pip install 'adaline[{extra}]'", INVALID
     if isinstance(error, MemoryError):
-        return f"out of memory: {error}. Use fewer columns.", MISTAKE
-    return f"a fault of adaline, please report it with what --debug prints: {type(error).__name__}: {error}", FAULT
+        return f"out of memory: {error}. Use fewer columns.", INVALID
+    return f"internal error, please report it with the output of --debug: {type(error).__name__}: {error}", INTERNAL
 
 
 def say_error(text: str, code: int) -> int:
@@ -164,9 +186,9 @@ def say_error(text: str, code: int) -> int:
 
 
 def unwritten(error: OSError, code: int = DONE) -> int:
-    """Return the exit code of a command whose output cannot be written; what is left of it goes nowhere, quietly.
+    """Return the exit code of a command whose output cannot be written; the rest of the output is discarded.
 
-    It is 141 where nobody reads the output; else, as where a disk is full, that of the command, or of a mistake.
+    It is 141 for a broken pipe; otherwise, as for a full disk, that of the command, or 2.
     """
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -174,7 +196,7 @@ def unwritten(error: OSError, code: int = DONE) -> int:
         except (OSError, ValueError):
             with suppress(OSError, ValueError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    return UNREAD if isinstance(error, BrokenPipeError) else code or _failed(error)
+    return BROKEN_PIPE if isinstance(error, BrokenPipeError) else code or _failed(error)
 
 
 def _as_note(

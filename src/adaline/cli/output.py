@@ -24,7 +24,7 @@ NARROWEST = 12  # columns that a text may be folded into
 
 
 class Screen(Console):
-    """A console that leaves it to the command how to end where nobody reads its output any more."""
+    """A console that leaves a broken pipe to the command."""
 
     def on_broken_pipe(self) -> None:
         """Go on raising BrokenPipeError; rich would end the process, with exit code 1."""

@@ -44,6 +44,9 @@ from adaline.wording import counted, four_places, plain, visible
 
 OnResult = Callable[[Result, str], None]
 """Called with each result as it is found, and with what its error is."""
+SoFar = Callable[[], "Comparison | None"]
+"""Returns the comparison of the systems finished so far, None before the first."""
+OnStart = Callable[[SoFar], None]
 INTERRUPTED = "interrupted before"
 MEASURES = {"regression": ("RMSE", "R²"), "classification": ("error rate", "log loss")}
 
@@ -143,8 +146,12 @@ def compare_request(
     progress: Progress = None,
     on_result: OnResult | None = None,
     reading: Future[ReadData] | None = None,
+    on_start: OnStart | None = None,
 ) -> Comparison:
-    """Open the data asked for and compare systems on them; `reading` : the data, where they are being read already."""
+    """Open the data asked for and compare systems on them.
+
+    `reading` : the data, where they are being read already. `on_start` : see `compare_table`.
+    """
     costs = None if options.cost is None else Costs.of(options.cost)
     given = [options.systems] if isinstance(options.systems, str) else options.systems or ()
     names = [system_name(name) for name in given]
@@ -170,6 +177,14 @@ def compare_request(
         )
     if costs is not None:
         costs.check(kind, table.y)
+
+    def whole(found: Comparison) -> Comparison:
+        return replace(found, notes=(*notes, *found.notes), source=opened.source, costs=costs)
+
+    def start(so_far: SoFar) -> None:
+        if on_start is not None:
+            on_start(lambda: None if (found := so_far()) is None else whole(found))
+
     found = compare_table(
         table,
         folds=options.folds,
@@ -179,9 +194,10 @@ def compare_request(
         thorough=options.thorough,
         progress=progress,
         on_result=on_result,
+        on_start=start,
         describe=partial(describe_columns, opened),
     )
-    return replace(found, notes=(*notes, *found.notes), source=opened.source, costs=costs)
+    return whole(found)
 
 
 def compare_table(
@@ -194,11 +210,14 @@ def compare_table(
     thorough: bool = False,
     progress: Progress = False,
     on_result: OnResult | None = None,
+    on_start: OnStart | None = None,
     describe: Callable[[], list[dict[str, Any]]] | None = None,
 ) -> Comparison:
     """Compare systems on rows in memory; see `compare`.
 
-    `describe` returns `Table.columns`, once the systems are compared.
+    `describe` returns `Table.columns`, once the systems are compared. `on_start` is called before the first system,
+    with a function that returns the comparison of the systems finished so far, without findings, or None; other threads
+    may call it while systems are fitted.
 
     Examples
     --------
@@ -238,8 +257,25 @@ def compare_table(
         notes.append(f"left out, as they take no offset: {some(others)}")
     chosen.sort(key=lambda one: not hasattr(one[2], "_sum_folds"))  # sums take least time
     results: list[Result] = []
+    measure, second = MEASURES[kind]
+
+    def comparison(done: list[Result], notes: Sequence[str]) -> Comparison:
+        """Return the comparison of some systems, without findings."""
+        ordered = sorted(done, key=rank)
+        advice = recommend(ordered, baseline, measure)
+        whole = (table, kind, measure, second, folds, seed, ordered, baseline, advice, [], __version__)
+        return Comparison(*whole, notes=tuple(notes))
+
+    def so_far() -> Comparison | None:
+        done = list(results)  # another thread may call this while results are added
+        left = dict.fromkeys(name for name, *_ in chosen[len(done) :])
+        note = f"{INTERRUPTED} {some([*left]) if left else 'the end'}"
+        return comparison(done, [*notes, note]) if done else None
+
     with reporting(progress, "compare", (1 + len(chosen)) * (folds + 1)) as report:
         baseline = SystemTrial(name, {}, constant, rows.without_columns(), classes).run(None, report)
+        if on_start is not None:
+            on_start(so_far)
         try:
             for name, settings, system in chosen:
                 budget = None if thorough else budget_of(system, *table.X.shape)
@@ -250,23 +286,18 @@ def compare_table(
                 trial = SystemTrial(name, settings, system, rows, classes, budget, streamed)
                 results.append(trial.run(baseline.predicted, report))
                 if on_result is not None:
-                    on_result(results[-1], MEASURES[kind][0])
+                    on_result(results[-1], measure)
         except KeyboardInterrupt:
-            if not results:
+            if (found := so_far()) is None:
                 raise
-            left = dict.fromkeys(name for name, *_ in chosen[len(results) :])
-            notes.append(f"{INTERRUPTED} {some([*left]) if left else 'the end'}")
-    results.sort(key=rank)
-    measure, second = MEASURES[kind]
-    advice = recommend(results, baseline, measure)
-    known: list[Finding] = []
+            return found
+    found = comparison(results, notes)
     try:
         table = table if describe is None else replace(table, columns=describe())
-        known = findings(table, kind, results, advice.result)
+        known = findings(table, kind, found.results, found.recommended)
     except KeyboardInterrupt:
-        notes.append(f"{INTERRUPTED} the data were looked through")
-    found = Comparison(table, kind, measure, second, folds, seed, results, baseline, advice, known, __version__)
-    return replace(found, notes=tuple(notes))
+        return replace(found, notes=(*notes, f"{INTERRUPTED} the data were examined"))
+    return replace(found, data=table, findings=known)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

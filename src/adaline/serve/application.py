@@ -522,8 +522,8 @@ def refusal(error: Exception) -> Refused:
         return Refused(507, "the service cannot write to its disk, and nothing has changed: see its log")
     if isinstance(error, AdalineError):
         return Refused(422, str(error))
-    log.error("a fault of adaline", exc_info=error)
-    return Refused(500, "a fault of adaline: see the log of the service")
+    log.error("internal error", exc_info=error)
+    return Refused(500, "internal error: see the log of the service")
 
 
 def _json(value: Any) -> Reply:

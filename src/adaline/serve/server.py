@@ -9,7 +9,6 @@ import signal
 import socket
 import ssl
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from adaline.errors import InvalidParameter
+from adaline.leftovers import temporary_folder
 from adaline.serve.application import app
 
 KEEP_ALIVE = 75  # seconds that a connection may be idle
@@ -86,7 +86,7 @@ def run(models: Sequence[Path], address: Address, *, workers: int = 1, **options
     """
     listening = address.bound()
     try:
-        with tempfile.TemporaryDirectory(prefix="adaline-") as folder:
+        with temporary_folder() as folder:
             service = app(list(models), **options, publish=Path(folder) if workers > 1 else None)
             for one in service.state.service.models.values():
                 if one.origin is not None:

@@ -13,6 +13,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from hashlib import blake2b
 from importlib import import_module
 from typing import Any, BinaryIO, NoReturn
@@ -24,6 +25,7 @@ from safetensors.numpy import save as serialized
 
 from adaline import __version__
 from adaline.errors import AdalineError, InvalidData, InvalidType, ModelFileError
+from adaline.leftovers import removing
 
 SCHEMA = 6
 KEY = "adaline"
@@ -144,13 +146,15 @@ def _temporary(final: str) -> Iterator[tuple[str, int]]:
     mode = os.fstat(held).st_mode
     if fcntl is not None:
         try:
-            yield one, mode
+            with removing(partial(_remove, one, held)):
+                yield one, mode
         finally:
             _remove(one, held)
         return
     os.close(held)  # Windows renames no open file
     try:
-        yield one, mode
+        with removing(partial(os.unlink, one)):
+            yield one, mode
     except BaseException:
         with suppress(OSError):
             os.unlink(one)

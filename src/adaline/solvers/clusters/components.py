@@ -16,6 +16,7 @@ from scipy import linalg
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData
+from adaline.solvers import lapack
 from adaline.sums import Components, MixtureMoments, View
 
 
@@ -108,10 +109,10 @@ def _root(covariance: Array) -> Array:
     if not (size > 0).all():
         raise InvalidData(_SINGULAR)
     try:
-        lower = linalg.cholesky(covariance / np.outer(size, size), lower=True)
+        lower = lapack.cholesky(covariance / np.outer(size, size), lower=True)
     except linalg.LinAlgError:
         raise InvalidData(_SINGULAR) from None
-    inverse = linalg.lapack.dtrtri(lower, lower=1)[0]
+    inverse = lapack.dtrtri(lower, lower=1)[0]
     return np.asarray(np.ascontiguousarray(inverse.T) / size[:, None])
 
 

@@ -20,13 +20,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
 from adaline.arrays import Array
 from adaline.block import Shape
 from adaline.kernels import native
 from adaline.locks import cached_property
 from adaline.penalties import RidgePenalty
+from adaline.solvers import lapack
 from adaline.solvers.least_squares.dependence import Dependence, dependence, echelon, independent
 from adaline.sources.threads import one_blas_thread
 from adaline.sums import Moments, Triangle

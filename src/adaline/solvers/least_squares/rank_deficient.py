@@ -13,11 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
 from adaline.arrays import Array, host, is_sparse
 from adaline.block import Block, Shape
 from adaline.penalties import no_penalty
+from adaline.solvers import lapack
 from adaline.solvers.least_squares.dependence import neat
 from adaline.solvers.least_squares.direct import Normal
 from adaline.solvers.least_squares.factor import (

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 import scipy
-from scipy.linalg import lapack
 
 from adaline.arrays import Array
 from adaline.penalties import RidgePenalty
 from adaline.results import Solution, Status
+from adaline.solvers import lapack
 from adaline.solvers.least_squares.factor import EPS, estimate_condition
 from adaline.solvers.least_squares.fit import Fit, certificate, digits
 from adaline.sources import Source

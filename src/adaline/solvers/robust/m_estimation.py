@@ -30,6 +30,7 @@ from adaline.arrays import Array, host, namespace, to_device_of
 from adaline.block import Block
 from adaline.errors import InvalidData
 from adaline.losses import Huber, Loss, Squared, Tukey
+from adaline.solvers import lapack
 from adaline.solvers.robust.scales import Mad, RankedScale, Scale, scale_by_passes
 from adaline.solvers.smooth.newton import Curvature, factor_hessian
 from adaline.solvers.smooth.problem import Evaluation, Problem
@@ -450,10 +451,10 @@ def _improve(rows: Array, t: Array, theta: Array, h: int) -> tuple[float, Array]
 
 def _fitted(rows: Array, t: Array) -> Array:
     """Return the plane (P,) of least squares, by normal equations where these are well conditioned."""
-    lower, failed = linalg.lapack.dpotrf(rows.T @ rows, lower=1)
+    lower, failed = lapack.dpotrf(rows.T @ rows, lower=1)
     size = lower.diagonal()
     if not failed and size.min() > WELL * size.max():
-        return np.asarray(linalg.lapack.dpotrs(lower, rows.T @ t, lower=1)[0])
+        return np.asarray(lapack.dpotrs(lower, rows.T @ t, lower=1)[0])
     return np.asarray(linalg.lstsq(rows, t, cond=UNSEEN, lapack_driver="gelsy", check_finite=False)[0])
 
 

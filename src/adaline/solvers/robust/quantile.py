@@ -22,9 +22,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 from scipy import linalg
-from scipy.linalg import lapack
 
 from adaline.arrays import Array
+from adaline.solvers import lapack
 from adaline.solvers.robust.m_estimation import gather_rows, residuals, weighted_total
 from adaline.solvers.smooth.problem import Problem
 

@@ -18,6 +18,7 @@ import numpy as np
 from scipy import linalg
 
 from adaline.arrays import Array, host, namespace, on_torch, to_device_of
+from adaline.solvers import lapack
 from adaline.solvers.smooth.newton import FLAT, DescentResult, GiveUp, line_search, never
 from adaline.solvers.smooth.problem import Evaluation
 
@@ -130,7 +131,7 @@ def of_blocks(blocks: Array, contrasts: Array, like: Any = None) -> Metric:
     diagonal += np.where(diagonal > 0, 1e-9 * diagonal, 1.0)  # columns that are constant on the sample
     if like is not None:
         return _of_device_blocks(to_device_of(on_torch(like), blocks), contrasts)
-    factors = [linalg.cho_factor(block, overwrite_a=True, check_finite=False) for block in blocks]
+    factors = [(lapack.cholesky(block), False) for block in blocks]
 
     def solve(g: Array) -> Array:
         parts = zip(factors, [*g, *(contrasts @ g)], strict=True)

@@ -21,6 +21,7 @@ from scipy import linalg
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData
+from adaline.solvers import lapack
 from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.sources.threads import one_blas_thread
 
@@ -270,8 +271,8 @@ def factor_hessian(hessian: Array, ridges: Array | None = None) -> Curvature:
     if not len(kept):
         return Curvature(np.zeros((m, 0)), 1.0, 1.0, dead)
     try:
-        lower = linalg.cholesky(even, lower=True, check_finite=False)
-        inverse = linalg.lapack.dtrtri(lower, lower=1)[0]
+        lower = lapack.cholesky(even, lower=True)
+        inverse = lapack.dtrtri(lower, lower=1)[0]
         # the smallest eigenvalue, from the norm of the inverse; within a factor of the size
         small, large = 1.0 / float((inverse**2).sum()), float(np.abs(even).sum(axis=1).max(initial=1.0))
         if small > CUT * large * 10:

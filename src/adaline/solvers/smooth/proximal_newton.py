@@ -23,10 +23,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from adaline.arrays import Array
 from adaline.kernels import native
+from adaline.solvers import lapack
 from adaline.solvers.smooth.duality_gap import Planes
 from adaline.solvers.smooth.newton import FLAT, DescentResult, curvature_gap, factor_hessian, line_search
 from adaline.solvers.smooth.orthant_newton import least_subgradient, orthant_newton
@@ -556,9 +556,9 @@ def solve_definite(matrix: Array, right: Array, lifts: tuple[float, ...] = LIFTS
     even = matrix * unit[:, None] * unit
     for lift in lifts:
         np.fill_diagonal(even, 1.0 + lift)
-        factor, failed = linalg.lapack.dpotrf(even, lower=True, clean=False)
+        factor, failed = lapack.dpotrf(even, lower=True, clean=False)
         if not failed:
             break
     else:
         return np.asarray(unit * unit * right)  # of the diagonal alone
-    return np.asarray(unit * linalg.lapack.dpotrs(factor, unit * right, lower=True)[0])
+    return np.asarray(unit * lapack.dpotrs(factor, unit * right, lower=True)[0])

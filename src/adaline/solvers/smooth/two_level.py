@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.block import Block
+from adaline.solvers import lapack
 from adaline.solvers.smooth.lbfgs import inner, step_along
 from adaline.solvers.smooth.newton import FLAT, DescentResult, GiveUp, never
 from adaline.solvers.smooth.problem import Evaluation, Problem
@@ -106,7 +107,7 @@ class CoarseSpace:
             matrix[0, :] = matrix[:, 0] = 0.0
         whole = matrix.diagonal()
         matrix[np.arange(1 + self.size), np.arange(1 + self.size)] += np.where(whole > 0, LIFT * whole, 1.0)
-        factor = scipy.linalg.cho_factor(matrix, overwrite_a=True, check_finite=False)
+        factor = lapack.cholesky(matrix), False
         return TwoLevelMetric(np.where(self.head, 0.0, 1.0 / own), self.group, share, factor)
 
     def _combined(self, block: Block, share: Array) -> Block:

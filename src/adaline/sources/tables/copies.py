@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from tempfile import TemporaryDirectory
 
+from adaline.leftovers import temporary_folder
 from adaline.locks import cached_property
 from adaline.sources.tables.failures import PIPES
 
@@ -18,7 +18,7 @@ class Copies:
     @cached_property
     def folder(self) -> str:
         """The path of the folder."""
-        self._folder = TemporaryDirectory(prefix=PIPES, ignore_cleanup_errors=True)
+        self._folder = temporary_folder(PIPES)
         return self._folder.name
 
     def new(self, name: str, suffix: str) -> str:

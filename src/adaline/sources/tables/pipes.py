@@ -18,7 +18,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from numpy.typing import NDArray
 
 from adaline.errors import UnreadableTable
 from adaline.sources.tables.batches import rechunked
-from adaline.sources.tables.failures import PIPES, Reporting
+from adaline.sources.tables.failures import Reporting
 from adaline.sources.tables.files import ARROW_STREAM, told_format
 from adaline.sources.tables.layout import layout
 from adaline.sources.tables.text import MISSING_WORDS
@@ -164,7 +163,7 @@ def _text_tables(pipe: Pipe) -> Iterator[Any]:
 
     pieces = _pieces(pipe)
     head = next(pieces)
-    with TemporaryDirectory(prefix=PIPES) as folder:
+    with private_folder() as folder:
         path = os.path.join(folder, "stdin.csv")
         Path(path).write_bytes(head)
         found = layout(path)

@@ -20,6 +20,7 @@ from adaline.coding.expressions import lag_of
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.lazy import nw
+from adaline.leftovers import remove_with
 from adaline.locks import cached_property
 from adaline.sources.tables import sqlite
 from adaline.sources.tables.batches import (
@@ -539,6 +540,7 @@ def _connect() -> Any:
         raise InvalidParameter(f"tables need duckdb 1.5 or newer, not {duckdb.__version__}: pip install 'adaline[app]'")
     scratch = os.path.join(gettempdir(), f"adaline-{uuid4().hex}")  # made when it is needed, and then removed
     connection = duckdb.connect(config=SETTINGS | {"threads": threads(), "temp_directory": scratch})
+    remove_with(connection, scratch)
     connection.execute("SET TimeZone = 'UTC'")
     return connection
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adaline.errors import UnreadableTable
+from adaline.leftovers import temporary_folder
 from adaline.sources.tables.layout import check_names
 from adaline.sources.tables.sql import QUERY, chosen_table, quoted, text
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
 
 READING = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
 ROWS = 65536  # of a batch
@@ -24,7 +27,7 @@ def copy_sqlite(connection: Any, name: str, table: str | None) -> TemporaryDirec
 
     The table lies in a file in the folder returned, and exists as long as that object.
     """
-    folder = TemporaryDirectory(prefix="adaline-", ignore_cleanup_errors=True)
+    folder = temporary_folder()
     connection.execute(f"ATTACH {text(folder.name + '/copied.duckdb')} AS scratch")
     connection.execute("USE scratch")
     try:

@@ -1,0 +1,74 @@
+"""Temporary files and folders of this process, for whoever ends it without unwinding the stack.
+
+They are removed where they were made, by `with` or a finalizer. A command that is ended from another thread never comes
+to that: `remove_leftovers` removes what is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet, finalize
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
+TRIES = 3  # to remove a folder that another thread still writes into
+
+_removals: dict[object, Callable[[], Any]] = {}
+_folders: WeakSet[TemporaryDirectory[str]] = WeakSet()
+
+
+def temporary_folder(prefix: str = "adaline-") -> TemporaryDirectory[str]:
+    """Return a new temporary folder, private to the user; it is removed with the object, at the latest at exit.
+
+    Examples
+    --------
+    >>> import os
+    >>> from adaline.leftovers import temporary_folder
+    >>> with temporary_folder() as folder:
+    ...     os.path.isdir(folder)
+    True
+    """
+    from tempfile import TemporaryDirectory  # slow to import
+
+    folder = TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True)
+    _folders.add(folder)
+    return folder
+
+
+@contextmanager
+def removing(remove: Callable[[], Any]) -> Iterator[None]:
+    """Let `remove_leftovers` call a function while the block runs."""
+    key = object()
+    _removals[key] = remove
+    try:
+        yield
+    finally:
+        _removals.pop(key, None)
+
+
+def remove_with(owner: Any, folder: str) -> None:
+    """Let `remove_leftovers` remove a folder, which may not exist yet, as long as its owner lives."""
+    key = object()
+    _removals[key] = partial(_remove_folder, folder)
+    finalize(owner, _removals.pop, key, None)
+
+
+def remove_leftovers() -> None:
+    """Remove every temporary file and folder that still exists; what cannot be removed is left."""
+    for remove in (*list(_removals.values()), *(partial(_remove_folder, one.name) for one in list(_folders))):
+        with suppress(Exception):
+            remove()
+
+
+def _remove_folder(name: str) -> None:
+    import os
+    from shutil import rmtree
+
+    for _ in range(TRIES):
+        rmtree(name, ignore_errors=True)
+        if not os.path.exists(name):
+            return
