@@ -24,8 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.errors import UnreadableTable
+from adaline.leftovers import temporary_folder
 from adaline.sources.tables.batches import rechunked
-from adaline.sources.tables.failures import Reporting
+from adaline.sources.tables.failures import PIPES, Reporting
 from adaline.sources.tables.files import ARROW_STREAM, told_format
 from adaline.sources.tables.layout import layout
 from adaline.sources.tables.text import MISSING_WORDS
@@ -163,7 +164,7 @@ def _text_tables(pipe: Pipe) -> Iterator[Any]:
 
     pieces = _pieces(pipe)
     head = next(pieces)
-    with private_folder() as folder:
+    with temporary_folder(PIPES) as folder:
         path = os.path.join(folder, "stdin.csv")
         Path(path).write_bytes(head)
         found = layout(path)
