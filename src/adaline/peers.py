@@ -11,6 +11,7 @@ from typing import Any
 
 from adaline.parameters import POSITIVE
 
+NEAR = 0.7  # similarity from which a name is suggested; at 0.6 random_state suggests warm_start
 LIMITS = ("max_iter", "maxiter", "maxit", "n_iter", "iter_max", "max_epochs", "n_epochs", "nepochs", "epochs")
 
 OUR_NAMES: dict[str, tuple[str, ...]] = {
@@ -41,6 +42,7 @@ OUR_NAMES: dict[str, tuple[str, ...]] = {
     "mu": ("rate", "forgetting"),
     "step_size": ("rate",),
     "lr_schedule": ("schedule",),
+    "power_t": ("schedule",),
     **dict.fromkeys(LIMITS, ("epochs", "max_iter")),
     "tolerance": ("tol",),
     "thresh": ("tol",),
@@ -50,6 +52,7 @@ OUR_NAMES: dict[str, tuple[str, ...]] = {
     "intercept": ("fit_intercept",),
     "add_constant": ("fit_intercept",),
     "has_constant": ("fit_intercept",),
+    "hasconst": ("fit_intercept",),
     "bias": ("fit_intercept",),
     "use_bias": ("fit_intercept",),
     "intercept_init": ("init",),
@@ -105,42 +108,94 @@ OUR_NAMES: dict[str, tuple[str, ...]] = {
 }
 """For each name elsewhere, the names here that may be meant; the message says the first that the system has."""
 
+EXACT = "is not needed here: the solver is chosen by the shape of the data"
+NO_STEPS = "is for systems that learn step by step, such as LMS, Perceptron and OnlineLogistic"
+DETERMINISTIC = "is not needed here: the fit is deterministic and gives the same result in every run"
+BY_SELECTION = "is for adaline.select, which chooses parameters by cross-validation"
+HELD_OUT = "is not available: adaline.learning_curve shows the error on rows left out"
+ALL_LINEAR = "is not available: all systems are linear; basis= gives them curves"
+NO_GRID = "is penalty='auto' of Ridge and LogisticRegression, which needs no grid; adaline.select tries other values"
+IN_FIT = "is given to fit: fit(X, y)"
+WEIGHTS_IN_FIT = "{verb} given to fit: fit(X, y, sample_weight=...)"
 NOTES: dict[str, str] = {
-    **dict.fromkeys(LIMITS, "is not needed here: the solver ends at tol, and certificate_ says how"),
-    "C": "is 1/penalty elsewhere, and nothing is penalised here",
-    "alpha": "is the penalty of Ridge, LogisticRegression and GeneralizedLinear; nothing is penalised here",
-    "alphas": "is penalty='auto' here, which needs no grid; adaline.select tries values of your own",
-    "Cs": "is penalty='auto' here, which needs no grid; adaline.select tries values of your own",
-    "l1_ratio": "is two numbers of LogisticRegression: penalty = alpha (1 - l1_ratio), l1 = alpha l1_ratio",
-    "dual": "is not needed here: the solver is chosen by the shape of the data",
+    **dict.fromkeys(LIMITS, "is not needed here: the solver runs until it has converged, and certificate_ shows how"),
+    **dict.fromkeys(("solver", "method", "algorithm", "optimizer", "dual", "precompute", "selection"), EXACT),
+    **dict.fromkeys(("max_fun", "solver_options"), EXACT),
+    **dict.fromkeys(("tol", "tolerance", "thresh"), "is not needed here: the solution is computed directly"),
+    **dict.fromkeys(("init", "n_init"), "is not needed here: the solution does not depend on where the solver starts"),
+    **dict.fromkeys(("learning_rate", "learning_rate_init", "eta", "eta0", "lr", "step_size", "rate"), NO_STEPS),
+    **dict.fromkeys(("schedule", "lr_schedule", "power_t", "average"), NO_STEPS),
+    **dict.fromkeys(("random_state", "seed", "rng"), DETERMINISTIC),
+    **dict.fromkeys(("cv", "n_folds", "folds", "scoring", "refit"), BY_SELECTION),
+    **dict.fromkeys(("early_stopping", "validation_fraction", "n_iter_no_change"), HELD_OUT),
+    **dict.fromkeys(("kernel", "gamma", "hidden_layer_sizes", "max_depth", "n_estimators"), ALL_LINEAR),
+    **dict.fromkeys(("verbose", "disp", "trace"), "is not needed here: certificate_ and history_ show the progress"),
+    **dict.fromkeys(("copy_X", "copy_x", "copy"), "is not needed here: rows are never changed"),
+    **dict.fromkeys(("cov_type", "cov_kwds", "use_t"), "is chosen after the fit: summary(errors='HC3')"),
+    **dict.fromkeys(("X", "y", "data"), IN_FIT),
+    **dict.fromkeys(("sample_weight",), WEIGHTS_IN_FIT.format(verb="is")),
+    **dict.fromkeys(("weights", "freq_weights"), WEIGHTS_IN_FIT.format(verb="are")),
+    "C": "is 1/penalty elsewhere; this system has no penalty",
+    "penalty": "is a parameter of Ridge, LogisticRegression and ElasticNet; this system has no penalty",
+    "alpha": "is the penalty of Ridge, LogisticRegression and GeneralizedLinear; this system has no penalty",
+    **dict.fromkeys(("alphas", "Cs"), NO_GRID),
+    "l1_ratio": "is a parameter of ElasticNet, where it is called mix",
+    "n_alphas": "is a parameter of ElasticNet, where it is called points",
     "intercept_scaling": "is not needed here: the intercept is never penalised",
+    **dict.fromkeys(("fit_intercept", "hasconst", "intercept"), "is not available here: an intercept is always fitted"),
+    "class_weight": "is not available here: weight the rows, fit(X, y, sample_weight=...)",
+    "multi_class": "is not needed here: classifiers take any number of classes, and OneVsRest wraps those for two",
+    "normalize": "is not available here: standardise the columns before the fit",
+    "scaling": "is not available here: standardise the columns before the fit",
+    "standardize": "is not available here: standardise the columns before the fit",
+    "warm_start": "is not available here: every fit begins with the rows alone",
+    "shuffle": "is not available here: rows are taken in their order where it matters",
+    "loss": "is a parameter of GeneralizedLinear, RobustRegression and ElasticNet",
+    "family": "is a parameter of GeneralizedLinear, where it is called loss",
+    "link": "is a parameter of GeneralizedLinear and OrdinalRegression",
+    "power": "is a parameter of a family: GeneralizedLinear(loss=adaline.losses.Tweedie(power=1.5))",
+    "quantile": "is a parameter of RobustRegression: RobustRegression(loss='quantile', quantile=0.5)",
+    "priors": "is a parameter of GaussianClassifier",
+    "shrinkage": "is a parameter of GaussianClassifier",
+    "degree": "is a parameter of a basis: basis=adaline.basis.Polynomial(degree=2)",
     "n_jobs": "is set once for all systems: adaline.set_threads(n), or ADALINE_THREADS",
-    "verbose": "is not needed here: certificate_ and history_ say how it went",
-    "copy_X": "is not needed here: rows are never changed",
-    "copy_x": "is not needed here: rows are never changed",
-    "copy": "is not needed here: rows are never changed",
     "positive": "is a parameter of ElasticNet: ElasticNet({loss}positive=True)",
     "groups": "is a parameter of ElasticNet: ElasticNet({loss}groups=...)",
     "momentum": "is not available here",
     "batch_size": "is not available: a step is for one row, or for all of them",
-    "early_stopping": "is not available: adaline.learning_curve shows the error of rows left out",
+    "probability": "is not needed here: predict_proba is there wherever a system has probabilities",
     "store_covariance": "is not needed here: covariance_ is always kept",
     "store_cv_results": "is not needed here: path_ is always kept",
     "include_bias": "belongs to the system here: fit_intercept=True",
-    "weights": "of rows are given to fit: fit(X, y, sample_weight=...)",
-    "sample_weight": "is given to fit: fit(X, y, sample_weight=...)",
-    "freq_weights": "are given to fit: fit(X, y, sample_weight=...)",
     "var_weights": "are given to fit: LinearRegression(weights='precision').fit(X, y, sample_weight=...)",
     "offset": "is given to fit: GeneralizedLinear(...).fit(X, y, offset=...)",
     "exposure": "is given to fit: GeneralizedLinear(...).fit(X, y, exposure=...)",
     "formula": "is given with the table: open_table(data, formula=...)",
-    "data": "is given to fit: fit(X, y)",
-    "X": "is given to fit: fit(X, y)",
-    "y": "is given to fit: fit(X, y)",
+    "missing": "is chosen with the table: open_table(data, target=..., missing='drop')",
     "endog": "is the y of fit(X, y)",
     "exog": "is the X of fit(X, y)",
 }
 """For each name elsewhere that no parameter here stands for, the rest of the sentence that begins with it."""
+
+EPOCHS_FOR = {"LogisticRegression": "'online'", "LinearRegression": "'gradient'"}
+"""Systems whose limit on the number of passes is for one solver."""
+
+OF_MEANS = ("LogisticRegression", "GeneralizedLinear")
+"""Systems whose counterparts elsewhere penalise the mean loss of the rows."""
+
+OF_MACHINES = (
+    "solver",
+    "tol",
+    "penalty",
+    "rate",
+    "fit_intercept",
+    "class_weight",
+    "random_state",
+    "loss",
+    "C",
+    "alpha",
+)
+"""Names that a system made of others has not, as those have them."""
 
 PATH_NOTES: dict[str, str] = {
     **dict.fromkeys(
@@ -203,7 +258,7 @@ def unknown(owner: str, names: Iterable[str], given: Mapping[str, Any]) -> str:
     if len(unexplained) < len(hints):
         text += ": " + "; ".join(filter(None, hints.values()))
     if unexplained:
-        near = [get_close_matches(name, known, n=1) for name in unexplained]
+        near = [get_close_matches(name, known, n=1, cutoff=NEAR) for name in unexplained]
         meant = "".join(f" Did you mean {one[0]}?" for one in near if one)
         text += f".{meant} There are: {', '.join(known) or 'none'}"
     return text
@@ -217,8 +272,16 @@ def _translated(owner: str, name: str, value: Any, known: list[str]) -> str:
         return f"C is 1/{strength} here" + (f": {strength}={1 / float(value)!r}" if POSITIVE.accepts(value) else "")
     if path and name in PATH_NOTES:
         return f"{name} {PATH_NOTES[name].format(name=name)}"
-    if owner == "LogisticRegression" and name in LIMITS:
-        return f"{name} {NOTES[name]}; epochs is for solver='online'"
+    if name == "l1_ratio" and {"penalty", "l1"} <= {*known} and not path:
+        return "l1_ratio is two parameters here: penalty=(1 - l1_ratio)/C and l1=l1_ratio/C"
+    if name == "alpha" and "penalty" in known and owner in OF_MEANS:
+        return "alpha is for the mean over rows elsewhere, and penalty for their sum: penalty = alpha * rows"
+    if name == "learning_rate" and isinstance(value, str) and "schedule" in known:
+        return f"learning_rate={value!r} is a schedule here, one of constant, 1/t and power, and eta0 is called rate"
+    if name in LIMITS and owner in EPOCHS_FOR:
+        return f"{name} {NOTES[name]}; epochs is for solver={EPOCHS_FOR[owner]}"
+    if "system" in known and name in OF_MACHINES:
+        return f"{name} is a parameter of the machines: {owner}(system=LogisticRegression(...))"
     ours = next((one for one in OUR_NAMES.get(name, ()) if one in known), None)
     if ours is not None:
         return f"{name} is called {ours} here"

@@ -51,7 +51,7 @@ def test_offsets_and_effects(
     assert "age" not in shown
     claims.assign(years=claims.years.where(claims.index > 0)).to_csv("gap.csv", index=False)
     assert shell.good("predict", "m.adaline", "gap.csv").rows[0]["prediction"] == ""
-    assert "1 of 120 rows left out" in shell("effects", "m.adaline", "gap.csv").err
+    assert "1 of 120 rows is left out: missing value of log(years)" in shell("effects", "m.adaline", "gap.csv").err
     shell.good(*words, "--link", "sqrt", "-o", "root.adaline")
     assert load("root.adaline").link == "sqrt"
     shell.good("fit", "claims.csv", "-t", "kind", "--features", "age", "-o", "kind.adaline")

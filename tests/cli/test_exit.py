@@ -46,6 +46,13 @@ def data(tmp_path: Path) -> Path:
         (["fit", "https://x.org/data.csv", "-t", "y"], "download it first"),
         (["fit", "penguins"], "--target COLUMN, or --formula 'target ~ columns'. Columns of penguins: species, island"),
         (["fit", "penguins", "-t", "bodymass"], "Did you mean 'body_mass_g'?"),
+        (["fit", "penguins", "-t", "Year"], "Did you mean 'year'?"),
+        (["fit", "data.csv", "-t", "Y"], "Did you mean 'y'?"),
+        (
+            ["fit", "penguins", "-t", "year", "--features", "year,sex"],
+            "--features names 'year', which is the target: leave it out of the features",
+        ),
+        (["fit", "penguins", "-t", "year", "--features", "sex,sex"], "--features names 'sex' twice"),
         (["fit", "penguins", "-t", "species", "-s", "Gausian"], "Did you mean GaussianClassifier?"),
         (["fit", "penguins", "-t", "year", "-s", "Lasso"], "It is ElasticNet here."),
         (["fit", "penguins", "-t", "year", "-s", "kmeans"], "adaline.KMeans().fit(X)"),

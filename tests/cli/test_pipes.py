@@ -89,7 +89,7 @@ def test_standard_input_is_read_as_a_file(shell: Shell, monkeypatch: pytest.Monk
         (as_bytes("csv.gz")[:-100], "stdin is cut short"),
     ):
         give(monkeypatch, content)
-        assert said in shell.bad("predict", "m.adaline", "-")
+        assert said in shell.bad("predict", "m.adaline", "-", "--strict")
 
 
 def test_a_row_that_never_ends_is_refused_and_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:

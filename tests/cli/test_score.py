@@ -178,3 +178,24 @@ def test_classes_that_an_update_adds_are_told(shell: Shell) -> None:
         "note: new classes: 'Down'; before, the model knew 'down', 'up'"
         in shell.good("update", "m.adaline", "more.csv").err
     )
+
+
+@pytest.mark.parametrize("policy", ["error", "drop", "mean"])
+def test_rows_without_a_target_or_a_prediction_are_left_out(policy: str, shell: Shell) -> None:
+    Path("fit.csv").write_text("x,c,y\n1,p,2\n2,q,4\n3,p,5\n4,q,9\n5,p,10\n")
+    good, bad = "1,p,2\n3,q,5\n4,q,8\n", ",p,3\n3,r,4\n2,p,\n2,,4\n"
+    Path("good.csv").write_text("x,c,y\n" + good)
+    Path("bad.csv").write_text("x,c,y\n" + good + bad)
+    shell.good("fit", "fit.csv", "-t", "y", "--missing", policy, "-o", "m.adaline")
+    done = shell.good("score", "m.adaline", "bad.csv", "--json")
+    reasons = "missing value of y (1), missing value of x (1), missing value of c (1), unseen level of c (1)"
+    if policy == "mean":
+        assert "note: 2 of 7 rows are left out: missing value of y (1), unseen level of c (1)" in done.err
+        assert done.json["rows"] == 5
+    else:
+        assert f"note: 4 of 7 rows are left out: {reasons}" in done.err
+        assert done.json["targets"] == shell.good("score", "m.adaline", "good.csv", "--json").json["targets"]
+        named = shell.good("score", "m.adaline", "bad.csv", "--target", "y", "--json").json
+        assert named["targets"] == done.json["targets"]
+    Path("none.csv").write_text("x,c,y\n1,r,2\n")
+    assert "can predict no row of none.csv: unseen levels of c" in shell.bad("score", "m.adaline", "none.csv")

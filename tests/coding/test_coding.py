@@ -149,7 +149,7 @@ def test_categories_by_choice() -> None:
         ({"target": "yy"}, "no column 'yy'. Did you mean 'y'"),
         ({"target": "y", "features": ["x", "q"]}, "features: .* no column 'q'"),
         ({"target": "y", "weight": "w"}, "weight: .* no column 'w'"),
-        ({"target": "y", "features": ["y"]}, "twice"),
+        ({"target": "y", "features": ["y"]}, "names 'y', which is the target: leave it out"),
         ({"target": "y", "missing": "zero"}, "missing must be one of error, drop, mean, indicator"),
         ({"target": "y", "unseen": "skip"}, "unseen must be"),
         ({"target": "y", "features": []}, "no column to learn from"),

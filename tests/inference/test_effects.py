@@ -248,3 +248,18 @@ def test_what_enters_by_steps_has_no_slope(steps: str) -> None:
     alone = LinearRegression().fit(open_table(rows, formula=f"y ~ {steps}"))
     with pytest.raises(InvalidData, match="enters by steps"):
         effects(alone, rows)
+
+
+@pytest.mark.parametrize("missing", ["mean", "indicator"])
+def test_columns_whose_gaps_were_filled_have_slopes(missing: str) -> None:
+    rng = np.random.default_rng(3)
+    days = pd.Series(pd.date_range("2024-01-01", periods=40)).sample(frac=1, random_state=0, ignore_index=True)
+    frame = pd.DataFrame({"x": rng.normal(size=40), "c": [*"ab"] * 20, "day": days, "y": rng.normal(size=40)})
+    frame.loc[[1, 8], "x"], frame.loc[5, "day"], frame.loc[9, "c"] = np.nan, pd.NaT, None
+    model = LinearRegression().fit(open_table(frame, target="y", dates="day", missing=missing))
+    found = effects(model, frame)
+    coefficients = dict(zip(model.feature_names_in_, model.coef_, strict=True))
+    slopes = dict(zip(column(found, "name"), column(found, "estimate"), strict=True))
+    for name, own in (("x", "x"), ("day", "day"), ("c", "c[T.b]")):
+        np.testing.assert_allclose(slopes[name], coefficients[own])
+    assert np.isfinite(column(found, "std_error")).all()

@@ -446,3 +446,18 @@ def forbid(monkeypatch: pytest.MonkeyPatch) -> None:
         for name, value in vars(module).copy().items():
             if any(value is check for check in checks):
                 monkeypatch.setattr(module, name, None)
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_an_extra_or_mistyped_column_of_a_frame_is_named(library: Any) -> None:
+    columns = {"a": [1.0, 2.0, 4.0], "b": [2.0, 1.0, 0.0]}
+    model = LinearRegression().fit(library(columns), [1.0, 2.0, 3.0])
+    with pytest.raises(InvalidData, match=r"unseen at fit time:\n- c\nLeave the other columns out"):
+        model.predict(library({**columns, "c": ["x", "y", "z"]}))
+    with pytest.raises(InvalidData, match="column 'b' of X holds text, such as 'q', and LinearRegression was fitted"):
+        model.predict(library({**columns, "b": ["1", "q", "2"]}))
+    without_names = LinearRegression().fit(np.array([[1.0], [2.0], [4.0]]), [1.0, 2.0, 3.0])
+    with pytest.warns(UserWarning, match="fitted without"), pytest.raises(InvalidData, match="column 'c' of X holds"):
+        without_names.predict(library({"c": ["x", "y", "z"]}))
+    with pytest.raises(InvalidData, match="X holds text, and LinearRegression was fitted to numbers alone"):
+        without_names.predict([["x"]])

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from adaline import storage
 from adaline.arrays import Array
 from adaline.cli.exit import note
-from adaline.cli.open import opened_pipe, policy_of_model, rows_for, sparse_rows_for
+from adaline.cli.open import opened_pipe, rows_for, sparse_rows_for
 from adaline.cli.output import facts, print_json, say, show
+from adaline.cli.predict import shown_counts
 from adaline.cli.summary import model_label
+from adaline.coding import Coding
+from adaline.coding.formula import targets_of
 from adaline.comparison.classes import decisions, recalls
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import is_classifier, is_regressor
-from adaline.input.coded import coded
+from adaline.input.coded import coded, coding_of
+from adaline.lazy import nw
 from adaline.results import some
 from adaline.selection.measures import SMALLEST
 from adaline.selection.probabilities import reliability
 from adaline.sources import Source, TableSource
+from adaline.sources.tables.coding import count_gaps, required_columns
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.pipes import pipe_title
 from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.source import coded_by
 from adaline.sources.tables.sparse_files import sparse_suffix
+from adaline.sources.tables.spec import check_needed
 from adaline.storage.pipelines import is_pipeline
 from adaline.systems.generalized_linear import GeneralizedLinear
 from adaline.wording import counted, number, part_of, percentage
@@ -43,10 +51,9 @@ def run_score(
         raise InvalidParameter(
             f"{type(model).__name__} has no targets to be judged by: adaline predict gives its answers"
         )
-    with policy_of_model():
-        rows = _rows_to_judge(model, opened_pipe(data), reading, target, weight)
+    rows = _rows_to_judge(model, opened_pipe(data), reading, target, weight)
     if rows.left_out:
-        note(f"{rows.left_out:,} of {counted(len(rows.y) + rows.left_out)} left out: something is missing in them")
+        note(f"{part_of(rows.left_out, len(rows.y) + rows.left_out)} left out: {shown_counts(rows.reasons)}")
     if "classes_" in vars(model):
         _tell_unknown_labels(model.classes_, rows)
     found = (judge_classes if "classes_" in vars(model) else judge_numbers)(model, rows)
@@ -68,7 +75,8 @@ class RowsToJudge:
     y, weight : (n,) or (n, K) targets, and (n,) weights.
     targets : the names of the targets.
     title : what the rows are called.
-    left_out : how many rows were left out.
+    left_out : how many rows were left out, because they have no target or the model cannot predict them.
+    reasons : how many rows have each of the reasons.
     """
 
     source: Source
@@ -76,23 +84,61 @@ class RowsToJudge:
     weight: Array
     targets: tuple[str, ...]
     title: str
-    left_out: int
+    left_out: int = 0
+    reasons: dict[str, int] = field(default_factory=dict)
 
 
 def _rows_to_judge(model: Any, data: Any, reading: FileOptions, target: str | None, weight: str | None) -> RowsToJudge:
-    """Return the rows of a table, or of a file of sparse rows."""
-    source: Source
-    targets: tuple[str, ...]
+    """Return the rows of a table that have a target and can be predicted, or those of a file of sparse rows."""
     if sparse_suffix(data) is not None:
-        source = sparse_rows_for(model, data, reading, target, weight)
-        y, targets, title, rows = source.read_targets()[:, 0], ("label",), pipe_title(data), source.count_rows()
-    else:
-        relation = Relation(data, reading)
-        source = coded(model, rows_for(model, relation, target, weight))
+        rows = sparse_rows_for(model, data, reading, target, weight)
+        return RowsToJudge(rows, rows.read_targets()[:, 0], _weights(rows), ("label",), pipe_title(data))
+    relation = Relation(data, reading)
+    coding, classes = coding_of(model), vars(model).get("classes_")
+    given, known, unseen = rows_for(model, relation, target, weight), relation, dict[str, list[Any]]()
+    if coding is None:
+        source = coded(model, TableSource(relation, replace(given.spec, missing="drop")))
         assert isinstance(source, TableSource)
-        y, targets, title, rows = source.target_values(), source.targets, relation.title, relation.count("TRUE")
-    w = source.read_weights()
-    return RowsToJudge(source, y, np.ones(len(y)) if w is None else w, tuple(targets), title, rows - len(y))
+    else:
+        coding = replace(coding, missing="drop" if coding.missing == "error" else coding.missing)
+        text_target = classes is not None and classes.dtype.kind in "UO"
+        targets = given.targets or targets_of(coding.target)
+        check_needed(relation, coding)
+        known = relation.with_texts([*coding.texts, *(targets if text_target else ())])
+        known.add_lags(coding.needed)
+        unseen = {name: _unseen_levels(known, coding, name) for name in coding.needed}
+        kept = known.without_values(unseen)
+        if any(unseen.values()) and kept.count("TRUE") == 0:
+            shown = ", ".join(name for name, levels in unseen.items() if levels)
+            raise InvalidData(f"the model can predict no row of {relation.title}: unseen levels of {shown}")
+        spec = replace(given.spec, missing=coding.missing)
+        source = coded_by(TableSource(kept, spec), coding, text_target=text_target)
+    y, total = source.target_values(), relation.count("TRUE")
+    reasons: dict[str, int] = {}
+    if len(y) < total:
+        needed = () if source.spec.missing != "drop" else source.coding.needed
+        gaps = count_gaps(relation, required_columns(relation, source.spec, source.targets, needed))
+        reasons = {f"missing value of {name}": count for name, count in gaps.items() if count}
+        reasons |= {
+            f"unseen level of {name}": total - known.without_values({name: levels}).count("TRUE")
+            for name, levels in unseen.items()
+            if levels
+        }
+    return RowsToJudge(source, y, _weights(source), tuple(source.targets), relation.title, total - len(y), reasons)
+
+
+def _unseen_levels(relation: Relation, coding: Coding, name: str) -> list[Any]:
+    """Return the different values of a column that the model cannot predict."""
+    if not coding.refuses_levels(name):
+        return []
+    values = [value for (value,) in relation.rows(f"SELECT DISTINCT {relation.value(name)} FROM {relation.sql}")]
+    return coding.unseen_levels(name, nw.from_native(pa.table({name: values}), eager_only=True))
+
+
+def _weights(source: Source) -> Array:
+    """Return the weights of the rows, (n,); ones where they have none."""
+    found = source.read_weights()
+    return np.ones(source.count_rows()) if found is None else found
 
 
 def _tell_unknown_labels(classes: NDArray[Any], rows: RowsToJudge) -> None:

@@ -210,6 +210,21 @@ class Coding:
         if unknown.any():
             problems.add("unseen level", name, unknown, frame[name].to_list())
 
+    def _coded_by_levels(self, name: str) -> list[Column | Effect]:
+        """Return the category, and the effect, of a column whose unseen levels are refused."""
+        columns = [c for c in self.columns if c.name == name and c.has_levels and name in self._by_levels]
+        effects = [effect for effect in self.effects if effect.name == name and effect.fitted]
+        return [*columns, *effects] if self.unseen == "error" else []
+
+    def refuses_levels(self, name: str) -> bool:
+        """Whether unseen levels of a raw column are refused."""
+        return bool(self._coded_by_levels(name))
+
+    def unseen_levels(self, name: str, frame: nw.DataFrame[Any]) -> list[Any]:
+        """Return the values of a raw column in a frame that are refused as unseen levels."""
+        values, codes = frame[name].to_list(), [one.codes(frame) for one in self._coded_by_levels(name)]
+        return [value for k, value in enumerate(values) if any(own[k] == UNKNOWN for own in codes)]
+
     @cached_property
     def _by_levels(self) -> frozenset[str]:
         """The raw columns that are coded by their levels."""

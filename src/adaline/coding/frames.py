@@ -113,13 +113,13 @@ def refusal(name: str, kind: str, what: str) -> str:
     """Return a message that says why a column cannot be used, and what to do."""
     if kind == "date":
         return (
-            f"could not convert column {name!r} of type {what} to float: dates are not numbers by themselves. Name it "
-            f"in dates= (open_table) to use it as days since 1970, or leave it out"
+            f"could not convert column {name!r} of type {what} to float: dates are not numbers. Name it in dates= "
+            "(open_table) to use it as days since 1970, or leave it out"
         )
     if kind == "text":
         return (
-            f"column {name!r} holds {what}: text, not a category. Leave it out (features=), or name it in categories= "
-            "to code every one of them, in hashed= (open_table) if they are ids, or in words= to count its words"
+            f"column {name!r} holds {what}: text, not a category. Leave it out, or name it in categories= (open_table) "
+            "to code every text, in hashed= if they are ids, or in words= to count its words"
         )
     return (
         f"could not convert column {name!r} of type {what} to float: it is neither a column of numbers nor of "

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -434,11 +434,14 @@ class _Designs:
         return _difference(moved, x[:, j])
 
     def _steps_of(self, name: str) -> Any:
-        """Return which columns before the basis a number enters by steps alone, (D,); None where it does so in all."""
+        """Return which columns before the basis a number enters by steps alone, (D,); None where it does so in all.
+
+        A step is a level that is computed from the number, or the indicator of its missing values.
+        """
         held, enters = [], False
         for term in self.coding._all_terms:
             own = [factor for factor in term if name in (*factor.numbers(), *factor.categories())]
-            steps = bool(own) and all(factor.category for factor in own)
+            steps = bool(own) and all(factor.category or factor.full for factor in own)
             enters |= bool(own) and not steps
             held += [steps] * self.coding.term_width(term)
         return np.array(held, dtype=bool) if enters or not any(held) else None
@@ -447,8 +450,12 @@ class _Designs:
         """Return the derivative of the design by a column, `held` columns before the basis as they are."""
         assert self.frame is not None
         values = column.numbers(self.frame)
+        gaps = np.isnan(values)  # filled by the mean in the fit, from where they move like other values
+        values = np.where(gaps, column.mean, values) if gaps.any() else values
         if column.kind == "date":  # by days
             dates, day = self.frame[column.name], timedelta(days=1)
+            if gaps.any():
+                dates = dates.cast(nw.Datetime("us")).fill_null(datetime(1970, 1, 1) + column.mean * day)
             return _difference(lambda by: self._coded(self._with(column.name, dates + by * day), held), values)
         return _difference(lambda by: self._coded(self._with(column.name, values + by), held), values)
 

@@ -33,6 +33,7 @@ from adaline.arrays import (
     to_device_of,
 )
 from adaline.coding import Coding, Effect
+from adaline.coding.columns import kind_of
 from adaline.coding.frames import collected, learn_from_frame
 from adaline.errors import InvalidData, InvalidParameter, InvalidType, MissingValues, UnknownLabel, warn
 from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wanted_basis
@@ -47,8 +48,9 @@ from adaline.sources.base import IndexedSource
 if TYPE_CHECKING:  # tables are slow to import
     from adaline.sources.tables.targets import Codebook
 
+TEXT = "string to float"
 ADVICE = {
-    "string to float": ". X holds text: give it as a frame (pandas, polars), whose columns of text are categories",
+    TEXT: ". X holds text: give it as a frame (pandas, polars), whose columns of text are categories",
     "inhomogeneous": " The rows have different lengths: give each row a number for each column",
 }
 """What to do, by words in a message of NumPy."""
@@ -203,8 +205,12 @@ def read_rows(system: Any, x: Any) -> Any:
     if frame is not None and names is not None and set(frame.columns) == set(names):
         frame = frame.select(names.tolist())  # the columns of the fit, in its order
         x = frame.to_native()
-    rows = _numbers(system, x)
-    _check_names(system, names, _names_of(frame))
+    if frame is not None:
+        _check_names(system, names, _names_of(frame))
+        _refuse_text_columns(system, frame)
+    rows = _numbers(system, x, fitted=coding is None)
+    if frame is None:
+        _check_names(system, names, None)
     if rows.shape[1] != system.n_features_in_:
         raise InvalidData(
             f"X has {rows.shape[1]} features, but {type(system).__name__} is expecting "
@@ -409,8 +415,8 @@ def _frame_of(x: Any) -> tuple[Any, nw.DataFrame[Any] | None]:
     return x, frame if isinstance(frame, nw.DataFrame) and len(frame) else None
 
 
-def _numbers(system: Any, x: Any) -> Any:
-    """Return rows that need no coding as numbers, (n, D), or CSR."""
+def _numbers(system: Any, x: Any, fitted: bool = False) -> Any:
+    """Return rows that need no coding as numbers, (n, D), or CSR; `fitted` says that the system knows its columns."""
     if is_device(x):
         return _device_numbers(x)
     if _is_plain(x):
@@ -432,6 +438,8 @@ def _numbers(system: Any, x: Any) -> Any:
         )
     except (ValueError, OverflowError) as error:
         advice = next((advice for words, advice in ADVICE.items() if words in str(error)), "")
+        if fitted and advice is ADVICE[TEXT]:
+            advice = f". X holds text, and {type(system).__name__} was fitted to numbers alone"
         raise InvalidData(f"{error}{advice}") from None
     except TypeError as error:
         if "NAType" in str(error):
@@ -484,7 +492,29 @@ def _check_names(system: Any, fitted: Any, given: tuple[str, ...] | None) -> Non
         for title, names in (("unseen at fit time", more), ("seen at fit time, yet now missing", less)):
             if names:
                 lines += [f"Feature names {title}:", *(f"- {one}" for one in names[:5]), *["- ..."][: len(names) > 5]]
+        if more and not less:
+            lines += ["Leave the other columns out: X[model.feature_names_in_]"]
         raise InvalidData("\n".join(lines) + "\n")
+
+
+def _refuse_text_columns(system: Any, frame: nw.DataFrame[Any]) -> None:
+    """Refuse a frame with text for a system that was fitted to numbers alone, naming the first such column."""
+    for name, dtype in frame.schema.items():
+        found = next(filter(_is_text, frame[name].to_list()), None) if kind_of(dtype) in ("text", "category") else None
+        if found is not None:
+            raise InvalidData(
+                f"could not convert string to float: column {name!r} of X holds text, such as {found!r:.60}, and "
+                f"{type(system).__name__} was fitted to numbers alone. Give the columns of the fit, as numbers"
+            )
+
+
+def _is_text(value: Any) -> bool:
+    """Whether a value is a text that is no number."""
+    try:
+        float(value if isinstance(value, str) else 0.0)
+    except ValueError:
+        return True
+    return False
 
 
 def _refuse_no_rows(x: Any) -> None:

@@ -469,7 +469,7 @@ written(
         ["u", "w"] * 4,
     ),
 )
-written("target among the features", CLEAN, "twice", options={"features": ["a", "y"]})
+written("target among the features", CLEAN, "names 'y', which is the target", options={"features": ["a", "y"]})
 written("a feature named twice", CLEAN, "twice", options={"features": ["a", "a"]})
 written("a feature that is nowhere", CLEAN, "features: .* no column 'aa'", options={"features": ["aa"]})
 written("target and nothing else", "y\n1\n2\n3\n", "no column to learn from")

@@ -50,7 +50,7 @@ from adaline.sources.tables.files import (
 from adaline.sources.tables.layout import INDEX_NAMES, SPACES, Layout, OtherEncoding, check_names, layout
 from adaline.sources.tables.pipes import Pipe, arrow_as_parquet, is_pipe, open_pipe, pipe_title, spool
 from adaline.sources.tables.sparse_files import sparse_suffix
-from adaline.sources.tables.sql import QUERY, chosen_table, names_used, quoted, subquery, text
+from adaline.sources.tables.sql import QUERY, chosen_table, literal, names_used, quoted, subquery, text
 from adaline.sources.tables.text import (
     SAMPLE,
     Dialect,
@@ -287,6 +287,20 @@ class Relation:
             made = [f"lag({self.value(of)}, {k}) OVER () AS {quoted(name)}" for name, (of, k) in lags.items()]
             self.schema |= {name: self.schema[of] for name, (of, _) in lags.items()}
             self.sql, self.parquet = f"(SELECT *, {', '.join(made)} FROM {self.sql})", False
+
+    def without_values(self, unwanted: Mapping[str, Sequence[Any]]) -> Self:
+        """Return the same table without the rows in which a column has one of some values."""
+        conditions = [
+            f"({self.value(name)} IS NULL OR {self.value(name)} NOT IN ({', '.join(map(literal, values))}))"
+            for name, values in unwanted.items()
+            if values
+        ]
+        if not conditions:
+            return self
+        other = copy(self)
+        other.sql, other.parquet = f"(SELECT * FROM {self.sql} WHERE {' AND '.join(conditions)})", False
+        other.counted, other.groups = {}, {}
+        return other
 
     def absent(self, column: str) -> str:
         """Return SQL that is true where a value is missing: NULL, or NaN.

@@ -115,8 +115,8 @@ class TableSpec:
         """
         known = [one.name for one in fields(cls)]
         for name in others.keys() - set(known):
-            near = difflib.get_close_matches(name, known, n=1)
-            meant = f" Did you mean {near[0]!r}?" if near else ""
+            near = similar(name, known)
+            meant = f" Did you mean {near!r}?" if near is not None else ""
             raise UnknownParameter(f"there is no option {name!r} for a table;{meant} there are: {', '.join(known)}")
         levels = categories if isinstance(categories, dict) else dict.fromkeys(names_of(categories))
         return cls(
@@ -207,9 +207,15 @@ def read_spec(relation: Relation, spec: TableSpec) -> TableSpec:
         if relation.kind(name) not in ("number", "boolean"):
             raise InvalidData(f"the offset needs numbers, and column {name!r} holds {relation.schema[name]}")
     if spec.features is not None:
-        twice = {*spec.targets, spec.weight, spec.offset, *spec.absorb} & {*spec.features}
-        if twice or len(set(spec.features)) < len(spec.features):
-            raise InvalidParameter(f"features= names {sorted(map(str, twice)) or 'a column'} twice")
+        others = dict.fromkeys(spec.absorb, "absorbed") | {spec.offset: "the offset", spec.weight: "the weight"}
+        others |= dict.fromkeys(spec.targets, "the target")
+        for k, name in enumerate(spec.features):
+            if name in others:
+                raise InvalidParameter(
+                    f"features= names {name!r}, which is {others[name]}: leave it out of the features"
+                )
+            if name in spec.features[:k]:
+                raise InvalidParameter(f"features= names {name!r} twice")
         if beside := {*spec.whole} - {*spec.features}:
             name = min(beside)
             raise InvalidParameter(f"{spec.whole[name]}: column {name!r} is not among features=: name it there too")
@@ -252,13 +258,26 @@ def shown_columns(relation: Relation) -> str:
     return shorten(joined(list(relation.schema)[:20], ", "), 200) + ", ..." * (len(relation.schema) > 20)
 
 
+def similar(name: str, names: Iterable[str]) -> str | None:
+    """Return the most similar of some names, by letters whatever their case; None where none is similar.
+
+    Examples
+    --------
+    >>> from adaline.sources.tables.spec import similar
+    >>> similar("Y", ["x", "y"]), similar(" age", ["Age", "wage"]), similar("z", ["x", "y"])
+    ('y', 'Age', None)
+    """
+    plain = {one.strip().casefold(): one for one in names}
+    near = difflib.get_close_matches(name.strip().casefold(), plain, n=1)
+    return plain[near[0]] if near else None
+
+
 def check_column(relation: Relation, name: str, argument: str) -> None:
     """Refuse a name that is no column, naming a similar one and those there are."""
     if name in relation.schema:
         return
-    near = difflib.get_close_matches(str(name), relation.schema, n=1)
-    shown = shown_columns(relation)
-    meant = f" Did you mean {near[0]!r}?" if near else ""
+    near, shown = similar(str(name), relation.schema), shown_columns(relation)
+    meant = f" Did you mean {near!r}?" if near is not None else ""
     if all(re.fullmatch(r"[-+.\deE]+", column) for column in relation.schema):
         meant = " Its first line seems to hold numbers, not names: put a line of column names before it."
     what = "" if isinstance(name, str) else ", and columns are given by name"
