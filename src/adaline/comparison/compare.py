@@ -37,8 +37,10 @@ from adaline.inference.summary import escaped
 from adaline.locks import cached_property
 from adaline.results import Certificate, some
 from adaline.selection.cross_validation import ArrayRows, Progress, StreamedFolds, reporting
+from adaline.selection.folds import fold_count
 from adaline.selection.table import ErrorTable
 from adaline.sources import TableSource
+from adaline.sources.views import assign_folds
 from adaline.systems import SYSTEMS, system_name
 from adaline.wording import counted, four_places, plain, visible
 
@@ -53,7 +55,7 @@ def compare(
     target: str | None = None,
     *,
     drop: Sequence[str] = (),
-    folds: int = 5,
+    folds: int | None = None,
     systems: Sequence[str] | None = None,
     task: str | None = None,
     random_state: int = 0,
@@ -77,8 +79,9 @@ def compare(
         What to predict: numbers, or labels. Two different whole numbers are two classes.
     drop : list of names
         Columns to leave out.
-    folds : int
-        Number of folds; classes are dealt evenly among them.
+    folds : int or None
+        Number of folds; classes are dealt evenly among them. None: 5, or leave-one-out for fewer than 20 rows, where
+        the errors of all rows held out are taken together.
     systems : list of names, or None
         Systems to compare, as "Ridge"; None: all that suit the target.
     task : "regression", "classification" or None
@@ -95,8 +98,9 @@ def compare(
         recommended system that costs least on rows held out. Positive is the rarer class, or the second in order.
     **options : those of `open_table`
         `features` (without it, all columns that can be used), `weight`, `categories`, `dates`, `unseen`, `formula`,
-        `table`, and `missing`: "drop", "mean" or "indicator"; without it, rows without a target are left out and other
-        missing values refused.
+        `table`, and `missing`: "drop", "mean" or "indicator"; without it, rows with missing values are left out, or,
+        where that would lose more than 5% of them, filled and marked as by "indicator". The means that "indicator"
+        fills in are those of the training rows of each fold.
 
     Returns
     -------
@@ -129,7 +133,7 @@ def compare(
 class CompareOptions:
     """How systems are to be compared: the arguments of `compare` that say nothing of the data."""
 
-    folds: int = 5
+    folds: int | None = None
     seed: int = 0
     systems: Sequence[str] | None = None
     task: str | None = None
@@ -187,7 +191,7 @@ def compare_request(
 def compare_table(
     table: Table,
     *,
-    folds: int = 5,
+    folds: int | None = None,
     seed: int = 0,
     systems: Sequence[str] | None = None,
     task: str | None = None,
@@ -213,20 +217,24 @@ def compare_table(
     "LogisticRegression(penalty='auto')"
     """
     kind = table.task(task)
-    table.check(kind, folds)
+    table.check(kind)
     light = 0 if table.weight is None else int(np.count_nonzero(table.weight == 0))
     notes = [f"{counted(light)} of weight 0 {'is' if light == 1 else 'are'} left out"] if light else []
     table = _normalised(table, kind)
     classes, y = table.classes if kind == CLASSIFICATION else (None, table.y)
-    rows = ArrayRows(table.X, y, table.weight, kind == CLASSIFICATION, table.offset)
+    folds = fold_count(folds, len(y))
+    rows = ArrayRows(table.X, y, table.weight, kind == CLASSIFICATION, table.offset, table.filled_columns)
     if table.fold is None:
-        table = table.in_folds(rows.split(folds, seed).sort_by_fold(), rows.x, rows.fold)
+        rows.fold = assign_folds(len(y), folds, seed, None if classes is None else y)
+        table = table.in_folds(rows.sort_by_fold(), rows.x, rows.fold)
     else:
         rows.fold = table.fold
     stream = None
-    if table.stream is not None and table.X.shape[1] == table.stream[0].shape.features:
+    if table.stream is not None and table.X.shape[1] == table.stream[0].shape.features and not rows.filled:
         stream = StreamedFolds(*table.stream, classes)
     constant = MeanTarget() if kind == REGRESSION else MostFrequentClass()
+    if classes is not None and folds == len(y):
+        constant = MostFrequentClass(int(np.bincount(y, table.weight).argmax()))
     name = "the mean" if kind == REGRESSION else "the most frequent class"
     ranked = None if classes is None else table.ranked
     chosen = [
@@ -320,7 +328,9 @@ class Comparison:
         (n, d), groups = self.data.X.shape, len(self.data.groups())
         source = f"{self.data.source}: " if self.data.source else ""
         columns = counted(groups, "column") + (f" ({d} coded)" if d != groups else "")
-        return f"{source}{self.data.target} from {columns}, {n:,} rows, {self.folds} folds"
+        cut = "leave-one-out" if self.folds == n else f"{self.folds} folds"
+        gaps = f"; {self.data.gaps}" if self.data.gaps else ""
+        return f"{source}{self.data.target} from {columns}, {n:,} rows, {cut}{gaps}"
 
     @cached_property
     def table(self) -> ErrorTable:
@@ -394,6 +404,7 @@ class Comparison:
             "dropped_rows": self.data.dropped,
             "columns": d,
             "folds": self.folds,
+            "gaps": self.data.gaps,
             "seed": self.seed,
             "measure": self.measure,
             "second_measure": self.second_measure,

@@ -470,7 +470,8 @@ def _gaps_text(policy: str, missing: MissingCounts, request: DataRequest) -> tup
             note += f", more than half: {fill} keeps them by filling the gaps, {drop} by leaving columns out"
         return f"{counted(lost)} with gaps left out", note
     marks = " and marked" if policy == "indicator" else ""
-    note = f"gaps in {named} are filled with the mean of the column{marks and ' and marked by a column of their own'}"
+    own = " and marked by a column or a level of their own" if marks else ""
+    note = f"gaps in {named} are filled with the mean{own}"
     if request.choose_missing and not missing.complete:
         note += "; no row is complete"
     elif request.choose_missing:
