@@ -18,6 +18,7 @@ from adaline.comparison.baseline import MeanTarget, MostFrequentClass
 from adaline.comparison.budget import FitBudget, budget_of
 from adaline.comparison.classes import Costs, Threshold, cheapest_threshold, held_out_scores
 from adaline.comparison.findings import Finding, findings
+from adaline.comparison.gaps import compare_policies
 from adaline.comparison.open_data import DataRequest, OpenedData
 from adaline.comparison.recommendation import Recommendation, recommend, with_error
 from adaline.comparison.result import Result, SystemTrial
@@ -28,10 +29,11 @@ from adaline.comparison.table import (
     Table,
     describe_columns,
     read_data,
+    sample_table,
     suits,
     told_task,
 )
-from adaline.errors import InvalidParameter
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import is_classifier, is_regressor
 from adaline.inference.summary import escaped
 from adaline.locks import cached_property
@@ -47,6 +49,8 @@ from adaline.wording import counted, four_places, plain, visible
 OnResult = Callable[[Result, str], None]
 """Called with each result as it is found, and with what its error is."""
 INTERRUPTED = "interrupted before"
+MOST_CLASSES = 200  # beyond which only systems that are named are compared
+MANY_CLASSES, ROWS_A_CLASS = 50, 5  # the same, where there are fewer rows than this a class
 MEASURES = {"regression": ("RMSE", "R²"), "classification": ("error rate", "log loss")}
 
 
@@ -172,6 +176,8 @@ def compare_request(
             f"{opened.target} has only {opened.few} different whole numbers and is taken for an amount; if they are "
             f"classes, say {request.option('task', 'classification')}"
         )
+    if kind == CLASSIFICATION and not names:
+        _refuse_many_classes(table, request)
     if costs is not None:
         costs.check(kind, table.y)
     found = compare_table(
@@ -184,6 +190,7 @@ def compare_request(
         progress=progress,
         on_result=on_result,
         describe=partial(describe_columns, opened),
+        read_filled=partial(_read_filled, opened, kind, options.seed) if opened.drops_gaps else None,
     )
     return replace(found, notes=(*notes, *found.notes), source=opened.source, costs=costs)
 
@@ -199,10 +206,12 @@ def compare_table(
     progress: Progress = False,
     on_result: OnResult | None = None,
     describe: Callable[[], list[dict[str, Any]]] | None = None,
+    read_filled: Callable[[], Table] | None = None,
 ) -> Comparison:
     """Compare systems on rows in memory; see `compare`.
 
-    `describe` returns `Table.columns`, once the systems are compared.
+    `describe` returns `Table.columns`, once the systems are compared; `read_filled` all rows with their gaps filled and
+    marked, where those with gaps were left out.
 
     Examples
     --------
@@ -264,13 +273,16 @@ def compare_table(
                 raise
             left = dict.fromkeys(name for name, *_ in chosen[len(results) :])
             notes.append(f"{INTERRUPTED} {some([*left]) if left else 'the end'}")
-    results.sort(key=rank)
+    tried, results = results, sorted(results, key=rank)
     measure, second = MEASURES[kind]
     advice = recommend(results, baseline, measure)
     known: list[Finding] = []
     try:
         table = table if describe is None else replace(table, columns=describe())
         known = findings(table, kind, results, advice.result)
+        for one, (*_, system) in zip(tried, chosen, strict=False):
+            if one is advice.result:
+                known += compare_policies(table, kind, one, system, read_filled)
     except KeyboardInterrupt:
         notes.append(f"{INTERRUPTED} the data were looked through")
     found = Comparison(table, kind, measure, second, folds, seed, results, baseline, advice, known, __version__)
@@ -539,6 +551,24 @@ def _normalised(table: Table, task: str) -> Table:
     offset = None if table.offset is None else table.offset[kept]
     found = replace(table, X=table.X[kept], y=y[kept], weight=table.weight[kept], offset=offset, coded=None)
     return replace(found, indices=indices, total_rows=rows).varying()
+
+
+def _refuse_many_classes(table: Table, request: DataRequest) -> None:
+    """Refuse a target of so many classes that no system learns them, or that all systems would take very long."""
+    n, count = len(table.y), len(table.classes[0])
+    if count > MOST_CLASSES or (count > MANY_CLASSES and n < ROWS_A_CLASS * count):
+        some = request.option("systems", "GaussianClassifier") if request.shell else "systems=['GaussianClassifier']"
+        raise InvalidData(
+            f"the target {table.target!r} has {count:,} classes in {n:,} rows, too many to compare all systems on: "
+            f"choose another column, merge rare classes, or name the systems to compare, as in {some}"
+        )
+
+
+def _read_filled(opened: OpenedData, task: str, seed: int) -> Table:
+    """Return all rows that have a target, their gaps filled and marked."""
+    spec = replace(opened.spec, missing="indicator")
+    filled = replace(opened, spec=spec, source=TableSource(opened.source.relation, spec))
+    return _normalised(sample_table(filled, task, seed, None), task)
 
 
 def rank(result: Result) -> tuple[bool, int, bool, float, float]:

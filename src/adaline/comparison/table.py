@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, as_dense, is_sparse
 from adaline.block import Block
-from adaline.coding.columns import plain
+from adaline.coding.columns import MISSING_LEVEL, Column, plain
 from adaline.comparison.open_data import FEW_LOST, MOST_CLASSES, DataRequest, OpenedData, open_data
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.locks import cached_property
@@ -63,7 +63,7 @@ class Table:
     fold : (n,) the fold of each row, once the rows are cut into folds; those of fold 0 come first.
     stream : all rows, where these are a sample that was cut into folds as it was read, and the fold of each, (N,).
     gaps : what was done about missing values of features, in a few words; "" where there were none.
-    filled : names of columns that were filled with their mean where values were missing, and of their indicators.
+    filled : columns that were filled where values were missing, and the columns of X, by name, that are 1 there.
     command : the command line that makes this comparison again, "" if there is none.
     opening : the Python call that opens the table again, "" if there is none.
 
@@ -191,6 +191,12 @@ class Table:
         """The indices in X of each column that was filled and of its indicator, where both are there."""
         index = {name: j for j, name in enumerate(self.names)}
         return [(index[name], index[mark]) for name, mark in self.filled if name in index and mark in index]
+
+    @property
+    def complete(self) -> NDArray[np.bool_]:
+        """Whether nothing was missing in a row, (n,)."""
+        marks = {mark for _, mark in self.filled}
+        return ~self.X[:, [j for j, name in enumerate(self.names) if name in marks]].any(axis=1)
 
     def row_of(self, i: int) -> int:
         """Return the index of row i in the data, counted from 0, those left out included."""
@@ -346,8 +352,13 @@ def sample_table(opened: OpenedData, task: str, seed: int, folds: int | None) ->
         fold=fold,
         stream=stream,
         gaps=opened.gaps,
-        filled=tuple((one.name, f"{one.name}[missing]") for one in opened.source.coding.columns if one.gaps),
+        filled=tuple((one.name, _mark(one)) for one in opened.source.coding.columns if one.gaps),
     )
+
+
+def _mark(column: Column) -> str:
+    """Return the name of the column of X that is 1 where a value of a column is missing."""
+    return f"{column.name}[T.{MISSING_LEVEL}]" if column.is_category else f"{column.name}[missing]"
 
 
 class ReadData(NamedTuple):
