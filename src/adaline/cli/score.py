@@ -91,6 +91,8 @@ def _rows_to_judge(model: Any, data: Any, reading: FileOptions, target: str | No
         source = coded(model, rows_for(model, relation, target, weight))
         assert isinstance(source, TableSource)
         y, targets, title, rows = source.target_values(), source.targets, relation.title, relation.count("TRUE")
+    if "classes_" in vars(model) and y.dtype.kind == "f" and (y == np.floor(y)).all():
+        y = y.astype(np.int64)  # labels as the table has them
     w = source.read_weights()
     return RowsToJudge(source, y, np.ones(len(y)) if w is None else w, tuple(targets), title, rows - len(y))
 
@@ -210,7 +212,7 @@ def _show(found: dict[str, Any]) -> None:
         [one["label"], f"{one['rows']:,}", _with_ends(one, "recall"), percentage(one["precision"]), number(one["auc"])]
         for one in each[:MOST]
     ]
-    show(["class", "rows", "found (95%)", "right where said", "AUC"], rows)
+    show(["class", "rows", "recall (95%)", "precision", "AUC"], rows)
     if len(each) > MOST:
         say(f"... and {len(each) - MOST} more: --json lists them")
     if found.get("calibration"):

@@ -303,12 +303,13 @@ def open_sparse_data(request: DataRequest, width: int | None) -> OpenedData:
 def _check_target(relation: Relation, target: str) -> None:
     """Refuse a target that is neither a number nor a label, before more is read than its first rows."""
     kind = relation.kind(target)
-    if kind == "date" or (kind == "text" and _holds_dates(relation, target)):
-        days = f"epoch({quoted(target)}) / 86400" if kind == "date" else f"strptime({quoted(target)}, '%d.%m.%Y')"
+    written = _date_format(relation, target) if kind == "text" else None
+    if kind == "date" or written is not None:
+        moment = quoted(target) if written is None else f"strptime({quoted(target)}, '{written}')"
         raise InvalidData(
             f"the target {target!r} holds dates, neither numbers nor labels: choose another column, or make a number "
-            f"of it by a query, such as SELECT *, {days} AS days FROM ..., and predict that. There are: "
-            f"{shown_columns(relation)}"
+            f"of it by a query, such as SELECT *, epoch({moment}) / 86400 AS days FROM ..., and predict that. There "
+            f"are: {shown_columns(relation)}"
         )
     if kind not in (*LABELS, "number"):
         raise InvalidData(
@@ -319,12 +320,12 @@ def _check_target(relation: Relation, target: str) -> None:
         refuse_prose(relation, [], [target])
 
 
-def _holds_dates(relation: Relation, column: str) -> bool:
-    """Whether the first texts of a column are all dates, in one of the common notations."""
+def _date_format(relation: Relation, column: str) -> str | None:
+    """Return the notation of dates that the first texts of a column are all written in; None where there is none."""
     first = f"SELECT {relation.value(column)} AS t FROM {relation.sql} LIMIT {LOOKED}"
-    found = f"count(t), count(try_strptime(t, {list(DATES)}))"
-    present, dates = relation.rows(f"SELECT {found} FROM ({first})")[0]
-    return bool(present == dates > 0)
+    each = ", ".join(f"count(try_strptime(t, '{one}'))" for one in DATES)
+    present, *dates = relation.rows(f"SELECT count(t), {each} FROM ({first})")[0]
+    return next((one for one, count in zip(DATES, dates, strict=True) if present and count == present), None)
 
 
 def _with_features(
