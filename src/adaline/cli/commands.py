@@ -139,7 +139,14 @@ def predict(
 )
 def compare(
     options: Options,
-    folds: Annotated[int, typer.Option("--folds", metavar="N", help="Folds of the cross-validation.")] = 5,
+    folds: Annotated[
+        int | None,
+        option(
+            "--folds",
+            metavar="N",
+            help="Folds of the cross-validation; default: 5, or leave-one-out for fewer than 20 rows.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the cut into folds, and of samples.")] = 0,
     systems: Annotated[
         str | None,

@@ -16,7 +16,7 @@ SWITCH = 1e-4  # seconds after which imports make way for a read that waits for 
 MOST_BYTES = 2**30  # of a file that is read ahead: an interrupt has to wait for it
 
 
-def read_ahead(request: DataRequest, task: str | None, seed: int, folds: int) -> Future[ReadData] | None:
+def read_ahead(request: DataRequest, task: str | None, seed: int, folds: int | None) -> Future[ReadData] | None:
     """Start to read a file on a thread of its own and return where its rows will be; None of what may be too large."""
     name = request.data
     if not (isinstance(name, str) and os.path.isfile(name) and Path(name).stat().st_size <= MOST_BYTES):

@@ -114,6 +114,8 @@ def _rows_to_judge(model: Any, data: Any, reading: FileOptions, target: str | No
         spec = replace(given.spec, missing=coding.missing)
         source = coded_by(TableSource(kept, spec), coding, text_target=text_target)
     y, total = source.target_values(), relation.count("TRUE")
+    if classes is not None and y.dtype.kind == "f" and (y == np.floor(y)).all():
+        y = y.astype(np.int64)  # labels as the table has them
     reasons: dict[str, int] = {}
     if len(y) < total:
         needed = () if source.spec.missing != "drop" else source.coding.needed
@@ -256,7 +258,7 @@ def _show(found: dict[str, Any]) -> None:
         [one["label"], f"{one['rows']:,}", _with_ends(one, "recall"), percentage(one["precision"]), number(one["auc"])]
         for one in each[:MOST]
     ]
-    show(["class", "rows", "found (95%)", "right where said", "AUC"], rows)
+    show(["class", "rows", "recall (95%)", "precision", "AUC"], rows)
     if len(each) > MOST:
         say(f"... and {len(each) - MOST} more: --json lists them")
     if found.get("calibration"):

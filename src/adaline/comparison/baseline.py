@@ -35,6 +35,12 @@ class MeanTarget(BaseEstimator):
 class MostFrequentClass(BaseEstimator):
     """Predicts the most frequent class, with the shares of the classes as probabilities; y holds indices of classes.
 
+    Parameters
+    ----------
+    label : index of the class to predict where it is known; None: the most frequent one of the rows fitted to. Under
+        leave-one-out it is that of all rows: of two classes of equal size, the one that is left out is always the
+        rarer.
+
     Examples
     --------
     >>> import numpy as np
@@ -42,6 +48,9 @@ class MostFrequentClass(BaseEstimator):
     >>> MostFrequentClass().fit(np.zeros((3, 0)), np.array([0, 2, 2])).predict(np.zeros((1, 0)))
     array([2])
     """
+
+    def __init__(self, label: int | None = None) -> None:
+        self.label = label
 
     def fit(self, X: Any, y: NDArray[np.intp], sample_weight: Array | None = None) -> Self:
         """Count the classes in y, (n,)."""
@@ -52,7 +61,7 @@ class MostFrequentClass(BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most frequent class for each row, (n,)."""
-        return np.full(len(X), self.classes_[self.share_.argmax()])
+        return np.full(len(X), self.classes_[self.share_.argmax()] if self.label is None else self.label)
 
     def predict_proba(self, X: Any) -> Array:
         """Return the shares of the classes for each row, (n, K)."""

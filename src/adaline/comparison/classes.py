@@ -13,6 +13,7 @@ from adaline.arrays import Array
 from adaline.comparison.result import Result, rms
 from adaline.comparison.table import CLASSIFICATION, Table
 from adaline.errors import InvalidParameter
+from adaline.selection.cross_validation import fill, fill_means
 from adaline.selection.probabilities import count_at_thresholds, wilson
 
 
@@ -80,9 +81,10 @@ def held_out_scores(result: Result, table: Table) -> Array | None:
         return None
     out = np.zeros((len(table.y), len(labels)))
     whole = _size(decisions(result.model, table.X))
+    filled = table.filled_columns
     for k, model in enumerate(result.fold_models):
         rows = slice(*np.searchsorted(table.fold, [k, k + 1]))
-        value = decisions(model, table.X[rows])
+        value = decisions(model, fill(table.X[rows], filled, fill_means(table.X, table.fold, filled, k)))
         if value.shape[1] != len(labels):
             return None
         out[rows] = value * (whole / _size(value))

@@ -18,6 +18,7 @@ from adaline.comparison.baseline import MeanTarget, MostFrequentClass
 from adaline.comparison.budget import FitBudget, budget_of
 from adaline.comparison.classes import Costs, Threshold, cheapest_threshold, held_out_scores
 from adaline.comparison.findings import Finding, findings
+from adaline.comparison.gaps import compare_policies
 from adaline.comparison.open_data import DataRequest, OpenedData
 from adaline.comparison.recommendation import Recommendation, recommend, with_error
 from adaline.comparison.result import Result, SystemTrial
@@ -28,17 +29,20 @@ from adaline.comparison.table import (
     Table,
     describe_columns,
     read_data,
+    sample_table,
     suits,
     told_task,
 )
-from adaline.errors import InvalidParameter
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import is_classifier, is_regressor
 from adaline.inference.summary import escaped
 from adaline.locks import cached_property
 from adaline.results import Certificate, some
 from adaline.selection.cross_validation import ArrayRows, Progress, StreamedFolds, reporting
+from adaline.selection.folds import fold_count
 from adaline.selection.table import ErrorTable
 from adaline.sources import TableSource
+from adaline.sources.views import assign_folds
 from adaline.systems import SYSTEMS, system_name
 from adaline.wording import counted, four_places, plain, visible
 
@@ -48,6 +52,8 @@ SoFar = Callable[[], "Comparison | None"]
 """Returns the comparison of the systems finished so far, None before the first."""
 OnStart = Callable[[SoFar], None]
 INTERRUPTED = "interrupted before"
+MOST_CLASSES = 200  # beyond which only systems that are named are compared
+MANY_CLASSES, ROWS_A_CLASS = 50, 5  # the same, where there are fewer rows than this a class
 MEASURES = {"regression": ("RMSE", "R²"), "classification": ("error rate", "log loss")}
 
 
@@ -56,7 +62,7 @@ def compare(
     target: str | None = None,
     *,
     drop: Sequence[str] = (),
-    folds: int = 5,
+    folds: int | None = None,
     systems: Sequence[str] | None = None,
     task: str | None = None,
     random_state: int = 0,
@@ -80,8 +86,9 @@ def compare(
         What to predict: numbers, or labels. Two different whole numbers are two classes.
     drop : list of names
         Columns to leave out.
-    folds : int
-        Number of folds; classes are dealt evenly among them.
+    folds : int or None
+        Number of folds; classes are dealt evenly among them. None: 5, or leave-one-out for fewer than 20 rows, where
+        the errors of all rows held out are taken together.
     systems : list of names, or None
         Systems to compare, as "Ridge"; None: all that suit the target.
     task : "regression", "classification" or None
@@ -98,8 +105,9 @@ def compare(
         recommended system that costs least on rows held out. Positive is the rarer class, or the second in order.
     **options : those of `open_table`
         `features` (without it, all columns that can be used), `weight`, `categories`, `dates`, `unseen`, `formula`,
-        `table`, and `missing`: "drop", "mean" or "indicator"; without it, rows without a target are left out and other
-        missing values refused.
+        `table`, and `missing`: "drop", "mean" or "indicator"; without it, rows with missing values are left out, or,
+        where that would lose more than 5% of them, filled and marked as by "indicator". The means that "indicator"
+        fills in are those of the training rows of each fold.
 
     Returns
     -------
@@ -132,7 +140,7 @@ def compare(
 class CompareOptions:
     """How systems are to be compared: the arguments of `compare` that say nothing of the data."""
 
-    folds: int = 5
+    folds: int | None = None
     seed: int = 0
     systems: Sequence[str] | None = None
     task: str | None = None
@@ -175,6 +183,8 @@ def compare_request(
             f"{opened.target} has only {opened.few} different whole numbers and is taken for an amount; if they are "
             f"classes, say {request.option('task', 'classification')}"
         )
+    if kind == CLASSIFICATION and not names:
+        _refuse_many_classes(table, request)
     if costs is not None:
         costs.check(kind, table.y)
 
@@ -196,6 +206,7 @@ def compare_request(
         on_result=on_result,
         on_start=start,
         describe=partial(describe_columns, opened),
+        read_filled=partial(_read_filled, opened, kind, options.seed) if opened.drops_gaps else None,
     )
     return whole(found)
 
@@ -203,7 +214,7 @@ def compare_request(
 def compare_table(
     table: Table,
     *,
-    folds: int = 5,
+    folds: int | None = None,
     seed: int = 0,
     systems: Sequence[str] | None = None,
     task: str | None = None,
@@ -212,12 +223,14 @@ def compare_table(
     on_result: OnResult | None = None,
     on_start: OnStart | None = None,
     describe: Callable[[], list[dict[str, Any]]] | None = None,
+    read_filled: Callable[[], Table] | None = None,
 ) -> Comparison:
     """Compare systems on rows in memory; see `compare`.
 
-    `describe` returns `Table.columns`, once the systems are compared. `on_start` is called before the first system,
-    with a function that returns the comparison of the systems finished so far, without findings, or None; other threads
-    may call it while systems are fitted.
+    `describe` returns `Table.columns`, once the systems are compared; `read_filled` all rows with their gaps filled and
+    marked, where those with gaps were left out. `on_start` is called before the first system, with a function that
+    returns the comparison of the systems finished so far, without findings, or None; other threads may call it while
+    systems are fitted.
 
     Examples
     --------
@@ -232,20 +245,24 @@ def compare_table(
     "LogisticRegression(penalty='auto')"
     """
     kind = table.task(task)
-    table.check(kind, folds)
+    table.check(kind)
     light = 0 if table.weight is None else int(np.count_nonzero(table.weight == 0))
     notes = [f"{counted(light)} of weight 0 {'is' if light == 1 else 'are'} left out"] if light else []
     table = _normalised(table, kind)
     classes, y = table.classes if kind == CLASSIFICATION else (None, table.y)
-    rows = ArrayRows(table.X, y, table.weight, kind == CLASSIFICATION, table.offset)
+    folds = fold_count(folds, len(y))
+    rows = ArrayRows(table.X, y, table.weight, kind == CLASSIFICATION, table.offset, table.filled_columns)
     if table.fold is None:
-        table = table.in_folds(rows.split(folds, seed).sort_by_fold(), rows.x, rows.fold)
+        rows.fold = assign_folds(len(y), folds, seed, None if classes is None else y)
+        table = table.in_folds(rows.sort_by_fold(), rows.x, rows.fold)
     else:
         rows.fold = table.fold
     stream = None
-    if table.stream is not None and table.X.shape[1] == table.stream[0].shape.features:
+    if table.stream is not None and table.X.shape[1] == table.stream[0].shape.features and not rows.filled:
         stream = StreamedFolds(*table.stream, classes)
     constant = MeanTarget() if kind == REGRESSION else MostFrequentClass()
+    if classes is not None and folds == len(y):
+        constant = MostFrequentClass(int(np.bincount(y, table.weight).argmax()))
     name = "the mean" if kind == REGRESSION else "the most frequent class"
     ranked = None if classes is None else table.ranked
     chosen = [
@@ -295,6 +312,9 @@ def compare_table(
     try:
         table = table if describe is None else replace(table, columns=describe())
         known = findings(table, kind, found.results, found.recommended)
+        for one, (*_, system) in zip(results, chosen, strict=True):
+            if one is found.recommended:
+                known += compare_policies(table, kind, one, system, read_filled)
     except KeyboardInterrupt:
         return replace(found, notes=(*notes, f"{INTERRUPTED} the data were examined"))
     return replace(found, data=table, findings=known)
@@ -351,7 +371,9 @@ class Comparison:
         (n, d), groups = self.data.X.shape, len(self.data.groups())
         source = f"{self.data.source}: " if self.data.source else ""
         columns = counted(groups, "column") + (f" ({d} coded)" if d != groups else "")
-        return f"{source}{self.data.target} from {columns}, {n:,} rows, {self.folds} folds"
+        cut = "leave-one-out" if self.folds == n else f"{self.folds} folds"
+        gaps = f"; {self.data.gaps}" if self.data.gaps else ""
+        return f"{source}{self.data.target} from {columns}, {n:,} rows, {cut}{gaps}"
 
     @cached_property
     def table(self) -> ErrorTable:
@@ -425,6 +447,7 @@ class Comparison:
             "dropped_rows": self.data.dropped,
             "columns": d,
             "folds": self.folds,
+            "gaps": self.data.gaps,
             "seed": self.seed,
             "measure": self.measure,
             "second_measure": self.second_measure,
@@ -559,6 +582,24 @@ def _normalised(table: Table, task: str) -> Table:
     offset = None if table.offset is None else table.offset[kept]
     found = replace(table, X=table.X[kept], y=y[kept], weight=table.weight[kept], offset=offset, coded=None)
     return replace(found, indices=indices, total_rows=rows).varying()
+
+
+def _refuse_many_classes(table: Table, request: DataRequest) -> None:
+    """Refuse a target of so many classes that no system learns them, or that all systems would take very long."""
+    n, count = len(table.y), len(table.classes[0])
+    if count > MOST_CLASSES or (count > MANY_CLASSES and n < ROWS_A_CLASS * count):
+        some = request.option("systems", "GaussianClassifier") if request.shell else "systems=['GaussianClassifier']"
+        raise InvalidData(
+            f"the target {table.target!r} has {count:,} classes in {n:,} rows, too many to compare all systems on: "
+            f"choose another column, merge rare classes, or name the systems to compare, as in {some}"
+        )
+
+
+def _read_filled(opened: OpenedData, task: str, seed: int) -> Table:
+    """Return all rows that have a target, their gaps filled and marked."""
+    spec = replace(opened.spec, missing="indicator")
+    filled = replace(opened, spec=spec, source=TableSource(opened.source.relation, spec))
+    return _normalised(sample_table(filled, task, seed, None), task)
 
 
 def rank(result: Result) -> tuple[bool, int, bool, float, float]:

@@ -407,6 +407,7 @@ def _class_sizes(table: Table, results: list[Result]) -> Iterator[Finding]:
             "the confusion table, not by the error rate alone.",
         )
     folds = max((len(result.fold_errors) for result in results), default=0)
+    folds = 2 if folds == len(codes) else folds  # leave-one-out
     small = [str(label) for label, count in zip(labels, counts, strict=True) if count < folds]
     if small:
         yield Finding(

@@ -44,6 +44,12 @@ GUESS = 2**15  # rows of a text file that are looked at for what is missing
 FEW = 10  # whole numbers with no more different values than this may be classes
 FEW_LOST = 0.05  # share of the rows that compare leaves out for their gaps; beyond it gaps are filled
 MOSTLY_EMPTY = 0.5  # share of gaps beyond which fit leaves a column out, where too few rows are complete
+LOOKED = 1000  # texts of a target that are looked at for dates
+DATES = (
+    *("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%Y"),
+    *("%b %d %Y", "%b %d, %Y", "%B %d %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%d-%b-%y"),
+    *("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M"),
+)
 MOST_NAMED = 5  # columns that a note names
 MOST_CLASSES = 20  # whole numbers with more distinct values than this are amounts, not labels
 
@@ -155,6 +161,11 @@ class OpenedData:
     left_out: dict[str, str]
     notes: tuple[str, ...]
     gaps: str = ""
+
+    @property
+    def drops_gaps(self) -> bool:
+        """Whether rows were left out for gaps in columns, which could be filled instead."""
+        return bool(self.gaps) and self.spec.missing == "drop" and self.request.cluster is None
 
 
 @dataclass(frozen=True)
@@ -292,19 +303,29 @@ def open_sparse_data(request: DataRequest, width: int | None) -> OpenedData:
 def _check_target(relation: Relation, target: str) -> None:
     """Refuse a target that is neither a number nor a label, before more is read than its first rows."""
     kind = relation.kind(target)
-    if kind == "date":
+    written = _date_format(relation, target) if kind == "text" else None
+    if kind == "date" or written is not None:
+        moment = quoted(target) if written is None else f"strptime({quoted(target)}, '{written}')"
         raise InvalidData(
-            f"the target {target!r} holds dates: it is neither a number nor a label. Choose another column, or make a "
-            f"number of it by a query, such as SELECT *, epoch({quoted(target)}) / 86400 AS days FROM ..., and predict "
-            "that"
+            f"the target {target!r} holds dates, neither numbers nor labels: choose another column, or make a number "
+            f"of it by a query, such as SELECT *, epoch({moment}) / 86400 AS days FROM ..., and predict that. There "
+            f"are: {shown_columns(relation)}"
         )
     if kind not in (*LABELS, "number"):
         raise InvalidData(
-            f"the target {target!r} holds {relation.schema[target]}: it is neither a number nor a label. Choose "
-            "another column"
+            f"the target {target!r} holds {relation.schema[target]}, neither numbers nor labels: choose another "
+            f"column. There are: {shown_columns(relation)}"
         )
     if kind == "text":
         refuse_prose(relation, [], [target])
+
+
+def _date_format(relation: Relation, column: str) -> str | None:
+    """Return the notation of dates that the first texts of a column are all written in; None where there is none."""
+    first = f"SELECT {relation.value(column)} AS t FROM {relation.sql} LIMIT {LOOKED}"
+    each = ", ".join(f"count(try_strptime(t, '{one}'))" for one in DATES)
+    present, *dates = relation.rows(f"SELECT count(t), {each} FROM ({first})")[0]
+    return next((one for one, count in zip(DATES, dates, strict=True) if present and count == present), None)
 
 
 def _with_features(
@@ -470,7 +491,8 @@ def _gaps_text(policy: str, missing: MissingCounts, request: DataRequest) -> tup
             note += f", more than half: {fill} keeps them by filling the gaps, {drop} by leaving columns out"
         return f"{counted(lost)} with gaps left out", note
     marks = " and marked" if policy == "indicator" else ""
-    note = f"gaps in {named} are filled with the mean of the column{marks and ' and marked by a column of their own'}"
+    own = " and marked by a column or a level of their own" if marks else ""
+    note = f"gaps in {named} are filled with the mean{own}"
     if request.choose_missing and not missing.complete:
         note += "; no row is complete"
     elif request.choose_missing:

@@ -111,7 +111,8 @@ def _nearness(chosen: Result, best: Result, measure: str) -> str:
     if difference <= SAME * best.error:
         return f"has about the same error as the best, {best.label}"
     pair = with_error(replace(chosen, error=difference, std_error=spread), measure)
-    return f"has an error within one standard error of that of the best, {best.label} (more by {pair}, paired by fold)"
+    by = "row" if chosen.predicted is not None and len(apart) == len(chosen.predicted) else "fold"
+    return f"has an error within one standard error of that of the best, {best.label} (more by {pair}, paired by {by})"
 
 
 def with_error(result: Result, measure: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
+from adaline.comparison.baseline import MostFrequentClass
 from adaline.comparison.budget import FitBudget
 from adaline.estimator import clone
 from adaline.results import Certificate
@@ -30,10 +31,13 @@ class Result:
     ----------
     system, settings : its name in SYSTEMS and its constructor arguments.
     error, std_error : mean over the folds of the error on held-out rows, and the standard error of that mean. The error
-        is the root mean squared error in the units of the target, or the share of wrong labels.
+        is the root mean squared error in the units of the target, or the share of wrong labels. Under leave-one-out it
+        is that of all held-out rows together, with the standard error of the delta method.
     second : R^2 on held-out rows, against the mean of the other folds; for classes the log loss, NaN without
         probabilities.
-    fold_errors : the error of each fold.
+    fold_errors : the error of each fold, or under leave-one-out what each row adds to the error (see `row_errors`):
+        their mean is `error`, and the standard error of a mean of such values, or of their differences between two
+        systems, is that of the errors.
     train_error : error on the rows the final model was fitted to: all of them, or those that the budget allows.
     seconds : time to fit all rows, or those that the budget allows.
     budget : what the system was held to so that the comparison takes seconds, as "after 1 epoch of 289,262 rows"; ""
@@ -125,7 +129,7 @@ class SystemTrial:
         folds = int(rows.fold[-1]) + 1
         for k in range(folds):
             before_fit(f"fold {k + 1} of {folds}: {self.name}")
-            trial.fold(k)
+            trial.fold(k, *self._one_class(k))
         before_fit(f"all rows: {self.name}")
         start = perf_counter()
         model = trial.whole()
@@ -136,7 +140,7 @@ class SystemTrial:
             nothing = (np.nan, np.nan, np.nan, np.array([]), np.nan, np.nan, None, None, None, None)
             return Result(self.name, self.settings, *nothing, trial.warnings, trial.failure, judged_rows=len(rows.y))
         budget = self._budget_kept()
-        errors = np.array(trial.judged)
+        errors = np.array(trial.judged) if folds < len(rows.y) else self._row_errors()
         second, proof = self._second(guess), getattr(model, "certificate_", None)
         if self._classes is not None:
             for one in (model, *self._models):
@@ -158,11 +162,28 @@ class SystemTrial:
             probability=self._probability,
             warnings=trial.warnings,
             failure="",
-            fold_models=tuple(self._models),
+            fold_models=tuple(self._models) if all(type(one) is type(model) for one in self._models) else (),
             budget="" if budget is None else str(budget),
             judged_rows=len(rows.y),
             sampled=budget is not None and budget.rows is not None,
         )
+
+    def _one_class(self, k: int) -> tuple[()] | tuple[Indices, MostFrequentClass]:
+        """Return the training rows of fold k, and the model that predicts their class, if they have only one.
+
+        Classifiers refuse such rows. They arise where all rows of the other classes are in fold k.
+        """
+        if self._classes is None:
+            return ()
+        indices = np.flatnonzero(self._learned.fold != k)
+        y = self._learned.y[indices]
+        return () if np.any(y != y[0]) else (indices, MostFrequentClass().fit(indices, y))
+
+    def _row_errors(self) -> Array:
+        y, weight = self._rows.y, self._rows.given_weight
+        if self._classes is not None:
+            return row_errors((y != self._predicted).astype(np.float64), weight)
+        return row_errors(np.abs(y - self._predicted), weight, square=True)
 
     def _budget_kept(self) -> FitBudget | None:
         """Return what the system was held to: the sample, where it could not learn from all rows of a stream."""
@@ -175,14 +196,14 @@ class SystemTrial:
         k = len(self._models)
         self._models.append(model)
         part = slice(*np.searchsorted(self._rows.fold, [k, k + 1]))
-        x, y = self._rows.x[part], self._rows.y[part]
-        if self._classes is not None and hasattr(model, "predict_proba"):
+        x, y = self._learned.filled_for(k, self._rows.x[part]), self._rows.y[part]
+        if self._classes is not None and hasattr(self._trial.system, "predict_proba"):
             if self._probability is None:
                 self._probability = np.zeros((len(self._predicted), len(self._classes)))
             self._probability[part, model.classes_] = model.predict_proba(x)
             self._predicted[part] = self._probability[part].argmax(axis=1)
         else:
-            self._predicted[part] = self._rows.predicted(model, part)
+            self._predicted[part] = self._rows.with_offset(model, part).predict(x)
         weight = self._rows.given_weight
         return self._error(y, self._predicted[part], None if weight is None else weight[part])
 
@@ -205,6 +226,32 @@ class SystemTrial:
             return np.nan
         right = self._probability[np.arange(len(y)), y]
         return float(np.average(-np.log(np.clip(right, SMALLEST, 1.0)), weights=weight))
+
+
+def row_errors(losses: Array, weight: Array | None = None, square: bool = False) -> Array:
+    """Return values of rows, (n,), whose mean is the error of all rows together, and whose spread is its uncertainty.
+
+        E = mean of l_i w_i / mean of w_i,                 e_i = E + (w_i / mean w) (l_i - E)
+        E = root of the same mean of l_i^2 (`square`),     e_i = E + (w_i / mean w) (l_i^2 - E^2) / (2 E)
+
+    Under leave-one-out the error of a fold is that of a single row, and the mean of |error| is not the root mean
+    square. The e_i are the linear part of E about the rows (the delta method): sd(e_i) / sqrt(n) is the standard error
+    of E, and sd(e_i - e'_i) / sqrt(n) that of the difference between two systems judged on the same rows. For shares of
+    wrong labels, `square` is False and e_i is 0 or 1 without weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.comparison.result import row_errors
+    >>> row_errors(np.array([3.0, 4.0, 5.0, 0.0]), square=True).mean() ** 2
+    12.5
+    """
+    share = np.ones(len(losses)) if weight is None else weight / weight.mean()
+    if not square:
+        mean = float(np.mean(share * losses))
+        return mean + share * (losses - mean)
+    error = rms(losses, weight)
+    return error + share * ((losses / error) ** 2 - 1) * error / 2 if 0 < error < np.inf else share * 0 + error
 
 
 def rms(values: Array, weight: Array | None = None) -> float:

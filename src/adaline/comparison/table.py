@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, as_dense, is_sparse
 from adaline.block import Block
-from adaline.coding.columns import plain
-from adaline.comparison.open_data import MOST_CLASSES, DataRequest, OpenedData, open_data
+from adaline.coding.columns import MISSING_LEVEL, Column, plain
+from adaline.comparison.open_data import FEW_LOST, MOST_CLASSES, DataRequest, OpenedData, open_data
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.locks import cached_property
 from adaline.selection.cross_validation import refuse_absorbing
-from adaline.selection.folds import check_classes
+from adaline.selection.folds import fold_count
 from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.coding import gap_counts, gaps_of, target_columns
@@ -27,7 +27,6 @@ from adaline.sources.tables.sql import quoted
 from adaline.sources.tables.summary import MOST_KEPT, RangeSummary, Wanted, summarize
 from adaline.sources.threads import run_blocks
 from adaline.sources.views import assign_folds
-from adaline.wording import counted
 
 REGRESSION, CLASSIFICATION = "regression", "classification"
 SKEW = 1.0  # skewness of an exponential target is 2, of a symmetric one 0
@@ -63,6 +62,8 @@ class Table:
     coded : the different labels in y and the index of each row's label, where they are known.
     fold : (n,) the fold of each row, once the rows are cut into folds; those of fold 0 come first.
     stream : all rows, where these are a sample that was cut into folds as it was read, and the fold of each, (N,).
+    gaps : what was done about missing values of features, in a few words; "" where there were none.
+    filled : columns that were filled where values were missing, and the columns of X, by name, that are 1 there.
     command : the command line that makes this comparison again, "" if there is none.
     opening : the Python call that opens the table again, "" if there is none.
 
@@ -93,6 +94,8 @@ class Table:
     coded: tuple[NDArray[Any], NDArray[np.intp]] | None = None
     fold: NDArray[np.intp] | None = None
     stream: tuple[Source, NDArray[np.int8]] | None = None
+    gaps: str = ""
+    filled: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(
@@ -183,6 +186,18 @@ class Table:
             out.setdefault(name, []).append(j)
         return out
 
+    @property
+    def filled_columns(self) -> list[tuple[int, int]]:
+        """The indices in X of each column that was filled and of its indicator, where both are there."""
+        index = {name: j for j, name in enumerate(self.names)}
+        return [(index[name], index[mark]) for name, mark in self.filled if name in index and mark in index]
+
+    @property
+    def complete(self) -> NDArray[np.bool_]:
+        """Whether nothing was missing in a row, (n,)."""
+        marks = {mark for _, mark in self.filled}
+        return ~self.X[:, [j for j, name in enumerate(self.names) if name in marks]].any(axis=1)
+
     def row_of(self, i: int) -> int:
         """Return the index of row i in the data, counted from 0, those left out included."""
         return int(i if self.indices is None else self.indices[i])
@@ -230,7 +245,7 @@ class Table:
             constant=tuple(self.names[j] for j in np.flatnonzero(~varies)),
         )
 
-    def check(self, task: str, folds: int) -> None:
+    def check(self, task: str) -> None:
         """Refuse rows that systems cannot be compared on, saying why and where."""
         n, d = self.X.shape
         for what, length, right in (
@@ -241,10 +256,6 @@ class Table:
         ):
             if length != right:
                 raise InvalidData(f"{what} has {length} entries where X of shape {self.X.shape} asks for {right}")
-        if folds < 2 or n < 2 * folds:
-            few = f"{counted(n)} {'is' if n == 1 else 'are'} too few for {counted(folds, 'fold')}"
-            fewer = f", or folds from 2 to {n // 2}" if n >= 4 else ""
-            raise InvalidData(f"{few}: give {'more rows' if folds > 1 else 'at least 2 folds'}{fewer}")
         if d == 0:
             raise InvalidData("there is no column to predict from")
         if self.weight is not None and not (np.isfinite(self.weight).all() and (self.weight >= 0).all()):
@@ -258,8 +269,17 @@ class Table:
         if task == REGRESSION:
             self._check_numbers()
         else:
-            classes, codes = self.classes
-            check_classes(codes, f"target {self.target}", classes)
+            self._check_labels()
+
+    def _check_labels(self) -> None:
+        classes = self.classes[0]
+        if len(classes) < 2:
+            raise InvalidData(f"target {self.target} is '{classes[0]}' in every row: there is nothing to learn")
+        if len(classes) == len(self.y):
+            raise InvalidData(
+                f"target {self.target} has a different label in each of {len(self.y):,} rows: choose a column whose "
+                "labels occur in several rows"
+            )
 
     def _check_numbers(self) -> None:
         try:
@@ -275,7 +295,7 @@ class Table:
             raise InvalidData(f"target {self.target} is {y[0]:g} in every row: there is nothing to learn")
 
 
-def sample_table(opened: OpenedData, task: str, seed: int, folds: int) -> Table:
+def sample_table(opened: OpenedData, task: str, seed: int, folds: int | None) -> Table:
     """Return rows of opened data in memory, coded: all of them, or a random sample of MOST_NUMBERS numbers.
 
     Rows without weights are dealt to folds and put in their order as they are read, which saves a copy of them all.
@@ -299,7 +319,8 @@ def sample_table(opened: OpenedData, task: str, seed: int, folds: int) -> Table:
     indices = indices if drawn is None else drawn if indices is None else indices[drawn]
     n = rows if drawn is None else len(drawn)
     fold = order = stream = None
-    if not source.weighted and 2 <= folds <= n // 2:
+    if not source.weighted:
+        folds = fold_count(folds, n)
         if drawn is None:
             small = None if classes is None else np.min_scalar_type(len(classes))  # sorted by their digits
             fold = assign_folds(n, folds, seed, None if small is None else source.read_targets()[:, 0].astype(small))
@@ -330,7 +351,14 @@ def sample_table(opened: OpenedData, task: str, seed: int, folds: int) -> Table:
         coded=coded,
         fold=fold,
         stream=stream,
+        gaps=opened.gaps,
+        filled=tuple((one.name, _mark(one)) for one in opened.source.coding.columns if one.gaps),
     )
+
+
+def _mark(column: Column) -> str:
+    """Return the name of the column of X that is 1 where a value of a column is missing."""
+    return f"{column.name}[T.{MISSING_LEVEL}]" if column.is_category else f"{column.name}[missing]"
 
 
 class ReadData(NamedTuple):
@@ -340,9 +368,9 @@ class ReadData(NamedTuple):
     table: Table
 
 
-def read_data(request: DataRequest, task_of: Callable[[OpenedData], str], seed: int, folds: int) -> ReadData:
+def read_data(request: DataRequest, task_of: Callable[[OpenedData], str], seed: int, folds: int | None) -> ReadData:
     """Open data and read their rows for the task that `task_of` says."""
-    opened = open_data(request)
+    opened = open_data(request, most_lost=FEW_LOST)
     refuse_absorbing(opened.source, "compare")
     return ReadData(opened, sample_table(opened, task_of(opened), seed, folds))
 

@@ -46,6 +46,8 @@ from adaline.wording import counted
 
 COPIED_ROWS = 2**14  # at a time, by each thread
 Indices = NDArray[np.intp]
+Filled = Sequence[tuple[int, int]]
+"""Columns with gaps that were filled, and the columns that are 1 there."""
 
 Progress = bool | Callable[[int, int, str], None] | None
 """Whether to show a line while it takes long (None: in a terminal), or a function (done, total, text)."""
@@ -213,11 +215,23 @@ class Rows(ABC):
 
 
 class ArrayRows(Rows):
-    """Rows in memory; those of weight zero take no part. With an offset (n,) systems are fitted that take one."""
+    """Rows in memory; those of weight zero take no part. With an offset (n,) systems are fitted that take one.
 
-    def __init__(self, x: Any, y: Any, sample_weight: Any, classes: bool, offset: Array | None = None) -> None:
+    `filled` : pairs of columns of x, the first of which was filled with its mean where the second, an indicator, is 1.
+    A fit without fold k, and what it predicts, has these means from the other folds alone (see `fill_means`).
+    """
+
+    def __init__(
+        self,
+        x: Any,
+        y: Any,
+        sample_weight: Any,
+        classes: bool,
+        offset: Array | None = None,
+        filled: Filled = (),
+    ) -> None:
         super().__init__()
-        self.offset = offset
+        self.offset, self.filled = offset, filled
         self.x = x = _indexable(x)
         n = x.shape[0]
         self.y = None if y is None else _on_host(read_labels(y) if classes else y)
@@ -270,7 +284,7 @@ class ArrayRows(Rows):
     def without_columns(self) -> ArrayRows:
         """Return the rows with no columns of X, for a system that predicts a constant."""
         out = copy(self)
-        out.x, out.offset, out.shared = self.x[:, :0], None, {}
+        out.x, out.offset, out.filled, out.shared = self.x[:, :0], None, (), {}
         return out
 
     def predicted(self, model: Any, part: slice = slice(None)) -> Any:
@@ -290,13 +304,22 @@ class ArrayRows(Rows):
         return take_rows(self.x, indices), None if self.y is None else self.y[indices]
 
     def fitted(self, system: Any, k: int) -> Any:
-        return self.fitted_to(system, np.flatnonzero(self.fold != k))
+        return self.fitted_to(system, np.flatnonzero(self.fold != k), k)
 
-    def fitted_to(self, system: Any, indices: Indices) -> Any:
-        """Return a clone of the system fitted to the rows with these indices."""
+    def fitted_to(self, system: Any, indices: Indices, k: int | None = None) -> Any:
+        """Return a clone of the system fitted to the rows with these indices; gaps filled as for fold k."""
         weight = None if self.given_weight is None else self.given_weight[indices]
         offset = None if self.offset is None else self.offset[indices]
-        return fit(clone(system), *self.at(indices), weight, offset)
+        x, y = self.at(indices)
+        return fit(clone(system), x if k is None else self.filled_for(k, x), y, weight, offset)
+
+    def filled_for(self, k: int, x: Any) -> Any:
+        """Return rows of x with their gaps filled by the means of all folds but k."""
+        if not self.filled:
+            return x
+        if ("fill", k) not in self.shared:
+            self.shared["fill", k] = fill_means(self.x, self.fold, self.filled, k)
+        return fill(x, self.filled, self.shared["fill", k])
 
     def fit_growing(self, system: Any, parts: Sequence[Indices]) -> list[Any] | None:
         """Return a system fitted to the first part of the rows, to the first two, ...; None of one that is no sum.
@@ -312,9 +335,30 @@ class ArrayRows(Rows):
         return None if rows is None else fit_unions(system, rows)
 
     def fit_folds(self, system: Any) -> FoldFits | None:
-        if self.offset is not None:
+        if self.offset is not None or self.filled:  # the sums of a fold are those of one filling
             return None
         return _fit_at_once(system, self.x, self.y, self.given_weight, self.fold, self.shared)
+
+
+def fill_means(x: Array, fold: Indices, filled: Filled, k: int) -> Array:
+    """Return the means of columns over the rows of all folds but k that have a value there, (len(filled),).
+
+    Where none has, the column is constant in these rows, and keeps what it was filled with.
+    """
+    out = np.empty(len(filled))
+    for i, (column, mark) in enumerate(filled):
+        gap = x[:, mark] != 0
+        there = ~gap & (fold != k)
+        out[i] = x[there, column].mean() if there.any() else x[gap, column][0]
+    return out
+
+
+def fill(x: Array, filled: Filled, means: Array) -> Array:
+    """Return rows, (n, D), with these means where the indicators of columns say that a value is missing."""
+    x = x.copy()
+    for (column, mark), mean in zip(filled, means, strict=True):
+        x[x[:, mark] != 0, column] = mean
+    return x
 
 
 class SignalRows(ArrayRows):

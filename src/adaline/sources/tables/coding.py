@@ -39,7 +39,7 @@ from adaline.lazy import nw
 from adaline.sources.tables.batches import without_missing
 from adaline.sources.tables.failures import shorten
 from adaline.sources.tables.relation import Relation
-from adaline.sources.tables.spec import TableSpec, refuse_absorbed
+from adaline.sources.tables.spec import TableSpec, refuse_absorbed, shown_columns
 from adaline.sources.tables.sql import quoted
 from adaline.sources.tables.summary import (
     MOST_KEPT,
@@ -587,8 +587,8 @@ def refuse_prose(relation: Relation, names: list[str], targets: list[str]) -> No
             raise InvalidData(refusal(name, "text", f"{distinct:,} different texts"))
         if name in targets and FEW_LEVELS < distinct and distinct > rows / 2:
             raise InvalidData(
-                f"Unknown label type: the target {name!r} holds {distinct:,} different texts in {rows:,} rows, so "
-                "it is no label; turn it into numbers, or choose another column"
+                f"Unknown label type: the target {name!r} holds {distinct:,} different texts in {rows:,} rows, too "
+                f"many to be classes. Choose another column; there are: {shown_columns(relation)}"
             )
 
 
