@@ -65,7 +65,7 @@ def test_probabilities_worse_than_the_shares_of_the_classes_are_not_recommended_
     penalised.model.separation_, penalised.model.penalty_ = None, 1.0
     found = recommend([overconfident, penalised], BASELINE, "error rate")
     assert found.result is penalised
-    assert "probabilities worse than the shares of the classes" in found.text
+    assert "probabilities are better than the class shares" in found.text
     assert false_claims(found, [overconfident, penalised], BASELINE) == []
     assert recommend([overconfident, replace(penalised, **known)], BASELINE, "error rate").result is overconfident
 

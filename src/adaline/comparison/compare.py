@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from adaline import __version__
-from adaline.comparison.baseline import MeanTarget, MostFrequentClass
 from adaline.comparison.budget import FitBudget, budget_of
 from adaline.comparison.classes import Costs, Threshold, cheapest_threshold, held_out_scores
-from adaline.comparison.findings import Finding, findings
+from adaline.comparison.findings import Finding, findings, varies_as_counts
 from adaline.comparison.open_data import DataRequest, OpenedData
 from adaline.comparison.recommendation import Recommendation, recommend, with_error
 from adaline.comparison.result import Result, SystemTrial
+from adaline.comparison.suspects import Candidate, inspect_rows
 from adaline.comparison.table import (
     CLASSIFICATION,
     REGRESSION,
@@ -226,11 +226,9 @@ def compare_table(
     stream = None
     if table.stream is not None and table.X.shape[1] == table.stream[0].shape.features:
         stream = StreamedFolds(*table.stream, classes)
-    constant = MeanTarget() if kind == REGRESSION else MostFrequentClass()
-    name = "the mean" if kind == REGRESSION else "the most frequent class"
     ranked = None if classes is None else table.ranked
     chosen = [
-        (name, settings, _ready(name, settings, ranked))
+        Candidate(name, settings, _ready(name, settings, ranked))
         for name, settings in _chosen_systems(kind, systems, table.y, ranked is not None)
     ]
     if table.offset is not None:
@@ -239,7 +237,7 @@ def compare_table(
     chosen.sort(key=lambda one: not hasattr(one[2], "_sum_folds"))  # sums take least time
     results: list[Result] = []
     with reporting(progress, "compare", (1 + len(chosen)) * (folds + 1)) as report:
-        baseline = SystemTrial(name, {}, constant, rows.without_columns(), classes).run(None, report)
+        baseline = SystemTrial.of_constant(rows, classes).run(None, report)
         try:
             for name, settings, system in chosen:
                 budget = None if thorough else budget_of(system, *table.X.shape)
@@ -258,11 +256,13 @@ def compare_table(
             notes.append(f"{INTERRUPTED} {some([*left]) if left else 'the end'}")
     results.sort(key=rank)
     measure, second = MEASURES[kind]
-    advice = recommend(results, baseline, measure)
+    advice = recommend(results, baseline, measure, kind == REGRESSION and varies_as_counts(table, results))
     known: list[Finding] = []
     try:
         table = table if describe is None else replace(table, columns=describe())
-        known = findings(table, kind, results, advice.result)
+        seen = inspect_rows(table, kind, advice, chosen)
+        advice = seen.amend(advice)
+        known = findings(table, kind, results, advice.result, seen)
     except KeyboardInterrupt:
         notes.append(f"{INTERRUPTED} the data were looked through")
     found = Comparison(table, kind, measure, second, folds, seed, results, baseline, advice, known, __version__)
