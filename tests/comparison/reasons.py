@@ -100,7 +100,7 @@ CLAIMS: dict[str, Check] = {
     "No system predicts better than": lambda c, b, able, base: all(as_good(base, one) for one in able),
     "comes closest": lambda c, b, able, base: c is b,
     "is the only system": lambda c, b, able, base: able == [c] and not as_good(base, c),
-    "has the lowest error": lambda c, b, able, base: c.error == b.error,
+    "lowest cross-validated error": lambda c, b, able, base: c.error == b.error,
     "about the same error": lambda c, b, able, base: c.error <= 1.001 * b.error,
     "within one standard error": lambda c, b, able, base: as_good(c, b),
     "more informative": no_rival_says_more,

@@ -151,7 +151,7 @@ def test_one_wrong_value_that_destroys_the_fit_stands_in_the_headline(name: str,
     assert end.startswith("LinearRegression has R² 0.9")
     worst = found.findings[0]
     assert (worst.severity, worst.title) == ("serious", "A few rows decide the result")
-    assert "With it, nothing beats the mean (RMSE" in worst.text
+    assert ": with it, nothing beats the mean (RMSE" in worst.text
     assert "without it, LinearRegression has RMSE 0." in worst.text
     assert str(found.recommendation).startswith(found.recommendation.headline)
 

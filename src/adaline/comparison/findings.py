@@ -105,12 +105,11 @@ def _decisive_rows(seen: Inspection) -> Iterator[Finding]:
     """Find a few rows without which another conclusion follows."""
     one = seen.wrong
     if one is not None and one.changes:
-        name, verb = one.suspects.name, "decides" if len(one.suspects.rows) == 1 else "decide"
+        name = one.suspects.name
         yield Finding(
             SERIOUS,
             "A few rows decide the result",
-            f"{name[:1].upper()}{name[1:]} {verb} the result. {one.side_by_side} Correct or remove {one.they}, then "
-            "compare again.",
+            f"{name[:1].upper()}{name[1:]}: {one.side_by_side}. Correct or remove {one.they}, then compare again.",
         )
 
 
@@ -124,7 +123,7 @@ def _repeated_rows(table: Table, seen: Inspection) -> Iterator[Finding]:
             SERIOUS if one.changes else WARNING if share >= MANY_COPIES else NOTE,
             "Repeated rows",
             f"{count:,} of {counted(n)} ({percent(share)}) repeat{'s' if count == 1 else ''} another row in every "
-            f"column. Copies in different folds make cross-validated errors too low. {one.side_by_side} Remove "
+            f"column. Copies in different folds make cross-validated errors too low: {one.side_by_side}. Remove "
             f"{one.they} unless the observations are distinct.",
         )
 

@@ -197,8 +197,8 @@ class WithoutRows:
 
     @property
     def side_by_side(self) -> str:
-        """Both conclusions."""
-        return f"With {self.they}, {self.given.conclusion}; without {self.they}, {self.other.conclusion}."
+        """Both conclusions, in a clause."""
+        return f"with {self.they}, {self.given.conclusion}; without {self.they}, {self.other.conclusion}"
 
 
 class Inspection(NamedTuple):

@@ -367,7 +367,7 @@ def _first_line(opened: OpenedData) -> int | None:
         return None
     with open_compressed(relation.files[0]) as file:
         content = file.read().rstrip(b"\r\n")
-    first = relation.layout.blank + 2
+    first = relation.layout.skip + relation.layout.header + 1
     return first if content.count(b"\n") + 2 - first == opened.rows else None
 
 
