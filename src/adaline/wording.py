@@ -43,8 +43,10 @@ def p_value(value: float) -> str:
 
 
 def amount(error: float, measure: str) -> str:
-    """Return an error as people read it: a share of wrong labels in per cent, else four digits."""
-    return percentage(error) if measure == "error rate" else number(error, 4)
+    """Return an error as people read it: a share of wrong labels in per cent, else at least four digits."""
+    if measure == "error rate":
+        return percentage(error)
+    return f"{error:.0f}" if 1e4 <= error < 1e9 else number(error, 4)
 
 
 def percentage(share: float) -> str:

@@ -21,7 +21,7 @@ def false_claims(advice: Recommendation, results: list[Result], baseline: Result
     if not claims:
         return [advice.text]
     assert advice.result is not None
-    named = re.search(r"the best, (.+?)(?: \(more by|, and )", advice.text)
+    named = re.search(r"the best, (.+?)(?: \(difference|, and )", advice.text)
     out = [claim for claim, check in claims.items() if not check(advice.result, best, able, baseline)]
     return out + ([] if named is None or named[1] == best.label else [named[0]])
 
@@ -100,20 +100,21 @@ CLAIMS: dict[str, Check] = {
     "No system predicts better than": lambda c, b, able, base: all(as_good(base, one) for one in able),
     "comes closest": lambda c, b, able, base: c is b,
     "is the only system": lambda c, b, able, base: able == [c] and not as_good(base, c),
-    "has the lowest error": lambda c, b, able, base: c.error == b.error,
+    "lowest cross-validated error": lambda c, b, able, base: c.error == b.error,
     "about the same error": lambda c, b, able, base: c.error <= 1.001 * b.error,
     "within one standard error": lambda c, b, able, base: as_good(c, b),
-    "more simply": no_rival_says_more,
-    "certificate says solved": lambda c, b, able, base: status(c) is Status.SOLVED and not solved(b),
-    "certificate vouches": lambda c, b, able, base: status(c) is Status.RANK_DEFICIENT and not solved(b),
+    "more informative": no_rival_says_more,
+    "certified as solved": lambda c, b, able, base: status(c) is Status.SOLVED and not solved(b),
+    "predictions are certified": lambda c, b, able, base: status(c) is Status.RANK_DEFICIENT and not solved(b),
     "every coefficient with": lambda c, b, able, base: bool(np.isfinite(standard_errors(c)).all()),
     "coefficients? with": lambda c, b, able, base: gives_errors(c) and not gives_errors(b),
     "tests?\\b": lambda c, b, able, base: not penalised(c),
-    "does not give probabilities worse": lambda c, b, able, base: worthless(b, base) and not worthless(c, base),
+    "better than the class shares": lambda c, b, able, base: worthless(b, base) and not worthless(c, base),
     "(and|gives) probabilities": lambda c, b, able, base: c.probability is not None and b.probability is None,
+    "model of counts": lambda c, b, able, base: c.settings["loss"] == "poisson" != b.settings.get("loss"),
     "are linear": lambda c, b, able, base: is_linear(c) and not is_linear(b),
     "fewer weights": lambda c, b, able, base: weights(c) < weights(b),
     "no penalty": lambda c, b, able, base: penalised(b) and not penalised(c),
     "less often": lambda c, b, able, base: c.certificate.passes < b.certificate.passes,  # type: ignore[union-attr]
-    "plainer": lambda c, b, able, base: plainness(c) <= plainness(b),
+    "simpler system": lambda c, b, able, base: plainness(c) <= plainness(b),
 }

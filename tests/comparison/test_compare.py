@@ -261,7 +261,7 @@ def test_the_simplest_of_those_within_one_standard_error_is_recommended() -> Non
     found = recommend([useless], base, "RMSE")
     assert "No system predicts better than the mean" in found.text
     assert (found.headline, found.useful) == ("Nothing beats the mean", False)
-    assert str(found) == found.text
+    assert str(found) == f"{found.headline}. {found.text}"
 
 
 def test_errors_are_written_with_the_digits_they_deserve() -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import adaline
 from adaline.comparison.compare import compare_table
 from adaline.comparison.findings import Finding
+from adaline.comparison.suspects import repeated_rows
 from adaline.comparison.table import Table
 from tests.comparison.examples import bundled, classification, compared, labels, numbers, regression
 
@@ -84,13 +88,13 @@ def test_separable_classes_are_told_and_overlapping_ones_are_not() -> None:
     assert title in by_title(classification(apart=9.0, classes=3))
     proved = by_title(bundled("breast_cancer"))[title].text
     seen = by_title(bundled("breast_cancer"), "LogisticRegression")[title].text
-    assert "proved by a plane" in proved
+    assert "a separating hyperplane was found" in proved
     assert "LogisticRegression makes no error" in seen
     X, y = labels(apart=9.0)
     y[[0, 1]] = y[[1, 0]]
     assert title not in by_title(Table.of(X, y))
     X = np.column_stack([np.arange(30.0), np.random.default_rng(0).normal(size=30)])
-    assert "Class a, c can be told" in by_title(Table.of(X, np.repeat(["a", "b", "c"], 10)))[title].text
+    assert "separates classes a, c from" in by_title(Table.of(X, np.repeat(["a", "b", "c"], 10)))[title].text
 
 
 def test_outliers_are_told_by_row() -> None:
@@ -99,7 +103,7 @@ def test_outliers_are_told_by_row() -> None:
     found = by_title(Table.of(X, y))
     assert "row 17" in found["Outlying targets"].text
     X[5, 0], y[5] = X[:, 0].mean() + 60 * X[:, 0].std(), y[5] - 100
-    assert "row 5" in by_title(Table.of(X, y))["Single rows decide the fit"].text
+    assert "Row 5" in by_title(Table.of(X, y))["A few rows decide the result"].text
 
 
 @pytest.mark.slow
@@ -111,7 +115,7 @@ def test_few_rows_missing_values_samples_and_skew() -> None:
     column = {"name": "x0", "role": "feature", "kind": "number", "missing": 90, "levels": [], "note": ""}
     column |= dict.fromkeys(("distinct", "low", "mean", "high"))
     table = replace(regression(), columns=[column, column | {"name": "gone", "role": "left out"}], total_rows=200)
-    assert by_title(table)["Much is missing"].columns == ("x0",)
+    assert by_title(table)["Many missing values"].columns == ("x0",)
     assert set(by_title(replace(regression(), total_rows=10_000))) == {"Not all rows were compared"}
 
 
@@ -126,3 +130,96 @@ def test_rows_without_weight_are_no_sample() -> None:
     weight = np.where(np.arange(len(y)) < 7, 0.0, 1.0)
     found = compare_table(Table.of(X, y, weight=weight), systems=["LinearRegression"])
     assert "Not all rows were compared" not in [finding.title for finding in found.findings]
+
+
+SUMS = ("LinearRegression", "Ridge")
+
+
+def spoiled(row: int, **values: float) -> Table:
+    """Clean rows but for one value."""
+    X, y = numbers(noise=0.3)
+    X[row, 0], y[row] = values.get("x", X[row, 0]), values.get("y", y[row])
+    return Table.of(X, y, names=["area", "b", "c", "d"], target="price")
+
+
+@pytest.mark.parametrize(("name", "value"), [("x", 1e6), ("y", 5e4)])
+def test_one_wrong_value_that_destroys_the_fit_stands_in_the_headline(name: str, value: float) -> None:
+    found = compare_table(spoiled(37, **{name: value}), systems=SUMS)
+    column = "area" if name == "x" else "price"
+    start, _, end = found.recommendation.headline.partition(f"; without row 37 ({column} = {value:g}) ")
+    assert start == "Nothing beats the mean"
+    assert end.startswith("LinearRegression has R² 0.9")
+    worst = found.findings[0]
+    assert (worst.severity, worst.title) == ("serious", "A few rows decide the result")
+    assert ": with it, nothing beats the mean (RMSE" in worst.text
+    assert "without it, LinearRegression has RMSE 0." in worst.text
+    assert str(found.recommendation).startswith(found.recommendation.headline)
+
+
+def test_a_code_for_missing_in_many_rows_stands_in_the_headline() -> None:
+    X, y = numbers(n=200, d=2, noise=0.3)
+    X[:15, 1] = 99_999_999.0
+    found = compare_table(Table.of(X, y), systems=SUMS)
+    assert "without the 15 rows where x1 is 1e+08" in found.recommendation.headline
+
+
+def test_heavy_tails_are_no_wrong_rows() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 3))
+    y = X.sum(axis=1) + rng.standard_t(2.5, size=300)
+    found = compare_table(Table.of(X, y), systems=SUMS)
+    assert "Outlying targets" in {one.title for one in found.findings}
+    assert "without" not in found.recommendation.headline
+
+
+def test_repeated_rows_are_left_out_on_trial() -> None:
+    X, y = numbers(n=60, d=25, noise=3.0)
+    X, y = np.tile(X, (4, 1)), np.tile(y, 4)
+    found = compare_table(Table.of(X, y), systems=SUMS)
+    one = {finding.title: finding for finding in found.findings}["Repeated rows"]
+    assert one.severity == "serious"
+    assert "180 of 240 rows (75%) repeat another row in every column" in one.text
+    assert "; without the repeated rows " in found.recommendation.headline
+    few = compare_table(Table.of(np.r_[X[:60], X[:1]], np.r_[y[:60], y[:1]]), systems=SUMS)
+    assert "1 of 61 rows (2%) repeats" in str(few)
+
+
+@pytest.mark.parametrize("levels", [2, 6])
+def test_rows_of_few_values_repeat_naturally(levels: int) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(levels, size=(400, 3)).astype(float)
+    table = Table.of(X, (X.sum(axis=1) + rng.integers(40, size=400)).astype(float))
+    assert not len(repeated_rows(table, "regression"))
+    assert not len(repeated_rows(Table.of(X, X[:, 0] > 0), "classification"))
+
+
+def opened(**columns: Any) -> dict[str, Finding]:
+    X, y = numbers(n=60)
+    frame = pd.DataFrame({"a": X[:, 0], "y": y, **columns})
+    return {one.title: one for one in adaline.compare(frame, target="y", systems=["LinearRegression"]).findings}
+
+
+def test_spellings_constant_texts_and_copies_of_columns_are_found() -> None:
+    answer = np.array(["ja", "nein"] * 30)
+    answer[[0, 2, 1]] = ["Ja", "JA ", "nien"]
+    found = opened(answer=answer, again=np.char.add("is ", answer), country=["DE"] * 60, b=numbers(n=60)[0][:, 0])
+    text = found["Levels in several spellings"].text
+    assert "answer ('ja', 'Ja', 'JA ')" in text or "answer ('ja', 'JA ', 'Ja')" in text
+    assert "'nien' for 'nein' in answer" in text
+    assert "country holds the same value in every row" in found["Constant columns"].text
+    assert "again repeats answer, b repeats a." in found["Columns that repeat others"].text
+
+
+def test_rows_are_called_by_their_line_in_a_file(tmp_path: Path) -> None:
+    X, y = numbers(n=60, noise=0.3)
+    X[7, 0] = 1e6
+    frame = pd.DataFrame({"area": X[:, 0], "b": X[:, 1], "note": ["x"] * 60, "y": y})
+    frame.to_csv(tmp_path / "plain.csv", index=False)
+    frame.loc[3, "note"] = "two\nlines"
+    frame.to_csv(tmp_path / "quoted.csv", index=False)
+    names = {
+        name: adaline.compare(str(tmp_path / name), target="y", systems=SUMS).recommendation.headline
+        for name in ("plain.csv", "quoted.csv")
+    }
+    assert "without line 9 (area = 1e+06)" in names["plain.csv"]
+    assert "without row 7 (area = 1e+06)" in names["quoted.csv"]

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from adaline import LogisticRegression, WienerFilter
-from adaline.comparison.compare import Comparison
+from adaline.comparison.compare import Comparison, compare_table
 from adaline.comparison.recommendation import recommend
 from adaline.comparison.result import Result
+from adaline.comparison.table import Table
 from adaline.results import Certificate, Status
 from tests.comparison.examples import bundled, classification, compared, regression
 from tests.comparison.reasons import false_claims
@@ -65,7 +66,7 @@ def test_probabilities_worse_than_the_shares_of_the_classes_are_not_recommended_
     penalised.model.separation_, penalised.model.penalty_ = None, 1.0
     found = recommend([overconfident, penalised], BASELINE, "error rate")
     assert found.result is penalised
-    assert "probabilities worse than the shares of the classes" in found.text
+    assert "probabilities are better than the class shares" in found.text
     assert false_claims(found, [overconfident, penalised], BASELINE) == []
     assert recommend([overconfident, replace(penalised, **known)], BASELINE, "error rate").result is overconfident
 
@@ -76,3 +77,42 @@ def test_a_rank_deficient_fit_is_not_called_solved() -> None:
     found = recommend([best, close], BASELINE, "RMSE")
     assert found.result is close
     assert "solved" not in found.text
+
+
+def test_a_system_that_hardly_beats_the_mean_is_announced_with_both_errors() -> None:
+    base = replace(BASELINE, system="the mean", error=4.38, fold_errors=np.full(3, 4.38))
+    ridge = result([4.31, 4.311, 4.309], second=0.03)
+    found = recommend([ridge], base, "RMSE")
+    assert (found.headline, found.useful) == (
+        "WienerFilter hardly beats the mean: RMSE 4.31 against 4.38 (R² 0.03)",
+        True,
+    )
+    assert recommend([replace(ridge, second=0.3)], base, "RMSE").headline == "Use WienerFilter"
+
+
+def test_a_classifier_that_hardly_beats_the_most_frequent_class_is_announced_unless_its_probabilities_help() -> None:
+    base = replace(BASELINE, system="the most frequent class", error=0.05, fold_errors=np.full(3, 0.05), second=0.2)
+    close = result([0.0489, 0.049, 0.0491], probability=np.empty(0), second=0.199)
+    found = recommend([close], base, "error rate")
+    assert found.headline == "WienerFilter hardly beats the most frequent class: error rate 4.90% against 5.00%"
+    assert recommend([replace(close, second=0.1)], base, "error rate").headline == "Use WienerFilter"
+
+
+def counts(n: int = 200) -> Table:
+    """Counts that least squares predicts about as well."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(n, 2))
+    return Table.of(X, rng.poisson(3.0 + 0.8 * np.tanh(X[:, 0])).astype(float), target="goals")
+
+
+def test_a_count_is_recommended_a_model_of_counts_that_predicts_as_well() -> None:
+    names = ["LinearRegression", "GeneralizedLinear"]
+    found = compare_table(counts(), systems=names)
+    assert found.recommendation.system == "GeneralizedLinear(loss='poisson')"
+    assert "is a model of counts" in found.recommendation.text
+    assert false_claims(found.recommendation, found.results, found.baseline) == []
+    assert recommend(found.results, found.baseline, "RMSE").system == "LinearRegression"
+    table = counts()
+    ratings = replace(table, y=np.clip(np.round(5 + table.X[:, 0] + 0.3 * table.X[:, 1]), 3, 9))  # vary too little
+    found = compare_table(ratings, systems=names)
+    assert found.recommendation.system == "LinearRegression"

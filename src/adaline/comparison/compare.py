@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from adaline import __version__
-from adaline.comparison.baseline import MeanTarget, MostFrequentClass
 from adaline.comparison.budget import FitBudget, budget_of
 from adaline.comparison.classes import Costs, Threshold, cheapest_threshold, held_out_scores
-from adaline.comparison.findings import Finding, findings
+from adaline.comparison.findings import Finding, findings, varies_as_counts
 from adaline.comparison.gaps import compare_policies
 from adaline.comparison.open_data import DataRequest, OpenedData
 from adaline.comparison.recommendation import Recommendation, recommend, with_error
 from adaline.comparison.result import Result, SystemTrial
+from adaline.comparison.suspects import Candidate, inspect_rows
 from adaline.comparison.table import (
     CLASSIFICATION,
     REGRESSION,
@@ -260,13 +260,9 @@ def compare_table(
     stream = None
     if table.stream is not None and table.X.shape[1] == table.stream[0].shape.features and not rows.filled:
         stream = StreamedFolds(*table.stream, classes)
-    constant = MeanTarget() if kind == REGRESSION else MostFrequentClass()
-    if classes is not None and folds == len(y):
-        constant = MostFrequentClass(int(np.bincount(y, table.weight).argmax()))
-    name = "the mean" if kind == REGRESSION else "the most frequent class"
     ranked = None if classes is None else table.ranked
     chosen = [
-        (name, settings, _ready(name, settings, ranked))
+        Candidate(name, settings, _ready(name, settings, ranked))
         for name, settings in _chosen_systems(kind, systems, table.y, ranked is not None)
     ]
     if table.offset is not None:
@@ -279,7 +275,7 @@ def compare_table(
     def comparison(done: list[Result], notes: Sequence[str]) -> Comparison:
         """Return the comparison of some systems, without findings."""
         ordered = sorted(done, key=rank)
-        advice = recommend(ordered, baseline, measure)
+        advice = recommend(ordered, baseline, measure, kind == REGRESSION and varies_as_counts(table, ordered))
         whole = (table, kind, measure, second, folds, seed, ordered, baseline, advice, [], __version__)
         return Comparison(*whole, notes=tuple(notes))
 
@@ -290,7 +286,7 @@ def compare_table(
         return comparison(done, [*notes, note]) if done else None
 
     with reporting(progress, "compare", (1 + len(chosen)) * (folds + 1)) as report:
-        baseline = SystemTrial(name, {}, constant, rows.without_columns(), classes).run(None, report)
+        baseline = SystemTrial.of_constant(rows, classes).run(None, report)
         if on_start is not None:
             on_start(so_far)
         try:
@@ -311,13 +307,15 @@ def compare_table(
     found = comparison(results, notes)
     try:
         table = table if describe is None else replace(table, columns=describe())
-        known = findings(table, kind, found.results, found.recommended)
+        seen = inspect_rows(table, kind, found.recommendation, chosen)
+        advice = seen.amend(found.recommendation)
+        known = findings(table, kind, found.results, advice.result, seen)
         for one, (*_, system) in zip(results, chosen, strict=True):
-            if one is found.recommended:
+            if one is advice.result:
                 known += compare_policies(table, kind, one, system, read_filled)
     except KeyboardInterrupt:
         return replace(found, notes=(*notes, f"{INTERRUPTED} the data were examined"))
-    return replace(found, data=table, findings=known)
+    return replace(found, data=table, recommendation=advice, findings=known)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

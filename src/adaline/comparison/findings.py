@@ -6,6 +6,7 @@ are corrected for their number, so that a thousand clean rows raise no alarm.
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,11 +14,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.comparison.result import Result
+from adaline.comparison.suspects import COOK, FAR, Inspection
 from adaline.comparison.table import REGRESSION, Table, is_count, skewness
 from adaline.errors import AdalineError, AdalineWarning
 from adaline.results import Status
@@ -33,28 +34,31 @@ MOST_NAMED = 6  # columns or rows that a sentence names
 ROWS_A_PARAMETER = 10  # fewer and coefficients are mostly noise
 MISSING = 0.3  # share of a column from which filling it in is guessing
 IMBALANCE = 20  # rows of the largest class for one of the smallest
-OUTLIER = 0.01  # probability of any alarm among clean rows
-COOK = 1.0  # Cook and Weisberg (1982): a row that moves all coefficients to the edge of their joint interval
 MOST_CLASSES = 10  # up to which each is checked for a hyperplane that separates it
 INFLATED = 10.0  # Marquardt (1970): the variance of a coefficient is ten times what it were without the other columns
 DETERMINED = 0.999  # R^2 of one column alone from which it may be the target itself
-FAR = 10.0  # interquartile ranges beyond the quartiles; a normal column has values up to about 3 beyond
 SCREENED, MOST_SCREENED = 0.99, 20_000  # R^2 and rows by which columns that cannot determine the target are seen
-MOST_QUANTILE_ROWS = 10**5  # that quartiles of a column are taken from
 MOST_COLUMNS = 1000  # up to which their correlations are computed
 FEW_ROWS = 1000  # that are tried first for a plane between classes
-MORE = 1.5  # times the variance of Poisson counts, from which it is told
+LESS, MORE = 0.5, 1.5  # times the variance of Poisson counts: below, numbers are no counts; above, it is reported
+MANY_COPIES = 0.01  # share of repeated rows from which they are a warning
 ENOUGH = 20  # rows from which a column that determines the target is no accident
 
 
-def findings(table: Table, task: str, results: list[Result], recommended: Result | None) -> list[Finding]:
-    """Return what a user should know about the rows and the fits, gravest first."""
-    by_task = (_target_shape, _influential_rows) if task == REGRESSION else (_class_sizes, _separable)
+def findings(
+    table: Table, task: str, results: list[Result], recommended: Result | None, seen: Inspection
+) -> list[Finding]:
+    """Return what a user should know about the rows and the fits, gravest first; `seen`: suspicious rows."""
+    by_task = (_target_shape,) if task == REGRESSION else (_class_sizes, _separable)
     dependent = list(_dependent(table))
     found = [
+        *_decisive_rows(seen),
+        *_repeated_rows(table, seen),
+        *_spellings(table),
         *_constant(table),
         *dependent,
-        *_far_values(table),
+        *_far_values(table, seen),
+        *_outliers(table, seen),
         *_leaking(table, task),
         *_few_rows(table),
         *_missing(table),
@@ -97,15 +101,71 @@ class Finding:
         return {**vars(self), "columns": list(self.columns)}
 
 
+def _decisive_rows(seen: Inspection) -> Iterator[Finding]:
+    """Find a few rows without which another conclusion follows."""
+    one = seen.wrong
+    if one is not None and one.changes:
+        name = one.suspects.name
+        yield Finding(
+            SERIOUS,
+            "A few rows decide the result",
+            f"{name[:1].upper()}{name[1:]}: {one.side_by_side}. Correct or remove {one.they}, then compare again.",
+        )
+
+
+def _repeated_rows(table: Table, seen: Inspection) -> Iterator[Finding]:
+    """Find rows that are copies of others, and what the comparison concludes without them."""
+    one = seen.repeated
+    if one is not None:
+        n, count = len(table.y), len(one.suspects.rows)
+        share = count / n
+        yield Finding(
+            SERIOUS if one.changes else WARNING if share >= MANY_COPIES else NOTE,
+            "Repeated rows",
+            f"{count:,} of {counted(n)} ({percent(share)}) repeat{'s' if count == 1 else ''} another row in every "
+            f"column. Copies in different folds make cross-validated errors too low: {one.side_by_side}. Remove "
+            f"{one.they} unless the observations are distinct.",
+        )
+
+
+def _spellings(table: Table) -> Iterator[Finding]:
+    """Find levels of categories, and labels, that are written in several ways."""
+    found = {column["name"]: column["same"] for column in table.columns if column.get("same")}
+    if not found:
+        return
+    certain = [f"{name} ({_quoted(one.spellings)})" for name, own in found.items() for one in own if one.certain]
+    probable = [
+        f"{one.spellings[1]!r} for {one.spellings[0]!r} in {name}"
+        for name, own in found.items()
+        for one in own
+        if not one.certain
+    ]
+    texts = [f"The same but for case, space or punctuation: {some(certain)}."] if certain else []
+    texts += [f"Probably typing errors: {some(probable)}."] if probable else []
+    yield Finding(
+        WARNING,
+        "Levels in several spellings",
+        f"{' '.join(texts)} Each spelling counts as a level of its own: correct them, then compare again.",
+        tuple(found),
+    )
+
+
+def _quoted(texts: Sequence[str]) -> str:
+    return some([repr(text) for text in texts])
+
+
 def _constant(table: Table) -> Iterator[Finding]:
-    if table.constant:
-        says, was = ("It says", "was") if len(table.constant) == 1 else ("They say", "were")
+    """Find columns that hold one value; a category of one level has no column in X."""
+    used = set(table.origin)
+    texts = [column["name"] for column in table.columns if column["role"] == "feature" and column["distinct"] == 1]
+    names = (*table.constant, *(name for name in texts if name not in (*table.constant, *used)))
+    if names:
+        verb, was = ("holds", "is") if len(names) == 1 else ("hold", "are")
         yield Finding(
             NOTE,
             "Constant columns",
-            f"The same value in every row: {some(table.constant)}. {says} nothing about {table.target} and {was} left "
-            "out of the comparison.",
-            table.constant,
+            f"{some(names)} {verb} the same value in every row and {was} left out of the comparison.",
+            names,
         )
 
 
@@ -145,13 +205,17 @@ def _dependent(table: Table) -> Iterator[Finding]:
         return
     independent, dependencies, moments = found
     if len(independent) < table.X.shape[1]:
-        names = tuple(name for j, name in enumerate(table.names) if j not in independent)
+        copies = _copies(table)
+        coded = tuple(name for j, name in enumerate(table.names) if j not in independent)
+        others = [name for name in coded if table.origin[table.names.index(name)] not in copies]
+        told = [text for text in dependencies if text.partition(" = ")[0] in others] or others
+        texts = [f"{some([f'{name} repeats {other}' for name, other in copies.items()])}."] if copies else []
+        texts += [f"Exact linear combinations of earlier columns: {some(told)}."] if told else []
         yield Finding(
             WARNING,
             REPEATED,
-            f"Exact linear combinations of the columns before them: {some(dependencies or names)}. Their coefficients "
-            "are not unique, predictions are; drop them.",
-            names,
+            f"{' '.join(texts)} Predictions are not affected, but coefficients are not unique: drop such columns.",
+            (*copies, *others),
         )
     inflated = _inflation(table, independent, moments)
     if inflated:
@@ -160,11 +224,24 @@ def _dependent(table: Table) -> Iterator[Finding]:
         yield Finding(
             WARNING,
             "Collinear columns",
-            f"Nearly determined by the other columns: {named}. A variance inflation beyond {INFLATED:g} leaves single "
-            "coefficients loose, though predictions may be good: drop one of them, or use a penalised "
+            f"Nearly linear combinations of other columns: {named}. Above a variance inflation of {INFLATED:g}, "
+            "coefficients are imprecise even where predictions are good: drop one of the columns, or use a penalised "
             "system such as Ridge.",
             tuple(name for name, _ in ordered),
         )
+
+
+def _copies(table: Table) -> dict[str, str]:
+    """Return the columns of the data that are coded as an earlier one is, up to the names of levels, and that one."""
+    seen: dict[bytes, str] = {}
+    out = {}
+    for name, members in table.groups().items():
+        part = table.X[:, members]
+        part = part[:, np.lexsort(part[::-1])]  # dummies of renamed levels come in another order
+        first = seen.setdefault(hashlib.blake2b(np.ascontiguousarray(part)).digest(), name)
+        if first != name:
+            out[name] = first
+    return out
 
 
 def _inflation(table: Table, columns: NDArray[np.intp], moments: Moments) -> dict[str, float]:
@@ -192,27 +269,44 @@ def _inflation(table: Table, columns: NDArray[np.intp], moments: Moments) -> dic
     return out
 
 
-def _far_values(table: Table) -> Iterator[Finding]:
-    """Find single values far outside the bulk of a column of numbers."""
-    found = []
-    for name, members in table.groups().items():
-        j = members[0]
-        x = table.X[:, j]
-        if len(members) > 1 or len(np.unique(x[:1000])) <= 2:
-            continue
-        low, high = np.quantile(x[:: 1 + len(x) // MOST_QUANTILE_ROWS], [0.25, 0.75])
-        reach = FAR * (high - low)
-        if reach > 0 and not low - reach <= table.ends[0][j] <= table.ends[1][j] <= high + reach:
-            outside = x[(x < low - reach) | (x > high + reach)]
-            found.append((name, len(outside), float(outside[np.argmax(np.abs(outside - (low + high) / 2))])))
-    if found:
-        named = some([f"{name} ({counted(count)}, up to {v:.4g})" for name, count, v in found])
+def _far_values(table: Table, seen: Inspection) -> Iterator[Finding]:
+    """Report single values far outside the bulk of a column of numbers."""
+    if seen.far:
+        named = some(
+            [f"{one.name} ({counted(len(one.rows))}, up to {table.X[one.rows[0], one.column]:.4g})" for one in seen.far]
+        )
         yield Finding(
             WARNING,
             "Values far from all others",
-            f"More than {FAR:g} interquartile ranges from the middle half of the column: {named}. A typing error, a "
-            "code for missing (such as 9999), or a long tail: check them, or take logarithms.",
-            tuple(name for name, _, _ in found),
+            f"More than {FAR:g} interquartile ranges outside the quartiles: {named}. Check for typing errors and codes "
+            "for missing values (such as 9999); for a long tail, take logarithms.",
+            tuple(one.name for one in seen.far),
+        )
+
+
+def _outliers(table: Table, seen: Inspection) -> Iterator[Finding]:
+    """Report rows far from the least-squares surface, and rows that decide it."""
+    found = seen.outliers
+    if found is None:
+        return
+    rows = found.influence
+    counting = " (counting from 0)" if table.first_line is None else ""
+    if len(found.far):
+        named = some([f"{table.row_name(i)} ({rows.studentized[i]:+.1f})" for i in found.far])
+        yield Finding(
+            WARNING,
+            "Outlying targets",
+            f"{part_of(len(found.far), len(table.y))} further from the least-squares fit than chance explains, beyond "
+            f"{found.limit:.1f} studentised residuals{counting}: {named}. Check them: one wrong value can shift every "
+            "coefficient, and intervals assume there is none.",
+        )
+    if len(found.decisive) and not (seen.wrong is not None and seen.wrong.changes):
+        named = some([f"{table.row_name(i)} ({rows.cooks_distance[i]:.1f})" for i in found.decisive])
+        yield Finding(
+            WARNING,
+            "Single rows decide the fit",
+            f"Cook's distance exceeds {COOK:g} at {named}{counting}: without such a row the coefficients differ "
+            "clearly. Check these rows.",
         )
 
 
@@ -231,12 +325,12 @@ def _leaking(table: Table, task: str) -> Iterator[Finding]:
         and determines(table.X[:, members], target, DETERMINED)
     )
     if names:
-        how = f"R² above {DETERMINED:g}" if task == REGRESSION else "without a single error"
+        how = f"with R² above {DETERMINED:g}" if task == REGRESSION else "without a single error"
         yield Finding(
             SERIOUS,
             "A column that gives the target away",
-            f"{some(names)} alone predict{'s' if len(names) == 1 else ''} {table.target} {how}. Is it known before the "
-            "target is, or is it the target in other words? If the latter, leave it out and compare again.",
+            f"{some(names)} alone predict{'s' if len(names) == 1 else ''} {table.target} {how}. Leave it out if it is "
+            "not known before the target, or is the target in another form, and compare again.",
             names,
         )
 
@@ -279,15 +373,15 @@ def _few_rows(table: Table) -> Iterator[Finding]:
         yield Finding(
             SERIOUS,
             "No more rows than columns",
-            f"{d} columns and {n} rows: a linear model can fit any target exactly, so fits on the training rows mean "
-            "nothing; trust the cross-validated error alone, drop columns or collect rows.",
+            f"{d} columns and {n} rows: a linear model fits any target exactly, so training errors mean nothing. Rely "
+            "on the cross-validated error; drop columns or collect rows.",
         )
     elif n < ROWS_A_PARAMETER * (d + 1):
         yield Finding(
             WARNING,
             "Few rows for so many columns",
-            f"{n} rows for {d + 1} coefficients, {n / (d + 1):.1f} each; below about {ROWS_A_PARAMETER} they are "
-            "mostly noise. Drop columns, merge rare levels, or prefer a penalised system such as Ridge.",
+            f"{n} rows for {d + 1} coefficients, {n / (d + 1):.1f} each; with fewer than about {ROWS_A_PARAMETER}, "
+            "estimates are mostly noise. Drop columns, merge rare levels, or use a penalised system such as Ridge.",
         )
 
 
@@ -302,9 +396,9 @@ def _missing(table: Table) -> Iterator[Finding]:
         named = some([f"{name} ({percent(share)})" for share, name in sorted(heavy, reverse=True)])
         yield Finding(
             WARNING,
-            "Much is missing",
-            f"Missing in the data: {named}. What stands in for it is a guess, or its rows were dropped, which biases "
-            "the rest unless values are missing at random. Consider leaving the column out.",
+            "Many missing values",
+            f"Missing in the data: {named}. Filled-in values are guesses, and dropping rows biases the result unless "
+            "values are missing at random. Consider leaving the column out.",
             tuple(name for _, name in heavy),
         )
 
@@ -316,15 +410,15 @@ def _left_out(table: Table) -> Iterator[Finding]:
             NOTE,
             "Rows were left out",
             f"{dropped:,} of {counted(total + dropped)} ({percent(dropped / (total + dropped))}) "
-            f"{'is' if dropped == 1 else 'are'} left out, as something is missing in them. What was found holds for "
-            "rows like the others.",
+            f"{'is' if dropped == 1 else 'are'} left out because a value is missing. The results hold for rows like "
+            "the remaining ones.",
         )
     if n < total:
-        all_rows = "" if table.stream is None else "; systems that are sums learned from all, and are judged by these"
+        all_rows = "" if table.stream is None else "; closed-form systems were fitted to all rows, and judged on these"
         yield Finding(
             NOTE,
             "Not all rows were compared",
-            f"The comparison used a random sample, {n:,} of {total:,} rows{all_rows}. Fit the recommended system to "
+            f"The comparison used a random sample of {n:,} of {total:,} rows{all_rows}. Fit the recommended system to "
             "all rows before using it.",
         )
 
@@ -334,64 +428,44 @@ def _target_shape(table: Table, results: list[Result]) -> Iterator[Finding]:
     labels = {result.label for result in results}
     poisson, gamma = (f"GeneralizedLinear(loss={loss!r})" for loss in ("poisson", "gamma"))
     if poisson in labels and is_count(y):
-        mean = next((result.predicted for result in results if result.label == poisson), None)
-        times = 0.0 if mean is None else float(np.average((y - mean) ** 2 / mean, weights=table.weight))
+        times = _dispersion(table, results)
         more = (
-            f" The counts vary more than Poisson ones, {times:.1f} times: for intervals and tests that are right, "
-            "dispersion='pearson' or loss='negative_binomial'."
+            f" The variance is {times:,.1f} times that of Poisson counts: use dispersion='pearson' or "
+            "loss='negative_binomial' for valid intervals and tests."
         )
         yield Finding(
             NOTE,
             "The target may be a count",
-            f"{table.target} holds whole numbers, none of them negative. {poisson} was compared too: its predictions "
-            f"are never negative, columns multiply them, and errors may grow with them.{more if times > MORE else ''}",
+            f"{table.target} holds whole numbers, none of them negative, so {poisson} was compared too: its "
+            f"predictions are never negative, and errors may grow with them.{more if times > MORE else ''}",
             (table.target,),
         )
     skew = skewness(y)
     if skew is not None:
-        too = f" {gamma}, whose columns multiply the prediction, was compared too." if gamma in labels else ""
+        too = f" {gamma}, a model of positive targets, was compared too." if gamma in labels else ""
         yield Finding(
             NOTE,
             "The target is skewed",
             f"{table.target} is positive with a long upper tail (skewness {skew.raw:.1f}; of its logarithm "
-            f"{skew.log:.1f}).{too} A model of its logarithm may fit better and have more even errors.",
+            f"{skew.log:.1f}).{too} A model of the logarithm may fit better.",
             (table.target,),
         )
 
 
-def _influential_rows(table: Table, results: list[Result]) -> Iterator[Finding]:
-    y = table.y
-    n, d = table.X.shape
-    if n - d - 2 < 1:
-        return
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AdalineWarning)  # dependent columns are a finding of their own
-            model = LinearRegression().fit(table.X, y, table.weight)
-        rows = model.influence(table.X, y, table.weight)
-    except AdalineError:  # leverage of wide or degenerate rows: there is nothing to tell outliers by
-        return
-    freedom = n - model.rank_ - 2
-    limit = float(scipy.special.stdtrit(freedom, 1 - OUTLIER / (2 * n))) if freedom >= 1 else np.inf
-    far = _largest(np.abs(rows.studentized), limit)
-    if len(far):
-        named = some([f"row {table.row_of(i)} ({rows.studentized[i]:+.1f})" for i in far])
-        yield Finding(
-            WARNING,
-            "Outlying targets",
-            f"{part_of(len(far), n)} further from the least-squares surface than chance allows, beyond {limit:.1f} "
-            f"studentised residuals (counting rows from 0): {named}. Check them; one wrong value can move "
-            "every coefficient, and intervals assume there is none.",
-        )
-    strong = _largest(rows.cooks_distance, COOK)
-    if len(strong):
-        named = some([f"row {table.row_of(i)} ({rows.cooks_distance[i]:.1f})" for i in strong])
-        yield Finding(
-            WARNING,
-            "Single rows decide the fit",
-            f"Cook's distance exceeds {COOK:g} at {named}: without such a row the coefficients are other ones. Check "
-            "the rows, and fit without them to see what changes.",
-        )
+def _dispersion(table: Table, results: list[Result]) -> float:
+    """Return the variance of the target in units of that of Poisson counts; 0 where that is not known."""
+    means = [r.predicted for r in results if r.settings.get("loss") == "poisson" and not r.failure and r.second > 0]
+    if not means or means[0] is None or not (means[0] > 0).all():
+        return 0.0
+    return float(np.average((table.y - means[0]) ** 2 / means[0], weights=table.weight))
+
+
+def varies_as_counts(table: Table, results: list[Result]) -> bool:
+    """Whether a target holds counts, and varies at least about as much as counts of independent events do.
+
+    Grades and ratings are whole numbers too, but vary far less than counts of their size.
+    """
+    return is_count(table.y) and _dispersion(table, results) >= LESS
 
 
 def _class_sizes(table: Table, results: list[Result]) -> Iterator[Finding]:
@@ -402,7 +476,7 @@ def _class_sizes(table: Table, results: list[Result]) -> Iterator[Finding]:
         yield Finding(
             WARNING,
             "Classes of very unequal size",
-            f"'{labels[least]}' has {counted(counts[least])}, '{labels[most]}' {counts[most]}. Always answering "
+            f"'{labels[least]}' has {counted(counts[least])}, '{labels[most]}' {counts[most]:,}. Always predicting "
             f"'{labels[most]}' is wrong in only {100 * (1 - counts.max() / counts.sum()):.1f}% of the rows: judge by "
             "the confusion table, not by the error rate alone.",
         )
@@ -412,9 +486,8 @@ def _class_sizes(table: Table, results: list[Result]) -> Iterator[Finding]:
     if small:
         yield Finding(
             WARNING,
-            "Classes of very few rows",
-            f"Fewer rows than folds: {some(small)}. How well they are recognised cannot be told; merge them or collect "
-            "more.",
+            "Classes with very few rows",
+            f"Fewer rows than folds: {some(small)}. Their recall cannot be estimated: merge them or collect more rows.",
         )
 
 
@@ -426,14 +499,15 @@ def _separable(table: Table, results: list[Result]) -> Iterator[Finding]:
     if not linear and not any(map(_overlapping, results)):
         apart = _separable_classes(table.X, codes, labels)
     if apart:
-        what = "Each class" if len(apart) == len(labels) else f"Class {some(apart)}"
-        proof = f"{linear[0]} makes no error on the rows it was fitted to" if linear else "proved by a plane"
+        what = (
+            "each class" if len(apart) == len(labels) else f"{'class' if len(apart) == 1 else 'classes'} {some(apart)}"
+        )
+        proof = f"{linear[0]} makes no error on its training rows" if linear else "a separating hyperplane was found"
         yield Finding(
             NOTE,
             "Classes are linearly separable",
-            f"{what} can be told from the others by a hyperplane without error on these rows ({proof}). Many planes "
-            "do; logistic weights then grow without bound and posteriors near 0 and 1 are overconfident. Trust the "
-            "error on rows held out.",
+            f"A hyperplane separates {what} from the others without error ({proof}). Unpenalised logistic weights then "
+            "grow without bound, and probabilities near 0 and 1 are overconfident: rely on the error on held-out rows.",
         )
 
 
@@ -488,13 +562,7 @@ def _recommended_fit(table: Table, chosen: Result | None, dependent: bool) -> It
     warned = [text for text in chosen.warnings if not (dependent and "linear combinations" in text)]
     if warned:
         text = table.with_names(". ".join(warned[:3]))
-        yield Finding(NOTE, f"{chosen.label} warned", f"{text[:1].upper()}{text[1:].rstrip('.')}.")
-
-
-def _largest(values: Array, limit: float) -> NDArray[Any]:
-    """Return the indices of values beyond a limit, largest first."""
-    beyond = np.flatnonzero(np.nan_to_num(values) > limit)
-    return beyond[np.argsort(-values[beyond])]
+        yield Finding(NOTE, f"Warnings of {chosen.label}", f"{text[:1].upper()}{text[1:].rstrip('.')}.")
 
 
 def some(names: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from adaline.systems import SYSTEMS
 from adaline.wording import amount, visible
 
 SAME = 1e-3  # errors that differ by less than this part are called the same, though many rows tell them apart
+FAINT = 0.05  # R^2, or share of the baseline's errors avoided, below which a system is said to be hardly useful
 ROUNDING = 1e-9  # errors that differ by less than this part may be those of one solution
 
 
@@ -24,17 +25,21 @@ class Recommendation:
 
     Parameters
     ----------
-    headline : a few words, as "Use Ridge", or that nothing beats the constant.
-    text : why, in a sentence.
+    headline : the conclusion: "Use Ridge", or that nothing beats the constant, or hardly.
+    text : why, in a sentence or two.
     result : how the system did, None where every system failed. Where nothing beats the constant it is the one that
         comes closest to being useful.
     useful : whether it predicts better than the constant by more than one standard error.
+    baseline : how the constant did.
+    measure : what the errors are.
     """
 
     headline: str
     text: str
     result: Result | None = None
     useful: bool = False
+    baseline: Result | None = field(default=None, repr=False)
+    measure: str = ""
 
     @property
     def system(self) -> str | None:
@@ -46,20 +51,54 @@ class Recommendation:
         """The system fitted to the rows compared; None where every system failed."""
         return None if self.result is None else self.result.model
 
+    @property
+    def skill(self) -> float:
+        """R^2 of the system on held-out rows; for classes the share of the constant's errors that it avoids."""
+        if self.result is None or self.baseline is None:
+            return 0.0
+        if self.measure != "error rate":
+            return self.result.second
+        return 1.0 - self.result.error / self.baseline.error if self.baseline.error > 0 else 0.0
+
+    @property
+    def conclusion(self) -> str:
+        """The conclusion in a clause, with the error: "Ridge has RMSE 4.31 (R² 0.41)"."""
+        if self.result is None or self.baseline is None:
+            return "no system can be fitted"
+        if not self.useful:
+            return f"nothing beats {self.baseline.system} ({self.measure} {amount(self.baseline.error, self.measure)})"
+        return f"{self.result.label} has {self.measure} {amount(self.result.error, self.measure)}{self._in_brackets()}"
+
+    def _in_brackets(self) -> str:
+        return "" if self.measure == "error rate" else f" (R² {self.skill:.2f})"
+
+    def amended(self, name: str, other: Recommendation) -> Recommendation:
+        """Return the recommendation that says what another one concludes without some rows, called `name`."""
+        if not other.useful or other.result is None:
+            after = other.conclusion
+        else:
+            same = self.useful and other.system == self.system
+            what, size = "R²", f"{other.skill:.2f}"
+            if self.measure == "error rate":
+                what, size = self.measure, amount(other.result.error, self.measure)
+            after = f"its {what} is {size}" if same else f"{other.system} has {what} {size}"
+        return replace(self, headline=f"{self.headline}; without {name} {after}")
+
     def __str__(self) -> str:
-        return visible(self.text)
+        return visible(f"{self.headline}. {self.text}")
 
 
-def recommend(results: list[Result], baseline: Result, measure: str) -> Recommendation:
-    """Return the recommendation.
+def recommend(results: list[Result], baseline: Result, measure: str, counts: bool = False) -> Recommendation:
+    """Return the recommendation; `counts`: whether the target is a count, so that a model of counts comes first.
 
     A system does as well as the best one if its error is larger by no more than one standard error of the difference,
     paired over the folds, or by a thousandth of the error. Of those, systems whose probabilities are worse than the
-    shares of the classes, by the log loss, stay out where others have better ones. One whose certificate says "solved"
-    goes before others, then one whose coefficients have standard errors (LinearRegression, LogisticRegression), then
-    one that gives probabilities; then the simpler: linear weights, fewer of them, no penalty; then the faster, by reads
-    of the rows; then the one that comes first in the registry, from least squares to learning row by row.
-    Dependent columns leave predictions as they are, so that "rank-deficient" counts as solved here.
+    class shares, by the log loss, are excluded where others have better ones. Ties are broken in this order: a fit
+    certified as solved; a model of counts where the target is a count; standard errors of the coefficients
+    (LinearRegression, LogisticRegression); probabilities; then the simpler: linear weights, fewer of them, no penalty;
+    then the faster, by reads of the rows; then the first in the registry, from least squares to learning row by row.
+    Dependent columns do not affect predictions, so that "rank-deficient" counts as solved here. Systems judged on other
+    rows than the baseline are not considered.
     """
     able = [one for one in results if not one.failure and one.judged_rows == baseline.judged_rows]
     if not able:
@@ -69,28 +108,47 @@ def recommend(results: list[Result], baseline: Result, measure: str) -> Recommen
     if not useful:
         text = (
             f"No system predicts better than {baseline.system} ({measure} {amount(baseline.error, measure)}) by more "
-            f"than one standard error: {best.label} comes closest, but look for better columns first."
+            f"than one standard error; {best.label} comes closest."
         )
-        return Recommendation(f"Nothing beats {baseline.system}", text, best)
+        return Recommendation(f"Nothing beats {baseline.system}", text, best, False, baseline, measure)
     good = [result for result in useful if _as_good(result, best)]
     considered = good
     if any(_is_informative(result, baseline) for result in good):
         considered = [one for one in good if one.probability is None or _is_informative(one, baseline)]
-    chosen = min(considered, key=_simplicity)
+    chosen = min(considered, key=lambda result: _simplicity(result, counts))
     if chosen is best:
-        also = _rivals_text(chosen, considered, len(good))
-        text = f"has the lowest error on rows it had not seen, {measure} {with_error(chosen, measure)}{also}"
+        also = "" if counts and _is_count_model(chosen) else _rivals_text(chosen, considered, len(good))
+        text = f"has the lowest cross-validated error, {measure} {with_error(chosen, measure)}{also}"
     else:
         worthless = best not in considered
         text = f"{_nearness(chosen, best, measure)}, and " + (
-            f"does not give probabilities worse than the shares of the classes, as {best.label} does"
+            f"its probabilities are better than the class shares, unlike those of {best.label}"
             if worthless
-            else _advantage(chosen, best)
+            else _advantage(chosen, best, counts)
         )
     if len(able) == 1:
         which = "compared" if len(results) == 1 else "that could be fitted"
         text = f"is the only system {which}; it predicts better than {baseline.system}"
-    return Recommendation(f"Use {chosen.label}", f"{chosen.label} {text}.", chosen, True)
+    found = Recommendation(f"Use {chosen.label}", f"It {text}.", chosen, True, baseline, measure)
+    return replace(found, headline=_faint_headline(found)) if _hardly_helps(found) else found
+
+
+def _hardly_helps(found: Recommendation) -> bool:
+    """Whether the error is hardly lower than the constant's, and probabilities are hardly better than class shares."""
+    assert found.result is not None
+    assert found.baseline is not None
+    informed = found.result.probability is not None and found.result.second < (1 - FAINT) * found.baseline.second
+    return found.skill < FAINT and not informed
+
+
+def _faint_headline(found: Recommendation) -> str:
+    assert found.result is not None
+    assert found.baseline is not None
+    ours, theirs = (amount(one.error, found.measure) for one in (found.result, found.baseline))
+    return (
+        f"{found.system} hardly beats {found.baseline.system}: {found.measure} {ours} against {theirs}"
+        f"{found._in_brackets()}"
+    )
 
 
 def _rivals_text(chosen: Result, considered: list[Result], good: int) -> str:
@@ -99,9 +157,9 @@ def _rivals_text(chosen: Result, considered: list[Result], good: int) -> str:
     if not rivals:
         return ""
     if len(rivals) == 1:
-        return f", and {rivals[0]}, which does about as well, does not say more, nor as much more simply"
-    those = "that do about as well" if len(rivals) == good - 1 else "others to consider"
-    return f", and none of the {len(rivals)} {those} says more, or as much more simply"
+        return f"; {rivals[0]} does about as well, but is neither more informative nor simpler"
+    those = "that do about as well" if len(rivals) == good - 1 else "others considered"
+    return f"; none of the {len(rivals)} {those} is more informative or simpler"
 
 
 def _nearness(chosen: Result, best: Result, measure: str) -> str:
@@ -111,8 +169,8 @@ def _nearness(chosen: Result, best: Result, measure: str) -> str:
     if difference <= SAME * best.error:
         return f"has about the same error as the best, {best.label}"
     pair = with_error(replace(chosen, error=difference, std_error=spread), measure)
-    by = "row" if chosen.predicted is not None and len(apart) == len(chosen.predicted) else "fold"
-    return f"has an error within one standard error of that of the best, {best.label} (more by {pair}, paired by {by})"
+    by = "rows" if chosen.predicted is not None and len(apart) == len(chosen.predicted) else "folds"
+    return f"is within one standard error of the best, {best.label} (difference {pair}, paired over the {by})"
 
 
 def with_error(result: Result, measure: str) -> str:
@@ -138,9 +196,10 @@ def _within_error(result: Result, best: Result) -> bool:
     return bool(apart.mean() <= max(apart.std(ddof=1) / np.sqrt(len(apart)), ROUNDING * best.error))
 
 
-def _simplicity(result: Result) -> tuple[Any, ...]:
+def _simplicity(result: Result, counts: bool) -> tuple[Any, ...]:
     return (
         not _is_solved(result),
+        counts and not _is_count_model(result),
         not _has_errors(result),
         result.probability is None,
         not _is_linear(result),
@@ -154,6 +213,10 @@ def _simplicity(result: Result) -> tuple[Any, ...]:
 
 def _is_solved(result: Result) -> bool:
     return result.certificate is not None and result.certificate.status in (Status.SOLVED, Status.RANK_DEFICIENT)
+
+
+def _is_count_model(result: Result) -> bool:
+    return result.settings.get("loss") == "poisson"
 
 
 def _is_informative(result: Result, baseline: Result) -> bool:
@@ -196,11 +259,13 @@ def _is_penalised(result: Result) -> bool:
     return bool(np.any(getattr(result.model, "penalty_", 0.0)))
 
 
-def _advantage(chosen: Result, best: Result) -> str:
+def _advantage(chosen: Result, best: Result, counts: bool) -> str:
     """Return the first reason, in the order of `_simplicity`, for a system rather than another."""
     if _is_solved(chosen) and not _is_solved(best):
         solved = chosen.certificate is not None and chosen.certificate.status is Status.SOLVED
-        return "its certificate says solved" if solved else "its certificate vouches for its predictions"
+        return "its fit is certified as solved" if solved else "its predictions are certified"
+    if counts and _is_count_model(chosen) and not _is_count_model(best):
+        return "is a model of counts: its predictions are never negative"
     probabilities = chosen.probability is not None and best.probability is None
     if _has_errors(chosen) and not _has_errors(best):
         return f"gives {_errors_given(chosen)}" + (", and probabilities" if probabilities else "")
@@ -214,7 +279,7 @@ def _advantage(chosen: Result, best: Result) -> str:
         return "is simpler: it has no penalty to choose"
     if _reads(chosen) < _reads(best):
         return "is faster: it reads the rows less often"
-    return "is the plainer system"
+    return "is the simpler system"
 
 
 def _errors_given(result: Result) -> str:

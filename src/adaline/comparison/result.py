@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.comparison.baseline import MostFrequentClass
+from adaline.comparison.baseline import MeanTarget, MostFrequentClass
 from adaline.comparison.budget import FitBudget
 from adaline.estimator import clone
 from adaline.results import Certificate
@@ -119,6 +119,15 @@ class SystemTrial:
         most = len(rows.y) if budget is None or budget.rows is None else budget.rows
         self._learned = rows.sampled(most) if most < len(rows.y) else rows
         self._trial, self._streams = CrossValidation(system, self._learned, self._judge, stream), stream is not None
+
+    @classmethod
+    def of_constant(cls, rows: ArrayRows, classes: NDArray[Any] | None) -> Self:
+        """Return the trial of what looks at no column: the mean, or the most frequent class."""
+        if classes is None:
+            return cls("the mean", {}, MeanTarget(), rows.without_columns(), classes)
+        one_out = int(rows.fold[-1]) + 1 == len(rows.y)
+        most = int(np.bincount(rows.y, rows.given_weight).argmax()) if one_out else None
+        return cls("the most frequent class", {}, MostFrequentClass(most), rows.without_columns(), classes)
 
     def run(self, guess: NDArray[Any] | None, before_fit: Callable[[str], None]) -> Result:
         """Cross-validate, fit all rows and return the result; `guess`: what the baseline predicts, else None.

@@ -15,6 +15,7 @@ from adaline.arrays import Array, as_dense, is_sparse
 from adaline.block import Block
 from adaline.coding.columns import MISSING_LEVEL, Column, plain
 from adaline.comparison.open_data import FEW_LOST, MOST_CLASSES, DataRequest, OpenedData, open_data
+from adaline.comparison.spellings import same_levels
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.locks import cached_property
 from adaline.selection.cross_validation import refuse_absorbing
@@ -22,6 +23,7 @@ from adaline.selection.folds import fold_count
 from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.coding import gap_counts, gaps_of, target_columns
+from adaline.sources.tables.files import open_compressed
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sql import quoted
 from adaline.sources.tables.summary import MOST_KEPT, RangeSummary, Wanted, summarize
@@ -34,6 +36,7 @@ DISTINCT = 20  # different values from which a skewness says something
 MOST_NUMBERS = 2**26  # of X; 512 MiB
 BLOCK_ROWS = 2**12  # that one thread looks at
 COUNTED = 10**5  # rows up to which different values are counted one by one
+MOST_BYTES = 2**25  # of a text file whose lines are counted
 MOST_LEVELS = 100  # kept of a category, most frequent first
 
 
@@ -54,7 +57,8 @@ class Table:
     dropped : rows of the data that could not, as something is missing in them.
     constant : columns that hold the same value in every row, and are not in X.
     columns : what the columns of the data hold, before coding; dictionaries with `name`, `role`, `kind`, `missing`,
-        `distinct`, `low`, `mean`, `high`, `levels` ([level, count], most frequent first) and `note`.
+        `distinct`, `low`, `mean`, `high`, `levels` ([level, count], most frequent first), `same` (levels in several
+        spellings) and `note`.
     source : what the user typed: a file, or the name of a data set.
     indices : (n,) the index of each row in the data, those left out included; None: 0, 1, ...
     order : of the labels as texts, the lowest first, where they are declared to have one.
@@ -64,6 +68,7 @@ class Table:
     stream : all rows, where these are a sample that was cut into folds as it was read, and the fold of each, (N,).
     gaps : what was done about missing values of features, in a few words; "" where there were none.
     filled : columns that were filled where values were missing, and the columns of X, by name, that are 1 there.
+    first_line : of the text file that the rows come from, the line of the first row; None where rows are no lines.
     command : the command line that makes this comparison again, "" if there is none.
     opening : the Python call that opens the table again, "" if there is none.
 
@@ -96,6 +101,7 @@ class Table:
     stream: tuple[Source, NDArray[np.int8]] | None = None
     gaps: str = ""
     filled: tuple[tuple[str, str], ...] = ()
+    first_line: int | None = None
 
     @classmethod
     def of(
@@ -153,7 +159,7 @@ class Table:
     @cached_property
     def ends(self) -> tuple[Array, Array]:
         """The smallest and the largest value of each column, (D,) each; NaN where a value is."""
-        low, high = zip(*self._by_blocks(lambda x: (x.min(axis=0), x.max(axis=0))), strict=True)
+        low, high = zip(*self.by_blocks(lambda x: (x.min(axis=0), x.max(axis=0))), strict=True)
         return np.min(low, axis=0), np.max(high, axis=0)
 
     @cached_property
@@ -164,11 +170,11 @@ class Table:
             centre = x.mean(axis=0)
             return len(x), centre, np.square(x - centre).sum(axis=0)
 
-        rows, centre, squares = (np.array(part) for part in zip(*self._by_blocks(block_moments), strict=True))
+        rows, centre, squares = (np.array(part) for part in zip(*self.by_blocks(block_moments), strict=True))
         mean = rows @ centre / rows.sum()
         return np.asarray(np.sqrt((squares.sum(axis=0) + rows @ (centre - mean) ** 2) / rows.sum()))
 
-    def _by_blocks(self, function: Callable[[Array], Any]) -> list[Any]:
+    def by_blocks(self, function: Callable[[Array], Any]) -> list[Any]:
         """Return a function of each block of rows, in order, by all threads."""
         found: dict[int, Any] = {}
 
@@ -198,9 +204,10 @@ class Table:
         marks = {mark for _, mark in self.filled}
         return ~self.X[:, [j for j, name in enumerate(self.names) if name in marks]].any(axis=1)
 
-    def row_of(self, i: int) -> int:
-        """Return the index of row i in the data, counted from 0, those left out included."""
-        return int(i if self.indices is None else self.indices[i])
+    def row_name(self, i: int) -> str:
+        """Return what to call row i: its line in a text file, else its index in the data, counted from 0."""
+        row = int(i if self.indices is None else self.indices[i])
+        return f"row {row}" if self.first_line is None else f"line {self.first_line + row}"
 
     def in_folds(self, order: NDArray[np.intp], X: Array, fold: NDArray[np.intp]) -> Table:
         """Return the table with its rows in this order; X and their folds are in it already."""
@@ -353,6 +360,7 @@ def sample_table(opened: OpenedData, task: str, seed: int, folds: int | None) ->
         stream=stream,
         gaps=opened.gaps,
         filled=tuple((one.name, _mark(one)) for one in opened.source.coding.columns if one.gaps),
+        first_line=_first_line(opened),
     )
 
 
@@ -378,6 +386,17 @@ def read_data(request: DataRequest, task_of: Callable[[OpenedData], str], seed: 
 def told_task(opened: OpenedData, asked: str | None = None) -> str:
     """Return the task that is asked for, or that the target says."""
     return asked or (CLASSIFICATION if opened.labels else REGRESSION)
+
+
+def _first_line(opened: OpenedData) -> int | None:
+    """Return the line of the first row in a text file; None where there is none, or rows are not a line each."""
+    relation = opened.source.relation
+    if relation.layout is None or len(relation.files) != 1 or relation.size() > MOST_BYTES:
+        return None
+    with open_compressed(relation.files[0]) as file:
+        content = file.read().rstrip(b"\r\n")
+    first = relation.layout.skip + relation.layout.header + 1
+    return first if content.count(b"\n") + 2 - first == opened.rows else None
 
 
 def _used_rows(opened: OpenedData) -> NDArray[np.intp] | None:
@@ -516,8 +535,10 @@ def _queried(relation: Relation, name: str, role: str, category: bool, found: li
     if len(rest) == 1:
         counts = sorted(dict(rest[0] or {}).items(), key=lambda item: -item[1])
         kind = "boolean" if relation.kind(name) == "boolean" and not category else "category"
-        levels = [[str(plain(level)), int(count)] for level, count in counts[:MOST_LEVELS]]
-        return _description(name, role, kind, missing=missing, distinct=len(counts), levels=levels)
+        levels = [[str(plain(level)), int(count)] for level, count in counts]
+        same = [] if kind == "boolean" else same_levels(dict(levels))
+        known = {"missing": missing, "distinct": len(counts), "levels": levels[:MOST_LEVELS], "same": same}
+        return _description(name, role, kind, **known)
     low, mean, high = (None if value is None else float(value) for value in rest)
     return _description(
         name, role, relation.kind(name), missing=missing, distinct=distinct, low=low, mean=mean, high=high
@@ -527,7 +548,17 @@ def _queried(relation: Relation, name: str, role: str, category: bool, found: li
 def _description(name: str, role: str, kind: str, **known: Any) -> dict[str, Any]:
     """Return what is known of a column, with every key that `Table.columns` has."""
     unknown = dict.fromkeys(("distinct", "low", "mean", "high"))
-    return {"name": name, "role": role, "kind": kind, "missing": 0, **unknown, "levels": [], "note": "", **known}
+    return {
+        "name": name,
+        "role": role,
+        "kind": kind,
+        "missing": 0,
+        **unknown,
+        "levels": [],
+        "same": [],
+        "note": "",
+        **known,
+    }
 
 
 # Targets: two classes, counts, amounts with a long tail.

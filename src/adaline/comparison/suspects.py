@@ -1,0 +1,277 @@
+"""Rows that may be wrong or repeated, and what the comparison concludes without them.
+
+A wrong value may decide which system is recommended, and copies of a row in two folds make errors look too small. So
+the systems that are sums, and the one recommended, are cross-validated again without such rows, on the same folds.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from adaline.arrays import Array
+from adaline.comparison.budget import budget_of
+from adaline.comparison.recommendation import Recommendation, recommend
+from adaline.comparison.result import Result, SystemTrial
+from adaline.comparison.table import REGRESSION, Table
+from adaline.errors import AdalineError, AdalineWarning
+from adaline.selection.cross_validation import ArrayRows
+from adaline.systems import LinearRegression
+from adaline.wording import counted
+
+if TYPE_CHECKING:
+    from adaline.inference.influence import Influence
+
+Indices = NDArray[np.intp]
+
+OUTLIER = 0.01  # probability of any alarm among clean rows
+COOK = 1.0  # Cook and Weisberg (1982): a row that moves all coefficients to the edge of their joint interval
+FAR = 10.0  # interquartile ranges beyond the quartiles; a normal column has values up to about 3 beyond
+WILD = 10.0  # studentised residuals from which a target is left out on trial; leaving out milder ones only flatters
+MOST_QUANTILE_ROWS = 10**5  # that quartiles of a column are taken from
+HANDFUL, SHARE = 5, 0.01  # rows, or share of them, up to which rows are left out on trial
+CODE_SHARE = 0.1  # the same, of rows that hold one and the same far value, as a code for missing
+MOST_NAMED = 3  # rows that a headline names
+CONTINUOUS = 30  # different values from which a column may tell rows apart
+MOST_HASHED = 2**24  # rows times columns that near repetitions are counted over
+MOST_REFITTED = 2**20  # numbers of X up to which a system that is no sum is cross-validated again
+CHANGED = 0.1  # difference of R^2, or of the share of the baseline's errors avoided, that changes a conclusion
+FACTOR = 1.5  # of the errors with and without outlying rows: leaving out the largest errors always lowers the mean one
+
+
+class FarValues(NamedTuple):
+    """Values of one column far outside the bulk of it: the rows that hold them."""
+
+    name: str
+    column: int
+    rows: Indices
+
+
+def far_values(table: Table) -> list[FarValues]:
+    """Return the rows of each column of numbers that lie more than FAR interquartile ranges beyond its quartiles."""
+    out = []
+    for name, members in table.groups().items():
+        j = members[0]
+        x = table.X[:, j]
+        if len(members) > 1 or len(np.unique(x[:1000])) <= 2:
+            continue
+        low, high = np.quantile(x[:: 1 + len(x) // MOST_QUANTILE_ROWS], [0.25, 0.75])
+        reach = FAR * (high - low)
+        if reach > 0 and not low - reach <= table.ends[0][j] <= table.ends[1][j] <= high + reach:
+            rows = np.flatnonzero((x < low - reach) | (x > high + reach))
+            out.append(FarValues(name, j, rows[np.argsort(-np.abs(x[rows] - (low + high) / 2), kind="stable")]))
+    return out
+
+
+class Outliers(NamedTuple):
+    """Rows far from the least-squares surface, and rows that decide it, worst first; `limit` of studentised residuals.
+
+    influence : of all rows.
+    """
+
+    influence: Influence
+    limit: float
+    far: Indices
+    decisive: Indices
+
+
+def outliers(table: Table) -> Outliers | None:
+    """Return the outlying and the influential rows of a regression; None where there is no telling."""
+    n, d = table.X.shape
+    if n - d - 2 < 1:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AdalineWarning)  # dependent columns are a finding of their own
+            model = LinearRegression().fit(table.X, table.y, table.weight)
+        rows = model.influence(table.X, table.y, table.weight)
+    except AdalineError:  # leverage of wide or degenerate rows
+        return None
+    freedom = n - model.rank_ - 2
+    limit = float(scipy.special.stdtrit(freedom, 1 - OUTLIER / (2 * n))) if freedom >= 1 else np.inf
+    return Outliers(rows, limit, _largest(np.abs(rows.studentized), limit), _largest(rows.cooks_distance, COOK))
+
+
+def _largest(values: Array, limit: float) -> Indices:
+    """Return the indices of values beyond a limit, largest first."""
+    beyond = np.flatnonzero(np.nan_to_num(values) > limit)
+    return beyond[np.argsort(-values[beyond])]
+
+
+def repeated_rows(table: Table, task: str) -> Indices:
+    """Return the rows that repeat another one in every column and in the target, beyond what chance makes likely.
+
+    Rows of few categories repeat naturally. They also often differ in one column alone, which copies of rows of
+    continuous values do not: there are repeated rows if leaving out any one column makes fewer rows coincide than
+    coincide already.
+    """
+    target = table.y if task == REGRESSION else table.classes[1]
+    salt = np.random.default_rng(0).integers(2**63, size=table.X.shape[1] + 1, dtype=np.uint64)
+    own = _mixed(np.asarray(target, dtype=np.float64), salt[-1])
+    whole = own + np.concatenate(table.by_blocks(lambda x: _mixed(x, salt[:-1]).sum(axis=1, dtype=np.uint64)))
+    _, first = np.unique(whole, return_index=True)
+    repeated = len(whole) - len(first)
+    if not repeated:
+        return np.zeros(0, dtype=np.intp)
+    varied = len(np.unique(target)) >= CONTINUOUS
+    parts = [own[first]]
+    for members in list(table.groups().values())[: max(MOST_HASHED // len(whole), 1)]:
+        part = _mixed(table.X[np.ix_(first, members)], salt[members]).sum(axis=1, dtype=np.uint64)
+        varied |= len(np.unique(part)) >= CONTINUOUS
+        parts.append(part)
+    near = max(len(first) - len(np.unique(whole[first] - part)) for part in parts)
+    return np.setdiff1d(np.arange(len(whole)), first) if varied and near < repeated else np.zeros(0, dtype=np.intp)
+
+
+def _mixed(values: Array, salt: Any) -> NDArray[np.uint64]:
+    """Return a hash of each number, different for each salt (splitmix64)."""
+    z = (values + 0.0).view(np.uint64) ^ salt  # -0 is 0
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(z ^ (z >> np.uint64(31)))
+
+
+class Suspects(NamedTuple):
+    """Rows to leave out on trial, and what to call them: "line 39 (area = 9999)"."""
+
+    rows: Indices
+    name: str
+
+
+def suspicious(table: Table, far: Sequence[FarValues], found: Outliers | None) -> Suspects | None:
+    """Return the few rows that may be wrong; None where there are none, or too many to be accidents."""
+    n = len(table.y)
+    reasons: dict[int, str] = {}
+    for one in far:
+        value = table.X[one.rows, one.column]
+        if len(one.rows) > HANDFUL and (value == value[0]).all() and len(one.rows) <= CODE_SHARE * n:
+            return Suspects(one.rows, f"the {counted(len(one.rows))} where {one.name} is {value[0]:g}")
+        reasons |= {int(i): f"{one.name} = {v:g}" for i, v in zip(one.rows, value, strict=True)}
+    if found is not None:
+        wild = [i for i in found.far if abs(found.influence.studentized[i]) > WILD]
+        for i in map(int, (*found.decisive, *wild)):
+            reasons.setdefault(i, f"{table.target} = {table.y[i]:g}")
+    if not reasons or len(reasons) > max(HANDFUL, SHARE * n):
+        return None
+    if len(reasons) > MOST_NAMED:
+        return Suspects(np.array(list(reasons)), f"{len(reasons)} outlying rows")
+    return Suspects(np.array(list(reasons)), " and ".join(f"{table.row_name(i)} ({why})" for i, why in reasons.items()))
+
+
+@dataclass(frozen=True, eq=False)
+class WithoutRows:
+    """What a comparison recommends with all rows, and without some.
+
+    Parameters
+    ----------
+    suspects : the rows left out.
+    given, other : the recommendation with them, and without.
+    factor : by which the errors must differ at least to change the conclusion.
+    """
+
+    suspects: Suspects
+    given: Recommendation
+    other: Recommendation
+    factor: float = 1.0
+
+    @property
+    def changes(self) -> bool:
+        """Whether another conclusion follows: a system is useful or not, or its error is clearly different."""
+        both = (self.given, self.other)
+        before, after = (one.skill if one.useful else 0.0 for one in both)
+        if abs(before - after) <= CHANGED:
+            return False
+        low, high = sorted(0.0 if one.result is None else one.result.error for one in both)
+        return self.given.useful != self.other.useful or high > self.factor * low
+
+    @property
+    def they(self) -> str:
+        """The pronoun of the rows."""
+        return "it" if len(self.suspects.rows) == 1 else "them"
+
+    @property
+    def side_by_side(self) -> str:
+        """Both conclusions, in a clause."""
+        return f"with {self.they}, {self.given.conclusion}; without {self.they}, {self.other.conclusion}"
+
+
+class Inspection(NamedTuple):
+    """Values far from others, outliers, and the conclusions without rows that may be wrong and without repeated ones.
+
+    `wrong` and `repeated` are None where there are no such rows.
+    """
+
+    far: list[FarValues]
+    outliers: Outliers | None
+    wrong: WithoutRows | None
+    repeated: WithoutRows | None
+
+    def amend(self, given: Recommendation) -> Recommendation:
+        """Return a recommendation whose headline has both conclusions where they differ."""
+        for one in (self.wrong, self.repeated):
+            if one is not None and one.changes:
+                return given.amended(one.suspects.name, one.other)
+        return given
+
+
+def inspect_rows(table: Table, task: str, given: Recommendation, systems: Sequence[Candidate]) -> Inspection:
+    """Look for rows that may be wrong or repeated, and compare again without them.
+
+    `systems` are those compared, of which the ones that are sums, and the one recommended, take part again.
+    """
+    far = far_values(table)
+    found = outliers(table) if task == REGRESSION else None
+    sums = [one for one in systems if hasattr(one.system, "_sum_folds")]
+    again = sums
+    if given.result is not None and table.X.size <= MOST_REFITTED and (given.useful or not sums):
+        again = [one for one in systems if one in sums or one.made(given.result)]
+
+    def without(suspects: Suspects | None, factor: float) -> WithoutRows | None:
+        if suspects is None or not again or given.result is None:
+            return None
+        other = _recommended_without(table, task, suspects.rows, again, given.measure)
+        return WithoutRows(suspects, given, other, factor)
+
+    copies = repeated_rows(table, task)
+    repeated = Suspects(copies, "the repeated rows" if len(copies) > 1 else "the repeated row") if len(copies) else None
+    return Inspection(far, found, without(suspicious(table, far, found), FACTOR), without(repeated, 1.0))
+
+
+class Candidate(NamedTuple):
+    """A system to compare: its name, its settings, and itself, not fitted."""
+
+    name: str
+    settings: dict[str, Any]
+    system: Any
+
+    def made(self, result: Result) -> bool:
+        """Whether a result is that of this system."""
+        return result.system == self.name and result.settings == self.settings
+
+
+def _recommended_without(
+    table: Table, task: str, gone: Indices, systems: Sequence[Candidate], measure: str
+) -> Recommendation:
+    """Return what is recommended of some systems without some rows, on the same folds."""
+    kept = np.setdiff1d(np.arange(len(table.y)), gone)
+    classes, y = (None, table.y) if task == REGRESSION else table.classes
+    weight, offset = (None if given is None else given[kept] for given in (table.weight, table.offset))
+    rows = ArrayRows(table.X[kept], y[kept], weight, task != REGRESSION, offset, table.filled_columns)
+    assert table.fold is not None
+    rows.fold = np.unique(table.fold[kept], return_inverse=True)[1]  # a fold may have lost all its rows
+    baseline = SystemTrial.of_constant(rows, classes).run(None, _ignored)
+    results = [
+        SystemTrial(*one, rows, classes, budget_of(one.system, *rows.x.shape)).run(baseline.predicted, _ignored)
+        for one in systems
+    ]
+    return recommend(results, baseline, measure)
+
+
+def _ignored(text: str) -> None:
+    pass
