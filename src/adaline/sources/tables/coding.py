@@ -63,7 +63,7 @@ TEXTS = ("text", "category")
 WHOLE = ("hashed", "words")
 MOST_DENSE_LEVELS = 500  # of a category that is coded unasked; 4,000 make D x D equations of 128 MB and minutes
 MOST_DENSE = 1000  # columns of all categories together that are coded unasked
-MOST_PENALISED = 5000  # the same for a system with a penalty; twice as many take 1.5 GB and eight times as long
+MOST_PENALISED = 1500  # the same for a system with a penalty; of 4,000 the summary takes minutes
 SHOWN = 2**16  # the most frequent levels of a hashed column that are kept, to name its buckets
 
 
