@@ -14,7 +14,7 @@ import numpy as np
 from adaline import storage
 from adaline.cli.app import Options, listed
 from adaline.cli.exit import MODEL_START, check_output, note
-from adaline.cli.open import FOR_NUMBERS, chosen_system, open_with_notes
+from adaline.cli.open import FOR_NUMBERS, chosen_system, is_penalised, open_with_notes
 from adaline.cli.output import print_json, say, show
 from adaline.cli.summary import MOST, described, explain, model_label
 from adaline.comparison.open_data import MOST_CLASSES, OpenedData
@@ -46,7 +46,8 @@ def run_fit(
         options = {**options, "cluster": None}
     if cluster is not None and options["features"] is None and options["formula"] is None:
         options = {**options, "drop": (*(options["drop"] or ()), *(listed(cluster) or ()))}
-    opened = open_with_notes(options, trusting=True, named=system is not None)
+    penalised = is_penalised(system, settings)
+    opened = open_with_notes(options, trusting=True, named=system is not None, penalised=penalised)
     model = chosen_system(opened, system, settings, passes)
     check_errors(model, errors, cluster)
     with nullcontext() if as_json else reported(ProgressiveTable()):
@@ -55,7 +56,7 @@ def run_fit(
         except MissingValues:
             if opened.rows:
                 raise
-            opened = open_with_notes(options)  # with a pass that counts them
+            opened = open_with_notes(options, penalised=penalised)  # with a pass that counts them
             model.fit(opened.source)
     summary = summary_with(model, opened.source, errors, cluster)
     _note_amounts(model, opened)

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from adaline import peers
 from adaline.basis import Basis, Fourier, Polynomial, Radial
 from adaline.cli.app import Options, listed, power
@@ -26,14 +28,17 @@ from adaline.systems import SYSTEMS, system_name
 FOR_NUMBERS, FOR_LABELS = "LinearRegression", "GaussianClassifier"
 
 
-def open_with_notes(options: Options, trusting: bool = False, named: bool = False) -> OpenedData:
+def open_with_notes(
+    options: Options, trusting: bool = False, named: bool = False, penalised: bool = False
+) -> OpenedData:
     """Open a table with a target, as `open_data` does, and say on stderr what is left out."""
     options = {**options, "data": opened_pipe(options["data"])}
     if sparse_suffix(options["data"]) is not None:
         width, others = options["hashed"], {**options, "hashed": None}
         return open_sparse_data(DataRequest.of(**others, shell=True), None if width is None else power(",".join(width)))
     request = DataRequest.of(**options, shell=True)
-    opened = open_data(request, trusting and not isinstance(request.data, Pipe), named)  # which is read once
+    trusting = trusting and not isinstance(request.data, Pipe)  # which is read once
+    opened = open_data(request, trusting, named, penalised=penalised)
     for text in opened.notes:
         note(text)
     return opened
@@ -61,6 +66,27 @@ def chosen_system(opened: OpenedData, named: str | None, settings: Iterable[str]
         given["standardize"] = True
         note(f"{name} sees standardised columns; --set standardize=False is the rule on columns in their own units")
     return SYSTEMS[name](**given)
+
+
+def is_penalised(named: str | None, settings: Iterable[str]) -> bool:
+    """Whether the system that is named shrinks coefficients by a penalty that is a number, in the columns' own units.
+
+    Such a penalty shrinks the coefficient of a level by its number of rows: n / (n + penalty). On standardised columns,
+    as with penalty="auto", it shrinks all levels and all numbers alike, so that many levels hurt.
+
+    Examples
+    --------
+    >>> from adaline.cli.open import is_penalised
+    >>> is_penalised("Ridge", ["penalty=10"]), is_penalised("Ridge", []), is_penalised(None, [])
+    (True, False, False)
+    """
+    if named is None:
+        return False
+    named, own = split_call(named)
+    name = system_name(named)
+    model = SYSTEMS[name](**read_settings(name, [*own, *settings]))
+    penalty = getattr(model, "penalty", None)
+    return not isinstance(penalty, str) and bool(np.any(penalty)) and not getattr(model, "standardize", False)
 
 
 def opened_pipe(data: Any) -> Any:

@@ -259,7 +259,12 @@ def kind_of(dtype: Any) -> str:
 
 def is_text(distinct: int, rows: int) -> bool:
     """Whether a column with so many distinct texts in so many rows is prose or names, rather than a category."""
-    return distinct > FEW_LEVELS and distinct * (OFTEN if distinct > MOST_LEVELS else 2) > rows
+    return nearly_unique(distinct, rows) or (distinct > MOST_LEVELS and OFTEN * distinct > rows)
+
+
+def nearly_unique(distinct: int, rows: int) -> bool:
+    """Whether most texts of a column occur once: it names rows, or is prose."""
+    return distinct > FEW_LEVELS and 2 * distinct > rows
 
 
 def is_missing(value: Any) -> bool:

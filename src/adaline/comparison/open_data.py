@@ -17,6 +17,7 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources import TableSource
 from adaline.sources.tables.batches import without_missing
 from adaline.sources.tables.coding import (
+    codable_categories,
     count_gaps,
     find_identifiers,
     gap_counts,
@@ -51,6 +52,7 @@ DATES = (
     *("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M"),
 )
 MOST_NAMED = 5  # columns that a note names
+HASHED_BITS = 8  # of the columns that a note proposes to hash many levels to: any system takes 256
 MOST_CLASSES = 20  # whole numbers with more distinct values than this are amounts, not labels
 
 
@@ -200,11 +202,16 @@ class MissingCounts:
 
 
 def open_data(
-    request: DataRequest, trusting: bool = False, named: bool = False, most_lost: float | None = None
+    request: DataRequest,
+    trusting: bool = False,
+    named: bool = False,
+    most_lost: float | None = None,
+    penalised: bool = False,
 ) -> OpenedData:
     """Open a table with a target; its notes say what is left out.
 
-    Where no features are named, columns that cannot be used as they are stay out. Where no policy for missing values
+    Where no features are named, columns that cannot be used as they are stay out, and so do categories of more levels
+    than `codable_categories` allows, which are more where the system is `penalised`. Where no policy for missing values
     is named, rows with gaps are left out. If that would lose more than the share `most_lost` of the rows, gaps are
     filled and marked by indicators instead; for None, only if too few rows are complete to fit the columns, even
     without those that are mostly empty.
@@ -233,9 +240,10 @@ def open_data(
     if spec.targets:
         _check_target(relation, str(spec.target))
     if spec.formula is None:
-        spec, left_out, notes = _with_features(relation, spec, request)
+        spec, left_out, notes = _with_features(relation, spec, request, parts is None, penalised)
     elif request.drop:
         raise InvalidParameter(f"a formula names the columns to use: leave {request.option('drop')} out")
+    explained = {*left_out}
     target, columns = _columns(relation, spec)
     plain_file = relation.layout is not None or relation.parquet
     trusting = trusting and request.choose_missing and plain_file and relation.size() > 8 * KEPT
@@ -261,9 +269,7 @@ def open_data(
                 }
                 missing = count_missing(_columns(relation, spec)[1]) if sparse else missing
             spec = replace(spec, missing=_policy(missing, most_lost))
-    for name, reason in left_out.items():
-        why = OPTION.sub(r"in --\1", reason) if request.shell else reason
-        notes.append(f"column {name!r} is left out: it {why}")
+    notes += [_left_out_note(name, left_out[name], request) for name in left_out if name not in explained]
     source = TableSource(relation, spec, parts=parts)
     source.keep()
     if spec.missing != "error" and missing.without_target:
@@ -329,15 +335,18 @@ def _date_format(relation: Relation, column: str) -> str | None:
 
 
 def _with_features(
-    relation: Relation, spec: TableSpec, request: DataRequest
+    relation: Relation, spec: TableSpec, request: DataRequest, everywhere: bool, penalised: bool
 ) -> tuple[TableSpec, dict[str, str], list[str]]:
-    """Return the spec with its features named, why columns that nobody dropped are not among them, and notes."""
+    """Return the spec with its features named, why columns that nobody dropped are not among them, and notes.
+
+    Levels are counted `everywhere`, or in the first rows only.
+    """
     drop = request.drop
     for name in drop:
         check_column(relation, name, request.option("drop"))
     if spec.features is not None:
         return replace(spec, features=tuple(name for name in spec.features if name not in drop)), {}, []
-    features, reasons = usable_columns(relation, spec)
+    features, reasons, levels = usable_columns(relation, spec, everywhere)
     reasons = {name: reason for name, reason in reasons.items() if name not in drop}
     refuse_mistyped(relation, [name for name in reasons if relation.kind(name) == "text"])
     features = [name for name in features if name not in drop]
@@ -349,10 +358,51 @@ def _with_features(
         f"column {name!r} {why}: if it only names them, leave it out by {_dropping([name], request)}"
         for name, why in doubtful.items()
     ]
+    notes += [_left_out_note(name, why, request) for name, why in reasons.items()]
+    levels = {name: count for name, count in levels.items() if name in features}
+    coded, plainly = codable_categories(levels, penalised), codable_categories(levels, False)
+    many = {name: levels[name] for name in levels if name not in coded}
+    reasons |= {name: f"has {count:,} levels, too many to code them all unasked" for name, count in many.items()}
+    features = [name for name in features if name not in many]
+    sparse = {name: levels[name] for name in coded if name not in plainly}
+    if sparse:
+        spec = replace(spec, categories=(*spec.categories, *((name, None) for name in sparse)))
+        notes.append(f"{_with_levels(sparse)} coded as sparse columns, which the penalty shrinks")
+    if many:
+        notes.append(_many_levels_note(many, request))
     if not features:
         why = "".join(f"; {name!r} {reason}" for name, reason in reasons.items())
         raise InvalidData(f"{relation.title} has no column to learn from besides the target{why}")
     return replace(spec, features=tuple(features)), reasons, notes
+
+
+def _left_out_note(name: str, reason: str, request: DataRequest) -> str:
+    """Return the note that a column is left out, with the options of its reason as the user types them."""
+    why = OPTION.sub(r"in --\1", reason) if request.shell else reason
+    return f"column {name!r} is left out: it {why}"
+
+
+def _with_levels(levels: dict[str, int]) -> str:
+    """Return columns with their numbers of levels, and a verb: "column 'a' (700 levels) is"."""
+    named = ", ".join(f"{name!r} ({count:,} levels)" for name, count in list(levels.items())[:MOST_NAMED])
+    more = f" and {len(levels) - MOST_NAMED} more" if len(levels) > MOST_NAMED else ""
+    return f"column {named} is" if len(levels) == 1 else f"columns {named}{more} are"
+
+
+def _many_levels_note(many: dict[str, int], request: DataRequest) -> str:
+    """Return the note for categories that are left out for their many levels, with the ways to use them."""
+    names = list(many)[:MOST_NAMED]
+    if request.shell:
+        own = shlex.quote(joined(names))
+        hashed = shlex.quote(joined(f"{name}=2^{HASHED_BITS}" for name in names))
+        ways = f"fit --absorb {own} absorbs their effects, --hash {hashed} hashes them", f"--categories {own}"
+    else:
+        hashed = repr(dict.fromkeys(names, 2**HASHED_BITS))
+        ways = (
+            f"open_table(..., absorb={names!r}) absorbs their effects, hashed={hashed} hashes them",
+            f"categories={names!r}",
+        )
+    return f"{_with_levels(many)} left out: so many levels cost too much. {ways[0]}, {ways[1]} codes them all"
 
 
 def _columns(relation: Relation, spec: TableSpec) -> tuple[str, list[str]]:

@@ -29,6 +29,7 @@ SOLVERS = ("auto", "normal", "qr", "svd", "gradient")
 GRAM_BYTES = 2**29  # of a Gram matrix, at most
 WIDE_COLUMNS = 512  # up to which the Gram matrix is formed even where D > N
 SMALL = 1e6  # N D below which refinement costs nothing that matters
+MOST_BOUNDED = 2000  # columns up to which the a-priori bound, 3 D^3 operations, costs less than a residual pass
 PROMISED_DIGITS = 10.0
 STREAMED_DIGITS = 7.0  # where a pass reads a file again: that doubles the time of the fit
 PROMISED_SQUARES = 1e-6  # SSE / total below which SSE needs a residual pass to be right to 9 digits
@@ -94,7 +95,7 @@ def _solve(source: Source, moments: Moments, intercept: bool, penalty: RidgePena
     if solver == "auto" and (isinstance(factor, SpectralFactor) or factor.condition > limit or not factor.decided):
         return _by_triangle(source, moments, intercept, penalty, "svd" if factor.rank == 0 else "qr")
     how = gram_name(factor)
-    out = None if small else normal.bounded(penalty)
+    out = None if small or source.shape.features > MOST_BOUNDED else normal.bounded(penalty)
     wanted = STREAMED_DIGITS if source.costly else PROMISED_DIGITS
     if out is None or not promised(moments, factor.lengths, out, wanted):
         out = refine(source, factor, normal.u, penalty)

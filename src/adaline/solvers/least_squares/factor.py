@@ -156,14 +156,18 @@ class Factor:
         """Return the share of each combination b of the coefficients, (m,), that is not a coefficient of this model."""
         return self.undetermined(b)
 
+    def half_scaled(self, scale: Array) -> Array:
+        """Return `half` of the unit vectors, each times its scale: row i is `half(scale_i e_i)`."""
+        return self.half(np.diag(scale))
+
     def basis(self) -> Array:
         """Return A, (D, rank), with A A' = (S + P)^-1: b A is `half(b)` without the zeros of dead columns."""
-        a = self.half(np.eye(self.scaling.features))
+        a = self.half_scaled(np.ones(self.scaling.features))
         return a[:, a.any(axis=0)] if a.shape[1] > self.rank else a
 
     def inverse_lengths(self) -> Array:
         """Return sqrt of the diagonal of (S + P)^-1."""
-        return np.asarray(np.linalg.norm(self.half(np.eye(self.scaling.features)), axis=1))
+        return np.asarray(np.linalg.norm(self.half_scaled(np.ones(self.scaling.features)), axis=1))
 
     def prior_error(self, relative: Array, u: Array, target_noise: Array) -> Array:
         """Return a bound on the error of u = (S + dS)^-1 (c + dc), the entries of dS and dc taken as independent.
@@ -173,7 +177,7 @@ class Factor:
         """
         grain = np.sqrt(relative)
         change = np.sqrt(((grain * u * self.length) ** 2).sum(axis=1)) + np.sqrt(target_noise)
-        spread = self.half(np.eye(self.scaling.features) * self.length)
+        spread = self.half_scaled(self.length)
         inverse = spread @ spread.T  # C^-1
         return np.asarray(SAFETY * change[:, None] * np.sqrt((inverse**2) @ relative) / self.length)
 
@@ -200,6 +204,10 @@ class CholeskyFactor(Factor):
         if self.diagonal is not None:
             return np.asarray(b * (self.down * self.diagonal))
         return np.asarray((b * self.down) @ self.root)
+
+    def half_scaled(self, scale: Array) -> Array:
+        """Return the rows of R^-1 over the lengths of L, each times its scale: D^2 operations."""
+        return np.asarray((scale * self.down)[:, None] * self.root)
 
     @cached_property
     def root_lengths(self) -> Array:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from adaline.coding.columns import (
     WordColumn,
     is_text,
     learn_category,
+    nearly_unique,
     plain_levels,
 )
 from adaline.coding.expressions import compiled, names_in
@@ -60,15 +61,29 @@ MOSTLY = 0.5  # fraction of numbers above which a text column is a column of num
 NEARLY = 0.95  # fraction above which the others are errors even where texts are left out
 TEXTS = ("text", "category")
 WHOLE = ("hashed", "words")
+MOST_DENSE_LEVELS = 500  # of a category that is coded unasked; 4,000 make D x D equations of 128 MB and minutes
+MOST_DENSE = 1000  # columns of all categories together that are coded unasked
+MOST_PENALISED = 1500  # the same for a system with a penalty; of 4,000 the summary takes minutes
 SHOWN = 2**16  # the most frequent levels of a hashed column that are kept, to name its buckets
 
 
-def usable_columns(relation: Relation, spec: TableSpec) -> tuple[list[str], dict[str, str]]:
-    """Return the columns that can be features, and the reason for each of the others why it cannot."""
+class UsableColumns(NamedTuple):
+    """The columns that can be features, why each of the others cannot, and how many levels the categories have.
+
+    `levels` are those of columns that nobody named as categories, hashed or words; estimated beyond SAMPLE rows.
+    """
+
+    features: list[str]
+    reasons: dict[str, str]
+    levels: dict[str, int]
+
+
+def usable_columns(relation: Relation, spec: TableSpec, everywhere: bool = True) -> UsableColumns:
+    """Return the columns that can be features; levels are counted in all rows, or only in the first ones."""
     named = {name for name, _ in spec.categories} | spec.whole.keys()
     others = (*spec.targets, spec.weight, relation.index, *spec.offset_columns(relation.schema), *spec.absorb)
     reasons: dict[str, str] = {}
-    texts = []
+    texts, declared = [], []
     for name in relation.schema:
         kind = relation.kind(name)
         if name in others:
@@ -77,18 +92,46 @@ def usable_columns(relation: Relation, spec: TableSpec) -> tuple[list[str], dict
             reasons[name] = f"holds {relation.schema[name]}"
         elif kind == "date" and name not in spec.dates:
             reasons[name] = "holds dates; name it in dates to use it as days"
-        elif kind == "text" and name not in named:
-            texts.append(name)
-    if texts:
-        counts, rows = _distinct(relation, texts)
+        elif kind in TEXTS and name not in named:
+            (texts if kind == "text" else declared).append(name)
+    levels: dict[str, int] = {}
+    if texts or declared:
+        levels, rows = _distinct(relation, [*texts, *declared])
         for name in texts:
-            if is_text(counts[name], rows):
+            if nearly_unique(levels[name], rows):
                 reasons[name] = (
-                    f"holds {counts[name]:,} different texts; name it in categories to code them all, or in hashed, or "
-                    "in words"
+                    f"holds {levels.pop(name):,} different texts; name it in categories to code them all, or in "
+                    "hashed, or in words"
                 )
+        if everywhere and rows == SAMPLE:  # later rows may have more
+            levels |= _estimate_distinct(relation, [name for name in levels if levels[name] > FEW_LEVELS], levels)
     features = [n for n in relation.schema if n not in reasons and n not in others]
-    return features, reasons
+    return UsableColumns(features, reasons, levels)
+
+
+def codable_categories(levels: dict[str, int], penalised: bool) -> list[str]:
+    """Return the categories that are coded by their levels unless the user says otherwise, chosen by what they cost.
+
+    Every system solves D x D equations of the coded columns, and without a penalty it also has to find those that
+    depend on others; a comparison does so many times. Only the numbers of levels decide, not the number of rows, so
+    that a longer table is not coded differently. The columns with the fewest levels come first.
+
+    Examples
+    --------
+    >>> from adaline.sources.tables.coding import codable_categories
+    >>> codable_categories({"tail": 4043, "carrier": 16, "route": 700}, False)
+    ['carrier']
+    >>> codable_categories({"tail": 4043, "carrier": 16, "route": 700}, True)
+    ['carrier', 'route']
+    """
+    most, room = (MOST_PENALISED, MOST_PENALISED) if penalised else (MOST_DENSE_LEVELS, MOST_DENSE)
+    out = []
+    for name, count in sorted(levels.items(), key=lambda item: item[1]):
+        room -= count
+        if count > most or room < 0:
+            break
+        out.append(name)
+    return [name for name in levels if name in out]
 
 
 def find_identifiers(relation: Relation, names: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
@@ -551,6 +594,15 @@ def _distinct(relation: Relation, names: list[str]) -> tuple[dict[str, int], int
     asked = ", ".join(f"count(DISTINCT {relation.value(name)})" for name in names)
     rows, *counts = relation.rows(f"SELECT count(*), {asked} FROM (SELECT * FROM {relation.sql} LIMIT {SAMPLE})")[0]
     return dict(zip(names, counts, strict=True)), rows
+
+
+def _estimate_distinct(relation: Relation, names: list[str], least: dict[str, int]) -> dict[str, int]:
+    """Return about how many distinct values columns have in all rows, at least those that were counted; a read."""
+    if not names:
+        return {}
+    asked = ", ".join(f"approx_count_distinct({relation.value(name)})" for name in names)
+    counts = relation.rows(f"SELECT {asked} FROM {relation.sql}")[0]
+    return {name: max(int(count), least[name]) for name, count in zip(names, counts, strict=True)}
 
 
 def refuse_mistyped(relation: Relation, names: Iterable[str]) -> None:
