@@ -47,6 +47,7 @@ from adaline.sources.tables.files import (
     query_files,
 )
 from adaline.sources.tables.layout import INDEX_NAMES, SPACES, Layout, OtherEncoding, check_names, layout
+from adaline.sources.tables.notation import describe
 from adaline.sources.tables.pipes import Pipe, arrow_as_parquet, is_pipe, open_pipe, pipe_title, spool
 from adaline.sources.tables.sparse_files import sparse_suffix
 from adaline.sources.tables.sql import QUERY, chosen_table, names_used, quoted, subquery, text
@@ -262,11 +263,6 @@ class Relation:
         """Whether the table declares a column as a category whose levels have an order, as an enum of SQL has."""
         return column in self._ordered or (column not in self.declared and self.kind(column) == "category")
 
-    @property
-    def date_format(self) -> str:
-        """The format of dates in text files, where it is not that of ISO 8601."""
-        return "" if self.dialect is None else self.dialect.date_format
-
     def with_texts(self, names: Collection[str]) -> Self:
         """Return the same table with some columns of text files read as text, as the model was fitted to them."""
         changed = [name for name in names if self.schema.get(name, "VARCHAR") != "VARCHAR"]
@@ -316,7 +312,8 @@ class Relation:
     def refuse_damage(self) -> None:
         """Refuse compressed files of text whose checksums are wrong, which are found meanwhile."""
         if self._integrity is not None:
-            self._integrity.result()
+            with self._reporting():
+                self._integrity.result()
 
     def queries_of(
         self, columns: Sequence[str], where: str, files: Sequence[str] | None = None, indexed: Sequence[str] = ()
@@ -428,9 +425,9 @@ class Relation:
             self._replace_files([write_commas(name, self._copies.new(name, ".csv")) for name in self.files])
             self.layout = layout(self.files[0])
         whole = self.size() <= WHOLE_SAMPLE
-        self.dialect = find_dialect(self.files, self.layout, self.rows, whole, self.options.na)
+        self.dialect = find_dialect(self.files, self.layout, self.rows, whole, self.options)
         self.sql = self.dialect.sql(self.files)
-        self.notes = (*self.notes, *self.layout.notes)
+        self.notes = (*self.notes, *self.layout.notes, *describe(self.dialect.conversions))
 
     def _convert(self) -> None:
         """Replace files by copies in UTF-8."""
