@@ -19,9 +19,9 @@ from adaline.sources.tables.batches import without_missing
 from adaline.sources.tables.coding import (
     count_gaps,
     find_identifiers,
+    find_mistyped,
     gap_counts,
     gaps_of,
-    refuse_mistyped,
     refuse_prose,
     required_columns,
     target_columns,
@@ -39,7 +39,7 @@ from adaline.sources.tables.sql import quoted
 from adaline.wording import counted, joined, part_of
 
 LABELS = ("text", "category", "boolean")
-OPTION = re.compile(r"in (dates|categories|hash(?=ed)|words)(ed)?\b")
+OPTION = re.compile(r"in (dates|categories|na|hash(?=ed)|words)(ed)?\b=?")
 GUESS = 2**15  # rows of a text file that are looked at for what is missing
 FEW = 10  # whole numbers with no more different values than this may be classes
 FEW_LOST = 0.05  # share of the rows that compare leaves out for their gaps; beyond it gaps are filled
@@ -251,8 +251,7 @@ def open_data(
                 missing = count_missing(_columns(relation, spec)[1]) if sparse else missing
             spec = replace(spec, missing=_policy(missing, most_lost))
     for name, reason in left_out.items():
-        why = OPTION.sub(r"in --\1", reason) if request.shell else reason
-        notes.append(f"column {name!r} is left out: it {why}")
+        notes.append(f"column {name!r} is left out: it {_spelled(reason, request)}")
     source = TableSource(relation, spec, parts=parts)
     source.keep()
     if spec.missing != "error" and missing.without_target:
@@ -318,9 +317,13 @@ def _with_features(
         return replace(spec, features=tuple(name for name in spec.features if name not in drop)), {}, []
     features, reasons = usable_columns(relation, spec)
     reasons = {name: reason for name, reason in reasons.items() if name not in drop}
-    refuse_mistyped(relation, [name for name in reasons if relation.kind(name) == "text"])
     features = [name for name in features if name not in drop]
     named = [*spec.whole, *(name for name, _ in spec.categories)]
+    texts = [name for name in (*features, *reasons) if relation.kind(name) == "text" and name not in named]
+    mistyped = find_mistyped(relation, texts)
+    reasons |= {name: why for name, why in mistyped.items() if name in reasons}
+    coded = [name for name in features if name in mistyped]
+    spec = replace(spec, categories=(*spec.categories, *((name, None) for name in coded)))
     identifiers, doubtful = find_identifiers(relation, [name for name in features if name not in named])
     reasons |= {name: f"{why}; name it in {request.option('features')} to use it" for name, why in identifiers.items()}
     features = [name for name in features if name not in identifiers]
@@ -328,6 +331,7 @@ def _with_features(
         f"column {name!r} {why}: if it only names them, leave it out by {_dropping([name], request)}"
         for name, why in doubtful.items()
     ]
+    notes += [f"column {name!r} is coded by levels: it {_spelled(mistyped[name], request)}" for name in coded]
     if not features:
         why = "".join(f"; {name!r} {reason}" for name, reason in reasons.items())
         raise InvalidData(f"{relation.title} has no column to learn from besides the target{why}")
@@ -483,6 +487,11 @@ def _distinct(relation: Relation, column: str) -> int:
     """Return how many different values a column has."""
     here = f"NOT {relation.absent(column)}"
     return int(relation.rows(f"SELECT count(DISTINCT {quoted(column)}) FROM {relation.sql} WHERE {here}")[0][0])
+
+
+def _spelled(reason: str, request: DataRequest) -> str:
+    """Return a reason with the options in it as the user types them."""
+    return OPTION.sub(r"in --\1", reason) if request.shell else reason
 
 
 def _dropping(columns: Sequence[str], request: DataRequest) -> str:

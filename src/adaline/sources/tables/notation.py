@@ -58,8 +58,10 @@ FORMS = {".": _number(GROUPS + ",", "."), ",": _number(GROUPS + ".", ",")}
 """Expressions for numbers, by their decimal sign."""
 SHAPES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"\d{4}([-/.])\d{1,2}\1\d{1,2}", ("%Y{0}%m{0}%d",)),
-    (r"\d{1,2}([-/.])\d{1,2}\1\d{4}", ("%d{0}%m{0}%Y", "%m{0}%d{0}%Y")),
-    (r"\d{1,2}([-/.])\d{1,2}\1\d{2}", ("%d{0}%m{0}%y", "%m{0}%d{0}%y")),
+    (r"\d{1,2}([.])\d{1,2}\1\d{4}", ("%d.%m.%Y",)),
+    (r"\d{1,2}([.])\d{1,2}\1\d{2}", ("%d.%m.%y",)),
+    (r"\d{1,2}([-/])\d{1,2}\1\d{4}", ("%d{0}%m{0}%Y", "%m{0}%d{0}%Y")),
+    (r"\d{1,2}([-/])\d{1,2}\1\d{2}", ("%d{0}%m{0}%y", "%m{0}%d{0}%y")),
     (r"\d{1,2}([- ])[A-Za-z]{3}\1\d{4}", ("%d{0}%b{0}%Y",)),
     (r"\d{1,2}([- ])[A-Za-z]{3}\1\d{2}", ("%d{0}%b{0}%y",)),
     (r"\d{1,2}([- ])[A-Za-z]{4,9}\1\d{4}", ("%d{0}%B{0}%Y",)),
@@ -275,8 +277,8 @@ def _formats(example: str) -> tuple[str, ...]:
     Examples
     --------
     >>> from adaline.sources.tables.notation import _formats
-    >>> _formats("31.12.2024 10:30")
-    ('%d.%m.%Y %H:%M', '%m.%d.%Y %H:%M')
+    >>> _formats("31/12/2024 10:30")
+    ('%d/%m/%Y %H:%M', '%m/%d/%Y %H:%M')
     """
     for shape, formats in SHAPES:
         found = re.match(shape, example)

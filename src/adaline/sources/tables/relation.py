@@ -58,6 +58,7 @@ from adaline.sources.tables.text import (
     check_columns,
     find_dialect,
     find_errors,
+    line_of,
     number_type,
     write_commas,
 )
@@ -282,6 +283,13 @@ class Relation:
             made = [f"lag({self.value(of)}, {k}) OVER () AS {quoted(name)}" for name, (of, k) in lags.items()]
             self.schema |= {name: self.schema[of] for name, (of, _) in lags.items()}
             self.sql, self.parquet = f"(SELECT *, {', '.join(made)} FROM {self.sql})", False
+
+    def place_of(self, column: str, value: str) -> str:
+        """Return where a text file first has a value in a column, as ", the first in line 7"; "" where that is slow."""
+        if self.layout is None or self.size() > WHOLE_SAMPLE or len(self.files) > 1:
+            return ""
+        line = line_of(self.files[0], self.layout, column, value)
+        return "" if line is None else f", {value!r} in line {line}"
 
     def absent(self, column: str) -> str:
         """Return SQL that is true where a value is missing: NULL, or NaN.

@@ -78,6 +78,16 @@ def find_errors(name: str, found: Layout) -> str | None:
     return None
 
 
+def line_of(name: str, found: Layout, column: str, value: str) -> int | None:
+    """Return the first line of a file that has a value in a column, or None."""
+    at = found.names.index(column)
+    with io.TextIOWrapper(open_compressed(name), encoding="utf-8-sig", newline="") as file:
+        for _ in range(found.skip):
+            next(file, None)
+        reader = csv.reader(file, delimiter=found.separator)
+        return next((found.skip + reader.line_num for row in reader if row[at : at + 1] == [value]), None)
+
+
 def write_commas(name: str, copy: str) -> str:
     """Write a copy of a file of values between spaces as CSV, line by line, and return its path."""
     with (
