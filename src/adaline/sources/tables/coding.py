@@ -618,7 +618,8 @@ def _not_plain(relation: Relation, name: str, numeric: int, present: int) -> str
     plainly = f"regexp_full_match({column}, '-?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][-+]?[0-9]+)?')"
     not_plain = relation.rows(
         f"SELECT DISTINCT {column}, TRY_CAST({column} AS DOUBLE) IS NOT NULL AS late "
-        f"FROM (SELECT {quoted(name)} FROM {relation.sql} LIMIT {SAMPLE}) WHERE {column} IS NOT NULL AND NOT {plainly} ORDER BY late, 1 LIMIT {MOST_NAMED + 1}"
+        f"FROM (SELECT {quoted(name)} FROM {relation.sql} LIMIT {SAMPLE}) "
+        f"WHERE {column} IS NOT NULL AND NOT {plainly} ORDER BY late, 1 LIMIT {MOST_NAMED + 1}"
     )
     if not not_plain:
         return "holds numbers as text: turn them into numbers, or name it in categories= to code them"

@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from copy import copy
 from functools import partial
+from pathlib import Path
 from tempfile import gettempdir
 from typing import Any, Self
 from uuid import uuid4
@@ -22,6 +23,7 @@ from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.lazy import nw
 from adaline.locks import cached_property
 from adaline.sources.tables import sqlite
+from adaline.sources.tables.archives import unpack
 from adaline.sources.tables.batches import (
     DecodedGroups,
     RowGroup,
@@ -50,7 +52,9 @@ from adaline.sources.tables.layout import INDEX_NAMES, SPACES, Layout, OtherEnco
 from adaline.sources.tables.notation import describe
 from adaline.sources.tables.pipes import Pipe, arrow_as_parquet, is_pipe, open_pipe, pipe_title, spool
 from adaline.sources.tables.sparse_files import sparse_suffix
+from adaline.sources.tables.spreadsheets import write_sheet
 from adaline.sources.tables.sql import QUERY, chosen_table, names_used, quoted, subquery, text
+from adaline.sources.tables.statistics_files import write_statistics_file
 from adaline.sources.tables.text import (
     SAMPLE,
     Dialect,
@@ -377,7 +381,7 @@ class Relation:
                 continue
             pipe = open_pipe(name) if isinstance(name, str) else name
             self.files.append(spool(pipe, self._copies.new(pipe.title, pipe.suffix)))
-        self.watched = self.files
+        self.watched, self.files = self.files, [self._unpacked(name) for name in self.files]
         if sparse := [name for name in self.files if sparse_suffix(name)]:
             raise UnreadableTable(
                 f"{sparse[0]} holds sparse rows, without names of columns: open_table reads it, and adaline fit, "
@@ -411,6 +415,21 @@ class Relation:
             self.sql = self._json(listed)
         elif kind == "duckdb":
             self._attach(self._one_database(), self.options.table)
+
+    def _unpacked(self, name: str) -> str:
+        """Return a file, or a copy of what it holds where it is packed, a spreadsheet, or of a statistics program."""
+        kind = file_format(name)
+        if kind in ("zip", "bz2", "xz"):
+            return self._unpacked(unpack(name, kind, self._copies))
+        if kind == "sheet":
+            copy = self._copies.new(name, ".csv")
+            self.notes = (*self.notes, *write_sheet(name, self.options.sheet, copy))
+            return copy
+        if kind == "statistics":
+            copy = self._copies.new(name, ".parquet")
+            write_statistics_file(name, Path(name).suffix[1:].lower(), self.options.encoding, copy)
+            return copy
+        return name
 
     def _open_text(self) -> None:
         """Read the layout and the types of text files; those that are not UTF-8 are converted first."""
