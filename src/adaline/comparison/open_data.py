@@ -20,9 +20,9 @@ from adaline.sources.tables.coding import (
     codable_categories,
     count_gaps,
     find_identifiers,
+    find_mistyped,
     gap_counts,
     gaps_of,
-    refuse_mistyped,
     refuse_prose,
     required_columns,
     target_columns,
@@ -40,7 +40,7 @@ from adaline.sources.tables.sql import quoted
 from adaline.wording import counted, joined, part_of
 
 LABELS = ("text", "category", "boolean")
-OPTION = re.compile(r"in (dates|categories|hash(?=ed)|words)(ed)?\b")
+OPTION = re.compile(r"in (dates|categories|na|hash(?=ed)|words)(ed)?\b=?")
 GUESS = 2**15  # rows of a text file that are looked at for what is missing
 FEW = 10  # whole numbers with no more different values than this may be classes
 FEW_LOST = 0.05  # share of the rows that compare leaves out for their gaps; beyond it gaps are filled
@@ -348,9 +348,11 @@ def _with_features(
         return replace(spec, features=tuple(name for name in spec.features if name not in drop)), {}, []
     features, reasons, levels = usable_columns(relation, spec, everywhere)
     reasons = {name: reason for name, reason in reasons.items() if name not in drop}
-    refuse_mistyped(relation, [name for name in reasons if relation.kind(name) == "text"])
     features = [name for name in features if name not in drop]
     named = [*spec.whole, *(name for name, _ in spec.categories)]
+    texts = [name for name in (*features, *reasons) if relation.kind(name) == "text" and name not in named]
+    mistyped = find_mistyped(relation, texts)
+    reasons |= {name: why for name, why in mistyped.items() if name in reasons}
     identifiers, doubtful = find_identifiers(relation, [name for name in features if name not in named])
     reasons |= {name: f"{why}; name it in {request.option('features')} to use it" for name, why in identifiers.items()}
     features = [name for name in features if name not in identifiers]
@@ -360,16 +362,20 @@ def _with_features(
     ]
     notes += [_left_out_note(name, why, request) for name, why in reasons.items()]
     levels = {name: count for name, count in levels.items() if name in features}
-    coded, plainly = codable_categories(levels, penalised), codable_categories(levels, False)
-    many = {name: levels[name] for name in levels if name not in coded}
+    within, plainly = codable_categories(levels, penalised), codable_categories(levels, False)
+    many = {name: levels[name] for name in levels if name not in within}
     reasons |= {name: f"has {count:,} levels, too many to code them all unasked" for name, count in many.items()}
     features = [name for name in features if name not in many]
-    sparse = {name: levels[name] for name in coded if name not in plainly}
+    sparse = {name: levels[name] for name in within if name not in plainly}
     if sparse:
         spec = replace(spec, categories=(*spec.categories, *((name, None) for name in sparse)))
         notes.append(f"{_with_levels(sparse)} coded as sparse columns, which the penalty shrinks")
     if many:
         notes.append(_many_levels_note(many, request))
+    coded = [name for name in features if name in mistyped]
+    named = [name for name in coded if name not in sparse]
+    spec = replace(spec, categories=(*spec.categories, *((name, None) for name in named)))
+    notes += [f"column {name!r} is coded by levels: it {_spelled(mistyped[name], request)}" for name in coded]
     if not features:
         why = "".join(f"; {name!r} {reason}" for name, reason in reasons.items())
         raise InvalidData(f"{relation.title} has no column to learn from besides the target{why}")
@@ -378,8 +384,7 @@ def _with_features(
 
 def _left_out_note(name: str, reason: str, request: DataRequest) -> str:
     """Return the note that a column is left out, with the options of its reason as the user types them."""
-    why = OPTION.sub(r"in --\1", reason) if request.shell else reason
-    return f"column {name!r} is left out: it {why}"
+    return f"column {name!r} is left out: it {_spelled(reason, request)}"
 
 
 def _with_levels(levels: dict[str, int]) -> str:
@@ -555,6 +560,11 @@ def _distinct(relation: Relation, column: str) -> int:
     """Return how many different values a column has."""
     here = f"NOT {relation.absent(column)}"
     return int(relation.rows(f"SELECT count(DISTINCT {quoted(column)}) FROM {relation.sql} WHERE {here}")[0][0])
+
+
+def _spelled(reason: str, request: DataRequest) -> str:
+    """Return a reason with the options in it as the user types them."""
+    return OPTION.sub(r"in --\1", reason) if request.shell else reason
 
 
 def _dropping(columns: Sequence[str], request: DataRequest) -> str:

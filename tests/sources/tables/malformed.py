@@ -14,6 +14,7 @@ import sqlite3
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -271,8 +272,14 @@ written("names that end a statement", CLEAN.replace("b", '"b""; DROP TABLE x; --
 
 # Numbers and what stands among them
 
-for word in ("abc", "-", "missing", "n.a.", "1O", "#REF!", "#DIV/0!", "--", ".", "1 2", "1e", "0x"):
-    written(f"{word} among numbers", replaced(3, "b", word), "column 'b' holds numbers, but also")
+for word in ("abc", "1O", "1 2", "1e", "0x"):
+    written(
+        f"{word} among numbers", replaced(3, "b", word), f"column 'b' holds numbers, but also '{word}'.* in line 4.*na="
+    )
+for word in ("-", "missing", "n.a.", "#REF!", "#DIV/0!", "--", ".", "k.A.", "k. A.", "\u2013"):
+    written(f"{word} among numbers", replaced(3, "b", word), r"missing values in column 'b' \(1\)")
+written("a word named in na", replaced(3, "b", "abc"), r"missing values in column 'b' \(1\)", options={"na": "abc"})
+written("dashes among texts", rows_with("c", ["-", "u"] * 6), fit=([A, B, dummies(["-", "u"] * 6, "u")[0]], Y))
 written("a word in the first row", replaced(1, "a", "x"), "column 'a' holds numbers, but also 'x' .1 such")
 written("a word in the last row", replaced(12, "a", "x"), "column 'a' holds numbers, but also 'x' .1 such")
 written("a word in the 30,000th row", CLEAN + (ROWS[0] + "\n") * 30000 + "x,1,2\n", "'a' holds numbers, but also 'x'")
@@ -327,16 +334,48 @@ if duckdb.__version__ < "2":  # which reads such numbers
     written("hex", HEX, fit=([A, B, [i % 5 for i in range(N)]], Y))
 else:
     written("hex", HEX, "line 2: column 'c' holds '0x0', not a number")
-written("thousands", rows_with("c", [f'"{1000 + 37 * i:,}"' for i in range(N)]), "'c' holds numbers written as '1,0")
-written("decimal commas", CLEAN.replace(",", ";").replace(".", ","), "holds numbers written as .*decimal point")
-written(
-    "decimal commas in quotes", rows_with("c", [f'"{i},5"' for i in range(N)]), "'c' holds numbers written as '0,5'"
+C = [1000 + 37 * i for i in range(N)]
+HALVES = [i + 0.5 for i in range(N)]
+
+
+def number_notation(name: str, values: Sequence[str], expected: Sequence[float], **more: Any) -> None:
+    written(f"{name} in quotes", rows_with("c", [f'"{value}"' for value in values]), fit=([A, B, expected], Y), **more)
+
+
+number_notation("thousands", [f"{i:,}" for i in C], C)
+number_notation("thousands and decimals", [f"{i:,}.50" for i in C], [i + 0.5 for i in C])
+number_notation("thousands twice", [f"{i * 1000:,}" for i in C], [i * 1000 for i in C])
+number_notation("thousands that are decimals", [f"{i:,}" for i in C], [i / 1000 for i in C], options={"decimal": ","})
+number_notation("decimal commas", [f"{i},5" for i in range(N)], HALVES)
+number_notation("decimal commas and points", [f"1.{i + 100},5" for i in range(N)], [1100.5 + i for i in range(N)])
+number_notation("spaces for thousands", [f"{i:,}".replace(",", "\u202f") for i in C], C)
+number_notation("apostrophes for thousands", [f"{i:,}".replace(",", "'") for i in C], C)
+number_notation("percent", [f"{i} %" for i in range(N)], range(N))
+number_notation("percent and commas", [f"{i},5%" for i in range(N)], HALVES)
+number_notation("dollars", [f"$ {i:,}.50" for i in C], [i + 0.5 for i in C])
+number_notation("euros", [f"{i},50 \u20ac" for i in range(N)], HALVES)
+number_notation(
+    "parentheses", [f"({i})" if i % 2 else f"{i}" for i in range(N)], [-i if i % 2 else i for i in range(N)]
 )
-written("percent", rows_with("c", [f"{i}%" for i in range(N)]), "'c' holds numbers written as .*percent")
-written("money", rows_with("c", [f"${i}" for i in range(N)]), "'c' holds numbers written as .*money")
-written("euros", rows_with("c", [f"{i} €" for i in range(N)]), "'c' holds numbers written as")
+number_notation(
+    "a minus at the end", [f"{i},5-" if i % 2 else f"{i}" for i in C], [-i - 0.5 if i % 2 else i for i in C]
+)
+number_notation("a long minus", [f"\u2212{i}" for i in C], [-i for i in C])
+written("decimal commas", CLEAN.replace(",", ";").replace(".", ","))
+written("decimal commas, named", CLEAN.replace(",", ";").replace(".", ","), options={"decimal": ","})
+written(
+    "thousands among decimal commas",
+    rows_with("c", [f"{i:,}" for i in C], ";").replace(",", "#").replace(".", ",").replace("#", "."),
+    fit=([A, B, C], Y),
+)
+written("a percent sign once", rows_with("c", ["5%", *range(1, N)]), "'c' holds numbers, but also '5%'")
+written(
+    "two currencies",
+    rows_with("c", [("$" if i % 2 else "\u20ac") + str(i) for i in range(N)]),
+    "'c' holds numbers written as",
+)
+written("money as target", rows_with("c", [f"${i}" for i in range(N)]), fit=([A, B, Y], range(N)), target="c")
 written("underscores", rows_with("c", [f"{i}_000" for i in range(N)]), "'c' holds numbers")
-written("money as target", rows_with("c", [f"${i}" for i in range(N)]), "'c' holds numbers written as", target="c")
 written(
     "numbers and units", "a,c\n" + "".join(f"{i},{i} kg\n" for i in range(42)), "'c' holds 42 different", target="c"
 )
@@ -375,7 +414,21 @@ written(
 written(
     "dates that may be either",
     rows_with("c", [f"{1 + i:02d}/{1 + i:02d}/2024" for i in range(N)]),
-    "days and months cannot be told apart",
+    fit=([A, B, [float((date(2024, 1 + i, 1 + i) - date(1970, 1, 1)).days) for i in range(N)]], Y),
+    options={"dates": ["c"]},
+)
+for form in ("%d.%m.%Y", "%m/%d/%Y", "%d-%b-%Y", "%d %B %Y", "%Y/%m/%d", "%d.%m.%y"):
+    days = [date(2024, 1 + i % 3, 14 + i) for i in range(N)]
+    written(
+        f"dates as {form}",
+        rows_with("c", [*(day.strftime(form) for day in days)]),
+        fit=([A, B, [float((day - date(1970, 1, 1)).days) for day in days]], Y),
+        options={"dates": ["c"]},
+    )
+written(
+    "times as %d.%m.%Y %H:%M",
+    rows_with("c", [f"{14 + i}.01.2024 {i}:30" for i in range(N)]),
+    fit=([A, B, [19736 + i + (i + 0.5) / 24 for i in range(N)]], Y),
     options={"dates": ["c"]},
 )
 written(

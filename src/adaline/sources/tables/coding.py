@@ -58,7 +58,7 @@ SAMPLE = 200_000  # rows from which it is decided whether a text column is a cat
 SIGNS = "'[,%$\u20ac\u00a3\u00a5'' \u00a0_]'"  # signs in numbers written for people
 IDENTIFIER = re.compile(r"(^|_|\b)(id|key|uuid|guid|index|no|nr)$|[a-z](Id|ID|Key)$", re.ASCII)
 MOSTLY = 0.5  # fraction of numbers above which a text column is a column of numbers with errors
-NEARLY = 0.95  # fraction above which the others are errors even where texts are left out
+MOST_NAMED = 3  # values of a column that a message names
 TEXTS = ("text", "category")
 WHOLE = ("hashed", "words")
 MOST_DENSE_LEVELS = 500  # of a category that is coded unasked; 4,000 make D x D equations of 128 MB and minutes
@@ -605,24 +605,33 @@ def _estimate_distinct(relation: Relation, names: list[str], least: dict[str, in
     return {name: max(int(count), least[name]) for name, count in zip(names, counts, strict=True)}
 
 
-def refuse_mistyped(relation: Relation, names: Iterable[str]) -> None:
-    """Refuse text columns whose texts are numbers but for a few, which must be errors."""
-    for name in names:
-        column = relation.value(name)
-        sample = f"(SELECT {column} AS t FROM {relation.sql} LIMIT {SAMPLE})"
-        present, numeric = relation.rows(f"SELECT count(t), count(TRY_CAST(t AS DOUBLE)) FROM {sample}")[0]
-        if NEARLY * present < numeric < present:
-            raise InvalidData(_not_plain(relation, name, numeric, present))
+def find_mistyped(relation: Relation, names: Sequence[str]) -> dict[str, str]:
+    """Return the text columns most of whose texts are numbers, and what keeps them from being read as numbers."""
+    out = {}
+    for name, one in _number_counts(relation, names).items():
+        if one.present and one.bare > MOSTLY * one.present:
+            out[name] = _not_plain(relation, name, one.numeric, one.present)
+    return out
 
 
-def refuse_prose(relation: Relation, names: list[str], targets: list[str]) -> None:
-    """Refuse text columns that are not categories: too many distinct texts, or numbers written as text.
-
-    Labels of targets may be many, and whole numbers.
+@dataclass(frozen=True)
+class NumberCounts:
+    """Of the first rows of a text column: rows, different texts, texts, how many of these are numbers, how many are
+    without the signs that people write in numbers, and whether all that are numbers are whole.
     """
-    if not names and not targets:
-        return
-    columns = [*names, *targets]
+
+    rows: int
+    distinct: int
+    present: int
+    numeric: int
+    bare: int
+    whole: bool
+
+
+def _number_counts(relation: Relation, columns: Sequence[str]) -> dict[str, NumberCounts]:
+    """Return how many texts of some columns are numbers; of no rows, nothing."""
+    if not columns:
+        return {}
     values = f"unnest(range({len(columns)})) AS i, unnest([{', '.join(map(relation.value, columns))}]) AS value"
     first = f"SELECT {values} FROM (SELECT * FROM {relation.sql} LIMIT {SAMPLE})"
     different = f"SELECT i, value, count(*) AS n FROM ({first}) GROUP BY ALL"  # each is looked at once
@@ -630,37 +639,52 @@ def refuse_prose(relation: Relation, names: list[str], targets: list[str]) -> No
     bare = f"TRY_CAST(regexp_replace(value, {SIGNS}, '', 'g') AS DOUBLE)"
     asked = ["sum(n)", "count(value)", *(f"sum(n) FILTER ({one} IS NOT NULL)" for one in ("value", numbers, bare))]
     asked += [f"bool_and({numbers} = floor({numbers}))"]
-    found = relation.rows(f"SELECT {', '.join(asked)} FROM ({different}) GROUP BY i ORDER BY i")
-    for name, (rows, distinct, *counts, whole) in zip(columns, found, strict=False):  # nothing is found in no rows
-        present, numeric, bare_numeric = (count or 0 for count in counts)
-        if present and bare_numeric > MOSTLY * present and not (name in targets and numeric == present and whole):
-            raise InvalidData(_not_plain(relation, name, numeric, present))
-        if name in names and is_text(distinct, rows):
-            raise InvalidData(refusal(name, "text", f"{distinct:,} different texts"))
-        if name in targets and FEW_LEVELS < distinct and distinct > rows / 2:
+    found = relation.rows(f"SELECT i, {', '.join(asked)} FROM ({different}) GROUP BY i ORDER BY i")
+    return {
+        columns[i]: NumberCounts(int(rows), int(distinct), *(int(count or 0) for count in counts), bool(whole))
+        for i, rows, distinct, *counts, whole in found
+    }
+
+
+def refuse_prose(relation: Relation, names: list[str], targets: list[str]) -> None:
+    """Refuse text columns that are not categories: too many distinct texts, or numbers written as text.
+
+    Labels of targets may be many, and whole numbers.
+    """
+    for name, one in _number_counts(relation, [*names, *targets]).items():
+        labels = name in targets and one.numeric == one.present and one.whole
+        if one.present and one.bare > MOSTLY * one.present and not labels:
+            raise InvalidData(f"column {name!r} {_not_plain(relation, name, one.numeric, one.present)}")
+        if name in names and is_text(one.distinct, one.rows):
+            raise InvalidData(refusal(name, "text", f"{one.distinct:,} different texts"))
+        if name in targets and FEW_LEVELS < one.distinct and one.distinct > one.rows / 2:
             raise InvalidData(
-                f"Unknown label type: the target {name!r} holds {distinct:,} different texts in {rows:,} rows, too "
-                f"many to be classes. Choose another column; there are: {shown_columns(relation)}"
+                f"Unknown label type: the target {name!r} holds {one.distinct:,} different texts in {one.rows:,} rows, "
+                f"too many to be classes. Choose another column; there are: {shown_columns(relation)}"
             )
 
 
 def _not_plain(relation: Relation, name: str, numeric: int, present: int) -> str:
-    """Return a message that says why a text column of numbers is not read as numbers."""
+    """Return why a text column of numbers is not read as numbers, as what follows its name in a sentence."""
     column = relation.value(name)
     plainly = f"regexp_full_match({column}, '-?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][-+]?[0-9]+)?')"
     not_plain = relation.rows(
-        f"SELECT {column} FROM {relation.sql} WHERE {column} IS NOT NULL AND NOT {plainly} "
-        f"ORDER BY TRY_CAST({column} AS DOUBLE) IS NOT NULL LIMIT 1"
+        f"SELECT DISTINCT {column}, TRY_CAST({column} AS DOUBLE) IS NOT NULL AS late "
+        f"FROM (SELECT {quoted(name)} FROM {relation.sql} LIMIT {SAMPLE}) "
+        f"WHERE {column} IS NOT NULL AND NOT {plainly} ORDER BY late, 1 LIMIT {MOST_NAMED + 1}"
     )
-    advice = "mend the table, or name the column in categories= if its numbers are names"
     if not not_plain:
-        return f"column {name!r} holds numbers as text: turn them into numbers, or name it in categories= to code them"
-    value = shorten(str(not_plain[0][0]), 40)
+        return "holds numbers as text: turn them into numbers, or name it in categories= to code them"
+    values = [str(value) for value, _ in not_plain]
+    shown = ", ".join(repr(shorten(value, 40)) for value in values[:MOST_NAMED]) + ", ..." * (len(values) > MOST_NAMED)
     if numeric > MOSTLY * present:
         others = present - numeric
-        count = f" ({others:,} such value{'s' * (others > 1)})" if others else ""
-        return f"column {name!r} holds numbers, but also {value!r}{count}: {advice}"
+        count = f" ({others:,} such value{'s' * (others > 1)}{relation.place_of(name, values[0])})" if others else ""
+        return (
+            f"holds numbers, but also {shown}{count}: name these words in na= if they stand for missing values, or the "
+            "column in categories= if its numbers are names"
+        )
     return (
-        f"column {name!r} holds numbers written as {value!r}: write them plainly, as 1234.5, without signs for "
-        "thousands, percent or money, and with a decimal point; or name it in categories= to code them"
+        f"holds numbers written as {shown}: write them all in one notation, as 1234.5, or name it in categories= to "
+        "code them"
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from pathlib import Path
 
 from adaline.leftovers import temporary_folder
 from adaline.locks import cached_property
@@ -23,6 +25,9 @@ class Copies:
 
     def new(self, name: str, suffix: str) -> str:
         """Return the path of a new copy of a file, or of another copy."""
-        path = os.path.join(self.folder, f"copy{len(self.given)}{suffix}")
-        self.given[path] = self.given.get(name, name)
+        given = self.given.get(name, name)
+        stem = re.sub(r"\W", "_", Path(given).stem.partition(".")[0]) or "copy"
+        path = os.path.join(self.folder, stem + suffix)
+        path = path if path not in self.given else os.path.join(self.folder, f"{stem}_{len(self.given)}{suffix}")
+        self.given[path] = given
         return path

@@ -6,6 +6,7 @@ import gzip
 import mmap
 import os
 import re
+import zipfile
 import zlib
 from collections.abc import Iterable
 from concurrent.futures import Future
@@ -20,6 +21,8 @@ from adaline.errors import UnreadableTable
 
 CHUNK = 2**16
 ARROW_STREAM = b"\xff\xff\xff\xff"
+PACKED = {b"BZh": "bz2", b"\xfd7zXZ": "xz", b"\xd0\xcf\x11\xe0": "sheet"}
+STATISTICS = ("dta", "sav", "zsav", "por", "sas7bdat", "xpt")
 ZSTD, SKIPPABLE = 0xFD2FB528, 0x184D2A50
 
 
@@ -95,7 +98,11 @@ def escaped(name: str) -> str:
 
 
 def file_format(name: str) -> str:
-    """Return "parquet", "arrow", "sqlite", "duckdb", "json" or "text", by its first bytes, then by its name."""
+    """Return the format of a file by its first bytes, then by its name.
+
+    It is "parquet", "arrow", "sqlite", "duckdb", "json", "text", "sheet" of a spreadsheet, "statistics" of Stata, SPSS
+    or SAS, or a way in which another file is packed: "zip", "bz2", "xz".
+    """
     try:
         with open(name, "rb") as file:
             head = file.read(16)
@@ -105,6 +112,10 @@ def file_format(name: str) -> str:
         raise UnreadableTable(f"{name} is empty: get the file again, or wait until it is written")
     if told := told_format(head):
         return told
+    if head[:4] == b"PK\x03\x04":
+        return "sheet" if _is_spreadsheet(name) else "zip"
+    if packed := next((kind for magic, kind in PACKED.items() if head.startswith(magic)), None):
+        return packed
     plain = name.lower().removesuffix(".gz").removesuffix(".zst")
     kinds = {
         "parquet": "parquet",
@@ -115,8 +126,19 @@ def file_format(name: str) -> str:
         "duckdb": "duckdb",
         "sqlite": "sqlite",
         "sqlite3": "sqlite",
+        **dict.fromkeys(STATISTICS, "statistics"),
     }
     return kinds.get(Path(plain).suffix[1:], "text")
+
+
+def _is_spreadsheet(name: str) -> bool:
+    """Whether a ZIP archive is a spreadsheet, of Excel or OpenDocument."""
+    try:
+        with zipfile.ZipFile(name) as archive:
+            names = archive.namelist()
+    except (zipfile.BadZipFile, OSError):
+        return False
+    return any(one == "content.xml" or one.startswith("xl/") for one in names)
 
 
 def told_format(head: bytes) -> str | None:

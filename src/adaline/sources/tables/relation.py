@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from copy import copy
 from functools import partial
+from pathlib import Path
 from tempfile import gettempdir
 from typing import Any, Self
 from uuid import uuid4
@@ -23,6 +24,7 @@ from adaline.lazy import nw
 from adaline.leftovers import remove_with
 from adaline.locks import cached_property
 from adaline.sources.tables import sqlite
+from adaline.sources.tables.archives import unpack
 from adaline.sources.tables.batches import (
     DecodedGroups,
     RowGroup,
@@ -48,9 +50,12 @@ from adaline.sources.tables.files import (
     query_files,
 )
 from adaline.sources.tables.layout import INDEX_NAMES, SPACES, Layout, OtherEncoding, check_names, layout
+from adaline.sources.tables.notation import describe
 from adaline.sources.tables.pipes import Pipe, arrow_as_parquet, is_pipe, open_pipe, pipe_title, spool
 from adaline.sources.tables.sparse_files import sparse_suffix
+from adaline.sources.tables.spreadsheets import write_sheet
 from adaline.sources.tables.sql import QUERY, chosen_table, literal, names_used, quoted, subquery, text
+from adaline.sources.tables.statistics_files import write_statistics_file
 from adaline.sources.tables.text import (
     SAMPLE,
     Dialect,
@@ -58,6 +63,7 @@ from adaline.sources.tables.text import (
     check_columns,
     find_dialect,
     find_errors,
+    line_of,
     number_type,
     write_commas,
 )
@@ -263,11 +269,6 @@ class Relation:
         """Whether the table declares a column as a category whose levels have an order, as an enum of SQL has."""
         return column in self._ordered or (column not in self.declared and self.kind(column) == "category")
 
-    @property
-    def date_format(self) -> str:
-        """The format of dates in text files, where it is not that of ISO 8601."""
-        return "" if self.dialect is None else self.dialect.date_format
-
     def with_texts(self, names: Collection[str]) -> Self:
         """Return the same table with some columns of text files read as text, as the model was fitted to them."""
         changed = [name for name in names if self.schema.get(name, "VARCHAR") != "VARCHAR"]
@@ -302,6 +303,13 @@ class Relation:
         other.counted, other.groups = {}, {}
         return other
 
+    def place_of(self, column: str, value: str) -> str:
+        """Return where a text file first has a value in a column, as ", the first in line 7"; "" where that is slow."""
+        if self.layout is None or self.size() > WHOLE_SAMPLE or len(self.files) > 1:
+            return ""
+        line = line_of(self.files[0], self.layout, column, value)
+        return "" if line is None else f", {value!r} in line {line}"
+
     def absent(self, column: str) -> str:
         """Return SQL that is true where a value is missing: NULL, or NaN.
 
@@ -331,7 +339,8 @@ class Relation:
     def refuse_damage(self) -> None:
         """Refuse compressed files of text whose checksums are wrong, which are found meanwhile."""
         if self._integrity is not None:
-            self._integrity.result()
+            with self._reporting():
+                self._integrity.result()
 
     def queries_of(
         self, columns: Sequence[str], where: str, files: Sequence[str] | None = None, indexed: Sequence[str] = ()
@@ -387,7 +396,7 @@ class Relation:
                 continue
             pipe = open_pipe(name) if isinstance(name, str) else name
             self.files.append(spool(pipe, self._copies.new(pipe.title, pipe.suffix)))
-        self.watched = self.files
+        self.watched, self.files = self.files, [self._unpacked(name) for name in self.files]
         if sparse := [name for name in self.files if sparse_suffix(name)]:
             raise UnreadableTable(
                 f"{sparse[0]} holds sparse rows, without names of columns: open_table reads it, and adaline fit, "
@@ -422,6 +431,21 @@ class Relation:
         elif kind == "duckdb":
             self._attach(self._one_database(), self.options.table)
 
+    def _unpacked(self, name: str) -> str:
+        """Return a file, or a copy of what it holds where it is packed, a spreadsheet, or of a statistics program."""
+        kind = file_format(name)
+        if kind in ("zip", "bz2", "xz"):
+            return self._unpacked(unpack(name, kind, self._copies))
+        if kind == "sheet":
+            copy = self._copies.new(name, ".csv")
+            self.notes = (*self.notes, *write_sheet(name, self.options.sheet, copy))
+            return copy
+        if kind == "statistics":
+            copy = self._copies.new(name, ".parquet")
+            write_statistics_file(name, Path(name).suffix[1:].lower(), self.options.encoding, copy)
+            return copy
+        return name
+
     def _open_text(self) -> None:
         """Read the layout and the types of text files; those that are not UTF-8 are converted first."""
         self._confined = True
@@ -443,9 +467,9 @@ class Relation:
             self._replace_files([write_commas(name, self._copies.new(name, ".csv")) for name in self.files])
             self.layout = layout(self.files[0])
         whole = self.size() <= WHOLE_SAMPLE
-        self.dialect = find_dialect(self.files, self.layout, self.rows, whole, self.options.na)
+        self.dialect = find_dialect(self.files, self.layout, self.rows, whole, self.options)
         self.sql = self.dialect.sql(self.files)
-        self.notes = (*self.notes, *self.layout.notes)
+        self.notes = (*self.notes, *self.layout.notes, *describe(self.dialect.conversions))
 
     def _convert(self) -> None:
         """Replace files by copies in UTF-8."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields
 from typing import Any, Self
@@ -16,7 +15,6 @@ from adaline.errors import InvalidData, InvalidParameter, UnknownParameter
 from adaline.parameters import OneOf
 from adaline.sources.tables.failures import shorten
 from adaline.sources.tables.relation import Relation
-from adaline.sources.tables.sql import quoted
 from adaline.wording import joined
 
 SINGLETONS = ("keep", "drop")
@@ -197,10 +195,6 @@ def read_spec(relation: Relation, spec: TableSpec) -> TableSpec:
     for name in spec.dates:
         if relation.kind(name) != "date":
             raise InvalidParameter(f"dates: column {name!r} holds {relation.schema[name]}, not dates or times")
-        if relation.date_format and _ambiguous(relation, name):
-            raise InvalidData(
-                f"column {name!r}: days and months cannot be told apart in its dates; write them as 2024-12-31"
-            )
     if spec.weight is not None and relation.kind(spec.weight) not in ("number", "boolean"):
         raise InvalidData(f"the weights in column {spec.weight!r} are {relation.schema[spec.weight]}, not numbers")
     for name in spec.offset_columns(relation.schema):
@@ -245,14 +239,6 @@ def names_of(given: Any) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else () if given is None else tuple(given)
 
 
-def _ambiguous(relation: Relation, name: str) -> bool:
-    """Whether the dates of a text file can be read in two ways: 01/02/2024, 01-02-24."""
-    if "%y" in relation.date_format:
-        return True
-    latest = relation.rows(f"SELECT max(day({quoted(name)})) FROM {relation.sql}")[0][0]
-    return latest is not None and latest <= 12
-
-
 def shown_columns(relation: Relation) -> str:
     """Return the names of the first columns, as a message shows them."""
     return shorten(joined(list(relation.schema)[:20], ", "), 200) + ", ..." * (len(relation.schema) > 20)
@@ -278,8 +264,6 @@ def check_column(relation: Relation, name: str, argument: str) -> None:
         return
     near, shown = similar(str(name), relation.schema), shown_columns(relation)
     meant = f" Did you mean {near!r}?" if near is not None else ""
-    if all(re.fullmatch(r"[-+.\deE]+", column) for column in relation.schema):
-        meant = " Its first line seems to hold numbers, not names: put a line of column names before it."
     what = "" if isinstance(name, str) else ", and columns are given by name"
     raise InvalidParameter(f"{argument}: {relation.title} has no column {name!r}{what}.{meant} There are: {shown}")
 

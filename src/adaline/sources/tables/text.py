@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from adaline.errors import UnreadableTable
+from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.files import escaped, open_compressed
 from adaline.sources.tables.layout import HEAD, NOT_UTF8, SPACES, Layout, collapsed, layout
+from adaline.sources.tables.notation import Conversion, find_conversions
 from adaline.sources.tables.sql import quoted, text
 from adaline.wording import counted
 
@@ -76,6 +78,16 @@ def find_errors(name: str, found: Layout) -> str | None:
     return None
 
 
+def line_of(name: str, found: Layout, column: str, value: str) -> int | None:
+    """Return the first line of a file that has a value in a column, or None."""
+    at = found.names.index(column)
+    with io.TextIOWrapper(open_compressed(name), encoding="utf-8-sig", newline="") as file:
+        for _ in range(found.skip):
+            next(file, None)
+        reader = csv.reader(file, delimiter=found.separator)
+        return next((found.skip + reader.line_num for row in reader if row[at : at + 1] == [value]), None)
+
+
 def write_commas(name: str, copy: str) -> str:
     """Write a copy of a file of values between spaces as CSV, line by line, and return its path."""
     with (
@@ -97,56 +109,77 @@ def _lines(file: Iterable[str], ends: set[str]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Dialect:
-    """The options of DuckDB's `read_csv`: the layout of the lines, the type of each column, and others."""
+    """The options of DuckDB's `read_csv`: the layout of the lines, the type of each column, and others; and the columns
+    that are converted from text.
+    """
 
     layout: Layout
     types: tuple[str, ...]
     options: str
-    date_format: str = ""
+    conversions: tuple[Conversion, ...] = ()
 
     def sql(self, files: Sequence[str]) -> str:
         """Return SQL that reads the files as one table."""
         listed = ", ".join(text(escaped(name)) for name in files)
         columns = ", ".join(f"{text(n)}: {text(kind)}" for n, kind in zip(self.layout.names, self.types, strict=True))
-        return (
+        read = (
             f"read_csv([{listed}], auto_detect=false, hive_partitioning=false, columns={{{columns}}}, {self.options})"
         )
+        if not self.conversions:
+            return read
+        converted = ", ".join(f"{one.sql} AS {quoted(one.name)}" for one in self.conversions)
+        return f"(SELECT * REPLACE ({converted}) FROM {read})"
 
     def with_texts(self, names: Collection[str]) -> Self:
         """Return the dialect with some columns read as text."""
         known = zip(self.layout.names, self.types, strict=True)
-        return replace(self, types=tuple("VARCHAR" if name in names else kind for name, kind in known))
+        types = tuple("VARCHAR" if name in names else kind for name, kind in known)
+        return replace(self, types=types, conversions=tuple(c for c in self.conversions if c.name not in names))
+
+    def converted(self, conversions: Sequence[Conversion]) -> Self:
+        """Return the dialect with some columns read as text and converted."""
+        found = self.with_texts([one.name for one in conversions])
+        return replace(found, conversions=tuple(conversions))
 
 
-def find_dialect(files: Sequence[str], first: Layout, query: Query, whole: bool, na: Sequence[str] = ()) -> Dialect:
-    """Return the dialect of files, from the first of them and its layout; types from all its rows if `whole`.
-
-    The words in `na` stand for missing values, besides the usual ones.
-    """
+def find_dialect(
+    files: Sequence[str], first: Layout, query: Query, whole: bool, reading: FileOptions | None = None
+) -> Dialect:
+    """Return the dialect of files, from the first of them and its layout; types from all its rows if `whole`."""
+    reading = reading or FileOptions()
     for name in files[1:]:
         check_layout(files[0], first, name, layout(name))
-    words = [*(MISSING_WORDS if whole else missing_words_in(files[0], MISSING_WORDS)), *na]
+    words = [*(MISSING_WORDS if whole else missing_words_in(files[0], MISSING_WORDS)), *reading.na]
     options = (
         f"delim={text(first.separator)}, quote='\"', escape='\"', header={str(first.header).lower()}, "
         f"skip={first.skip}, comment='', strict_mode=true, nullstr=[{', '.join(map(text, words))}]"
     )
     names = ", ".join(map(text, first.names))
-    found, days, times = query(
-        f"SELECT Columns, DateFormat, TimestampFormat FROM sniff_csv({text(escaped(files[0]))}, {options}, "
-        f"names=[{names}], sample_size={-1 if whole else SAMPLE})"
+    found, times = query(
+        f"SELECT Columns, TimestampFormat FROM sniff_csv({text(escaped(files[0]))}, {options}, names=[{names}], "
+        f"dateformat='%Y-%m-%d', sample_size={-1 if whole else SAMPLE})"
     )[0]
     types = tuple(number_type(column["type"], whole) for column in found)
+    if times:  # other formats are found by column
+        types = tuple("VARCHAR" if kind == "TIMESTAMP" else kind for kind in types)
     dialect = Dialect(first, types, options)
     texts = [i for i, kind in enumerate(types) if kind == "VARCHAR"]
     dialect = _with_type_if(dialect, files[0], query, texts, f"regexp_full_match({{}}, {SIGNED})", "DOUBLE", whole)
     booleans = [i for i, column in enumerate(found) if column["type"] == "BOOLEAN"]
     dialect = _with_type_if(dialect, files[0], query, booleans, BOOLEAN, "BOOLEAN", whole)
-    for option, form in (("dateformat", days), ("timestampformat", times)):
-        if form:
-            not_iso = "" if form.startswith("%Y") else form
-            options = f"{dialect.options}, {option}={text(form)}"
-            dialect = replace(dialect, options=options, date_format=dialect.date_format + not_iso)
-    return dialect
+    return _with_notations(dialect, files[0], query, 2**62 if whole else SAMPLE, reading.decimal)
+
+
+def _with_notations(dialect: Dialect, file: str, query: Query, rows: int, decimal: str | None) -> Dialect:
+    """Return the dialect with columns of text converted that hold numbers or dates in a notation of their own."""
+    known = dict(zip(dialect.layout.names, dialect.types, strict=True))
+    texts = [name for name, kind in known.items() if kind == "VARCHAR" and name not in dialect.layout.left_out]
+    numbers = [name for name, kind in known.items() if kind == "DOUBLE"]
+    if not texts and decimal != ",":
+        return dialect
+    table = dialect.with_texts([*texts, *numbers]).sql([file])
+    comma = dialect.layout.separator == ";"
+    return dialect.converted(find_conversions(texts, numbers, table, query, rows, decimal, comma))
 
 
 def number_type(kind: str, whole: bool) -> str:

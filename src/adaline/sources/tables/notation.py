@@ -1,0 +1,346 @@
+"""Numbers and dates in local notation: recognised by column, and converted by SQL when the rows are read.
+
+A column is converted only if all of its values fit one notation: decimal comma or point, signs for thousands, percent,
+a currency, parentheses or a minus at the end for negative numbers; dates with the day or the month first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from adaline.sources.tables.sql import quoted, text
+
+WORDS = (
+    *(
+        "-",
+        "--",
+        "---",
+        "\u2013",
+        "\u2014",
+        ".",
+        "..",
+        "...",
+        "na",
+        "n/a",
+        "n.a.",
+        "n. a.",
+        "n.a",
+        "nil",
+        "none",
+        "nan",
+    ),
+    *("null", "missing", "k.a.", "k. a.", "keine angabe", "#n/a", "#na", "#div/0!", "#ref!", "#value!", "#name?"),
+    *("#num!", "#null!", "?"),
+)
+"""Words, in lower case, that stand for a missing value in a column whose other values are all numbers or dates."""
+BLANK = " \t\u00a0\u2007\u2009\u202f"
+CURRENCY = (
+    "US[$]|A[$]|C[$]|R[$]|[$\u20ac\u00a3\u00a5\u20b9\u20bd]|USD|EUR|Euro|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|NOK|DKK|"
+    "PLN|CZK|HUF|BRL|MXN|ZAR|kr|z\u0142|K\u010d"
+)
+SIGN = "[-+\u2212]?"
+PLAIN = "(0|[1-9][0-9]*)"
+
+
+def _number(group: str, point: str) -> str:
+    """Return an expression for all of a text that is a number, given its signs for thousands and for decimals."""
+    grouped = f"[1-9][0-9]{{0,2}}([{group}][0-9]{{3}})+"
+    body = f"(({grouped}|{PLAIN})([{point}][0-9]*)?|[{point}][0-9]+)"
+    plain = f"{SIGN}({CURRENCY})?[{BLANK}]*{SIGN}{body}([eE][-+]?[0-9]+)?[{BLANK}]*(%|\u2030|{CURRENCY})?[{BLANK}]*-?"
+    return rf"{plain}|\(({CURRENCY})?[{BLANK}]*{body}[{BLANK}]*(%|{CURRENCY})?\)"
+
+
+GROUPS = BLANK.replace("\t", "") + "'\u2019"
+FORMS = {".": _number(GROUPS + ",", "."), ",": _number(GROUPS + ".", ",")}
+"""Expressions for numbers, by their decimal sign."""
+SHAPES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"\d{4}([-/.])\d{1,2}\1\d{1,2}", ("%Y{0}%m{0}%d",)),
+    (r"\d{1,2}([.])\d{1,2}\1\d{4}", ("%d.%m.%Y",)),
+    (r"\d{1,2}([.])\d{1,2}\1\d{2}", ("%d.%m.%y",)),
+    (r"\d{1,2}([-/])\d{1,2}\1\d{4}", ("%d{0}%m{0}%Y", "%m{0}%d{0}%Y")),
+    (r"\d{1,2}([-/])\d{1,2}\1\d{2}", ("%d{0}%m{0}%y", "%m{0}%d{0}%y")),
+    (r"\d{1,2}([- ])[A-Za-z]{3}\1\d{4}", ("%d{0}%b{0}%Y",)),
+    (r"\d{1,2}([- ])[A-Za-z]{3}\1\d{2}", ("%d{0}%b{0}%y",)),
+    (r"\d{1,2}([- ])[A-Za-z]{4,9}\1\d{4}", ("%d{0}%B{0}%Y",)),
+    (r"[A-Za-z]{3}( )\d{1,2}, \d{4}", ("%b %d, %Y",)),
+    (r"[A-Za-z]{4,9}( )\d{1,2}, \d{4}", ("%B %d, %Y",)),
+)
+"""Notations of dates: an expression whose group is the separator, and the formats that it may mean."""
+CLOCKS = (
+    (r"\d{1,2}:\d{2}", "%H:%M"),
+    (r"\d{1,2}:\d{2}:\d{2}", "%H:%M:%S"),
+    (r"\d{1,2}:\d{2}:\d{2}\.\d{1,6}", "%H:%M:%S.%f"),
+    (r"\d{1,2}:\d{2} [AaPp][Mm]", "%I:%M %p"),
+    (r"\d{1,2}:\d{2}:\d{2} [AaPp][Mm]", "%I:%M:%S %p"),
+)
+GLIMPSE = 2048  # rows that rule out most columns
+
+Query = Callable[[str], list[Any]]
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """How a column of text is read: SQL from its text to a value, what notation that is, and an example of it."""
+
+    name: str
+    sql: str
+    notation: str
+    example: str
+    doubt: str = ""
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of text in SQL: its texts, and whether one stands for a missing value."""
+
+    name: str
+
+    @property
+    def trimmed(self) -> str:
+        return f"trim({quoted(self.name)}, {text(BLANK)})"
+
+    @property
+    def is_word(self) -> str:
+        return f"(lower({self.trimmed}) IN ({', '.join(map(text, WORDS))}))"
+
+    def fits(self, decimal: str) -> str:
+        return f"regexp_full_match({self.trimmed}, {text(FORMS[decimal])})"
+
+    def value(self, sql: str) -> str:
+        """Return SQL that is missing where a word says so, and another expression elsewhere."""
+        return f"CASE WHEN {self.is_word} THEN NULL ELSE {sql} END"
+
+
+def find_conversions(
+    names: Sequence[str], numbers: Sequence[str], table: str, query: Query, rows: int, decimal: str | None, comma: bool
+) -> list[Conversion]:
+    """Return how to read the columns of text that hold numbers or dates in a notation of their own.
+
+    Parameters
+    ----------
+    names : columns of text.
+    numbers : columns that look like plain numbers, which points for thousands do too.
+    table : SQL of the table, all of these columns as text.
+    query : runs SQL.
+    rows : how many rows to look at.
+    decimal : the decimal sign of the file, where the user gave it.
+    comma : whether a comma is likelier to be a decimal sign than one for thousands where it may be either.
+    """
+    looked = [*names, *(numbers if decimal == "," else ())]
+    glimpsed = _look(looked, table, query, min(rows, GLIMPSE))
+    likely = {name: formats for name, one in glimpsed.items() if (formats := _formats(one.example)) and one.count}
+    numeric = [name for name, one in glimpsed.items() if one.count and one.count in (one.points, one.commas)]
+    seen = _look(numeric, table, query, rows) if numeric else {}
+    here = decimal or _sign_of_file(seen.values())
+    if decimal is None and here == ",":
+        more = _look(numbers, table, query, rows)
+        seen |= {name: one for name, one in more.items() if one.commas == one.count > 0 and one.has_point}
+    comma = here == "," or (comma and not here)
+    read = (_number_conversion(name, look, here, decimal, comma) for name, look in seen.items())
+    found = [one for one in read if one is not None]
+    taken = {one.name for one in found}
+    for name, formats in likely.items():
+        if name not in taken and (one := _date_conversion(name, formats, table, query, rows, comma)) is not None:
+            found.append(one)
+    return found
+
+
+def _sign_of_file(looks: Iterable[Look]) -> str:
+    """Return the decimal sign that the columns of a file show, "" where they show none, or both."""
+    shown = {max(".,", key=one.fitting) for one in looks if one.points != one.commas}
+    return shown.pop() if len(shown) == 1 else ""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the texts of a column have in common.
+
+    Parameters
+    ----------
+    count : number of texts that are no words for missing values.
+    points, commas : how many of them are numbers with a decimal point, and with a decimal comma.
+    example : one of them.
+    percent, currency, currencies : how many have such a sign, and how many different currencies there are.
+    negative : whether some are negative by parentheses or a minus at the end.
+    has_point, has_comma, has_group : whether some have such a sign.
+    words : words for missing values that occur.
+    """
+
+    count: int
+    points: int
+    commas: int
+    example: str
+    percent: int
+    currency: int
+    currencies: tuple[str, ...]
+    negative: bool
+    has_point: bool
+    has_comma: bool
+    has_group: bool
+    words: tuple[str, ...]
+
+    def fitting(self, decimal: str) -> int:
+        """Return how many are numbers with such a decimal sign."""
+        return self.points if decimal == "." else self.commas
+
+
+def _look(names: Sequence[str], table: str, query: Query, rows: int) -> dict[str, Look]:
+    """Return what the texts of each column have in common, by one scan."""
+    if not names:
+        return {}
+    asked: list[str] = []
+    for name in names:
+        one = Column(name)
+        value = f"CASE WHEN NOT {one.is_word} THEN {one.trimmed} END"
+        sign = f"nullif(regexp_extract({value}, {text(CURRENCY)}), '')"
+        asked += [
+            f"count({value})",
+            f"count_if(NOT {one.is_word} AND {one.fits('.')})",
+            f"count_if(NOT {one.is_word} AND {one.fits(',')})",
+            f"arg_max({value}, length({value}))",
+            f"count_if(regexp_matches({value}, '[%\u2030]'))",
+            f"count({sign})",
+            f"list(DISTINCT {sign})",
+            f"bool_or(regexp_matches({value}, '^[(].*[)]$|[0-9].*-$'))",
+            f"bool_or(contains({value}, '.'))",
+            f"bool_or(contains({value}, ','))",
+            f"bool_or(regexp_matches({value}, {text(f'[0-9][{GROUPS}][0-9]')}))",
+            f"list(DISTINCT CASE WHEN {one.is_word} THEN {one.trimmed} END)",
+        ]
+    columns = ", ".join(map(quoted, names))
+    values = query(f"SELECT {', '.join(asked)} FROM (SELECT {columns} FROM {table} LIMIT {rows})")[0]
+    each = len(asked) // len(names)
+    out: dict[str, Look] = {}
+    for i, name in enumerate(names):
+        count, points, commas, example, percent, currency, currencies, *signs, words = values[each * i : each * (i + 1)]
+        known = tuple(sorted(one for one in currencies or () if one))
+        kept = tuple(sorted(one for one in words or () if one))
+        flags = [bool(one) for one in signs]
+        out[name] = Look(count, points, commas, example or "", percent, currency, known, *flags, kept)
+    return out
+
+
+def _number_conversion(name: str, look: Look, here: str, given: str | None, comma: bool) -> Conversion | None:
+    """Return how to read a column of numbers, or None where they fit no single notation.
+
+    `here` is the decimal sign of the file, by what the user said or by its other columns, or "".
+    """
+    if 0 < look.percent < look.count or 0 < look.currency < look.count or len(look.currencies) > 1:
+        return None
+    fits = [sign for sign in ".," if look.fitting(sign) == look.count]
+    if given is not None:
+        fits = [sign for sign in fits if sign == given]
+    if not fits or not look.count:
+        return None
+    doubtful = len(fits) == 2 and look.has_comma
+    decimal = fits[0] if len(fits) == 1 else here or ("," if comma else ".")
+    parts = []
+    other = look.has_comma if decimal == "." else look.has_point
+    if look.has_comma and decimal == ",":
+        parts.append("a decimal comma")
+    if other:
+        parts.append(f"{'commas' if decimal == '.' else 'points'} for thousands")
+    if look.has_group:
+        parts.append("spaces or apostrophes for thousands")
+    if look.percent:
+        parts.append("a percent sign (12% is read as 12)")
+    if look.currency:
+        parts.append(f"the currency {look.currencies[0]}")
+    if look.negative:
+        parts.append("parentheses or a minus at the end for negative ones")
+    doubt = ""
+    if doubtful and given is None and not here:
+        doubt = f"; decimal='{'.' if decimal == ',' else ','}' reads them the other way"
+    return Conversion(
+        name, Column(name).value(_number_sql(name, decimal, look)), " and ".join(parts), look.example, doubt, look.words
+    )
+
+
+def _number_sql(name: str, decimal: str, look: Look) -> str:
+    trimmed = Column(name).trimmed
+    signs = f"({CURRENCY})|[{BLANK}'\u2019%\u2030()]"
+    bare = f"regexp_replace(replace({trimmed}, '\u2212', '-'), {text(signs)}, '', 'g')"
+    bare = f"replace({bare}, ',', '')" if decimal == "." else f"replace(replace({bare}, '.', ''), ',', '.')"
+    if look.negative:
+        turned = f"starts_with({trimmed}, '(') OR ends_with({trimmed}, '-')"
+        bare = f"CASE WHEN {turned} THEN '-' || trim({bare}, '-') ELSE {bare} END"
+    return f"CAST({bare} AS DOUBLE)"
+
+
+def _formats(example: str) -> tuple[str, ...]:
+    """Return the formats that a date may have, by one example; none where it is no date.
+
+    Examples
+    --------
+    >>> from adaline.sources.tables.notation import _formats
+    >>> _formats("31/12/2024 10:30")
+    ('%d/%m/%Y %H:%M', '%m/%d/%Y %H:%M')
+    """
+    for shape, formats in SHAPES:
+        found = re.match(shape, example)
+        if found is None:
+            continue
+        rest = example[found.end() :]
+        days = tuple(one.format(found.group(1)) for one in formats)
+        if not rest:
+            return days
+        gap = re.match(r"T|,? +", rest)
+        clock = rest[gap.end() :] if gap is not None else ""
+        for form, time in CLOCKS:
+            if gap is not None and re.fullmatch(form, clock):
+                return tuple(f"{day}{gap.group()}{time}" for day in days)
+    return ()
+
+
+def _date_conversion(
+    name: str, formats: Sequence[str], table: str, query: Query, rows: int, comma: bool
+) -> Conversion | None:
+    """Return how to read a column of dates, or None where they fit no format."""
+    column = Column(name)
+    value = f"CASE WHEN NOT {column.is_word} THEN {column.trimmed} END"
+    asked = [f"count(try_strptime({value}, {text(one)}))" for one in formats]
+    sample = f"(SELECT {quoted(name)} FROM {table} LIMIT {rows})"
+    words = f"list(DISTINCT CASE WHEN {column.is_word} THEN {column.trimmed} END)"
+    count, example, found, *fitting = query(
+        f"SELECT count({value}), max({value}), {words}, {', '.join(asked)} FROM {sample}"
+    )[0]
+    fits = [one for one, fit in zip(formats, fitting, strict=True) if fit == count]
+    if not fits:
+        return None
+    day_first = comma or not fits[0].startswith("%d/")
+    chosen = fits[0] if len(fits) == 1 or day_first else fits[1]
+    kind = "TIMESTAMP" if ":" in chosen else "DATE"
+    first = {"%d": "the day first", "%m": "the month first", "%b": "the month first", "%B": "the month first"}
+    sql = f"CAST(strptime({column.trimmed}, {text(chosen)}) AS {kind})"
+    doubt = "; this is assumed, as days and months cannot be told apart" if len(fits) > 1 else ""
+    known = tuple(sorted(one for one in found or () if one))
+    return Conversion(name, column.value(sql), first.get(chosen[:2], "the year first"), str(example), doubt, known)
+
+
+def describe(conversions: Sequence[Conversion]) -> tuple[str, ...]:
+    """Return, in sentences, how columns are read."""
+    notes = []
+    groups: dict[tuple[str, str], list[Conversion]] = {}
+    for one in conversions:
+        if one.notation:
+            groups.setdefault((one.notation, one.doubt), []).append(one)
+    for (notation, doubt), members in groups.items():
+        what = "dates" if notation.endswith(" first") else "numbers"
+        notes.append(f"{what} with {notation}, as {members[0].example!r}: {_columns(members)}{doubt}")
+    worded: dict[tuple[str, ...], list[Conversion]] = {}
+    for one in conversions:
+        if one.words:
+            worded.setdefault(one.words, []).append(one)
+    for words, members in worded.items():
+        shown = ", ".join(map(repr, words[:5])) + ", ..." * (len(words) > 5)
+        notes.append(f"{shown} is read as a missing value: {_columns(members)}")
+    return tuple(notes)
+
+
+def _columns(members: Sequence[Conversion]) -> str:
+    shown = ", ".join(repr(one.name) for one in members[:5]) + ", ..." * (len(members) > 5)
+    return f"column{'s' * (len(members) > 1)} {shown}"
