@@ -34,7 +34,7 @@ export PYTHONUTF8 := 1
 # Byte code is written, whatever the shell says: without it every process of the tests compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick test-spark test-gpu test-oldest test-pure test-arm sanitize fuzz lint lint-types lint-rest lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-service test-browser recordings
+.PHONY: demo test quick test-spark test-gpu test-oldest test-pure test-arm sanitize fuzz lint lint-types lint-rest lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-interrupts test-service test-browser recordings
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.run
@@ -59,6 +59,10 @@ test-gpu: $(VENV)/.installed
 
 test-faults: $(VENV)/.installed
 	ADALINE_KILLS=$(KILLS) $(BIN)/python -m pytest -q -s tests/serve/test_faults.py
+
+INTERRUPTS ?= 10
+test-interrupts: $(VENV)/.installed
+	ADALINE_INTERRUPTS=$(INTERRUPTS) $(BIN)/python -m pytest -q tests/cli/test_interrupts.py
 
 test-service: $(VENV)/.installed
 	$(PIP) install --quiet --group service

@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 from adaline.leftovers import remove_leftovers
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-SHOWN, ENDED = 0.7, 1.4  # seconds after a signal
+SHOWN, ENDED = 0.5, 1.2  # seconds after a signal
 CLEANING, SAYING = 0.3, 0.1  # seconds that the removal of temporary files, and the last line, may take
 REPEATED = 0.3  # seconds within which a second signal is an echo of the first: a shell or a library passes it on
 SHOW_CURSOR = "\x1b[?25h"

@@ -1,0 +1,334 @@
+"""Ctrl-C and SIGTERM end every command, whatever it is doing, with what there is and without anything left behind.
+
+`make test-interrupts` interrupts every command at ten random moments; here it is one, the same in every run.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from adaline import LMS, LinearRegression, open_table, save
+from adaline.cli.app import app
+from adaline.serve import Learner
+from tests.cli.test_exit import ENVIRONMENT
+
+STATUS = Path("/proc/self/status")
+pytestmark = pytest.mark.skipif(not STATUS.exists(), reason="the handlers of another process are read from /proc")
+
+MOMENTS = int(os.environ.get("ADALINE_INTERRUPTS", "0"))
+LONGEST = 3.0  # seconds of processor time after which a command is interrupted, at most
+PATIENCE = 60  # seconds that a busy machine may take for what takes two, and far fewer than the work
+ROWS = "SELECT range AS x, range % 7 AS z, sin(range) AS y, range % 2 = 0 AS c FROM range(1000000000)"
+COMMANDS: dict[str, list[str]] = {
+    "fit": [ROWS, "-t", "y", "-o", "out.adaline"],
+    "predict": ["m.adaline", ROWS, "-o", "out.csv"],
+    "compare": [ROWS, "-t", "y", "-o", "out.html", "--save", "out.adaline"],
+    "separable": [ROWS, "-t", "c"],
+    "select": [ROWS, "-t", "y", "-s", "Ridge", "-p", "penalty=1,2", "-o", "out.adaline"],
+    "score": ["m.adaline", ROWS],
+    "effects": ["m.adaline", ROWS],
+    "summary": ["m.adaline"],
+    "table": ["m.adaline", "m.adaline", "-o", "out.tex"],
+    "update": ["m.adaline", ROWS],
+    "serve": ["m.adaline", "--port", "0"],
+    "merge": ["m.adaline", "m.adaline", "-o", "out.adaline"],
+    "learn": ["lms.adaline", "-", "-o", "learned.adaline"],
+    "journal": ["replay", "lms.journal", "-o", "out.adaline"],
+    "export": ["m.adaline", "out.onnx"],
+    "systems": ["--json"],
+    "play": ["--no-browser"],
+    "selftest": [],
+}
+"""The commands, where they take DATA on more rows than any of them gets through."""
+ENDS_WELL = {"serve"}  # commands that a signal ends with exit code 0, once they serve
+QUICK = {"summary", "table", "merge", "journal", "export", "systems", "selftest"}  # they may be done before the signal
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with models, a journal and a folder for temporary files."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "temporary").mkdir()
+    rows = "SELECT range AS x, range % 7 AS z, sin(range) AS y FROM range(50)"
+    save(LinearRegression().fit(open_table(rows, target="y")), "m.adaline")
+    save(LMS().fit(open_table(rows, target="y")), "lms.adaline")
+    with Learner(LMS().fit(open_table(rows, target="y")), "lms.journal"):
+        pass
+    return tmp_path
+
+
+@contextmanager
+def running(*words: str, code: str = "", stdin: Any = subprocess.PIPE) -> Iterator[subprocess.Popen[str]]:
+    """Give a command that runs in a process, once signals are its own; code is run before it."""
+    start = ["-c", f"import sys\n{code}\nfrom adaline.__main__ import run\nsys.exit(run())"]
+    environment = {**ENVIRONMENT, "TMPDIR": "temporary", "PYTHONUNBUFFERED": ""}
+    process = subprocess.Popen(
+        [sys.executable, *(start if code else ["-m", "adaline"]), *words],
+        stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+    )  # fmt: skip
+    try:
+        status = Path(f"/proc/{process.pid}/status")
+        while process.poll() is None and not _catches(status.read_text(), signal.SIGTERM):
+            time.sleep(0.005)
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+
+
+def _catches(status: str, number: int) -> bool:
+    """Whether the process of this status has a handler for a signal."""
+    caught = re.search(r"SigCgt:\s*(\w+)", status)
+    return caught is not None and bool(int(caught[1], 16) >> (number - 1) & 1)
+
+
+def wait_until_used(process: subprocess.Popen[str], seconds: float) -> None:
+    """Wait until a process has used so much processor time, or has waited for something four times as long."""
+    end = time.monotonic() + 4 * seconds
+    while process.poll() is None and time.monotonic() < end:
+        *_, user, system = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[:13]
+        if (int(user) + int(system)) / os.sysconf("SC_CLK_TCK") >= seconds:
+            return
+        time.sleep(0.01)
+
+
+def ended(process: subprocess.Popen[str], number: int) -> tuple[str, str]:
+    """Interrupt a process, and return what it printed; check how it ended, and that no temporary file is left."""
+    process.send_signal(number)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.wait(PATIENCE)
+    out, err = process.stdout.read(), process.stderr.read()
+    assert "Traceback" not in err
+    assert "Exception ignored" not in err
+    assert list(Path("temporary").iterdir()) == []
+    assert [one for one in os.listdir() if one.endswith(".tmp")] == []
+    return out, err
+
+
+def last_line(process: subprocess.Popen[str], number: int) -> str:
+    """Interrupt a process, and return its one line that says why it ended."""
+    _, err = ended(process, number)
+    assert process.returncode == 128 + number, err
+    lines = [line for line in err.splitlines() if line.startswith("adaline: ")]
+    assert len(lines) == 1, err
+    assert lines[0].startswith("adaline: terminated" if number == signal.SIGTERM else "adaline: interrupted")
+    return lines[0]
+
+
+def test_every_command_is_interrupted_here() -> None:
+    assert set(COMMANDS) == {one.name for one in app.registered_commands}
+
+
+@pytest.mark.parametrize("name", [one.name for one in app.registered_commands])
+def test_a_command_ends_at_a_random_moment(name: str, folder: Path) -> None:
+    draw = random.Random(None if MOMENTS else crc32(name.encode()))
+    before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    for _ in range(MOMENTS or 1):
+        number, moment = draw.choice([signal.SIGINT, signal.SIGTERM]), draw.uniform(0, LONGEST)
+        with running(name, *COMMANDS[name]) as process:
+            wait_until_used(process, moment)
+            if name in QUICK and process.poll() is not None:
+                assert process.returncode == 0
+            else:
+                _, err = ended(process, number)
+                good = (128 + number, 0) if name in QUICK | ENDS_WELL else (128 + number,)
+                assert process.returncode in good, (moment, number, err)
+                lines = [line for line in err.splitlines() if line.startswith("adaline: ")]
+                assert len(lines) <= 1
+                assert lines or process.returncode == 0 or "note: interrupted before" in err, (moment, err)
+        for path in folder.glob("out.*"):
+            assert name in QUICK or name == "compare", path  # of a comparison, the report of what there is
+            path.unlink()
+        assert {path: path.read_bytes() for path in before} == before
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("fit", signal.SIGINT), ("predict", signal.SIGTERM), ("compare", signal.SIGINT), ("learn", signal.SIGTERM)],
+)
+def test_a_pipe_that_never_ends(name: str, number: int, folder: Path) -> None:
+    words = ["lms.adaline", "-"] if name == "learn" else ["-" if word == ROWS else word for word in COMMANDS[name]]
+    with running(name, *words) as process:
+        assert process.stdin is not None
+        process.stdin.write("x,z,y\n" + 100 * "1,2,3\n")
+        process.stdin.flush()
+        while process.poll() is None and _unread(process.stdin.fileno()):
+            time.sleep(0.01)
+        line = last_line(process, number)
+    assert name != "learn" or line.endswith("what was learned until then is saved")
+    assert list(folder.glob("out.*")) == []
+
+
+def _unread(pipe: int) -> int:
+    """Return the bytes in a pipe that have not been read."""
+    import fcntl
+    import struct
+    import termios
+
+    return int(struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0])
+
+
+BUSY = "import numpy as np; big = np.ones((4000, 4000))"
+"""Code for a call of LAPACK that takes minutes: np.linalg.svd(big)."""
+
+
+def wait_for(process: subprocess.Popen[str], text: str) -> str:
+    """Wait until a process has printed a text on stderr; return what it has printed."""
+    assert process.stderr is not None
+    read = ""
+    while text not in read and (line := process.stderr.readline()):
+        read += line
+    time.sleep(0.2)
+    return read
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_call_of_lapack_that_takes_minutes(number: int, folder: Path) -> None:
+    code = f"""{BUSY}
+from adaline.cli import summary
+def busy(*_):
+    print("busy", file=sys.stderr, flush=True)
+    np.linalg.svd(big)
+summary.run_summary = busy"""
+    with running("summary", "m.adaline", code=code) as process:
+        wait_for(process, "busy")
+        assert last_line(process, number).endswith("nothing was written")
+
+
+def test_a_second_signal_ends_a_command_at_once(folder: Path) -> None:
+    code = f"""{BUSY}
+from adaline import interrupts
+interrupts.ENDED = 10 * {PATIENCE}
+from adaline.cli import summary
+def busy(*_):
+    print("busy", file=sys.stderr, flush=True)
+    np.linalg.svd(big)
+summary.run_summary = busy"""
+    with running("summary", "m.adaline", code=code) as process:
+        wait_for(process, "busy")
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        assert last_line(process, signal.SIGINT) == "adaline: interrupted; nothing was written"
+
+
+def test_a_query_that_takes_minutes_before_its_first_row(folder: Path) -> None:
+    sorted_rows = f"SELECT * FROM ({ROWS.replace('1000000000', '20000000')}) ORDER BY hash(x)"
+    with running("fit", sorted_rows, "-t", "y", "-o", "out.adaline") as process:
+        maps = Path(f"/proc/{process.pid}/maps")
+        while process.poll() is None and "_duckdb" not in maps.read_text():
+            time.sleep(0.05)
+        time.sleep(1)
+        last_line(process, signal.SIGTERM)
+    assert not Path("out.adaline").exists()
+
+
+def stuck_comparison(where: str) -> str:
+    """Return code by which a comparison comes to a call that takes minutes: in its third fit, or in its report."""
+    return f"""{BUSY}
+from adaline.comparison import report, result
+def busy(*_):
+    print("busy", file=sys.stderr, flush=True)
+    np.linalg.svd(big)
+fit, done = result.SystemTrial.run, []
+def stuck(self, *given):
+    done.append(1)
+    return busy() if len(done) == 4 and {where!r} == "fit" else fit(self, *given)
+result.SystemTrial.run = stuck
+if {where!r} == "report":
+    report.render = busy"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_comparison_shows_the_systems_that_are_done(number: int, folder: Path) -> None:
+    words = ["compare", "longley", "-t", "Employed", "-o", "out.html"]
+    with running(*words, code=stuck_comparison("fit")) as process:
+        wait_for(process, "busy")
+        out, err = ended(process, number)
+    assert process.returncode == 128 + number
+    assert "note: interrupted before" in err
+    assert re.findall(r"^[> ]  (\w+) .* digits$", out, re.MULTILINE) == ["LinearRegression", "Ridge"]
+    assert "LinearRegression has the lowest error" in out
+    assert Path("out.html").exists() == ("report: out.html" in out)
+    assert Path("out.html").exists() != ("no report was written" in err)
+
+
+def test_a_comparison_without_its_report_is_shown(folder: Path) -> None:
+    words = ["compare", "longley", "-t", "Employed", "--systems", "Ridge", "--folds", "2", "-o", "out.html"]
+    with running(*words, code=stuck_comparison("report")) as process:
+        wait_for(process, "busy")
+        out, err = ended(process, signal.SIGINT)
+    assert process.returncode == 130
+    assert "Ridge" in out
+    assert "no report was written" in err
+    assert not Path("out.html").exists()
+
+
+def test_an_output_half_written_is_removed(folder: Path) -> None:
+    Path("out.csv").write_text("kept")
+    code = f"""{BUSY}
+from adaline.cli import predict
+answers, done = predict._answers, []
+def busy(*given):
+    done.append(1)
+    if len(done) < 3:
+        return answers(*given)
+    print("busy", file=sys.stderr, flush=True)
+    np.linalg.svd(big)
+predict._answers = busy"""
+    with running("predict", *COMMANDS["predict"], code=code) as process:
+        wait_for(process, "busy")
+        assert any(one.name.endswith(".tmp") for one in folder.iterdir())
+        last_line(process, signal.SIGTERM)
+    assert Path("out.csv").read_text() == "kept"
+
+
+def test_a_forked_child_does_not_end_its_parent(folder: Path) -> None:
+    code = """
+import os, signal, time
+from adaline.cli import summary
+def fork(*_):
+    child = os.fork()
+    if not child:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(60)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    time.sleep(0.2)
+from adaline import interrupts
+interrupts.ENDED = 0.1
+summary.run_summary = fork"""
+    with running("summary", "m.adaline", code=code) as process:
+        out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out, err) == (0, f"{-signal.SIGTERM}\n", "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_fit_of_thousands_of_columns(number: int, folder: Path) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(3200, 3000))
+    x[:, 1] = x[:, 0]  # so that a decomposition is needed that takes a minute
+    parquet.write_table(pa.table({f"x{i}": x[:, i] for i in range(3000)} | {"y": x[:, 0] + x[:, 2]}), "wide.parquet")
+    with running("fit", "wide.parquet", "-t", "y", "-o", "out.adaline") as process:
+        time.sleep(random.Random(int(number)).uniform(5, 20))
+        last_line(process, number)
+    assert not Path("out.adaline").exists()
