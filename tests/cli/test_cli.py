@@ -143,7 +143,7 @@ def test_defaults_of_fit_follow_the_target(shell: Shell, data: Path) -> None:
     assert named.json["classes"] == [0, 1, 2]
     assert named.err == ""
     amounts = shell.good("fit", data, "-t", "id", "--features", "a,b", "-s", "GaussianClassifier", "--json")
-    assert "each is taken for a class; if they are amounts, name a regression" in amounts.err
+    assert "each is treated as a class; if they are amounts, choose a regression" in amounts.err
     assert "cut it into classes" in shell.bad("fit", data, "-t", "y", "-s", "LogisticRegression")
 
 
@@ -197,7 +197,9 @@ def test_intervals_and_probabilities(shell: Shell, data: Path) -> None:
     assert list(rows[0]) == ["prediction", "probability_x", "probability_y", "probability_z", "reason"]
     assert sum(float(rows[0][f"probability_{label}"]) for label in "xyz") == pytest.approx(1)
     assert "GaussianClassifier, LogisticRegression" in shell.bad("predict", "y.adaline", data, "--proba")
-    assert "these do: LinearRegression" in shell.bad("predict", "kind.adaline", data, "--interval", "confidence")
+    assert "these systems have: LinearRegression" in shell.bad(
+        "predict", "kind.adaline", data, "--interval", "confidence"
+    )
 
 
 def test_intervals_of_probabilities_are_numbers(shell: Shell) -> None:
@@ -355,7 +357,7 @@ def test_standard_errors_of_a_kind_are_those_of_the_summary(shell: Shell) -> Non
     assert shell.good(*words, *robust, "H1", "--json").json["summary"]["errors"] == "H1"
     assert "errors" in shell.bad(*words, *robust, "HC3")
     told = shell.good(*words[:-1], "--errors", "HC3", "-o", "m.adaline").out
-    assert "HC3 errors are not kept in the file: adaline summary shows classical ones" in " ".join(told.split())
+    assert "HC3 errors are not saved with the model: adaline summary shows classical errors" in " ".join(told.split())
     assert "not kept" not in shell.good(*words[:-1], "-o", "n.adaline").out
     assert "--cluster COLUMN" in shell.bad(*words, "--errors", "cluster")
     assert "leave out --errors HC3" in shell.bad(*words, "--errors", "HC3", "--cluster", "year")

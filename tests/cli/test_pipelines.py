@@ -55,5 +55,5 @@ def test_a_pipeline_predicts_is_shown_and_exported(shell: Shell) -> None:
     assert sum(row["prediction"] == "" for row in done.rows) == frame["a"].isna().sum()
     assert "no prediction" in done.err
     save(make_pipeline(StandardScaler()).fit(X[["b"]]), "s")
-    assert "ends with StandardScaler, which predicts nothing" in shell.bad("predict", "s", "data.csv")
+    assert "ends with StandardScaler, which has no predict" in shell.bad("predict", "s", "data.csv")
     assert "StandardScaler" in shell.good("summary", "s").out

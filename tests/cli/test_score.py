@@ -143,10 +143,10 @@ def test_labels_that_the_model_does_not_know_are_told(shell: Shell) -> None:
     shell.good("fit", "two.csv", "-t", "y", "-s", "LogisticRegression", "-o", "m.adaline")
     assert shell.good("score", "m.adaline", "two.csv").err == ""
     done = shell.good("score", "m.adaline", "more.csv", "--json")
-    assert "note: 2 of 4 rows have labels that the model does not know, 'c', 'd': they count as wrong." in done.err
+    assert "note: 2 of 4 rows have labels unknown to the model, 'c', 'd', and count as errors." in done.err
     assert "Its classes are 'a', 'b'" in done.err
     assert [one["auc"] for one in done.json["classes"]][2:] == [0.5, 0.5]
-    assert "if the target is in another column, say --target" in shell.good("score", "m.adaline", "other.csv").err
+    assert "if the target is another column, name it by --target" in shell.good("score", "m.adaline", "other.csv").err
 
 
 def test_unknown_labels_count_in_the_brier_score_and_have_no_calibration(shell: Shell) -> None:

@@ -120,7 +120,7 @@ def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks; may stand anywhere.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks; allowed anywhere on the line.")] = False,
 ) -> None:
     """Linear learning systems: fast, exact, and able to prove their answer."""
 
@@ -255,15 +255,21 @@ Target = Annotated[
     option("--target", "-t", metavar="COLUMN", callback=unquoted, help="What to predict: numbers or labels."),
 ]
 Weight = Annotated[
-    str | None, option("--weight", metavar="COLUMN", callback=unquoted, help="Weights of rows: 2 is the row twice.")
+    str | None,
+    option(
+        "--weight",
+        metavar="COLUMN",
+        callback=unquoted,
+        help="Column of row weights; a weight of 2 counts the row twice.",
+    ),
 ]
 Cluster = Annotated[
     str | None,
     option(
         "--cluster",
         metavar="ADDRESS",
-        help="Where the files are read and summed: tcp://host:8786 of Dask, spark://host:7077 or local[2] of Spark. "
-        "Of fit also a COLUMN, or two as A,B: rows of one value belong together, standard errors are by cluster.",
+        help="Cluster that reads and sums the files: tcp://host:8786 for Dask, spark://host:7077 or local[2] for "
+        "Spark. For fit also a COLUMN, or two as A,B, to cluster the standard errors by.",
     ),
 ]
 SystemName = Annotated[
@@ -276,7 +282,7 @@ SystemName = Annotated[
         help="See adaline systems. Without it, LinearRegression for numbers, GaussianClassifier for labels.",
     ),
 ]
-Json = Annotated[bool, option("--json", help="Print JSON for machines.")]
+Json = Annotated[bool, option("--json", help="Print JSON.")]
 
 Options = dict[str, Any]
 """The values of the options of `table_options`, by name."""
@@ -303,7 +309,9 @@ def file_options(
     ] = None,
     encoding: Annotated[
         str | None,
-        option("--encoding", metavar="NAME", help="Of text files, as latin-1; default: UTF-8, else cp1252."),
+        option(
+            "--encoding", metavar="NAME", help="Encoding of text files, such as latin-1; default: UTF-8, else cp1252."
+        ),
     ] = None,
 ) -> None:
     """Declare the options that say how a file is read."""
@@ -318,15 +326,19 @@ def table_options(
             "--features",
             metavar="A,B,C",
             callback=listed,
-            help="Columns to learn from; without it, all that can be used. A name with a comma is quoted as in CSV, "
-            "here and in all lists of names: '\"a,b\",c'.",
+            help="Columns to learn from; default: all that can be used. In all lists of names, a name with a comma is "
+            "quoted as in CSV: '\"a,b\",c'.",
         ),
     ] = None,
     drop: Annotated[str | None, option("--drop", metavar="A,B", callback=listed, help="Columns to leave out.")] = None,
     weight: Weight = None,
     offset: Annotated[
         str | None,
-        option("--offset", metavar="COLUMN", help="A known part of the output, or an expression, as 'log(years)'."),
+        option(
+            "--offset",
+            metavar="COLUMN",
+            help="A known part of the output: a column or an expression such as 'log(years)'.",
+        ),
     ] = None,
     categories: Annotated[
         str | None,
@@ -334,7 +346,7 @@ def table_options(
             "--categories",
             metavar="A,B",
             callback=leveled,
-            help="Columns to code by levels, whatever they hold; levels that have an order as 'size=low<mid<high'.",
+            help="Columns to code as categories, whatever they hold; ordered levels are written 'size=low<mid<high'.",
         ),
     ] = None,
     hashed: Annotated[
@@ -343,8 +355,8 @@ def table_options(
             "--hash",
             metavar="A,B=2^20",
             callback=widths,
-            help="Columns of ids, hashed to 2^18 columns each, or to as many as are given: any number of levels. Of a "
-            "VW file, how many columns all names are hashed to, as 2^20.",
+            help="Columns of ids with any number of levels, hashed to 2^18 columns each or to the number given. For a "
+            "VW file, the number of columns that all names are hashed to, such as 2^20.",
         ),
     ] = None,
     words: Annotated[
@@ -353,7 +365,7 @@ def table_options(
             "--words",
             metavar="A,B=tfidf",
             callback=weighted,
-            help="Columns of texts whose words are counted: counts, binary or tfidf.",
+            help="Text columns whose words are counted; weights are counts, binary or tfidf.",
         ),
     ] = None,
     dates: Annotated[
@@ -375,12 +387,13 @@ def table_options(
         option(
             "--unseen",
             metavar="POLICY",
-            help="Levels met later: error (default) refuses them, other takes them for average.",
+            help="Levels that do not occur in the fit: error (default) leaves them without a prediction, other treats "
+            "them as an average level.",
         ),
     ] = "error",
     formula: Annotated[
         str | None,
-        option("--formula", metavar="TEXT", help='In place of target and features: "y ~ x1 + C(x2) + x1:x3".'),
+        option("--formula", metavar="TEXT", help='Instead of target and features: "y ~ x1 + C(x2) + x1:x3".'),
     ] = None,
     absorb: Annotated[
         str | None,
@@ -388,7 +401,7 @@ def table_options(
             "--absorb",
             metavar="A,B",
             callback=listed,
-            help="Columns of any number of levels whose effects are absorbed, as firm,year.",
+            help="Columns with any number of levels whose effects are absorbed, such as firm,year.",
         ),
     ] = None,
     singletons: Annotated[
@@ -396,7 +409,7 @@ def table_options(
         option(
             "--singletons",
             metavar="POLICY",
-            help="Rows that are the only one of an absorbed level: keep (default) or drop.",
+            help="Rows that are the only one with an absorbed level: keep (default) or drop.",
         ),
     ] = "keep",
     cluster: Cluster = None,

@@ -52,20 +52,24 @@ def fit(
     ] = None,
     link: Annotated[
         str | None,
-        option("--link", metavar="NAME", help="Link of a GeneralizedLinear or OrdinalRegression: log, probit, ..."),
+        option(
+            "--link", metavar="NAME", help="Link function of GeneralizedLinear or OrdinalRegression: log, probit, ..."
+        ),
     ] = None,
     passes: Annotated[
         int | None,
-        option("--passes", metavar="N", help="Systems that learn row by row: how often to go over the rows (epochs)."),
+        option(
+            "--passes", metavar="N", help="Number of passes over the rows (epochs), for systems that learn row by row."
+        ),
     ] = None,
     errors: Annotated[
         str | None,
-        option("--errors", metavar="KIND", help="Standard errors that are robust: HC0 to HC4, HAC; see the summary."),
+        option("--errors", metavar="KIND", help="Robust standard errors: HC0 to HC4, or HAC."),
     ] = None,
     output: Annotated[Path | None, option("--output", "-o", metavar="FILE", help="Where to save the model.")] = None,
     json: Json = False,
 ) -> None:
-    """Fit a system to a table, show it with its certificate, and save it."""
+    """Fit a system to a table, print its coefficients and certificate, and save it."""
     from adaline.cli.fit import run_fit
 
     given = [*(settings or []), *([] if link is None else [f"link={link}"])]
@@ -89,16 +93,16 @@ def predict(
             "--output",
             "-o",
             metavar="FILE",
-            help="A .csv, .tsv or .parquet file, of --cluster a folder; stdout without it.",
+            help="A .csv, .tsv or .parquet file, or with --cluster a folder; default: stdout.",
         ),
     ] = None,
-    proba: Annotated[bool, typer.Option("--proba", help="Also the probability of each class.")] = False,
+    proba: Annotated[bool, typer.Option("--proba", help="Also write the probability of each class.")] = False,
     interval: Annotated[
         Literal["confidence", "prediction"] | None,
         option(
             "--interval",
             metavar="KIND",
-            help="Also lower and upper ends: confidence (of the mean) or prediction (of a new row).",
+            help="Also write lower and upper limits: confidence (of the mean) or prediction (of a new row).",
         ),
     ] = None,
     level: Annotated[float, typer.Option("--level", metavar="P", help="Coverage of the interval.")] = 0.95,
@@ -131,7 +135,7 @@ def predict(
 
 
 @command(
-    "Try every system that suits, recommend one, report.",
+    "Compare all suitable systems and recommend one.",
     "adaline compare penguins --target species",
     "adaline compare flights.csv -t arr_delay -o flights.html --save best.adaline",
     "adaline compare titanic.csv -t survived --task classification --missing mean",
@@ -147,19 +151,19 @@ def compare(
             help="Folds of the cross-validation; default: 5, or leave-one-out for fewer than 20 rows.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the cut into folds, and of samples.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed of the folds and of samples.")] = 0,
     systems: Annotated[
         str | None,
         option(
             "--systems",
             metavar="A,B",
             autocompletion=complete_system,
-            help="Those to try; default: all that suit.",
+            help="Systems to compare; default: all that suit the target.",
         ),
     ] = None,
     task: Annotated[
         Literal["regression", "classification"] | None,
-        option("--task", metavar="KIND", help="regression or classification, where the target does not tell."),
+        option("--task", metavar="KIND", help="regression or classification; default: by the target."),
     ] = None,
     output: Annotated[
         Path | None, option("--output", "-o", metavar="FILE", help="The report; default: report.html.")
@@ -170,14 +174,18 @@ def compare(
     ] = None,
     cost: Annotated[
         str | None,
-        option("--cost", metavar="fp=A,fn=B", help="Two classes: costs of the two errors, to choose a threshold by."),
+        option(
+            "--cost",
+            metavar="fp=A,fn=B",
+            help="Costs of false positives and false negatives, to choose the threshold between two classes.",
+        ),
     ] = None,
     thorough: Annotated[
-        bool, option("--thorough", help="Let systems that go row by row take all their epochs over all rows.")
+        bool, option("--thorough", help="Train systems that learn row by row for all their epochs on all rows.")
     ] = False,
-    json: Annotated[bool, option("--json", help="Print JSON for machines; no report without -o.")] = False,
+    json: Annotated[bool, option("--json", help="Print JSON; no report without -o.")] = False,
 ) -> None:
-    """Cross-validate every system that suits the target, recommend one, say why, and write a report."""
+    """Cross-validate all systems that suit the target, recommend one with the reasons, and write a report."""
     from adaline.cli.reading import read_ahead
     from adaline.comparison.open_data import DataRequest
 
@@ -193,19 +201,19 @@ def compare(
 
 
 @command(
-    "Can a hyperplane tell the classes apart?",
+    "Decide whether a hyperplane separates the classes.",
     "adaline separable penguins --target species",
     "adaline separable breast_cancer -t diagnosis --json",
 )
 def separable(options: Options, json: Json = False) -> None:
-    """Decide whether a hyperplane separates the classes, with a proof either way, checked in exact arithmetic."""
+    """Decide whether a hyperplane separates the classes, with a proof that is checked in exact arithmetic."""
     from adaline.cli.separable import run_separable
 
     run_separable(options, json)
 
 
 @command(
-    "Choose parameters by the error on new rows.",
+    "Choose parameters by cross-validation.",
     "adaline select longley -t Employed -s Ridge -p penalty=0.01,0.1,1,10",
     "adaline select penguins -t species -s LogisticRegression -p penalty=0.1,1,10 --rule one-standard-error",
 )
@@ -217,7 +225,7 @@ def select(
         option("--parameter", "-p", metavar="KEY=A,B,...", help="Values to choose from; may be repeated."),
     ] = None,
     settings: Annotated[
-        list[str] | None, option("--set", metavar="KEY=VALUE", help="A parameter that stays; may be repeated.")
+        list[str] | None, option("--set", metavar="KEY=VALUE", help="A parameter that is kept fixed; may be repeated.")
     ] = None,
     method: Annotated[
         Literal["auto", "loo", "gcv", "folds"],
@@ -225,16 +233,27 @@ def select(
     ] = "auto",
     rule: Annotated[
         Literal["best", "one-standard-error"],
-        typer.Option("--rule", metavar="RULE", help="best, or one-standard-error: the simplest that is near it."),
+        typer.Option(
+            "--rule",
+            metavar="RULE",
+            help="best, or one-standard-error: the simplest model within one standard error of the best.",
+        ),
     ] = "best",
-    folds: Annotated[int, typer.Option("--folds", metavar="N", help="Folds where there is no formula.")] = 10,
+    folds: Annotated[
+        int,
+        typer.Option("--folds", metavar="N", help="Folds of the cross-validation, where no formula gives the error."),
+    ] = 10,
     scoring: Annotated[
-        str | None, option("--scoring", metavar="NAME", help="What the error is, as log_loss or mean_absolute_error.")
+        str | None,
+        option("--scoring", metavar="NAME", help="The error to minimise, such as log_loss or mean_absolute_error."),
     ] = None,
-    output: Annotated[Path | None, option("--output", "-o", metavar="FILE", help="Where to save the choice.")] = None,
+    output: Annotated[
+        Path | None,
+        option("--output", "-o", metavar="FILE", help="Where to save the model with the chosen parameters."),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Choose parameters of a system by its error on rows it has not seen, and fit the choice to all rows."""
+    """Choose parameters of a system by its estimated error on unseen rows, and fit the best ones to all rows."""
     from adaline.cli.select import run_select
 
     how = {"method": method, "rule": rule, "folds": folds, "scoring": scoring}
@@ -242,7 +261,7 @@ def select(
 
 
 @command(
-    "Judge a model by rows whose target is known.",
+    "Evaluate a model on rows with known targets.",
     "adaline score mass.adaline penguins",
     "adaline score delay.adaline tomorrow.parquet --json",
 )
@@ -254,9 +273,11 @@ def score(
     weight: Weight = None,
     json: Json = False,
 ) -> None:
-    """Judge a model by the rows of a table: errors of numbers; accuracy, recall, ranking and calibration of classes.
+    """Evaluate a model on rows with known targets: errors of a regression; accuracy, recall, AUC and calibration of a
+    classifier.
 
-    Columns are coded as the model has it. Rows that the model was fitted to flatter it: give rows it has not seen.
+    Rows without a target, and rows that the model cannot predict, are left out with a note. Scores on training rows
+    are optimistic: use rows that the model has not seen.
     """
     from adaline.cli.score import run_score
 
@@ -264,7 +285,7 @@ def score(
 
 
 @command(
-    "What each column does to the answer.",
+    "Show the effect of each column on the mean.",
     "adaline effects mass.adaline penguins",
     "adaline effects ill.adaline patients.csv --columns age,sex --at mean",
 )
@@ -272,59 +293,65 @@ def effects(
     model: Model,
     data: Data,
     reading: Reading,
-    columns: Annotated[str | None, option("--columns", metavar="A,B", help="Which columns; without it, all.")] = None,
+    columns: Annotated[str | None, option("--columns", metavar="A,B", help="Columns to show; default: all.")] = None,
     at: Annotated[
         Literal["average", "mean"],
-        typer.Option("--at", metavar="WHERE", help="average over the rows, or at their mean."),
+        typer.Option("--at", metavar="WHERE", help="average (over the rows) or mean (at the mean row)."),
     ] = "average",
     level: Annotated[float, typer.Option("--level", metavar="P", help="Coverage of the intervals.")] = 0.95,
     json: Json = False,
 ) -> None:
-    """Show what each column does to the mean of the answer: slopes of numbers, contrasts of levels, with intervals.
+    """Show the effect of each column on the predicted mean: slopes of numbers, contrasts of levels, with intervals.
 
-    The mean is that of the target, or the probability of a class, whatever the link and the coding in between.
+    Effects are on the scale of the target, or of the probability of a class, whatever the link function.
     """
     from adaline.cli.effects import run_effects
 
     run_effects(model, data, reading, listed(columns), at, level, json)
 
 
-@command("Show what a model file holds.", "adaline summary delay.adaline")
+@command("Show a saved model.", "adaline summary delay.adaline")
 def summary(model: Model, json: Json = False) -> None:
-    """Show what a model file holds: where it comes from, its coefficients, and its certificate."""
+    """Show a saved model: its origin, coefficients and certificate."""
     from adaline.cli.summary import run_summary
 
     run_summary(model, json)
 
 
 @command(
-    "Coefficients of models side by side.",
+    "Show the coefficients of several models side by side.",
     "adaline table small.adaline large.adaline --stars",
     "adaline table small.adaline large.adaline -o table.tex",
 )
 def table(
     models: Models,
-    stars: Annotated[bool, option("--stars", help="Mark p < 0.05, 0.01 and 0.001 by stars.")] = False,
+    stars: Annotated[bool, option("--stars", help="Mark p < 0.05, 0.01 and 0.001 with stars.")] = False,
     below: Annotated[
         Literal["std-error", "statistic", "p-value", "interval"],
-        typer.Option("--below", metavar="WHAT", help="Below an estimate: std-error, statistic, p-value or interval."),
+        typer.Option(
+            "--below",
+            metavar="WHAT",
+            help="What to show below each estimate: std-error, statistic, p-value or interval.",
+        ),
     ] = "std-error",
     form: Annotated[
         Literal["text", "html", "markdown", "latex"],
-        typer.Option("--format", metavar="FORMAT", help="On stdout: text, html, markdown or latex."),
+        typer.Option("--format", metavar="FORMAT", help="Format on stdout: text, html, markdown or latex."),
     ] = "text",
     output: Annotated[
         Path | None, option("--output", "-o", metavar="FILE", help="A .txt, .html, .md or .tex file.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Set the coefficients of saved models side by side, with what is known of how well they fit."""
+    """Show the coefficients of saved models side by side, with their measures of fit."""
     from adaline.cli.table import run_table
 
     run_table(models, stars, below, form, output, json)
 
 
-@command("Take more rows into a model.", "adaline update delay.adaline tomorrow.csv", unharmed="the model is as it was")
+@command(
+    "Update a model with more rows.", "adaline update delay.adaline tomorrow.csv", unharmed="the model is as it was"
+)
 def update(
     model: Model,
     data: Data,
@@ -333,18 +360,18 @@ def update(
     weight: Weight = None,
     output: Annotated[
         Path | None,
-        option("--output", "-o", metavar="FILE", help="Another file; without it, MODEL itself."),
+        option("--output", "-o", metavar="FILE", help="Where to save the model; default: MODEL itself."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Take more rows into a model: as if it had been fitted to all of them. Columns are coded as the model has it."""
+    """Update a model with more rows; the result equals a fit to all rows. Columns are coded as in the first fit."""
     from adaline.cli.update import run_update
 
     run_update(model, data, reading, target, weight, output, json)
 
 
 @command(
-    "Serve models over HTTP, and go on learning.",
+    "Serve models over HTTP.",
     "adaline serve mass.adaline",
     "adaline serve mass.adaline --learn --journal mass.journal --token-file tokens.txt",
     "adaline serve models/ --port 0",
@@ -356,15 +383,17 @@ def serve(
         typer.Argument(metavar="MODEL...", help="Model files, or folders of them.", show_default=False),
     ],
     learn: Annotated[
-        bool, option("--learn", help="Take rows to learn from; they are on disk before the answer.")
+        bool, option("--learn", help="Accept rows to learn from; each is on disk before it is acknowledged.")
     ] = False,
     port: Annotated[
-        int, option("--port", metavar="N", help="Port; 0 for any that is free (8000).", min=0, max=65535)
+        int, option("--port", metavar="N", help="Port; 0 picks a free one (8000).", min=0, max=65535)
     ] = 8000,
     host: Annotated[str, option("--host", metavar="NAME", help="Address to listen on (127.0.0.1).")] = "127.0.0.1",
     journal: Annotated[
         Path | None,
-        option("--journal", metavar="DIR", help="Folder of journal and snapshots (NAME.journal beside the model)."),
+        option(
+            "--journal", metavar="DIR", help="Folder of the journal and its snapshots (NAME.journal next to the model)."
+        ),
     ] = None,
     token_file: Annotated[
         Path | None,
@@ -372,17 +401,23 @@ def serve(
     ] = None,
     challenger: Annotated[
         list[Path] | None,
-        option("--challenger", metavar="MODEL", help="A model that learns the same rows, to compare; may be repeated."),
+        option(
+            "--challenger", metavar="MODEL", help="A model that learns the same rows for comparison; may be repeated."
+        ),
     ] = None,
     workers: Annotated[int, option("--workers", metavar="N", help="Processes that predict (1).", min=1, max=64)] = 1,
-    most_bytes: Annotated[int, option("--most-bytes", metavar="N", help="Bytes of a request (16777216).", min=1)] = 2
-    ** 24,
-    certificate: Annotated[Path | None, option("--tls-certificate", metavar="FILE", help="For https.")] = None,
-    key: Annotated[Path | None, option("--tls-key", metavar="FILE", help="The key of the certificate.")] = None,
+    most_bytes: Annotated[
+        int, option("--most-bytes", metavar="N", help="Largest size of a request, in bytes (16777216).", min=1)
+    ] = 2**24,
+    certificate: Annotated[
+        Path | None, option("--tls-certificate", metavar="FILE", help="Certificate for HTTPS.")
+    ] = None,
+    key: Annotated[Path | None, option("--tls-key", metavar="FILE", help="Private key of the certificate.")] = None,
 ) -> None:
     """Serve models over HTTP: predictions, and learning that survives a crash.
 
-    The first line on stdout has the address. SIGTERM ends the service once all that was begun is answered and learned.
+    The first line on stdout is the address. SIGTERM stops the server after pending requests have been answered and
+    learned.
     """
     from adaline.cli.serve import run_serve
     from adaline.serve.requests import Limits
@@ -392,20 +427,22 @@ def serve(
     run_serve(models, address, learn, journal, token_file, challenger or [], Limits(body=most_bytes), workers)
 
 
-@command("Join models that were fitted apart.", "adaline merge north.adaline south.adaline -o both.adaline")
+@command(
+    "Merge models that were fitted to different rows.", "adaline merge north.adaline south.adaline -o both.adaline"
+)
 def merge(
     models: Models,
     output: Annotated[Path, option("--output", "-o", metavar="FILE", help="Where to save the result.")],
     json: Json = False,
 ) -> None:
-    """Join models that were fitted apart: as if one had been fitted to the rows of all."""
+    """Merge models that were fitted to different rows; the result equals a fit to all rows."""
     from adaline.cli.merge import run_merge
 
     run_merge(models, output, json)
 
 
 @command(
-    "Learn from a pipe, row after row.",
+    "Learn from a stream of rows.",
     "tail -f log.jsonl | adaline learn model.adaline - --every 1000",
     "adaline learn model.adaline - --journal model.journal < today.csv",
     unharmed="what was learned until then is saved",
@@ -420,27 +457,29 @@ def learn(
     ],
     every: Annotated[
         int,
-        option("--every", metavar="N", help="Rows after which errors are printed and the model saved (1000).", min=1),
+        option("--every", metavar="N", help="Print the error and save the model after every N rows (1000).", min=1),
     ] = 1000,
     journal: Annotated[
         Path | None,
-        option("--journal", metavar="DIR", help="Folder where rows are kept before they are learned, with snapshots."),
+        option(
+            "--journal", metavar="DIR", help="Folder where rows are written before they are learned, with snapshots."
+        ),
     ] = None,
     form: Annotated[
         Literal["jsonl", "csv"] | None,
-        option("--format", metavar="FORMAT", help="jsonl or csv; without it, by the first line."),
+        option("--format", metavar="FORMAT", help="jsonl or csv; default: detected from the first line."),
     ] = None,
     output: Annotated[
         Path | None,
-        option("--output", "-o", metavar="FILE", help="Another file; without it, MODEL itself."),
+        option("--output", "-o", metavar="FILE", help="Where to save the model; default: MODEL itself."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Learn rows as they come, each predicted before it is learned: the progressive error is printed on stderr.
+    """Learn rows as they arrive, each predicted before it is learned; the progressive error is printed on stderr.
 
-    Lines that cannot be learned are left out and named. At the end of the rows, on Ctrl-C and when it is terminated,
-    what was read is learned and the model saved. With a journal, what was interrupted goes on where it was: the model
-    is that of the journal, whatever MODEL holds.
+    Lines that cannot be learned are skipped and named. At the end of the stream, on Ctrl-C and on SIGTERM, the rows
+    read so far are learned and the model is saved. With a journal, an interrupted run resumes with the model of the
+    journal, and MODEL is ignored.
     """
     from adaline.cli.learn import run_learn
 
@@ -448,7 +487,7 @@ def learn(
 
 
 @command(
-    "Replay, compact or export the rows that a model has learned in service.",
+    "Replay, compact or export the journal of a served model.",
     "adaline journal replay mass.journal -o mass.adaline",
     "adaline journal export mass.journal -o rows.parquet",
     "adaline journal compact mass.journal",
@@ -466,26 +505,26 @@ def journal(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the journal.", show_default=False)],
     model: Annotated[
         Path | None,
-        option("--model", metavar="FILE", help="replay: begin with this model; without it, with the last snapshot."),
+        option("--model", metavar="FILE", help="replay: the model to start from; default: the last snapshot."),
     ] = None,
     output: Annotated[Path | None, option("--output", "-o", metavar="FILE", help="The file to write.")] = None,
 ) -> None:
-    """Work on the journal of a model while it is not in service (replay and export also while it is)."""
+    """Replay, compact or export the journal of a model. Only compact requires the server to be stopped."""
     from adaline.cli.journal import run_journal
 
     run_journal(action, folder, model, output)
 
 
-@command("Write a model as ONNX.", "adaline export delay.adaline delay.onnx")
+@command("Export a model to ONNX.", "adaline export delay.adaline delay.onnx")
 def export(
     model: Model,
     output: Annotated[Path, typer.Argument(metavar="OUT.onnx", help="The file to write.", show_default=False)],
     dtype: Annotated[
         Literal["float64", "float32"],
-        typer.Option("--dtype", metavar="TYPE", help="Type of its numbers: float64 or float32."),
+        typer.Option("--dtype", metavar="TYPE", help="Type of the numbers: float64 or float32."),
     ] = "float64",
 ) -> None:
-    """Write a model as an ONNX file, for other runtimes and languages."""
+    """Export a model as an ONNX file, for other runtimes and languages."""
     from adaline.cli.export import run_export
 
     run_export(model, output, dtype)
@@ -494,7 +533,9 @@ def export(
 @command("List the systems, or the bundled data sets.")
 def systems(
     data: Annotated[bool, typer.Option("--data", help="List the bundled data sets instead.")] = False,
-    lectures: Annotated[bool, typer.Option("--lectures", help="Also where the lectures have each system.")] = False,
+    lectures: Annotated[
+        bool, typer.Option("--lectures", help="Also show where the lectures describe each system.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """List the systems, or the bundled data sets."""
@@ -507,7 +548,7 @@ def systems(
 
 
 @command(
-    "Watch the systems learn, in the browser.",
+    "Open the playground in the browser.",
     "adaline play",
     "adaline play penguins --target species",
     unharmed="the playground is closed",
@@ -517,21 +558,21 @@ def play(
         str | None,
         typer.Argument(
             metavar="[DATA]",
-            help="A table whose rows are put on the board, with --target; without it, the board is free.",
+            help="A table to start with, together with --target; default: an empty board.",
             autocompletion=complete_data,
             show_default=False,
         ),
     ] = None,
     target: Target = None,
-    port: Annotated[int, typer.Option("--port", metavar="N", help="Where to listen; 0 picks a free port.")] = 0,
+    port: Annotated[int, typer.Option("--port", metavar="N", help="Port; 0 picks a free one.")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
     scene: Annotated[
-        str | None, option("--scene", metavar="ID", help="The guided scene to open, as perceptron.")
+        str | None, option("--scene", metavar="ID", help="The guided scene to open, such as perceptron.")
     ] = None,
 ) -> None:
-    """Serve the playground on this machine and open it: the systems of the lectures learn before one's eyes.
+    """Serve the playground on this machine and open it in the browser, to watch the systems learn.
 
-    Prints the address of the page on a line of its own. Ctrl-C ends it.
+    The address of the page is printed on a line of its own. Ctrl-C stops the server.
     """
     from adaline.playground.launch import run_until_interrupted
 
@@ -540,7 +581,7 @@ def play(
 
 @command("Check this installation.", "adaline selftest")
 def selftest(json: Json = False) -> None:
-    """Check this installation: every native kernel against its reference, answers certified by NIST, what is in use."""
+    """Check this installation: native kernels against their references, NIST's certified results, optional packages."""
     from adaline.selftest import run_selftest
 
     failed = run_selftest(json)

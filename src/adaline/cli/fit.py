@@ -76,7 +76,7 @@ def run_fit(
         _show_training(training)
         say()
     elif hasattr(model, "progressive_loss_"):
-        say(f"progressive loss: {number(model.progressive_loss_)}, the mean of rows before each was learned from")
+        say(f"progressive loss: {number(model.progressive_loss_)}, the mean loss on each row before learning from it")
         say()
     explain(model, MOST, f": adaline summary {output}" if output is not None else "", summary)
     say()
@@ -84,11 +84,11 @@ def run_fit(
     if output is not None and summary is not None:
         kind, own = (found.to_dict()["errors"] for found in (summary, model.summary()))
         if kind != own:
-            say(f"{kind} errors are not kept in the file: adaline summary shows {own} ones")
+            say(f"{kind} errors are not saved with the model: adaline summary shows {own} errors")
 
 
 class ProgressiveTable:
-    """Prints on stderr what rows lost before they were learned from: on average, and since the line before."""
+    """Prints the progressive loss on stderr: the mean over all rows so far, and since the previous line."""
 
     def __init__(self) -> None:
         self.weight, self.loss = 0.0, 0.0
@@ -110,10 +110,12 @@ def check_errors(model: Any, errors: str | None, cluster: str | None) -> None:
     if errors not in (None, "cluster") and cluster is not None:
         raise InvalidParameter(f"--cluster names groups for clustered errors: leave out --errors {errors}")
     if errors == "cluster" and cluster is None:
-        raise InvalidParameter("--errors cluster needs to know which rows belong together: say --cluster COLUMN")
+        raise InvalidParameter("--errors cluster needs the column to cluster by: add --cluster COLUMN")
     if not _takes_errors(type(model)):
         able = [name for name, cls in SYSTEMS.items() if _takes_errors(cls)]
-        raise InvalidParameter(f"{type(model).__name__} has no choice of standard errors; these do: {', '.join(able)}")
+        raise InvalidParameter(
+            f"{type(model).__name__} has no choice of standard errors; these have: {', '.join(able)}"
+        )
 
 
 def _takes_errors(system: Any) -> bool:
@@ -133,12 +135,12 @@ def summary_with(model: Any, source: TableSource, errors: str | None, cluster: s
 
 
 def _note_amounts(model: Any, opened: OpenedData) -> None:
-    """Say so where a classifier was given what looks like amounts."""
+    """Note that a classifier was given numbers that look like amounts."""
     classes = vars(model).get("classes_", ())
     if len(classes) > MOST_CLASSES and classes.dtype.kind in "iuf":
         note(
-            f"{opened.target} has {len(classes):,} different numbers, and each is taken for a class; if they are "
-            f"amounts, name a regression, as in --system {FOR_NUMBERS}"
+            f"{opened.target} has {len(classes):,} different numbers, and each is treated as a class; if they are "
+            f"amounts, choose a regression, such as --system {FOR_NUMBERS}"
         )
 
 
@@ -168,4 +170,4 @@ def _show_training(training: dict[str, Any]) -> None:
     rows = [[str(one["class"]), f"{one['rows']:,.10g}", percentage(one["right"])] for one in shown]
     show(["class", "rows", "predicted right"], rows)
     say()
-    say("These are the rows it was fitted to; adaline compare tells how it does on rows it has not seen.", style="dim")
+    say("These are the training rows; adaline compare estimates the error on unseen rows.", style="dim")

@@ -107,9 +107,9 @@ def rows_for(model: Any, relation: Relation, target: str | None, weight: str | N
     """Return the rows of a table with targets for a fitted model: its own target and weights, or those named."""
     coding = vars(model).get("coding_")
     if target is None and (coding is None or coding.target is None):
-        raise InvalidParameter("the model does not know the name of its target: say --target COLUMN")
+        raise InvalidParameter("the model has no name for its target: name the column by --target")
     if weight is not None and target is None:
-        raise InvalidParameter("--weight goes with --target: name both columns, or neither to use the model's own")
+        raise InvalidParameter("--weight needs --target: name both columns, or neither to use those of the model")
     if target is None:
         return TableSource(relation, TableSpec())
     features = None if coding is None else tuple(coding.needed)
@@ -119,13 +119,13 @@ def rows_for(model: Any, relation: Relation, target: str | None, weight: str | N
 
 @contextmanager
 def policy_of_model() -> Iterator[None]:
-    """Say of missing values, met by a saved model, that what becomes of them is chosen when it is fitted."""
+    """Explain missing values met by a saved model: how they are handled is chosen in the fit."""
     try:
         yield
     except MissingValues as error:
         found = str(error).partition(" Choose ")[0]
         raise MissingValues(
-            f"{found} Leave such rows out, or fit the model with --missing drop, mean or indicator, which it keeps"
+            f"{found} Remove these rows, or fit the model with --missing drop, mean or indicator"
         ) from None
 
 

@@ -189,7 +189,7 @@ class PipedTable(UnalteredTable):
                 row = first_unlike(values, kind)
                 raise InvalidData(
                     f"{self.title}, row {first + row}: column {column.name!r} holds {values[row].as_py()!r}, and the "
-                    f"model was fitted to a {column.kind} there"
+                    f"model was fitted to a {column.kind}"
                 ) from None
             table = table.set_column(i, column.name, values)
         return table
@@ -331,7 +331,7 @@ def predict_on_cluster(
 ) -> None:
     """Predict every row of files where the workers of a cluster are, each file into one of a folder."""
     if output is None or output.suffix or (output.exists() and (not output.is_dir() or any(output.iterdir()))):
-        raise InvalidParameter("workers of a cluster write a file each: name an empty or a new folder, -o predicted")
+        raise InvalidParameter("the workers of a cluster write one file each: name a new or empty folder, -o predicted")
     model = storage.load(path)
     check_options(model, options)
     relation = Relation(data)
@@ -339,7 +339,7 @@ def predict_on_cluster(
     if not is_pipeline(model):
         relation.add_lags(coding_for(model, relation).needed)
     if isinstance(last_step(model), SignalSystem) or not relation.plain_files:
-        raise InvalidParameter("these predictions depend on the rows before each row: predict without --cluster")
+        raise InvalidParameter("each prediction of this model depends on earlier rows: predict without --cluster")
     output.mkdir(exist_ok=True)
     names = [(name, output.absolute() / f"{i:05d}-{Path(name).stem}.parquet") for i, name in enumerate(relation.files)]
     files = [PredictedFile(path.read_bytes(), os.path.abspath(one), str(out), options) for one, out in names]
@@ -459,24 +459,24 @@ def _check_count(expected: int, found: int, relation: Relation) -> None:
     if expected != found:
         raise InvalidData(
             f"the model was fitted to {counted(expected, 'column')} without names, and {relation.title} has {found}: "
-            "give a table of just those columns, in their order"
+            "give a table with these columns only, in the same order"
         )
 
 
 def check_options(model: Any, options: PredictOptions) -> None:
-    """Refuse what the model cannot tell, before a row is read."""
+    """Refuse options that the model cannot serve, before a row is read."""
     last = last_step(model)
     name = type(last).__name__
     if not hasattr(last, "predict"):
-        raise InvalidParameter(f"the pipeline ends with {name}, which predicts nothing")
+        raise InvalidParameter(f"the pipeline ends with {name}, which has no predict")
     if options.proba and not hasattr(model, "predict_proba"):
         able = ", ".join(other for other, cls in SYSTEMS.items() if hasattr(cls, "predict_proba"))
-        raise InvalidParameter(f"{name} gives no probabilities; these do: {able}")
+        raise InvalidParameter(f"{name} has no probabilities; these systems have: {able}")
     if options.interval is None:
         return
     if "interval" not in inspect.signature(last.predict).parameters:
         able = ", ".join(other for other, c in SYSTEMS.items() if "interval" in inspect.signature(c.predict).parameters)
-        raise InvalidParameter(f"{name} gives no intervals; these do: {able}")
+        raise InvalidParameter(f"{name} has no intervals; these systems have: {able}")
     if not 0 < options.level < 1:
         raise InvalidParameter(f"--level must be between 0 and 1, got {options.level:g}")
 

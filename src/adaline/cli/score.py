@@ -1,4 +1,7 @@
-"""`adaline score`: how well a saved model predicts the rows of a table whose targets are known."""
+"""`adaline score`: evaluates a saved model on the rows of a table with known targets.
+
+Rows without a target, and rows that the model cannot predict, are left out with a note.
+"""
 
 from __future__ import annotations
 
@@ -45,11 +48,11 @@ MOST = 40  # classes that are listed
 def run_score(
     path: Path, data: str, reading: FileOptions, target: str | None, weight: str | None, as_json: bool
 ) -> None:
-    """Judge a saved model by the rows of a table, and show how it did."""
+    """Evaluate a saved model on the rows of a table, and print the result."""
     model = storage.load(path)
     if is_pipeline(model) or not (is_classifier(model) or is_regressor(model)):
         raise InvalidParameter(
-            f"{type(model).__name__} has no targets to be judged by: adaline predict gives its answers"
+            f"{type(model).__name__} predicts no target to be compared with: use adaline predict for its output"
         )
     rows = _rows_to_judge(model, opened_pipe(data), reading, target, weight)
     if rows.left_out:
@@ -119,7 +122,7 @@ def _rows_to_judge(model: Any, data: Any, reading: FileOptions, target: str | No
     reasons: dict[str, int] = {}
     if len(y) < total:
         needed = () if source.spec.missing != "drop" else source.coding.needed
-        gaps = count_gaps(relation, required_columns(relation, source.spec, source.targets, needed))
+        gaps = count_gaps(known, required_columns(known, source.spec, source.targets, needed))
         reasons = {f"missing value of {name}": count for name, count in gaps.items() if count}
         reasons |= {
             f"unseen level of {name}": total - known.without_values({name: levels}).count("TRUE")
@@ -149,10 +152,10 @@ def _tell_unknown_labels(classes: NDArray[Any], rows: RowsToJudge) -> None:
     if unknown.any():
         new = some([repr(label) for label in np.unique(rows.y[unknown]).tolist()])
         known = some([repr(label) for label in classes.tolist()])
-        other = "" if not unknown.all() else "; if the target is in another column, say --target COLUMN"
+        other = "" if not unknown.all() else "; if the target is another column, name it by --target"
         note(
-            f"{part_of(int(unknown.sum()), len(rows.y), 'have')} labels that the model does not know, {new}: they "
-            f"count as wrong. Its classes are {known}{other}"
+            f"{part_of(int(unknown.sum()), len(rows.y), 'have')} labels unknown to the model, {new}, and count as "
+            f"errors. Its classes are {known}{other}"
         )
 
 
@@ -166,7 +169,7 @@ def judge_numbers(model: Any, rows: RowsToJudge) -> dict[str, Any]:
     if np.asarray(y).dtype.kind not in "buif":
         raise InvalidData(
             f"{type(model).__name__} predicts numbers, but the target {targets[0]!r} of these rows holds texts; if the "
-            "target is in another column, say --target COLUMN"
+            "target is another column, name it by --target"
         )
     true = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
     out: list[dict[str, Any]] = []
@@ -264,7 +267,7 @@ def _show(found: dict[str, Any]) -> None:
     if found.get("calibration"):
         say()
         rows = [[percentage(one["probability"]), _with_ends(one, "share")] for one in found["calibration"]]
-        show([f"probability of {each[-1]['label']}", "true (95%)"], rows)
+        show([f"probability of {each[-1]['label']}", "observed (95%)"], rows)
 
 
 def _with_ends(one: dict[str, Any], key: str) -> str:

@@ -1,4 +1,4 @@
-"""`adaline summary`: what a model file holds; and how every command shows a fitted model and its certificate."""
+"""`adaline summary`: shows a saved model; and how every command shows a fitted model and its certificate."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WIDE = 96  # columns of a terminal from which estimates have six digits
 
 
 def run_summary(path: Path, as_json: bool) -> None:
-    """Show what a model file holds."""
+    """Show a saved model."""
     head = storage.read_header(path)
     whole = storage.load(path)
     model = last_step(whole)

@@ -91,7 +91,7 @@ class Column:
             return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
         except Exception:
             raise InvalidData(
-                f"column {self.name!r} holds {series.dtype}, the model was fitted to numbers there"
+                f"column {self.name!r} holds {series.dtype}, and the model was fitted to numbers"
             ) from None
 
     @property

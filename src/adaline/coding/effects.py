@@ -88,7 +88,7 @@ class Effect:
         """Return numbers that a frame holds as objects, or as categories, (n,), NaN where missing."""
         values = series.to_list()
         if not all(is_missing(one) or isinstance(one, numbers.Number) for one in values):
-            raise InvalidData(f"column {self.name!r} holds {series.dtype}, the model was fitted to numbers there")
+            raise InvalidData(f"column {self.name!r} holds {series.dtype}, and the model was fitted to numbers")
         return np.array([np.nan if is_missing(one) else float(one) for one in values])
 
     def at(self, levels: NDArray[Any], gaps: bool) -> tuple[Array, Array]:

@@ -446,7 +446,7 @@ class Comparison:
             "columns": d,
             "features": list(dict.fromkeys(self.data.origin)),
             "left_out": {
-                **{name: "holds the same value in every row" for name in self.data.constant},
+                **dict.fromkeys(self.data.constant, "holds the same value in every row"),
                 **{one["name"]: one["note"] for one in self.data.columns if one["role"] == "left out"},
             },
             "folds": self.folds,
