@@ -178,3 +178,11 @@ def test_classes_that_an_update_adds_are_told(shell: Shell) -> None:
         "note: new classes: 'Down'; before, the model knew 'down', 'up'"
         in shell.good("update", "m.adaline", "more.csv").err
     )
+
+
+def test_classes_are_printed_as_the_table_has_them(shell: Shell) -> None:
+    Path("few.csv").write_text("x,y\n" + "".join(f"{i % 7},{int(i % 7 > 3)}\n" for i in range(30)))
+    shell.good("fit", "few.csv", "-t", "y", "-o", "m.adaline")
+    done = shell.good("score", "m.adaline", "few.csv")
+    assert "0.0" not in done.out.split("AUC")[-1].split()
+    assert [one["label"] for one in shell.good("score", "m.adaline", "few.csv", "--json").json["classes"]] == ["0", "1"]
