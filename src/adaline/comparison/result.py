@@ -126,8 +126,8 @@ class SystemTrial:
         if classes is None:
             return cls("the mean", {}, MeanTarget(), rows.without_columns(), classes)
         one_out = int(rows.fold[-1]) + 1 == len(rows.y)
-        most = int(np.bincount(rows.y, rows.given_weight).argmax()) if one_out else None
-        return cls("the most frequent class", {}, MostFrequentClass(most), rows.without_columns(), classes)
+        counts = np.bincount(rows.y, rows.given_weight) if one_out else None
+        return cls("the most frequent class", {}, MostFrequentClass(counts), rows.without_columns(), classes)
 
     def run(self, guess: NDArray[Any] | None, before_fit: Callable[[str], None]) -> Result:
         """Cross-validate, fit all rows and return the result; `guess`: what the baseline predicts, else None.
