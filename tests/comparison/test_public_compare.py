@@ -107,13 +107,13 @@ def test_shares_of_missing_values_are_shares_of_all_rows_and_dropped_rows_are_co
     found = compare(frame, target="y", missing="drop", systems=SYSTEMS)
     assert (len(found.data.y), found.data.dropped) == (100, 400)
     texts = {finding.title: finding.text for finding in found.findings}
-    assert "gust (80%)" in texts["Much is missing"]
+    assert "gust (80%)" in texts["Many missing values"]
     assert texts["Rows were left out"].startswith("400 of 500 rows (80%) are left out")
     assert found.to_dict()["dropped_rows"] == 400
     assert "400 of 500 left out" in found.report(tmp_path / "r.html").read_text(encoding="utf-8")
     filled = compare(frame, target="y", missing="mean", systems=SYSTEMS)
     texts = {finding.title: finding.text for finding in filled.findings}
-    assert "gust (80%)" in texts["Much is missing"]
+    assert "gust (80%)" in texts["Many missing values"]
     assert "Rows were left out" not in texts
 
 
@@ -277,7 +277,7 @@ def test_reports_say_what_columns_do_to_counts_and_ordered_labels() -> None:
     effect = found.results[0].model.summary().to_dict()["coefficients"][1]
     factors = [np.exp(step.size * effect[key]) for key in ("estimate", "lower", "upper")]
     assert "<strong>×{:.3g}</strong> ({:.3g} to {:.3g})".format(*factors) in render(found)
-    assert any("vary more than" in finding.text for finding in found.findings)
+    assert any("times that of Poisson counts" in finding.text for finding in found.findings)
     assert "How the penalty was chosen" in render(compare(columns(), target="y", folds=3, systems=["ElasticNet"]))
     labels = np.digitize(columns()["y"], np.quantile(columns()["y"], [0.3, 0.6])).astype(str)
     found = compare({**columns(), "y": labels}, target="y", folds=3, systems=["ElasticNet"])

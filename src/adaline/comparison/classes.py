@@ -158,14 +158,12 @@ class Threshold(NamedTuple):
         if math.isinf(self.threshold):
             rule = f"Call no row {self.positive}"
         else:
-            rule = f"Call a row {self.positive} from a {what} of {self.threshold:.3g} on"
-        precision = (
-            "" if math.isnan(self.precision) else f" and is right in {100 * self.precision:.1f}% of those it calls so"
-        )
+            rule = f"Call a row {self.positive} if its {what} is at least {self.threshold:.3g}"
+        precision = "" if math.isnan(self.precision) else f", precision {100 * self.precision:.1f}%"
         return (
-            f"{rule}: that costs {self.cost:.4g} a row on rows held out, where the labels it gives by itself cost "
-            f"{self.default_cost:.4g}; it finds {100 * self.recall:.1f}% of {self.positive}{precision}. The threshold "
-            "was chosen on these rows, so that new ones cost a little more."
+            f"{rule}: that costs {self.cost:.4g} per row on held-out rows, against {self.default_cost:.4g} for the "
+            f"default labels; recall of {self.positive} {100 * self.recall:.1f}%{precision}. The threshold was chosen "
+            "on these rows, so new rows cost a little more."
         )
 
 

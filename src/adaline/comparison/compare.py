@@ -96,8 +96,8 @@ def compare(
     random_state : int
         Of the cut into folds, and of samples.
     thorough : bool
-        Whether systems that learn row by row may go on for all their epochs over all rows; otherwise they are held to a
-        budget, which the table tells.
+        Whether systems that learn row by row, or take many passes, are fitted to all rows for as many epochs as they
+        ask for; otherwise they are held to a budget, shown in the table.
     progress : bool, function or None
         Whether to show progress; a function is called as progress(done, total, text). None: where there is a terminal.
     cost : dict {"fp": a, "fn": b} or None

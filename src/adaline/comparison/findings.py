@@ -454,10 +454,11 @@ def _target_shape(table: Table, results: list[Result]) -> Iterator[Finding]:
 
 def _dispersion(table: Table, results: list[Result]) -> float:
     """Return the variance of the target in units of that of Poisson counts; 0 where that is not known."""
-    means = [r.predicted for r in results if r.settings.get("loss") == "poisson" and not r.failure and r.second > 0]
-    if not means or means[0] is None or not (means[0] > 0).all():
+    sane = [one for one in results if one.settings.get("loss") == "poisson" and not one.failure and one.second > -1]
+    if not sane:
         return 0.0
-    return float(np.average((table.y - means[0]) ** 2 / means[0], weights=table.weight))
+    mean = np.asarray(sane[0].predicted)
+    return float(np.average((table.y - mean) ** 2 / mean, weights=table.weight)) if (mean > 0).all() else 0.0
 
 
 def varies_as_counts(table: Table, results: list[Result]) -> bool:
