@@ -360,7 +360,7 @@ def table_to_predict(data: str | Pipe, reading: FileOptions, model: Any, one_typ
     if not isinstance(data, Pipe) or isinstance(model, SignalSystem):
         return UnalteredTable(data, reading)
     with Reporting(data.title):
-        tables = None if one_type and data.suffix == ".json" else tables_in(data)
+        tables = None if reading.given() or (one_type and data.suffix == ".json") else tables_in(data)
         return UnalteredTable(data, reading) if tables is None else PipedTable(data.title, tables, coding_of(model))
 
 

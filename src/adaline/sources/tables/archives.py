@@ -25,6 +25,8 @@ def unpack(name: str, kind: str, copies: Copies) -> str:
                     return _copied(file, copies.new(name, _suffix(member)))
         with bz2.open(name) if kind == "bz2" else lzma.open(name) as file:
             return _copied(file, copies.new(name, _suffix(Path(name).stem)))
+    except UnreadableTable:
+        raise
     except (zipfile.BadZipFile, lzma.LZMAError, EOFError, OSError, RuntimeError, NotImplementedError) as error:
         raise UnreadableTable(f"cannot unpack {name}: {error}; get the file again, or unpack it first") from None
 

@@ -37,9 +37,9 @@ NUMBER = re.compile(
     r"[\s(+\-\u2212$\u20ac\u00a3\u00a5]*[.,]?\d[\d\s.,'\u2019]*([eE][-+]?\d+)?[\s%\u2030\u20ac$\u00a3\u00a5)\-]*"
 )
 DATE = re.compile(r"\s*\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
-INDEX_NAMES = re.compile(r"Unnamed: 0|\.\.\.1|__index_level_0__|rownames", re.IGNORECASE)
-"""Names that pandas, readr and R give to a column of row numbers or row labels that had none."""
 INDEX = "index"  # what a first column without a name is called
+INDEX_NAMES = re.compile(rf"Unnamed: 0|\.\.\.1|__index_level_0__|rownames|{INDEX}", re.IGNORECASE)
+"""Names that pandas, readr, R and Stata give to a column of row numbers or row labels that had none."""
 NOT_UTF8 = "not UTF-8 text; name its encoding, as in encoding='latin-1'"
 FOREIGN = {
     b"\x1f\x8b": "is compressed by gzip: let its name end in .gz",
@@ -62,7 +62,7 @@ class Layout:
     header : whether a line of names follows, which is then skipped as well.
     names : of all columns, all different in SQL, which ignores case.
     left_out : columns without a name and without values.
-    index : the first column, if it has no name, or one that programs give to row numbers and row labels.
+    index : the first column, if it has no name: perhaps row numbers or row labels.
     notes : what was understood, in sentences.
     """
 
@@ -96,7 +96,7 @@ class Rows:
     def labelled(self, i: int) -> bool:
         """Whether the rows after row i have a row label and then as many values, as R's write.table writes them."""
         wide, rows = len(self.cells[i]) + 1, self.after(i)
-        if not rows or any(len(row) != wide for row in rows) or any(map(_is_value, self.cells[i])):
+        if not rows or any(len(row) != wide for row in rows) or any(map(is_value, self.cells[i])):
             return False
         return _labels_rows([row[0] for row in rows])
 
@@ -175,7 +175,7 @@ def _named(found: Layout, cells: Cells, body: Sequence[Cells], note: str) -> Lay
     left_out = tuple(names[i] for i in empty)
     if left_out:
         notes.append(f"{_columns(empty)} neither a name nor values: left out")
-    index = names[0] if 0 not in empty and (not words[0] or INDEX_NAMES.fullmatch(words[0])) else None
+    index = names[0] if 0 not in empty and not words[0] else None
     if unnamed := [i for i, word in enumerate(words) if not word and i and i not in empty]:
         called = joined([names[i] for i in unnamed], ", ")
         notes.append(f"{_columns(unnamed)} no name: called {called}")
@@ -233,13 +233,13 @@ def _is_header(row: Cells, body: Sequence[Cells]) -> bool:
     filled = [cell for cell in row if cell.strip()]
     return (
         len(filled) >= max(2, len(row) - 1)
-        and not any(map(_is_value, filled))
+        and not any(map(is_value, filled))
         and (not body or not _is_title(body[0], len(row)) or len(row) == 2)
         and not _is_data(row, body)
     )
 
 
-def _is_value(cell: str) -> bool:
+def is_value(cell: str) -> bool:
     """Whether a text is a number or a date, in any notation."""
     return NUMBER.fullmatch(cell) is not None or DATE.fullmatch(cell) is not None
 
@@ -248,8 +248,8 @@ def _is_data(first: Cells, body: Sequence[Cells]) -> bool:
     """Whether the first row of a table holds values, and no names of columns."""
     body = [row for row in body if len(row) == len(first)]
     columns = [[row[i] for row in body if row[i].strip()] for i in range(len(first))]
-    numeric = [bool(column) and all(map(_is_value, column)) for column in columns]
-    values = [_is_value(cell) for cell in first]
+    numeric = [bool(column) and all(map(is_value, column)) for column in columns]
+    values = [is_value(cell) for cell in first]
     named = [i for i, cell in enumerate(first) if cell.strip() and not values[i]]
     recurring = all(first[i] in columns[i] for i in named)
     if not any(values):
@@ -274,7 +274,7 @@ def _are_names(numbers: Sequence[str], beside_words: bool) -> bool:
 
 
 def _names_columns(words: Cells, body: Sequence[Cells]) -> bool:
-    return not any(map(_is_value, words)) and all(word.strip() for word in words)
+    return not any(map(is_value, words)) and all(word.strip() for word in words)
 
 
 def _is_units(rows: Sequence[Cells], start: int) -> bool:
@@ -285,15 +285,15 @@ def _is_units(rows: Sequence[Cells], start: int) -> bool:
         return False
     units = rows[start + 1]
     columns = ([row[i] for row in body if row[i].strip()] for i in range(wide))
-    numeric = [i for i, column in enumerate(columns) if column and all(map(_is_value, column))]
-    words = [i for i in numeric if units[i].strip() and not _is_value(units[i])]
+    numeric = [i for i, column in enumerate(columns) if column and all(map(is_value, column))]
+    words = [i for i in numeric if units[i].strip() and not is_value(units[i])]
     plain = [i for i in words if units[i].strip().lower() not in MISSING]
     others = [i for i in range(wide) if i not in numeric and units[i].strip() and units[i] in {row[i] for row in body}]
     return (
         2 * len(numeric) >= wide
         and 2 * len(plain) >= len(numeric)
         and not others
-        and not any(_is_value(units[i]) for i in numeric)
+        and not any(is_value(units[i]) for i in numeric)
     )
 
 
@@ -302,7 +302,7 @@ MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "?", "-", "--
 
 def _labels_rows(values: Sequence[str]) -> bool:
     """Whether values are different row numbers or row labels."""
-    numbers = [value.strip() for value in values if _is_value(value)]
+    numbers = [value.strip() for value in values if is_value(value)]
     whole = all(number.isdecimal() for number in numbers)
     return (
         len(values) > 0 and len(set(values)) == len(values) and (not numbers or (whole and len(numbers) == len(values)))

@@ -28,7 +28,7 @@ from adaline.leftovers import temporary_folder
 from adaline.sources.tables.batches import rechunked
 from adaline.sources.tables.failures import PIPES, Reporting
 from adaline.sources.tables.files import ARROW_STREAM, told_format
-from adaline.sources.tables.layout import layout
+from adaline.sources.tables.layout import SPACES, OtherEncoding, is_value, layout, parsed
 from adaline.sources.tables.text import MISSING_WORDS
 
 STDIN = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
@@ -40,6 +40,7 @@ HEAD = 2**16  # bytes from which the format is told
 OBJECTS = re.compile(rb'(\xef\xbb\xbf)?\s*(\{\s*["}]|\[\s*\{)')  # how JSON begins
 LIBSVM = re.compile(rb"\s*[-+]?[\d.]+(e[-+]?\d+)?[ \t]+(qid:\d+[ \t]+)?\d+:[-+]?[\d.]", re.IGNORECASE)  # 1 3:0.5
 VW = re.compile(rb"\s*[-+]?[\d.]+([ \t]+[\d.]+){0,2}[ \t]+('[^ \t|]*)?\|")  # 1 |a x, 1 2.0 'tag|a x
+PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|\d{4}-\d\d-\d\d([ T][\d:.]+(Z|[-+]\d\d:?\d\d)?)?")
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
@@ -152,11 +153,31 @@ def tables_in(pipe: Pipe) -> Iterator[Any] | None:
         joined = io.BufferedReader(_Joined(pipe))
         return (pa.Table.from_batches([_checked(batch)]) for batch in pa.ipc.open_stream(joined) if batch.num_rows)
     if pipe.suffix == ".csv" and told_format(pipe.head) is None:
-        return _text_tables(pipe)
+        return _text_tables(pipe) if _is_plain(pipe.head) else None
     with suppress(ValueError):
         if pipe.suffix == ".json" and isinstance(json.loads(pipe.head.splitlines()[0]), dict):
             return _json_tables(pipe)
     return None
+
+
+def _is_plain(head: bytes) -> bool:
+    """Whether a text begins with the names of columns, and rows of plain numbers and texts, so far as is known."""
+    with TemporaryDirectory(prefix=PIPES) as folder:
+        path = os.path.join(folder, "stdin.csv")
+        Path(path).write_bytes(head if b"\n" not in head else head[: head.rindex(b"\n") + 1])
+        try:
+            found = layout(path)
+        except OtherEncoding:
+            return False
+        except UnreadableTable:  # which is said where it is read
+            return True
+    rows = parsed(head.decode(errors="replace"), found.separator, 0).cells[1:]
+    return (
+        found.header
+        and not found.notes
+        and found.separator != SPACES
+        and not any(is_value(cell) and not PLAIN.fullmatch(cell.strip()) for row in rows for cell in row)
+    )
 
 
 def _text_tables(pipe: Pipe) -> Iterator[Any]:

@@ -49,7 +49,8 @@ from adaline.sources.tables.files import (
     is_compressed,
     query_files,
 )
-from adaline.sources.tables.layout import INDEX_NAMES, SPACES, Layout, OtherEncoding, check_names, layout
+from adaline.sources.tables.footers import find_footer
+from adaline.sources.tables.layout import INDEX, INDEX_NAMES, SPACES, Layout, OtherEncoding, check_names, layout
 from adaline.sources.tables.notation import describe
 from adaline.sources.tables.pipes import Pipe, arrow_as_parquet, is_pipe, open_pipe, pipe_title, spool
 from adaline.sources.tables.sparse_files import sparse_suffix
@@ -77,6 +78,7 @@ SETTINGS: dict[str, Any] = {
     "python_enable_replacements": "false",
 }
 """Of every connection: no extension, no password and no object of Python is found by its name in a query."""
+PANDAS_INDEX = "__index_level_0__"
 NEEDED = "tables need duckdb and pyarrow: pip install 'adaline[app]'"
 WHOLE_NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL\(\d+,0\)")
 NUMBER = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|BIGNUM|FLOAT|DOUBLE|DECIMAL)\b")
@@ -360,20 +362,25 @@ class Relation:
         return Reporting(self.place, self._explain, self._copies.given)
 
     def _find_index(self) -> str | None:
-        """Return the first column where it numbers or labels the rows and has no name, or one that programs give it."""
-        name = next(iter(self.schema), "")
+        """Return the column that numbers or labels the rows and has no name, or one that programs give it.
+
+        It is the first, or the index that pandas writes at the end of a Parquet file.
+        """
+        name = PANDAS_INDEX if PANDAS_INDEX in self.schema else next(iter(self.schema), "")
         unnamed = self.layout is not None and self.layout.index == name
         if not (unnamed or INDEX_NAMES.fullmatch(name)) or self.kind(name) not in ("number", "text"):
             return None
         column = quoted(name)
-        whole = f"bool_and({column} = floor({column}))" if self.kind(name) == "number" else "TRUE"
-        rows, different, whole = self.rows(
-            f"SELECT count(*), count(DISTINCT {column}), {whole} FROM (SELECT {column} FROM {self.sql} LIMIT {SAMPLE})"
+        numbers = self.kind(name) == "number"
+        asked = f"bool_and({column} = floor({column})), max({column}) - min({column})" if numbers else "TRUE, NULL"
+        rows, different, whole, span = self.rows(
+            f"SELECT count(*), count(DISTINCT {column}), {asked} FROM (SELECT {column} FROM {self.sql} LIMIT {SAMPLE})"
         )[0]
-        if not rows or different < rows or not whole:
+        amounts = not unnamed and name.lower() == INDEX and span != rows - 1  # such as prices of shares
+        if not rows or different < rows or not whole or amounts:
             return None
-        what = "numbers" if self.kind(name) == "number" else "labels"
-        self.notes = (*self.notes, f"the first column, {name!r}, is left out: it {what} the rows")
+        what = "numbers" if numbers else "labels"
+        self.notes = (*self.notes, f"column {name!r} is left out: it {what} the rows")
         return name
 
     def _open_files(self, data: Any) -> None:
@@ -466,6 +473,12 @@ class Relation:
         if self.layout.separator == SPACES:
             self._replace_files([write_commas(name, self._copies.new(name, ".csv")) for name in self.files])
             self.layout = layout(self.files[0])
+        below = {name: found for name in self.files if (found := find_footer(name, self.layout)) is not None}
+        if below:
+            for name, footer in below.items():
+                copy = footer.write_without(name, self._copies.new(name, ".csv"))
+                self._replace_files([copy if one == name else one for one in self.files])
+            self.notes = (*self.notes, *(footer.note for footer in below.values()))
         whole = self.size() <= WHOLE_SAMPLE
         self.dialect = find_dialect(self.files, self.layout, self.rows, whole, self.options)
         self.sql = self.dialect.sql(self.files)

@@ -30,23 +30,20 @@ def write_statistics_file(name: str, suffix: str, encoding: str | None, copy: st
             "save the table as CSV"
         ) from None
     read = getattr(pyreadstat, READERS[suffix])
-    labels = {} if suffix in ("sas7bdat", "xpt") else {"apply_value_formats": True, "formats_as_category": False}
-    if encoding is not None and suffix != "por":
-        labels["encoding"] = encoding
+    given = {} if encoding is None or suffix == "por" else {"encoding": encoding}
     try:
-        columns, _ = read(name, output_format="dict", **labels)
+        columns, meta = read(name, output_format="dict", **given)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OSError, UnicodeError) as error:
         raise UnreadableTable(f"{name} cannot be read: {error}; save the table as CSV") from None
-    parquet.write_table(pa.table({name: _column(values) for name, values in columns.items()}), copy)
+    known = meta.variable_value_labels
+    parquet.write_table(pa.table({name: _column(column, known.get(name)) for name, column in columns.items()}), copy)
 
 
-def _column(values: Any) -> Any:
-    """Return values as an Arrow array; as texts where only some of them have a label."""
+def _column(values: Any, labels: dict[Any, str] | None) -> Any:
+    """Return values as an Arrow array: as texts where all of them have a label, which they have in a survey's codes."""
     import pyarrow as pa
 
-    try:
-        return pa.array(values, from_pandas=True)
-    except pa.ArrowException:
-        missing = [value is None or value != value or value == "" for value in values]
-        shown = [f"{value:g}" if isinstance(value, float) else str(value) for value in values]
-        return pa.array([None if gone else text for gone, text in zip(missing, shown, strict=True)])
+    values = [None if value is None or value != value or value == "" else value for value in values]
+    if labels and all(value in labels for value in values if value is not None):
+        values = [None if value is None else str(labels[value]) for value in values]
+    return pa.array(values)

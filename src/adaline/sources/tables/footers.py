@@ -1,0 +1,94 @@
+"""Lines below a table that are no rows: totals, averages and footnotes, as spreadsheets have them."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import shutil
+from collections import Counter
+from dataclasses import dataclass
+
+from adaline.sources.tables.files import is_compressed
+from adaline.sources.tables.layout import Layout, is_value
+
+TAIL = 2**14  # bytes at the end of a file that are looked at
+PIECE = 2**20  # bytes that are read at a time
+MOST = 20  # lines below a table
+LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|$)")
+TOTAL = re.compile(
+    r"((grand |sub-?)?totals?|sums?|averages?|mean|median|count|summe|gesamt(summe)?|insgesamt|durchschnitt|mittelwert|"
+    r"total g\u00e9n\u00e9ral|somme|moyenne|totale|suma|media)\b[:\s]*(of .*)?",
+    re.IGNORECASE,
+)
+FOOTNOTE = re.compile(
+    r"(sources?|notes?|quellen?|stand|anmerkung(en)?|hinweis|remarks?)\b\s*:|[*\u00b9\u00b2\u00b3\u00a9\u2020]",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Footer:
+    """What stands below a table: the byte at which it begins, and a sentence that says so."""
+
+    start: int
+    note: str
+
+    def write_without(self, name: str, copy: str) -> str:
+        """Write a copy of a file without it and return its path."""
+        shutil.copyfile(name, copy)
+        os.truncate(copy, self.start)
+        return copy
+
+
+def find_footer(name: str, found: Layout) -> Footer | None:
+    """Return the lines at the end of a text file that are no rows of its table, or None."""
+    if is_compressed(name) or len(found.names) < 2:
+        return None
+    size = os.path.getsize(name)
+    with open(name, "rb") as file:
+        file.seek(max(0, size - TAIL))
+        tail = file.read()
+    lines = [line for line in LINE.findall(tail) if line][1 if size > TAIL else found.skip + 1 :]
+    rows = [_cells(line, found.separator) for line in lines]
+    first = len(lines)
+    for i in range(len(lines) - 1, max(len(lines) - MOST, 0) - 1, -1):
+        row = rows[i]
+        if row is None or (any(row) and not _is_below(row, len(found.names))):
+            break
+        first = i if any(row) else first
+    shown = next((cell for cell in rows[first] or () if cell), "") if first < len(lines) else ""
+    if not shown or any(row and shown in row for row in rows[:first]):  # rows may be totals of groups
+        return None
+    start = size - sum(map(len, lines[first:]))
+    line = _lines_before(name, start) + 1
+    last = line + len(lines) - first - 1
+    where = f"line {line}" if last == line else f"lines {line} to {last}"
+    return Footer(start, f"{where} below the table: {shown[:40]!r}, left out")
+
+
+def _lines_before(name: str, start: int) -> int:
+    """Return how many lines end before a byte of a file."""
+    count, left = Counter[bytes](), start
+    with open(name, "rb") as file:
+        while piece := file.read(min(PIECE, left)):
+            count.update({b"\n": piece.count(b"\n"), b"\r": piece.count(b"\r")})
+            left -= len(piece)
+    return count[b"\n"] or count[b"\r"]
+
+
+def _cells(line: bytes, separator: str) -> list[str] | None:
+    """Return the values of a line; None where it may be a part of a row."""
+    text = line.decode(errors="replace")
+    if text.count('"') % 2:
+        return None
+    return [cell.strip() for cell in next(csv.reader([text.strip("\r\n")], delimiter=separator), [])]
+
+
+def _is_below(row: list[str], columns: int) -> bool:
+    """Whether a line at the end is no row: a total, or one text that is not in a column of the table."""
+    filled = [cell for cell in row if cell]
+    if TOTAL.fullmatch(filled[0]) and filled[0] in row[:2]:
+        return True
+    alone = len(filled) == 1 and bool(row[0]) and not is_value(row[0])
+    return alone and (len(row) == 1 or FOOTNOTE.match(row[0]) is not None)
