@@ -128,16 +128,16 @@ def test_completion_knows_systems_and_data_sets() -> None:
 
 def test_what_is_missing_is_counted_and_the_option_named(shell: Shell) -> None:
     Path("gaps.csv").write_text("x,z,void,c,y\n1,5,,p,2\n2,,,q,4\n3,1,,p,\n4,2,,,8\n5,4,,q,11\n6,3,,p,12\n7,9,,q,13\n")
-    said = shell.bad("fit", "gaps.csv", "-t", "y")
-    assert "'z' (1), 'c' (1) of 6 rows" in said
-    assert "--missing drop" in said
+    done = shell.good("fit", "gaps.csv", "-t", "y", "--json")
+    assert "note: 2 of 7 rows are left out for gaps in 'z' (1), 'c' (1)" in done.err
+    assert done.json["gaps"] == "2 rows with gaps left out"
     done = shell.good("fit", "gaps.csv", "-t", "y", "--drop", "z,c", "-o", "m.adaline", "--json")
     assert done.json["rows"] == 6
     assert "note: column 'void' is left out: it holds no values" in done.err
-    assert "note: 1 row of 7 is left out: without y" in done.err
+    assert "note: 1 of 7 rows is left out: no value of y" in done.err
     done = shell.good("fit", "gaps.csv", "-t", "y", "--drop", "void", "--missing", "drop", "--json")
     assert done.json["rows"] == 4
-    assert "note: 3 rows of 7 are left out: with something missing" in done.err
+    assert "note: 2 of 7 rows are left out for gaps in" in done.err
     values = shell.good("fit", "gaps.csv", "-t", "y", "--features", "x,z", "--missing", "indicator", "--json").json
     assert values["features"] == ["x", "z", "z[missing]"]
     assert "missing values" in shell.bad("fit", "gaps.csv", "-t", "y", "--drop", "void", "--missing", "error")

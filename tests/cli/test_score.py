@@ -199,3 +199,11 @@ def test_rows_without_a_target_or_a_prediction_are_left_out(policy: str, shell: 
         assert named["targets"] == done.json["targets"]
     Path("none.csv").write_text("x,c,y\n1,r,2\n")
     assert "can predict no row of none.csv: unseen levels of c" in shell.bad("score", "m.adaline", "none.csv")
+
+
+def test_classes_are_printed_as_the_table_has_them(shell: Shell) -> None:
+    Path("few.csv").write_text("x,y\n" + "".join(f"{i % 7},{int(i % 7 > 3)}\n" for i in range(30)))
+    shell.good("fit", "few.csv", "-t", "y", "-o", "m.adaline")
+    done = shell.good("score", "m.adaline", "few.csv")
+    assert "0.0" not in done.out.split("AUC")[-1].split()
+    assert [one["label"] for one in shell.good("score", "m.adaline", "few.csv", "--json").json["classes"]] == ["0", "1"]

@@ -16,6 +16,7 @@ from adaline.errors import InvalidData, InvalidParameter
 RNG = np.random.default_rng(0)
 N = 400
 X, Y = RNG.normal(size=N), RNG.normal(size=N)
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Oct", "Dec")
 
 
 def opened(name: str, column: Any, **options: Any) -> Any:
@@ -68,9 +69,13 @@ def test_amounts_and_repeated_keys_are_no_identifiers(name: str, column: Any) ->
 @pytest.mark.parametrize(
     ("column", "said"),
     [
-        (pd.date_range("2024-01-01", periods=N), "holds dates: it is neither a number nor a label. Choose another"),
-        ([f"text {i}" for i in range(N)], "holds 400 different texts in 400 rows, so it is no label; turn it into"),
-        ([[1, 2]] * N, "neither a number nor a label"),
+        (pd.date_range("2024-01-01", periods=N), "holds dates, neither numbers nor labels: choose another column"),
+        (
+            [f"{m} 1 20{i:02}" for i in range(40) for m in MONTHS],
+            r"such as SELECT \*, epoch\(strptime\(\"y\", '%b %d %Y'",
+        ),
+        ([f"text {i}" for i in range(N)], "holds 400 different texts in 400 rows, too many to be classes. Choose"),
+        ([[1, 2]] * N, "neither numbers nor labels: choose another column. There are: x, y"),
     ],
 )
 def test_a_target_that_is_none_is_refused_first(column: Any, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,3 +105,32 @@ def test_hashed_columns_are_compared_where_they_are_few() -> None:
     assert not found.results[0].failure
     with pytest.raises(InvalidParameter, match="too many for compare"):
         compare(rows, target="y", hashed=["g"])
+
+
+def test_many_classes_of_few_rows_are_compared_by_systems_that_are_named() -> None:
+    rows = {"x": X[:240], "y": [f"class {i % 60}" for i in range(240)]}
+    with pytest.raises(InvalidData, match=r"has 60 classes in 240 rows.*as in systems=\['GaussianClassifier'\]"):
+        compare(rows, "y")
+    assert not compare(rows, "y", systems=["FisherDiscriminant"], folds=2).results[0].failure
+
+
+@pytest.mark.parametrize(
+    ("missing", "policy", "used"),
+    [([], "error", 400), ([3], "drop", 399), (range(300), "drop", 100), (range(399), "indicator", 400)],
+)
+def test_rows_with_gaps_are_left_out_unless_too_few_are_complete(missing: Any, policy: str, used: int) -> None:
+    a = X.copy()
+    a[list(missing)] = np.nan
+    found = open_data(DataRequest.of({"x": X, "a": a, "y": Y}, target="y", features=["x", "a"]))
+    assert found.spec.missing == policy
+    assert found.source.count_rows() == used
+    assert bool(found.gaps) is bool(missing)
+
+
+@pytest.mark.parametrize("least", [None, 0.05])
+def test_rows_without_a_target_or_a_weight_are_left_out_and_no_gaps(least: float | None) -> None:
+    y, w = Y.copy(), np.ones(N)
+    y[:30] = w[20:50] = np.nan
+    found = open_data(DataRequest.of({"x": X, "y": y, "w": w}, target="y", weight="w"), most_lost=least)
+    assert (found.spec.missing, found.gaps, found.source.count_rows()) == ("drop", "", 350)
+    assert found.notes == ("50 of 400 rows are left out: no value of y or w",)

@@ -37,9 +37,8 @@ class MostFrequentClass(BaseEstimator):
 
     Parameters
     ----------
-    label : index of the class to predict where it is known; None: the most frequent one of the rows fitted to. Under
-        leave-one-out it is that of all rows: of two classes of equal size, the one that is left out is always the
-        rarer.
+    counts : (K,) sizes of the classes, where they are known; None: those of the rows fitted to. Under leave-one-out
+        they are those of all rows: of two classes of equal size, the one that a row is left out of is always the rarer.
 
     Examples
     --------
@@ -49,19 +48,19 @@ class MostFrequentClass(BaseEstimator):
     array([2])
     """
 
-    def __init__(self, label: int | None = None) -> None:
-        self.label = label
+    def __init__(self, counts: Any = None) -> None:
+        self.counts = counts
 
     def fit(self, X: Any, y: NDArray[np.intp], sample_weight: Array | None = None) -> Self:
         """Count the classes in y, (n,)."""
-        counts = np.bincount(y, sample_weight)
+        counts = np.bincount(y, sample_weight) if self.counts is None else np.asarray(self.counts)
         self.classes_ = np.flatnonzero(counts)
         self.share_ = counts[self.classes_] / counts.sum()
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most frequent class for each row, (n,)."""
-        return np.full(len(X), self.classes_[self.share_.argmax()] if self.label is None else self.label)
+        return np.full(len(X), self.classes_[self.share_.argmax()])
 
     def predict_proba(self, X: Any) -> Array:
         """Return the shares of the classes for each row, (n, K)."""

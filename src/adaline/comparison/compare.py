@@ -262,7 +262,7 @@ def compare_table(
         stream = StreamedFolds(*table.stream, classes)
     constant = MeanTarget() if kind == REGRESSION else MostFrequentClass()
     if classes is not None and folds == len(y):
-        constant = MostFrequentClass(int(np.bincount(y, table.weight).argmax()))
+        constant = MostFrequentClass(np.bincount(y, table.weight))
     name = "the mean" if kind == REGRESSION else "the most frequent class"
     ranked = None if classes is None else table.ranked
     chosen = [

@@ -256,6 +256,7 @@ class Table:
         ):
             if length != right:
                 raise InvalidData(f"{what} has {length} entries where X of shape {self.X.shape} asks for {right}")
+        fold_count(None, n)  # refuses one row and two
         if d == 0:
             raise InvalidData("there is no column to predict from")
         if self.weight is not None and not (np.isfinite(self.weight).all() and (self.weight >= 0).all()):
