@@ -196,7 +196,7 @@ class Table:
     def complete(self) -> NDArray[np.bool_]:
         """Whether nothing was missing in a row, (n,)."""
         marks = {mark for _, mark in self.filled}
-        return ~self.X[:, [j for j, name in enumerate(self.names) if name in marks]].any(axis=1)
+        return np.all(self.X[:, [j for j, name in enumerate(self.names) if name in marks]] == 0, axis=1)
 
     def row_of(self, i: int) -> int:
         """Return the index of row i in the data, counted from 0, those left out included."""
