@@ -130,4 +130,5 @@ def _of(chosen: Result) -> NDArray[Any]:
 
 def _losses(task: str, y: NDArray[Any], predicted: NDArray[Any]) -> Array:
     """Return the size of each error, or 1 for a wrong label."""
-    return (y != predicted).astype(np.float64) if task == CLASSIFICATION else np.abs(y - predicted)
+    wrong = y != predicted if task == CLASSIFICATION else np.abs(y - predicted)
+    return np.asarray(wrong, dtype=np.float64)
