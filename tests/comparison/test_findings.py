@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import adaline
+from adaline.comparison import findings as findings_module
 from adaline.comparison.compare import compare_table
 from adaline.comparison.findings import Finding
 from adaline.comparison.suspects import repeated_rows
@@ -223,3 +224,35 @@ def test_rows_are_called_by_their_line_in_a_file(tmp_path: Path) -> None:
     }
     assert "without line 9 (area = 1e+06)" in names["plain.csv"]
     assert "without row 7 (area = 1e+06)" in names["quoted.csv"]
+
+
+def rare_level(n: int = 44_000) -> Table:
+    """Rows of a category, one level of which is in none of the rows that are screened."""
+    rng = np.random.default_rng(0)
+    level = rng.integers(3, size=n)
+    level[7] = 3  # of 44,000 rows every third is screened
+    X = np.column_stack([rng.normal(size=n), *(level == k for k in (1, 2, 3))]).astype(np.float64)
+    y = X[:, 0] + level
+    return replace(
+        Table.of(X, y, names=["x", "c[1]", "c[2]", "c[3]"], target="y"), origin=("x", "c", "c", "c"), fold=None
+    )
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_level_that_no_screened_row_has_is_no_failure() -> None:
+    table = rare_level()
+    assert [one.title for one in findings_module._leaking(table, "regression")] == []
+    sold = replace(table, y=10.0 * (table.X[:, 3] > 0))
+    assert [one.columns for one in findings_module._leaking(sold, "regression")] == [("c",)]
+    huge = replace(table, X=table.X * 1e307, y=table.y * 1e307)
+    assert [one.title for one in findings_module._leaking(huge, "regression")] == []
+
+
+def test_a_check_that_fails_is_named_and_the_others_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    def _far_values(table: Table) -> Any:
+        yield Finding("note", "One", "before it fails")
+        raise np.linalg.LinAlgError("SVD did not converge")
+
+    monkeypatch.setattr(findings_module, "_far_values", _far_values)
+    found = by_title(regression(), "LinearRegression")
+    assert "'far values' failed: SVD did not converge" in found["A check could not be made"].text

@@ -50,24 +50,33 @@ def findings(
 ) -> list[Finding]:
     """Return what a user should know about the rows and the fits, gravest first; `seen`: suspicious rows."""
     by_task = (_target_shape,) if task == REGRESSION else (_class_sizes, _separable)
-    dependent = list(_dependent(table))
+    dependent = _run(_dependent, table)
     found = [
-        *_decisive_rows(seen),
-        *_repeated_rows(table, seen),
-        *_spellings(table),
-        *_constant(table),
+        *_run(_decisive_rows, seen),
+        *_run(_repeated_rows, table, seen),
+        *_run(_spellings, table),
+        *_run(_constant, table),
         *dependent,
-        *_far_values(table, seen),
-        *_outliers(table, seen),
-        *_leaking(table, task),
-        *_few_rows(table),
-        *_missing(table),
-        *_left_out(table),
-        *(finding for check in by_task for finding in check(table, results)),
-        *_recommended_fit(table, recommended, any(one.title == REPEATED for one in dependent)),
+        *_run(_far_values, table, seen),
+        *_run(_outliers, table, seen),
+        *_run(_leaking, table, task),
+        *_run(_few_rows, table),
+        *_run(_missing, table),
+        *_run(_left_out, table),
+        *(finding for check in by_task for finding in _run(check, table, results)),
+        *_run(_recommended_fit, table, recommended, any(one.title == REPEATED for one in dependent)),
     ]
     order = (SERIOUS, WARNING, NOTE)
     return sorted(found, key=lambda finding: order.index(finding.severity))
+
+
+def _run(check: Callable[..., Iterator[Finding]], *arguments: Any) -> list[Finding]:
+    """Return what a check finds; where its linear algebra fails, a note that names it, as the fits are done by then."""
+    try:
+        return list(check(*arguments))
+    except (np.linalg.LinAlgError, FloatingPointError) as error:
+        name = check.__name__.strip("_").replace("_", " ")
+        return [Finding(NOTE, "A check could not be made", f"The check {name!r} failed: {error}. The others hold.")]
 
 
 @dataclass(frozen=True)
@@ -340,13 +349,23 @@ def _determines_number(X: Array, y: NDArray[Any], least: float) -> bool:
     n, d = X.shape
     if n < 5 * (d + 1):
         return False
-    left = (y - y.mean()) / np.abs(y - y.mean()).max()
+    left, centred = _centred(y[:, None].astype(np.float64))[:, 0], _centred(X)
     total = float(left @ left)
-    centred = X - X.mean(axis=0)
-    centred /= np.abs(centred).max(axis=0)
+    if total == 0:  # screened rows, none of which has a rare target, prove nothing
+        return least < DETERMINED
     slopes, *_ = np.linalg.lstsq(centred.T @ centred, centred.T @ left)
     rest = left - centred @ slopes
     return bool(1 - (float(rest @ rest) / total) * (n - 1) / (n - d - 1) > least)
+
+
+def _centred(X: Array) -> Array:
+    """Return columns about their means and up to 1 in size, zero where they are constant; no number overflows."""
+    size = np.abs(X).max(axis=0)
+    x = X / np.where(size > 0, size, 1.0)
+    x -= x.mean(axis=0)
+    reach = np.abs(x).max(axis=0)  # zero where screened rows have no row of a rare level
+    x /= np.where(reach > 0, reach, 1.0)
+    return np.asarray(x)
 
 
 def _determines_class(X: Array, codes: NDArray[np.intp], least: float) -> bool:
