@@ -32,14 +32,14 @@ def test_what_is_in_use_is_removed_and_nothing_else(tmp_path: Path) -> None:
     (Path(folder.name) / "file").touch()
     out = tmp_path / "out"
     out.write_text("kept")
-    with (
-        removing(lambda: called.append("under way")),
-        pytest.raises(ModelFileError),  # a process that ends does not come to this
-        replacing(out) as temporary,
-    ):
-        Path(temporary).write_text("half")
+    writer = replacing(out)
+    with removing(lambda: called.append("under way")):
+        temporary = Path(writer.__enter__())
+        temporary.write_text("half")
         remove_leftovers()
-        assert not Path(temporary).exists()
+    assert not temporary.exists()
+    with pytest.raises(ModelFileError):  # which a process that is ended does not come to
+        writer.__exit__(None, None, None)
     assert out.read_text() == "kept"
     assert called == ["under way"]
     assert not Path(folder.name).exists()
