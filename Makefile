@@ -2,6 +2,7 @@
 # make quick  the tests that take little, of every area     make lint   ruff, mypy, the import contract, schemas
 # make test-spark  the tests of fits on Spark, which needs Java
 # make test-gpu  the tests of devices, with torch and Triton: on a CUDA device, else in Triton's interpreter
+# make test-interrupts  every command interrupted at INTERRUPTS=10 random moments
 # make test-faults  KILLS=1000 learners and servers killed under load, and what they acknowledged checked
 # make test-service  10,000 mutated bodies to the service, what schemathesis makes of its description, and its memory
 #             under load for SECONDS=60

@@ -97,7 +97,7 @@ class Interrupts:
         return f"{word}; {self.unharmed}" if self.unharmed else word
 
     @contextmanager
-    def showing(self, show: Callable[[], bool]) -> Iterator[Callable[[], None]]:
+    def showing(self, show: Callable[[], bool]) -> Iterator[Callable[[], bool]]:
         """Let results be shown when the command has to be ended; gives what the command calls before it shows them.
 
         `show` runs in another thread, and returns whether there was anything to show.
@@ -159,9 +159,9 @@ def _in_child() -> None:
     _taken = False
     with suppress(ValueError):  # the child of another thread has none of our handlers to restore
         signal.set_wakeup_fd(-1)
-        for number, default in zip(SIGNALS, (signal.default_int_handler, signal.SIG_DFL), strict=True):
+        for number in SIGNALS:
             if signal.getsignal(number) == current.handle:
-                signal.signal(number, default)
+                signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
 
 def _unraisable(error: Any) -> None:

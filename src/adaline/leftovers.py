@@ -59,7 +59,9 @@ def remove_with(owner: Any, folder: str) -> None:
 
 def remove_leftovers() -> None:
     """Remove every temporary file and folder that still exists; what cannot be removed is left."""
-    for remove in (*list(_removals.values()), *(partial(_remove_folder, one.name) for one in list(_folders))):
+    removals = list(_removals.values())
+    removals += [partial(_remove_folder, one.name) for one in list(_folders)]
+    for remove in removals:
         with suppress(Exception):
             remove()
 

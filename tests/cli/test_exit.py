@@ -348,7 +348,7 @@ def test_output_that_cannot_be_written_has_an_outcome(words: str, code: int, sai
 
 
 @pytest.mark.slow
-def test_output_that_nobody_reads_and_a_real_interrupt(shell: Shell, tmp_path: Path) -> None:
+def test_a_broken_pipe_and_a_real_interrupt(shell: Shell, tmp_path: Path) -> None:
     model = tmp_path / "m.adaline"
     shell.good("fit", "abalone", "-t", "rings", "-o", model)
     pipe = subprocess.run(

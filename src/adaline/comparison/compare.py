@@ -276,8 +276,8 @@ def compare_table(
         """Return the comparison of some systems, without findings."""
         ordered = sorted(done, key=rank)
         advice = recommend(ordered, baseline, measure, kind == REGRESSION and varies_as_counts(table, ordered))
-        whole = (table, kind, measure, second, folds, seed, ordered, baseline, advice, [], __version__)
-        return Comparison(*whole, notes=tuple(notes))
+        found = Comparison(table, kind, measure, second, folds, seed, ordered, baseline, advice, [], __version__)
+        return replace(found, notes=tuple(notes))
 
     def so_far() -> Comparison | None:
         done = list(results)  # another thread may call this while results are added

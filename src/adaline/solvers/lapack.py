@@ -98,7 +98,8 @@ def _routine(name: str) -> Any:
     """Return a routine of SciPy's LAPACK, as its Cython interface exports it; None where its integers are not int."""
     from scipy.linalg import cython_lapack
 
-    capsule, api = cython_lapack.__pyx_capi__[name], ctypes.pythonapi
+    exported: Any = cython_lapack.__pyx_capi__
+    capsule, api = exported[name], ctypes.pythonapi
     name_of = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", api))
     address_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", api))
     signature = name_of(capsule)

@@ -162,7 +162,7 @@ def tables_in(pipe: Pipe) -> Iterator[Any] | None:
 
 def _is_plain(head: bytes) -> bool:
     """Whether a text begins with the names of columns, and rows of plain numbers and texts, so far as is known."""
-    with TemporaryDirectory(prefix=PIPES) as folder:
+    with temporary_folder(PIPES) as folder:
         path = os.path.join(folder, "stdin.csv")
         Path(path).write_bytes(head if b"\n" not in head else head[: head.rindex(b"\n") + 1])
         try:
