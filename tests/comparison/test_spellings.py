@@ -38,6 +38,7 @@ def test_a_rare_level_one_edit_from_a_frequent_one_is_probably_mistyped(right: s
         {"car": 90, "cat": 2, "bar": 1},
         {"Type II": 90, "Type III": 2, "Type I": 3},
         {"Iran": 90, "Iraq": 2, "Niger": 50, "Nigeria": 3, "Gambia": 40, "Zambia": 2},
+        {"INLAND": 900, "ISLAND": 5, "NEAR BAY": 90},
         {"typical": 90, "atypical": 2},
         {"Eric": 40, "Erica": 2, "Martin": 30, "Martina": 1},
         {"A+": 30, "A": 30, "A-": 30, "B+": 1},

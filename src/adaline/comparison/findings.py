@@ -132,7 +132,7 @@ def _repeated_rows(table: Table, seen: Inspection) -> Iterator[Finding]:
             SERIOUS if one.changes else WARNING if share >= MANY_COPIES else NOTE,
             "Repeated rows",
             f"{count:,} of {counted(n)} ({percent(share)}) repeat{'s' if count == 1 else ''} another row in every "
-            f"column. Copies in different folds make cross-validated errors too low: {one.side_by_side}. Remove "
+            f"column. Copies in different folds can make errors look too low: {one.side_by_side}. Remove "
             f"{one.they} unless the observations are distinct.",
         )
 

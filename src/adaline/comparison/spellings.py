@@ -17,6 +17,8 @@ REPLACED = 6  # letters of a word in which one may be replaced: Iran and Iraq ar
 RARE = 10  # times as many rows of the frequent spelling; two levels of similar size are both meant
 MOST_LEVELS = 20_000  # of a column, that are compared
 LONGEST = 60  # characters of a level; longer ones are sentences
+VOWELS = frozenset("aeiouyäöü")
+KEYBOARD = ("qwertyuiop", "qwertzuiop", "asdfghjkl", "zxcvbnm", "yxcvbnm")
 BETWEEN = re.compile(r"(?<=[^\W\d_])[\s._'’-]+(?=[^\W\d_])")  # punctuation and space between two letters
 AROUND = " \t\r\n\xa0.,;:!\"'"
 
@@ -92,4 +94,9 @@ def _is_one_edit(a: str, b: str) -> bool:
         return long[i + 1 :] == short[i:] and (i < len(short) or long[i] == long[i - 1])
     if sorted(long) == sorted(short):
         return long[i + 2 :] == short[i + 2 :]
-    return len(long) >= REPLACED and long[i + 1 :] == short[i + 1 :]
+    return len(long) >= REPLACED and long[i + 1 :] == short[i + 1 :] and _is_easily_replaced(long[i], short[i])
+
+
+def _is_easily_replaced(a: str, b: str) -> bool:
+    """Whether a letter is often typed for another: two vowels, or neighbours on the keyboard; not INLAND and ISLAND."""
+    return {a, b} <= VOWELS or any(a + b in row or b + a in row for row in KEYBOARD)

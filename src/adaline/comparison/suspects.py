@@ -1,7 +1,8 @@
 """Rows that may be wrong or repeated, and what the comparison concludes without them.
 
-A wrong value may decide which system is recommended, and copies of a row in two folds make errors look too small. So
-the systems that are sums, and the one recommended, are cross-validated again without such rows, on the same folds.
+A wrong value may decide whether any system is useful, and copies of a row in two folds make errors look too small. So
+the recommended system, or where there is none those that are sums, are cross-validated again without such rows, on the
+same folds.
 """
 
 from __future__ import annotations
@@ -223,14 +224,15 @@ class Inspection(NamedTuple):
 def inspect_rows(table: Table, task: str, given: Recommendation, systems: Sequence[Candidate]) -> Inspection:
     """Look for rows that may be wrong or repeated, and compare again without them.
 
-    `systems` are those compared, of which the ones that are sums, and the one recommended, take part again.
+    `systems` are those compared. Again takes part the one recommended; where none is useful, or it would take long,
+    those that are sums.
     """
     far = far_values(table)
     found = outliers(table) if task == REGRESSION else None
     sums = [one for one in systems if hasattr(one.system, "_sum_folds")]
-    again = sums
-    if given.result is not None and table.X.size <= MOST_REFITTED and (given.useful or not sums):
-        again = [one for one in systems if one in sums or one.made(given.result)]
+    recommended = [one for one in systems if given.result is not None and one.made(given.result)]
+    quick = [one for one in recommended if one in sums or table.X.size <= MOST_REFITTED]
+    again = (quick or sums) if given.useful else (sums or quick)
 
     def without(suspects: Suspects | None, factor: float) -> WithoutRows | None:
         if suspects is None or not again or given.result is None:
