@@ -105,7 +105,7 @@ def _rows_to_judge(model: Any, data: Any, reading: FileOptions, target: str | No
     else:
         coding = replace(coding, missing="drop" if coding.missing == "error" else coding.missing)
         text_target = classes is not None and classes.dtype.kind in "UO"
-        targets = given.targets or targets_of(coding.target)
+        targets = given.targets or targets_of(coding.target or "")
         check_needed(relation, coding)
         known = relation.with_texts([*coding.texts, *(targets if text_target else ())])
         known.add_lags(coding.needed)
