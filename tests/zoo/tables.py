@@ -75,7 +75,8 @@ def read_columns(path: Path) -> pd.DataFrame:
             found = pd.read_csv(path, low_memory=False)
         except UnicodeDecodeError:
             found = pd.read_csv(path, low_memory=False, encoding="latin-1")
-        return pd.read_csv(path, sep=None, engine="python") if len(found.columns) == 1 else found
+        found = pd.read_csv(path, sep=None, engine="python") if len(found.columns) == 1 else found
+        return found.rename(columns=lambda name: str(name).strip().strip("'"))
     return READERS[kind](path)
 
 
