@@ -9,6 +9,7 @@ import bz2
 import gzip
 import io
 import json
+import lzma
 import os
 import sqlite3
 import zipfile
@@ -197,8 +198,15 @@ written(
 written("comment in the middle", CLEAN.replace(ROWS[5], "# pause\n" + ROWS[5]), "line 7 has 1 value")
 written("names that begin with a hash", CLEAN.replace("a,b,y", "#a,b,y"))
 written("units in the second line", CLEAN.replace("y\n", "y\nm,kg,s\n"))
-written("total in the last line", CLEAN + "total,,135\n", "'a' holds numbers, but also 'total'")
-written("ctrl z at the end", CLEAN + "\x1a", "line 14 has 1 value")
+written("total in the last line", CLEAN + "total,,135\n")
+written("totals and footnotes", CLEAN + "\nSum,71,\nAverage:,6,\n\n* estimated\n")
+written("a footnote with a comma", CLEAN + "Source: me, and others\n", "line 14 has 2 values")
+written(
+    "totals of groups",
+    "c,y\n" + "u,1\nTotal,2\n" * 6,
+    fit=([[1, 0] * 6], [1, 2] * 6),
+)
+written("ctrl z at the end", CLEAN + "\x1a")
 written("nul bytes", CLEAN.replace(ROWS[3], "\0" + ROWS[3]), "line 5: a NUL byte")
 written("nul bytes far away", CLEAN + (ROWS[0] + "\n") * 20000 + "\0\0\0,1,2\n", r"holds numbers, but also '\\x00")
 written("nothing but nul bytes", b"\0" * 5000, "NUL byte")
@@ -606,15 +614,25 @@ written(
     file="t.csv.zst",
     fit=([[*A, 1], [*B, 2]], [*Y, 3]),
 )
-written("bz2", bz2.compress(CLEAN.encode()), "bzip2", file="t.csv.bz2")
-written("xlsx", b"PK\x03\x04" + bytes(100), "ZIP archive or a spreadsheet", file="t.xlsx")
+written("bz2", bz2.compress(CLEAN.encode()), file="t.csv.bz2")
+written("bz2 cut", bz2.compress(CLEAN.encode())[:-5], "cannot unpack .*t.csv.bz2", file="t.csv.bz2")
+written("xz", lzma.compress(CLEAN.encode()), file="t.csv.xz")
+written("xlsx cut", b"PK\x03\x04" + bytes(100), "cannot unpack .*t.xlsx", file="t.xlsx")
 
 
 @case
 def zip_archive(folder: Path) -> Case:
     with zipfile.ZipFile(folder / "t.csv", "w") as file:
         file.writestr("t.csv", CLEAN)
-    return Case(str(folder / "t.csv"), "ZIP archive")
+    return Case(str(folder / "t.csv"), None, [A, B], Y)
+
+
+@case
+def zip_archive_of_two_files(folder: Path) -> Case:
+    with zipfile.ZipFile(folder / "t.zip", "w") as file:
+        file.writestr("t.csv", CLEAN)
+        file.writestr("u.csv", CLEAN)
+    return Case(str(folder / "t.zip"), r"holds 2 files \(t.csv, u.csv\): unpack it")
 
 
 # Names of files

@@ -45,7 +45,8 @@ class FileOptions:
         """Return the options, checked; `na` is a word or a list of words."""
         if decimal not in (None, ",", "."):
             raise InvalidParameter(f"decimal is ',' or '.', not {decimal!r}")
-        words = (na,) if isinstance(na, str) else () if na is None else tuple(na)
+        words = (na,) if isinstance(na, str) else na if isinstance(na, list | tuple | set | frozenset) else (na,)
+        words = () if na is None else tuple(words)
         if not all(isinstance(word, str) for word in words):
             raise InvalidParameter(f"na is a word or a list of words, not {na!r}")
         if encoding is not None:

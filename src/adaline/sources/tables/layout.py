@@ -27,6 +27,7 @@ FIRST_LINES = 2**16  # bytes from which the layout is found
 SEPARATORS = (",", "\t", ";", "|")
 SPACES = " "  # the separator that stands for any run of spaces and tabs
 ROWS = 50  # from which the layout is found
+CELLS = 5000  # that are looked at to tell columns of text
 MOST_ABOVE = 20  # rows above the names of columns
 RECURRING = 5  # rows that the values of a first row of texts must recur in, to be taken for values
 YEARS = range(1800, 2101)
@@ -40,6 +41,30 @@ DATE = re.compile(r"\s*\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
 INDEX = "index"  # what a first column without a name is called
 INDEX_NAMES = re.compile(rf"Unnamed: 0|\.\.\.1|__index_level_0__|rownames|{INDEX}", re.IGNORECASE)
 """Names that pandas, readr, R and Stata give to a column of row numbers or row labels that had none."""
+WORDS = (
+    *(
+        "-",
+        "--",
+        "---",
+        "\u2013",
+        "\u2014",
+        ".",
+        "..",
+        "...",
+        "na",
+        "n/a",
+        "n.a.",
+        "n. a.",
+        "n.a",
+        "nil",
+        "none",
+        "nan",
+    ),
+    *("null", "missing", "k.a.", "k. a.", "keine angabe", "#n/a", "#na", "#div/0!", "#ref!", "#value!", "#name?"),
+    *("#num!", "#null!", "?", "<na>"),
+)
+"""Words, in lower case, that stand for a missing value in a column whose other values are all numbers or dates."""
+DIGIT = re.compile(r"\d")
 NOT_UTF8 = "not UTF-8 text; name its encoding, as in encoding='latin-1'"
 FOREIGN = {
     b"\x1f\x8b": "is compressed by gzip: let its name end in .gz",
@@ -63,6 +88,7 @@ class Layout:
     names : of all columns, all different in SQL, which ignores case.
     left_out : columns without a name and without values.
     index : the first column, if it has no name: perhaps row numbers or row labels.
+    texts : columns some of whose first values are texts without digits, and so neither numbers nor dates.
     notes : what was understood, in sentences.
     """
 
@@ -72,6 +98,7 @@ class Layout:
     names: tuple[str, ...]
     left_out: tuple[str, ...] = ()
     index: str | None = None
+    texts: frozenset[str] = field(default=frozenset(), compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
 
 
@@ -148,7 +175,7 @@ def _layout(rows: Rows, start: int, separator: str) -> Layout:
             f"line {rows.lines[start]} holds values, not names of columns: they are called {names[0]} to {names[-1]}"
         )
         skip = rows.lines[start] - 1
-        return Layout(separator, skip, False, tuple(names), notes=tuple(notes))
+        return Layout(separator, skip, False, tuple(names), texts=_texts(names, body), notes=tuple(notes))
     if group:
         cells = _with_groups(group, cells)
     found = Layout(separator, rows.lines[start] - 1, True, ())
@@ -182,7 +209,19 @@ def _named(found: Layout, cells: Cells, body: Sequence[Cells], note: str) -> Lay
     if renamed := [i for i, word in enumerate(words) if word and names[i] != word]:
         called = ", ".join(f"{words[i]!r} is called {names[i]!r}" for i in renamed[:5])
         notes.append(f"column names that occur twice, capitals aside: {called}{', ...' * (len(renamed) > 5)}")
-    return replace(found, names=tuple(names), left_out=left_out, index=index, notes=tuple(notes))
+    texts = _texts(names, body)
+    return replace(found, names=tuple(names), left_out=left_out, index=index, texts=texts, notes=tuple(notes))
+
+
+def _texts(names: Sequence[str], body: Sequence[Cells]) -> frozenset[str]:
+    """Return the columns some of whose values are texts without digits, no words for missing values."""
+    rows = [row for row in body[: max(5, CELLS // len(names))] if len(row) == len(names)]
+    columns = zip(names, zip(*rows, strict=True), strict=True) if rows else ()
+    return frozenset(name for name, cells in columns if any(map(_is_text, cells)))
+
+
+def _is_text(cell: str) -> bool:
+    return DIGIT.search(cell) is None and cell.strip() != "" and cell.strip().lower() not in WORDS
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
@@ -287,7 +326,7 @@ def _is_units(rows: Sequence[Cells], start: int) -> bool:
     columns = ([row[i] for row in body if row[i].strip()] for i in range(wide))
     numeric = [i for i, column in enumerate(columns) if column and all(map(is_value, column))]
     words = [i for i in numeric if units[i].strip() and not is_value(units[i])]
-    plain = [i for i in words if units[i].strip().lower() not in MISSING]
+    plain = [i for i in words if units[i].strip().lower() not in WORDS]
     others = [i for i in range(wide) if i not in numeric and units[i].strip() and units[i] in {row[i] for row in body}]
     return (
         2 * len(numeric) >= wide
@@ -295,9 +334,6 @@ def _is_units(rows: Sequence[Cells], start: int) -> bool:
         and not others
         and not any(is_value(units[i]) for i in numeric)
     )
-
-
-MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "?", "-", "--", ".", "n.a.", "k.a.", "missing"}
 
 
 def _labels_rows(values: Sequence[str]) -> bool:

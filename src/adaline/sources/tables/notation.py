@@ -11,31 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from adaline.sources.tables.layout import WORDS
 from adaline.sources.tables.sql import quoted, text
 
-WORDS = (
-    *(
-        "-",
-        "--",
-        "---",
-        "\u2013",
-        "\u2014",
-        ".",
-        "..",
-        "...",
-        "na",
-        "n/a",
-        "n.a.",
-        "n. a.",
-        "n.a",
-        "nil",
-        "none",
-        "nan",
-    ),
-    *("null", "missing", "k.a.", "k. a.", "keine angabe", "#n/a", "#na", "#div/0!", "#ref!", "#value!", "#name?"),
-    *("#num!", "#null!", "?"),
-)
-"""Words, in lower case, that stand for a missing value in a column whose other values are all numbers or dates."""
 BLANK = " \t\u00a0\u2007\u2009\u202f"
 CURRENCY = (
     "US[$]|A[$]|C[$]|R[$]|[$\u20ac\u00a3\u00a5\u20b9\u20bd]|USD|EUR|Euro|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|NOK|DKK|"

@@ -127,6 +127,11 @@ class TableSource(Source):
         return self._coding
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """How files were understood, in sentences: columns of row numbers, titles, notations of numbers, encodings."""
+        return self.relation.notes
+
+    @property
     def targets(self) -> tuple[str, ...]:
         """Names or expressions of the targets."""
         if self.spec.formula is None:

@@ -162,8 +162,9 @@ def find_dialect(
     types = tuple(number_type(column["type"], whole) for column in found)
     if times:  # other formats are found by column
         types = tuple("VARCHAR" if kind == "TIMESTAMP" else kind for kind in types)
+    first = replace(first, texts=frozenset()) if reading.na else first  # words that are missing values here
     dialect = Dialect(first, types, options)
-    texts = [i for i, kind in enumerate(types) if kind == "VARCHAR"]
+    texts = [i for i, kind in enumerate(types) if kind == "VARCHAR" and first.names[i] not in first.texts]
     dialect = _with_type_if(dialect, files[0], query, texts, f"regexp_full_match({{}}, {SIGNED})", "DOUBLE", whole)
     booleans = [i for i, column in enumerate(found) if column["type"] == "BOOLEAN"]
     dialect = _with_type_if(dialect, files[0], query, booleans, BOOLEAN, "BOOLEAN", whole)
@@ -173,7 +174,8 @@ def find_dialect(
 def _with_notations(dialect: Dialect, file: str, query: Query, rows: int, decimal: str | None) -> Dialect:
     """Return the dialect with columns of text converted that hold numbers or dates in a notation of their own."""
     known = dict(zip(dialect.layout.names, dialect.types, strict=True))
-    texts = [name for name, kind in known.items() if kind == "VARCHAR" and name not in dialect.layout.left_out]
+    others = {*dialect.layout.left_out, *dialect.layout.texts}
+    texts = [name for name, kind in known.items() if kind == "VARCHAR" and name not in others]
     numbers = [name for name, kind in known.items() if kind == "DOUBLE"]
     if not texts and decimal != ",":
         return dialect

@@ -1,0 +1,216 @@
+"""Files as people and programs write them: what is understood, and the notes that say so."""
+
+from __future__ import annotations
+
+import builtins
+import zipfile
+from datetime import date
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+import pandas as pd
+import pytest
+
+from adaline import LinearRegression, compare, open_table
+from adaline.comparison.open_data import DataRequest, open_data
+from adaline.errors import InvalidParameter, UnreadableTable
+from adaline.sources.tables.file_options import FileOptions
+from adaline.sources.tables.relation import Relation
+from adaline.storage import load, save
+
+N = 12
+X = [1.5, 2.25, 3.5, 4.0, 5.5, 6.25, 7.5, 8.0, 9.5, 10.25, 11.5, 12.0]
+Y = [3.0, 4.5, 8.0, 7.0, 11.5, 12.0, 16.5, 15.0, 19.0, 21.5, 22.0, 25.0]
+G = ["u", "v", "w"] * 4
+
+
+def written(lines: list[str], name: str = "t.csv", encoding: str = "utf-8") -> str:
+    Path(name).write_bytes(("\n".join(lines) + "\n").encode(encoding))
+    return name
+
+
+def rows(form: str = "{x},{g},{y}") -> list[str]:
+    return [form.format(i=i, x=x, g=g, y=y) for i, (x, g, y) in enumerate(zip(X, G, Y, strict=True))]
+
+
+def write_xlsx(path: str, sheets: dict[str, list[list[Any]]]) -> str:
+    """Write a spreadsheet: None is an empty cell, a date one with the format of a date."""
+
+    def cell(value: Any) -> str:
+        if value is None:
+            return "<c/>"
+        if isinstance(value, date):
+            return f'<c s="1"><v>{(value - date(1899, 12, 30)).days}</v></c>'
+        if isinstance(value, str):
+            return f'<c t="inlineStr"><is><t>{escape(value)}</t></is></c>'
+        return f'<c t="b"><v>{int(value)}</v></c>' if isinstance(value, bool) else f"<c><v>{value}</v></c>"
+
+    main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    links = "http://schemas.openxmlformats.org/package/2006/relationships"
+    listed = "".join(f'<sheet name="{name}" sheetId="{i}" r:id="r{i}"/>' for i, name in enumerate(sheets, 1))
+    related = "".join(
+        f'<Relationship Id="r{i}" Type="{kind}/worksheet" Target="worksheets/sheet{i}.xml"/>'
+        for i in range(1, len(sheets) + 1)
+    )
+    styles = f'<styleSheet {main}><cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>'
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("[Content_Types].xml", "<Types/>")
+        book = f'<Relationship Id="r0" Type="{kind}/officeDocument" Target="xl/workbook.xml"/>'
+        file.writestr("_rels/.rels", f'<Relationships xmlns="{links}">{book}</Relationships>')
+        file.writestr("xl/workbook.xml", f'<workbook {main} xmlns:r="{kind}"><sheets>{listed}</sheets></workbook>')
+        file.writestr(
+            "xl/_rels/workbook.xml.rels",
+            f'<Relationships xmlns="{links}">{related}<Relationship Id="s" Type="{kind}/styles" Target="styles.xml"/>'
+            "</Relationships>",
+        )
+        file.writestr("xl/styles.xml", styles)
+        for i, table in enumerate(sheets.values(), 1):
+            body = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in table)
+            file.writestr(f"xl/worksheets/sheet{i}.xml", f"<worksheet {main}><sheetData>{body}</sheetData></worksheet>")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("lines", "note"),
+    [
+        ([",x,g,y", *rows("{i},{x},{g},{y}")], "column 'index' is left out: it numbers the rows"),
+        (["x,g,y,", *rows("{x},{g},{y},")], "column 4 has neither a name nor values: left out"),
+        (["Report of 2024,,", "", "x,g,y", *rows()], "lines 1 to 1 above|line 1 above the names"),
+        (["# by me", "x,g,y", *rows()], "line 1 above the names of the columns: a comment"),
+        (["x,g,y", "m,,s", *rows()], "line 2 holds units, not values (m, s)"),
+        (["x,g,y", *rows(), "Total,,165"], "line 14 below the table: 'Total', left out"),
+        (["x,g,y", *rows("{x}%,{g},{y}")], "numbers with a percent sign (12% is read as 12), as '10.25%': column 'x'"),
+        (["x,g,y", *rows("{x},{g},{y}"), "-,u,3"], "'-' is read as a missing value: column 'x'"),
+    ],
+)
+def test_what_was_understood_is_noted(lines: list[str], note: str) -> None:
+    source = open_table(written(lines), target="y", missing="drop")
+    assert any(one in " ".join(source.notes) for one in note.split("|")), source.notes
+    assert source.names == ("x", "g[T.v]", "g[T.w]")
+    assert source.count_rows() == N
+
+
+def test_the_index_can_be_named_and_is_kept_in_predictions() -> None:
+    name = written([",x,g,y", *rows("{i},{x},{g},{y}")])
+    assert open_table(name, target="y", features=["index", "x"]).names == ("index", "x")
+    assert open_table(name, formula="y ~ .").names == ("x", "g[T.v]", "g[T.w]")
+
+
+def test_the_index_of_pandas_in_parquet_is_left_out() -> None:
+    frame = pd.DataFrame({"x": X, "g": G, "y": Y}, index=[f"r{i}" for i in range(N)])
+    frame.to_parquet("t.parquet")
+    frame.to_csv("t.csv")
+    assert open_table("t.parquet", target="y").names == open_table("t.csv", target="y").names
+
+
+def test_an_index_of_amounts_is_a_column() -> None:
+    name = written(["index,y", *(f"{1000 + i * i},{y}" for i, y in enumerate(Y))])
+    assert Relation(name).index is None
+    assert Relation(written(["index,y", *(f"{i},{y}" for i, y in enumerate(Y))])).index == "index"
+
+
+def test_malformed_lines_are_listed_with_their_numbers() -> None:
+    name = written(["Title", "", "x,g,y", *rows(), "1,2", "1,2,3", *["1,2,3,4"] * 6])
+    with pytest.raises(
+        UnreadableTable, match=r"7 lines do not fit its 3 columns: line 16 has 2 values, line 18"
+    ) as found:
+        Relation(name)
+    assert str(found.value).count("line ") == 5
+
+
+def test_a_value_that_does_not_fit_later_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adaline.sources.tables.relation.WHOLE_SAMPLE", 0)
+    monkeypatch.setattr("adaline.sources.tables.text.SAMPLE", 5)
+    name = written(["x;y", *(f"{x:.1f};{y}".replace(".", ",") for x, y in zip(X * 5, Y * 5, strict=True)), "high;3"])
+    with pytest.raises(UnreadableTable, match=r"'high', not a number like the others.*na="):
+        LinearRegression().fit(open_table(name, target="y"))
+
+
+def test_numbers_among_which_a_few_are_none_are_levels_or_left_out() -> None:
+    few = written(["id,x,y", *(f"{'7a' if i == 3 else i % 3},{X[i]},{Y[i]}" for i in range(N))])
+    found = open_data(DataRequest.of(few, target="y", shell=True))
+    assert found.spec.features == ("id", "x")
+    assert "column 'id' is coded by levels: it holds numbers, but also '7a'" in found.notes[0]
+    assert "in line 5" in found.notes[0]
+    assert "--na" in found.notes[0]
+    many = written(["id,x,y", *(f"{'207a' if i == 3 else i},{i % 7},{i % 5}" for i in range(99))], "many.csv")
+    found = open_data(DataRequest.of(many, target="y", shell=True))
+    assert found.spec.features == ("x",)
+    assert "column 'id' is left out: it holds numbers, but also '207a'" in found.notes[0]
+
+
+TABLE = [[None, "Report"], [], [None, "when", "x", "ok", "g", "y"]]
+TABLE += [[None, date(2024, 1, 1 + i), X[i], i % 2 == 0, G[i], Y[i]] for i in range(N)]
+TABLE += [[None, "Total", sum(X), None, None, sum(Y)]]
+
+
+def test_a_sheet_is_read_like_a_text_file() -> None:
+    pytest.importorskip("python_calamine")
+    path = write_xlsx("t.xlsx", {"About": [["nothing here"]], "Data": TABLE, "More": [["a", "y"], [1, 2], [2, 3]]})
+    relation = Relation(path)
+    assert relation.notes == (
+        "sheet 'Data' is read; sheet= names another: 'About', 'More'",
+        "line 16 below the table: 'Total', left out",
+        "line 1 above the names of the columns: a title, left out",
+    )
+    assert relation.schema == {"when": "DATE", "x": "DOUBLE", "ok": "BOOLEAN", "g": "VARCHAR", "y": "DOUBLE"}
+    assert relation.count("TRUE") == N
+    for sheet in ("More", 3, "3"):
+        assert list(Relation(path, FileOptions(sheet=sheet)).schema) == ["a", "y"]
+    with pytest.raises(InvalidParameter, match="no sheet 'Nope'; it has 'About', 'Data', 'More'"):
+        Relation(path, FileOptions(sheet="Nope"))
+    model = LinearRegression().fit(open_table(path, target="y", features=["x", "g"]))
+    clean = LinearRegression().fit(open_table({"x": X, "g": G, "y": Y}, target="y"))
+    assert model.coef_ == pytest.approx(clean.coef_)
+
+
+@pytest.mark.parametrize(("name", "extra"), [("t.xlsx", "excel"), ("t.dta", "stata")])
+def test_a_missing_package_is_named(name: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_xlsx(name, {"Data": TABLE}) if extra == "excel" else Path(name).write_bytes(b"s\x02\x01\x00")
+    given = builtins.__import__
+
+    def absent(module: str, *more: Any, **named: Any) -> Any:
+        if module in ("python_calamine", "pyreadstat"):
+            raise ImportError(module)
+        return given(module, *more, **named)
+
+    monkeypatch.setattr(builtins, "__import__", absent)
+    with pytest.raises(UnreadableTable, match=rf"pip install 'adaline\[{extra}\]'"):
+        Relation(name)
+
+
+def test_files_of_statistics_programs() -> None:
+    pyreadstat = pytest.importorskip("pyreadstat")
+    frame = pd.DataFrame({"x": X, "k": [1.0, 2.0, 3.0] * 4, "y": Y})
+    labels = {"k": {1.0: "u", 2.0: "v", 3.0: "w"}}
+    pyreadstat.write_sav(frame, "t.sav", variable_value_labels=labels)
+    pyreadstat.write_dta(frame.assign(k=[1, 2, 3] * 4), "t.dta", variable_value_labels=labels)
+    for name in ("t.sav", "t.dta"):
+        assert open_table(name, target="y").names == ("x", "k[T.v]", "k[T.w]")
+
+
+def test_compare_takes_the_options_and_gives_the_notes() -> None:
+    name = written(["x;g;y", *(line.replace(".", ",") for line in rows("{x};{g};{y}"))])
+    found = compare(name, "y", systems=["LinearRegression"], decimal=",", folds=3)
+    assert any("decimal comma" in note for note in found.notes)
+    assert "decimal=','" in DataRequest.of(name, target="y", decimal=",").call(DataRequest.of(name).spec)
+
+
+@pytest.mark.parametrize(("options", "message"), [({"decimal": ";"}, "decimal is"), ({"na": 3}, "na is a word")])
+def test_options_are_checked(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidParameter, match=message):
+        open_table(written(["x,g,y", *rows()]), target="y", **options)
+
+
+def test_a_model_is_saved_from_any_file() -> None:
+    name = written(["Title", "x;y", *(line.replace(".", ",") for line in rows("{x};{y}"))], encoding="utf-16")
+    model = LinearRegression().fit(open_table(name, target="y"))
+    save(model, "m.adaline")
+    assert load("m.adaline").feature_names_in_.tolist() == ["x"]
