@@ -267,7 +267,7 @@ def test_a_comparison_shows_the_systems_that_are_done(number: int, folder: Path)
     assert process.returncode == 128 + number
     assert "note: interrupted before" in err
     assert re.findall(r"^[> ]  (\w+) .* digits$", out, re.MULTILINE) == ["LinearRegression", "Ridge"]
-    assert "LinearRegression has the lowest error" in out
+    assert "Use LinearRegression" in out
     assert Path("out.html").exists() == ("report: out.html" in out)
     assert Path("out.html").exists() != ("no report was written" in err)
 
