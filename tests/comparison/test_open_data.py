@@ -12,6 +12,7 @@ from adaline import compare
 from adaline.comparison import open_data as opening
 from adaline.comparison.open_data import DataRequest, open_data
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.sources.tables import coding
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -134,3 +135,53 @@ def test_rows_without_a_target_or_a_weight_are_left_out_and_no_gaps(least: float
     found = open_data(DataRequest.of({"x": X, "y": y, "w": w}, target="y", weight="w"), most_lost=least)
     assert (found.spec.missing, found.gaps, found.source.count_rows()) == ("drop", "", 350)
     assert found.notes == ("50 of 400 rows are left out: no value of y or w",)
+
+
+def with_levels(n: int, penalised: bool = False, **levels: int) -> Any:
+    """Open rows of a number and of columns with so many levels each, given to the rows in turn."""
+    texts = {name: [f"{name}{i % count}" for i in range(n)] for name, count in levels.items()}
+    x = np.arange(n) % 7.5
+    return open_data(DataRequest.of({"x": x, **texts, "y": x}, target="y", shell=True), penalised=penalised)
+
+
+@pytest.mark.parametrize("n", [1200, 12_000])
+def test_categories_of_many_levels_are_left_out_whatever_the_number_of_rows(n: int) -> None:
+    found = with_levels(n, carrier=16, tail=510)
+    assert found.spec.features == ("x", "carrier")
+    assert found.left_out == {"tail": "has 510 levels, more than are coded by default"}
+    (said,) = found.notes
+    assert said.startswith("column 'tail' (510 levels) is left out: by default at most 500 levels")
+    for way in ("--absorb tail ", "--hash 'tail=2^8' ", "--categories tail "):
+        assert way in said
+
+
+def test_categories_with_the_fewest_levels_are_coded_up_to_a_sum() -> None:
+    found = with_levels(1000, a=400, b=300, c=50, d=450)
+    assert found.spec.features == ("x", "a", "b", "c")
+    assert "column 'd' (450 levels)" in found.notes[0]
+
+
+def test_a_penalty_takes_more_levels_as_sparse_columns() -> None:
+    found = with_levels(1600, True, tail=700)
+    assert found.source.sparse
+    assert found.source.shape.features == 700
+    assert found.notes == ("column 'tail' (700 levels) is coded as sparse columns, which the penalty shrinks",)
+    assert with_levels(4000, True, tail=1600).spec.features == ("x",)
+
+
+def test_levels_are_counted_in_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coding, "SAMPLE", 100)
+    texts = [f"t{i // 3}" for i in range(2400)]  # 34 levels in the first 100 rows
+    found = open_data(DataRequest.of({"x": np.arange(2400.0) % 7, "t": texts, "y": np.arange(2400.0) % 3}, target="y"))
+    assert found.spec.features == ("x",)
+    assert "open_table(..., absorb=['t']) absorbs effects, hashed={'t': 256} hashes levels" in found.notes[0]
+
+
+@pytest.mark.parametrize("options", [{"categories": ["t"]}, {"hashed": {"t": 256}}, {"features": ["x", "t"]}])
+def test_many_levels_that_are_asked_for_are_used(options: dict[str, Any]) -> None:
+    declared = pd.Categorical([f"t{i % 600}" for i in range(1300)])
+    frame = pd.DataFrame({"x": np.arange(1300) % 7.5, "t": declared, "y": np.arange(1300) % 3.5})
+    assert open_data(DataRequest.of(frame, target="y")).spec.features == ("x",)
+    found = open_data(DataRequest.of(frame, target="y", **options))
+    assert found.spec.features == ("x", "t")
+    assert found.notes == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -184,6 +185,17 @@ def test_long_combinations_are_cut_short() -> None:
         (text,) = LinearRegression().fit(X, np.arange(120.0) ** 1.5).dependencies_
     assert text.startswith("x29 = 1 - x0 - x1")
     assert text.endswith("more terms)")
+    assert len(re.findall(r"x\d+", text)) <= 5
+
+
+def test_of_many_combinations_three_are_named() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 20))
+    with pytest.warns(AdalineWarning, match="x20 = x0 \\+ 1; x21 = x1 \\+ 1; x22 = x2 \\+ 1; and 17 more"):
+        model = LinearRegression().fit(np.hstack([X, X + 1]), X[:, 0] ** 2)
+    assert len(model.dependencies_) == 20
+    shown = str(model.summary())
+    assert "x22 = x2 + 1; and 17 more." in shown
+    assert "x23 =" not in shown
 
 
 def test_full_rank_says_nothing() -> None:

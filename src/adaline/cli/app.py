@@ -346,7 +346,8 @@ def table_options(
             "--categories",
             metavar="A,B",
             callback=leveled,
-            help="Columns to code as categories, whatever they hold; ordered levels are written 'size=low<mid<high'.",
+            help="Columns to code as categories, whatever they hold; ordered levels are written 'size=low<mid<high'. "
+            "Others are coded up to 500 levels each and 1,000 in all.",
         ),
     ] = None,
     hashed: Annotated[

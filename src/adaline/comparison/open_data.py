@@ -17,6 +17,7 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources import TableSource
 from adaline.sources.tables.batches import without_missing
 from adaline.sources.tables.coding import (
+    CODED_LEVELS,
     codable_categories,
     count_gaps,
     find_identifiers,
@@ -364,14 +365,14 @@ def _with_features(
     levels = {name: count for name, count in levels.items() if name in features}
     within, plainly = codable_categories(levels, penalised), codable_categories(levels, False)
     many = {name: levels[name] for name in levels if name not in within}
-    reasons |= {name: f"has {count:,} levels, too many to code them all unasked" for name, count in many.items()}
+    reasons |= {name: f"has {count:,} levels, more than are coded by default" for name, count in many.items()}
     features = [name for name in features if name not in many]
     sparse = {name: levels[name] for name in within if name not in plainly}
     if sparse:
         spec = replace(spec, categories=(*spec.categories, *((name, None) for name in sparse)))
         notes.append(f"{_with_levels(sparse)} coded as sparse columns, which the penalty shrinks")
     if many:
-        notes.append(_many_levels_note(many, request))
+        notes.append(_many_levels_note(many, penalised, request))
     coded = [name for name in features if name in mistyped]
     named = [name for name in coded if name not in sparse]
     spec = replace(spec, categories=(*spec.categories, *((name, None) for name in named)))
@@ -394,20 +395,21 @@ def _with_levels(levels: dict[str, int]) -> str:
     return f"column {named} is" if len(levels) == 1 else f"columns {named}{more} are"
 
 
-def _many_levels_note(many: dict[str, int], request: DataRequest) -> str:
+def _many_levels_note(many: dict[str, int], penalised: bool, request: DataRequest) -> str:
     """Return the note for categories that are left out for their many levels, with the ways to use them."""
+    most, together = CODED_LEVELS[penalised]
     names = list(many)[:MOST_NAMED]
     if request.shell:
         own = shlex.quote(joined(names))
         hashed = shlex.quote(joined(f"{name}=2^{HASHED_BITS}" for name in names))
-        ways = f"fit --absorb {own} absorbs their effects, --hash {hashed} hashes them", f"--categories {own}"
+        ways = f"fit --absorb {own}", f"--hash {hashed}", f"--categories {own}"
     else:
         hashed = repr(dict.fromkeys(names, 2**HASHED_BITS))
-        ways = (
-            f"open_table(..., absorb={names!r}) absorbs their effects, hashed={hashed} hashes them",
-            f"categories={names!r}",
-        )
-    return f"{_with_levels(many)} left out: so many levels cost too much. {ways[0]}, {ways[1]} codes them all"
+        ways = f"open_table(..., absorb={names!r})", f"hashed={hashed}", f"categories={names!r}"
+    return (
+        f"{_with_levels(many)} left out: by default at most {most:,} levels of a column and {together:,} of all are "
+        f"coded. {ways[0]} absorbs effects, {ways[1]} hashes levels, {ways[2]} codes them all"
+    )
 
 
 def _columns(relation: Relation, spec: TableSpec) -> tuple[str, list[str]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from adaline.results import CONSTANT, EXPLAINED, say_constant, some
-from adaline.solvers.least_squares.dependence import Dependence
+from adaline.solvers.least_squares.dependence import MOST_SHOWN, Dependence
 
 
 def left_out(dependence: Dependence, names: Sequence[str], constant: str = CONSTANT) -> dict[str, str]:
@@ -25,7 +25,8 @@ def left_out_notes(reasons: dict[str, str], shared: bool = True) -> list[str]:
     if dependent:
         held = "the solution of minimum norm, in which they share their effect" if shared else "the same, zero there"
         out.append(
-            f"left out as combinations of columns before them, as in R: {some(dependent, '; ')}. The table is that of "
-            f"the model without them; coef_ is {held}. Predictions of rows in which the combinations hold are the same"
+            f"left out as combinations of columns before them, as in R: {some(dependent, '; ', MOST_SHOWN)}. The table "
+            f"is that of the model without them; coef_ is {held}. Predictions of rows in which the combinations hold "
+            "are the same"
         )
     return out

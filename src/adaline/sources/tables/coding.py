@@ -61,9 +61,9 @@ MOSTLY = 0.5  # fraction of numbers above which a text column is a column of num
 MOST_NAMED = 3  # values of a column that a message names
 TEXTS = ("text", "category")
 WHOLE = ("hashed", "words")
-MOST_DENSE_LEVELS = 500  # of a category that is coded unasked; 4,000 make D x D equations of 128 MB and minutes
-MOST_DENSE = 1000  # columns of all categories together that are coded unasked
-MOST_PENALISED = 1500  # the same for a system with a penalty; of 4,000 the summary takes minutes
+CODED_LEVELS = {False: (500, 1000), True: (1500, 1500)}
+"""Levels of one category, and of all together, that are coded unasked, without and with a penalty: 4,000 columns make
+D x D equations of 128 MB, whose dependent columns and standard errors take minutes."""
 SHOWN = 2**16  # the most frequent levels of a hashed column that are kept, to name its buckets
 
 
@@ -124,7 +124,7 @@ def codable_categories(levels: dict[str, int], penalised: bool) -> list[str]:
     >>> codable_categories({"tail": 4043, "carrier": 16, "route": 700}, True)
     ['carrier', 'route']
     """
-    most, room = (MOST_PENALISED, MOST_PENALISED) if penalised else (MOST_DENSE_LEVELS, MOST_DENSE)
+    most, room = CODED_LEVELS[penalised]
     out = []
     for name, count in sorted(levels.items(), key=lambda item: item[1]):
         room -= count
