@@ -275,7 +275,7 @@ def test_a_level_that_no_screened_row_has_is_no_failure() -> None:
 
 
 def test_a_check_that_fails_is_named_and_the_others_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    def _far_values(table: Table) -> Any:
+    def _far_values(*_: Any) -> Any:
         yield Finding("note", "One", "before it fails")
         raise np.linalg.LinAlgError("SVD did not converge")
 

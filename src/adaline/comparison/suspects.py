@@ -93,7 +93,7 @@ def outliers(table: Table) -> Outliers | None:
             warnings.simplefilter("ignore", AdalineWarning)  # dependent columns are a finding of their own
             model = LinearRegression().fit(table.X, table.y, table.weight)
         rows = model.influence(table.X, table.y, table.weight)
-    except AdalineError:  # leverage of wide or degenerate rows
+    except (AdalineError, np.linalg.LinAlgError, FloatingPointError):  # leverage of wide or degenerate rows
         return None
     freedom = n - model.rank_ - 2
     limit = float(scipy.special.stdtrit(freedom, 1 - OUTLIER / (2 * n))) if freedom >= 1 else np.inf
