@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ import adaline
 from adaline.comparison import findings as findings_module
 from adaline.comparison.compare import compare_table
 from adaline.comparison.findings import Finding
-from adaline.comparison.suspects import repeated_rows
+from adaline.comparison.spellings import same_levels
+from adaline.comparison.suspects import merge_spellings, repeated_rows
 from adaline.comparison.table import Table
 from tests.comparison.examples import bundled, classification, compared, labels, numbers, regression
 
@@ -211,6 +213,30 @@ def test_spellings_constant_texts_and_copies_of_columns_are_found() -> None:
     assert "again repeats answer, b repeats a." in found["Columns that repeat others"].text
 
 
+def test_spellings_that_change_the_conclusion_stand_in_the_headline() -> None:
+    X, y = labels(n=120, apart=4.0)
+    answer = np.where(y == "a", "yes", "no").astype(object)
+    answer[::4] = np.char.upper(answer[::4].astype(str))
+    answer[1::4] = np.char.add(answer[1::4].astype(str), " ")
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "answer": answer})
+    found = adaline.compare(frame, target="answer", systems=["LeastSquaresClassifier"])
+    assert re.search(r"; with spellings merged its error rate is \d\.\d\d%$", found.recommendation.headline)
+    worst = found.findings[0]
+    assert (worst.severity, worst.title) == ("serious", "Levels in several spellings")
+    assert re.search(r"As they are, LeastSquaresClassifier has error rate \d\d.*; merged, ", worst.text)
+
+
+def test_spellings_are_merged_whether_or_not_one_is_the_reference_level() -> None:
+    column = {"name": "c", "role": "feature", "same": same_levels({"aa": 9, "bb": 9, "AA ": 2, "bb ": 2, "BB.": 1})}
+    X = np.eye(6)[[0, 1, 2, 3, 4, 5, 1, 2]][:, :5]  # the last level is the reference
+    names = ("x", "c[T.bb]", "c[T.AA ]", "c[T.bb ]", "c[T.BB.]")
+    table = Table(X, np.arange(8.0), names, ("x", "c", "c", "c", "c"), "y", columns=[column])
+    merged = merge_spellings(table, "regression")
+    assert merged is not None
+    assert merged.names == ("x", "c[T.bb]")
+    np.testing.assert_array_equal(merged.X[:, 1], X[:, [1, 3, 4]].sum(axis=1))
+
+
 def test_rows_are_called_by_their_line_in_a_file(tmp_path: Path) -> None:
     X, y = numbers(n=60, noise=0.3)
     X[7, 0] = 1e6
@@ -249,7 +275,7 @@ def test_a_level_that_no_screened_row_has_is_no_failure() -> None:
 
 
 def test_a_check_that_fails_is_named_and_the_others_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    def _far_values(table: Table, *others: Any) -> Any:
+    def _far_values(*_: Any) -> Any:
         yield Finding("note", "One", "before it fails")
         raise np.linalg.LinAlgError("SVD did not converge")
 

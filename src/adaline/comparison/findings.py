@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.comparison.result import Result
-from adaline.comparison.suspects import COOK, FAR, Inspection
+from adaline.comparison.suspects import COOK, FAR, Alternative, Inspection
 from adaline.comparison.table import REGRESSION, Table, is_count, skewness
 from adaline.errors import AdalineError, AdalineWarning
 from adaline.results import Status
@@ -54,7 +54,7 @@ def findings(
     found = [
         *_run(_decisive_rows, seen),
         *_run(_repeated_rows, table, seen),
-        *_run(_spellings, table),
+        *_run(_spellings, table, seen.spelled),
         *_run(_constant, table),
         *dependent,
         *_run(_far_values, table, seen),
@@ -114,11 +114,12 @@ def _decisive_rows(seen: Inspection) -> Iterator[Finding]:
     """Find a few rows without which another conclusion follows."""
     one = seen.wrong
     if one is not None and one.changes:
-        name = one.suspects.name
+        name, they = one.condition.removeprefix("without "), "it" if one.rows == 1 else "them"
         yield Finding(
             SERIOUS,
             "A few rows decide the result",
-            f"{name[:1].upper()}{name[1:]}: {one.side_by_side}. Correct or remove {one.they}, then compare again.",
+            f"{name[:1].upper()}{name[1:]}: with {they}, {one.given.conclusion}; without {they}, "
+            f"{one.other.conclusion}. Correct or remove {they}, then compare again.",
         )
 
 
@@ -126,18 +127,19 @@ def _repeated_rows(table: Table, seen: Inspection) -> Iterator[Finding]:
     """Find rows that are copies of others, and what the comparison concludes without them."""
     one = seen.repeated
     if one is not None:
-        n, count = len(table.y), len(one.suspects.rows)
-        share = count / n
+        n, count = len(table.y), one.rows
+        share, they = count / n, "it" if count == 1 else "them"
         yield Finding(
             SERIOUS if one.changes else WARNING if share >= MANY_COPIES else NOTE,
             "Repeated rows",
             f"{count:,} of {counted(n)} ({percent(share)}) repeat{'s' if count == 1 else ''} another row in every "
-            f"column. Copies in different folds can make errors look too low: {one.side_by_side}. Remove "
-            f"{one.they} unless the observations are distinct.",
+            f"column. Copies in different folds can make errors look too low: with {they}, "
+            f"{one.given.conclusion}; without {they}, {one.other.conclusion}. Remove {they} unless the observations "
+            "are distinct.",
         )
 
 
-def _spellings(table: Table) -> Iterator[Finding]:
+def _spellings(table: Table, merged: Alternative | None) -> Iterator[Finding]:
     """Find levels of categories, and labels, that are written in several ways."""
     found = {column["name"]: column["same"] for column in table.columns if column.get("same")}
     if not found:
@@ -151,8 +153,11 @@ def _spellings(table: Table) -> Iterator[Finding]:
     ]
     texts = [f"The same but for case, space or punctuation: {some(certain)}."] if certain else []
     texts += [f"Probably typing errors: {some(probable)}."] if probable else []
+    changes = merged is not None and merged.changes
+    if merged is not None and changes:
+        texts.append(f"As they are, {merged.given.conclusion}; merged, {merged.other.conclusion}.")
     yield Finding(
-        WARNING,
+        SERIOUS if changes else WARNING,
         "Levels in several spellings",
         f"{' '.join(texts)} Each spelling counts as a level of its own: correct them, then compare again.",
         tuple(found),

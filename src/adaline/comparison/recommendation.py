@@ -72,8 +72,8 @@ class Recommendation:
     def _in_brackets(self) -> str:
         return "" if self.measure == "error rate" else f" (R² {self.skill:.2f})"
 
-    def amended(self, name: str, other: Recommendation) -> Recommendation:
-        """Return the recommendation that says what another one concludes without some rows, called `name`."""
+    def amended(self, condition: str, other: Recommendation) -> Recommendation:
+        """Return the recommendation that says what another one concludes under a condition, as "without line 39"."""
         if not other.useful or other.result is None:
             after = other.conclusion
         else:
@@ -82,7 +82,7 @@ class Recommendation:
             if self.measure == "error rate":
                 what, size = self.measure, amount(other.result.error, self.measure)
             after = f"its {what} is {size}" if same else f"{other.system} has {what} {size}"
-        return replace(self, headline=f"{self.headline}; without {name} {after}")
+        return replace(self, headline=f"{self.headline}; {condition} {after}")
 
     def __str__(self) -> str:
         return visible(f"{self.headline}. {self.text}")

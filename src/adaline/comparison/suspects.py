@@ -1,4 +1,4 @@
-"""Rows that may be wrong or repeated, and what the comparison concludes without them.
+"""Rows and levels that may be wrong or repeated, and what the comparison concludes without them.
 
 A wrong value may decide whether any system is useful, and copies of a row in two folds make errors look too small. So
 the recommended system, or where there is none those that are sums, are cross-validated again without such rows, on the
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from adaline.arrays import Array
 from adaline.comparison.budget import budget_of
 from adaline.comparison.recommendation import Recommendation, recommend
 from adaline.comparison.result import Result, SystemTrial
+from adaline.comparison.spellings import SameLevel
 from adaline.comparison.table import REGRESSION, Table
 from adaline.errors import AdalineError, AdalineWarning
 from adaline.selection.cross_validation import ArrayRows
@@ -92,7 +93,7 @@ def outliers(table: Table) -> Outliers | None:
             warnings.simplefilter("ignore", AdalineWarning)  # dependent columns are a finding of their own
             model = LinearRegression().fit(table.X, table.y, table.weight)
         rows = model.influence(table.X, table.y, table.weight)
-    except AdalineError:  # leverage of wide or degenerate rows
+    except (AdalineError, np.linalg.LinAlgError, FloatingPointError):  # leverage of wide or degenerate rows
         return None
     freedom = n - model.rank_ - 2
     limit = float(scipy.special.stdtrit(freedom, 1 - OUTLIER / (2 * n))) if freedom >= 1 else np.inf
@@ -165,20 +166,58 @@ def suspicious(table: Table, far: Sequence[FarValues], found: Outliers | None) -
     return Suspects(np.array(list(reasons)), " and ".join(f"{table.row_name(i)} ({why})" for i, why in reasons.items()))
 
 
+def merge_spellings(table: Table, task: str) -> Table | None:
+    """Return the table with one column, or one label, for all spellings of a level; None where nothing is merged."""
+    X, y, kept = table.X, table.y, np.ones(len(table.names), dtype=bool)
+    place = {name: j for j, name in enumerate(table.names)}
+    for column in table.columns:
+        groups = _spelling_groups(column.get("same", ()))
+        if groups and column["role"] == "target" and task != REGRESSION:
+            main = {other: own[0] for own in groups for other in own}
+            y = np.array([main.get(label, label) for label in map(str, table.classes[0])])[table.classes[1]]
+            continue
+        for own in groups:
+            coded = [place[name] for level in own if (name := f"{column['name']}[T.{level}]") in place]
+            if len(coded) == len(own):
+                X = X.copy() if X is table.X else X
+                X[:, coded[0]] = X[:, coded].sum(axis=1)
+                kept[coded[1:]] = False
+            elif len(coded) == len(own) - 1:  # one of them is the reference level
+                kept[coded] = False
+    if (np.array_equal(y, table.y) and kept.all()) or not kept.any() or len(np.unique(y)) < 2:
+        return None
+    names, origin = (
+        tuple(name for name, stays in zip(own, kept, strict=True) if stays) for own in (table.names, table.origin)
+    )
+    return replace(table, X=np.ascontiguousarray(X[:, kept]), y=y, names=names, origin=origin, coded=None)
+
+
+def _spelling_groups(same: Sequence[SameLevel]) -> list[list[str]]:
+    """Return the spellings of each level, where a typing error of one spelling belongs to all of them."""
+    out: list[list[str]] = []
+    for one in same:
+        near = [own for own in out if set(own) & set(one.spellings)]
+        out = [own for own in out if own not in near]
+        out.append(list(dict.fromkeys([*one.spellings[:1], *(text for own in near for text in own), *one.spellings])))
+    return out
+
+
 @dataclass(frozen=True, eq=False)
-class WithoutRows:
-    """What a comparison recommends with all rows, and without some.
+class Alternative:
+    """What a comparison recommends on the data as they are, and on data without or with something.
 
     Parameters
     ----------
-    suspects : the rows left out.
-    given, other : the recommendation with them, and without.
+    given, other : the two recommendations.
+    condition : of the other: "without line 39 (area = 9999)".
+    rows : left out for it.
     factor : by which the errors must differ at least to change the conclusion.
     """
 
-    suspects: Suspects
     given: Recommendation
     other: Recommendation
+    condition: str
+    rows: int = 0
     factor: float = 1.0
 
     @property
@@ -191,41 +230,33 @@ class WithoutRows:
         low, high = sorted(0.0 if one.result is None else one.result.error for one in both)
         return self.given.useful != self.other.useful or high > self.factor * low
 
-    @property
-    def they(self) -> str:
-        """The pronoun of the rows."""
-        return "it" if len(self.suspects.rows) == 1 else "them"
-
-    @property
-    def side_by_side(self) -> str:
-        """Both conclusions, in a clause."""
-        return f"with {self.they}, {self.given.conclusion}; without {self.they}, {self.other.conclusion}"
-
 
 class Inspection(NamedTuple):
-    """Values far from others, outliers, and the conclusions without rows that may be wrong and without repeated ones.
+    """Values far from others, outliers, and what is concluded without or with something; None where that is absent.
 
-    `wrong` and `repeated` are None where there are no such rows.
+    wrong, repeated : without rows that may be wrong, and without copies of rows.
+    spelled : with all spellings of a level merged.
     """
 
     far: list[FarValues]
     outliers: Outliers | None
-    wrong: WithoutRows | None
-    repeated: WithoutRows | None
+    wrong: Alternative | None
+    repeated: Alternative | None
+    spelled: Alternative | None
 
     def amend(self, given: Recommendation) -> Recommendation:
         """Return a recommendation whose headline has both conclusions where they differ."""
-        for one in (self.wrong, self.repeated):
+        for one in (self.wrong, self.repeated, self.spelled):
             if one is not None and one.changes:
-                return given.amended(one.suspects.name, one.other)
+                return given.amended(one.condition, one.other)
         return given
 
 
 def inspect_rows(table: Table, task: str, given: Recommendation, systems: Sequence[Candidate]) -> Inspection:
-    """Look for rows that may be wrong or repeated, and compare again without them.
+    """Look for rows and levels that may be wrong or repeated, and compare again without them.
 
-    `systems` are those compared. Again takes part the one recommended; where none is useful, or it would take long,
-    those that are sums.
+    `systems` are those compared. Only the recommended one is compared again; where none is useful, or it would take
+    long, those that are sums.
     """
     far = far_values(table)
     found = outliers(table) if task == REGRESSION else None
@@ -234,15 +265,22 @@ def inspect_rows(table: Table, task: str, given: Recommendation, systems: Sequen
     quick = [one for one in recommended if one in sums or table.X.size <= MOST_REFITTED]
     again = (quick or sums) if given.useful else (sums or quick)
 
-    def without(suspects: Suspects | None, factor: float) -> WithoutRows | None:
-        if suspects is None or not again or given.result is None:
+    def without(suspects: Suspects | None, factor: float) -> Alternative | None:
+        if suspects is None or not again:
             return None
-        other = _recommended_without(table, task, suspects.rows, again, given.measure)
-        return WithoutRows(suspects, given, other, factor)
+        kept = np.setdiff1d(np.arange(len(table.y)), suspects.rows)
+        assert table.fold is not None
+        fold = np.unique(table.fold[kept], return_inverse=True)[1]  # a fold may have lost all its rows
+        other = _recommended(table.in_folds(kept, table.X[kept], fold), task, again, given.measure)
+        return Alternative(given, other, f"without {suspects.name}", len(suspects.rows), factor)
 
     copies = repeated_rows(table, task)
     repeated = Suspects(copies, "the repeated rows" if len(copies) > 1 else "the repeated row") if len(copies) else None
-    return Inspection(far, found, without(suspicious(table, far, found), FACTOR), without(repeated, 1.0))
+    merged = merge_spellings(table, task) if again else None
+    spelled = None
+    if merged is not None:
+        spelled = Alternative(given, _recommended(merged, task, again, given.measure), "with spellings merged")
+    return Inspection(far, found, without(suspicious(table, far, found), FACTOR), without(repeated, 1.0), spelled)
 
 
 class Candidate(NamedTuple):
@@ -257,16 +295,12 @@ class Candidate(NamedTuple):
         return result.system == self.name and result.settings == self.settings
 
 
-def _recommended_without(
-    table: Table, task: str, gone: Indices, systems: Sequence[Candidate], measure: str
-) -> Recommendation:
-    """Return what is recommended of some systems without some rows, on the same folds."""
-    kept = np.setdiff1d(np.arange(len(table.y)), gone)
+def _recommended(table: Table, task: str, systems: Sequence[Candidate], measure: str) -> Recommendation:
+    """Return what is recommended of some systems for a table that is cut into folds."""
     classes, y = (None, table.y) if task == REGRESSION else table.classes
-    weight, offset = (None if given is None else given[kept] for given in (table.weight, table.offset))
-    rows = ArrayRows(table.X[kept], y[kept], weight, task != REGRESSION, offset, table.filled_columns)
+    rows = ArrayRows(table.X, y, table.weight, task != REGRESSION, table.offset, table.filled_columns)
     assert table.fold is not None
-    rows.fold = np.unique(table.fold[kept], return_inverse=True)[1]  # a fold may have lost all its rows
+    rows.fold = table.fold
     baseline = SystemTrial.of_constant(rows, classes).run(None, _ignored)
     results = [
         SystemTrial(*one, rows, classes, budget_of(one.system, *rows.x.shape)).run(baseline.predicted, _ignored)
