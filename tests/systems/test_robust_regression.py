@@ -523,3 +523,18 @@ def test_a_level_that_the_start_has_not_seen_is_fitted(wild: float) -> None:
     model = RobustRegression(loss="tukey").fit(X, y)
     assert model.certificate_.status is Status.SOLVED
     np.testing.assert_allclose(model.coef_, [1.0, 2.0, 500.0], atol=3.0)
+
+
+@pytest.mark.parametrize("loss", ["huber", "tukey"])
+def test_dependent_columns_take_no_more_steps(loss: str) -> None:
+    rng = np.random.default_rng(0)
+    level = rng.integers(0, 12, 300)
+    whole = np.column_stack([np.eye(12)[level][:, 1:], rng.normal(size=300)])
+    y = level + whole[:, -1] + rng.standard_t(2, 300)
+    dependent = np.column_stack([whole, level < 4])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        alike, model = (RobustRegression(loss=loss).fit(X, y) for X in (whole, dependent))
+    assert model.certificate_.status is Status.RANK_DEFICIENT
+    assert model.n_iter_ <= alike.n_iter_ + 3
+    np.testing.assert_allclose(model.predict(dependent), alike.predict(whole), rtol=1e-9)

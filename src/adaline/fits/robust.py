@@ -155,14 +155,21 @@ def fit_target(
         assert weight is not None
         weight = host(weight)
         if criterion.near:
-            start = _start(problem, criterion, units, weight, start, p, init)
+            start = _start(problem, criterion, units, weight, start, gram, p, init)
         return _quantile(problem, criterion, units, weight, start, gram, depends)
-    start = _start(problem, criterion, units, weight, start, p, init)
+    start = _start(problem, criterion, units, weight, start, gram, p, init)
     return _m_estimate(problem, criterion, units, weight, start, gram, depends, p)
 
 
 def _start(
-    problem: Problem, criterion: RobustCriterion, units: Units, weight: Any, start: Array, p: int, init: Any
+    problem: Problem,
+    criterion: RobustCriterion,
+    units: Units,
+    weight: Any,
+    start: Array,
+    gram: Curvature,
+    p: int,
+    init: Any,
 ) -> Array:
     """Return where to start in the view: least squares, trimmed (Tukey), or weights given in raw units.
 
@@ -188,7 +195,7 @@ def _start(
             return start
     assert criterion.loss is not None
     known = (criterion.loss, criterion.threshold, _scale(criterion, units, p), counts)
-    return m_estimate(some, *known, start, _size(units), ROUGH, criterion.most).theta
+    return m_estimate(some, *known, start, _size(units), ROUGH, criterion.most, gram.null.shape[1]).theta
 
 
 def _size(units: Units) -> float:
@@ -217,6 +224,7 @@ def _m_estimate(
         _size(units),
         criterion.tol,
         criterion.most,
+        gram.null.shape[1],
     )
     square = 2 * units.exponent
     error = np.abs(found.moved) + 16 * EPS * gram.condition * float(np.abs(found.theta).max())

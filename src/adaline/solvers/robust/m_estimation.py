@@ -13,7 +13,8 @@ Where more than half of the rows lie on a plane the scale is zero, up to roundin
 The start (`trimmed`) is least trimmed squares on a sample: the sum of the h smallest squared residuals, h just over
 half of the rows, which the other rows do not influence. Many planes through as many random rows as there are
 coefficients; the best by the median of their residuals are improved by steps that fit the h rows nearest to them, each
-of which lowers the sum (Rousseeuw and Van Driessen 2006). Of many rows, the M-estimate of a larger sample comes next.
+of which lowers the sum: two steps for all of these, the rest for the best of them (Rousseeuw and Van Driessen 2006). Of
+many rows, the M-estimate of a larger sample comes next.
 """
 
 from __future__ import annotations
@@ -42,13 +43,16 @@ from adaline.sums.ranks import TOP, key_of
 EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 64 * EPS  # residuals of this share of the targets are rounding
 CLOSE = 1e-2  # a step that moves residuals by less than this share of the scale is near the solution
+STEEPEST = -20.0  # a scale that falls faster with itself is damped as if it fell so fast
+LEAVES = 0.1  # a Newton step that moves residuals by more than this share of the scale is followed by reweighting
 SHORTEST = 1e-6
 
 PLANES, KEPT, STEPS = 500, 25, 50  # of least trimmed squares: drawn, improved, and steps of each
+FIRST, BEST = 2, 5  # steps of all that are improved, and how many of them are improved to the end
 WELL = 1e-3  # ratio of the diagonal of a factor that costs normal equations no digits that matter
 MEDIAN, MEDIAN_STEPS = 1e-2, 50  # share of the threshold within which residuals are squared, and steps at most
 UNSEEN = 1e-10  # share of the largest singular value below which rows say nothing of a direction
-NUMBERS = 2**21  # in all the planes' equations together
+CUBES = 2**24  # columns cubed, over all planes that are drawn: what they cost
 ROWS, ROWS_A_COLUMN = 2000, 40  # of the sample
 
 WIDER, LEAST = 4.0, 1e-9  # times its last change, or its size, a deciding size is looked for about where it was
@@ -215,10 +219,12 @@ def m_estimate(
     size: float,
     tol: float,
     max_steps: int,
+    dependent: int = 0,
 ) -> MEstimate:
     """Return the M-estimate that is reached from theta; `size` is the magnitude whose rounding residuals carry.
 
-    `weight` (N,) is None where residuals are not to be held in memory.
+    `weight` (N,) is None where residuals are not to be held in memory. `dependent` is the number of directions of
+    theta that change no output, as of columns that are sums of others: curvature is zero along them at every theta.
     """
     here = residuals_at(problem, theta, weight)
     s, near, floor = here.scale(scale), loss is Huber, ROUNDING * size
@@ -232,7 +238,7 @@ def m_estimate(
         if s <= floor:
             return _exact(here, max(s, floor), history)
         rho: Any = loss(threshold * s)
-        evaluation, curvature, share, new = _step(here, rho, near, curvature)
+        evaluation, curvature, share, new = _step(here, rho, near, dependent, curvature)
         change, here = new.change(here), new
         history.append(here.objective(rho))
         found = here.scale(scale)
@@ -244,8 +250,10 @@ def m_estimate(
         met = still and share == 1.0
         close = change <= CLOSE * s and share == 1.0
         curvature = curvature if near and close else None
-        near = loss is Huber or close
-        s = _secant(past) if near else found
+        newton = loss is Huber or close or (near and share == 1.0 and change <= LEAVES * s)
+        past = past if newton == near else []  # how the scale follows itself differs between the two kinds of steps
+        near = newton
+        s = _secant(past) if near and past else found
     rho = loss(threshold * s)
     evaluation = replace(problem, loss=rho).evaluate(here.theta, second=True)
     curvature = factor_hessian(_matrix(evaluation))
@@ -279,19 +287,23 @@ def shortest_slopes(problem: Problem, theta: Array, null: Array) -> Array:
 
 def trimmed(problem: Problem, weight: Any, rng: np.random.Generator) -> Array:
     """Return theta (1, 1 + D) in the view of least trimmed squares on a sample of the rows."""
-    p, weight = 1 + problem.features, host(weight)
-    sample = _sample(problem, weight, max(ROWS, ROWS_A_COLUMN * p), rng)
+    weight = host(weight)
+    sample = _sample(problem, weight, max(ROWS, ROWS_A_COLUMN * (1 + problem.features)), rng)
     rows, t = sample[:, :-1], sample[:, -1]
     rows[:, 0] = problem.intercept
-    n = len(rows)
+    rows, to_view = _orthonormal(rows)
+    (n, p), ones = rows.shape, np.ones(len(rows))
+    if p == 0:
+        return np.zeros((1, 1 + problem.features))
     h = min(n, (n + p + 1) // 2)
-    count = min(PLANES, max(NUMBERS // p**2, KEPT))
+    count = min(PLANES, max(CUBES // p**3, KEPT))
     draws = rng.random((count, n)).argpartition(min(p, n) - 1, axis=1)[:, : min(p, n)]
     planes = (np.linalg.pinv(rows[draws]) @ t[draws][:, :, None])[:, :, 0]
-    ones = np.ones(n)
     size = np.array([Mad().of(t - rows @ plane, ones) for plane in planes])
-    found = [_improve(rows, t, planes[i], h) for i in np.argsort(size, kind="stable")[:KEPT]]
-    return min(found, key=lambda pair: pair[0])[1][None]
+    some = [_improve(rows, t, planes[i], h, FIRST) for i in np.argsort(size, kind="stable")[:KEPT]]
+    some.sort(key=lambda pair: pair[0])
+    found = [_improve(rows, t, plane, h, STEPS) for _, plane in some[:BEST]]
+    return np.asarray(to_view @ min(found, key=lambda pair: pair[0])[1])[None]
 
 
 def residuals(problem: Problem, theta: Array) -> Array:
@@ -375,7 +387,7 @@ def _with_left_out(here: RowResiduals, rho: Tukey) -> RowResiduals:
 
 
 def _step(
-    here: RowResiduals, rho: Loss, near: bool, known: Curvature | None = None
+    here: RowResiduals, rho: Loss, near: bool, dependent: int, known: Curvature | None = None
 ) -> tuple[Evaluation, Curvature, float, RowResiduals]:
     """Return F at theta, its factor, the share of the step taken, and the residuals there.
 
@@ -384,8 +396,8 @@ def _step(
     problem = replace(here.problem, loss=rho if near else Reweighted(rho))
     evaluation = problem.evaluate(here.theta, second=known is None)
     curvature = factor_hessian(_matrix(evaluation)) if known is None else known
-    if near and curvature.null.shape[1]:  # rows beyond the threshold have no curvature, but they have weights
-        return _step(here, rho, near=False)
+    if near and curvature.null.shape[1] > dependent:  # rows beyond the threshold have weights, but no curvature
+        return _step(here, rho, False, dependent)
     step = -curvature.solve(evaluation.gradient)
     slope = float((evaluation.gradient * step).sum())
     whole = here.moved(step, 1.0)
@@ -396,7 +408,7 @@ def _step(
             return evaluation, curvature, share, new
         share *= 0.5
     if near:
-        return _step(here, rho, near=False)
+        return _step(here, rho, False, dependent)
     return evaluation, curvature, 0.0, here
 
 
@@ -406,8 +418,9 @@ def _secant(past: list[tuple[float, float]]) -> float:
     if len(past) < 2 or past[-2][0] == s:
         return found
     rise = (found - past[-2][1]) / (s - past[-2][0])
-    if not -2.0 < rise < 0.9:
+    if not rise < 0.9:
         return found
+    rise = max(rise, STEEPEST)
     guess = s + (found - s) / (1.0 - rise)
     return guess if 0.5 * min(s, found) <= guess <= 2.0 * max(s, found) else found
 
@@ -435,27 +448,44 @@ def _matrix(evaluation: Evaluation) -> Array:
     return evaluation.hessian
 
 
-def _improve(rows: Array, t: Array, theta: Array, h: int) -> tuple[float, Array]:
+def _orthonormal(rows: Array) -> tuple[Array, Array]:
+    """Return Q (n, r) of orthonormal columns that span those of the rows (n, P), and C (P, r) with rows C = Q.
+
+    Fits to some of the rows are then ill-conditioned only along directions that those rows hardly determine.
+    """
+    q, r, order = linalg.qr(rows, mode="economic", pivoting=True, check_finite=False)
+    size = np.abs(r.diagonal())
+    rank = int((size > UNSEEN * size[0]).sum())
+    back = np.zeros((rows.shape[1], rank))
+    back[order[:rank]] = linalg.solve_triangular(r[:rank, :rank], np.eye(rank), check_finite=False)
+    return np.ascontiguousarray(q[:, :rank]), back
+
+
+def _improve(rows: Array, t: Array, theta: Array, h: int, steps: int) -> tuple[float, Array]:
     """Return the sum of the h smallest squares and the plane, after fits to the h nearest rows until it is lowest."""
     best, r = np.inf, t - rows @ theta
-    for _ in range(STEPS):
+    for _ in range(steps):
         near = np.argpartition(np.abs(r), h - 1)[:h]
         new = _fitted(rows[near], t[near])
         r = t - rows @ new
         squares = np.partition(r**2, h - 1)[:h].sum()
         if not squares < best:
             break
-        best, theta = float(squares), np.asarray(new, dtype=np.float64)
+        best, theta = float(squares), new
     return best, theta
 
 
 def _fitted(rows: Array, t: Array) -> Array:
-    """Return the plane (P,) of least squares, by normal equations where these are well conditioned."""
-    lower, failed = lapack.dpotrf(rows.T @ rows, lower=1)
+    """Return the plane (P,) of least squares by normal equations, zero along directions these rows do not determine."""
+    gram, moment = rows.T @ rows, rows.T @ t
+    lower, failed = lapack.dpotrf(gram, lower=1)
     size = lower.diagonal()
     if not failed and size.min() > WELL * size.max():
-        return np.asarray(lapack.dpotrs(lower, rows.T @ t, lower=1)[0])
-    return np.asarray(linalg.lstsq(rows, t, cond=UNSEEN, lapack_driver="gelsy", check_finite=False)[0])
+        return np.asarray(lapack.dpotrs(lower, moment, lower=1)[0])
+    values, vectors = linalg.eigh(gram, check_finite=False)
+    kept = values > UNSEEN * values[-1]
+    vectors = vectors[:, kept]
+    return np.asarray(vectors @ ((vectors.T @ moment) / values[kept]))
 
 
 def _sample(problem: Problem, weight: Array, most: int, rng: np.random.Generator) -> Array:

@@ -29,6 +29,7 @@ from adaline.solvers.robust.m_estimation import gather_rows, residuals, weighted
 from adaline.solvers.smooth.problem import Problem
 
 FEW = 5000  # rows that are solved all together
+WORTH = 0.5  # share of the rows in the sample and near its plane from which all are solved together instead
 BAND = 3.0  # rows in memory, over the number of rows that the sample's plane may have on the wrong side
 CORRECTED = 100  # rows near a plane that is solved for again, for each that was on the wrong side
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
@@ -78,11 +79,13 @@ def regression_quantile(
     """
     n, p = len(weight), basis.shape[1]
     positive = weight > 0
-    rows = n if near_already else int(max(FEW, n ** (2 / 3) * p ** (1 / 3)))  # that the first plane comes from
-    if positive.sum() > FEW and not near_already:
+    rows = int(max(FEW, n ** (2 / 3) * p ** (1 / 3)))  # that the first plane comes from
+    together = positive.sum() <= FEW or rows + BAND * n * np.sqrt(p / rows) >= WORTH * n
+    if not (together or near_already):
         theta = _solve_near(problem, level, weight, _sampled(positive, rows), None, basis, theta)[0]
     r = residuals(problem, theta)
-    near, wrong = _nearest(r, positive, BAND * n * np.sqrt(p / rows)), np.zeros(n, dtype=bool)
+    band = n if together else BAND * n * np.sqrt(p / (n if near_already else rows))
+    near, wrong = _nearest(r, positive, band), np.zeros(n, dtype=bool)
     t = problem.source.read_targets()[:, 0]
     history: list[float] = []
     steps = 0
