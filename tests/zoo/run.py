@@ -193,7 +193,7 @@ def _plain(name: str) -> str:
 def _wrong_refusal(file: AwkwardFile, attempt: Attempt) -> str:
     if file.outcome == OK:
         return f"refused: {attempt.refusal}"
-    if file.says and not re.search(file.says, attempt.refusal):
+    if file.says and not re.search(file.says, attempt.refusal, re.IGNORECASE):
         return f"the refusal does not say {file.says!r}: {attempt.refusal}"
     return ""
 
@@ -218,7 +218,7 @@ def _wrong_result(file: AwkwardFile, found: dict[str, Any], value: float | None,
         return f"error rate {value}, above {file.error}"
     if file.error is None and file.r2 is not None and not (value is not None and value >= file.r2):
         return f"R² {value}, below {file.r2}"
-    if file.says and not re.search(file.says, said):
+    if file.says and not re.search(file.says, said, re.IGNORECASE):
         return f"neither note nor finding says {file.says!r}"
     return ""
 
