@@ -177,6 +177,7 @@ written("two rows, the first too long", "a,b\n1,2,3\n2,3\n", "line 2 has 3", tar
 written("a short line far away", CLEAN + (ROWS[0] + "\n") * 30000 + "1,2\n", "line 30014 has 2 value")
 written("a long line far away", CLEAN + (ROWS[0] + "\n") * 30000 + "1,2,3,4\n", "line 30014 has 4 value")
 written("separators at the end of lines", CLEAN.replace("\n", ",\n"))
+written("a separator at the end of the names", "by me\n" + CLEAN.replace("y\n", "y,\n"))
 written("separators at the end of rows", CLEAN.replace("\n", ",\n").replace("y,\n", "y\n"))
 written("separator at the end of one row", CLEAN.replace(ROWS[3], ROWS[3] + ","), "line 5 has 4 value")
 written("header with other separator", CLEAN.replace("a,b,y", "a;b;y"), "no column 'y'|line 2 has")

@@ -27,7 +27,7 @@ class Reporting:
     ) -> None:
         self.title = title
         self.explain = explain
-        self.given = given or {}
+        self.given = {} if given is None else given
 
     def __enter__(self) -> None:
         return None

@@ -58,6 +58,9 @@ def find_footer(name: str, found: Layout) -> Footer | None:
             break
         first = i if any(row) else first
     shown = next((cell for cell in rows[first] or () if cell), "") if first < len(lines) else ""
+    above = next((row for row in reversed(rows[:first]) if row is None or any(row)), None)
+    if above is None or len(above) < len(found.names):  # all is malformed
+        return None
     if not shown or any(row and shown in row for row in rows[:first]):  # rows may be totals of groups
         return None
     start = size - sum(map(len, lines[first:]))

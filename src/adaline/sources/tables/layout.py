@@ -118,7 +118,12 @@ class Rows:
         """Whether at least half of the rows after row i have as many values as it has."""
         wide, rows = len(self.cells[i]), self.after(i)
         agreeing = sum(_width(row, wide) == wide for row in rows)
-        return 2 * agreeing >= len(rows) or self.labelled(i)
+        return 2 * agreeing >= len(rows) or self.labelled(i) or self.longer(i)
+
+    def longer(self, i: int) -> bool:
+        """Whether row i has a separator at its end, which the rows after it do not have."""
+        wide, rows = len(self.cells[i]) - 1, self.after(i)
+        return bool(rows) and not self.cells[i][-1].strip() and all(len(row) == wide for row in rows)
 
     def labelled(self, i: int) -> bool:
         """Whether the rows after row i have a row label and then as many values, as R's write.table writes them."""
@@ -179,8 +184,9 @@ def _layout(rows: Rows, start: int, separator: str) -> Layout:
     if group:
         cells = _with_groups(group, cells)
     found = Layout(separator, rows.lines[start] - 1, True, ())
-    if rows.labelled(start):
-        cells, found = ["", *cells], replace(found, skip=rows.lines[start + 1] - 1, header=False)
+    if rows.labelled(start) or rows.longer(start):  # DuckDB takes no line of names that is longer or shorter
+        cells = ["", *cells] if rows.labelled(start) else cells[:-1]
+        found = replace(found, skip=rows.lines[start + 1] - 1, header=False)
     skipped = ""
     if _is_units(rows.cells, start):
         at = rows.lines[start + 1]
@@ -428,13 +434,15 @@ def _separator(name: str, beginning: str, first: int, whole: bool) -> tuple[str,
 
 def _start(rows: Rows) -> int:
     """Return which row has the names of columns: the first, or the first below titles that names them."""
-    wide = Counter(len(row) for row in rows.cells if len(row) > 1).most_common(1)
-    if not wide or rows.labelled(0):
+    widths = Counter(len(row) for row in rows.cells if len(row) > 1).most_common(1)
+    if not widths or rows.labelled(0):
         return 0
+    wide = widths[0][0]
     for i, row in enumerate(rows.cells[:MOST_ABOVE]):
-        if len(row) == wide[0][0] and _is_header(row, rows.after(i)) and rows.agree(i):
+        fits = _width(row, wide) == wide
+        if fits and _is_header(row[:wide], rows.after(i)) and rows.agree(i):
             return i
-        if not _is_title(row, wide[0][0]):
+        if not _is_title(row, wide):
             return 0
     return 0
 

@@ -63,13 +63,15 @@ def open_table(
     Parameters
     ----------
     data : path, glob, folder, list of paths, SQL query, frame, dictionary of columns, array, or data of Dask or Spark
-        CSV, TSV, JSON lines (also compressed), Parquet, Arrow, a DuckDB or SQLite file, "-" for standard input (told
-        by its content, kept in a temporary file, as named pipes are), "SELECT ...", a pandas, polars or Arrow frame, or
-        the name of a bundled data set. Text files have a line of column names; empty fields, NA, NaN, NULL, ? and the
-        like are missing values. A query is one SELECT and reads the files that it names as tables, as in
-        "FROM 'rows.csv'", and no others; a query or a view of a database reads nothing but that database. Files of
-        sparse rows, LIBSVM (.libsvm, .svm, .svmlight) and Vowpal Wabbit (.vw), bring their own target and weights.
-        Of a NumPy array (n, D), target is an array (n,) or (n, K) of numbers, and weight one (n,).
+        CSV, TSV, JSON lines (also compressed), Parquet, Arrow, a spreadsheet, a file of Stata, SPSS or SAS, a DuckDB or
+        SQLite file, "-" for standard input (told by its content, kept in a temporary file, as named pipes are), "SELECT
+        ...", a pandas, polars or Arrow frame, or the name of a bundled data set. Empty fields, NA, NaN, NULL, ? and the
+        like are missing values of text files. Titles, units, totals, row numbers, encodings and numbers in local
+        notation are recognised; `notes` of what is returned says so. A query is one SELECT and reads the files that it
+        names as tables, as in "FROM 'rows.csv'", and no others; a query or a view of a database reads nothing but that
+        database. Files of sparse rows, LIBSVM (.libsvm, .svm, .svmlight) and Vowpal Wabbit (.vw), bring their own
+        target and weights. Of a NumPy array (n, D), target is an array (n,) or (n, K) of numbers, and weight one
+        (n,).
     target : name, list of names, or None
         What to predict; numbers for regression (several for several targets), anything for classification. None to
         predict only.
