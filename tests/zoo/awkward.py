@@ -134,9 +134,7 @@ LARGE = [1000 * value for value in X]  # y = 3 + x / 500 - z ...
 # Index columns.
 
 
-@awkward(
-    "index.csv", "an unnamed first column of row numbers, as DataFrame.to_csv writes it", says="row|index|name"
-)
+@awkward("index.csv", "an unnamed first column of row numbers, as DataFrame.to_csv writes it", says="row|index|name")
 def index() -> str:
     return csv({"": list(range(N)), **rows()})
 
@@ -346,9 +344,7 @@ def units() -> str:
     return "\n".join([head, "mm,m/s,,EUR", *rest]) + "\n"
 
 
-@awkward(
-    "repeated-header.csv", "the header once more in the middle, as by cat a.csv b.csv", says="header|line|kind"
-)
+@awkward("repeated-header.csv", "the header once more in the middle, as by cat a.csv b.csv", says="header|line|kind")
 def repeated_header() -> str:
     lines = csv(rows()).splitlines()
     return "\n".join([*lines[:30], lines[0], *lines[30:]]) + "\n"
@@ -488,9 +484,7 @@ def gaps_few() -> str:
     return csv(replaced(x=[None if i == 7 else value for i, value in enumerate(X)]))
 
 
-@awkward(
-    "gaps-many.csv", "gaps in a third of the rows of a number and of a category", r2=0.3, says="missing|gap|fill"
-)
+@awkward("gaps-many.csv", "gaps in a third of the rows of a number and of a category", r2=0.3, says="missing|gap|fill")
 def gaps_many() -> str:
     return csv(replaced(x=gaps(X, 0.2), kind=gaps(KIND, 0.2, seed=2)))
 
@@ -618,9 +612,7 @@ def records(columns: Columns) -> str:
 # Levels and classes.
 
 
-@awkward(
-    "spellings.csv", "near-duplicate spellings of one level: ja, Ja, JA and nien", r2=None, says="spell|nien|JA"
-)
+@awkward("spellings.csv", "near-duplicate spellings of one level: ja, Ja, JA and nien", r2=None, says="spell|nien|JA")
 def spellings() -> str:
     words = {"a": ("ja", "Ja", "JA "), "b": ("nein", "nein", "nien"), "c": ("egal",) * 3}
     return csv(replaced(kind=[words[kind][i % 3] if i % 5 == 0 else words[kind][0] for i, kind in enumerate(KIND)]))
