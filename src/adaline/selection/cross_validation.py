@@ -337,7 +337,17 @@ class ArrayRows(Rows):
     def fit_folds(self, system: Any) -> FoldFits | None:
         if self.offset is not None or self.filled:  # the sums of a fold are those of one filling
             return None
+        if self.classes and not hasattr(system, "_sum_folds") and self._some_fold_has_all_others():
+            return None
         return _fit_at_once(system, self.x, self.y, self.given_weight, self.fold, self.shared)
+
+    def _some_fold_has_all_others(self) -> bool:
+        """Whether the other folds have rows of the most frequent class alone, which classifiers refuse."""
+        if "alone" not in self.shared:
+            _, codes = np.unique(self.y, return_inverse=True)
+            others = self.fold[codes != np.bincount(codes).argmax()]
+            self.shared["alone"] = bool(np.all(others == others[:1]))
+        return bool(self.shared["alone"])
 
 
 def fill_means(x: Array, fold: Indices, filled: Filled, k: int) -> Array:

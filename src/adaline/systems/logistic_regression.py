@@ -94,6 +94,7 @@ from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs, split_theta, theta_of
 
 SCHEMES = ("softmax", "one-vs-rest", "one-vs-one")
+MOST_PAIRED = 10  # folds up to which paths are found without every two of them: a machine for each pair
 OF_A_SCAN = ("_scan", "_result", "_names", "_targets")
 """What an online fit sets beside `classes_`."""
 OF_A_MAXIMUM = (
@@ -296,9 +297,11 @@ class LogisticRegression(NearFits, LinearClassifier):
     ) -> FoldFits | None:
         """Return fits to all rows and to all but those of each fold (N,); None where a basis learns from the rows.
 
-        With penalty="auto" the folds are those given; without one of them the others choose the penalty.
+        With penalty="auto" the folds are those given, if they are few; without one of them the others choose the
+        penalty.
         """
-        automatic = self.penalty == "auto" and self.basis is None and fold.max() > 1  # two others at least
+        few = 1 < fold.max() < MOST_PAIRED  # two others at least
+        automatic = self.penalty == "auto" and self.basis is None and few
         paths = self._paths(X, y, sample_weight, fold) if automatic else None
         if paths is None:
             return super()._fit_folds(X, y, sample_weight, fold, shared)
