@@ -49,6 +49,17 @@ def test_many_rows_with_gaps_are_kept_and_what_leaving_them_out_changes_is_found
     assert np.isfinite(load(tmp_path / "m.adaline").predict(data.drop(columns="y"))).all()
 
 
+def test_columns_that_are_missing_together_need_no_action() -> None:
+    data = frame(0.3)
+    data["c"] = np.where(data["b"].isna(), np.nan, RNG.normal(size=N))
+    (found,) = [one for one in compare(data, "y", systems=["Ridge"]).findings if "c[missing]" in one.text]
+    assert found.severity == "note"
+    assert (
+        found.text
+        == "Exact linear combinations of earlier columns: c[missing] = b[missing]. Predictions are not affected."
+    )
+
+
 def test_a_policy_that_is_named_is_kept() -> None:
     dropped = compare(frame(0.3), "y", missing="drop", systems=["Ridge"])
     assert dropped.title.endswith("56 rows, 5 folds; 24 rows with gaps left out")

@@ -225,10 +225,12 @@ def _dependent(table: Table) -> Iterator[Finding]:
         told = [text for text in dependencies if text.partition(" = ")[0] in others] or others
         texts = [f"{some([f'{name} repeats {other}' for name, other in copies.items()])}."] if copies else []
         texts += [f"Exact linear combinations of earlier columns: {some(told)}."] if told else []
+        marks = not copies and set(others) <= {mark for _, mark in table.filled}  # of columns missing together
+        advice = "are not affected" if marks else "are not affected, but coefficients are not unique: drop such columns"
         yield Finding(
-            WARNING,
+            NOTE if marks else WARNING,
             REPEATED,
-            f"{' '.join(texts)} Predictions are not affected, but coefficients are not unique: drop such columns.",
+            f"{' '.join(texts)} Predictions {advice}.",
             (*copies, *others),
         )
     inflated = _inflation(table, independent, moments)

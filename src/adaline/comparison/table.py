@@ -202,7 +202,8 @@ class Table:
     def complete(self) -> NDArray[np.bool_]:
         """Whether nothing was missing in a row, (n,)."""
         marks = {mark for _, mark in self.filled}
-        return np.all(self.X[:, [j for j, name in enumerate(self.names) if name in marks]] == 0, axis=1)
+        absent = self.X[:, [j for j, name in enumerate(self.names) if name in marks]]
+        return np.asarray(np.all(absent == 0, axis=1))
 
     def row_name(self, i: int) -> str:
         """Return what to call row i: its line in a text file, else its index in the data, counted from 0."""
