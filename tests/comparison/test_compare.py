@@ -370,3 +370,11 @@ def test_classes_of_one_row_are_compared_and_count_as_errors(labels: str) -> Non
     for result in found.results:
         assert result.failure or result.error >= alone / len(labels) - 1e-12
     assert found.baseline.error == pytest.approx(1 - most / len(labels))
+
+
+def test_robust_fits_are_left_out_where_columns_are_as_many_as_rows() -> None:
+    rng = np.random.default_rng(0)
+    table = Table.of(rng.normal(size=(20, 20)), rng.normal(size=20))
+    found = compare_table(table)
+    assert "RobustRegression" not in {result.system for result in found.results}
+    assert "left out, as so many columns leave no residuals: RobustRegression" in found.notes

@@ -347,7 +347,7 @@ def table_options(
             metavar="A,B",
             callback=leveled,
             help="Columns to code as categories, whatever they hold; ordered levels are written 'size=low<mid<high'. "
-            "Others are coded up to 500 levels each and 1,000 in all.",
+            "Of the others at most 500 levels in all are coded.",
         ),
     ] = None,
     hashed: Annotated[

@@ -14,11 +14,11 @@ from adaline.fitted import rows_of
 from adaline.inference.summary import CoefficientTable, cell, certificate_shown
 from adaline.input.basis import basis_of, columns_of
 from adaline.input.columns import names_on
-from adaline.results import Status
+from adaline.results import Status, some
 from adaline.storage.pipelines import last_step
 from adaline.wording import counted, number, plain
 
-MOST = 40  # coefficients that are shown by default
+MOST = 40  # coefficients, columns and classes that are shown by default
 MOST_CLASSES = 8
 WIDE = 96  # columns of a terminal from which estimates have six digits
 
@@ -47,8 +47,8 @@ def run_summary(path: Path, as_json: bool) -> None:
     if values["columns"] is not None:
         coded = model.n_features_in_ if model.n_features_in_ != len(values["columns"]) else None
         more = f" (coded as {coded})" if coded is not None else ""
-        lines.append(("columns", ", ".join(values["columns"]) + more))
-    lines += [("classes", ", ".join(map(str, values["classes"])))] if values["classes"] is not None else []
+        lines.append(("columns", some(values["columns"], most=MOST) + more))
+    lines += [("classes", some([*map(str, values["classes"])], most=MOST))] if values["classes"] is not None else []
     lines += [("rows", f"{values['rows']:,}")] if values["rows"] is not None else []
     facts([*lines, written])
     say()

@@ -268,6 +268,10 @@ def compare_table(
     if table.offset is not None:
         chosen, others = _with_offset(chosen)
         notes.append(f"left out, as they take no offset: {some(others)}")
+    if systems is None and table.X.shape[1] >= len(y):
+        others = dict.fromkeys(one.name for one in chosen if not _suits_wide(one.name))
+        notes += [f"left out, as so many columns leave no residuals: {some([*others])}"] if others else []
+        chosen = [one for one in chosen if one.name not in others]
     chosen.sort(key=lambda one: not hasattr(one[2], "_sum_folds"))  # sums take least time
     results: list[Result] = []
     measure, second = MEASURES[kind]
@@ -531,6 +535,11 @@ def _ready(name: str, settings: dict[str, Any], ranked: list[int] | None) -> Any
     """Return a system with its settings, and with the order of the classes where it takes one."""
     system = SYSTEMS[name](**settings)
     return system.set_params(classes=ranked) if ranked is not None and _takes_order(name) else system
+
+
+def _suits_wide(name: str) -> bool:
+    """Whether a system is worth comparing where there are no fewer columns than rows."""
+    return getattr(SYSTEMS[name], "compared_wide", True)
 
 
 def _takes_order(name: str) -> bool:

@@ -397,7 +397,6 @@ def _with_levels(levels: dict[str, int]) -> str:
 
 def _many_levels_note(many: dict[str, int], penalised: bool, request: DataRequest) -> str:
     """Return the note for categories that are left out for their many levels, with the ways to use them."""
-    most, together = CODED_LEVELS[penalised]
     names = list(many)[:MOST_NAMED]
     if request.shell:
         own = shlex.quote(joined(names))
@@ -407,7 +406,7 @@ def _many_levels_note(many: dict[str, int], penalised: bool, request: DataReques
         hashed = repr(dict.fromkeys(names, 2**HASHED_BITS))
         ways = f"open_table(..., absorb={names!r})", f"hashed={hashed}", f"categories={names!r}"
     return (
-        f"{_with_levels(many)} left out: by default at most {most:,} levels of a column and {together:,} of all are "
+        f"{_with_levels(many)} left out: by default at most {CODED_LEVELS[penalised]:,} levels of all columns are "
         f"coded. {ways[0]} absorbs effects, {ways[1]} hashes levels, {ways[2]} codes them all"
     )
 

@@ -129,6 +129,7 @@ class RobustRegression(NearFits, LinearRegressor):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"loss": "absolute"}, {"loss": "tukey"})
+    compared_wide: ClassVar[bool] = False  # every row is fitted exactly, and there are no residuals to weigh
     compared_numbers: ClassVar[int] = 2**22  # of X, that a fit learns from in a comparison: it takes many passes
     used_with: ClassVar[UsedWith] = {
         "quantile": {"loss": OneOf("quantile")},
