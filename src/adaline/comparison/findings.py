@@ -254,7 +254,7 @@ def _copies(table: Table) -> dict[str, str]:
     for name, members in table.groups().items():
         part = table.X[:, members]
         part = part[:, np.lexsort(part[::-1])]  # dummies of renamed levels come in another order
-        first = seen.setdefault(hashlib.blake2b(np.ascontiguousarray(part)).digest(), name)
+        first = seen.setdefault(hashlib.blake2b(np.ascontiguousarray(part).data).digest(), name)
         if first != name:
             out[name] = first
     return out

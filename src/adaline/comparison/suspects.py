@@ -28,7 +28,7 @@ from adaline.systems import LinearRegression
 from adaline.wording import counted
 
 if TYPE_CHECKING:
-    from adaline.inference.influence import Influence
+    from adaline.inference.influence import CoefficientInfluence, Influence
 
 Indices = NDArray[np.intp]
 
@@ -77,7 +77,7 @@ class Outliers(NamedTuple):
     influence : of all rows.
     """
 
-    influence: Influence
+    influence: Influence | CoefficientInfluence
     limit: float
     far: Indices
     decisive: Indices
@@ -124,7 +124,7 @@ def repeated_rows(table: Table, task: str) -> Indices:
     varied = len(np.unique(target)) >= CONTINUOUS
     parts = [own[first]]
     for members in list(table.groups().values())[: max(MOST_HASHED // len(whole), 1)]:
-        part = _mixed(table.X[np.ix_(first, members)], salt[members]).sum(axis=1, dtype=np.uint64)
+        part = _mixed(table.X[first[:, None], members], salt[members]).sum(axis=1, dtype=np.uint64)
         varied |= len(np.unique(part)) >= CONTINUOUS
         parts.append(part)
     near = max(len(first) - len(np.unique(whole[first] - part)) for part in parts)

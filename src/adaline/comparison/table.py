@@ -537,9 +537,10 @@ def _queried(relation: Relation, name: str, role: str, category: bool, found: li
     if len(rest) == 1:
         counts = sorted(dict(rest[0] or {}).items(), key=lambda item: -item[1])
         kind = "boolean" if relation.kind(name) == "boolean" and not category else "category"
-        levels = [[str(plain(level)), int(count)] for level, count in counts]
-        same = [] if kind == "boolean" else same_levels(dict(levels))
-        known = {"missing": missing, "distinct": len(counts), "levels": levels[:MOST_LEVELS], "same": same}
+        rows = {str(plain(level)): int(count) for level, count in counts}
+        levels = [[level, count] for level, count in rows.items()][:MOST_LEVELS]
+        same = [] if kind == "boolean" else same_levels(rows)
+        known = {"missing": missing, "distinct": len(counts), "levels": levels, "same": same}
         return _description(name, role, kind, **known)
     low, mean, high = (None if value is None else float(value) for value in rest)
     return _description(
