@@ -142,7 +142,7 @@ def test_a_report_of_models_that_know_fewer_classes_than_there_are(monkeypatch: 
 
 
 def test_columns_in_which_no_step_can_be_taken_have_none() -> None:
-    X = np.column_stack([np.full(5, 0.1), 1e-200 * np.arange(5.0), np.arange(5.0)])
+    X = np.column_stack([np.full(5, 0.1), 1e-200 * np.arange(5.0), np.arange(5.0), 1e200 * np.arange(5.0)])
     assert [step.column for step in steps(Table.of(X, np.arange(5.0)))] == [2]
 
 

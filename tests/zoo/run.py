@@ -31,8 +31,10 @@ STEPS = 3  # refusals that are followed one after the other
 LEAKED = re.compile(r"Traceback|Error: |RuntimeWarning|note: (overflow|underflow|invalid value|divide by zero)")
 FAULTS = re.compile(r"(LinAlg|ZeroDivision|Value|Type|Index|Key|Attribute|Assertion|FloatingPoint)Error")
 OPTION = re.compile(r"""--([a-z][a-z-]*)(?:[ =]('[^']*'|"[^"]*"|[^\s;:()]+))?""")
+NAMED_IN = re.compile(r"""'([^']+)'[^']*?(?:name it|name the column) in --(categories|dates|features)""")
 ANOTHER_TARGET = re.compile(r"(?i)(choose|another|different) (another |a different )?(column|target)")
 NO_REMEDY = ("debug", "help", "target", "formula")
+WORDS = ("to", "if", "or", "by", "and", "if", "leaves")  # which follow an option in a sentence and are not its value
 
 
 @dataclass(frozen=True)
@@ -319,9 +321,13 @@ def _remedies(message: str, others: Sequence[str]) -> list[list[str]]:
         for name, value in OPTION.findall(message)
         if name not in NO_REMEDY and not value.rstrip(".,").isupper()
     ]
+    named = NAMED_IN.findall(message)
+    found += [[f"--{option}", name] for name, option in named[:1]]
+    if listed := re.search(r"has no column .* There are: ([^.]+)", message):
+        found.append(["--target", listed[1].split(", ")[-1]])
     if ANOTHER_TARGET.search(message):
         found += [["--target", name] for name in others[:2]]
-    return [step for step in found if len(step) == 2]
+    return [step for step in found if len(step) == 2 and step[1] not in WORDS]
 
 
 def _with_step(target: str, options: Sequence[str], step: Sequence[str]) -> list[str]:

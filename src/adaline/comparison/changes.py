@@ -73,7 +73,7 @@ class Change:
 def steps(table: Table) -> list[ColumnStep]:
     """Return a step for each column of numbers and each level of a category; none for columns of other codings.
 
-    Nor for columns that are constant, or too small for a standard deviation.
+    Nor for columns that are constant, or whose standard deviation is 0 or infinite in float64.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def steps(table: Table) -> list[ColumnStep]:
                 for j, found, sd in zip(members, levels, spread, strict=True)
                 if found
             ]
-        elif len(members) == 1 and low < high and spread[0] > 0:
+        elif len(members) == 1 and low < high and 0 < spread[0] < math.inf:
             x = table.X[:, members[0]]
             if _all_rows(partial(np.isin, test_elements=(low, high)), x):
                 boolean = any(column["name"] == name and column["kind"] == "boolean" for column in table.columns)

@@ -378,7 +378,7 @@ def _with_features(
     spec = replace(spec, categories=(*spec.categories, *((name, None) for name in named)))
     notes += [f"column {name!r} is coded by levels: it {_spelled(mistyped[name], request)}" for name in coded]
     if not features:
-        why = "".join(f"; {name!r} {reason}" for name, reason in reasons.items())
+        why = "".join(f"; {name!r} {_spelled(reason, request)}" for name, reason in reasons.items())
         raise InvalidData(f"{relation.title} has no column to learn from besides the target{why}")
     return replace(spec, features=tuple(features)), reasons, notes
 
@@ -459,7 +459,7 @@ def _count_missing(
 
 def _refuse_none(title: str, rows: int, without: int, targets: Sequence[str]) -> None:
     if rows == without:
-        what = "no rows" if rows == 0 else f"no row with a value of {' and '.join(targets)}"
+        what = "no rows" if rows == 0 else f"no row with a value of {' and '.join(targets)}: choose another column"
         raise InvalidData(f"{title} has {what}")
 
 

@@ -283,7 +283,7 @@ class Table:
     def _check_labels(self) -> None:
         classes = self.classes[0]
         if len(classes) < 2:
-            raise InvalidData(f"target {self.target} is '{classes[0]}' in every row: there is nothing to learn")
+            raise InvalidData(f"target {self.target} is '{classes[0]}' in every row: choose another column")
         if len(classes) == len(self.y):
             raise InvalidData(
                 f"target {self.target} has a different label in each of {len(self.y):,} rows: choose a column whose "
@@ -301,7 +301,7 @@ class Table:
             row = int(np.flatnonzero(~np.isfinite(y))[0])
             raise InvalidData(f"target {self.target} is {y[row]} in row {row}: leave such rows out")
         if y.min() == y.max():
-            raise InvalidData(f"target {self.target} is {y[0]:g} in every row: there is nothing to learn")
+            raise InvalidData(f"target {self.target} is {y[0]:g} in every row: choose another column")
 
 
 def sample_table(opened: OpenedData, task: str, seed: int, folds: int | None) -> Table:
