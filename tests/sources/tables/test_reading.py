@@ -129,7 +129,7 @@ def test_a_value_that_does_not_fit_later_is_named(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("adaline.sources.tables.relation.WHOLE_SAMPLE", 0)
     monkeypatch.setattr("adaline.sources.tables.text.SAMPLE", 5)
     name = written(["x;y", *(f"{x:.1f};{y}".replace(".", ",") for x, y in zip(X * 5, Y * 5, strict=True)), "high;3"])
-    with pytest.raises(UnreadableTable, match=r"'high', not a number like the others.*na="):
+    with pytest.raises(UnreadableTable, match=r"column 'x' holds 'high', not a value like '.*na="):
         LinearRegression().fit(open_table(name, target="y"))
 
 

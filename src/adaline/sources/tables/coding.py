@@ -632,13 +632,15 @@ def _number_counts(relation: Relation, columns: Sequence[str]) -> dict[str, Numb
     first = f"SELECT {values} FROM (SELECT * FROM {relation.sql} LIMIT {SAMPLE})"
     different = f"SELECT i, value, count(*) AS n FROM ({first}) GROUP BY ALL"  # each is looked at once
     numbers = "TRY_CAST(value AS DOUBLE)"
-    bare = f"TRY_CAST(regexp_replace(value, {SIGNS}, '', 'g') AS DOUBLE)"
-    asked = ["sum(n)", "count(value)", *(f"sum(n) FILTER ({one} IS NOT NULL)" for one in ("value", numbers, bare))]
-    asked += [f"bool_and({numbers} = floor({numbers}))"]
+    unsigned = f"TRY_CAST(regexp_replace(value, {SIGNS}, '', 'g') AS DOUBLE)"
+    counted = (f"sum(n) FILTER ({one} IS NOT NULL)" for one in ("value", numbers, unsigned))
+    asked = ["sum(n)", "count(value)", *counted, f"bool_and({numbers} = floor({numbers}))"]
     found = relation.rows(f"SELECT i, {', '.join(asked)} FROM ({different}) GROUP BY i ORDER BY i")
     return {
-        columns[i]: NumberCounts(int(rows), int(distinct), *(int(count or 0) for count in counts), bool(whole))
-        for i, rows, distinct, *counts, whole in found
+        columns[i]: NumberCounts(
+            *(int(rows), int(distinct), int(present or 0), int(numeric or 0), int(bare or 0)), whole=bool(whole)
+        )
+        for i, rows, distinct, present, numeric, bare, whole in found
     }
 
 

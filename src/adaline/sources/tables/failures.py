@@ -86,13 +86,6 @@ def _one_line(message: str, title: str) -> str | None:
             f"{title}: table {shorten(table.group(1), 150)} does not exist: name a table of the database, or without "
             "one a file: FROM 'rows.csv'"
         )
-    converted = r"Could not (?:convert|parse) string [\"'](.*?)[\"'] (?:to|according to) (\w+)"
-    if "CSV Error" not in message and (value := re.search(converted, message)):
-        what = "a number" if value.group(2) == "DOUBLE" else "a date"
-        return (
-            f"{title}: a column holds {shorten(value.group(1), 40)!r}, not {what} like the others: name it in na= if "
-            "it stands for a missing value, or the column in categories="
-        )
     where = re.search(r"CSV Error on Line: (\d+)", message)
     if where is None:
         return None

@@ -286,7 +286,7 @@ def _is_header(row: Cells, body: Sequence[Cells]) -> bool:
 
 def is_value(cell: str) -> bool:
     """Whether a text is a number or a date, in any notation."""
-    return NUMBER.fullmatch(cell) is not None or DATE.fullmatch(cell) is not None
+    return "\n" not in cell and (NUMBER.fullmatch(cell) is not None or DATE.fullmatch(cell) is not None)
 
 
 def _is_data(first: Cells, body: Sequence[Cells]) -> bool:

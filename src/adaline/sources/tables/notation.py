@@ -70,6 +70,12 @@ class Conversion:
     doubt: str = ""
     words: tuple[str, ...] = ()
 
+    @property
+    def failed(self) -> str:
+        """SQL that is true of a text that cannot be converted."""
+        column = Column(self.name)
+        return f"{quoted(self.name)} IS NOT NULL AND NOT {column.is_word} AND TRY({self.sql}) IS NULL"
+
 
 @dataclass(frozen=True)
 class Column:
@@ -197,8 +203,10 @@ def _look(names: Sequence[str], table: str, query: Query, rows: int) -> dict[str
         count, points, commas, example, percent, currency, currencies, *signs, words = values[each * i : each * (i + 1)]
         known = tuple(sorted(one for one in currencies or () if one))
         kept = tuple(sorted(one for one in words or () if one))
-        flags = [bool(one) for one in signs]
-        out[name] = Look(count, points, commas, example or "", percent, currency, known, *flags, kept)
+        negative, point, comma, group = map(bool, signs)
+        out[name] = Look(
+            count, points, commas, example or "", percent, currency, known, negative, point, comma, group, kept
+        )
     return out
 
 

@@ -535,7 +535,24 @@ class Relation:
             for name in self.files:
                 if found := find_errors(name, self.layout):
                     return f"{name}{found}"
-        return known
+        return self._unconverted() or known
+
+    def _unconverted(self) -> str | None:
+        """Return which value of a text file does not fit the notation that the first rows of its column have."""
+        if self.dialect is None:
+            return None
+        for one in self.dialect.conversions:
+            table = self.dialect.with_texts([one.name]).sql(self.files)
+            found = (
+                self._cursor().execute(f"SELECT {quoted(one.name)} FROM {table} WHERE {one.failed} LIMIT 1").fetchone()
+            )
+            if found is not None:
+                return (
+                    f"{self.title}: column {one.name!r} holds {found[0]!r}{self.place_of(one.name, found[0])}, not a "
+                    f"value like {one.example!r}: name it in na= if it stands for a missing value, or the column in "
+                    "categories="
+                )
+        return None
 
     def _one_database(self) -> str:
         if len(self.files) > 1:
