@@ -98,7 +98,7 @@ def _interruptible(unharmed: str) -> Iterator[list[int]]:
 def one_line(text: str) -> str:
     """Return a message as one line, arguments written as the options they are here."""
     text = " ".join(text.split()).replace(" (open_table)", "")
-    text = re.sub(rf"\b({OPTIONS})='(\w+)'", r"--\1 \2", text)
+    text = re.sub(rf"\b({OPTIONS})='([\w.,-]+)'", r"--\1 \2", text)
     text = re.sub(rf"(?<![\w-])({OPTIONS})=(?![\w'\"\[])", r"--\1", text)
     text = text.replace("--hashed", "--hash")
     return re.sub(r"(?<![\w-])(fit_intercept|solver)=(?=['\w])", r"--set \1=", text)

@@ -6,7 +6,7 @@ import ast
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from adaline.sources.tables.sparse_files import open_sparse, refuse_options, spa
 from adaline.sources.tables.spec import TableSpec, read_spec
 from adaline.systems import SYSTEMS, system_name
 
+Table = TypeVar("Table", bound=Relation)
+
 FOR_NUMBERS, FOR_LABELS = "LinearRegression", "GaussianClassifier"
 
 
@@ -42,6 +44,13 @@ def open_with_notes(
     for text in opened.notes:
         note(text)
     return opened
+
+
+def with_notes(relation: Table) -> Table:
+    """Return a table, after saying on stderr how its files were understood."""
+    for text in relation.notes:
+        note(text)
+    return relation
 
 
 def chosen_system(opened: OpenedData, named: str | None, settings: Iterable[str], passes: int | None = None) -> Any:

@@ -29,7 +29,7 @@ from pyarrow import parquet
 from adaline import storage
 from adaline.cli.app import listed
 from adaline.cli.exit import check_output, note
-from adaline.cli.open import opened_pipe
+from adaline.cli.open import opened_pipe, with_notes
 from adaline.cli.output import json_text, print_json, say
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
@@ -231,7 +231,8 @@ def run_predict(
         batches = sparse_predictions(model, source, options)
         tally = _write(model, pipe_title(given), kept, batches, options, output, as_json)
     else:
-        relation = table_to_predict(given, reading, model, one_type=output is not None and _is_parquet(output))
+        one_type = output is not None and _is_parquet(output)
+        relation = with_notes(table_to_predict(given, reading, model, one_type))
         if output is not None and output.exists() and any(map(output.samefile, relation.watched)):
             raise InvalidParameter(f"{output} is the table to predict: write the predictions to another file")
         tally = write_predictions(model, relation, options, output, as_json)

@@ -80,7 +80,7 @@ def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("lines", "note"),
     [
-        ([",x,g,y", *rows("{i},{x},{g},{y}")], "column 'index' is left out: it numbers the rows"),
+        ([",x,g,y", *rows("{i},{x},{g},{y}")], "column 'index' numbers the rows and is not used"),
         (["x,g,y,", *rows("{x},{g},{y},")], "column 4 has neither a name nor values: left out"),
         (["Report of 2024,,", "", "x,g,y", *rows()], "lines 1 to 1 above|line 1 above the names"),
         (["# by me", "x,g,y", *rows()], "line 1 above the names of the columns: a comment"),

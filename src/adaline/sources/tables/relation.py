@@ -380,7 +380,7 @@ class Relation:
         if not rows or different < rows or not whole or amounts:
             return None
         what = "numbers" if numbers else "labels"
-        self.notes = (*self.notes, f"column {name!r} is left out: it {what} the rows")
+        self.notes = (*self.notes, f"column {name!r} {what} the rows and is not used as a feature")
         return name
 
     def _open_files(self, data: Any) -> None:
