@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from adaline import LogisticRegression, WienerFilter
+from adaline.comparison import findings as findings_module
 from adaline.comparison.compare import Comparison, compare_table
+from adaline.comparison.findings import varies_as_counts
 from adaline.comparison.recommendation import recommend
 from adaline.comparison.result import Result
 from adaline.comparison.table import Table
@@ -103,6 +105,15 @@ def counts(n: int = 200) -> Table:
     rng = np.random.default_rng(1)
     X = rng.normal(size=(n, 2))
     return Table.of(X, rng.poisson(3.0 + 0.8 * np.tanh(X[:, 0])).astype(float), target="goals")
+
+
+def test_the_spread_of_counts_is_not_decided_by_one_mean_near_zero() -> None:
+    table = counts()
+    mean = np.full(len(table.y), table.y.mean())
+    mean[0] = 1e-90
+    poisson = result([1.0, 1.1, 1.2], second=0.1, predicted=mean, settings={"loss": "poisson"})
+    assert varies_as_counts(table, [poisson])
+    assert findings_module._dispersion(table, [poisson]) < 2
 
 
 def test_a_count_is_recommended_a_model_of_counts_that_predicts_as_well() -> None:

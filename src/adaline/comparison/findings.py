@@ -479,12 +479,16 @@ def _target_shape(table: Table, results: list[Result]) -> Iterator[Finding]:
 
 
 def _dispersion(table: Table, results: list[Result]) -> float:
-    """Return the variance of the target in units of that of Poisson counts; 0 where that is not known."""
+    """Return the variance of the target in units of that of Poisson counts; 0 where that is not known.
+
+    Of sums, not of quotients: a mean that is predicted as nearly zero would decide it alone.
+    """
     sane = [one for one in results if one.settings.get("loss") == "poisson" and not one.failure and one.second > -1]
     if not sane:
         return 0.0
     mean = np.asarray(sane[0].predicted)
-    return float(np.average((table.y - mean) ** 2 / mean, weights=table.weight)) if (mean > 0).all() else 0.0
+    total = float(np.average(mean, weights=table.weight))
+    return float(np.average((table.y - mean) ** 2, weights=table.weight)) / total if total > 0 else 0.0
 
 
 def varies_as_counts(table: Table, results: list[Result]) -> bool:
