@@ -12,9 +12,17 @@ import pytest
 from sklearn.base import clone
 
 import adaline
-from adaline import LMS, ElasticNet, LinearRegression, Perceptron, RobustRegression, SigmoidPerceptron
+from adaline import (
+    LMS,
+    ElasticNet,
+    LinearRegression,
+    LogisticRegression,
+    Perceptron,
+    RobustRegression,
+    SigmoidPerceptron,
+)
 from adaline.comparison import table as reading
-from adaline.comparison.budget import FitBudget, budget_of
+from adaline.comparison.budget import FitBudget, budget_of, takes_too_long
 from adaline.comparison.compare import OnResult, compare_table, rank, sections
 from adaline.comparison.recommendation import recommend
 from adaline.comparison.report import render
@@ -41,6 +49,33 @@ from tests.comparison.examples import classification, numbers, regression
 )
 def test_budgets_count_numbers(system: Any, rows: int, columns: int, allowed: FitBudget | None) -> None:
     assert budget_of(system, rows, columns) == allowed
+
+
+@pytest.mark.parametrize(
+    ("system", "classes", "long"),
+    [
+        (ElasticNet(loss="logistic"), 16, True),
+        (ElasticNet(loss="logistic"), 3, False),
+        (ElasticNet(loss="logistic"), 2, False),
+        (LogisticRegression(penalty="auto"), 10, True),
+        (LogisticRegression(), 10, False),
+        (LogisticRegression(), 16, True),
+    ],
+)
+def test_likelihoods_of_many_classes_take_too_long(system: Any, classes: int, long: bool) -> None:
+    assert takes_too_long(system, 437, 29, classes) == long
+
+
+def test_systems_that_take_too_long_are_left_out_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ElasticNet, "compared_work", 1)
+    monkeypatch.setattr(LogisticRegression, "compared_work", 1)
+    rng = np.random.default_rng(0)
+    table = Table.of(rng.normal(size=(60, 2)), np.arange(60) % 3, names=["a", "b"], target="kind")
+    found = compare_table(table)
+    assert not {"ElasticNet", "LogisticRegression"} & {one.system for one in found.results}
+    assert "as 3 classes by 2 columns take too long: ElasticNet(" in found.notes[0]
+    asked = compare_table(table, systems=["LogisticRegression"])
+    assert [one.system for one in asked.results] == ["LogisticRegression"] * 2
 
 
 def test_budgets_in_words() -> None:

@@ -448,3 +448,27 @@ def test_a_score_of_folds_has_every_class_or_is_refused() -> None:
     for scoring in ("roc_auc", "f1", "neg_log_loss"):
         with pytest.raises(InvalidParameter, match=f"scoring='{scoring}' cannot judge this model: "):
             fit(scoring, row % 3)
+
+
+@pytest.mark.parametrize("covariance", ["full", "diag", "spherical"])
+def test_a_class_of_one_row_does_not_win_every_row(covariance: str) -> None:
+    X, y = data(5)
+    X, y = np.append(X, X[:1] + 3.0, axis=0), np.append(y, y.max() + 1)
+    model = GaussianClassifier(covariance=covariance).fit(X, y)
+    assert (model.predict(X[:-1]) == y[-1]).mean() < 0.1
+    assert model.predict(X[-1:]) == y[-1]
+    assert model.certificate_.status is Status.RANK_DEFICIENT
+    assert "1 class (1 row) is singular" in model.certificate_.advice
+    parts = GaussianClassifier(covariance=covariance).partial_fit(X[:40], y[:40], classes=np.unique(y))
+    parts.partial_fit(X[40:], y[40:])
+    np.testing.assert_allclose(parts.predict_proba(X), model.predict_proba(X), atol=1e-9)
+
+
+def test_a_singular_class_gets_rows_of_the_pooled_covariance() -> None:
+    X, y = data(5)
+    X, y = np.append(X, X[:2] + 3.0, axis=0), np.append(y, [y.max() + 1] * 2)
+    model = GaussianClassifier(covariance="full").fit(X, y)
+    scatters = [(X[y == k] - X[y == k].mean(axis=0)).T @ (X[y == k] - X[y == k].mean(axis=0)) for k in model.classes_]
+    expected = (scatters[-1] + 5 * sum(scatters) / len(y)) / (2 + 5)
+    np.testing.assert_allclose(model.covariance_[-1], expected, rtol=1e-9)
+    np.testing.assert_allclose(model.covariance_[0], scatters[0] / (y == model.classes_[0]).sum(), rtol=1e-9)

@@ -181,7 +181,7 @@ def compare(
         ),
     ] = None,
     thorough: Annotated[
-        bool, option("--thorough", help="Train systems that learn row by row for all their epochs on all rows.")
+        bool, option("--thorough", help="Give every system all its epochs and rows, however long it takes.")
     ] = False,
     json: Annotated[bool, option("--json", help="Print JSON; no report without -o.")] = False,
 ) -> None:

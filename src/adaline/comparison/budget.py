@@ -4,6 +4,10 @@ A budget is counted in numbers of X, not in time: the same comparison gives the 
 has one in `compared_visits`, numbers that a fit may visit over all epochs, or in `compared_numbers`, those that it may
 learn from; systems that are sums, or minimise in a few passes, have none. Up to `compared_columns` columns there is no
 budget, where a system that is a sum of few columns needs more passes over many.
+
+Likelihoods of more than two classes have a weight for each class and column, and matrices of the square of that. Those
+that are fitted again and again, along a path of penalties, have a bound on `work` in `compared_work`, beyond which they
+are left out.
 """
 
 from __future__ import annotations
@@ -38,3 +42,22 @@ def budget_of(system: Any, rows: int, columns: int) -> FitBudget | None:
     most = max(numbers // columns, 1)
     limits = (visits if epochs is not None and visits < epochs else None, most if most < rows else None)
     return FitBudget(*limits) if any(limits) else None
+
+
+def work(rows: int, columns: int, classes: int) -> int:
+    """Return the multiplications of a Newton step of a softmax likelihood: its second derivatives, and their factor.
+
+    Examples
+    --------
+    >>> from adaline.comparison.budget import work
+    >>> work(100, 4, 3)
+    16128
+    """
+    weights = columns * classes
+    return weights**2 * (rows + weights)
+
+
+def takes_too_long(system: Any, rows: int, columns: int, classes: int) -> bool:
+    """Whether a system of more than two classes is beyond what it may cost in a comparison."""
+    most = getattr(system, "compared_work", None)
+    return most is not None and classes > 2 and work(rows, columns, classes) > most

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from adaline import __version__
-from adaline.comparison.budget import FitBudget, budget_of
+from adaline.comparison.budget import FitBudget, budget_of, takes_too_long
 from adaline.comparison.classes import Costs, Threshold, cheapest_threshold, held_out_scores
 from adaline.comparison.findings import Finding, findings, varies_as_counts
 from adaline.comparison.gaps import compare_policies
 from adaline.comparison.open_data import DataRequest, OpenedData
 from adaline.comparison.recommendation import Recommendation, recommend, with_error
-from adaline.comparison.result import Result, SystemTrial
+from adaline.comparison.result import Result, SystemTrial, system_label
 from adaline.comparison.suspects import Candidate, inspect_rows
 from adaline.comparison.table import (
     CLASSIFICATION,
@@ -97,7 +97,8 @@ def compare(
         Of the cut into folds, and of samples.
     thorough : bool
         Whether systems that learn row by row, or take many passes, are fitted to all rows for as many epochs as they
-        ask for; otherwise they are held to a budget, shown in the table.
+        ask for, and likelihoods that take long for many classes are included; otherwise the former are held to a
+        budget, shown in the table, and the latter are left out, with a note.
     progress : bool, function or None
         Whether to show progress; a function is called as progress(done, total, text). None: where there is a terminal.
     cost : dict {"fp": a, "fn": b} or None
@@ -272,6 +273,16 @@ def compare_table(
         others = dict.fromkeys(one.name for one in chosen if not _suits_wide(one.name))
         notes += [f"left out, as so many columns leave no residuals: {some([*others])}"] if others else []
         chosen = [one for one in chosen if one.name not in others]
+    if classes is not None and systems is None and not thorough:
+        n, d = table.X.shape
+        long = [one for one in chosen if takes_too_long(one.system, n, d, len(classes))]
+        chosen = [one for one in chosen if one not in long]
+        if long:
+            labels = some([system_label(name, settings) for name, settings, _ in long])
+            notes.append(
+                f"left out, as {len(classes)} classes by {counted(d, 'column')} take too long: {labels}; a thorough "
+                "comparison includes them"
+            )
     chosen.sort(key=lambda one: not hasattr(one[2], "_sum_folds"))  # sums take least time
     results: list[Result] = []
     measure, second = MEASURES[kind]

@@ -75,8 +75,7 @@ class Result:
     @property
     def label(self) -> str:
         """The system with its settings: "Ridge", "GaussianClassifier(covariance='full')"."""
-        shown = ", ".join(f"{key}={value!r}" for key, value in self.settings.items())
-        return f"{self.system}({shown})" if shown else self.system
+        return system_label(self.system, self.settings)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what can be written as JSON: numbers that are not finite become None."""
@@ -261,6 +260,12 @@ def row_errors(losses: Array, weight: Array | None = None, square: bool = False)
         return mean + share * (losses - mean)
     error = rms(losses, weight)
     return error + share * ((losses / error) ** 2 - 1) * error / 2 if 0 < error < np.inf else share * 0 + error
+
+
+def system_label(name: str, settings: dict[str, Any]) -> str:
+    """Return a system with its settings: "Ridge", "GaussianClassifier(covariance='full')"."""
+    shown = ", ".join(f"{key}={value!r}" for key, value in settings.items())
+    return f"{name}({shown})" if shown else name
 
 
 def rms(values: Array, weight: Array | None = None) -> float:

@@ -389,6 +389,11 @@ class ElasticNet(LinearRegressor):
         return 2**16 if _classifies(self) else 2**20
 
     @property
+    def compared_work(self) -> int | None:
+        """Multiplications of a Newton step of several classes beyond which a comparison leaves the system out."""
+        return 2**23 if _classifies(self) else None
+
+    @property
     def _estimator_type(self) -> str:
         return "classifier" if _classifies(self) else "regressor"
 

@@ -31,6 +31,7 @@ from adaline.sums import ClassMoments, Components, Moments
 from adaline.sums.mixture import log_joint, log_total
 from adaline.systems.families.closed_form import ClosedFormClassifier
 from adaline.systems.families.named import named_system
+from adaline.wording import counted
 
 COVARIANCES = {
     "shared": CovarianceForm.TIED,
@@ -67,6 +68,8 @@ class GaussianClassifier(ClosedFormClassifier):
         Prior probabilities in the order of classes_; None takes the class frequencies N_k / N.
     shrinkage : number from 0 to 1
         Sigma becomes (1 - shrinkage) Sigma + shrinkage diag(Sigma), in which units do not matter.
+        A class whose own covariance is singular, as it has no more rows than columns or a constant column, is given
+        D + 1 more rows of the covariance within all classes together; the certificate says so.
     components : int
         Normal densities for each class. More than one: a mixture a class, fitted by EM to all its rows (one that
         cannot go on, merge or forget), with one covariance for all components of a class, or one for each, or
@@ -234,6 +237,12 @@ class GaussianClassifier(ClosedFormClassifier):
         shaped: Any = {"diag": diagonal, "spherical": spherical}.get(self.covariance, lambda part: part)
         parts = [shrunk(shaped(part), self.shrinkage) for part in sums.parts]
         solved = [gram_factor(part, True, no_penalty(sums.features)) for part in parts]
+        pooled = shrunk(shaped(sums.within()), self.shrinkage)
+        rank = gram_factor(pooled, True, no_penalty(sums.features))[0].rank
+        singular = [k for k, (factor, _) in enumerate(solved) if factor.rank < rank]
+        for k in singular:
+            parts[k] = with_pooled(parts[k], pooled)
+            solved[k] = gram_factor(parts[k], True, no_penalty(sums.features))
         volumes = np.array([log_determinant(factor) for factor, _ in solved])
         self._densities = ClassDensities(*sums.means(), [factor for factor, _ in solved], volumes)
         self.means_ = self._densities.hi
@@ -247,7 +256,7 @@ class GaussianClassifier(ClosedFormClassifier):
         digits = max(-np.log10(worst.condition**2 * noise * sums.features), 0.0) if worst.decided else 0.0
         ranks = np.array([factor.rank for factor, _ in solved])
         constant = volumes + ranks + sums.features * np.log(2 * np.pi)
-        return certificate(
+        proof = certificate(
             status=judge(worst, digits, int(varying(sums.total().about_mean()).sum())),
             objective=float(0.5 * sums.weights @ constant - sums.weights @ np.log(self.priors_)),
             digits=float(digits),
@@ -256,6 +265,15 @@ class GaussianClassifier(ClosedFormClassifier):
             passes=1,
             solver=gram_name(worst) + " on class moments",
         )
+        if not singular:
+            return proof
+        fewest, most = (find(sums.parts[k].rows for k in singular) for find in (min, max))
+        rows = counted(most) if fewest == most else f"{fewest:,} to {counted(most)}"
+        advice = (
+            f"the covariance of {counted(len(singular), 'class')} ({rows}) is singular and was averaged with "
+            "that of all classes: use more rows of such classes, fewer columns, or covariance='shared'"
+        )
+        return replace(proof, status=Status.RANK_DEFICIENT, advice=advice)
 
     def _solve_mixtures(self, source: Source | None, sums: ClassMoments) -> Certificate:
         if source is None:
@@ -336,6 +354,23 @@ def spherical(within: Moments) -> Moments:
     level = float((out.second.diagonal() * size).mean())
     out.second[:] = np.diag(level / size)
     out.noise[:] = float((out.noise * size).mean()) / size
+    return out
+
+
+def with_pooled(part: Moments, pooled: Moments) -> Moments:
+    """Return the scatter of a class as if D + 1 more rows had the covariance of all classes.
+
+        Sigma = (S_k + (D + 1) S / N) / (N_k + D + 1),   S the scatter within classes, of N rows
+
+    This is the posterior mode under an inverse Wishart prior about the pooled covariance; units do not matter.
+    """
+    out, more = pooled.copy(), part.shape.features + 1
+    e = (part.exponent - pooled.exponent).astype(np.int64)
+    share = part.weight / (part.weight + more)
+    own, other = share, (1.0 - share) * part.weight / pooled.weight
+    out.second[:] = own * np.ldexp(part.second, e[:, None] + e) + other * pooled.second
+    out.noise[:] = own * np.ldexp(part.noise, 2 * e) + other * pooled.noise
+    out.buffer[:2] = part.buffer[:2]
     return out
 
 

@@ -284,6 +284,11 @@ class LogisticRegression(NearFits, LinearClassifier):
         z = still._online().outputs(x, *still._reading())
         return still.classes_[int(z[0] > 0) if len(z) == 1 else int(z.argmax())]
 
+    @property
+    def compared_work(self) -> int:
+        """Multiplications of a Newton step of several classes beyond which a comparison leaves the system out."""
+        return 2**25 if self.penalty == "auto" else 2**27
+
     @transaction
     def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self | None:
         """Fit as `fit` does, starting from a model of nearly the same rows, in its metric, where that helps.
