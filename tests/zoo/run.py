@@ -15,11 +15,12 @@ import tempfile
 import time
 import traceback
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tests.zoo.awkward import AwkwardFile
+from tests.zoo.awkward import AwkwardFile, csv, rows
 from tests.zoo.tables import PublicTable, choose_targets, is_unnamed, read_columns
 
 OK, REFUSED, FAILED = "ok", "refused", "failed"
@@ -177,7 +178,7 @@ def _judged(
 def _lost_columns(found: dict[str, Any], columns: Sequence[str], notes: str) -> list[str]:
     """Return the columns of the file that are not used, not the target, and not mentioned."""
     used = {_plain(name) for name in (*found["features"], *found["left_out"], found["target"])}
-    notes = _plain(" ".join([notes, *found["notes"]]))
+    notes = _plain(" ".join([notes, *found["notes"], *(one["text"] for one in found["findings"])]))
     doubled = re.compile(r"(.+)\.\d+")  # how pandas calls the second column of a name
 
     def is_known(name: str) -> bool:
@@ -253,17 +254,22 @@ def compare(path: Path, target: str, *options: str) -> Attempt:
 
 
 def warm_up() -> None:
-    """Import what a comparison needs, so that a run is a fork of this process, without its start-up."""
+    """Import what a comparison imports, so that a run is a fork of this process, without its start-up."""
     global WARM
     WARM = True
-    for name in ("cli.compare", "cli.commands", "comparison.report", "systems", "plots", "sources"):
-        importlib.import_module(f"adaline.{name}")
-    for name in ("duckdb", "pyarrow", "matplotlib.figure", "matplotlib.backends.backend_svg", "scipy.optimize"):
-        importlib.import_module(name)
+    with tempfile.TemporaryDirectory(prefix="zoo-") as folder:
+        path = Path(folder, "imported.txt")
+        for target in ("y", "kind"):
+            table = Path(folder, f"{target}.csv")
+            table.write_text(csv(rows()))
+            _wait(_forked(["compare", str(table), "-t", target], folder, path), time.perf_counter() + TIME_LIMIT)
+            for name in path.read_text().split():
+                with suppress(Exception):
+                    importlib.import_module(name)
 
 
-def _forked(words: list[str], folder: str) -> int:
-    """Start the command in a copy of this process, and return its id."""
+def _forked(words: list[str], folder: str, imported: Path | None = None) -> int:
+    """Start the command in a copy of this process, and return its id; what it has `imported` goes into a file."""
     process = os.fork()
     if process:
         return process
@@ -281,6 +287,8 @@ def _forked(words: list[str], folder: str) -> int:
             code = ended.code
         sys.stdout.flush()
         sys.stderr.flush()
+        if imported is not None:
+            imported.write_text("\n".join(sys.modules))
         os._exit(code if isinstance(code, int) else int(code is not None))
     except BaseException:
         traceback.print_exc()

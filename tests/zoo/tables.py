@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import bz2
 import io
+import re
 import shutil
 import tarfile
 import zipfile
@@ -75,7 +76,10 @@ def read_columns(path: Path) -> pd.DataFrame:
             found = pd.read_csv(path, low_memory=False)
         except UnicodeDecodeError:
             found = pd.read_csv(path, low_memory=False, encoding="latin-1")
-        found = pd.read_csv(path, sep=None, engine="python") if len(found.columns) == 1 else found
+        for sign in (";", "\t", "|", r"\s+") if len(found.columns) == 1 else ():
+            if re.search(sign, str(found.columns[0])):
+                found = pd.read_csv(path, sep=sign, engine="python")
+                break
         return found.rename(columns=lambda name: str(name).strip().strip("'"))
     return READERS[kind](path)
 
@@ -89,7 +93,7 @@ def choose_targets(title: str, frame: pd.DataFrame) -> list[str]:
     """Return two targets: the last column, and one that is picked by the name of the table.
 
     The latter is neither constant nor an identifier, which has another value in each row and is not a measurement. A
-    table that has only one column is not for `compare`.
+    table without such a column has no targets: it is not for `compare`.
 
     Examples
     --------
@@ -99,11 +103,8 @@ def choose_targets(title: str, frame: pd.DataFrame) -> list[str]:
     ['y', 'x']
     """
     names = [str(name) for name in frame.columns if not is_unnamed(name)]
-    if len(names) < 2:
-        return []
     rest = [name for name in names[:-1] if _is_useful(frame[name] if name in frame else frame[_key(frame, name)])]
-    rest = rest or names[:-1]
-    return [names[-1], rest[zlib.crc32(title.encode()) % len(rest)]]
+    return [names[-1], rest[zlib.crc32(title.encode()) % len(rest)]] if rest else []
 
 
 def _key(frame: pd.DataFrame, name: str) -> Any:
