@@ -13,9 +13,11 @@ import typer
 from adaline import compare, open_table
 from adaline.cli import commands
 from adaline.cli.app import TABLE_OPTIONS, app
+from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.spec import TableSpec
 
 SPEC = {one.name for one in fields(TableSpec)}
+READING = {one.name for one in fields(FileOptions)}
 LINES = [
     "fit penguins",
     "fit penguins -t y --features a,b --drop c --set rate=1 --set init=2 --missing mean --json -o m.adaline --passes 3",
@@ -28,8 +30,8 @@ LINES = [
 
 
 def test_open_table_and_the_command_line_have_the_options_of_the_spec() -> None:
-    assert set(inspect.signature(open_table).parameters) == SPEC | {"data", "table", "progress", "cluster", "device"}
-    assert set(TABLE_OPTIONS) == SPEC | {"data", "table", "drop", "cluster"}
+    assert set(inspect.signature(open_table).parameters) == SPEC | READING | {"data", "progress", "cluster", "device"}
+    assert set(TABLE_OPTIONS) == SPEC | READING | {"data", "drop", "cluster"}
 
 
 @pytest.mark.parametrize(
