@@ -173,7 +173,7 @@ def test_missing_targets_are_not_to_be_filled(shell: Shell) -> None:
     Path("whole.csv").write_text("x,y\n1,2\n2,5\n3,4\n4,2\n")
     shell.good("fit", "whole.csv", "-t", "y", "-o", "m.adaline")
     said = shell.bad("update", "m.adaline", "t.csv")
-    assert "t.csv has missing values in column 'y' (1). Leave such rows out, or fit the model with" in said
+    assert "t.csv has missing values in column 'y' (1). Remove these rows, or fit the model with" in said
     assert "Choose" not in said
 
 
