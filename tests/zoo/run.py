@@ -86,7 +86,7 @@ class Attempt:
 
     def fault(self) -> str:
         """Why the run failed, where it neither worked nor was refused; else ""."""
-        if self.seconds >= TIME_LIMIT:
+        if (self.processor if WARM else self.seconds) >= TIME_LIMIT:
             return f"no result within {TIME_LIMIT:.0f} s"
         if self.memory > MEMORY_LIMIT:
             return f"{self.memory / 2**30:.1f} GiB of memory"
@@ -240,7 +240,7 @@ def compare(path: Path, target: str, *options: str) -> Attempt:
                 process = subprocess.Popen(
                     arguments, stdout=out, stderr=err, cwd=folder, env=ENVIRONMENT, preexec_fn=_limit_memory
                 ).pid
-        code, used = _wait(process, start + TIME_LIMIT)
+        code, used = _wait(process, start + TIME_LIMIT * (5 if WARM else 1))
         return Attempt(
             code,
             Path(folder, "out").read_text(errors="replace"),
