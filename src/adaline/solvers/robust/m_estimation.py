@@ -53,7 +53,7 @@ WELL = 1e-3  # ratio of the diagonal of a factor that costs normal equations no 
 MEDIAN, MEDIAN_STEPS = 1e-2, 50  # share of the threshold within which residuals are squared, and steps at most
 UNSEEN = 1e-10  # share of the largest singular value below which rows say nothing of a direction
 CUBES = 2**24  # columns cubed, over all planes that are drawn: what they cost
-ROWS, ROWS_A_COLUMN = 2000, 40  # of the sample
+ROWS, ROWS_A_COLUMN = 2000, 20  # of the sample
 
 WIDER, LEAST = 4.0, 1e-9  # times its last change, or its size, a deciding size is looked for about where it was
 
