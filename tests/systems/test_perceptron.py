@@ -307,3 +307,15 @@ def test_the_margin_is_known_where_squares_of_weights_overflow() -> None:
     assert plain.certificate_.status is Status.SOLVED
     assert large.margin_ == pytest.approx(np.ldexp(plain.margin_, 400))
     assert large.bound_ == pytest.approx(plain.bound_)
+
+
+def test_separability_of_many_classes_by_many_columns_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    def searched(*given: Any) -> None:
+        raise AssertionError("searched")
+
+    monkeypatch.setattr("adaline.fits.separation.separating_weights", searched)
+    rng = np.random.default_rng(0)
+    with pytest.warns(ConvergenceWarning, match="did not converge"):
+        Perceptron(epochs=2).fit(rng.normal(size=(200, 29)), np.arange(200) % 16)
+    with pytest.raises(AssertionError, match="searched"):
+        Perceptron(epochs=2).fit(rng.normal(size=(200, 4)), np.arange(200) % 3)

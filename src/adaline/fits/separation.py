@@ -36,6 +36,7 @@ TINY = 1e-6  # penalty on standardised columns where the likelihood has no maxim
 PATIENCE = 8  # slow whole steps before separation is checked
 MOST_NUMBERS = 2**22  # of all rows, once for each machine: tenths of a second
 MOST_COORDINATES = 64  # beyond, exact arithmetic can take longer
+MOST_WORK = 2**21  # rows x columns^2 x classes beyond which it is not decided whether each class is separable
 PROOF = 5e9  # work of a proof of separation, in products: seconds
 
 
@@ -170,6 +171,8 @@ def convergence_outlook(source: Source, labels: NDArray[Any], scan: Scan, theore
     if source.streamed or source.n_rows * width * len(scan.theta) > MOST_NUMBERS:
         return ConvergenceOutlook()
     if (together - 1) * width > MOST_COORDINATES:
+        return ConvergenceOutlook()
+    if len(scan.theta) > 1 and source.n_rows * width**2 * len(scan.theta) > MOST_WORK:
         return ConvergenceOutlook()
     targets = source.read_targets() if scan.classes else (source.read_targets() > 0).astype(np.float64)
     bound = 0.0
