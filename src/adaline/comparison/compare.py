@@ -261,29 +261,8 @@ def compare_table(
     stream = None
     if table.stream is not None and table.X.shape[1] == table.stream[0].shape.features and not rows.filled:
         stream = StreamedFolds(*table.stream, classes)
-    ranked = None if classes is None else table.ranked
-    chosen = [
-        Candidate(name, settings, _ready(name, settings, ranked))
-        for name, settings in _chosen_systems(kind, systems, table.y, ranked is not None)
-    ]
-    if table.offset is not None:
-        chosen, others = _with_offset(chosen)
-        notes.append(f"left out, as they take no offset: {some(others)}")
-    if systems is None and table.X.shape[1] >= len(y):
-        others = dict.fromkeys(one.name for one in chosen if not _suits_wide(one.name))
-        notes += [f"left out, as so many columns leave no residuals: {some([*others])}"] if others else []
-        chosen = [one for one in chosen if one.name not in others]
-    if classes is not None and systems is None and not thorough:
-        n, d = table.X.shape
-        long = [one for one in chosen if takes_too_long(one.system, n, d, len(classes))]
-        chosen = [one for one in chosen if one not in long]
-        if long:
-            labels = some([system_label(name, settings) for name, settings, _ in long])
-            notes.append(
-                f"left out, as {len(classes)} classes by {counted(d, 'column')} take too long: {labels}; a thorough "
-                "comparison includes them"
-            )
-    chosen.sort(key=lambda one: not hasattr(one[2], "_sum_folds"))  # sums take least time
+    chosen, left_out = _candidates(table, kind, systems, thorough)
+    notes += left_out
     results: list[Result] = []
     measure, second = MEASURES[kind]
 
@@ -575,6 +554,36 @@ def _chosen_systems(task: str, asked: Sequence[str] | None, y: Any, ordered: boo
         fitting = [settings for settings, kind in compared if kind == task and suits(settings, y)]
         out += [(name, settings) for settings in (fitting or ([] if asked is None else [{}]))]
     return out
+
+
+def _candidates(
+    table: Table, task: str, asked: Sequence[str] | None, thorough: bool
+) -> tuple[list[Candidate], list[str]]:
+    """Return the systems to compare, those that take least time first, and notes on the ones that are left out."""
+    notes: list[str] = []
+    (n, d), classes = table.X.shape, table.classes[0] if task == CLASSIFICATION else None
+    ranked = None if classes is None else table.ranked
+    chosen = [
+        Candidate(name, settings, _ready(name, settings, ranked))
+        for name, settings in _chosen_systems(task, asked, table.y, ranked is not None)
+    ]
+    if table.offset is not None:
+        chosen, others = _with_offset(chosen)
+        notes.append(f"left out, as they take no offset: {some(others)}")
+    if asked is None and d >= n:
+        unsuited = list(dict.fromkeys(one.name for one in chosen if not _suits_wide(one.name)))
+        notes += [f"left out, as so many columns leave no residuals: {some(unsuited)}"] if unsuited else []
+        chosen = [one for one in chosen if one.name not in unsuited]
+    if classes is not None and asked is None and not thorough:
+        long = [one for one in chosen if takes_too_long(one.system, n, d, len(classes))]
+        chosen = [one for one in chosen if one not in long]
+        if long:
+            labels = some([system_label(name, settings) for name, settings, _ in long])
+            notes.append(
+                f"left out, as {len(classes)} classes by {counted(d, 'column')} take too long: {labels}; a thorough "
+                "comparison includes them"
+            )
+    return sorted(chosen, key=lambda one: not hasattr(one.system, "_sum_folds")), notes
 
 
 def _with_offset(chosen: list[Any]) -> tuple[list[Any], list[str]]:

@@ -83,7 +83,8 @@ def usable_columns(relation: Relation, spec: TableSpec, everywhere: bool = True)
     named = {name for name, _ in spec.categories} | spec.whole.keys()
     others = (*spec.targets, spec.weight, relation.index, *spec.offset_columns(relation.schema), *spec.absorb)
     reasons: dict[str, str] = {}
-    texts, declared = [], []
+    texts: list[str] = []
+    declared: list[str] = []
     for name in relation.schema:
         kind = relation.kind(name)
         if name in others:
