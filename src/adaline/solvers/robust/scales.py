@@ -183,10 +183,8 @@ def equal_weights(weight: Any) -> bool:
 def middle_of(values: Any) -> float:
     """Return the median of values that count alike, of any namespace."""
     low, high = (values.shape[0] - 1) // 2, values.shape[0] // 2
-    if is_device(values):
-        ascending = namespace(values).sort(values)
-    else:
-        ascending = np.partition(values, (low, high))  # np.median takes five times as long for a hundred values
+    # np.median takes five times as long as np.partition for a hundred values.
+    ascending = namespace(values).sort(values) if is_device(values) else np.partition(values, (low, high))
     return 0.5 * (float(ascending[low]) + float(ascending[high]))
 
 
