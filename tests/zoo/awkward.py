@@ -430,7 +430,7 @@ def euros() -> str:
 
 @awkward("parentheses.csv", "negative numbers in parentheses, as accountants write them")
 def parentheses() -> str:
-    return csv(replaced(x=each(X, lambda value: f"({5 - value:.2f})" if value > 5 else f"{value - 5:.2f}")), sep=";")
+    return csv(replaced(x=each(X, lambda value: f"({value - 5:.2f})" if value > 5 else f"{5 - value:.2f}")), sep=";")
 
 
 @awkward("minus.csv", "negative numbers with a minus sign that is not a hyphen")

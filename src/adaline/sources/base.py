@@ -339,12 +339,14 @@ class Source(ABC):
                 raise InvalidData(f"offset{known} is {value:g} at row {row}: give finite numbers")
             kind = "NaN" if np.isnan(value) else "infinity"
             name = self.name(column) if what == "X" else None
-            of = ""
+            of = advice = ""
             if is_table(self.leaf):
+                if kind == "infinity" and self.leaf.relation.dialect is not None:
+                    advice = ", or read infinity as missing: --na inf,-inf, na=['inf', '-inf'] in Python"
                 name = self.leaf.targets[column] if name is None and column < len(self.leaf.targets) else name
                 of = f" of {self.leaf.relation.title}" + " without the rows left out" * (self.leaf.where != "TRUE")
             where = f"row {row}" + ("" if name is None else f", column {name!r}") + of
-            raise InvalidData(f"Input {what} contains {kind}: first at {where}. Drop or fill such rows.")
+            raise InvalidData(f"Input {what} contains {kind}: first at {where}. Drop or fill such rows{advice}.")
         size = _column_sizes(self) if self.parts is None else np.max(self.parts.each(self, _column_sizes), axis=0)
         tiny = np.flatnonzero((size > 0) & (size < TINY))
         if len(tiny) and size.max() < 1 / TINY:

@@ -164,13 +164,16 @@ def layout(name: str) -> Layout:
 
 def _layout(rows: Rows, start: int, separator: str) -> Layout:
     """Return the layout of a file whose names, or first values, are in row `start`."""
+    if _is_above_names(rows.cells, start):
+        start += 1
     cells, notes = rows.cells[start], []
     body = rows.after(start)
     above = list(range(start))
     group: Cells = []
     if above and _is_group(rows.cells[start - 1], cells):
         group = rows.cells[above.pop()]
-        notes.append(f"line {rows.lines[start - 1]} groups columns: its words stand before their names")
+        how = "names that occur twice begin with its words" if _repeated(cells) else "left out"
+        notes.append(f"line {rows.lines[start - 1]} groups columns: {how}")
     if above:
         lines = _lines([rows.lines[i] for i in above])
         notes.append(f"{lines} above the names of the columns: a title, left out")
@@ -181,7 +184,7 @@ def _layout(rows: Rows, start: int, separator: str) -> Layout:
         )
         skip = rows.lines[start] - 1
         return Layout(separator, skip, False, tuple(names), texts=_texts(names, body), notes=tuple(notes))
-    if group:
+    if group and _repeated(cells):
         cells = _with_groups(group, cells)
     found = Layout(separator, rows.lines[start] - 1, True, ())
     if rows.labelled(start) or rows.longer(start):  # DuckDB takes no line of names that is longer or shorter
@@ -254,8 +257,22 @@ def unique_names(names: Sequence[str]) -> list[str]:
 def _is_group(above: Cells, names: Cells) -> bool:
     """Whether a row above the names groups columns, as merged cells do, and is no title."""
     filled = sum(bool(word.strip()) for word in above)
-    repeated = len({name.strip().lower() for name in names}) < len(names) and filled > 1
-    return len(above) == len(names) and (repeated or not above[0].strip())
+    return len(above) == len(names) and (
+        not above[0].strip() or (_repeated(names) and filled > 1) or 1 < filled < len(names)
+    )
+
+
+def _repeated(names: Cells) -> bool:
+    return len({name.strip().lower() for name in names}) < len(names)
+
+
+def _is_above_names(rows: Sequence[Cells], start: int) -> bool:
+    """Whether a row with empty cells stands above the row that names the columns, as where cells were merged."""
+    if start + 1 >= len(rows):
+        return False
+    upper, lower = rows[start : start + 2]
+    named = all(word.strip() for word in lower) and not _repeated(lower) and not any(map(is_value, lower))
+    return len(upper) == len(lower) > 2 and named and not all(word.strip() for word in upper) and _is_units(rows, start)
 
 
 def _with_groups(group: Cells, names: Cells) -> Cells:
@@ -291,7 +308,7 @@ def is_value(cell: str) -> bool:
 
 def _is_data(first: Cells, body: Sequence[Cells]) -> bool:
     """Whether the first row of a table holds values, and no names of columns."""
-    body = [row for row in body if len(row) == len(first)]
+    body = [row for row in body if len(row) == len(first) and row != first]  # names may be repeated further down
     columns = [[row[i] for row in body if row[i].strip()] for i in range(len(first))]
     numeric = [bool(column) and all(map(is_value, column)) for column in columns]
     values = [is_value(cell) for cell in first]

@@ -58,15 +58,19 @@ from adaline.sources.tables.spreadsheets import write_sheet
 from adaline.sources.tables.sql import QUERY, chosen_table, literal, names_used, quoted, subquery, text
 from adaline.sources.tables.statistics_files import write_statistics_file
 from adaline.sources.tables.text import (
+    MIXED_ENDS,
     SAMPLE,
     Dialect,
     arrow_kind,
     check_columns,
     find_dialect,
     find_errors,
+    find_repeated_names,
     line_of,
     number_type,
     write_commas,
+    write_line_feeds,
+    write_without_lines,
 )
 from adaline.sources.threads import threads
 
@@ -463,9 +467,12 @@ class Relation:
             self._read_text()
         except UnreadableTable as error:
             other = isinstance(error, OtherEncoding) or (self.layout is not None and not all(map(is_utf8, self.files)))
-            if self.options.encoding is not None or not other:
+            if other and self.options.encoding is None:
+                self._convert()
+            elif MIXED_ENDS in str(error) and not self._copies.given:
+                self._replace_files([write_line_feeds(name, self._copies.new(name, ".csv")) for name in self.files])
+            else:
                 raise
-            self._convert()
             self._read_text()
 
     def _read_text(self) -> None:
@@ -480,9 +487,21 @@ class Relation:
                 self._replace_files([copy if one == name else one for one in self.files])
             self.notes = (*self.notes, *(footer.note for footer in below.values()))
         whole = self.size() <= WHOLE_SAMPLE
+        if whole:
+            self._leave_out_repeated_names(self.layout)
         self.dialect = find_dialect(self.files, self.layout, self.rows, whole, self.options)
         self.sql = self.dialect.sql(self.files)
         self.notes = (*self.notes, *self.layout.notes, *describe(self.dialect.conversions))
+
+    def _leave_out_repeated_names(self, found: Layout) -> None:
+        """Replace files in which the line of names occurs again by copies without these lines."""
+        for name in list(self.files):
+            if lines := find_repeated_names(name, found):
+                copy = write_without_lines(name, lines, self._copies.new(name, ".csv"))
+                self._replace_files([copy if one == name else one for one in self.files])
+                shown = ", ".join(map(str, lines[:5])) + ", ..." * (len(lines) > 5)
+                note = f"line{'s' * (len(lines) > 1)} {shown}: the names of the columns again, left out"
+                self.notes = (*self.notes, note)
 
     def _convert(self) -> None:
         """Replace files by copies in UTF-8."""

@@ -8,13 +8,15 @@ from __future__ import annotations
 import csv
 import io
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Self
 
 from adaline.errors import UnreadableTable
 from adaline.sources.tables.file_options import FileOptions
-from adaline.sources.tables.files import escaped, open_compressed
+from adaline.sources.tables.files import escaped, is_compressed, open_compressed
 from adaline.sources.tables.layout import HEAD, NOT_UTF8, SPACES, Layout, collapsed, layout
 from adaline.sources.tables.notation import Conversion, find_conversions
 from adaline.sources.tables.sql import quoted, text
@@ -39,6 +41,9 @@ def missing_words_in(name: str, words: Sequence[str]) -> list[str]:
     with open_compressed(name) as file:
         fields = set(re.split(rb"[,;|\t\r\n\"]+", bytes(file.read(HEAD))))
     return [word for word in words if word in ("", "NA", "NULL") or word.encode() in fields]
+
+
+MIXED_ENDS = "lines end in different ways (CR, LF)"
 
 
 def find_errors(name: str, found: Layout) -> str | None:
@@ -74,7 +79,7 @@ def find_errors(name: str, found: Layout) -> str | None:
         more = ", ..." * (count > MOST_LISTED)
         return f": {count:,} lines do not fit its {counted(wanted, 'column')}: {', '.join(wrong)}{more}"
     if len(ends) > 1:
-        return ": lines end in different ways (CR, LF): convert the file, for example by dos2unix"
+        return f": {MIXED_ENDS}: convert the file, for example by dos2unix"
     return None
 
 
@@ -96,6 +101,34 @@ def write_commas(name: str, copy: str) -> str:
     ):
         writer = csv.writer(out, lineterminator="\n")
         writer.writerows(csv.reader(map(collapsed, file), delimiter=SPACES, skipinitialspace=True))
+    return copy
+
+
+def write_line_feeds(name: str, copy: str) -> str:
+    """Write a copy of a file whose lines all end in a line feed, and return its path."""
+    with (
+        io.TextIOWrapper(open_compressed(name), encoding="utf-8-sig") as file,
+        open(copy, "w", encoding="utf-8", newline="\n") as out,
+    ):
+        out.writelines(file)
+    return copy
+
+
+def find_repeated_names(name: str, found: Layout) -> list[int]:
+    """Return the lines, counted from 1, in which the names of the columns occur again, as where files were joined."""
+    if not found.header or len(found.names) < 2 or is_compressed(name):
+        return []
+    content = Path(name).read_bytes()
+    names = content[:HEAD].splitlines()[found.skip].strip().removeprefix(BOM_UTF8)
+    if content.count(names) == 1:
+        return []
+    return [i + 1 for i, line in enumerate(content.splitlines()) if line.strip() == names and i > found.skip]
+
+
+def write_without_lines(name: str, lines: Collection[int], copy: str) -> str:
+    """Write a copy of a file without some of its lines, counted from 1, and return its path."""
+    content = Path(name).read_bytes().splitlines(keepends=True)
+    Path(copy).write_bytes(b"".join(line for i, line in enumerate(content) if i + 1 not in lines))
     return copy
 
 
