@@ -32,7 +32,7 @@ READERS: dict[str, Callable[..., pd.DataFrame]] = {
     ".dta": pd.read_stata,
     ".xlsx": pd.read_excel,
     ".tsv": lambda path: pd.read_csv(path, sep="\t"),
-    ".dat": lambda path: pd.read_csv(path, sep=r"\s+"),
+    ".dat": pd.read_fwf,
 }
 
 
