@@ -19,9 +19,14 @@ def test_names_are_different() -> None:
     assert len({file.name for file in AWKWARD}) == len(AWKWARD) >= 60
 
 
-@pytest.mark.parametrize(
-    "file", [file for file in AWKWARD if (f"awkward/{file.name}", file.target) in KNOWN], ids=lambda file: file.name
-)
+FILES = [
+    pytest.param(file, id=file.name, marks=[pytest.mark.slow] if file.name == "wide.csv" else [])
+    for file in AWKWARD
+    if (f"awkward/{file.name}", file.target) in KNOWN
+]
+
+
+@pytest.mark.parametrize("file", FILES)
 def test_awkward_files_are_opened_or_refused(file: AwkwardFile, tmp_path: Path) -> None:
     if file.name.endswith(".xlsx") and find_spec("openpyxl") is None:
         pytest.skip("openpyxl, which writes workbooks, is not installed")
