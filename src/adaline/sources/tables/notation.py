@@ -55,6 +55,7 @@ CLOCKS = (
     (r"\d{1,2}:\d{2}:\d{2} [AaPp][Mm]", "%I:%M:%S %p"),
 )
 GLIMPSE = 2048  # rows that rule out most columns
+EVERY = 2**62  # rows to look at where all are
 
 Query = Callable[[str], list[Any]]
 
@@ -124,7 +125,7 @@ def find_conversions(
         more = _look(numbers, table, query, rows)
         seen |= {name: one for name, one in more.items() if one.commas == one.count > 0 and one.has_point}
     comma = here == "," or (comma and not here)
-    read = (_number_conversion(name, look, here, decimal, comma) for name, look in seen.items())
+    read = (_number_conversion(name, look, here, decimal, comma, rows >= EVERY) for name, look in seen.items())
     found = [one for one in read if one is not None]
     taken = {one.name for one in found}
     for name, formats in likely.items():
@@ -173,47 +174,51 @@ class Look:
 
 
 def _look(names: Sequence[str], table: str, query: Query, rows: int) -> dict[str, Look]:
-    """Return what the texts of each column have in common, by one scan."""
+    """Return what the texts of each column have in common, by one scan.
+
+    The query is the same for any number of columns: to plan a dozen expressions a column takes longer than to run them.
+    """
     if not names:
         return {}
-    asked: list[str] = []
-    for name in names:
-        one = Column(name)
-        value = f"CASE WHEN NOT {one.is_word} THEN {one.trimmed} END"
-        sign = f"nullif(regexp_extract({value}, {text(CURRENCY)}), '')"
-        asked += [
-            f"count({value})",
-            f"count_if(NOT {one.is_word} AND {one.fits('.')})",
-            f"count_if(NOT {one.is_word} AND {one.fits(',')})",
-            f"arg_max({value}, length({value}))",
-            f"count_if(regexp_matches({value}, '[%\u2030]'))",
-            f"count({sign})",
-            f"list(DISTINCT {sign})",
-            f"bool_or(regexp_matches({value}, '^[(].*[)]$|[0-9].*-$'))",
-            f"bool_or(contains({value}, '.'))",
-            f"bool_or(contains({value}, ','))",
-            f"bool_or(regexp_matches({value}, {text(f'[0-9][{GROUPS}][0-9]')}))",
-            f"list(DISTINCT CASE WHEN {one.is_word} THEN {one.trimmed} END)",
-        ]
+    one = Column("value")
+    value = f"CASE WHEN NOT {one.is_word} THEN {one.trimmed} END"
+    sign = f"nullif(regexp_extract({value}, {text(CURRENCY)}), '')"
+    asked = [
+        f"count({value})",
+        f"count_if(NOT {one.is_word} AND {one.fits('.')})",
+        f"count_if(NOT {one.is_word} AND {one.fits(',')})",
+        f"arg_max({value}, length({value}))",
+        f"count_if(regexp_matches({value}, '[%\u2030]'))",
+        f"count({sign})",
+        f"list(DISTINCT {sign})",
+        f"bool_or(regexp_matches({value}, '^[(].*[)]$|[0-9].*-$'))",
+        f"bool_or(contains({value}, '.'))",
+        f"bool_or(contains({value}, ','))",
+        f"bool_or(regexp_matches({value}, {text(f'[0-9][{GROUPS}][0-9]')}))",
+        f"list(DISTINCT CASE WHEN {one.is_word} THEN {one.trimmed} END)",
+    ]
     columns = ", ".join(map(quoted, names))
-    values = query(f"SELECT {', '.join(asked)} FROM (SELECT {columns} FROM {table} LIMIT {rows})")[0]
-    each = len(asked) // len(names)
-    out: dict[str, Look] = {}
-    for i, name in enumerate(names):
-        count, points, commas, example, percent, currency, currencies, *signs, words = values[each * i : each * (i + 1)]
+    first = f"SELECT {columns} FROM {table} LIMIT {rows}"
+    values = f"SELECT unnest(range({len(names)})) AS i, unnest([{columns}]) AS value FROM ({first})"
+    out = {name: Look(0, 0, 0, "", 0, 0, (), False, False, False, False, ()) for name in names}
+    for i, *found in query(f"SELECT i, {', '.join(asked)} FROM ({values}) GROUP BY i"):
+        count, points, commas, example, percent, currency, currencies, *signs, words = found
         known = tuple(sorted(one for one in currencies or () if one))
         kept = tuple(sorted(one for one in words or () if one))
         negative, point, comma, group = map(bool, signs)
-        out[name] = Look(
+        out[names[i]] = Look(
             count, points, commas, example or "", percent, currency, known, negative, point, comma, group, kept
         )
     return out
 
 
-def _number_conversion(name: str, look: Look, here: str, given: str | None, comma: bool) -> Conversion | None:
+def _number_conversion(
+    name: str, look: Look, here: str, given: str | None, comma: bool, whole: bool
+) -> Conversion | None:
     """Return how to read a column of numbers, or None where they fit no single notation.
 
-    `here` is the decimal sign of the file, by what the user said or by its other columns, or "".
+    `here` is the decimal sign of the file, by what the user said or by its other columns, or ""; `whole` says that all
+    rows were looked at.
     """
     if 0 < look.percent < look.count or 0 < look.currency < look.count or len(look.currencies) > 1:
         return None
@@ -241,16 +246,23 @@ def _number_conversion(name: str, look: Look, here: str, given: str | None, comm
     doubt = ""
     if doubtful and given is None and not here:
         doubt = f"; decimal='{'.' if decimal == ',' else ','}' reads them the other way"
-    return Conversion(
-        name, Column(name).value(_number_sql(name, decimal, look)), " and ".join(parts), look.example, doubt, look.words
-    )
+    sql = _number_sql(name, decimal, look)
+    sql = Column(name).value(sql) if look.words or not whole else sql
+    return Conversion(name, sql, " and ".join(parts), look.example, doubt, look.words)
 
 
 def _number_sql(name: str, decimal: str, look: Look) -> str:
+    """Return SQL from the text of a number to its value; short where the notation is plain, as it is planned anew for
+    every query.
+    """
     trimmed = Column(name).trimmed
-    signs = f"({CURRENCY})|[{BLANK}'\u2019%\u2030()]"
-    bare = f"regexp_replace(replace({trimmed}, '\u2212', '-'), {text(signs)}, '', 'g')"
-    bare = f"replace({bare}, ',', '')" if decimal == "." else f"replace(replace({bare}, '.', ''), ',', '.')"
+    bare = f"replace({trimmed}, '\u2212', '-')"
+    if look.has_group or look.percent or look.currency or look.negative:
+        signs = f"({CURRENCY})|[{BLANK}'\u2019%\u2030()]"
+        bare = f"regexp_replace({bare}, {text(signs)}, '', 'g')"
+    thousands = "," if decimal == "." else "."
+    bare = f"replace({bare}, '{thousands}', '')" if thousands == "," or look.has_point else bare
+    bare = f"replace({bare}, ',', '.')" if decimal == "," else bare
     if look.negative:
         turned = f"starts_with({trimmed}, '(') OR ends_with({trimmed}, '-')"
         bare = f"CASE WHEN {turned} THEN '-' || trim({bare}, '-') ELSE {bare} END"
