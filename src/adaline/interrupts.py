@@ -60,10 +60,11 @@ class Interrupts:
         raise KeyboardInterrupt
 
     def watch(self, pipe: int) -> None:
-        """Read the numbers of signals from a pipe, and end the process when it does not end by itself."""
+        """Read the numbers of signals from a pipe, and end the process when the main thread does not end it in time."""
         first, began = 0, 0.0
         while True:
-            limit = SHOWN if self._results is not None and not self._results.claimed else ENDED
+            results = self._results  # which the main thread may take away meanwhile
+            limit = SHOWN if results is not None and not results.claimed else ENDED
             timeout = max(began + limit - monotonic(), 0) if first else None
             if select.select([pipe], [], [], timeout)[0]:
                 received = os.read(pipe, 64)
@@ -78,12 +79,15 @@ class Interrupts:
                         self.end(first)
             elif limit == ENDED:
                 self.end(first)
-            elif self._results is not None and self._results.claim(wait=False):
-                self.said = _in_time(self._results.show, began + ENDED - monotonic()) or self.said
+            elif results is not None and results.claim(wait=False):
+                self.said = _in_time(results.show, began + ENDED - monotonic()) or self.said
                 self.end(first)
 
     def end(self, number: int) -> NoReturn:
-        """End the process: remove temporary files, say why, flush the output. Whoever comes second waits for that."""
+        """End the process: remove temporary files, flush the output, say why.
+
+        A second caller blocks until the process exits.
+        """
         self._ending.acquire()
         _in_time(remove_leftovers, CLEANING)
         _in_time(lambda: _flush(sys.stdout), SAYING)
@@ -120,7 +124,7 @@ class _Results:
         return self._claimed.locked()
 
     def claim(self, wait: bool = True) -> bool:
-        """Take the results; whoever comes second waits for the end of the process, or is told."""
+        """Claim the results; a second caller waits for the end of the process, or gets False."""
         return self._claimed.acquire(blocking=wait)
 
 
@@ -141,7 +145,7 @@ def take_over() -> None:
         return
     _taken = True
     for number in SIGNALS:
-        if number == signal.SIGINT or signal.getsignal(number) is signal.SIG_DFL:
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):  # not ignored, as under nohup
             signal.signal(number, current.handle)
     sys.unraisablehook = _unraisable
     if os.name != "posix":  # without a pipe that can be waited for, the handler is all there is

@@ -56,6 +56,15 @@ def test_every_row_is_written_in_order_with_the_reason_where_it_has_no_predictio
     assert done.rows[0]["prediction"] == clean[0]
 
 
+def test_text_in_a_column_of_numbers_is_a_reason(shell: Shell, model: str) -> None:
+    Path("text.csv").write_text("age,carrier\n1,AA\n207a,UA\n3,DL\n")
+    done = shell.good("predict", model, "text.csv")
+    assert [row["reason"] for row in done.rows] == ["", "non-numeric value '207a' of age", ""]
+    assert [bool(row["prediction"]) for row in done.rows] == [True, False, True]
+    assert done.rows[0]["prediction"] == shell.good("predict", model, "old.csv").rows[0]["prediction"]
+    assert "row 1: non-numeric value '207a' of age" in shell.bad("predict", model, "text.csv", "--strict")
+
+
 def test_the_schema_depends_on_the_options_alone(shell: Shell, model: str) -> None:
     done = shell.good("predict", model, "old.csv", "--keep", "none")
     assert list(done.rows[0]) == ["prediction", "reason"]

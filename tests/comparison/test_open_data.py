@@ -89,11 +89,10 @@ def test_a_target_that_is_none_is_refused_first(column: Any, said: str, monkeypa
         open_data(DataRequest.of(pd.DataFrame({"x": X, "y": pd.Series(list(column))}), target="y"))
 
 
-def test_a_typo_among_numbers_is_refused_and_does_not_cost_the_column() -> None:
+def test_a_typo_among_numbers_is_named_in_a_note() -> None:
     column = X.astype(str).astype(object)
     column[5] = "oops"
-    with pytest.raises(InvalidData, match=r"column 'a' holds numbers, but also 'oops' \(1 such value\): mend"):
-        opened("a", column)
+    assert "'oops'" in next(note for note in opened("a", column).notes if "column 'a'" in note)
     assert opened("a", column, drop=["a"]).spec.features == ("x",)
     column[::4] = [f"ticket {i}" for i in range(N // 4)]  # names, some of which are numbers
     assert "'a' is left out" in opened("a", column).notes[0]

@@ -88,7 +88,7 @@ class PredictedBatch(NamedTuple):
 
 
 @dataclass
-class Tally:
+class PredictionCounts:
     """How many rows were written, how many of them without a prediction and why, and the new columns."""
 
     rows: int = 0
@@ -96,11 +96,11 @@ class Tally:
     reasons: dict[str, int] = field(default_factory=dict)
     columns: list[str] = field(default_factory=list)
 
-    def add(self, other: Tally | RowProblems) -> None:
+    def add(self, other: PredictionCounts | RowProblems) -> None:
         """Take in the rows of a batch, or of a file."""
-        counts = other.reasons if isinstance(other, Tally) else other.counts
-        self.rows += other.rows if isinstance(other, Tally) else len(other.codable)
-        self.missing += other.missing if isinstance(other, Tally) else int(np.sum(~other.codable))
+        counts = other.reasons if isinstance(other, PredictionCounts) else other.counts
+        self.rows += other.rows if isinstance(other, PredictionCounts) else len(other.codable)
+        self.missing += other.missing if isinstance(other, PredictionCounts) else int(np.sum(~other.codable))
         for reason, count in counts.items():
             self.reasons[reason] = self.reasons.get(reason, 0) + count
 
@@ -243,7 +243,7 @@ def run_predict(
 
 def write_predictions(
     model: Any, relation: UnalteredTable, options: PredictOptions, output: Path | None, as_json: bool = False
-) -> Tally:
+) -> PredictionCounts:
     """Write predictions next to the columns of a table; return how many, and of which rows there are none."""
     kept = _kept(relation, options.keep)
     if is_pipeline(model):
@@ -265,9 +265,9 @@ def _write(
     options: PredictOptions,
     output: Path | None,
     as_json: bool,
-) -> Tally:
+) -> PredictionCounts:
     """Write predictions next to the columns that are kept; return how many, and of which rows there are none."""
-    tally = Tally()
+    tally = PredictionCounts()
     with writing(output, as_json) as write:
         for batch, found, problems in batches:
             codable = problems.codable
@@ -297,7 +297,7 @@ def _write(
     return tally
 
 
-def _tell_saved(output: Path, tally: Tally, as_json: bool) -> None:
+def _tell_saved(output: Path, tally: PredictionCounts, as_json: bool) -> None:
     predicted = tally.rows - tally.missing
     if as_json:
         told = {"rows": tally.rows, "predicted": predicted, "reasons": tally.reasons, "columns": tally.columns}
@@ -346,9 +346,9 @@ def predict_on_cluster(
     files = [PredictedFile(path.read_bytes(), os.path.abspath(one), str(out), options) for one, out in names]
     held = parts.engine.hold(files, [[1]] * len(files))
     parts_done = pa.concat_tables(table for tables in over_tables(held, list) for table in tables).to_pylist()
-    tally = Tally(columns=parts_done[0]["columns"])
+    tally = PredictionCounts(columns=parts_done[0]["columns"])
     for one in parts_done:
-        tally.add(Tally(one["rows"], one["missing"], dict(one["reasons"])))
+        tally.add(PredictionCounts(one["rows"], one["missing"], dict(one["reasons"])))
     tally.tell_missing()
     _tell_saved(output, tally, as_json)
 

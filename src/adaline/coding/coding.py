@@ -239,9 +239,13 @@ class Coding:
     def code_possible(self, frame: nw.DataFrame[Any], first_row: int = 0) -> tuple[Any, RowProblems]:
         """Return X of the rows that can be coded, (m, D), and the problems of the others.
 
-        Rows in which a column of X is not finite are among the others.
+        Rows in which a column of X is not finite are among the others, and rows of an Arrow table that hold text in a
+        column of numbers.
         """
+        frame, texts = self._texts_as_numbers(frame)
         problems = self.problems(frame)
+        for name, (values, rows) in texts.items():
+            problems.add("non-numeric value", name, rows, values)
         kept = frame if problems.codable.all() else frame.filter(problems.codable.tolist())
         x = self.code(kept, first_row) if len(kept) else np.empty((0, self.count))
         bad = _not_finite(x)
@@ -252,6 +256,30 @@ class Coding:
         for k in np.unique(columns).tolist():
             problems.add("no finite value", self.names[k], _mask(len(frame), places[columns == k]))
         return x[np.setdiff1d(np.arange(len(kept)), rows)], problems
+
+    def _texts_as_numbers(
+        self, frame: nw.DataFrame[Any]
+    ) -> tuple[nw.DataFrame[Any], dict[str, tuple[list[Any], NDArray[np.bool_]]]]:
+        """Return an Arrow table whose columns of numbers are numbers, and of those that hold text instead, the values
+        and which of them are no numbers; these are 0 in the table.
+        """
+        found: dict[str, tuple[list[Any], NDArray[np.bool_]]] = {}
+        if not frame.implementation.is_pyarrow():
+            return frame, found
+        import pyarrow as pa
+
+        for column in self.columns:
+            if column.kind == "number" and column.name in frame.columns and frame[column.name].dtype == nw.String:
+                values = frame[column.name].to_list()
+                numbers = [_number_in(value) for value in values]
+                wrong = np.array([a is not None and b is None for a, b in zip(values, numbers, strict=True)])
+                found[column.name] = values, wrong
+                native = frame.to_native()
+                at = native.schema.get_field_index(column.name)
+                kept = [0.0 if bad else number for number, bad in zip(numbers, wrong.tolist(), strict=True)]
+                native = native.set_column(at, column.name, pa.array(kept, pa.float64()))
+                frame = nw.from_native(native, eager_only=True)
+        return frame, found
 
     @cached_property
     def facts(self) -> dict[str, Facts]:
@@ -675,3 +703,11 @@ def _product(lists: list[list[Any]]) -> list[list[Any]]:
 def _some(levels: tuple[Any, ...]) -> str:
     shown = ", ".join(shown_level(level).strip("'\"") for level in levels[:8])
     return shown + (", ..." if len(levels) > 8 else "")
+
+
+def _number_in(value: Any) -> float | None:
+    """Return the number that a text is, None where it is none."""
+    try:
+        return None if value is None else float(value)
+    except ValueError:
+        return None

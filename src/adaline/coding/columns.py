@@ -90,8 +90,9 @@ class Column:
                 return _arrow_numbers(native.column(self.name).cast("double", safe=False))
             return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
         except Exception:
+            kind = "text" if series.dtype == nw.String else series.dtype
             raise InvalidData(
-                f"column {self.name!r} holds {series.dtype}, and the model was fitted to numbers"
+                f"column {self.name!r} holds {kind}, and the model was fitted to numbers: correct the values"
             ) from None
 
     @property

@@ -21,7 +21,7 @@ from adaline.comparison.gaps import compare_policies
 from adaline.comparison.open_data import DataRequest, OpenedData
 from adaline.comparison.recommendation import Recommendation, recommend, with_error
 from adaline.comparison.result import Result, SystemTrial, system_label
-from adaline.comparison.suspects import Candidate, inspect_rows
+from adaline.comparison.suspects import ComparedSystem, inspect_rows
 from adaline.comparison.table import (
     CLASSIFICATION,
     REGRESSION,
@@ -558,13 +558,13 @@ def _chosen_systems(task: str, asked: Sequence[str] | None, y: Any, ordered: boo
 
 def _candidates(
     table: Table, task: str, asked: Sequence[str] | None, thorough: bool
-) -> tuple[list[Candidate], list[str]]:
+) -> tuple[list[ComparedSystem], list[str]]:
     """Return the systems to compare, those that take least time first, and notes on the ones that are left out."""
     notes: list[str] = []
     (n, d), classes = table.X.shape, table.classes[0] if task == CLASSIFICATION else None
     ranked = None if classes is None else table.ranked
     chosen = [
-        Candidate(name, settings, _ready(name, settings, ranked))
+        ComparedSystem(name, settings, _ready(name, settings, ranked))
         for name, settings in _chosen_systems(task, asked, table.y, ranked is not None)
     ]
     if table.offset is not None:

@@ -33,6 +33,7 @@ REPEATED = "Columns that repeat others"
 MOST_NAMED = 6  # columns or rows that a sentence names
 ROWS_A_PARAMETER = 10  # fewer and coefficients are mostly noise
 MISSING = 0.3  # share of a column from which filling it in is guessing
+MOSTLY_ONE = 0.3  # share of the rows of other classes below which predicting the largest class looks good
 IMBALANCE = 20  # rows of the largest class for one of the smallest
 MOST_CLASSES = 10  # up to which each is checked for a hyperplane that separates it
 INFLATED = 10.0  # Marquardt (1970): the variance of a coefficient is ten times what it were without the other columns
@@ -242,7 +243,7 @@ def _dependent(table: Table) -> Iterator[Finding]:
             "Collinear columns",
             f"Nearly linear combinations of other columns: {named}. Above a variance inflation of {INFLATED:g}, "
             "coefficients are imprecise even where predictions are good: drop one of the columns, or use a penalised "
-            "system such as Ridge.",
+            f"system such as {_penalised(table)}.",
             tuple(name for name, _ in ordered),
         )
 
@@ -393,6 +394,11 @@ def _determines_class(X: Array, codes: NDArray[np.intp], least: float) -> bool:
     return all(before[1] < after[0] for before, after in pairwise(ends))
 
 
+def _penalised(table: Table) -> str:
+    """Return a penalised system for the target: of numbers, or of labels."""
+    return "Ridge" if table.y.dtype.kind == "f" else "LogisticRegression(penalty='auto')"
+
+
 def _few_rows(table: Table) -> Iterator[Finding]:
     n, d = table.X.shape
     if d + 1 >= n:
@@ -407,7 +413,8 @@ def _few_rows(table: Table) -> Iterator[Finding]:
             WARNING,
             "Few rows for so many columns",
             f"{n} rows for {d + 1} coefficients, {n / (d + 1):.1f} each; with fewer than about {ROWS_A_PARAMETER}, "
-            "estimates are mostly noise. Drop columns, merge rare levels, or use a penalised system such as Ridge.",
+            "estimates are mostly noise. Drop columns, merge rare levels, or use a penalised system such as "
+            f"{_penalised(table)}.",
         )
 
 
@@ -504,12 +511,14 @@ def _class_sizes(table: Table, results: list[Result]) -> Iterator[Finding]:
     counts = np.bincount(codes)
     if counts.max() > IMBALANCE * counts.min():
         least, most = int(counts.argmin()), int(counts.argmax())
+        wrong = 1 - counts.max() / counts.sum()
+        always = f"Always predicting '{labels[most]}' is wrong in only {100 * wrong:.1f}% of the rows. "
+        always = always if wrong < MOSTLY_ONE else ""
         yield Finding(
             WARNING,
             "Classes of very unequal size",
-            f"'{labels[least]}' has {counted(counts[least])}, '{labels[most]}' {counts[most]:,}. Always predicting "
-            f"'{labels[most]}' is wrong in only {100 * (1 - counts.max() / counts.sum()):.1f}% of the rows: judge by "
-            "the confusion table, not by the error rate alone.",
+            f"'{labels[least]}' has {counted(counts[least])}, '{labels[most]}' {counts[most]:,}. {always}Judge by the "
+            "confusion table, not by the error rate alone.",
         )
     folds = max((len(result.fold_errors) for result in results), default=0)
     folds = 2 if folds == len(codes) else folds  # leave-one-out

@@ -251,7 +251,7 @@ def row_errors(losses: Array, weight: Array | None = None, square: bool = False)
     --------
     >>> import numpy as np
     >>> from adaline.comparison.result import row_errors
-    >>> row_errors(np.array([3.0, 4.0, 5.0, 0.0]), square=True).mean() ** 2
+    >>> round(float(row_errors(np.array([3.0, 4.0, 5.0, 0.0]), square=True).mean() ** 2), 12)
     12.5
     """
     share = np.ones(len(losses)) if weight is None else weight / weight.mean()

@@ -59,9 +59,12 @@ def far_values(table: Table) -> list[FarValues]:
     """Return the rows of each column of numbers that lie more than FAR interquartile ranges beyond its quartiles."""
     out = []
     for name, members in table.groups().items():
-        j = members[0]
+        numbers = [j for j in members if table.names[j] == name]  # without the column that marks its gaps
+        if len(numbers) != 1:
+            continue
+        j = numbers[0]
         x = table.X[:, j]
-        if len(members) > 1 or len(np.unique(x[:1000])) <= 2:
+        if len(np.unique(x[:1000])) <= 2:
             continue
         low, high = np.quantile(x[:: 1 + len(x) // MOST_QUANTILE_ROWS], [0.25, 0.75])
         reach = FAR * (high - low)
@@ -252,7 +255,7 @@ class Inspection(NamedTuple):
         return given
 
 
-def inspect_rows(table: Table, task: str, given: Recommendation, systems: Sequence[Candidate]) -> Inspection:
+def inspect_rows(table: Table, task: str, given: Recommendation, systems: Sequence[ComparedSystem]) -> Inspection:
     """Look for rows and levels that may be wrong or repeated, and compare again without them.
 
     `systems` are those compared. Only the recommended one is compared again; where none is useful, or it would take
@@ -283,7 +286,7 @@ def inspect_rows(table: Table, task: str, given: Recommendation, systems: Sequen
     return Inspection(far, found, without(suspicious(table, far, found), FACTOR), without(repeated, 1.0), spelled)
 
 
-class Candidate(NamedTuple):
+class ComparedSystem(NamedTuple):
     """A system to compare: its name, its settings, and itself, not fitted."""
 
     name: str
@@ -295,7 +298,7 @@ class Candidate(NamedTuple):
         return result.system == self.name and result.settings == self.settings
 
 
-def _recommended(table: Table, task: str, systems: Sequence[Candidate], measure: str) -> Recommendation:
+def _recommended(table: Table, task: str, systems: Sequence[ComparedSystem], measure: str) -> Recommendation:
     """Return what is recommended of some systems for a table that is cut into folds."""
     classes, y = (None, table.y) if task == REGRESSION else table.classes
     rows = ArrayRows(table.X, y, table.weight, task != REGRESSION, table.offset, table.filled_columns)

@@ -516,7 +516,7 @@ written("target all missing", "a,y\n1,\n2,\n3,\n", "y")
 written("target all missing, drop", "a,y\n1,\n2,\n3,\n", "no rows|no values|'y'", options={"missing": "drop"})
 written("text target, one class", rows_with("c", ["u"] * N), "class", target="c")
 written("text target, three classes", rows_with("c", WORDS), fit=([A, B, Y], WORDS), target="c")
-written("text target, 2000 classes", "a,y\n" + "".join(f"{i},t{i}\n" for i in range(2000)), "is no label")
+written("text target, 2000 classes", "a,y\n" + "".join(f"{i},t{i}\n" for i in range(2000)), "too many to be classes")
 written("text target with a gap", rows_with("c", ["u", "", "w"] * 4), r"'c' \(4\)", target="c")
 written(
     "text target with a gap, drop",

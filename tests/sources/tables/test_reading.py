@@ -97,6 +97,49 @@ def test_what_was_understood_is_noted(lines: list[str], note: str) -> None:
     assert source.count_rows() == N
 
 
+def test_lines_that_end_in_two_ways_and_names_that_occur_again() -> None:
+    Path("t.csv").write_bytes("\r\n".join(["x,g,y", *rows()[:5]]).encode() + ("\n" + "\n".join(rows()[5:])).encode())
+    assert Relation("t.csv").count("TRUE") == N
+    joined = Relation(written(["x,g,y", *rows()[:6], "x,g,y", *rows()[6:]]))
+    assert (joined.count("TRUE"), joined.schema["x"]) == (N, "DOUBLE")
+    assert "line 8: the names of the columns again, left out" in joined.notes
+
+
+def test_two_rows_of_names_of_which_the_upper_has_merged_cells() -> None:
+    found = Relation(written(["size,,result", "x,z,y", *(f"{x},{x},{y}" for x, y in zip(X, Y, strict=True))]))
+    assert list(found.schema) == ["x", "z", "y"]
+    assert found.notes == ("line 1 groups columns: left out",)
+
+
+def test_a_column_without_a_name_whose_values_come_late_is_kept() -> None:
+    found = Relation(written(["x,,y", *(f"{i},,{i}" for i in range(60)), *(f"{i},{i % 7},{i}" for i in range(60))]))
+    assert list(found.schema) == ["x", "column_2", "y"]
+
+
+def test_many_columns_of_decimal_commas_are_found_by_one_short_query() -> None:
+    queries: list[str] = []
+
+    class Counted(Relation):
+        def rows(self, sql: str) -> list[Any]:
+            queries.append(sql)
+            return super().rows(sql)
+
+    names = [f"c{i}" for i in range(60)]
+    found = Counted(written([";".join(names), *(";".join([f"{x}".replace(".", ",")] * 60) for x in X)]))
+    assert {*found.schema.values()} == {"DOUBLE"}
+    assert max(sql.count("arg_max") for sql in queries) == 1
+
+
+def test_damaged_archives_are_refused() -> None:
+    with zipfile.ZipFile("t.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("t.csv", "\n".join(["x,g,y", *rows()]) * 50)
+    content = bytearray(Path("t.zip").read_bytes())
+    content[60:80] = bytes(20)
+    Path("t.zip").write_bytes(content)
+    with pytest.raises(UnreadableTable, match="cannot unpack"):
+        Relation("t.zip")
+
+
 def test_the_index_can_be_named_and_is_kept_in_predictions() -> None:
     name = written([",x,g,y", *rows("{i},{x},{g},{y}")])
     assert open_table(name, target="y", features=["index", "x"]).names == ("index", "x")

@@ -391,7 +391,7 @@ def test_the_command_line_fits_and_predicts_sparse_files(
     fit = ["fit", str(file), "--system", "LogisticRegression", "--set", "penalty=0.1", "-o", str(saved), "--json"]
     assert cli.main(fit) == 0
     assert json.loads(capsys.readouterr().out)["training"]["accuracy"] > 0.5
-    assert cli.main(["predict", str(saved), str(file), "--proba", "-o", str(out)]) == 0
+    assert cli.main(["predict", str(saved), str(file), "--proba", "--strict", "-o", str(out)]) == 0
     model, source = storage.load(saved), open_table(file)
     found = np.loadtxt(out, delimiter=",", skiprows=1)  # label, prediction, probability of each class
     np.testing.assert_array_equal(found[:, 0], source.read_targets()[:, 0])

@@ -91,18 +91,20 @@ def choose_penalty(criterion: Callable[[Array], Array], largest: float) -> Penal
     narrow = np.linspace(wide[max(best - 1, 0)], wide[min(best + 1, WIDE - 1)], NARROW)
     fine = criterion(np.exp(narrow))
     best = int(np.argmin(fine))
-    corner = narrow[best] if best in (0, NARROW - 1) else _lowest(narrow, fine)
-    tried, values = np.concatenate([wide, narrow]), np.concatenate([coarse, fine])
+    corner, value = (narrow[best], fine[best]) if best in (0, NARROW - 1) else _lowest(narrow, fine)
+    tried, values = np.concatenate([wide, narrow, [corner]]), np.concatenate([coarse, fine, [value]])
     order = np.argsort(tried, kind="stable")
     return PenaltyChoice(float(np.exp(corner)), np.exp(tried[order]), values[order])
 
 
-def _lowest(x: Array, y: Array) -> float:
-    """Return where the polynomial of DEGREE through equidistant points, by least squares, is lowest."""
+def _lowest(x: Array, y: Array) -> tuple[float, float]:
+    """Return where the polynomial of DEGREE through equidistant points, by least squares, is lowest, and its value."""
     centre, reach = (x[0] + x[-1]) / 2, (x[-1] - x[0]) / 2
-    z, height = (x - centre) / reach, (y - y.min()) / (np.ptp(y) or 1.0)
+    size = np.ptp(y) or 1.0
+    z, height = (x - centre) / reach, (y - y.min()) / size
     found = np.polynomial.Chebyshev.fit(z, height, DEGREE, domain=[-1, 1])
     roots = found.deriv().roots()
     level = roots[np.isreal(roots)].real
     candidates = np.concatenate([[-1.0, 1.0], level[np.abs(level) <= 1]])
-    return float(centre + reach * candidates[np.argmin(found(candidates))])
+    best = candidates[np.argmin(found(candidates))]
+    return float(centre + reach * best), float(y.min() + size * found(best))

@@ -6,6 +6,7 @@ import bz2
 import lzma
 import shutil
 import zipfile
+import zlib
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,6 +14,7 @@ from adaline.errors import UnreadableTable
 from adaline.sources.tables.copies import Copies
 
 PIECE = 2**20  # bytes that are unpacked at a time
+DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, NotImplementedError)
 
 
 def unpack(name: str, kind: str, copies: Copies) -> str:
@@ -27,7 +29,7 @@ def unpack(name: str, kind: str, copies: Copies) -> str:
             return _copied(file, copies.new(name, _suffix(Path(name).stem)))
     except UnreadableTable:
         raise
-    except (zipfile.BadZipFile, lzma.LZMAError, EOFError, OSError, RuntimeError, NotImplementedError) as error:
+    except DAMAGED as error:
         raise UnreadableTable(f"cannot unpack {name}: {error}; get the file again, or unpack it first") from None
 
 

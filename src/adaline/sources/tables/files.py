@@ -126,8 +126,9 @@ def file_format(name: str) -> str:
         "duckdb": "duckdb",
         "sqlite": "sqlite",
         "sqlite3": "sqlite",
-        **dict.fromkeys(STATISTICS, "statistics"),
     }
+    if Path(name).suffix[1:].lower() in STATISTICS:
+        return "statistics"
     return kinds.get(Path(plain).suffix[1:], "text")
 
 

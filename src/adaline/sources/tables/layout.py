@@ -1,7 +1,7 @@
 """The layout of a text file: its separator, the line of column names, and the lines above it that are no rows.
 
 Files are often written by people and spreadsheets: with a title above the names, a line of units below them, a column
-of row numbers without a name, or no names at all. What was understood is said in notes.
+of row numbers without a name, or no names at all. The interpretation is reported in notes.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ CELLS = 5000  # that are looked at to tell columns of text
 MOST_ABOVE = 20  # rows above the names of columns
 RECURRING = 5  # rows that the values of a first row of texts must recur in, to be taken for values
 YEARS = range(1800, 2101)
+LONGEST_UNIT = 6  # characters of a single word below the names that is taken for a unit, as "mm" or "(kg)"
 LINE_END = re.compile(b"[\r\n]")
 LINE = re.compile("\r\n|\n|\r")
 COMMENT = re.compile(r"\s*(#|//|%)")
@@ -73,7 +74,7 @@ FOREIGN = {
     b"%PDF": "is a PDF document, not a table",
 }
 
-Cells = list[str]
+RowCells = list[str]
 
 
 @dataclass(frozen=True)
@@ -103,14 +104,19 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Rows:
+class FirstRows:
     """The first rows of a file that are not blank, with the number of the line that each begins in."""
 
-    cells: list[Cells]
+    cells: list[RowCells]
     lines: list[int]
     whole: bool  # whether these are all rows
 
-    def after(self, i: int) -> list[Cells]:
+    @property
+    def every(self) -> bool:
+        """Whether the file has no other rows."""
+        return self.whole and len(self.cells) < ROWS
+
+    def after(self, i: int) -> list[RowCells]:
         """Return the rows after row i that are known as a whole."""
         return self.cells[i + 1 :] if self.whole else self.cells[i + 1 : -1]
 
@@ -154,22 +160,22 @@ def layout(name: str) -> Layout:
     comments = [i for i in range(first) if lines[i].strip()]
     if comments and not found.header:
         named = _cells(lines[comments[-1]].lstrip(f" #/%{separator}"), separator)
-        if len(named) == len(found.names) and _names_columns(named, rows.cells):
-            return _named(replace(found, notes=()), named, rows.cells, "")
+        if len(named) == len(found.names) and _names_columns(named):
+            return _named(replace(found, notes=()), named, rows.cells, "", rows.every)
     if comments:
         shown = _lines([i + 1 for i in comments])
         return replace(found, notes=(f"{shown} above the names of the columns: a comment, left out", *found.notes))
     return found
 
 
-def _layout(rows: Rows, start: int, separator: str) -> Layout:
+def _layout(rows: FirstRows, start: int, separator: str) -> Layout:
     """Return the layout of a file whose names, or first values, are in row `start`."""
     if _is_above_names(rows.cells, start):
         start += 1
     cells, notes = rows.cells[start], []
     body = rows.after(start)
     above = list(range(start))
-    group: Cells = []
+    group: RowCells = []
     if above and _is_group(rows.cells[start - 1], cells):
         group = rows.cells[above.pop()]
         how = "names that occur twice begin with its words" if _repeated(cells) else "left out"
@@ -195,17 +201,17 @@ def _layout(rows: Rows, start: int, separator: str) -> Layout:
         at = rows.lines[start + 1]
         skipped = f"line {at} holds units, not values ({_shown(rows.cells[start + 1])}), and is left out"
         found, body = replace(found, skip=at, header=False), body[1:]
-    return _named(replace(found, notes=tuple(notes)), cells, body, skipped)
+    return _named(replace(found, notes=tuple(notes)), cells, body, skipped, rows.every)
 
 
-def _named(found: Layout, cells: Cells, body: Sequence[Cells], note: str) -> Layout:
+def _named(found: Layout, cells: RowCells, body: Sequence[RowCells], note: str, every: bool) -> Layout:
     """Return the layout with names of columns: those without one, and those of one name, get a new one."""
     notes = [*found.notes, note] if note else list(found.notes)
     words = [word.strip() for word in cells]
     empty = [
         i
         for i, word in enumerate(words)
-        if not word and body and not any("".join(row[i : i + 1]).strip() for row in body)
+        if not word and every and body and not any("".join(row[i : i + 1]).strip() for row in body)
     ]
     names = unique_names([word or (INDEX if i == 0 else f"column_{i + 1}") for i, word in enumerate(words)])
     left_out = tuple(names[i] for i in empty)
@@ -222,7 +228,7 @@ def _named(found: Layout, cells: Cells, body: Sequence[Cells], note: str) -> Lay
     return replace(found, names=tuple(names), left_out=left_out, index=index, texts=texts, notes=tuple(notes))
 
 
-def _texts(names: Sequence[str], body: Sequence[Cells]) -> frozenset[str]:
+def _texts(names: Sequence[str], body: Sequence[RowCells]) -> frozenset[str]:
     """Return the columns some of whose values are texts without digits, no words for missing values."""
     rows = [row for row in body[: max(5, CELLS // len(names))] if len(row) == len(names)]
     columns = zip(names, zip(*rows, strict=True), strict=True) if rows else ()
@@ -254,7 +260,7 @@ def unique_names(names: Sequence[str]) -> list[str]:
     return out
 
 
-def _is_group(above: Cells, names: Cells) -> bool:
+def _is_group(above: RowCells, names: RowCells) -> bool:
     """Whether a row above the names groups columns, as merged cells do, and is no title."""
     filled = sum(bool(word.strip()) for word in above)
     return len(above) == len(names) and (
@@ -262,11 +268,11 @@ def _is_group(above: Cells, names: Cells) -> bool:
     )
 
 
-def _repeated(names: Cells) -> bool:
+def _repeated(names: RowCells) -> bool:
     return len({name.strip().lower() for name in names}) < len(names)
 
 
-def _is_above_names(rows: Sequence[Cells], start: int) -> bool:
+def _is_above_names(rows: Sequence[RowCells], start: int) -> bool:
     """Whether a row with empty cells stands above the row that names the columns, as where cells were merged."""
     if start + 1 >= len(rows):
         return False
@@ -275,7 +281,7 @@ def _is_above_names(rows: Sequence[Cells], start: int) -> bool:
     return len(upper) == len(lower) > 2 and named and not all(word.strip() for word in upper) and _is_units(rows, start)
 
 
-def _with_groups(group: Cells, names: Cells) -> Cells:
+def _with_groups(group: RowCells, names: RowCells) -> RowCells:
     """Return names with the word of their group before them; merged cells write it above their first column alone."""
     out, current = [], ""
     for above, name in zip(group, names, strict=True):
@@ -284,13 +290,13 @@ def _with_groups(group: Cells, names: Cells) -> Cells:
     return out
 
 
-def _is_title(row: Cells, wide: int) -> bool:
+def _is_title(row: RowCells, wide: int) -> bool:
     """Whether a row above a table of so many columns may be a title: few values, or not in its columns."""
     filled = sum(bool(cell.strip()) for cell in row)
     return len(row) < wide or filled <= (max(1, wide // 2) if wide > 2 else int(bool(row[0].strip())))
 
 
-def _is_header(row: Cells, body: Sequence[Cells]) -> bool:
+def _is_header(row: RowCells, body: Sequence[RowCells]) -> bool:
     """Whether a row below titles names columns: words alone, in nearly all columns, and not again in the rows below."""
     filled = [cell for cell in row if cell.strip()]
     return (
@@ -306,7 +312,7 @@ def is_value(cell: str) -> bool:
     return "\n" not in cell and (NUMBER.fullmatch(cell) is not None or DATE.fullmatch(cell) is not None)
 
 
-def _is_data(first: Cells, body: Sequence[Cells]) -> bool:
+def _is_data(first: RowCells, body: Sequence[RowCells]) -> bool:
     """Whether the first row of a table holds values, and no names of columns."""
     body = [row for row in body if len(row) == len(first) and row != first]  # names may be repeated further down
     columns = [[row[i] for row in body if row[i].strip()] for i in range(len(first))]
@@ -335,11 +341,11 @@ def _are_names(numbers: Sequence[str], beside_words: bool) -> bool:
     return rising and len(whole) > 1 and (beside_words or whole == list(range(len(whole))))
 
 
-def _names_columns(words: Cells, body: Sequence[Cells]) -> bool:
+def _names_columns(words: RowCells) -> bool:
     return not any(map(is_value, words)) and all(word.strip() for word in words)
 
 
-def _is_units(rows: Sequence[Cells], start: int) -> bool:
+def _is_units(rows: Sequence[RowCells], start: int) -> bool:
     """Whether the row below the names holds units: words where the other rows have numbers."""
     wide = len(rows[start])
     body = [row for row in rows[start + 2 :] if len(row) == wide]
@@ -354,6 +360,7 @@ def _is_units(rows: Sequence[Cells], start: int) -> bool:
     return (
         2 * len(numeric) >= wide
         and 2 * len(plain) >= len(numeric)
+        and (len(plain) > 1 or all(len(units[i].strip()) <= LONGEST_UNIT for i in plain))
         and not others
         and not any(is_value(units[i]) for i in numeric)
     )
@@ -368,7 +375,7 @@ def _labels_rows(values: Sequence[str]) -> bool:
     )
 
 
-def _width(row: Cells, wide: int) -> int:
+def _width(row: RowCells, wide: int) -> int:
     """Return the number of values of a row; a separator at its end counts as none."""
     return wide if len(row) == wide + 1 and not row[-1].strip() else len(row)
 
@@ -382,7 +389,7 @@ def _lines(lines: Sequence[int]) -> str:
     return f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
 
 
-def _shown(cells: Cells) -> str:
+def _shown(cells: RowCells) -> str:
     words = [cell.strip() for cell in cells if cell.strip()]
     return ", ".join(words[:5]) + ", ..." * (len(words) > 5)
 
@@ -426,7 +433,7 @@ class OtherEncoding(UnreadableTable):
     """A file is not UTF-8 text, but may be text in another encoding."""
 
 
-def _separator(name: str, beginning: str, first: int, whole: bool) -> tuple[str, Rows, int]:
+def _separator(name: str, beginning: str, first: int, whole: bool) -> tuple[str, FirstRows, int]:
     """Return the separator, the first rows that it makes, and which of them has the names, or the first values.
 
     It cuts most lines into as many values as there are names; of several, it is the one that makes most columns.
@@ -449,7 +456,7 @@ def _separator(name: str, beginning: str, first: int, whole: bool) -> tuple[str,
     return best, rows, start
 
 
-def _start(rows: Rows) -> int:
+def _start(rows: FirstRows) -> int:
     """Return which row has the names of columns: the first, or the first below titles that names them."""
     widths = Counter(len(row) for row in rows.cells if len(row) > 1).most_common(1)
     if not widths or rows.labelled(0):
@@ -464,11 +471,11 @@ def _start(rows: Rows) -> int:
     return 0
 
 
-def parsed(text: str, separator: str, first: int, whole: bool = True) -> Rows:
+def parsed(text: str, separator: str, first: int, whole: bool = True) -> FirstRows:
     """Return the first rows of a text that are not blank, up to one that cannot be parsed; it begins after `first`
     lines.
     """
-    cells: list[Cells] = []
+    cells: list[RowCells] = []
     lines: list[int] = []
     source = io.StringIO(text)
     spaces = separator == SPACES
@@ -485,7 +492,7 @@ def parsed(text: str, separator: str, first: int, whole: bool = True) -> Rows:
                 break
     except csv.Error:
         pass
-    return Rows(cells, lines, whole)
+    return FirstRows(cells, lines, whole)
 
 
 def collapsed(line: str) -> str:
@@ -493,7 +500,7 @@ def collapsed(line: str) -> str:
     return line.replace("\t", " ").strip() + "\n"
 
 
-def _cells(line: str, separator: str) -> Cells:
+def _cells(line: str, separator: str) -> RowCells:
     return next(iter(parsed(line, separator, 0).cells), [])
 
 

@@ -74,12 +74,12 @@ class Conversion:
     @property
     def failed(self) -> str:
         """SQL that is true of a text that cannot be converted."""
-        column = Column(self.name)
+        column = TextColumn(self.name)
         return f"{quoted(self.name)} IS NOT NULL AND NOT {column.is_word} AND TRY({self.sql}) IS NULL"
 
 
 @dataclass(frozen=True)
-class Column:
+class TextColumn:
     """A column of text in SQL: its texts, and whether one stands for a missing value."""
 
     name: str
@@ -180,7 +180,7 @@ def _look(names: Sequence[str], table: str, query: Query, rows: int) -> dict[str
     """
     if not names:
         return {}
-    one = Column("value")
+    one = TextColumn("value")
     value = f"CASE WHEN NOT {one.is_word} THEN {one.trimmed} END"
     sign = f"nullif(regexp_extract({value}, {text(CURRENCY)}), '')"
     asked = [
@@ -247,7 +247,7 @@ def _number_conversion(
     if doubtful and given is None and not here:
         doubt = f"; decimal='{'.' if decimal == ',' else ','}' reads them the other way"
     sql = _number_sql(name, decimal, look)
-    sql = Column(name).value(sql) if look.words or not whole else sql
+    sql = TextColumn(name).value(sql) if look.words or not whole else sql
     return Conversion(name, sql, " and ".join(parts), look.example, doubt, look.words)
 
 
@@ -255,7 +255,7 @@ def _number_sql(name: str, decimal: str, look: Look) -> str:
     """Return SQL from the text of a number to its value; short where the notation is plain, as it is planned anew for
     every query.
     """
-    trimmed = Column(name).trimmed
+    trimmed = TextColumn(name).trimmed
     bare = f"replace({trimmed}, '\u2212', '-')"
     if look.has_group or look.percent or look.currency or look.negative:
         signs = f"({CURRENCY})|[{BLANK}'\u2019%\u2030()]"
@@ -298,7 +298,7 @@ def _date_conversion(
     name: str, formats: Sequence[str], table: str, query: Query, rows: int, comma: bool
 ) -> Conversion | None:
     """Return how to read a column of dates, or None where they fit no format."""
-    column = Column(name)
+    column = TextColumn(name)
     value = f"CASE WHEN NOT {column.is_word} THEN {column.trimmed} END"
     asked = [f"count(try_strptime({value}, {text(one)}))" for one in formats]
     sample = f"(SELECT {quoted(name)} FROM {table} LIMIT {rows})"

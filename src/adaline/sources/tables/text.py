@@ -10,6 +10,7 @@ import io
 import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -17,7 +18,7 @@ from typing import Any, Self
 from adaline.errors import UnreadableTable
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.files import escaped, is_compressed, open_compressed
-from adaline.sources.tables.layout import HEAD, NOT_UTF8, SPACES, Layout, collapsed, layout
+from adaline.sources.tables.layout import HEAD, NOT_UTF8, SPACES, Layout, OtherEncoding, collapsed, layout
 from adaline.sources.tables.notation import Conversion, find_conversions
 from adaline.sources.tables.sql import quoted, text
 from adaline.wording import counted
@@ -90,7 +91,9 @@ def line_of(name: str, found: Layout, column: str, value: str) -> int | None:
         for _ in range(found.skip):
             next(file, None)
         reader = csv.reader(file, delimiter=found.separator)
-        return next((found.skip + reader.line_num for row in reader if row[at : at + 1] == [value]), None)
+        with suppress(csv.Error):  # a field beyond its limit
+            return next((found.skip + reader.line_num for row in reader if row[at : at + 1] == [value]), None)
+    return None
 
 
 def write_commas(name: str, copy: str) -> str:
@@ -100,7 +103,12 @@ def write_commas(name: str, copy: str) -> str:
         open(copy, "w", encoding="utf-8", newline="\n") as out,
     ):
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerows(csv.reader(map(collapsed, file), delimiter=SPACES, skipinitialspace=True))
+        try:
+            writer.writerows(csv.reader(map(collapsed, file), delimiter=SPACES, skipinitialspace=True))
+        except UnicodeDecodeError:
+            raise OtherEncoding(f"{name}: {NOT_UTF8}") from None
+        except csv.Error as error:
+            raise UnreadableTable(f"{name}: {error}; separate its values by commas or tabs") from None
     return copy
 
 
