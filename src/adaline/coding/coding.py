@@ -244,8 +244,8 @@ class Coding:
         """
         frame, texts = self._texts_as_numbers(frame)
         problems = self.problems(frame)
-        for name, (values, rows) in texts.items():
-            problems.add("non-numeric value", name, rows, values)
+        for name, (values, wrong) in texts.items():
+            problems.add("non-numeric value", name, wrong, values)
         kept = frame if problems.codable.all() else frame.filter(problems.codable.tolist())
         x = self.code(kept, first_row) if len(kept) else np.empty((0, self.count))
         bad = _not_finite(x)
