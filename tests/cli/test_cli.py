@@ -332,7 +332,7 @@ def test_a_machine_is_set_by_its_name(shell: Shell, data: Path) -> None:
 def test_the_perceptron_family_sees_standardised_columns_unless_told_otherwise(system: str, shell: Shell) -> None:
     asked = "fit", "penguins", "-t", "species", "-s", system, "--set", "epochs=5"
     done = shell.good(*asked, "-o", "m.adaline", "--json")
-    assert "note: " + system + " sees standardised columns" in done.err
+    assert "note: " + system + " is fitted to standardised columns" in done.err
     assert done.json["parameters"]["standardize"] is True
     raw = shell.good("fit", "penguins", "-t", "species", "-s", system, "--set", "standardize=False", "--json")
     assert raw.json["parameters"]["standardize"] is False

@@ -377,4 +377,4 @@ def test_robust_fits_are_left_out_where_columns_are_as_many_as_rows() -> None:
     table = Table.of(rng.normal(size=(20, 20)), rng.normal(size=20))
     found = compare_table(table)
     assert "RobustRegression" not in {result.system for result in found.results}
-    assert "left out, as so many columns leave no residuals: RobustRegression" in found.notes
+    assert "left out because there are at least as many columns as rows: RobustRegression" in found.notes

@@ -1,7 +1,7 @@
 """Try `adaline compare` on public tables and on awkward files: python -m tests.zoo.
 
 python -m tests.zoo 'wooldridge/*' 'awkward/na*'     those whose names match
-python -m tests.zoo --sample 40                      40 of all
+python -m tests.zoo --sample 40 --page               40 of all, and a page about them
 python -m tests.zoo --accept                         keep the outcomes as those that are expected from now on
 """
 
@@ -46,8 +46,8 @@ def main() -> int:
     if given.accept:
         known = {(one.table, one.target): one.outcome for one in outcomes if one.outcome != FAILED}
         write_outcomes(known if whole else expected | known)
-    if whole:
-        PAGE.write_text(_page(outcomes), encoding="utf-8")
+    if outcomes and (whole or given.page):
+        PAGE.write_text(_page(outcomes, len(_chosen([], None, 0))), encoding="utf-8")
     return 1 if any(one.outcome == FAILED for one in outcomes) else 0
 
 
@@ -70,6 +70,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--warm", action="store_true", help="without the start-up: times count nothing, runs go on quicker"
     )
+    parser.add_argument("--page", action="store_true", help="write docs/zoo.md also where not all tables are run")
     parser.add_argument("--accept", action="store_true", help="write the outcomes as those that are expected")
     return parser.parse_args()
 
@@ -149,8 +150,10 @@ def _times(outcomes: list[Outcome]) -> str:
     )
 
 
-def _page(outcomes: list[Outcome]) -> str:
-    """Return the page of the documentation: a line a run."""
+def _page(outcomes: list[Outcome], every: int) -> str:
+    """Return the page of the documentation: a line a run; `every` is the number of tables that there are."""
+    tables = len({one.table for one in outcomes})
+    part = f" These are {tables} of {every} tables and files, drawn at random." if tables < every else ""
     what = {file.name: file.what for file in AWKWARD}
     slowest = sorted(outcomes, key=lambda one: -one.seconds)[:10]
     ordered = sorted(outcomes, key=lambda one: (one.table, one.target))
@@ -165,7 +168,7 @@ def _page(outcomes: list[Outcome]) -> str:
             "then followed and works. A column that is neither used nor named in a note, a warning of a library, more",
             "than 120 s or 3 GiB are failures.",
             "",
-            _counts(outcomes) + " " + _times(outcomes),
+            _counts(outcomes) + " " + _times(outcomes) + part,
             "",
             "Slowest: " + ", ".join(f"{_cell(one.table)} ({one.seconds:.0f} s)" for one in slowest) + ".",
             "",

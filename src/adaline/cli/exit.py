@@ -121,7 +121,7 @@ def check_output(path: Path | None, kinds: tuple[str, ...] = (), replaces: bytes
             start = file.read(4096)
         if start and replaces not in start:
             what = "model" if replaces == MODEL_START else "report"
-            raise InvalidParameter(f"{path} is there and is not a {what} of adaline: name another by -o")
+            raise InvalidParameter(f"{path} exists and is not an adaline {what}: choose another name with -o")
     folder = path.absolute().parent
     if kinds and not path.name.lower().endswith(kinds):
         raise InvalidParameter(f"cannot tell what to write from the name {path}: end it in {' or '.join(kinds)}")

@@ -73,7 +73,7 @@ def chosen_system(opened: OpenedData, named: str | None, settings: Iterable[str]
         given["mode"] = "online"
     if "standardize" not in given and any("standardize" in one for one in SYSTEMS[name].compared):
         given["standardize"] = True
-        note(f"{name} sees standardised columns; --set standardize=False is the rule on columns in their own units")
+        note(f"{name} is fitted to standardised columns; --set standardize=False fits the original columns")
     return SYSTEMS[name](**given)
 
 

@@ -572,7 +572,7 @@ def _candidates(
         notes.append(f"left out, as they take no offset: {some(others)}")
     if asked is None and d >= n:
         unsuited = list(dict.fromkeys(one.name for one in chosen if not _suits_wide(one.name)))
-        notes += [f"left out, as so many columns leave no residuals: {some(unsuited)}"] if unsuited else []
+        notes += [f"left out because there are at least as many columns as rows: {some(unsuited)}"] if unsuited else []
         chosen = [one for one in chosen if one.name not in unsuited]
     if classes is not None and asked is None and not thorough:
         long = [one for one in chosen if takes_too_long(one.system, n, d, len(classes))]

@@ -242,7 +242,7 @@ def _number_conversion(
     if look.currency:
         parts.append(f"the currency {look.currencies[0]}")
     if look.negative:
-        parts.append("parentheses or a minus at the end for negative ones")
+        parts.append("parentheses or a trailing minus for negative numbers")
     doubt = ""
     if doubtful and given is None and not here:
         doubt = f"; decimal='{'.' if decimal == ',' else ','}' reads them the other way"
@@ -314,7 +314,7 @@ def _date_conversion(
     kind = "TIMESTAMP" if ":" in chosen else "DATE"
     first = {"%d": "the day first", "%m": "the month first", "%b": "the month first", "%B": "the month first"}
     sql = f"CAST(strptime({column.trimmed}, {text(chosen)}) AS {kind})"
-    doubt = "; this is assumed, as days and months cannot be told apart" if len(fits) > 1 else ""
+    doubt = "; assumed, as day and month are ambiguous" if len(fits) > 1 else ""
     known = tuple(sorted(one for one in found or () if one))
     return Conversion(name, column.value(sql), first.get(chosen[:2], "the year first"), str(example), doubt, known)
 

@@ -509,7 +509,10 @@ class Relation:
         found = {write_utf8(name, self.options.encoding, copy) for name, copy in zip(self.files, copies, strict=True)}
         self._replace_files(copies)
         if self.options.encoding is None:
-            self.notes = (*self.notes, f"the file is read as {' and '.join(sorted(found))}; encoding= names another")
+            self.notes = (
+                *self.notes,
+                f"the file is decoded as {' and '.join(sorted(found))}; encoding= overrides this",
+            )
 
     def _replace_files(self, copies: list[str]) -> None:
         """Read copies of the files instead of them, by a connection that reads these alone."""
