@@ -541,13 +541,14 @@ def _gaps_text(policy: str, missing: MissingCounts, request: DataRequest) -> tup
     named += f" and {len(holes) - MOST_NAMED} more columns" if len(holes) > MOST_NAMED else ""
     if policy == "drop":
         note = f"{part_of(lost, missing.rows)} left out for gaps in {named}"
-        if request.choose_missing and 2 * lost > missing.with_target:
+        if request.choose_missing and lost > FEW_LOST * missing.with_target:
             worst = [name for name, count in holes.items() if 4 * count > missing.with_target] or list(holes)
             fill, drop = request.option("missing", "indicator"), _dropping(worst[:MOST_NAMED], request)
-            note += f", more than half: {fill} keeps them by filling the gaps, {drop} by leaving columns out"
+            half = ", more than half" if 2 * lost > missing.with_target else ""
+            note += f"{half}: {fill} keeps them by filling the gaps, {drop} by leaving columns out"
         return f"{counted(lost)} with gaps left out", note
     marks = " and marked" if policy == "indicator" else ""
-    own = " and marked by a column or a level of their own" if marks else ""
+    own = " and marked, in text columns a level of their own" if marks else ""
     note = f"gaps in {named} are filled with the mean{own}"
     if request.choose_missing and not missing.complete:
         note += "; no row is complete"
