@@ -17,8 +17,8 @@ PIECE = 2**20  # bytes that are read at a time
 MOST = 20  # lines below a table
 LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|$)")
 TOTAL = re.compile(
-    r"((grand |sub-?)?totals?|sums?|averages?|mean|median|count|summe|gesamt(summe)?|insgesamt|durchschnitt|mittelwert|"
-    r"total g\u00e9n\u00e9ral|somme|moyenne|totale|suma|media)\b[:\s]*(of .*)?",
+    r"((grand |sub-?)?totals?|sums?|averages?|summe|gesamt(summe)?|insgesamt|durchschnitt|mittelwert|"
+    r"total g\u00e9n\u00e9ral|somme|moyenne|totale|suma)\b[:\s]*(of .*)?",
     re.IGNORECASE,
 )
 FOOTNOTE = re.compile(
