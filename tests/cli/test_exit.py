@@ -255,7 +255,7 @@ def test_an_output_stays_as_it_was_when_a_command_fails_half_way(
 
 def test_a_report_that_nobody_named_replaces_only_a_report(shell: Shell) -> None:
     Path("report.html").write_text("my own pages")
-    assert "name another by -o" in shell.bad("compare", "longley", "-t", "Employed", "--folds", "2")
+    assert "choose another name with -o" in shell.bad("compare", "longley", "-t", "Employed", "--folds", "2")
     assert Path("report.html").read_text() == "my own pages"
 
 
