@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -88,16 +88,13 @@ class DataRequest:
         missing: str | None = None,
         shell: bool = False,
         cluster: Any = None,
-        table: str | None = None,
-        sheet: str | int | None = None,
-        decimal: str | None = None,
-        na: Any = (),
-        encoding: str | None = None,
         **options: Any,
     ) -> Self:
         """Return a request from the options of `open_table`, where `missing` may be None, and `drop`."""
+        reading = FileOptions.of(
+            **{one.name: options.pop(one.name) for one in fields(FileOptions) if one.name in options}
+        )
         spec = TableSpec.of(missing=missing or "drop", **options)
-        reading = FileOptions.of(table, sheet, decimal, na, encoding)
         return cls(data, spec, reading, names_of(drop), missing is None, shell, cluster)
 
     @property

@@ -29,7 +29,7 @@ FOOTNOTE = re.compile(
 
 @dataclass(frozen=True)
 class Footer:
-    """What stands below a table: the byte at which it begins, and a sentence that says so."""
+    """Lines below a table that are not rows: the byte at which they begin, and a note about them."""
 
     start: int
     note: str
