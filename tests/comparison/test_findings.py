@@ -282,3 +282,9 @@ def test_a_check_that_fails_is_named_and_the_others_are_made(monkeypatch: pytest
     monkeypatch.setattr(findings_module, "_far_values", _far_values)
     found = by_title(regression(), "LinearRegression")
     assert "'far values' failed: SVD did not converge" in found["A check could not be made"].text
+
+
+def test_a_table_of_five_rows_has_no_handful_of_wrong_ones() -> None:
+    X = np.array([[8.44], [7.58], [4.21], [2.59], [5.11]])
+    found = compare_table(Table.of(X, 2 * X[:, 0] + 1), systems=["LinearRegression"])
+    assert "without" not in found.recommendation.headline

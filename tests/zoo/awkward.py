@@ -509,12 +509,12 @@ def target_gaps() -> str:
     return csv(replaced(y=gaps(Y, 0.2)))
 
 
-@awkward("infinite.csv", "inf and -inf in a feature", says="inf")
+@awkward("infinite.csv", "inf and -inf in a feature", outcome=REFUSED, says="inf")
 def infinite() -> str:
     return csv(replaced(x=["inf" if i == 3 else "-inf" if i == 9 else value for i, value in enumerate(X)]))
 
 
-@awkward("infinite-target.csv", "inf in the target", says="inf")
+@awkward("infinite-target.csv", "inf in the target", outcome=REFUSED, says="inf")
 def infinite_target() -> str:
     return csv(replaced(y=["inf" if i == 3 else value for i, value in enumerate(Y)]))
 
@@ -672,7 +672,7 @@ def target_twin() -> str:
     return csv(replaced(y_mm=[round(1000 * y) for y in Y]))
 
 
-@awkward("duplicate-rows.csv", "a third of the rows twice", says="duplicate|twice|same|identical")
+@awkward("duplicate-rows.csv", "a third of the rows twice", says="repeat")
 def duplicate_rows() -> str:
     return csv({name: values + values[:20] for name, values in rows().items()})
 

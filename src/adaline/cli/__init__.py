@@ -35,7 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     adaline ...
     0
     """
-    if arguments is None:  # the command line of this process
+    call.owns_process = arguments is None
+    if call.owns_process:
         interrupts.take_over()
     given = list(sys.argv[1:] if arguments is None else arguments)
     ahead = given[: given.index("--")] if "--" in given else given

@@ -50,10 +50,11 @@ CALLED = {
 
 @dataclass
 class Call:
-    """The command line being run: its words, and whether tracebacks are shown."""
+    """The command line being run: its words, whether tracebacks are shown, and whether it is that of the process."""
 
     words: list[str] = field(default_factory=list)
     debug: bool = False
+    owns_process: bool = False
 
 
 call = Call()

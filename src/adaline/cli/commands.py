@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -186,18 +188,22 @@ def compare(
     json: Annotated[bool, option("--json", help="Print JSON; no report without -o.")] = False,
 ) -> None:
     """Cross-validate all systems that suit the target, recommend one with the reasons, and write a report."""
-    from adaline.cli.reading import read_ahead
-    from adaline.comparison.open_data import DataRequest
+    from adaline.comparison.drawing import DrawingProcess
 
-    request = DataRequest.of(**options, shell=True)
-    reading = read_ahead(request, task, seed, folds) if systems is None else None
+    apart = call.owns_process and not (json and output is None) and (os.cpu_count() or 1) > 1
+    with DrawingProcess() if apart else nullcontext() as drawing:
+        from adaline.cli.reading import read_ahead
+        from adaline.comparison.open_data import DataRequest
 
-    from adaline.cli.compare import run_compare
-    from adaline.comparison.compare import CompareOptions
+        request = DataRequest.of(**options, shell=True)
+        reading = read_ahead(request, task, seed, folds) if systems is None else None
 
-    words = shlex.join(["adaline", *call.words])
-    how = CompareOptions(folds, seed, listed(systems), task, thorough, cost)
-    run_compare(request, how, reading, report=output, save=save, as_json=json, words=words)
+        from adaline.cli.compare import run_compare
+        from adaline.comparison.compare import CompareOptions
+
+        words = shlex.join(["adaline", *call.words])
+        how = CompareOptions(folds, seed, listed(systems), task, thorough, cost)
+        run_compare(request, how, reading, report=output, save=save, as_json=json, words=words, drawing=drawing)
 
 
 @command(

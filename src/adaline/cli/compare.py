@@ -25,6 +25,7 @@ from adaline.comparison.compare import (
     compare_request,
     rank,
 )
+from adaline.comparison.drawing import DrawingProcess
 from adaline.comparison.findings import SERIOUS, WARNING
 from adaline.comparison.open_data import DataRequest
 from adaline.comparison.recommendation import with_error
@@ -46,16 +47,20 @@ def run_compare(
     save: Path | None,
     as_json: bool,
     words: str,
+    drawing: DrawingProcess | None = None,
 ) -> None:
-    """Compare systems on a table, which may be `reading` already; `words`: the command line, for the report."""
+    """Compare systems on a table, which may be `reading` already.
+
+    `words` is the command line, for the report; `drawing` a process that draws its pictures.
+    """
     if report is None and not as_json:
         report = REPORT
     check_output(report, replaces=REPORT_START)
     check_output(save, replaces=MODEL_START)
     if report is not None and report == save:
         raise InvalidParameter(f"{save} cannot be both the report and the model: name two files")
-    output = _Output(report, save, as_json, words)
-    drawing = Thread(target=_import_plots)
+    output = _Output(report, save, as_json, words, drawing)
+    importing = Thread(target=_import_report)
     unfinished: list[SoFar] = []
 
     def show_unfinished() -> bool:
@@ -72,16 +77,16 @@ def run_compare(
             def show_and_import(result: Result, measure: str) -> None:
                 if show_result is not None:
                     show_result(result, measure)
-                if report is not None and drawing.ident is None:  # while the other systems are fitted
-                    drawing.start()
+                if report is not None and importing.ident is None:  # while the other systems are fitted
+                    importing.start()
 
             found = compare_request(request, how, show_step, show_and_import, reading, unfinished.append)
             if not found.interrupted:
                 unfinished.append(lambda: replace(found, notes=(*found.notes, f"{INTERRUPTED} the report")))
                 if report is not None:
                     show_step(0, 0, "writing the report")
-                    if drawing.ident is not None:
-                        drawing.join()
+                    if importing.ident is not None:
+                        importing.join()
                 output.write_report(found)
         claim()
     if found.interrupted:
@@ -98,6 +103,7 @@ class _Output:
     save: Path | None
     as_json: bool
     words: str
+    drawing: DrawingProcess | None = None
 
     def show(self, found: Comparison) -> None:
         """Show everything, and save the recommended system; the report is written already."""
@@ -136,7 +142,9 @@ class _Output:
         if self.report is None:
             return
         try:
-            replace(found, data=replace(found.data, command=self.words)).report(self.report)
+            from adaline.comparison.report import write_report
+
+            write_report(replace(found, data=replace(found.data, command=self.words)), self.report, self.drawing)
         except KeyboardInterrupt:
             note("interrupted: the report was not written")
             self.report = None
@@ -164,11 +172,9 @@ class _Output:
         return {"report": self.report, "saved": self.save}
 
 
-def _import_plots() -> None:
-    """Import what draws a report, and make ready its page."""
+def _import_report() -> None:
+    """Import what writes a report, and make its page ready."""
     with suppress(ImportError):  # the report says it
-        for name in ("matplotlib.figure", "matplotlib.backends.backend_svg"):
-            import_module(name)
         import_module("adaline.comparison.report").template()
 
 

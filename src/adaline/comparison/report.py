@@ -7,7 +7,8 @@ import datetime
 import math
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,13 @@ from adaline import plots
 from adaline.comparison.changes import Change, changes, differences, factors, steps, strongest_changes, unit_of
 from adaline.comparison.classes import held_out_scores, positive_class, recalls
 from adaline.comparison.compare import Comparison, certificate_text
+from adaline.comparison.drawing import Drawing, DrawingProcess
 from adaline.comparison.recommendation import SAME, with_error
 from adaline.comparison.result import Result, rms
 from adaline.comparison.table import LOSSES, REGRESSION
 from adaline.inference.strengths import Strength, strengths, strongest
 from adaline.plots.coefficients import draw_strengths
+from adaline.plots.comparison import draw_errors, errors_of
 from adaline.plots.style import on_dark
 from adaline.plots.thresholds import MOST_CURVES
 from adaline.results import Certificate
@@ -43,13 +46,14 @@ MOST_STEPS = 60
 JOINTS = re.compile(r"(?<=[^\W\d][_/|\\])(?=\w)|(?<=\w)(?=[(\[])")  # where a long name goes on in the next line
 
 
-def write_report(found: Comparison, path: str | os.PathLike[str]) -> Path:
+def write_report(found: Comparison, path: str | os.PathLike[str], drawing: DrawingProcess | None = None) -> Path:
     """Write the report of a comparison; what was there is replaced only once the new report is whole.
 
     Parameters
     ----------
     found : what `compare` returned.
     path : of the HTML file.
+    drawing : a process that draws the pictures; None: they are drawn here.
 
     Examples
     --------
@@ -61,7 +65,7 @@ def write_report(found: Comparison, path: str | os.PathLike[str]) -> Path:
     ...     "Employed" in write_report(found, folder + "/report.html").read_text(encoding="utf-8")
     True
     """
-    page = visible(render(found))
+    page = visible(render(found, drawing))
     with replacing(path) as temporary:
         Path(temporary).write_text(page, encoding="utf-8", errors="replace")
     return Path(path)
@@ -84,33 +88,43 @@ def template() -> Template:
     return pages.get_template("report.html.jinja")
 
 
-def render(found: Comparison) -> str:
+def render(found: Comparison, drawing: DrawingProcess | None = None) -> str:
     """Return the report as HTML."""
     n, d = found.data.X.shape
     chosen = found.recommended
     scores = None
     if chosen is not None and found.task != REGRESSION:
         scores = held_out_scores(chosen, found.data)
-    return template().render(
-        found=found,
-        table=found.data,
-        rows=n,
-        coded=d,
-        chosen=chosen,
-        ranked=[_entry(found, i, result) for i, result in enumerate(found.results)],
-        baseline=_entry(found, len(found.results), found.baseline),
-        chart=None if chosen is None else _figure(plots.comparison(found), "", _comparison_words(found)),
-        coefficients=None if chosen is None else _coefficients(found, chosen),
-        changes=None if chosen is None else _changes(found, chosen),
-        classes=None if chosen is None or found.task == REGRESSION else _classes(found, chosen, scores),
-        pictures=[] if chosen is None else _pictures(found, chosen, scores),
-        left_out=_left_out(found),
-        proof=None if chosen is None or chosen.certificate is None else _proof(chosen.certificate),
-        columns=[_column(column) for column in found.data.columns[:MOST_COLUMNS]],
-        more_columns=max(len(found.data.columns) - MOST_COLUMNS, 0),
-        python=_python(found),
-        date=datetime.date.today().isoformat(),
-    )
+    pictures = [] if chosen is None else _pictures(found, chosen, scores)
+    chart = None if chosen is None else _chart(found)
+    coefficients = None if chosen is None else _coefficients(found, chosen)
+    figures = [*pictures, *([chart] if chart else []), *([coefficients["figure"]] if coefficients else [])]
+    if drawing is not None:
+        drawing.start([one.drawing for one in figures])
+    shown = {
+        "found": found,
+        "table": found.data,
+        "rows": n,
+        "coded": d,
+        "chosen": chosen,
+        "ranked": [_entry(found, i, result) for i, result in enumerate(found.results)],
+        "baseline": _entry(found, len(found.results), found.baseline),
+        "chart": chart,
+        "coefficients": coefficients,
+        "changes": None if chosen is None else _changes(found, chosen),
+        "classes": None if chosen is None or found.task == REGRESSION else _classes(found, chosen, scores),
+        "pictures": pictures,
+        "left_out": _left_out(found),
+        "proof": None if chosen is None or chosen.certificate is None else _proof(chosen.certificate),
+        "columns": [_column(column) for column in found.data.columns[:MOST_COLUMNS]],
+        "more_columns": max(len(found.data.columns) - MOST_COLUMNS, 0),
+        "python": _python(found),
+        "date": datetime.date.today().isoformat(),
+    }
+    texts = [one.drawing.svg() for one in figures] if drawing is None else drawing.finish()
+    for one, text in zip(figures, texts, strict=True):
+        one.text = text
+    return template().render(shown)
 
 
 def _entry(found: Comparison, i: int, result: Result) -> dict[str, Any]:
@@ -127,14 +141,45 @@ def _entry(found: Comparison, i: int, result: Result) -> dict[str, Any]:
     }
 
 
-def _figure(ax: Any, title: str, alt: str, *, dark: bool = True) -> dict[str, str]:
-    """Return a picture for light and for dark pages; `dark`: whether the latter has its own colours."""
-    text = plots.svg(ax)
-    light, night = (
-        f"data:image/svg+xml;base64,{base64.b64encode(one.encode('utf-8', errors='replace')).decode()}"
-        for one in (text, on_dark(text))
-    )
-    return {"title": title, "alt": alt, "uri": light, "dark": night if dark else ""}
+@dataclass
+class Figure:
+    """A picture of the report.
+
+    Parameters
+    ----------
+    title, alt : above the picture, and what it shows in words.
+    drawing : how it is drawn.
+    themed : whether it has other colours on a dark page.
+    text : SVG, once it is drawn.
+    """
+
+    title: str
+    alt: str
+    drawing: Drawing
+    themed: bool = True
+    text: str = ""
+
+    @property
+    def uri(self) -> str:
+        """The picture for a light page."""
+        return _data_uri(self.text)
+
+    @property
+    def dark(self) -> str:
+        """The picture for a dark page; "" where it is the same."""
+        return _data_uri(on_dark(self.text)) if self.themed else ""
+
+
+def _figure(title: str, alt: str, plot: Callable[..., Any], *arguments: Any, **options: Any) -> Figure:
+    return Figure(title, alt, Drawing(plot, arguments, options))
+
+
+def _data_uri(text: str) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(text.encode('utf-8', errors='replace')).decode()}"
+
+
+def _chart(found: Comparison) -> Figure:
+    return _figure("", _comparison_words(found), draw_errors, **errors_of(found))
 
 
 def _comparison_words(found: Comparison) -> str:
@@ -157,7 +202,7 @@ def _coefficients(found: Comparison, chosen: Result) -> dict[str, Any] | None:
     notes = chosen.model.summary().to_dict()["notes"] if summary else []
     sides = [effect.side for effect in rows[order[0]]]
     return {
-        "figure": _figure(draw_strengths(every, limit=MOST_COEFFICIENTS), "", alt),
+        "figure": _figure("", alt, draw_strengths, every, limit=MOST_COEFFICIENTS),
         "rows": [(name, rows[name][:MOST_CLASSES]) for name in order],
         "intervals": any(not math.isnan(effect.std_error) for effect in every),
         "summary": summary,
@@ -314,55 +359,61 @@ def _units(found: Comparison, chosen: Result) -> str:
     return f"units of {found.data.target}"
 
 
-def _pictures(found: Comparison, chosen: Result, scores: Any) -> list[dict[str, str]]:
+def _pictures(found: Comparison, chosen: Result, scores: Any) -> list[Figure]:
     X, y, names = found.data.X, found.data.y, found.data.names
     numbers = len(names) == len(found.data.groups())
     out, path = [], []
     if isinstance(vars(chosen.model).get("path_"), dict):
-        title = "How the penalty was chosen"
-        path = [_figure(plots.penalty_path(chosen.model), title, "Criterion along the penalty")]
+        path = [
+            _figure("How the penalty was chosen", "Criterion along the penalty", plots.penalty_path, chosen.model),
+        ]
     if found.task == REGRESSION:
         predicted = np.asarray(chosen.predicted, dtype=np.float64)
         out += [
             _figure(
-                plots.residuals(y, predicted),
                 "Errors against predictions: no trend and an even width are good",
                 "Scatter plot of target minus prediction against prediction, rows held out",
+                plots.residuals,
+                y,
+                predicted,
             ),
             _figure(
-                plots.quantiles(y - predicted),
                 "Are the errors normal? On the line they are",
                 "Quantiles of the errors against those of a normal distribution",
+                plots.quantiles,
+                y - predicted,
             ),
         ]
         out += path
         if len(names) == 1 and found.data.offset is None:
-            ax = plots.line(chosen.model, X[:, 0], y, names=(names[0], found.data.target))
-            out.append(_figure(ax, "The fit", f"{found.data.target} against {names[0]} with the fitted line"))
+            alt = f"{found.data.target} against {names[0]} with the fitted line"
+            both = (names[0], found.data.target)
+            out.append(_figure("The fit", alt, plots.line, chosen.model, X[:, 0], y, names=both))
         return out
     predicted = np.asarray(chosen.predicted)
-    ax = plots.confusion(y, predicted)
-    out.append(_figure(ax, "What was taken for what, rows held out", "Confusion table of true and predicted classes"))
+    title = "What was taken for what, rows held out"
+    out.append(_figure(title, "Confusion table of true and predicted classes", plots.confusion, y, predicted))
     labels: Sequence[Any] = list(np.unique(y))
     if len(labels) == 2:  # the positive class last, as the plots have it
         positive = labels.index(positive_class(y))
         labels = [labels[1 - positive], labels[positive]]
         scores = None if scores is None else scores[:, positive]
     if scores is not None and len(labels) <= MOST_CURVES:
-        ax = plots.roc(y, scores, classes=labels)
-        out.append(_figure(ax, "ROC: up and to the left is good; the diagonal is chance", "ROC curves"))
-        ax = plots.precision_recall(y, scores, classes=labels)
+        title = "ROC: up and to the left is good; the diagonal is chance"
+        out.append(_figure(title, "ROC curves", plots.roc, y, scores, classes=labels))
         title = "Precision and recall: up and to the right is good; faint: chance"
-        out.append(_figure(ax, title, "Curves of precision against recall"))
+        alt = "Curves of precision against recall"
+        out.append(_figure(title, alt, plots.precision_recall, y, scores, classes=labels))
     if chosen.probability is not None:
-        ax = plots.calibration(y, scores, classes=labels)
         title = "Do the probabilities hold? On the line they do"
-        out.append(_figure(ax, title, "Share of rows of a class against the probability given to it"))
+        alt = "Share of rows of a class against the probability given to it"
+        out.append(_figure(title, alt, plots.calibration, y, scores, classes=labels))
     if len(names) == 2 and numbers:
         known = np.isin(y, chosen.model.classes_)  # a model fitted to a sample may not know them all
-        ax = plots.decision_regions(chosen.model, X[known], y[known], names=names)
         title = "Regions of the classes; rows on the wrong side are ringed"
-        out.append(_figure(ax, title, f"Decision regions in the plane of {names[0]} and {names[1]}", dark=False))
+        alt = f"Decision regions in the plane of {names[0]} and {names[1]}"
+        regions = _figure(title, alt, plots.decision_regions, chosen.model, X[known], y[known], names=names)
+        out.append(replace(regions, themed=False))
     return out + path
 
 

@@ -38,6 +38,7 @@ FAR = 10.0  # interquartile ranges beyond the quartiles; a normal column has val
 WILD = 10.0  # studentised residuals from which a target is left out on trial; leaving out milder ones only flatters
 MOST_QUANTILE_ROWS = 10**5  # that quartiles of a column are taken from
 HANDFUL, SHARE = 5, 0.01  # rows, or share of them, up to which rows are left out on trial
+MOST_LEFT_OUT = 0.2  # share of the rows that a handful may be
 CODE_SHARE = 0.1  # the same, of rows that hold one and the same far value, as a code for missing
 MOST_NAMED = 3  # rows that a headline names
 CONTINUOUS = 30  # different values from which a column may tell rows apart
@@ -162,7 +163,7 @@ def suspicious(table: Table, far: Sequence[FarValues], found: Outliers | None) -
         wild = [i for i in found.far if abs(found.influence.studentized[i]) > WILD]
         for i in map(int, (*found.decisive, *wild)):
             reasons.setdefault(i, f"{table.target} = {table.y[i]:g}")
-    if not reasons or len(reasons) > max(HANDFUL, SHARE * n):
+    if not reasons or len(reasons) > min(max(HANDFUL, SHARE * n), MOST_LEFT_OUT * n):
         return None
     if len(reasons) > MOST_NAMED:
         return Suspects(np.array(list(reasons)), f"{len(reasons)} outlying rows")

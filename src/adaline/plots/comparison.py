@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from adaline.wording import amount
 FAR = 6.0  # times as far from the best fold as the middle system: beyond it an error is written, not drawn
 
 
-@styled
 def comparison(found: Any, ax: Axes | None = None) -> Axes:
     """Draw a Comparison: the error of each system with its standard error, single folds, and the baseline.
 
@@ -32,42 +31,71 @@ def comparison(found: Any, ax: Axes | None = None) -> Axes:
     """
     if not hasattr(found, "results"):
         raise InvalidParameter(f"comparison draws what compare() returned, got {type(found).__name__}")
+    return draw_errors(**errors_of(found), ax=ax)
+
+
+class SystemErrors(NamedTuple):
+    """Errors of a system on held-out rows: their mean, its standard error, and those of the folds."""
+
+    label: str
+    mean: float
+    std_error: float
+    folds: Array
+    recommended: bool
+
+
+def errors_of(found: Any) -> dict[str, Any]:
+    """Return what `draw_errors` draws of a Comparison."""
     recommended = found.recommended if found.recommendation.useful else None
-    able = [result for result in found.results if not result.failure]
-    ax = axes(ax, 1.2 + 0.42 * len(able))
-    scale = 100.0 if found.measure == "error rate" else 1.0
-    low, high = _ends([scale * result.fold_errors for result in able])
-    for i, result in enumerate(able):
-        colour = ORANGE if result is recommended else BLUE
-        if scale * result.error > high:
-            text = f"{amount(result.error, found.measure)} →"
+    return {
+        "systems": [
+            SystemErrors(_tick(one), one.error, one.std_error, one.fold_errors, one is recommended)
+            for one in found.results
+            if not one.failure
+        ],
+        "baseline": (found.baseline.system, found.baseline.error),
+        "measure": found.measure,
+        "target": found.data.target,
+    }
+
+
+@styled
+def draw_errors(
+    systems: Sequence[SystemErrors],
+    baseline: tuple[str, float],
+    measure: str,
+    target: str,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw errors as `comparison` does, given themselves."""
+    ax = axes(ax, 1.2 + 0.42 * len(systems))
+    scale = 100.0 if measure == "error rate" else 1.0
+    low, high = _ends([scale * one.folds for one in systems])
+    for i, one in enumerate(systems):
+        colour = ORANGE if one.recommended else BLUE
+        if scale * one.mean > high:
+            text = f"{amount(one.mean, measure)} →"
             ax.annotate(text, (1, i), xycoords=("axes fraction", "data"), ha="right", va="center", color=colour)
             continue
-        ax.plot(scale * result.fold_errors, np.full(len(result.fold_errors), i), "|", color=colour, alpha=0.45, ms=9)
-        ax.errorbar(
-            scale * result.error,
-            i,
-            xerr=scale * result.std_error,
-            fmt="D" if result is recommended else "o",
-            color=colour,
-            capsize=3,
-        )
-    clipped = high < scale * max(float(result.fold_errors.max()) for result in able)
+        ax.plot(scale * one.folds, np.full(len(one.folds), i), "|", color=colour, alpha=0.45, ms=9)
+        shape = "D" if one.recommended else "o"
+        ax.errorbar(scale * one.mean, i, xerr=scale * one.std_error, fmt=shape, color=colour, capsize=3)
+    clipped = high < scale * max(float(one.folds.max()) for one in systems)
     if clipped:
         ax.set_xlim(low - 0.05 * (high - low), high + 0.05 * (high - low))
-    ax.set_yticks(np.arange(len(able)), [_tick(result) for result in able])
-    for label, result in zip(ax.get_yticklabels(), able, strict=True):
-        if result is recommended:
+    ax.set_yticks(np.arange(len(systems)), [one.label for one in systems])
+    for label, one in zip(ax.get_yticklabels(), systems, strict=True):
+        if one.recommended:
             label.set_fontweight("bold")
-    ax.set_ylim(len(able) - 0.5, -0.5)
-    level = scale * found.baseline.error
-    title = f"{found.baseline.system}: {amount(found.baseline.error, found.measure)}"
-    if level <= (high if clipped else high + 0.6 * (high - low)):
-        ax.axvline(level, color=GREY, linestyle="--", linewidth=1)
+    ax.set_ylim(len(systems) - 0.5, -0.5)
+    name, level = baseline
+    title = f"{name}: {amount(level, measure)}"
+    if scale * level <= (high if clipped else high + 0.6 * (high - low)):
+        ax.axvline(scale * level, color=GREY, linestyle="--", linewidth=1)
         ax.set_title(f"dashed: {title}", loc="right", color=GREY, fontsize=9)
     else:
         ax.set_title(f"far to the right: {title}", loc="right", color=GREY, fontsize=9)
-    unit = "wrong labels, %" if found.measure == "error rate" else f"{found.measure} of {short(found.data.target)}"
+    unit = "wrong labels, %" if measure == "error rate" else f"{measure} of {short(target)}"
     ax.set_xlabel(f"{unit}, rows held out")
     ax.locator_params(axis="x", nbins=5)  # numbers of five digits side by side
     ax.grid(axis="x", color=GRID, linewidth=0.7)
