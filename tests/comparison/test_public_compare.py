@@ -285,3 +285,17 @@ def test_reports_say_what_columns_do_to_counts_and_ordered_labels() -> None:
     assert "How the penalty was chosen" in page
     assert "log odds" in page
     assert all(f"{value:.4g}" in page for value in (coef - coef.mean(axis=0))[:, 0])
+
+
+def test_many_columns_are_described_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = pa.table(
+        {
+            "y": [float(i % 7) for i in range(60)],
+            "x": [None if i % 20 == 3 else i / 4 for i in range(60)],
+            "kind": [["a", "b", "c"][i % 3] for i in range(60)],
+            "on": [i % 4 == 0 for i in range(60)],
+        }
+    )
+    queried = compare(data, target="y", systems=["LinearRegression"]).data.columns
+    monkeypatch.setattr("adaline.comparison.table.MOST_QUERIED", 1)
+    assert compare(data, target="y", systems=["LinearRegression"]).data.columns == queried

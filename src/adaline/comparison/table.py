@@ -36,6 +36,7 @@ DISTINCT = 20  # different values from which a skewness says something
 MOST_NUMBERS = 2**26  # of X; 512 MiB
 BLOCK_ROWS = 2**12  # that one thread looks at
 COUNTED = 10**5  # rows up to which different values are counted one by one
+MOST_QUERIED = 50  # columns that one query describes
 MOST_BYTES = 2**25  # of a text file whose lines are counted
 MOST_LEVELS = 100  # kept of a category, most frequent first
 
@@ -465,7 +466,8 @@ def _rows_drawn(drawn: NDArray[np.intp], source: Source) -> tuple[Array, Array, 
 def describe_columns(opened: OpenedData) -> list[dict[str, Any]]:
     """Return what the raw columns hold, by one scan of those that are used; those left out have their reason.
 
-    On an engine their summaries are made where the rows are.
+    On an engine their summaries are made where the rows are; of many columns they are made here, since SQL that counts
+    the distinct values of many columns takes the cube of their number to plan.
     """
     relation = opened.source.relation
     weight = opened.spec.weight
@@ -476,7 +478,7 @@ def describe_columns(opened: OpenedData) -> list[dict[str, Any]]:
         **dict.fromkeys(opened.spec.offset_columns(relation.schema), "offset"),
     }
     categories = {column.name for column in opened.source.coding.columns if column.is_category}
-    if opened.source.on_engine:
+    if opened.source.on_engine or len(used) > MOST_QUERIED:
         found = _summarized(opened.source, {name: _has_levels(relation, name, name in categories) for name in used})
     else:
         exact = opened.source.count_rows() <= COUNTED

@@ -27,7 +27,7 @@ from adaline.sums import Moments, Triangle
 
 SOLVERS = ("auto", "normal", "qr", "svd", "gradient")
 GRAM_BYTES = 2**29  # of a Gram matrix, at most
-WIDE_COLUMNS = 512  # up to which the Gram matrix is formed even where D > N
+WIDE_COLUMNS = 128  # up to which the Gram matrix is formed even where D > N
 SMALL = 1e6  # N D below which refinement costs nothing that matters
 MOST_BOUNDED = 2000  # columns up to which the a-priori bound, 3 D^3 operations, costs less than a residual pass
 PROMISED_DIGITS = 10.0
