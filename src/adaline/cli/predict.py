@@ -29,7 +29,7 @@ from pyarrow import parquet
 from adaline import storage
 from adaline.cli.app import listed
 from adaline.cli.exit import check_output, note
-from adaline.cli.open import opened_pipe, with_notes
+from adaline.cli.open import opened_pipe, reading_for, with_notes
 from adaline.cli.output import json_text, print_json, say
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
@@ -232,7 +232,7 @@ def run_predict(
         tally = _write(model, pipe_title(given), kept, batches, options, output, as_json)
     else:
         one_type = output is not None and _is_parquet(output)
-        relation = with_notes(table_to_predict(given, reading, model, one_type))
+        relation = with_notes(table_to_predict(given, reading_for(model, reading), model, one_type))
         if output is not None and output.exists() and any(map(output.samefile, relation.watched)):
             raise InvalidParameter(f"{output} is the table to predict: write the predictions to another file")
         tally = write_predictions(model, relation, options, output, as_json)
@@ -321,7 +321,8 @@ class PredictedFile:
             copy = Path(folder, "model.adaline")
             copy.write_bytes(self.model)
             model = storage.load(copy)
-        tally = write_predictions(model, UnalteredTable(self.data), self.options, Path(self.output))
+        relation = UnalteredTable(self.data, reading_for(model, FileOptions()))
+        tally = write_predictions(model, relation, self.options, Path(self.output))
         counts = [list(tally.reasons.items())]
         columns = {"rows": [tally.rows], "missing": [tally.missing], "columns": [tally.columns]}
         return [pa.table({**columns, "reasons": pa.array(counts, pa.map_(pa.string(), pa.int64()))})]
@@ -335,7 +336,7 @@ def predict_on_cluster(
         raise InvalidParameter("the workers of a cluster write one file each: name a new or empty folder, -o predicted")
     model = storage.load(path)
     check_options(model, options)
-    relation = Relation(data)
+    relation = Relation(data, reading_for(model, FileOptions()))
     parts = FileParts(engine_of(cluster), relation)
     if not is_pipeline(model):
         relation.add_lags(coding_for(model, relation).needed)
@@ -361,7 +362,8 @@ def table_to_predict(data: str | Pipe, reading: FileOptions, model: Any, one_typ
     if not isinstance(data, Pipe) or isinstance(model, SignalSystem):
         return UnalteredTable(data, reading)
     with Reporting(data.title):
-        tables = None if reading.given() or (one_type and data.suffix == ".json") else tables_in(data)
+        local = reading.given() or any(one.form != "." or one.unit for one in reading.notations)
+        tables = None if local or (one_type and data.suffix == ".json") else tables_in(data)
         return UnalteredTable(data, reading) if tables is None else PipedTable(data.title, tables, coding_of(model))
 
 

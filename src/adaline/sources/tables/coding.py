@@ -367,6 +367,10 @@ def learn_coding(relation: Relation, spec: TableSpec, reduce: ReduceRows | None 
         of_targets = [column for target in design.targets for column in target_columns(relation, target)]
         design.refuse_gaps(reduce, [*of_targets, *(name for name, _ in design.features)])
     coding = _learn_functions(reduce, design, design.coding(summary), relation.estimated_rows() or 0)
+    if relation.dialect is not None:
+        used = [*coding.needed, *required_columns(relation, replace(spec, missing="mean"), design.targets, ())]
+        notations = relation.dialect.notations(list(dict.fromkeys(used)))
+        coding = replace(coding, na=relation.options.na, notations=notations)
     check_columns(coding.count)
     _refuse_collisions(coding)
     _refuse_merged_levels(coding)

@@ -17,8 +17,10 @@ from uuid import uuid4
 import numpy as np
 
 from adaline.arrays import NO_FRAMES
+from adaline.coding import Coding
 from adaline.coding.expressions import lag_of
 from adaline.coding.frames import collected
+from adaline.coding.numerals import Notation
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.lazy import nw
 from adaline.leftovers import remove_with
@@ -285,6 +287,35 @@ class Relation:
         other.sql = other.dialect.sql(self.files)
         other.schema = self.schema | dict.fromkeys(changed, "VARCHAR")
         return other
+
+    def as_fitted(self, coding: Coding) -> Self:
+        """Return the same table with its text files read in the notation of those that a model was fitted to.
+
+        Options that the user gave take precedence, and values that do not fit that notation are read as they look.
+        """
+        options = self.options.as_fitted(coding)
+        if self.dialect is None or self.layout is None or self.sql != self.dialect.sql(self.files):
+            return self
+        if options.na == self.options.na and not self._differs(options.notations):
+            return self
+        other = copy(self)
+        other.options = options
+        other.dialect = find_dialect(self.files, self.layout, self.rows, self.size() <= WHOLE_SAMPLE, options)
+        other.sql = other.dialect.sql(self.files)
+        other.counted, other.groups = {}, {}
+        other.schema = {name: kind for name, kind in other._described().items() if name in self.schema}
+        return other
+
+    def _differs(self, notations: Iterable[Notation]) -> bool:
+        """Whether a column that may have decimals, or be a date, was read in another notation."""
+        assert self.dialect is not None
+        types = dict(zip(self.dialect.layout.names, self.dialect.types, strict=True))
+        own = {name: one.form for one in self.dialect.notations(list(types)) for name in one.columns}
+        return any(
+            types.get(name) in ("VARCHAR", "DOUBLE") and own.get(name) != one.form
+            for one in notations
+            for name in one.columns
+        )
 
     def add_lags(self, names: Iterable[str]) -> None:
         """Add the columns that are called as in "lag(x, 2)": column x as it was 2 rows before, missing in the first."""

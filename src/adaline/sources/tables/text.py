@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
+from adaline.coding.numerals import Notation
 from adaline.errors import UnreadableTable
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.files import escaped, is_compressed, open_compressed
@@ -171,6 +172,16 @@ class Dialect:
         converted = ", ".join(f"{one.sql} AS {quoted(one.name)}" for one in self.conversions)
         return f"(SELECT * REPLACE ({converted}) FROM {read})"
 
+    def notations(self, names: Collection[str]) -> tuple[Notation, ...]:
+        """Return how columns are written, those that have decimals or dates, in groups of one notation."""
+        found = {name: (".", "") for name, kind in zip(self.layout.names, self.types, strict=True) if kind == "DOUBLE"}
+        found |= {one.name: (one.form, one.unit) for one in self.conversions}
+        groups: dict[tuple[str, str], list[str]] = {}
+        for name in names:
+            if name in found:
+                groups.setdefault(found[name], []).append(name)
+        return tuple(Notation(*key, tuple(members)) for key, members in groups.items())
+
     def with_texts(self, names: Collection[str]) -> Self:
         """Return the dialect with some columns read as text."""
         known = zip(self.layout.names, self.types, strict=True)
@@ -209,20 +220,21 @@ def find_dialect(
     dialect = _with_type_if(dialect, files[0], query, texts, f"regexp_full_match({{}}, {SIGNED})", "DOUBLE", whole)
     booleans = [i for i, column in enumerate(found) if column["type"] == "BOOLEAN"]
     dialect = _with_type_if(dialect, files[0], query, booleans, BOOLEAN, "BOOLEAN", whole)
-    return _with_notations(dialect, files[0], query, 2**62 if whole else SAMPLE, reading.decimal)
+    return _with_notations(dialect, files[0], query, 2**62 if whole else SAMPLE, reading)
 
 
-def _with_notations(dialect: Dialect, file: str, query: Query, rows: int, decimal: str | None) -> Dialect:
+def _with_notations(dialect: Dialect, file: str, query: Query, rows: int, reading: FileOptions) -> Dialect:
     """Return the dialect with columns of text converted that hold numbers or dates in a notation of their own."""
     known = dict(zip(dialect.layout.names, dialect.types, strict=True))
+    decimal, fitted = reading.decimal, {name: one for one in reading.notations for name in one.columns}
     others = {*dialect.layout.left_out, *dialect.layout.texts}
     texts = [name for name, kind in known.items() if kind == "VARCHAR" and name not in others]
     numbers = [name for name, kind in known.items() if kind == "DOUBLE"]
-    if not texts and decimal != ",":
+    if not texts and decimal != "," and not any(name in fitted and fitted[name].form == "," for name in numbers):
         return dialect
     table = dialect.with_texts([*texts, *numbers]).sql([file])
     comma = dialect.layout.separator == ";"
-    return dialect.converted(find_conversions(texts, numbers, table, query, rows, decimal, comma))
+    return dialect.converted(find_conversions(texts, numbers, table, query, rows, decimal, comma, fitted))
 
 
 def number_type(kind: str, whole: bool) -> str:
