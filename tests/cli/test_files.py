@@ -82,3 +82,14 @@ def test_text_among_local_numbers_is_one_empty_prediction(shell: Shell) -> None:
     written(["x;z", "-;a", "k.A.;b"], "gaps.csv")
     found = shell.good("predict", "m.adaline", "gaps.csv").rows
     assert [row["reason"] for row in found] == ["missing value of x"] * 2
+
+
+def test_fit_leaves_out_a_constant_column(shell: Shell) -> None:
+    written(["x,c,s,y", *(f"{i},7,a,{2 * i}" for i in range(12))], "old.csv")
+    done = shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    assert "column 'c' is left out: it holds the same value in every row" in done.err
+    assert "column 's' is left out: it holds the same value in every row" in done.err
+    written(["x", "3", "4"], "new.csv")
+    assert [float(row["prediction"]) for row in shell.good("predict", "m.adaline", "new.csv").rows] == [6, 8]
+    shell.good("fit", "old.csv", "-t", "y", "--features", "x,c", "-o", "m.adaline")
+    assert "no column 'c'" in shell.bad("predict", "m.adaline", "new.csv")

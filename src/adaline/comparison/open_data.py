@@ -20,6 +20,7 @@ from adaline.sources.tables.coding import (
     CODED_LEVELS,
     codable_categories,
     count_gaps,
+    find_constants,
     find_identifiers,
     find_mistyped,
     gap_counts,
@@ -234,14 +235,18 @@ def open_data(
     parts = None if request.cluster is None else FileParts(engine_of(request.cluster), relation)
     spec = read_spec(relation, spec)
     left_out: dict[str, str] = {}
+    explained: set[str] = set()
     notes: list[str] = []
     if spec.targets:
         _check_target(relation, str(spec.target))
     if spec.formula is None:
         spec, left_out, notes = _with_features(relation, spec, request, parts is None, penalised)
+        explained = {*left_out}
+        if most_lost is None and parts is None and request.spec.features is None:
+            spec, same = _without_constants(relation, spec)
+            left_out |= dict.fromkeys(same, "holds the same value in every row")
     elif request.drop:
         raise InvalidParameter(f"a formula names the columns to use: leave {request.option('drop')} out")
-    explained = {*left_out}
     target, columns = _columns(relation, spec)
     plain_file = relation.layout is not None or relation.parquet
     trusting = trusting and request.choose_missing and plain_file and relation.size() > 8 * KEPT
@@ -378,6 +383,15 @@ def _with_features(
         why = "".join(f"; {name!r} {_spelled(reason, request)}" for name, reason in reasons.items())
         raise InvalidData(f"{relation.title} has no column to learn from besides the target{why}")
     return replace(spec, features=tuple(features)), reasons, notes
+
+
+def _without_constants(relation: Relation, spec: TableSpec) -> tuple[TableSpec, list[str]]:
+    """Return the spec without the features that hold one value in every row, and these; all stay if all are such."""
+    features = spec.features or ()
+    same = find_constants(relation, features)
+    if len(same) == len(features):
+        return spec, []
+    return replace(spec, features=tuple(name for name in features if name not in same)), same
 
 
 def _left_out_note(name: str, reason: str, request: DataRequest) -> str:

@@ -55,6 +55,7 @@ from adaline.values import Blocks, Values
 T = TypeVar("T")
 
 SAMPLE = 200_000  # rows from which it is decided whether a text column is a category
+FIRST_ROWS = (64, 2**15)  # from which columns that vary are told
 SIGNS = "'[,%$\u20ac\u00a3\u00a5'' \u00a0_]'"  # signs in numbers written for people
 IDENTIFIER = re.compile(r"(^|_|\b)(id|key|uuid|guid|index|no|nr)$|[a-z](Id|ID|Key)$", re.ASCII)
 MOSTLY = 0.5  # fraction of numbers above which a text column is a column of numbers with errors
@@ -160,6 +161,22 @@ def find_identifiers(relation: Relation, names: Iterable[str]) -> tuple[dict[str
         elif IDENTIFIER.search(name):
             doubtful[name] = "is different in every row and named like an identifier"
     return certain, doubtful
+
+
+def find_constants(relation: Relation, names: Iterable[str]) -> list[str]:
+    """Return the columns that hold one value in every row; few rows rule out most of them."""
+    found = list(names)
+    for rows in (*FIRST_ROWS, None):
+        if not found:
+            break
+        limit = "" if rows is None else f" LIMIT {rows}"
+        first = f"(SELECT {', '.join(map(quoted, found))} FROM {relation.sql}{limit})"
+        asked = (f"count({q}) = count(*) AND min({q}) = max({q})" for q in map(quoted, found))
+        total, *same = relation.rows(f"SELECT count(*), {', '.join(asked)} FROM {first}")[0]
+        found = [name for name, one in zip(found, same, strict=True) if one]
+        if rows is not None and total < rows:  # these were all
+            break
+    return found
 
 
 @dataclass(frozen=True)
