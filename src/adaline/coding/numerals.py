@@ -11,7 +11,8 @@ CURRENCY = (
     "US[$]|A[$]|C[$]|R[$]|[$\u20ac\u00a3\u00a5\u20b9\u20bd]|USD|EUR|Euro|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|NOK|DKK|"
     "PLN|CZK|HUF|BRL|MXN|ZAR|kr|z\u0142|K\u010d"
 )
-SIGN = "[-+\u2212]?"
+UNIT = f"%|\u2030|{CURRENCY}"
+SIGN = "[-+\u2212]"
 PLAIN = "(0|[1-9][0-9]*)"
 
 
@@ -19,8 +20,10 @@ def _number(group: str, point: str) -> str:
     """Return an expression for all of a text that is a number, given its signs for thousands and for decimals."""
     grouped = f"[1-9][0-9]{{0,2}}([{group}][0-9]{{3}})+"
     body = f"(({grouped}|{PLAIN})([{point}][0-9]*)?|[{point}][0-9]+)"
-    plain = f"{SIGN}({CURRENCY})?[{BLANK}]*{SIGN}{body}([eE][-+]?[0-9]+)?[{BLANK}]*(%|\u2030|{CURRENCY})?[{BLANK}]*-?"
-    return rf"{plain}|\(({CURRENCY})?[{BLANK}]*{body}[{BLANK}]*(%|{CURRENCY})?\)"
+    currency = f"(({CURRENCY})[{BLANK}]*)"
+    after = f"([{BLANK}]*({UNIT}))?"
+    signed = f"({SIGN}?{currency}?|{currency}{SIGN}){body}([eE][-+]?[0-9]+)?{after}"
+    return rf"{signed}|{currency}?{body}{after}[{BLANK}]*-|\({currency}?{body}{after}\)"
 
 
 FORMS = {".": _number(GROUPS + ",", "."), ",": _number(GROUPS + ".", ",")}

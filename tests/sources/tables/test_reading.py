@@ -257,3 +257,35 @@ def test_a_model_is_saved_from_any_file() -> None:
     model = LinearRegression().fit(open_table(name, target="y"))
     save(model, "m.adaline")
     assert load("m.adaline").feature_names_in_.tolist() == ["x"]
+
+
+def column_of(values: list[str]) -> tuple[str, list[Any], str]:
+    """Return the type of a column of these texts, its first values, and the notes."""
+    name = written(["v\tz", *(f"{value}\t{i}.5" for i, value in enumerate(values * 5))])
+    found = Relation(name)
+    first = found.rows(f"SELECT v FROM {found.sql} LIMIT {len(values)}")
+    return found.schema["v"], [value for (value,) in first], "; ".join(found.notes)
+
+
+def test_a_currency_may_stand_beside_some_values_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    kind, values, notes = column_of(["$358.19", "86.23", "1,200.50"])
+    assert (kind, values) == ("DOUBLE", [358.19, 86.23, 1200.5])
+    assert "the currency $ (5 of 15 values)" in notes
+    assert column_of(["\u20ac5", "$5", "6"])[0] == "VARCHAR"
+
+
+@pytest.mark.parametrize("values", [["12%", "5", "6.5%"], ["12%", "5\u2030", "6%"]])
+def test_percentages_beside_plain_numbers_are_ambiguous(
+    values: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert column_of(values)[0] == "VARCHAR"
+    opened = open_data(DataRequest.of("t.csv", target="z", missing="drop"))
+    assert "5 beside 12% may mean 5% or 500%" in " ".join(opened.notes)
+
+
+def test_a_number_has_one_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert column_of(["-$-5", "$5", "$6"])[0] == column_of(["-5-", "5-", "6"])[0] == "VARCHAR"
+    assert column_of(["-$5", "$-5", "($6)", "5 $-"])[1] == [-5, -5, -6, -5]

@@ -56,7 +56,7 @@ T = TypeVar("T")
 
 SAMPLE = 200_000  # rows from which it is decided whether a text column is a category
 FIRST_ROWS = (64, 2**15)  # from which columns that vary are told
-SIGNS = "'[,%$\u20ac\u00a3\u00a5'' \u00a0_]'"  # signs in numbers written for people
+SIGNS = "'[,%\u2030$\u20ac\u00a3\u00a5'' \u00a0_]'"  # signs in numbers written for people
 IDENTIFIER = re.compile(r"(^|_|\b)(id|key|uuid|guid|index|no|nr)$|[a-z](Id|ID|Key)$", re.ASCII)
 MOSTLY = 0.5  # fraction of numbers above which a text column is a column of numbers with errors
 MOST_NAMED = 3  # values of a column that a message names
@@ -697,9 +697,17 @@ def _not_plain(relation: Relation, name: str, numeric: int, present: int) -> str
         return "holds numbers as text: turn them into numbers, or name it in categories= to code them"
     values = [str(value) for value, _ in not_plain]
     shown = ", ".join(repr(shorten(value, 40)) for value in values[:MOST_NAMED]) + ", ..." * (len(values) > MOST_NAMED)
+    place = relation.place_of(name, values[0])
+    if any(value.rstrip().endswith(("%", "\u2030")) for value in values):
+        return (
+            f"holds numbers with different percent signs, or with and without one, as {shown}"
+            f"{place and f' (the first{place})'}, and 5 beside 12% may mean 5% or 500%: write them all in one "
+            "notation, or name it in categories= to code them"
+        )
     if numeric > MOSTLY * present:
         others = present - numeric
-        count = f" ({others:,} such value{'s' * (others > 1)}{relation.place_of(name, values[0])})" if others else ""
+        first = f", {shorten(values[0], 40)!r}{place}" if place else ""
+        count = f" ({others:,} such value{'s' * (others > 1)}{first})" if others else ""
         return (
             f"holds numbers, but also {shown}{count}: name these words in na= if they stand for missing values, or the "
             "column in categories= if its numbers are names"

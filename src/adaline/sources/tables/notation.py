@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from adaline.coding.numerals import BLANK, CURRENCY, DECORATION, FORMS, GROUPS, Notation
+from adaline.coding.numerals import BLANK, DECORATION, FORMS, GROUPS, UNIT, Notation
 from adaline.sources.tables.layout import WORDS
 from adaline.sources.tables.sql import quoted, text
 
@@ -35,6 +35,7 @@ CLOCKS = (
     (r"\d{1,2}:\d{2} [AaPp][Mm]", "%I:%M %p"),
     (r"\d{1,2}:\d{2}:\d{2} [AaPp][Mm]", "%I:%M:%S %p"),
 )
+PERCENT = {"%": "a percent sign", "\u2030": "a per mille sign"}
 GLIMPSE = 2048  # rows that rule out most columns
 EVERY = 2**62  # rows to look at where all are
 
@@ -155,7 +156,7 @@ class Look:
     count : number of texts that are no words for missing values.
     points, commas : how many of them are numbers with a decimal point, and with a decimal comma.
     example : one of them.
-    percent, currency, currencies : how many have such a sign, and how many different currencies there are.
+    signed, units : how many have a percent sign or a currency, and which of these there are.
     negative : whether some are negative by parentheses or a minus at the end.
     has_point, has_comma, has_group : whether some have such a sign.
     words : words for missing values that occur.
@@ -165,9 +166,8 @@ class Look:
     points: int
     commas: int
     example: str
-    percent: int
-    currency: int
-    currencies: tuple[str, ...]
+    signed: int
+    units: tuple[str, ...]
     negative: bool
     has_point: bool
     has_comma: bool
@@ -176,8 +176,8 @@ class Look:
 
     @property
     def unit(self) -> str:
-        """The sign that all of them have: percent, or a currency; "" for none."""
-        return "%" if self.percent else self.currencies[0] if self.currency else ""
+        """The sign that they have: percent, per mille, or a currency, which may stand beside some only; "" for none."""
+        return self.units[0] if self.units else ""
 
     def fitting(self, decimal: str) -> int:
         """Return how many are numbers with such a decimal sign."""
@@ -193,13 +193,12 @@ def _look(names: Sequence[str], table: str, query: Query, rows: int) -> dict[str
         return {}
     one = TextColumn("value")
     value = f"CASE WHEN NOT {one.is_word} THEN {one.trimmed} END"
-    sign = f"nullif(regexp_extract({value}, {text(CURRENCY)}), '')"
+    sign = f"nullif(regexp_extract({value}, {text(UNIT)}), '')"
     asked = [
         f"count({value})",
         f"count_if(NOT {one.is_word} AND {one.fits('.')})",
         f"count_if(NOT {one.is_word} AND {one.fits(',')})",
         f"arg_max({value}, length({value}))",
-        f"count_if(regexp_matches({value}, '[%\u2030]'))",
         f"count({sign})",
         f"list(DISTINCT {sign})",
         f"bool_or(regexp_matches({value}, '^[(].*[)]$|[0-9].*-$'))",
@@ -211,15 +210,13 @@ def _look(names: Sequence[str], table: str, query: Query, rows: int) -> dict[str
     columns = ", ".join(map(quoted, names))
     first = f"SELECT {columns} FROM {table} LIMIT {rows}"
     values = f"SELECT unnest(range({len(names)})) AS i, unnest([{columns}]) AS value FROM ({first})"
-    out = {name: Look(0, 0, 0, "", 0, 0, (), False, False, False, False, ()) for name in names}
+    out = {name: Look(0, 0, 0, "", 0, (), False, False, False, False, ()) for name in names}
     for i, *found in query(f"SELECT i, {', '.join(asked)} FROM ({values}) GROUP BY i"):
-        count, points, commas, example, percent, currency, currencies, *signs, words = found
-        known = tuple(sorted(one for one in currencies or () if one))
+        count, points, commas, example, signed, units, *signs, words = found
+        known = tuple(sorted(one for one in units or () if one))
         kept = tuple(sorted(one for one in words or () if one))
         negative, point, comma, group = map(bool, signs)
-        out[names[i]] = Look(
-            count, points, commas, example or "", percent or 0, currency, known, negative, point, comma, group, kept
-        )
+        out[names[i]] = Look(count, points, commas, example or "", signed, known, negative, point, comma, group, kept)
     return out
 
 
@@ -231,7 +228,8 @@ def _number_conversion(
     `here` is the decimal sign of the file, by what the user said or by its other columns, or ""; `whole` says that all
     rows were looked at; `known` is the notation of the column in the files of a fit.
     """
-    if 0 < look.percent < look.count or 0 < look.currency < look.count or len(look.currencies) > 1:
+    unit, some = look.unit, look.signed < look.count
+    if len(look.units) > 1 or (unit in PERCENT and some):  # 5 beside 12% may be 5% or 500%
         return None
     fits = [sign for sign in ".," if look.fitting(sign) == look.count]
     if given is not None:
@@ -251,10 +249,10 @@ def _number_conversion(
         parts.append(f"{'commas' if decimal == '.' else 'points'} for thousands")
     if look.has_group:
         parts.append("spaces or apostrophes for thousands")
-    if look.percent:
-        parts.append("a percent sign (12% is read as 12)")
-    if look.currency:
-        parts.append(f"the currency {look.currencies[0]}")
+    if unit in PERCENT:
+        parts.append(f"{PERCENT[unit]} (12{unit} is read as 12)")
+    elif unit:
+        parts.append(f"the currency {unit}{f' ({look.signed:,} of {look.count:,} values)' if some else ''}")
     if look.negative:
         parts.append("parentheses or a trailing minus for negative numbers")
     doubt = ""
@@ -262,11 +260,11 @@ def _number_conversion(
         doubt = ", as in the fit"
     elif doubtful and look.has_comma and given is None and not here:
         doubt = f"; decimal='{'.' if decimal == ',' else ','}' reads them the other way"
-    if known is not None and look.unit and look.unit != known.unit:
+    if known is not None and unit and unit != known.unit:
         doubt += f"; the model was fitted to {f'values in {known.unit}' if known.unit else 'values without a unit'}"
     sql = _number_sql(name, decimal, look)
     sql = TextColumn(name).value(sql) if look.words or not whole else sql
-    return Conversion(name, sql, decimal, " and ".join(parts), look.example, doubt, look.words, look.unit)
+    return Conversion(name, sql, decimal, " and ".join(parts), look.example, doubt, look.words, unit)
 
 
 def _number_sql(name: str, decimal: str, look: Look) -> str:
@@ -275,7 +273,7 @@ def _number_sql(name: str, decimal: str, look: Look) -> str:
     """
     trimmed = TextColumn(name).trimmed
     bare = f"replace({trimmed}, '\u2212', '-')"
-    if look.has_group or look.percent or look.currency or look.negative:
+    if look.has_group or look.unit or look.negative:
         bare = f"regexp_replace({bare}, {text(DECORATION)}, '', 'g')"
     thousands = "," if decimal == "." else "."
     bare = f"replace({bare}, '{thousands}', '')" if thousands == "," or look.has_point else bare

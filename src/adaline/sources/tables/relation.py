@@ -341,11 +341,11 @@ class Relation:
         return other
 
     def place_of(self, column: str, value: str) -> str:
-        """Return where a text file first has a value in a column, as ", the first in line 7"; "" where that is slow."""
+        """Return where a text file first has a value in a column, as " in line 7"; "" where that is slow."""
         if self.layout is None or self.size() > WHOLE_SAMPLE or len(self.files) > 1:
             return ""
         line = line_of(self.files[0], self.layout, column, value)
-        return "" if line is None else f", {value!r} in line {line}"
+        return "" if line is None else f" in line {line}"
 
     def absent(self, column: str) -> str:
         """Return SQL that is true where a value is missing: NULL, or NaN.
