@@ -378,7 +378,11 @@ written(
     rows_with("c", [f"{i:,}" for i in C], ";").replace(",", "#").replace(".", ",").replace("#", "."),
     fit=([A, B, C], Y),
 )
-written("a percent sign once", rows_with("c", ["5%", *range(1, N)]), "'c' holds numbers, but also '5%'")
+written(
+    "a percent sign once",
+    rows_with("c", ["5%", *range(1, N)]),
+    "'c' holds numbers with different percent signs, or with and without one, as '5%'",
+)
 written(
     "two currencies",
     rows_with("c", [("$" if i % 2 else "\u20ac") + str(i) for i in range(N)]),

@@ -39,6 +39,7 @@ from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
 from adaline.sources.tables.batches import without_missing
 from adaline.sources.tables.failures import shorten
+from adaline.sources.tables.notation import TextColumn
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec, refuse_absorbed, shown_columns
 from adaline.sources.tables.sql import quoted
@@ -59,7 +60,9 @@ FIRST_ROWS = (64, 2**15)  # from which columns that vary are told
 SIGNS = "'[,%\u2030$\u20ac\u00a3\u00a5'' \u00a0_]'"  # signs in numbers written for people
 IDENTIFIER = re.compile(r"(^|_|\b)(id|key|uuid|guid|index|no|nr)$|[a-z](Id|ID|Key)$", re.ASCII)
 MOSTLY = 0.5  # fraction of numbers above which a text column is a column of numbers with errors
+FEW_OTHERS = 0.1  # fraction of texts in a column of numbers up to which they look like mistakes
 MOST_NAMED = 3  # values of a column that a message names
+MOST_LINES = 5  # lines with such values that a message names
 TEXTS = ("text", "category")
 WHOLE = ("hashed", "words")
 CODED_LEVELS = {False: 500, True: 1500}
@@ -623,13 +626,11 @@ def _estimate_distinct(relation: Relation, names: list[str], least: dict[str, in
     return {name: max(int(count), least[name]) for name, count in zip(names, counts, strict=True)}
 
 
-def find_mistyped(relation: Relation, names: Sequence[str]) -> dict[str, str]:
+def find_mistyped(relation: Relation, names: Sequence[str]) -> dict[str, Mistyped]:
     """Return the text columns most of whose texts are numbers, and what keeps them from being read as numbers."""
-    out = {}
-    for name, one in _number_counts(relation, names).items():
-        if one.present and one.bare > MOSTLY * one.present:
-            out[name] = _not_plain(relation, name, one.numeric, one.present)
-    return out
+    counts = _number_counts(relation, names)
+    found = [name for name, one in counts.items() if one.present and one.bare > MOSTLY * one.present]
+    return {name: _mistyped(relation, name) for name in found}
 
 
 @dataclass(frozen=True)
@@ -674,7 +675,7 @@ def refuse_prose(relation: Relation, names: list[str], targets: list[str]) -> No
     for name, one in _number_counts(relation, [*names, *targets]).items():
         labels = name in targets and one.numeric == one.present and one.whole
         if one.present and one.bare > MOSTLY * one.present and not labels:
-            raise InvalidData(f"column {name!r} {_not_plain(relation, name, one.numeric, one.present)}")
+            raise InvalidData(f"column {name!r} {_mistyped(relation, name).reason}")
         if name in names and is_text(one.distinct, one.rows):
             raise InvalidData(refusal(name, "text", f"{one.distinct:,} different texts"))
         if name in targets and FEW_LEVELS < one.distinct and one.distinct > one.rows / 2:
@@ -684,35 +685,69 @@ def refuse_prose(relation: Relation, names: list[str], targets: list[str]) -> No
             )
 
 
-def _not_plain(relation: Relation, name: str, numeric: int, present: int) -> str:
-    """Return why a text column of numbers is not read as numbers, as what follows its name in a sentence."""
-    column = relation.value(name)
-    plainly = f"regexp_full_match({column}, '-?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][-+]?[0-9]+)?')"
-    not_plain = relation.rows(
-        f"SELECT DISTINCT {column}, TRY_CAST({column} AS DOUBLE) IS NOT NULL AS late "
-        f"FROM (SELECT {quoted(name)} FROM {relation.sql} LIMIT {SAMPLE}) "
-        f"WHERE {column} IS NOT NULL AND NOT {plainly} ORDER BY late, 1 LIMIT {MOST_NAMED + 1}"
-    )
-    if not not_plain:
-        return "holds numbers as text: turn them into numbers, or name it in categories= to code them"
-    values = [str(value) for value, _ in not_plain]
-    shown = ", ".join(repr(shorten(value, 40)) for value in values[:MOST_NAMED]) + ", ..." * (len(values) > MOST_NAMED)
-    place = relation.place_of(name, values[0])
-    if any(value.rstrip().endswith(("%", "\u2030")) for value in values):
-        return (
-            f"holds numbers with different percent signs, or with and without one, as {shown}"
-            f"{place and f' (the first{place})'}, and 5 beside 12% may mean 5% or 500%: write them all in one "
-            "notation, or name it in categories= to code them"
+@dataclass(frozen=True)
+class Mistyped:
+    """Why a text column of numbers is not read as numbers, in a clause that follows its name.
+
+    `present` texts are there, of which `others` are not numbers, the first in these `lines` of the file.
+    """
+
+    reason: str
+    present: int = 0
+    others: int = 0
+    lines: tuple[int, ...] = ()
+
+    @property
+    def nearly(self) -> bool:
+        """Whether nearly all texts are numbers, so that the others look like mistakes."""
+        return 0 < self.others <= FEW_OTHERS * self.present
+
+    @property
+    def brief(self) -> str:
+        """How many texts are no numbers, and where: "3 of 353 values are not numbers (lines 7, 12, 40)"."""
+        be = "is not a number" if self.others == 1 else "are not numbers"
+        return f"{self.others:,} of {self.present:,} values {be}{self.places(' ({})')}"
+
+    def places(self, form: str) -> str:
+        """Return the lines in a form of words, "" where they are not known."""
+        if not self.lines:
+            return ""
+        shown = ", ".join(map(str, self.lines)) + ", ..." * (self.others > len(self.lines))
+        return form.format(f"line{'s' * (len(self.lines) > 1)} {shown}")
+
+
+def _mistyped(relation: Relation, name: str) -> Mistyped:
+    """Return why a text column of numbers is not read as numbers."""
+    one = TextColumn("t")
+    sample = f"(SELECT {relation.value(name)} AS t FROM (SELECT {quoted(name)} FROM {relation.sql} LIMIT {SAMPLE}))"
+    texts = f"(SELECT t, count(*) AS n FROM {sample} WHERE t IS NOT NULL AND NOT {one.is_word} GROUP BY t)"
+    is_number = {".": f"({one.fits('.')} OR TRY_CAST(t AS DOUBLE) IS NOT NULL)", ",": one.fits(",")}
+    percent = f"regexp_matches({one.trimmed}, '[%\u2030]$')"
+    asked = (f"coalesce(sum(n) FILTER ({condition}), 0)" for condition in ("TRUE", *is_number.values(), percent))
+    present, points, commas, percents = map(int, relation.rows(f"SELECT {', '.join(asked)} FROM {texts}")[0])
+    sign = "," if commas > points else "."
+    plainly = "regexp_full_match(t, '-?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][-+]?[0-9]+)?')"
+    wanted = percent if percents else f"NOT {is_number[sign]}" if max(points, commas) < present else f"NOT {plainly}"
+    found = [str(t) for (t,) in relation.rows(f"SELECT t FROM {texts} WHERE {wanted} ORDER BY t LIMIT {MOST_LINES}")]
+    if not found:
+        return Mistyped("holds numbers as text: turn them into numbers, or name it in categories= to code them")
+    lines = relation.lines_with(name, found, MOST_LINES)
+    shown = ", ".join(repr(shorten(value, 40)) for value in found[:MOST_NAMED]) + ", ..." * (len(found) > MOST_NAMED)
+    if percents:
+        where = Mistyped("", present, percents, lines).places(" ({})")
+        return Mistyped(
+            f"holds numbers with different percent signs, or with and without one, as {shown}{where}, and 5 beside 12% "
+            "may mean 5% or 500%: write them all in one notation, or name it in categories= to code them"
         )
-    if numeric > MOSTLY * present:
-        others = present - numeric
-        first = f", {shorten(values[0], 40)!r}{place}" if place else ""
-        count = f" ({others:,} such value{'s' * (others > 1)}{first})" if others else ""
-        return (
-            f"holds numbers, but also {shown}{count}: name these words in na= if they stand for missing values, or the "
-            "column in categories= if its numbers are names"
+    others = present - max(points, commas)
+    if others and others < (1 - MOSTLY) * present:
+        where = Mistyped("", present, others, lines).places(" in {}")
+        reason = (
+            f"holds numbers, but also {shown} ({others:,} such value{'s' * (others > 1)}{where}): name these words in "
+            "na= if they stand for missing values, or the column in categories= if its numbers are names"
         )
-    return (
+        return Mistyped(reason, present, others, lines)
+    return Mistyped(
         f"holds numbers written as {shown}: write them all in one notation, as 1234.5, or name it in categories= to "
         "code them"
     )

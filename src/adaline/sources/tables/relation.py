@@ -68,7 +68,7 @@ from adaline.sources.tables.text import (
     find_dialect,
     find_errors,
     find_repeated_names,
-    line_of,
+    lines_with,
     number_type,
     write_commas,
     write_line_feeds,
@@ -340,12 +340,11 @@ class Relation:
         other.counted, other.groups = {}, {}
         return other
 
-    def place_of(self, column: str, value: str) -> str:
-        """Return where a text file first has a value in a column, as " in line 7"; "" where that is slow."""
+    def lines_with(self, column: str, values: Collection[str], most: int) -> tuple[int, ...]:
+        """Return the first lines of a text file that have one of some values in a column; none where that is slow."""
         if self.layout is None or self.size() > WHOLE_SAMPLE or len(self.files) > 1:
-            return ""
-        line = line_of(self.files[0], self.layout, column, value)
-        return "" if line is None else f" in line {line}"
+            return ()
+        return tuple(lines_with(self.files[0], self.layout, column, values, most))
 
     def absent(self, column: str) -> str:
         """Return SQL that is true where a value is missing: NULL, or NaN.
@@ -600,8 +599,9 @@ class Relation:
                 self._cursor().execute(f"SELECT {quoted(one.name)} FROM {table} WHERE {one.failed} LIMIT 1").fetchone()
             )
             if found is not None:
+                where = "".join(f" in line {line}" for line in self.lines_with(one.name, found, 1))
                 return (
-                    f"{self.title}: column {one.name!r} holds {found[0]!r}{self.place_of(one.name, found[0])}, not a "
+                    f"{self.title}: column {one.name!r} holds {found[0]!r}{where}, not a "
                     f"value like {one.example!r}: name it in na= if it stands for a missing value, or the column in "
                     "categories="
                 )

@@ -12,6 +12,7 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -85,16 +86,17 @@ def find_errors(name: str, found: Layout) -> str | None:
     return None
 
 
-def line_of(name: str, found: Layout, column: str, value: str) -> int | None:
-    """Return the first line of a file that has a value in a column, or None."""
-    at = found.names.index(column)
+def lines_with(name: str, found: Layout, column: str, values: Collection[str], most: int) -> list[int]:
+    """Return the first lines of a file that have one of some values in a column."""
+    at, lines = found.names.index(column), list[int]()
     with io.TextIOWrapper(open_compressed(name), encoding="utf-8-sig", newline="") as file:
         for _ in range(found.skip):
             next(file, None)
         reader = csv.reader(file, delimiter=found.separator)
         with suppress(csv.Error):  # a field beyond its limit
-            return next((found.skip + reader.line_num for row in reader if row[at : at + 1] == [value]), None)
-    return None
+            there = (found.skip + reader.line_num for row in reader if row[at : at + 1] and row[at] in values)
+            lines.extend(islice(there, most))
+    return lines
 
 
 def write_commas(name: str, copy: str) -> str:
