@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pyarrow import parquet
 
 from adaline import LinearRegression, load, open_table
 from tests.cli.command_line import Shell
@@ -93,3 +94,19 @@ def test_fit_leaves_out_a_constant_column(shell: Shell) -> None:
     assert [float(row["prediction"]) for row in shell.good("predict", "m.adaline", "new.csv").rows] == [6, 8]
     shell.good("fit", "old.csv", "-t", "y", "--features", "x,c", "-o", "m.adaline")
     assert "no column 'c'" in shell.bad("predict", "m.adaline", "new.csv")
+
+
+def test_predict_keeps_totals_without_a_prediction(shell: Shell) -> None:
+    written(["x,g,y", *rows()], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    written(["x,g", *rows("{x},{g}"), "Total,81.75"], "new.csv")
+    done = shell.good("predict", "m.adaline", "new.csv")
+    assert len(done.rows) == 13
+    assert list(done.rows[-1].values()) == ["Total", "81.75", "", "total of the table"]
+    assert "1 of 13 rows has no prediction: total of the table (1)" in done.err
+    assert "left out" not in done.err
+    shell.good("predict", "m.adaline", "new.csv", "-o", "new.parquet")
+    assert parquet.read_table("new.parquet").num_rows == 13
+    assert "total of the table" in shell.bad("predict", "m.adaline", "new.csv", "--strict")
+    written(["x,g", *rows("{x},{g}"), "Total,81.75", "Source: the office"], "new.csv")
+    assert len(shell.good("predict", "m.adaline", "new.csv").rows) == 13

@@ -131,6 +131,8 @@ def shown_counts(counts: dict[str, int]) -> str:
 class UnalteredTable(Relation):
     """A table whose columns keep their types, so that they can be written as they were read."""
 
+    keeps_totals = True
+
     def runs(self, columns: Sequence[str], where: str, size: int, indexed: Sequence[str] = ()) -> Runs:
         """Return all rows in order, by a query: Parquet files too keep their whole numbers and decimals that way."""
         return self._stream(columns, where, size, indexed)
@@ -254,7 +256,30 @@ def write_predictions(
         relation = relation.with_texts(coding.texts)
         relation.add_lags(coding.needed)
         batches = predictions(model, relation, coding, options)
-    return _write(model, relation.title, kept, batches, options, output, as_json)
+    return _write(model, relation.title, kept, with_totals(batches, relation), options, output, as_json)
+
+
+def with_totals(batches: Iterator[PredictedBatch], relation: Relation) -> Iterator[PredictedBatch]:
+    """Return batches of the table, and then the totals below it, which have no predictions."""
+    last = None
+    for last in batches:
+        yield last
+    if last is not None and relation.totals and relation.layout is not None:
+        cells = dict(zip(relation.layout.names, zip(*relation.totals, strict=True), strict=True))
+        schema = last.rows.schema
+        columns = {n: _as_type(cells.get(n, ("",) * len(relation.totals)), schema.field(n).type) for n in schema.names}
+        problems = RowProblems(len(relation.totals))
+        problems.add("total", "the table", problems.codable.copy())
+        yield PredictedBatch(pa.table(columns), {name: values[:0] for name, values in last.found.items()}, problems)
+
+
+def _as_type(cells: Sequence[str], kind: Any) -> Any:
+    """Return cells as an Arrow array of a type; as texts where they cannot be converted."""
+    texts = pa.array([cell or None for cell in cells], pa.string())
+    try:
+        return texts.cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return texts
 
 
 def _write(
@@ -609,11 +634,24 @@ def writing(path: Path | None, as_json: bool = False) -> Iterator[WriteRows]:
             def write_parquet(table: Any) -> None:
                 if not opened:
                     opened.append(ends.enter_context(parquet.ParquetWriter(temporary, table.schema)))
-                opened[0].write_table(table.cast(opened[0].schema))
+                opened[0].write_table(_with_schema(table, opened[0].schema))
 
             yield write_parquet
         else:
             yield text_writer(ends.enter_context(open(temporary, "wb")), "\t" if path.suffix.lower() == ".tsv" else ",")
+
+
+def _with_schema(table: Any, schema: Any) -> Any:
+    """Return a table with the types of a schema, without the texts of totals that do not fit them."""
+    columns = []
+    for column, field_ in zip(table.columns, schema, strict=True):
+        try:
+            columns.append(column.cast(field_.type))
+        except pa.ArrowInvalid:
+            if not pa.types.is_string(column.type):
+                raise
+            columns.append(pa.nulls(len(column), field_.type))
+    return pa.table(columns, schema=schema)
 
 
 def _is_parquet(path: Path) -> bool:

@@ -29,10 +29,20 @@ FOOTNOTE = re.compile(
 
 @dataclass(frozen=True)
 class Footer:
-    """Lines below a table that are not rows: the byte at which they begin, and a note about them."""
+    """Lines below a table that are not rows.
+
+    Parameters
+    ----------
+    start : the byte at which they begin.
+    note : what they are, in a sentence.
+    totals : the cells of those that have one in each column.
+    only_totals : whether there are no others.
+    """
 
     start: int
     note: str
+    totals: tuple[tuple[str, ...], ...] = ()
+    only_totals: bool = False
 
     def write_without(self, name: str, copy: str) -> str:
         """Write a copy of a file without it and return its path."""
@@ -67,7 +77,9 @@ def find_footer(name: str, found: Layout) -> Footer | None:
     line = _lines_before(name, start) + 1
     last = line + len(lines) - first - 1
     where = f"line {line}" if last == line else f"lines {line} to {last}"
-    return Footer(start, f"{where} below the table: {shown[:40]!r}, left out")
+    below = [row for row in rows[first:] if row and any(row)]
+    totals = tuple(tuple(row) for row in below if len(row) == len(found.names) and sum(map(bool, row)) > 1)
+    return Footer(start, f"{where} below the table: {shown[:40]!r}, left out", totals, len(totals) == len(below))
 
 
 def _lines_before(name: str, start: int) -> int:

@@ -94,12 +94,16 @@ class Relation:
     """A table: `title` is its name in messages, `sql` what follows FROM, `schema` the DuckDB type of each column.
 
     `index` is the column that numbers or labels the rows, as programs write it beside the table, or None: no column to
-    learn from. `notes` say, in sentences, how a file was understood.
+    learn from. `notes` say, in sentences, how a file was understood. `totals` are lines below the table with a cell for
+    each column of the file, which are no rows; a class that `keeps_totals` writes them somewhere.
     """
+
+    keeps_totals = False
 
     def __init__(self, data: Any, options: FileOptions | None = None) -> None:
         self.options = options or FileOptions()
         self.notes: tuple[str, ...] = ()
+        self.totals: tuple[tuple[str, ...], ...] = ()
         self.device: Any = None  # that rows are sent to for sums
         self.files: list[str] = []
         self.watched: list[str] = []  # files that may not change: those above, or those that a query names
@@ -515,7 +519,9 @@ class Relation:
             for name, footer in below.items():
                 copy = footer.write_without(name, self._copies.new(name, ".csv"))
                 self._replace_files([copy if one == name else one for one in self.files])
-            self.notes = (*self.notes, *(footer.note for footer in below.values()))
+            self.totals = tuple(total for footer in below.values() for total in footer.totals)
+            told = (one.note for one in below.values() if not (self.keeps_totals and one.only_totals))
+            self.notes = (*self.notes, *told)
         whole = self.size() <= WHOLE_SAMPLE
         if whole:
             self._leave_out_repeated_names(self.layout)
