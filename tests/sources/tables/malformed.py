@@ -451,7 +451,11 @@ written(
     "'c'",
     options={"dates": ["c"]},
 )
-written("times of day", rows_with("c", [f"10:11:{i:02d}" for i in range(N)]), "'c' of type TIME")
+written(
+    "times of day",
+    rows_with("c", [f"10:11:{i * i % 60:02d}" for i in range(N)]),
+    fit=([A, B, [36660 + i * i % 60 for i in range(N)]], Y),
+)
 written(
     "timestamps with zones",
     rows_with("c", [f"2024-01-01T{i * i % 24:02d}:00:00+02:00" for i in range(N)]),

@@ -289,3 +289,36 @@ def test_a_number_has_one_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     assert column_of(["-$-5", "$5", "$6"])[0] == column_of(["-5-", "5-", "6"])[0] == "VARCHAR"
     assert column_of(["-$5", "$-5", "($6)", "5 $-"])[1] == [-5, -5, -6, -5]
+
+
+@pytest.mark.parametrize("orient", ["columns", "index", "split", "table", "records"])
+def test_a_table_as_one_json_object(orient: Any, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"x": X, "g": [*G[:-1], None], "y": Y})
+    frame.to_json(tmp_path / "t.json", orient=orient)
+    found = Relation(str(tmp_path / "t.json"))
+    assert {"x": "DOUBLE", "g": "VARCHAR", "y": "DOUBLE"}.items() <= found.schema.items()
+    assert [tuple(row) for row in found.rows(f"SELECT x, g, y FROM {found.sql}")] == list(
+        zip(X, [*G[:-1], None], Y, strict=True)
+    )
+    frame.set_index(pd.Index([f"r{i}" for i in range(N)])).to_json(tmp_path / "labelled.json")
+    assert Relation(str(tmp_path / "labelled.json")).index == "index"
+
+
+def test_times_are_read_as_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    kind, values, notes = column_of(["12:30:05", "26:00:01", "0:05", "-"])
+    assert (kind, values) == ("DOUBLE", [45005, 93601, 300, None])
+    assert "times with hours and minutes, read as seconds, as '26:00:01': column 'v'" in notes
+    assert column_of(["12:30:05", "26:60:01", "x:05"])[0] == "VARCHAR"
+
+
+def test_times_in_other_files_have_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    parquet.write_table(pa.table({"c": pa.array(range(N), pa.time32("s")), "x": X, "y": Y}), "t.parquet")
+    opened = open_data(DataRequest.of("t.parquet", target="y"))
+    assert "times of day" in opened.left_out["c"]
+    query = opened.left_out["c"].partition(": ")[2].replace("...", "'t.parquet'")
+    assert open_data(DataRequest.of(query, target="y")).spec.features == ("c", "x")

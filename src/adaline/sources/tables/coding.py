@@ -93,7 +93,10 @@ def usable_columns(relation: Relation, spec: TableSpec, everywhere: bool = True)
         kind = relation.kind(name)
         if name in others:
             continue
-        if kind == "other":
+        if kind == "other" and relation.schema[name] == "TIME":
+            seconds = f"SELECT * REPLACE (epoch({quoted(name)}) AS {quoted(name)}) FROM ..."
+            reasons[name] = f"holds times of day; a query turns them into seconds: {seconds}"
+        elif kind == "other":
             reasons[name] = f"holds {relation.schema[name]}"
         elif kind == "date" and name not in spec.dates:
             reasons[name] = "holds dates; name it in dates to use it as days"

@@ -36,6 +36,9 @@ CLOCKS = (
     (r"\d{1,2}:\d{2}:\d{2} [AaPp][Mm]", "%I:%M:%S %p"),
 )
 PERCENT = {"%": "a percent sign", "\u2030": "a per mille sign"}
+CLOCK = r"[0-9]{1,3}:[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?"
+"""Times of day, and durations; DuckDB has a type for those below 24 hours."""
+SECONDS = "%H:%M:%S"  # the form of columns of them, read as seconds
 GLIMPSE = 2048  # rows that rule out most columns
 EVERY = 2**62  # rows to look at where all are
 
@@ -134,6 +137,8 @@ def find_conversions(
     read = (_number_conversion(name, look, here, decimal, comma, whole, known.get(name)) for name, look in seen.items())
     found = [one for one in read if one is not None]
     taken = {one.name for one in found}
+    clocks = [name for name, one in glimpsed.items() if re.fullmatch(CLOCK, one.example) and name not in taken]
+    found += [one for name in clocks if (one := _time_conversion(name, table, query, rows)) is not None]
     for name, formats in likely.items():
         if name not in taken:
             one = _date_conversion(name, formats, table, query, rows, comma, forms.get(name))
@@ -336,6 +341,25 @@ def _date_conversion(
     return Conversion(name, column.value(sql), chosen, notation, str(example), doubt, there)
 
 
+def _time_conversion(name: str, table: str, query: Query, rows: int) -> Conversion | None:
+    """Return how to read a column of times as seconds, or None where some values are none."""
+    column = TextColumn(name)
+    value = f"CASE WHEN NOT {column.is_word} THEN {column.trimmed} END"
+    words = f"list(DISTINCT CASE WHEN {column.is_word} THEN {column.trimmed} END)"
+    fits = f"count_if(regexp_full_match({value}, {text(CLOCK)}))"
+    sample = f"(SELECT {quoted(name)} FROM {table} LIMIT {rows})"
+    count, example, there, fitting = query(f"SELECT count({value}), max({value}), {words}, {fits} FROM {sample}")[0]
+    if fitting < count:
+        return None
+    hours, minutes, seconds = (f"split_part({column.trimmed}, ':', {i})" for i in (1, 2, 3))
+    sql = (
+        f"3600 * CAST({hours} AS DOUBLE) + 60 * CAST({minutes} AS DOUBLE) + "
+        f"CASE WHEN {seconds} = '' THEN 0 ELSE CAST({seconds} AS DOUBLE) END"
+    )
+    known = tuple(sorted(one for one in there or () if one))
+    return Conversion(name, column.value(sql), SECONDS, "hours and minutes, read as seconds", str(example), "", known)
+
+
 def describe(conversions: Sequence[Conversion]) -> tuple[str, ...]:
     """Return, in sentences, how columns are read."""
     notes = []
@@ -344,7 +368,7 @@ def describe(conversions: Sequence[Conversion]) -> tuple[str, ...]:
         if one.notation:
             groups.setdefault((one.notation, one.doubt), []).append(one)
     for (notation, doubt), members in groups.items():
-        what = "dates" if notation.endswith(" first") else "numbers"
+        what = "dates" if notation.endswith(" first") else "times" if members[0].form == SECONDS else "numbers"
         notes.append(f"{what} with {notation}, as {members[0].example!r}: {_columns(members)}{doubt}")
     worded: dict[tuple[str, ...], list[Conversion]] = {}
     for one in conversions:

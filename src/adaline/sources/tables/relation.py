@@ -52,6 +52,7 @@ from adaline.sources.tables.files import (
     query_files,
 )
 from adaline.sources.tables.footers import find_footer
+from adaline.sources.tables.json_columns import write_rows
 from adaline.sources.tables.layout import INDEX, INDEX_NAMES, SPACES, Layout, OtherEncoding, check_names, layout
 from adaline.sources.tables.notation import describe
 from adaline.sources.tables.pipes import Pipe, arrow_as_parquet, is_pipe, open_pipe, pipe_title, spool
@@ -414,7 +415,7 @@ class Relation:
         rows, different, whole, span = self.rows(
             f"SELECT count(*), count(DISTINCT {column}), {asked} FROM (SELECT {column} FROM {self.sql} LIMIT {SAMPLE})"
         )[0]
-        amounts = not unnamed and name.lower() == INDEX and span != rows - 1  # such as prices of shares
+        amounts = numbers and not unnamed and name.lower() == INDEX and span != rows - 1  # such as prices of shares
         if not rows or different < rows or not whole or amounts:
             return None
         what = "numbers" if numbers else "labels"
@@ -457,9 +458,11 @@ class Relation:
         if kind == "text":
             self._open_text()
             return
-        listed = "[" + ", ".join(text(escaped(name)) for name in self.files) + "]"
         if kind == "json":
             self._check_compressed()
+            if self.size() <= WHOLE_SAMPLE:
+                self.files = [self._in_rows(name) for name in self.files]
+        listed = "[" + ", ".join(text(escaped(name)) for name in self.files) + "]"
         if kind == "sqlite":
             self._scratch = sqlite.copy_sqlite(self.connection, self._one_database(), self.options.table)
             self.database, self.sql = "scratch", "copied"
@@ -558,6 +561,14 @@ class Relation:
     def _check_compressed(self) -> None:
         if compressed := [name for name in self.files if is_compressed(name)]:
             self._integrity = check_compressed(compressed)
+
+    def _in_rows(self, name: str) -> str:
+        """Return a JSON file, or a copy in rows where it is one object of columns."""
+        copy = self._copies.new(name, ".json")
+        if write_rows(name, copy):
+            return copy
+        del self._copies.given[copy]
+        return name
 
     def _json(self, listed: str) -> str:
         """Return SQL that reads JSON files; types are found once; integers not all of which were read are DOUBLE."""

@@ -214,8 +214,8 @@ def find_dialect(
         f"dateformat='%Y-%m-%d', sample_size={-1 if whole else SAMPLE})"
     )[0]
     types = tuple(number_type(column["type"], whole) for column in found)
-    if times:  # other formats are found by column
-        types = tuple("VARCHAR" if kind == "TIMESTAMP" else kind for kind in types)
+    others = ("TIME", "TIMESTAMP") if times else ("TIME",)  # other formats, and times of day, are found by column
+    types = tuple("VARCHAR" if kind in others else kind for kind in types)
     first = replace(first, texts=frozenset()) if reading.na else first  # words that are missing values here
     dialect = Dialect(first, types, options)
     texts = [i for i, kind in enumerate(types) if kind == "VARCHAR" and first.names[i] not in first.texts]
