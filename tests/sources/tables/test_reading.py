@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import bz2
+import gzip
 import zipfile
 from datetime import date
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from adaline import LinearRegression, compare, open_table
@@ -314,7 +317,6 @@ def test_times_are_read_as_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_times_in_other_files_have_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    import pyarrow as pa
     from pyarrow import parquet
 
     parquet.write_table(pa.table({"c": pa.array(range(N), pa.time32("s")), "x": X, "y": Y}), "t.parquet")
@@ -322,3 +324,46 @@ def test_times_in_other_files_have_a_remedy(tmp_path: Path, monkeypatch: pytest.
     assert "times of day" in opened.left_out["c"]
     query = opened.left_out["c"].partition(": ")[2].replace("...", "'t.parquet'")
     assert open_data(DataRequest.of(query, target="y")).spec.features == ("c", "x")
+
+
+def test_quotes_after_a_backslash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = [f'"runner {i}", "JAM", {x}' for i, x in enumerate(X)]
+    lines[7] = '"H. \\"Barney\\" Ewell", "USA", 8.0'
+    found = Relation(written(["Name, Country, Time", *lines]))
+    names = [name for (name,) in found.rows(f"SELECT Name FROM {found.sql}")]
+    assert (len(names), names[7]) == (N, 'H. "Barney" Ewell')
+    assert found.schema["Time"] == "DOUBLE"
+
+
+def test_totals_below_a_compressed_table(tmp_path: Path) -> None:
+    text = "\n".join(["x,g,y", *rows(), "Total,,164.5"]) + "\n"
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(text.encode()))
+    found = Relation(str(tmp_path / "t.csv.gz"))
+    assert found.count("TRUE") == N
+    assert "line 14 below the table: 'Total', left out" in found.notes
+
+
+@pytest.mark.parametrize("suffix", ["gz", "zip", "bz2", "zst"])
+def test_what_unpacks_to_too_much_is_refused(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adaline.sources.tables.files.MOST_UNPACKED", 2**18)
+    monkeypatch.setattr("adaline.sources.tables.files.MOST_RATIO", 50)
+    text, path = b"x,y\n" + b"0,0\n" * 2**18, tmp_path / f"t.csv.{suffix}"
+    if suffix == "zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr("t.csv", text)
+    else:
+        pack = {"gz": gzip.compress, "bz2": bz2.compress, "zst": lambda data: pa.compress(data, "zstd", asbytes=True)}
+        path.write_bytes(pack[suffix](text))
+    with pytest.raises(UnreadableTable, match=r"unpacks to more than 50 times its size.* unpack it first"):
+        open_table(str(path), target="y")
+
+
+def test_an_archive_in_an_archive_is_refused(tmp_path: Path) -> None:
+    inner = gzip.compress(("\n".join(["x,g,y", *rows()]) + "\n").encode())
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as file:
+        file.writestr("t.csv.gz", inner)
+    (tmp_path / "t.csv.bz2").write_bytes(bz2.compress((tmp_path / "t.zip").read_bytes()))
+    for name in ("t.zip", "t.csv.bz2"):
+        with pytest.raises(UnreadableTable, match=f"{name} holds another archive: unpack it once"):
+            Relation(str(tmp_path / name))

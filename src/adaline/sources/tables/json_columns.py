@@ -10,6 +10,7 @@ from typing import Any
 from adaline.sources.tables.files import open_compressed
 from adaline.sources.tables.layout import INDEX
 
+MOST = 2**27  # bytes of a file that is held in memory
 NESTED = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[{\[]')
 """How a file begins whose first value is an object or a list."""
 
@@ -21,7 +22,8 @@ def write_rows(name: str, copy: str) -> bool:
             if NESTED.match(bytes(file.read(2**16))) is None:
                 return False
         with open_compressed(name) as file:
-            found = rows_of(json.loads(bytes(file.read())))
+            content = bytes(file.read(MOST + 1))
+        found = rows_of(json.loads(content)) if len(content) <= MOST else None
     except (ValueError, RecursionError, OSError, EOFError, zlib.error):  # lines of JSON, or what others report
         return False
     if found is None:

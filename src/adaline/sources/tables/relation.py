@@ -26,7 +26,7 @@ from adaline.lazy import nw
 from adaline.leftovers import remove_with
 from adaline.locks import cached_property
 from adaline.sources.tables import sqlite
-from adaline.sources.tables.archives import unpack
+from adaline.sources.tables.archives import KINDS, unpack
 from adaline.sources.tables.batches import (
     DecodedGroups,
     RowGroup,
@@ -63,15 +63,18 @@ from adaline.sources.tables.statistics_files import write_statistics_file
 from adaline.sources.tables.text import (
     MIXED_ENDS,
     SAMPLE,
+    UNCLOSED,
     Dialect,
     arrow_kind,
     check_columns,
     find_dialect,
     find_errors,
     find_repeated_names,
+    has_escaped_quotes,
     lines_with,
     number_type,
     write_commas,
+    write_doubled,
     write_line_feeds,
     write_without_lines,
 )
@@ -482,7 +485,7 @@ class Relation:
     def _unpacked(self, name: str) -> str:
         """Return a file, or a copy of what it holds where it is packed, a spreadsheet, or of a statistics program."""
         kind = file_format(name)
-        if kind in ("zip", "bz2", "xz"):
+        if kind in KINDS:
             return self._unpacked(unpack(name, kind, self._copies))
         if kind == "sheet":
             copy = self._copies.new(name, ".csv")
@@ -508,6 +511,8 @@ class Relation:
                 self._convert()
             elif MIXED_ENDS in str(error) and not self._copies.given:
                 self._replace_files([write_line_feeds(name, self._copies.new(name, ".csv")) for name in self.files])
+            elif UNCLOSED in str(error) and not self._copies.given and any(map(has_escaped_quotes, self.files)):
+                self._replace_files([write_doubled(name, self._copies.new(name, ".csv")) for name in self.files])
             else:
                 raise
             self._read_text()

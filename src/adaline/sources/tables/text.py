@@ -46,6 +46,7 @@ def missing_words_in(name: str, words: Sequence[str]) -> list[str]:
     return [word for word in words if word in ("", "NA", "NULL") or word.encode() in fields]
 
 
+UNCLOSED = "a quote is not closed, or something follows it"
 MIXED_ENDS = "lines end in different ways (CR, LF)"
 
 
@@ -71,7 +72,7 @@ def find_errors(name: str, found: Layout) -> str | None:
                     wrong += [f"line {line} has {counted(len(row), 'value')}"] * (count <= MOST_LISTED)
     except csv.Error as error:
         if "field larger" not in str(error) and not wrong:
-            return f", line {line + 1}: a quote is not closed, or something follows it: correct that line"
+            return f", line {line + 1}: {UNCLOSED}: correct that line"
     except UnicodeDecodeError:
         return f": {NOT_UTF8}"
     except (OSError, EOFError):
@@ -122,6 +123,19 @@ def write_line_feeds(name: str, copy: str) -> str:
         open(copy, "w", encoding="utf-8", newline="\n") as out,
     ):
         out.writelines(file)
+    return copy
+
+
+def has_escaped_quotes(name: str) -> bool:
+    """Whether a file has backslashes before quotes, which CSV doubles instead."""
+    with open_compressed(name) as file:
+        return any(b'\\"' in line for line in file)
+
+
+def write_doubled(name: str, copy: str) -> str:
+    """Write a copy of a file whose quotes in texts are doubled instead of preceded by a backslash; return its path."""
+    with open_compressed(name) as file, open(copy, "wb") as out:
+        out.writelines(line.replace(b'\\"', b'""') for line in file)
     return copy
 
 
