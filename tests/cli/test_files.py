@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pyarrow import parquet
 
 from adaline import LinearRegression, load, open_table
 from tests.cli.command_line import Shell
@@ -29,3 +30,83 @@ def test_a_model_reads_new_files_as_the_one_it_was_fitted_to(shell: Shell) -> No
     expected = load("m.adaline").coef_
     clean = {"Gr\u00f6\u00dfe": X, "Art": G, "Preis": Y}
     assert LinearRegression().fit(open_table(clean, target="Preis")).coef_ == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_model_remembers_the_notation_of_its_files(shell: Shell) -> None:
+    written(["x;y", *(f"{i}.{100 + i},5;{2 * i},25" for i in range(1, 13))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    written(["x;y", "1.234;7,5", "2.345;9,5"], "new.csv")
+    done = shell.good("predict", "m.adaline", "new.csv")
+    assert [float(row["x"]) for row in done.rows] == [1234, 2345]
+    assert "points for thousands, as '1.234': column 'x', as in the fit" in done.err
+    assert [float(row["x"]) for row in shell.good("predict", "m.adaline", "new.csv", "--decimal", ".").rows] == [
+        *(1.234, 2.345)
+    ]
+    model = load("m.adaline")
+    assert model.predict(open_table("new.csv")) == pytest.approx(model.predict(open_table({"x": [1234.0, 2345.0]})))
+    assert shell.good("score", "m.adaline", "new.csv", "--json").json["targets"][0]["rmse"] < 8
+    assert shell.good("effects", "m.adaline", "new.csv").code == 0
+    shell.good("update", "m.adaline", "new.csv")
+    assert load("m.adaline").coef_ == pytest.approx(model.partial_fit(open_table("new.csv", target="y")).coef_)
+
+
+def test_a_point_of_the_fit_stays_a_point(shell: Shell) -> None:
+    written(["x,y", *(f"{i}.125,{2 * i}" for i in range(1, 13))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    written(["x;z", "1.125;5,5", "2.125;6,5"], "new.csv")  # z shows that commas are decimal here
+    assert [float(row["x"]) for row in shell.good("predict", "m.adaline", "new.csv").rows] == [1.125, 2.125]
+
+
+def test_a_model_remembers_words_for_missing_values_and_dates(shell: Shell) -> None:
+    days = [f"{d:02}/03/2024" for d in range(8, 20)]
+    written(["x,d,y", *(f"{i},{day},{2 * i}" for i, day in enumerate(days)), "-999,08/03/2024,4"], "old.csv")
+    options = "--na", "-999", "--missing", "mean", "--dates", "d"
+    shell.good("fit", "old.csv", "-t", "y", *options, "-o", "m.adaline")
+    written(["x,d,y", "-999,08/03/2024,11", "3,09/03/2024,6"], "new.csv")
+    done = shell.good("predict", "m.adaline", "new.csv")
+    assert [row["x"] for row in done.rows] == ["", "3"]
+    assert [row["d"] for row in done.rows] == ["2024-03-08", "2024-03-09"]
+    assert float(done.rows[0]["prediction"]) == pytest.approx(4)
+    model = load("m.adaline")
+    assert model.coding_.na == ("-999",)
+    assert model.predict(open_table("new.csv"))[0] == pytest.approx(float(done.rows[0]["prediction"]))
+    assert float(shell.good("predict", "m.adaline", "new.csv", "--na", "x").rows[0]["x"]) == -999
+
+
+def test_text_among_local_numbers_is_one_empty_prediction(shell: Shell) -> None:
+    written(["x;y", *(f"{i},5;{2 * i},25" for i in range(1, 13))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    written(["x;z", "1,5;a", "abc;b", "2,5;c"], "new.csv")
+    found = shell.good("predict", "m.adaline", "new.csv").rows
+    assert [row["reason"] for row in found] == ["", "non-numeric value 'abc' of x", ""]
+    assert float(found[2]["prediction"]) - float(found[0]["prediction"]) == pytest.approx(2)
+    written(["x;z", "-;a", "k.A.;b"], "gaps.csv")
+    found = shell.good("predict", "m.adaline", "gaps.csv").rows
+    assert [row["reason"] for row in found] == ["missing value of x"] * 2
+
+
+def test_fit_leaves_out_a_constant_column(shell: Shell) -> None:
+    written(["x,c,s,y", *(f"{i},7,a,{2 * i}" for i in range(12))], "old.csv")
+    done = shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    assert "column 'c' is left out: it holds the same value in every row" in done.err
+    assert "column 's' is left out: it holds the same value in every row" in done.err
+    written(["x", "3", "4"], "new.csv")
+    assert [float(row["prediction"]) for row in shell.good("predict", "m.adaline", "new.csv").rows] == [6, 8]
+    shell.good("fit", "old.csv", "-t", "y", "--features", "x,c", "-o", "m.adaline")
+    assert "no column 'c'" in shell.bad("predict", "m.adaline", "new.csv")
+
+
+def test_predict_keeps_totals_without_a_prediction(shell: Shell) -> None:
+    written(["x,g,y", *rows()], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    written(["x,g", *rows("{x},{g}"), "Total,81.75"], "new.csv")
+    done = shell.good("predict", "m.adaline", "new.csv")
+    assert len(done.rows) == 13
+    assert list(done.rows[-1].values()) == ["Total", "81.75", "", "total of the table"]
+    assert "1 of 13 rows has no prediction: total of the table (1)" in done.err
+    assert "left out" not in done.err
+    shell.good("predict", "m.adaline", "new.csv", "-o", "new.parquet")
+    assert parquet.read_table("new.parquet").num_rows == 13
+    assert "total of the table" in shell.bad("predict", "m.adaline", "new.csv", "--strict")
+    written(["x,g", *rows("{x},{g}"), "Total,81.75", "Source: the office"], "new.csv")
+    assert len(shell.good("predict", "m.adaline", "new.csv").rows) == 13

@@ -299,3 +299,16 @@ def test_many_columns_are_described_as_few_are(monkeypatch: pytest.MonkeyPatch) 
     queried = compare(data, target="y", systems=["LinearRegression"]).data.columns
     monkeypatch.setattr("adaline.comparison.table.MOST_QUERIED", 1)
     assert compare(data, target="y", systems=["LinearRegression"]).data.columns == queried
+
+
+def test_a_column_of_nearly_numbers_is_in_the_headline_with_its_lines(tmp_path: Path) -> None:
+    areas = [f"{50 + 3.5 * i}" for i in range(60)]
+    areas[5], areas[20] = "ca. 70", "see note"
+    lines = [f"{area},{i % 7},{100 + 7.0 * i}" for i, area in enumerate(areas)]
+    (tmp_path / "flats.csv").write_text("\n".join(["area,floor,price", *lines]) + "\n")
+    found = compare(str(tmp_path / "flats.csv"), target="price", systems=["LinearRegression"])
+    told = "column 'area' is left out: 2 of 60 values are not numbers (lines 7, 22)"
+    assert told in found.recommendation.headline
+    assert found.findings[0].severity == "serious"
+    assert told[1:] in found.findings[0].text
+    assert any("'ca. 70', 'see note' (2 such values in lines 7, 22)" in note for note in found.notes)

@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 import adaline
 from adaline.basis import Polynomial
 from adaline.coding import Coding, Column, Term, TermFactor
+from adaline.coding.numerals import Notation
 from adaline.errors import AdalineError, InvalidParameter, InvalidType, ModelFileError
 from adaline.storage import load, read_header, save
 from adaline.storage.container import SCHEMA
@@ -250,6 +251,16 @@ def test_what_has_no_form_is_named(tmp_path: Path) -> None:
     odd.more = 1  # type: ignore[attr-defined]
     with pytest.raises(InvalidType, match="more of Moments"):
         encode({"here": odd}, {})
+
+
+def test_optional_fields_are_written_where_they_say_something() -> None:
+    plain = Coding((Column("x", "number", mean=1.0),), ())
+    tree = encode({"coding": plain}, {})
+    assert not {"na", "notations"} & tree["coding"]["Coding"].keys()  # as in files of before
+    assert decode(tree, {})["coding"] == plain
+    told = dataclasses.replace(plain, na=("-999",), notations=(Notation(",", "%", ("x",)),))
+    again = decode(encode({"coding": told}, {}), {})["coding"]
+    assert (again.na, again.notations) == (told.na, told.notations)
 
 
 def test_the_names_of_classes_are_unique() -> None:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from adaline import storage
 from adaline.cli.exit import note
+from adaline.cli.open import reading_for
 from adaline.cli.output import print_json, say
 from adaline.cli.predict import UnalteredTable, coding_for, shown_counts
 from adaline.errors import InvalidData, InvalidParameter
@@ -30,7 +31,7 @@ def run_effects(
     model = storage.load(path)
     if is_pipeline(model):
         raise InvalidParameter("effects are those of one system: fit it to the table itself, without a pipeline")
-    relation = UnalteredTable(data, reading)
+    relation = UnalteredTable(data, reading_for(model, reading))
     coding = coding_for(model, relation)
     relation = relation.with_texts(coding.texts)
     relation.add_lags(coding.needed)

@@ -23,6 +23,7 @@ from adaline.sources.tables.pipes import Pipe, is_pipe, open_pipe
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
 from adaline.sources.tables.spec import TableSpec, read_spec
+from adaline.storage.pipelines import first_step
 from adaline.systems import SYSTEMS, system_name
 
 Table = TypeVar("Table", bound=Relation)
@@ -101,6 +102,12 @@ def is_penalised(named: str | None, settings: Iterable[str]) -> bool:
 def opened_pipe(data: Any) -> Any:
     """Return the open pipe that a name stands for, so that its first bytes tell its format; other names as they are."""
     return open_pipe(data) if isinstance(data, str) and is_pipe(data) else data
+
+
+def reading_for(model: Any, reading: FileOptions) -> FileOptions:
+    """Return how to read files for a fitted model: in the notation of its fit, unless options say otherwise."""
+    coding = vars(first_step(model)).get("coding_")
+    return reading if coding is None else reading.as_fitted(coding)
 
 
 def sparse_rows_for(model: Any, data: Any, reading: FileOptions, target: str | None, weight: str | None) -> Source:

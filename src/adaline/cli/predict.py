@@ -29,7 +29,7 @@ from pyarrow import parquet
 from adaline import storage
 from adaline.cli.app import listed
 from adaline.cli.exit import check_output, note
-from adaline.cli.open import opened_pipe, with_notes
+from adaline.cli.open import opened_pipe, reading_for, with_notes
 from adaline.cli.output import json_text, print_json, say
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
@@ -130,6 +130,8 @@ def shown_counts(counts: dict[str, int]) -> str:
 
 class UnalteredTable(Relation):
     """A table whose columns keep their types, so that they can be written as they were read."""
+
+    keeps_totals = True
 
     def runs(self, columns: Sequence[str], where: str, size: int, indexed: Sequence[str] = ()) -> Runs:
         """Return all rows in order, by a query: Parquet files too keep their whole numbers and decimals that way."""
@@ -232,7 +234,7 @@ def run_predict(
         tally = _write(model, pipe_title(given), kept, batches, options, output, as_json)
     else:
         one_type = output is not None and _is_parquet(output)
-        relation = with_notes(table_to_predict(given, reading, model, one_type))
+        relation = with_notes(table_to_predict(given, reading_for(model, reading), model, one_type))
         if output is not None and output.exists() and any(map(output.samefile, relation.watched)):
             raise InvalidParameter(f"{output} is the table to predict: write the predictions to another file")
         tally = write_predictions(model, relation, options, output, as_json)
@@ -254,7 +256,30 @@ def write_predictions(
         relation = relation.with_texts(coding.texts)
         relation.add_lags(coding.needed)
         batches = predictions(model, relation, coding, options)
-    return _write(model, relation.title, kept, batches, options, output, as_json)
+    return _write(model, relation.title, kept, with_totals(batches, relation), options, output, as_json)
+
+
+def with_totals(batches: Iterator[PredictedBatch], relation: Relation) -> Iterator[PredictedBatch]:
+    """Return batches of the table, and then the totals below it, which have no predictions."""
+    last = None
+    for last in batches:
+        yield last
+    if last is not None and relation.totals and relation.layout is not None:
+        cells = dict(zip(relation.layout.names, zip(*relation.totals, strict=True), strict=True))
+        schema = last.rows.schema
+        columns = {n: _as_type(cells.get(n, ("",) * len(relation.totals)), schema.field(n).type) for n in schema.names}
+        problems = RowProblems(len(relation.totals))
+        problems.add("total", "the table", problems.codable.copy())
+        yield PredictedBatch(pa.table(columns), {name: values[:0] for name, values in last.found.items()}, problems)
+
+
+def _as_type(cells: Sequence[str], kind: Any) -> Any:
+    """Return cells as an Arrow array of a type; as texts where they cannot be converted."""
+    texts = pa.array([cell or None for cell in cells], pa.string())
+    try:
+        return texts.cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return texts
 
 
 def _write(
@@ -321,7 +346,8 @@ class PredictedFile:
             copy = Path(folder, "model.adaline")
             copy.write_bytes(self.model)
             model = storage.load(copy)
-        tally = write_predictions(model, UnalteredTable(self.data), self.options, Path(self.output))
+        relation = UnalteredTable(self.data, reading_for(model, FileOptions()))
+        tally = write_predictions(model, relation, self.options, Path(self.output))
         counts = [list(tally.reasons.items())]
         columns = {"rows": [tally.rows], "missing": [tally.missing], "columns": [tally.columns]}
         return [pa.table({**columns, "reasons": pa.array(counts, pa.map_(pa.string(), pa.int64()))})]
@@ -335,7 +361,7 @@ def predict_on_cluster(
         raise InvalidParameter("the workers of a cluster write one file each: name a new or empty folder, -o predicted")
     model = storage.load(path)
     check_options(model, options)
-    relation = Relation(data)
+    relation = Relation(data, reading_for(model, FileOptions()))
     parts = FileParts(engine_of(cluster), relation)
     if not is_pipeline(model):
         relation.add_lags(coding_for(model, relation).needed)
@@ -361,7 +387,8 @@ def table_to_predict(data: str | Pipe, reading: FileOptions, model: Any, one_typ
     if not isinstance(data, Pipe) or isinstance(model, SignalSystem):
         return UnalteredTable(data, reading)
     with Reporting(data.title):
-        tables = None if reading.given() or (one_type and data.suffix == ".json") else tables_in(data)
+        local = reading.given() or any(one.form != "." or one.unit for one in reading.notations)
+        tables = None if local or (one_type and data.suffix == ".json") else tables_in(data)
         return UnalteredTable(data, reading) if tables is None else PipedTable(data.title, tables, coding_of(model))
 
 
@@ -607,11 +634,24 @@ def writing(path: Path | None, as_json: bool = False) -> Iterator[WriteRows]:
             def write_parquet(table: Any) -> None:
                 if not opened:
                     opened.append(ends.enter_context(parquet.ParquetWriter(temporary, table.schema)))
-                opened[0].write_table(table.cast(opened[0].schema))
+                opened[0].write_table(_with_schema(table, opened[0].schema))
 
             yield write_parquet
         else:
             yield text_writer(ends.enter_context(open(temporary, "wb")), "\t" if path.suffix.lower() == ".tsv" else ",")
+
+
+def _with_schema(table: Any, schema: Any) -> Any:
+    """Return a table with the types of a schema, without the texts of totals that do not fit them."""
+    columns = []
+    for column, field_ in zip(table.columns, schema, strict=True):
+        try:
+            columns.append(column.cast(field_.type))
+        except pa.ArrowInvalid:
+            if not pa.types.is_string(column.type):
+                raise
+            columns.append(pa.nulls(len(column), field_.type))
+    return pa.table(columns, schema=schema)
 
 
 def _is_parquet(path: Path) -> bool:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from adaline import storage
 from adaline.arrays import Array
 from adaline.cli.exit import note
-from adaline.cli.open import opened_pipe, rows_for, sparse_rows_for, with_notes
+from adaline.cli.open import opened_pipe, reading_for, rows_for, sparse_rows_for, with_notes
 from adaline.cli.output import facts, print_json, say, show
 from adaline.cli.predict import shown_counts
 from adaline.cli.summary import model_label
@@ -96,7 +96,7 @@ def _rows_to_judge(model: Any, data: Any, reading: FileOptions, target: str | No
     if sparse_suffix(data) is not None:
         rows = sparse_rows_for(model, data, reading, target, weight)
         return RowsToJudge(rows, rows.read_targets()[:, 0], _weights(rows), ("label",), pipe_title(data))
-    relation = with_notes(Relation(data, reading))
+    relation = with_notes(Relation(data, reading_for(model, reading)))
     coding, classes = coding_of(model), vars(model).get("classes_")
     given, known, unseen = rows_for(model, relation, target, weight), relation, dict[str, list[Any]]()
     if coding is None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from adaline import storage
 from adaline.cli.exit import MODEL_START, check_output, note
-from adaline.cli.open import opened_pipe, policy_of_model, rows_for, sparse_rows_for, with_notes
+from adaline.cli.open import opened_pipe, policy_of_model, reading_for, rows_for, sparse_rows_for, with_notes
 from adaline.cli.output import print_json, say
 from adaline.cli.summary import certify, described, model_label, rows_text
 from adaline.errors import InvalidParameter
@@ -41,7 +41,7 @@ def run_update(
         model.partial_fit(source)
         rows = source.count_rows()
     else:
-        relation = with_notes(Relation(given, reading))
+        relation = with_notes(Relation(given, reading_for(model, reading)))
         with policy_of_model():
             model.partial_fit(rows_for(model, relation, target, weight))
         rows = relation.count("TRUE")

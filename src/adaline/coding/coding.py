@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from math import prod
 from typing import Any
@@ -19,6 +19,7 @@ from adaline.coding.effects import Effect, effects_of_rows
 from adaline.coding.expressions import compiled, evaluate, lag_of, names_in
 from adaline.coding.learned import Cut, Facts
 from adaline.coding.names import NAMED, MadeNames
+from adaline.coding.numerals import FORMS, Notation, number_in
 from adaline.coding.problems import RowProblems, shown_level
 from adaline.coding.rows import AVERAGED, Entries, as_csr, product_of
 from adaline.coding.terms import Term, TermFactor
@@ -63,6 +64,8 @@ class Coding:
     offset : the column or expression of a known part of the output of each row, where the table had one.
     learned : what functions in the terms have learned: means, knots, breaks.
     effects : the columns whose effects are absorbed, with those effects once they are fitted.
+    na : words that stood for missing values in the files of the fit, besides the usual ones.
+    notations : how those files wrote numbers and dates; of the target too.
     """
 
     columns: tuple[Column, ...]
@@ -75,6 +78,8 @@ class Coding:
     offset: str | None = None
     learned: tuple[Learned, ...] = ()
     effects: tuple[Effect, ...] = ()
+    na: tuple[str, ...] = field(default=(), compare=False)
+    notations: tuple[Notation, ...] = field(default=(), compare=False)
 
     @cached_property
     def names(self) -> Sequence[str]:
@@ -268,10 +273,12 @@ class Coding:
             return frame, found
         import pyarrow as pa
 
+        signs = {name: one.form for one in self.notations for name in one.columns if one.form in FORMS}
         for column in self.columns:
             if column.kind == "number" and column.name in frame.columns and frame[column.name].dtype == nw.String:
                 values = frame[column.name].to_list()
-                numbers = [_number_in(value) for value in values]
+                sign = signs.get(column.name, ".")
+                numbers = [None if value is None else number_in(value, sign) for value in values]
                 wrong = np.array([a is not None and b is None for a, b in zip(values, numbers, strict=True)])
                 found[column.name] = values, wrong
                 native = frame.to_native()
@@ -703,11 +710,3 @@ def _product(lists: list[list[Any]]) -> list[list[Any]]:
 def _some(levels: tuple[Any, ...]) -> str:
     shown = ", ".join(shown_level(level).strip("'\"") for level in levels[:8])
     return shown + (", ..." if len(levels) > 8 else "")
-
-
-def _number_in(value: Any) -> float | None:
-    """Return the number that a text is, None where it is none."""
-    try:
-        return None if value is None else float(value)
-    except ValueError:
-        return None

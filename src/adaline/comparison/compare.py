@@ -16,7 +16,7 @@ import numpy as np
 from adaline import __version__
 from adaline.comparison.budget import FitBudget, budget_of, takes_too_long
 from adaline.comparison.classes import Costs, Threshold, cheapest_threshold, held_out_scores
-from adaline.comparison.findings import Finding, findings, varies_as_counts
+from adaline.comparison.findings import Finding, findings, mistyped_columns, nearly_numbers_text, varies_as_counts
 from adaline.comparison.gaps import compare_policies
 from adaline.comparison.open_data import DataRequest, OpenedData
 from adaline.comparison.recommendation import Recommendation, recommend, with_error
@@ -190,7 +190,17 @@ def compare_request(
         costs.check(kind, table.y)
 
     def whole(found: Comparison) -> Comparison:
-        return replace(found, notes=(*notes, *found.notes), source=opened.source, costs=costs)
+        headline, known = found.recommendation.headline, list[Finding]()
+        if nearly := nearly_numbers_text(opened.nearly_numbers):
+            headline, known = f"{headline}; {nearly}", [mistyped_columns(opened.nearly_numbers)]
+        return replace(
+            found,
+            notes=(*notes, *found.notes),
+            source=opened.source,
+            costs=costs,
+            findings=[*known, *found.findings],
+            recommendation=replace(found.recommendation, headline=headline),
+        )
 
     def start(so_far: SoFar) -> None:
         if on_start is not None:

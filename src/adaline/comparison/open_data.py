@@ -20,6 +20,7 @@ from adaline.sources.tables.coding import (
     CODED_LEVELS,
     codable_categories,
     count_gaps,
+    find_constants,
     find_identifiers,
     find_mistyped,
     gap_counts,
@@ -148,6 +149,7 @@ class OpenedData:
     left_out : columns that are not used, and why.
     notes : what was left out, in sentences.
     gaps : what was done about missing values of features, in a few words for a title; "" where there are none.
+    nearly_numbers : columns of numbers that a few texts keep from being used as such, and where these are.
     """
 
     request: DataRequest
@@ -161,6 +163,7 @@ class OpenedData:
     left_out: dict[str, str]
     notes: tuple[str, ...]
     gaps: str = ""
+    nearly_numbers: dict[str, str] = field(default_factory=dict)
 
     @property
     def drops_gaps(self) -> bool:
@@ -234,14 +237,19 @@ def open_data(
     parts = None if request.cluster is None else FileParts(engine_of(request.cluster), relation)
     spec = read_spec(relation, spec)
     left_out: dict[str, str] = {}
+    explained: set[str] = set()
+    nearly: dict[str, str] = {}
     notes: list[str] = []
     if spec.targets:
         _check_target(relation, str(spec.target))
     if spec.formula is None:
-        spec, left_out, notes = _with_features(relation, spec, request, parts is None, penalised)
+        spec, left_out, notes, nearly = _with_features(relation, spec, request, parts is None, penalised)
+        explained = {*left_out}
+        if most_lost is None and parts is None and request.spec.features is None:
+            spec, same = _without_constants(relation, spec)
+            left_out |= dict.fromkeys(same, "holds the same value in every row")
     elif request.drop:
         raise InvalidParameter(f"a formula names the columns to use: leave {request.option('drop')} out")
-    explained = {*left_out}
     target, columns = _columns(relation, spec)
     plain_file = relation.layout is not None or relation.parquet
     trusting = trusting and request.choose_missing and plain_file and relation.size() > 8 * KEPT
@@ -284,7 +292,8 @@ def open_data(
     order = source.label_order() if labels and (categories.get(target) or relation.is_ordered(target)) else None
     few = 0 if labels else few
     notes = [*relation.notes, *notes]
-    return OpenedData(request, spec, source, target, labels, order, few, missing.rows, left_out, tuple(notes), gaps)
+    known = left_out, tuple(notes), gaps, nearly
+    return OpenedData(request, spec, source, target, labels, order, few, missing.rows, *known)
 
 
 def open_sparse_data(request: DataRequest, width: int | None) -> OpenedData:
@@ -334,8 +343,9 @@ def _date_format(relation: Relation, column: str) -> str | None:
 
 def _with_features(
     relation: Relation, spec: TableSpec, request: DataRequest, everywhere: bool, penalised: bool
-) -> tuple[TableSpec, dict[str, str], list[str]]:
-    """Return the spec with its features named, why columns that nobody dropped are not among them, and notes.
+) -> tuple[TableSpec, dict[str, str], list[str], dict[str, str]]:
+    """Return the spec with its features named, why columns that nobody dropped are not among them, notes, and columns
+    that are nearly numbers.
 
     Levels are counted `everywhere`, or in the first rows only.
     """
@@ -343,14 +353,14 @@ def _with_features(
     for name in drop:
         check_column(relation, name, request.option("drop"))
     if spec.features is not None:
-        return replace(spec, features=tuple(name for name in spec.features if name not in drop)), {}, []
+        return replace(spec, features=tuple(name for name in spec.features if name not in drop)), {}, [], {}
     features, reasons, levels = usable_columns(relation, spec, everywhere)
     reasons = {name: reason for name, reason in reasons.items() if name not in drop}
     features = [name for name in features if name not in drop]
     named = [*spec.whole, *(name for name, _ in spec.categories)]
     texts = [name for name in (*features, *reasons) if relation.kind(name) == "text" and name not in named]
     mistyped = find_mistyped(relation, texts)
-    reasons |= {name: why for name, why in mistyped.items() if name in reasons}
+    reasons |= {name: one.reason for name, one in mistyped.items() if name in reasons}
     identifiers, doubtful = find_identifiers(relation, [name for name in features if name not in named])
     reasons |= {name: f"{why}; name it in {request.option('features')} to use it" for name, why in identifiers.items()}
     features = [name for name in features if name not in identifiers]
@@ -373,11 +383,22 @@ def _with_features(
     coded = [name for name in features if name in mistyped]
     named = [name for name in coded if name not in sparse]
     spec = replace(spec, categories=(*spec.categories, *((name, None) for name in named)))
-    notes += [f"column {name!r} is coded by levels: it {_spelled(mistyped[name], request)}" for name in coded]
+    notes += [f"column {name!r} is coded by levels: it {_spelled(mistyped[name].reason, request)}" for name in coded]
     if not features:
         why = "".join(f"; {name!r} {_spelled(reason, request)}" for name, reason in reasons.items())
         raise InvalidData(f"{relation.title} has no column to learn from besides the target{why}")
-    return replace(spec, features=tuple(features)), reasons, notes
+    used = {True: "is coded by levels", False: "is left out"}
+    nearly = {name: f"{used[name in coded]}: {one.brief}" for name, one in mistyped.items() if one.nearly}
+    return replace(spec, features=tuple(features)), reasons, notes, nearly
+
+
+def _without_constants(relation: Relation, spec: TableSpec) -> tuple[TableSpec, list[str]]:
+    """Return the spec without the features that hold one value in every row, and these; all stay if all are such."""
+    features = spec.features or ()
+    same = find_constants(relation, features)
+    if len(same) == len(features):
+        return spec, []
+    return replace(spec, features=tuple(name for name in features if name not in same)), same
 
 
 def _left_out_note(name: str, reason: str, request: DataRequest) -> str:

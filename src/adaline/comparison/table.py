@@ -397,7 +397,10 @@ def _first_line(opened: OpenedData) -> int | None:
     if relation.layout is None or len(relation.files) != 1 or relation.size() > MOST_BYTES:
         return None
     with open_compressed(relation.files[0]) as file:
-        content = file.read().rstrip(b"\r\n")
+        content = file.read(8 * MOST_BYTES + 1)
+    if len(content) > 8 * MOST_BYTES:
+        return None
+    content = content.rstrip(b"\r\n")
     first = relation.layout.skip + relation.layout.header + 1
     return first if content.count(b"\n") + 2 - first == opened.rows else None
 

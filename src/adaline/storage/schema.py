@@ -35,6 +35,7 @@ from adaline.coding.columns import MOST_WIDTH
 from adaline.coding.contrasts import contrast_of
 from adaline.coding.expressions import compiled
 from adaline.coding.learned import LearnedFunction
+from adaline.coding.numerals import Notation
 from adaline.construction import check_values
 from adaline.fits.online import OnlineResult
 from adaline.fits.separation import Separation
@@ -99,7 +100,7 @@ RECORDS: dict[type[Any], str] = {
     ClassDensities: "hi: float(C, D), lo: float(C, D), factors: [Factor|None], log_determinants: float(C)",
     Coding: "columns: (Column|HashedColumn|WordColumn), terms: (Term), target: str|None, weight: str|None, "
     "missing: 'error'|'drop'|'mean'|'indicator', unseen: 'error'|'other', intercept: bool, offset: str|None, "
-    "learned: (Learned), effects: (Effect)",
+    "learned: (Learned), effects: (Effect), na: (str), notations: (Notation)",
     Effect: "name: str, levels: label(E), values: float(E), missing: float, directions: number(.)",
     Absorption: "names: (str), levels: (count), freedom: count, exact: bool, total: float, singletons: count, "
     "separated: count",
@@ -115,6 +116,7 @@ RECORDS: dict[type[Any], str] = {
     Fit: "solution: Solution, squares: float(K), total: float(K), unit: number(K), factor: Factor|None, "
     "trace: float(K), rows: count, weight: number, penalty: RidgePenalty",
     Learned: "text: str, facts: (number)",
+    Notation: "form: str, unit: str, columns: (str)",
     LikelihoodFit: "solution: Solution, root: float(K, 1+D, M)|None, log_likelihood: float, null: float, rows: count, "
     "weight: number, parameters: count, penalised: bool, coupled: bool, dependence: Dependence, firth: bool, "
     "ratios: float(1+D)|None, family: FamilyFit|None",
@@ -138,6 +140,10 @@ RECORDS: dict[type[Any], str] = {
     View: "scale: positive(D), offset: number(D)",
 }
 """Dataclasses and named tuples, by their fields: restored by their constructor."""
+
+OPTIONAL: dict[type[Any], tuple[str, ...]] = {Coding: ("na", "notations")}
+"""Fields that files may lack: they are written where they differ from their defaults, so that older files load, and
+older versions load most files."""
 
 PARTS: dict[type[Any], str] = {
     Moments: "shape: Shape, buffer: number(.)",

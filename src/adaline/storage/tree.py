@@ -15,7 +15,8 @@ key that names its kind:
     {"slice": [start, stop, step]}, {"dtype": name}, {"type": name}, {"selector": ...} a make_column_selector
     {"criterion": {"name": "loss huber", "fields": {"delta": 2.0}}}   a loss or an activation
 
-Classes are a closed list (`adaline.storage.schema`); an object is made only if exactly its own fields are there. A
+Classes are a closed list (`adaline.storage.schema`); an object is made only if exactly its own fields are there, but
+for those that are optional. A
 user's own losses and activations are code, and never stored.
 
 Arrays that are not C-contiguous are stored with the order and direction of their axes: the layout decides which routine
@@ -47,7 +48,7 @@ from adaline.losses import LOSSES, Binomial, Composed, Linked, NegativeBinomial,
 from adaline.results import Status
 from adaline.scans import Scan
 from adaline.storage.pipelines import of_scikit_learn
-from adaline.storage.schema import CLASSES, FIELDS, KNOWN, PARTS, STATE
+from adaline.storage.schema import CLASSES, FIELDS, KNOWN, OPTIONAL, PARTS, STATE
 
 Anything = NDArray[Any]
 
@@ -257,7 +258,9 @@ class _Writer:
                 raise InvalidType(
                     f"cannot store {path}: {', '.join(unknown)} of {kind.__name__} is not in storage.schema"
                 )
-        tree = {kind.__name__: {name: self.write(getattr(value, name), f"{path}.{name}") for name in fields}}
+        plain = [name for name in OPTIONAL.get(kind, ()) if getattr(value, name) == getattr(kind, name)]
+        stored = {n: self.write(getattr(value, n), f"{path}.{n}") for n in fields if n not in plain}
+        tree = {kind.__name__: stored}
         self.objects[id(value)] = len(self.objects)
         self.alive.append(value)
         return tree
@@ -385,7 +388,9 @@ class _Reader:
         raise ValueError(f"unknown: {str(tag)[:40]!r}")
 
     def _object(self, cls: type[Any], inner: Any) -> Any:
-        fields = {name: self.read(value) for name, value in fields_of(inner, FIELDS[cls]).items()}
+        absent = [name for name in OPTIONAL.get(cls, ()) if name not in typed(inner, dict)]
+        named = (name for name in FIELDS[cls] if name not in absent)
+        fields = {name: self.read(value) for name, value in fields_of(inner, [*named]).items()}
         if cls in PARTS:
             made = object.__new__(cls)
             vars(made).update(fields)

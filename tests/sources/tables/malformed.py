@@ -378,7 +378,11 @@ written(
     rows_with("c", [f"{i:,}" for i in C], ";").replace(",", "#").replace(".", ",").replace("#", "."),
     fit=([A, B, C], Y),
 )
-written("a percent sign once", rows_with("c", ["5%", *range(1, N)]), "'c' holds numbers, but also '5%'")
+written(
+    "a percent sign once",
+    rows_with("c", ["5%", *range(1, N)]),
+    "'c' holds numbers with different percent signs, or with and without one, as '5%'",
+)
 written(
     "two currencies",
     rows_with("c", [("$" if i % 2 else "\u20ac") + str(i) for i in range(N)]),
@@ -447,7 +451,11 @@ written(
     "'c'",
     options={"dates": ["c"]},
 )
-written("times of day", rows_with("c", [f"10:11:{i:02d}" for i in range(N)]), "'c' of type TIME")
+written(
+    "times of day",
+    rows_with("c", [f"10:11:{i * i % 60:02d}" for i in range(N)]),
+    fit=([A, B, [36660 + i * i % 60 for i in range(N)]], Y),
+)
 written(
     "timestamps with zones",
     rows_with("c", [f"2024-01-01T{i * i % 24:02d}:00:00+02:00" for i in range(N)]),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import bz2
+import gzip
 import zipfile
 from datetime import date
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from adaline import LinearRegression, compare, open_table
@@ -257,3 +260,110 @@ def test_a_model_is_saved_from_any_file() -> None:
     model = LinearRegression().fit(open_table(name, target="y"))
     save(model, "m.adaline")
     assert load("m.adaline").feature_names_in_.tolist() == ["x"]
+
+
+def column_of(values: list[str]) -> tuple[str, list[Any], str]:
+    """Return the type of a column of these texts, its first values, and the notes."""
+    name = written(["v\tz", *(f"{value}\t{i}.5" for i, value in enumerate(values * 5))])
+    found = Relation(name)
+    first = found.rows(f"SELECT v FROM {found.sql} LIMIT {len(values)}")
+    return found.schema["v"], [value for (value,) in first], "; ".join(found.notes)
+
+
+def test_a_currency_may_stand_beside_some_values_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    kind, values, notes = column_of(["$358.19", "86.23", "1,200.50"])
+    assert (kind, values) == ("DOUBLE", [358.19, 86.23, 1200.5])
+    assert "the currency $ (5 of 15 values)" in notes
+    assert column_of(["\u20ac5", "$5", "6"])[0] == "VARCHAR"
+
+
+@pytest.mark.parametrize("values", [["12%", "5", "6.5%"], ["12%", "5\u2030", "6%"]])
+def test_percentages_beside_plain_numbers_are_ambiguous(
+    values: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert column_of(values)[0] == "VARCHAR"
+    opened = open_data(DataRequest.of("t.csv", target="z", missing="drop"))
+    assert "5 beside 12% may mean 5% or 500%" in " ".join(opened.notes)
+
+
+def test_a_number_has_one_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert column_of(["-$-5", "$5", "$6"])[0] == column_of(["-5-", "5-", "6"])[0] == "VARCHAR"
+    assert column_of(["-$5", "$-5", "($6)", "5 $-"])[1] == [-5, -5, -6, -5]
+
+
+@pytest.mark.parametrize("orient", ["columns", "index", "split", "table", "records"])
+def test_a_table_as_one_json_object(orient: Any, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"x": X, "g": [*G[:-1], None], "y": Y})
+    frame.to_json(tmp_path / "t.json", orient=orient)
+    found = Relation(str(tmp_path / "t.json"))
+    assert {"x": "DOUBLE", "g": "VARCHAR", "y": "DOUBLE"}.items() <= found.schema.items()
+    assert [tuple(row) for row in found.rows(f"SELECT x, g, y FROM {found.sql}")] == list(
+        zip(X, [*G[:-1], None], Y, strict=True)
+    )
+    frame.set_index(pd.Index([f"r{i}" for i in range(N)])).to_json(tmp_path / "labelled.json")
+    assert Relation(str(tmp_path / "labelled.json")).index == "index"
+
+
+def test_times_are_read_as_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    kind, values, notes = column_of(["12:30:05", "26:00:01", "0:05", "-"])
+    assert (kind, values) == ("DOUBLE", [45005, 93601, 300, None])
+    assert "times with hours and minutes, read as seconds, as '26:00:01': column 'v'" in notes
+    assert column_of(["12:30:05", "26:60:01", "x:05"])[0] == "VARCHAR"
+
+
+def test_times_in_other_files_have_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    from pyarrow import parquet
+
+    parquet.write_table(pa.table({"c": pa.array(range(N), pa.time32("s")), "x": X, "y": Y}), "t.parquet")
+    opened = open_data(DataRequest.of("t.parquet", target="y"))
+    assert "times of day" in opened.left_out["c"]
+    query = opened.left_out["c"].partition(": ")[2].replace("...", "'t.parquet'")
+    assert open_data(DataRequest.of(query, target="y")).spec.features == ("c", "x")
+
+
+def test_quotes_after_a_backslash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = [f'"runner {i}", "JAM", {x}' for i, x in enumerate(X)]
+    lines[7] = '"H. \\"Barney\\" Ewell", "USA", 8.0'
+    found = Relation(written(["Name, Country, Time", *lines]))
+    names = [name for (name,) in found.rows(f"SELECT Name FROM {found.sql}")]
+    assert (len(names), names[7]) == (N, 'H. "Barney" Ewell')
+    assert found.schema["Time"] == "DOUBLE"
+
+
+def test_totals_below_a_compressed_table(tmp_path: Path) -> None:
+    text = "\n".join(["x,g,y", *rows(), "Total,,164.5"]) + "\n"
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(text.encode()))
+    found = Relation(str(tmp_path / "t.csv.gz"))
+    assert found.count("TRUE") == N
+    assert "line 14 below the table: 'Total', left out" in found.notes
+
+
+@pytest.mark.parametrize("suffix", ["gz", "zip", "bz2", "zst"])
+def test_what_unpacks_to_too_much_is_refused(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adaline.sources.tables.files.MOST_UNPACKED", 2**18)
+    monkeypatch.setattr("adaline.sources.tables.files.MOST_RATIO", 50)
+    text, path = b"x,y\n" + b"0,0\n" * 2**18, tmp_path / f"t.csv.{suffix}"
+    if suffix == "zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr("t.csv", text)
+    else:
+        pack = {"gz": gzip.compress, "bz2": bz2.compress, "zst": lambda data: pa.compress(data, "zstd", asbytes=True)}
+        path.write_bytes(pack[suffix](text))
+    with pytest.raises(UnreadableTable, match=r"unpacks to more than 50 times its size.* unpack it first"):
+        open_table(str(path), target="y")
+
+
+def test_an_archive_in_an_archive_is_refused(tmp_path: Path) -> None:
+    inner = gzip.compress(("\n".join(["x,g,y", *rows()]) + "\n").encode())
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as file:
+        file.writestr("t.csv.gz", inner)
+    (tmp_path / "t.csv.bz2").write_bytes(bz2.compress((tmp_path / "t.zip").read_bytes()))
+    for name in ("t.zip", "t.csv.bz2"):
+        with pytest.raises(UnreadableTable, match=f"{name} holds another archive: unpack it once"):
+            Relation(str(tmp_path / name))

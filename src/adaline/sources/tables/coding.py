@@ -39,6 +39,7 @@ from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
 from adaline.sources.tables.batches import without_missing
 from adaline.sources.tables.failures import shorten
+from adaline.sources.tables.notation import TextColumn
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec, refuse_absorbed, shown_columns
 from adaline.sources.tables.sql import quoted
@@ -55,10 +56,13 @@ from adaline.values import Blocks, Values
 T = TypeVar("T")
 
 SAMPLE = 200_000  # rows from which it is decided whether a text column is a category
-SIGNS = "'[,%$\u20ac\u00a3\u00a5'' \u00a0_]'"  # signs in numbers written for people
+FIRST_ROWS = (64, 2**15)  # from which columns that vary are told
+SIGNS = "'[,%\u2030$\u20ac\u00a3\u00a5'' \u00a0_]'"  # signs in numbers written for people
 IDENTIFIER = re.compile(r"(^|_|\b)(id|key|uuid|guid|index|no|nr)$|[a-z](Id|ID|Key)$", re.ASCII)
 MOSTLY = 0.5  # fraction of numbers above which a text column is a column of numbers with errors
+FEW_OTHERS = 0.1  # fraction of texts in a column of numbers up to which they look like mistakes
 MOST_NAMED = 3  # values of a column that a message names
+MOST_LINES = 5  # lines with such values that a message names
 TEXTS = ("text", "category")
 WHOLE = ("hashed", "words")
 CODED_LEVELS = {False: 500, True: 1500}
@@ -89,7 +93,10 @@ def usable_columns(relation: Relation, spec: TableSpec, everywhere: bool = True)
         kind = relation.kind(name)
         if name in others:
             continue
-        if kind == "other":
+        if kind == "other" and relation.schema[name] == "TIME":
+            seconds = f"SELECT * REPLACE (epoch({quoted(name)}) AS {quoted(name)}) FROM ..."
+            reasons[name] = f"holds times of day; a query turns them into seconds: {seconds}"
+        elif kind == "other":
             reasons[name] = f"holds {relation.schema[name]}"
         elif kind == "date" and name not in spec.dates:
             reasons[name] = "holds dates; name it in dates to use it as days"
@@ -160,6 +167,22 @@ def find_identifiers(relation: Relation, names: Iterable[str]) -> tuple[dict[str
         elif IDENTIFIER.search(name):
             doubtful[name] = "is different in every row and named like an identifier"
     return certain, doubtful
+
+
+def find_constants(relation: Relation, names: Iterable[str]) -> list[str]:
+    """Return the columns that hold one value in every row; few rows rule out most of them."""
+    found = list(names)
+    for rows in (*FIRST_ROWS, None):
+        if not found:
+            break
+        limit = "" if rows is None else f" LIMIT {rows}"
+        first = f"(SELECT {', '.join(map(quoted, found))} FROM {relation.sql}{limit})"
+        asked = (f"count({q}) = count(*) AND min({q}) = max({q})" for q in map(quoted, found))
+        total, *same = relation.rows(f"SELECT count(*), {', '.join(asked)} FROM {first}")[0]
+        found = [name for name, one in zip(found, same, strict=True) if one]
+        if rows is not None and total < rows:  # these were all
+            break
+    return found
 
 
 @dataclass(frozen=True)
@@ -367,6 +390,10 @@ def learn_coding(relation: Relation, spec: TableSpec, reduce: ReduceRows | None 
         of_targets = [column for target in design.targets for column in target_columns(relation, target)]
         design.refuse_gaps(reduce, [*of_targets, *(name for name, _ in design.features)])
     coding = _learn_functions(reduce, design, design.coding(summary), relation.estimated_rows() or 0)
+    if relation.dialect is not None:
+        used = [*coding.needed, *required_columns(relation, replace(spec, missing="mean"), design.targets, ())]
+        notations = relation.dialect.notations(list(dict.fromkeys(used)))
+        coding = replace(coding, na=relation.options.na, notations=notations)
     check_columns(coding.count)
     _refuse_collisions(coding)
     _refuse_merged_levels(coding)
@@ -602,13 +629,11 @@ def _estimate_distinct(relation: Relation, names: list[str], least: dict[str, in
     return {name: max(int(count), least[name]) for name, count in zip(names, counts, strict=True)}
 
 
-def find_mistyped(relation: Relation, names: Sequence[str]) -> dict[str, str]:
+def find_mistyped(relation: Relation, names: Sequence[str]) -> dict[str, Mistyped]:
     """Return the text columns most of whose texts are numbers, and what keeps them from being read as numbers."""
-    out = {}
-    for name, one in _number_counts(relation, names).items():
-        if one.present and one.bare > MOSTLY * one.present:
-            out[name] = _not_plain(relation, name, one.numeric, one.present)
-    return out
+    counts = _number_counts(relation, names)
+    found = [name for name, one in counts.items() if one.present and one.bare > MOSTLY * one.present]
+    return {name: _mistyped(relation, name) for name in found}
 
 
 @dataclass(frozen=True)
@@ -653,7 +678,7 @@ def refuse_prose(relation: Relation, names: list[str], targets: list[str]) -> No
     for name, one in _number_counts(relation, [*names, *targets]).items():
         labels = name in targets and one.numeric == one.present and one.whole
         if one.present and one.bare > MOSTLY * one.present and not labels:
-            raise InvalidData(f"column {name!r} {_not_plain(relation, name, one.numeric, one.present)}")
+            raise InvalidData(f"column {name!r} {_mistyped(relation, name).reason}")
         if name in names and is_text(one.distinct, one.rows):
             raise InvalidData(refusal(name, "text", f"{one.distinct:,} different texts"))
         if name in targets and FEW_LEVELS < one.distinct and one.distinct > one.rows / 2:
@@ -663,27 +688,69 @@ def refuse_prose(relation: Relation, names: list[str], targets: list[str]) -> No
             )
 
 
-def _not_plain(relation: Relation, name: str, numeric: int, present: int) -> str:
-    """Return why a text column of numbers is not read as numbers, as what follows its name in a sentence."""
-    column = relation.value(name)
-    plainly = f"regexp_full_match({column}, '-?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][-+]?[0-9]+)?')"
-    not_plain = relation.rows(
-        f"SELECT DISTINCT {column}, TRY_CAST({column} AS DOUBLE) IS NOT NULL AS late "
-        f"FROM (SELECT {quoted(name)} FROM {relation.sql} LIMIT {SAMPLE}) "
-        f"WHERE {column} IS NOT NULL AND NOT {plainly} ORDER BY late, 1 LIMIT {MOST_NAMED + 1}"
-    )
-    if not not_plain:
-        return "holds numbers as text: turn them into numbers, or name it in categories= to code them"
-    values = [str(value) for value, _ in not_plain]
-    shown = ", ".join(repr(shorten(value, 40)) for value in values[:MOST_NAMED]) + ", ..." * (len(values) > MOST_NAMED)
-    if numeric > MOSTLY * present:
-        others = present - numeric
-        count = f" ({others:,} such value{'s' * (others > 1)}{relation.place_of(name, values[0])})" if others else ""
-        return (
-            f"holds numbers, but also {shown}{count}: name these words in na= if they stand for missing values, or the "
-            "column in categories= if its numbers are names"
+@dataclass(frozen=True)
+class Mistyped:
+    """Why a text column of numbers is not read as numbers, in a clause that follows its name.
+
+    `present` texts are there, of which `others` are not numbers, the first in these `lines` of the file.
+    """
+
+    reason: str
+    present: int = 0
+    others: int = 0
+    lines: tuple[int, ...] = ()
+
+    @property
+    def nearly(self) -> bool:
+        """Whether nearly all texts are numbers, so that the others look like mistakes."""
+        return 0 < self.others <= FEW_OTHERS * self.present
+
+    @property
+    def brief(self) -> str:
+        """How many texts are no numbers, and where: "3 of 353 values are not numbers (lines 7, 12, 40)"."""
+        be = "is not a number" if self.others == 1 else "are not numbers"
+        return f"{self.others:,} of {self.present:,} values {be}{self.places(' ({})')}"
+
+    def places(self, form: str) -> str:
+        """Return the lines in a form of words, "" where they are not known."""
+        if not self.lines:
+            return ""
+        shown = ", ".join(map(str, self.lines)) + ", ..." * (self.others > len(self.lines))
+        return form.format(f"line{'s' * (len(self.lines) > 1)} {shown}")
+
+
+def _mistyped(relation: Relation, name: str) -> Mistyped:
+    """Return why a text column of numbers is not read as numbers."""
+    one = TextColumn("t")
+    sample = f"(SELECT {relation.value(name)} AS t FROM (SELECT {quoted(name)} FROM {relation.sql} LIMIT {SAMPLE}))"
+    texts = f"(SELECT t, count(*) AS n FROM {sample} WHERE t IS NOT NULL AND NOT {one.is_word} GROUP BY t)"
+    is_number = {".": f"({one.fits('.')} OR TRY_CAST(t AS DOUBLE) IS NOT NULL)", ",": one.fits(",")}
+    percent = f"regexp_matches({one.trimmed}, '[%\u2030]$')"
+    asked = (f"coalesce(sum(n) FILTER ({condition}), 0)" for condition in ("TRUE", *is_number.values(), percent))
+    present, points, commas, percents = map(int, relation.rows(f"SELECT {', '.join(asked)} FROM {texts}")[0])
+    sign = "," if commas > points else "."
+    plainly = "regexp_full_match(t, '-?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][-+]?[0-9]+)?')"
+    wanted = percent if percents else f"NOT {is_number[sign]}" if max(points, commas) < present else f"NOT {plainly}"
+    found = [str(t) for (t,) in relation.rows(f"SELECT t FROM {texts} WHERE {wanted} ORDER BY t LIMIT {MOST_LINES}")]
+    if not found:
+        return Mistyped("holds numbers as text: turn them into numbers, or name it in categories= to code them")
+    lines = relation.lines_with(name, found, MOST_LINES)
+    shown = ", ".join(repr(shorten(value, 40)) for value in found[:MOST_NAMED]) + ", ..." * (len(found) > MOST_NAMED)
+    if percents:
+        where = Mistyped("", present, percents, lines).places(" ({})")
+        return Mistyped(
+            f"holds numbers with different percent signs, or with and without one, as {shown}{where}, and 5 beside 12% "
+            "may mean 5% or 500%: write them all in one notation, or name it in categories= to code them"
         )
-    return (
+    others = present - max(points, commas)
+    if others and others < (1 - MOSTLY) * present:
+        where = Mistyped("", present, others, lines).places(" in {}")
+        reason = (
+            f"holds numbers, but also {shown} ({others:,} such value{'s' * (others > 1)}{where}): name these words in "
+            "na= if they stand for missing values, or the column in categories= if its numbers are names"
+        )
+        return Mistyped(reason, present, others, lines)
+    return Mistyped(
         f"holds numbers written as {shown}: write them all in one notation, as 1234.5, or name it in categories= to "
         "code them"
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
+from adaline.coding import Coding
+from adaline.coding.numerals import FORMS, Notation
 from adaline.errors import InvalidParameter
 
 
@@ -19,6 +21,7 @@ class FileOptions:
     decimal : the decimal sign of numbers written as text, "," or ".".
     na : words that stand for missing values in every column, in addition to the usual ones.
     encoding : the encoding of text files, such as "latin-1".
+    notations : how the files of a fit wrote columns, to read those of a prediction in the same way.
 
     Examples
     --------
@@ -32,6 +35,7 @@ class FileOptions:
     decimal: str | None = None
     na: tuple[str, ...] = ()
     encoding: str | None = None
+    notations: tuple[Notation, ...] = ()
 
     @classmethod
     def of(
@@ -60,4 +64,15 @@ class FileOptions:
 
     def given(self) -> dict[str, Any]:
         """Return the options that were set, by name."""
-        return {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) not in (None, ())}
+        names = (one.name for one in fields(self) if one.name != "notations")
+        return {name: getattr(self, name) for name in names if getattr(self, name) not in (None, ())}
+
+    def as_fitted(self, coding: Coding) -> Self:
+        """Return the options with the words for missing values and the notations that the files of a fit had.
+
+        Those that were set take precedence: words over words, a decimal sign over the notations of numbers.
+        """
+        notations = coding.notations
+        if self.decimal is not None:
+            notations = tuple(one for one in notations if one.form not in FORMS)
+        return replace(self, na=self.na or coding.na, notations=notations)

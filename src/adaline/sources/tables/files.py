@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import mmap
 import os
 import re
@@ -20,6 +21,8 @@ from adaline import datasets
 from adaline.errors import UnreadableTable
 
 CHUNK = 2**16
+MOST_UNPACKED = 2**30  # bytes that any packed file may unpack to
+MOST_RATIO = 250  # times its size that a larger one may; tables of zeros reach about that
 ARROW_STREAM = b"\xff\xff\xff\xff"
 PACKED = {b"BZh": "bz2", b"\xfd7zXZ": "xz", b"\xd0\xcf\x11\xe0": "sheet"}
 STATISTICS = ("dta", "sav", "zsav", "por", "sas7bdat", "xpt")
@@ -161,12 +164,45 @@ def _unreadable(name: str, error: OSError) -> UnreadableTable:
 def open_compressed(name: str) -> Any:
     """Open a file for reading its text, decompressed where its name says that it is compressed."""
     if name.lower().endswith(".gz"):
-        return gzip.open(name, "rb")
+        return io.BufferedReader(Unpacked(gzip.open(name, "rb"), name))
     if name.lower().endswith(".zst"):
         import pyarrow as pa
 
-        return pa.CompressedInputStream(pa.OSFile(name), "zstd")
+        return io.BufferedReader(Unpacked(pa.CompressedInputStream(pa.OSFile(name), "zstd"), name))
     return open(name, "rb")
+
+
+class Unpacked(io.RawIOBase):
+    """What a compressed file holds, up to the limit of `check_unpacked`."""
+
+    def __init__(self, file: Any, name: str) -> None:
+        self.file, self.name, self.packed, self.done = file, name, os.path.getsize(name), 0
+
+    def readable(self) -> bool:
+        """Whether it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into a buffer and return how many bytes."""
+        found = self.file.read(len(buffer))
+        buffer[: len(found)] = found
+        self.done += len(found)
+        check_unpacked(self.name, self.packed, self.done)
+        return len(found)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.file.close()
+        super().close()
+
+
+def check_unpacked(name: str, packed: int, unpacked: int) -> None:
+    """Refuse a file that unpacks to far more than tables do: it may be made to fill the disk, or never to end."""
+    if unpacked > MOST_UNPACKED and unpacked > MOST_RATIO * packed:
+        raise UnreadableTable(
+            f"{name} unpacks to more than {MOST_RATIO} times its size, and {MOST_UNPACKED / 2**30:g} GiB: if you trust "
+            "it, unpack it first"
+        )
 
 
 def is_compressed(name: str) -> bool:
@@ -197,6 +233,7 @@ def check_compressed(names: list[str]) -> Future[None]:
 def check_gzip(name: str) -> None:
     """Refuse a file that is cut short or damaged, by the lengths and checksums in gzip files."""
     engine: Any = None
+    packed, unpacked = os.path.getsize(name), 0
     with open(name, "rb") as file:
         while chunk := file.read(CHUNK):
             while chunk:
@@ -206,9 +243,10 @@ def check_gzip(name: str) -> None:
                         break
                     engine = zlib.decompressobj(31)
                 try:
-                    engine.decompress(chunk)
+                    unpacked += len(engine.decompress(chunk))
                 except zlib.error as error:
                     raise UnreadableTable(f"{name} is damaged ({error}): get the file again") from None
+                check_unpacked(name, packed, unpacked)
                 if not engine.eof:
                     break
                 chunk, engine = engine.unused_data, None

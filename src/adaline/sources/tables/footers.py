@@ -5,16 +5,18 @@ from __future__ import annotations
 import csv
 import os
 import re
-import shutil
+import zlib
 from collections import Counter
 from dataclasses import dataclass
 
-from adaline.sources.tables.files import is_compressed
+from adaline.errors import UnreadableTable
+from adaline.sources.tables.files import is_compressed, open_compressed
 from adaline.sources.tables.layout import Layout, is_value
 
 TAIL = 2**14  # bytes at the end of a file that are looked at
 PIECE = 2**20  # bytes that are read at a time
 MOST = 20  # lines below a table
+MOST_PACKED = 2**23  # bytes of a compressed file that is unpacked to see its end
 LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|$)")
 TOTAL = re.compile(
     r"((grand |sub-?)?totals?|sums?|averages?|summe|gesamt(summe)?|insgesamt|durchschnitt|mittelwert|"
@@ -29,26 +31,36 @@ FOOTNOTE = re.compile(
 
 @dataclass(frozen=True)
 class Footer:
-    """Lines below a table that are not rows: the byte at which they begin, and a note about them."""
+    """Lines below a table that are not rows.
+
+    Parameters
+    ----------
+    start : the byte at which they begin.
+    note : what they are, in a sentence.
+    totals : the cells of those that have one in each column.
+    only_totals : whether there are no others.
+    """
 
     start: int
     note: str
+    totals: tuple[tuple[str, ...], ...] = ()
+    only_totals: bool = False
 
     def write_without(self, name: str, copy: str) -> str:
-        """Write a copy of a file without it and return its path."""
-        shutil.copyfile(name, copy)
-        os.truncate(copy, self.start)
+        """Write a copy of a file without it, not compressed, and return its path."""
+        left = self.start
+        with open_compressed(name) as file, open(copy, "wb") as out:
+            while left and (piece := file.read(min(PIECE, left))):
+                out.write(piece)
+                left -= len(piece)
         return copy
 
 
 def find_footer(name: str, found: Layout) -> Footer | None:
     """Return the lines at the end of a text file that are no rows of its table, or None."""
-    if is_compressed(name) or len(found.names) < 2:
+    if len(found.names) < 2 or (is_compressed(name) and os.path.getsize(name) > MOST_PACKED):
         return None
-    size = os.path.getsize(name)
-    with open(name, "rb") as file:
-        file.seek(max(0, size - TAIL))
-        tail = file.read()
+    size, tail = _tail(name)
     lines = [line for line in LINE.findall(tail) if line][1 if size > TAIL else found.skip + 1 :]
     rows = [_cells(line, found.separator) for line in lines]
     first = len(lines)
@@ -67,13 +79,33 @@ def find_footer(name: str, found: Layout) -> Footer | None:
     line = _lines_before(name, start) + 1
     last = line + len(lines) - first - 1
     where = f"line {line}" if last == line else f"lines {line} to {last}"
-    return Footer(start, f"{where} below the table: {shown[:40]!r}, left out")
+    below = [row for row in rows[first:] if row and any(row)]
+    totals = tuple(tuple(row) for row in below if len(row) == len(found.names) and sum(map(bool, row)) > 1)
+    return Footer(start, f"{where} below the table: {shown[:40]!r}, left out", totals, len(totals) == len(below))
+
+
+def _tail(name: str) -> tuple[int, bytes]:
+    """Return the size of a file, unpacked, and its last bytes."""
+    with open_compressed(name) as file:
+        if not is_compressed(name):
+            size = os.path.getsize(name)
+            file.seek(max(0, size - TAIL))
+            return size, file.read()
+        size, tail = 0, b""
+        try:
+            while piece := file.read(PIECE):
+                size, tail = size + len(piece), (tail + piece)[-TAIL:]
+        except (OSError, EOFError, zlib.error) as error:
+            if isinstance(error, UnreadableTable):
+                raise
+            return 0, b""  # damaged, which others report
+        return size, tail
 
 
 def _lines_before(name: str, start: int) -> int:
     """Return how many lines end before a byte of a file."""
     count, left = Counter[bytes](), start
-    with open(name, "rb") as file:
+    with open_compressed(name) as file:
         while piece := file.read(min(PIECE, left)):
             count.update({b"\n": piece.count(b"\n"), b"\r": piece.count(b"\r")})
             left -= len(piece)

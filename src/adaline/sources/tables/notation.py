@@ -7,33 +7,14 @@ a currency, parentheses or a minus at the end for negative numbers; dates with t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from adaline.coding.numerals import BLANK, DECORATION, FORMS, GROUPS, UNIT, Notation
 from adaline.sources.tables.layout import WORDS
 from adaline.sources.tables.sql import quoted, text
 
-BLANK = " \t\u00a0\u2007\u2009\u202f"
-CURRENCY = (
-    "US[$]|A[$]|C[$]|R[$]|[$\u20ac\u00a3\u00a5\u20b9\u20bd]|USD|EUR|Euro|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|NOK|DKK|"
-    "PLN|CZK|HUF|BRL|MXN|ZAR|kr|z\u0142|K\u010d"
-)
-SIGN = "[-+\u2212]?"
-PLAIN = "(0|[1-9][0-9]*)"
-
-
-def _number(group: str, point: str) -> str:
-    """Return an expression for all of a text that is a number, given its signs for thousands and for decimals."""
-    grouped = f"[1-9][0-9]{{0,2}}([{group}][0-9]{{3}})+"
-    body = f"(({grouped}|{PLAIN})([{point}][0-9]*)?|[{point}][0-9]+)"
-    plain = f"{SIGN}({CURRENCY})?[{BLANK}]*{SIGN}{body}([eE][-+]?[0-9]+)?[{BLANK}]*(%|\u2030|{CURRENCY})?[{BLANK}]*-?"
-    return rf"{plain}|\(({CURRENCY})?[{BLANK}]*{body}[{BLANK}]*(%|{CURRENCY})?\)"
-
-
-GROUPS = BLANK.replace("\t", "") + "'\u2019"
-FORMS = {".": _number(GROUPS + ",", "."), ",": _number(GROUPS + ".", ",")}
-"""Expressions for numbers, by their decimal sign."""
 SHAPES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"\d{4}([-/.])\d{1,2}\1\d{1,2}", ("%Y{0}%m{0}%d",)),
     (r"\d{1,2}([.])\d{1,2}\1\d{4}", ("%d.%m.%Y",)),
@@ -54,6 +35,10 @@ CLOCKS = (
     (r"\d{1,2}:\d{2} [AaPp][Mm]", "%I:%M %p"),
     (r"\d{1,2}:\d{2}:\d{2} [AaPp][Mm]", "%I:%M:%S %p"),
 )
+PERCENT = {"%": "a percent sign", "\u2030": "a per mille sign"}
+CLOCK = r"[0-9]{1,3}:[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?"
+"""Times of day, and durations; DuckDB has a type for those below 24 hours."""
+SECONDS = "%H:%M:%S"  # the form of columns of them, read as seconds
 GLIMPSE = 2048  # rows that rule out most columns
 EVERY = 2**62  # rows to look at where all are
 
@@ -62,14 +47,27 @@ Query = Callable[[str], list[Any]]
 
 @dataclass(frozen=True)
 class Conversion:
-    """How a column of text is read: SQL from its text to a value, what notation that is, and an example of it."""
+    """How a column of text is read.
+
+    Parameters
+    ----------
+    name : of the column.
+    sql : from its text to a value.
+    form, unit : as in Notation.
+    notation : what notation that is, in words.
+    example : one of the texts.
+    doubt : what is ambiguous, as the end of a sentence, or "".
+    words : words for missing values that occur.
+    """
 
     name: str
     sql: str
+    form: str
     notation: str
     example: str
     doubt: str = ""
     words: tuple[str, ...] = ()
+    unit: str = ""
 
     @property
     def failed(self) -> str:
@@ -101,7 +99,14 @@ class TextColumn:
 
 
 def find_conversions(
-    names: Sequence[str], numbers: Sequence[str], table: str, query: Query, rows: int, decimal: str | None, comma: bool
+    names: Sequence[str],
+    numbers: Sequence[str],
+    table: str,
+    query: Query,
+    rows: int,
+    decimal: str | None,
+    comma: bool,
+    known: Mapping[str, Notation],
 ) -> list[Conversion]:
     """Return how to read the columns of text that hold numbers or dates in a notation of their own.
 
@@ -114,23 +119,30 @@ def find_conversions(
     rows : how many rows to look at.
     decimal : the decimal sign of the file, where the user gave it.
     comma : whether a comma is likelier to be a decimal sign than one for thousands where it may be either.
+    known : how the files of a fit wrote columns; where the values here fit that notation, it is used.
     """
-    looked = [*names, *(numbers if decimal == "," else ())]
+    forms = {name: one.form for name, one in known.items()}
+    looked = [*names, *(name for name in numbers if (decimal or forms.get(name)) == ",")]
     glimpsed = _look(looked, table, query, min(rows, GLIMPSE))
     likely = {name: formats for name, one in glimpsed.items() if (formats := _formats(one.example)) and one.count}
-    numeric = [name for name, one in glimpsed.items() if one.count and one.count in (one.points, one.commas)]
+    numeric = [name for name, one in glimpsed.items() if one.count in (one.points, one.commas)]
+    numeric = [name for name in numeric if glimpsed[name].count or forms.get(name) in FORMS]
     seen = _look(numeric, table, query, rows) if numeric else {}
     here = decimal or _sign_of_file(seen.values())
     if decimal is None and here == ",":
-        more = _look(numbers, table, query, rows)
+        more = _look([name for name in numbers if forms.get(name) != "."], table, query, rows)
         seen |= {name: one for name, one in more.items() if one.commas == one.count > 0 and one.has_point}
     comma = here == "," or (comma and not here)
-    read = (_number_conversion(name, look, here, decimal, comma, rows >= EVERY) for name, look in seen.items())
+    whole = rows >= EVERY
+    read = (_number_conversion(name, look, here, decimal, comma, whole, known.get(name)) for name, look in seen.items())
     found = [one for one in read if one is not None]
     taken = {one.name for one in found}
+    clocks = [name for name, one in glimpsed.items() if re.fullmatch(CLOCK, one.example) and name not in taken]
+    found += [one for name in clocks if (one := _time_conversion(name, table, query, rows)) is not None]
     for name, formats in likely.items():
-        if name not in taken and (one := _date_conversion(name, formats, table, query, rows, comma)) is not None:
-            found.append(one)
+        if name not in taken:
+            one = _date_conversion(name, formats, table, query, rows, comma, forms.get(name))
+            found += [] if one is None else [one]
     return found
 
 
@@ -149,7 +161,7 @@ class Look:
     count : number of texts that are no words for missing values.
     points, commas : how many of them are numbers with a decimal point, and with a decimal comma.
     example : one of them.
-    percent, currency, currencies : how many have such a sign, and how many different currencies there are.
+    signed, units : how many have a percent sign or a currency, and which of these there are.
     negative : whether some are negative by parentheses or a minus at the end.
     has_point, has_comma, has_group : whether some have such a sign.
     words : words for missing values that occur.
@@ -159,14 +171,18 @@ class Look:
     points: int
     commas: int
     example: str
-    percent: int
-    currency: int
-    currencies: tuple[str, ...]
+    signed: int
+    units: tuple[str, ...]
     negative: bool
     has_point: bool
     has_comma: bool
     has_group: bool
     words: tuple[str, ...]
+
+    @property
+    def unit(self) -> str:
+        """The sign that they have: percent, per mille, or a currency, which may stand beside some only; "" for none."""
+        return self.units[0] if self.units else ""
 
     def fitting(self, decimal: str) -> int:
         """Return how many are numbers with such a decimal sign."""
@@ -182,13 +198,12 @@ def _look(names: Sequence[str], table: str, query: Query, rows: int) -> dict[str
         return {}
     one = TextColumn("value")
     value = f"CASE WHEN NOT {one.is_word} THEN {one.trimmed} END"
-    sign = f"nullif(regexp_extract({value}, {text(CURRENCY)}), '')"
+    sign = f"nullif(regexp_extract({value}, {text(UNIT)}), '')"
     asked = [
         f"count({value})",
         f"count_if(NOT {one.is_word} AND {one.fits('.')})",
         f"count_if(NOT {one.is_word} AND {one.fits(',')})",
         f"arg_max({value}, length({value}))",
-        f"count_if(regexp_matches({value}, '[%\u2030]'))",
         f"count({sign})",
         f"list(DISTINCT {sign})",
         f"bool_or(regexp_matches({value}, '^[(].*[)]$|[0-9].*-$'))",
@@ -200,34 +215,36 @@ def _look(names: Sequence[str], table: str, query: Query, rows: int) -> dict[str
     columns = ", ".join(map(quoted, names))
     first = f"SELECT {columns} FROM {table} LIMIT {rows}"
     values = f"SELECT unnest(range({len(names)})) AS i, unnest([{columns}]) AS value FROM ({first})"
-    out = {name: Look(0, 0, 0, "", 0, 0, (), False, False, False, False, ()) for name in names}
+    out = {name: Look(0, 0, 0, "", 0, (), False, False, False, False, ()) for name in names}
     for i, *found in query(f"SELECT i, {', '.join(asked)} FROM ({values}) GROUP BY i"):
-        count, points, commas, example, percent, currency, currencies, *signs, words = found
-        known = tuple(sorted(one for one in currencies or () if one))
+        count, points, commas, example, signed, units, *signs, words = found
+        known = tuple(sorted(one for one in units or () if one))
         kept = tuple(sorted(one for one in words or () if one))
         negative, point, comma, group = map(bool, signs)
-        out[names[i]] = Look(
-            count, points, commas, example or "", percent, currency, known, negative, point, comma, group, kept
-        )
+        out[names[i]] = Look(count, points, commas, example or "", signed, known, negative, point, comma, group, kept)
     return out
 
 
 def _number_conversion(
-    name: str, look: Look, here: str, given: str | None, comma: bool, whole: bool
+    name: str, look: Look, here: str, given: str | None, comma: bool, whole: bool, known: Notation | None
 ) -> Conversion | None:
     """Return how to read a column of numbers, or None where they fit no single notation.
 
     `here` is the decimal sign of the file, by what the user said or by its other columns, or ""; `whole` says that all
-    rows were looked at.
+    rows were looked at; `known` is the notation of the column in the files of a fit.
     """
-    if 0 < look.percent < look.count or 0 < look.currency < look.count or len(look.currencies) > 1:
+    unit, some = look.unit, look.signed < look.count
+    if len(look.units) > 1 or (unit in PERCENT and some):  # 5 beside 12% may be 5% or 500%
         return None
     fits = [sign for sign in ".," if look.fitting(sign) == look.count]
     if given is not None:
         fits = [sign for sign in fits if sign == given]
-    if not fits or not look.count:
+    as_known = given is None and known is not None and known.form in fits
+    if not fits or not (look.count or as_known):
         return None
-    doubtful = len(fits) == 2 and look.has_comma
+    doubtful = len(fits) == 2 and (look.has_comma or look.has_point)
+    if as_known and known is not None:
+        fits = [known.form]
     decimal = fits[0] if len(fits) == 1 else here or ("," if comma else ".")
     parts = []
     other = look.has_comma if decimal == "." else look.has_point
@@ -237,18 +254,22 @@ def _number_conversion(
         parts.append(f"{'commas' if decimal == '.' else 'points'} for thousands")
     if look.has_group:
         parts.append("spaces or apostrophes for thousands")
-    if look.percent:
-        parts.append("a percent sign (12% is read as 12)")
-    if look.currency:
-        parts.append(f"the currency {look.currencies[0]}")
+    if unit in PERCENT:
+        parts.append(f"{PERCENT[unit]} (12{unit} is read as 12)")
+    elif unit:
+        parts.append(f"the currency {unit}{f' ({look.signed:,} of {look.count:,} values)' if some else ''}")
     if look.negative:
         parts.append("parentheses or a trailing minus for negative numbers")
     doubt = ""
-    if doubtful and given is None and not here:
+    if doubtful and as_known:
+        doubt = ", as in the fit"
+    elif doubtful and look.has_comma and given is None and not here:
         doubt = f"; decimal='{'.' if decimal == ',' else ','}' reads them the other way"
+    if known is not None and unit and unit != known.unit:
+        doubt += f"; the model was fitted to {f'values in {known.unit}' if known.unit else 'values without a unit'}"
     sql = _number_sql(name, decimal, look)
     sql = TextColumn(name).value(sql) if look.words or not whole else sql
-    return Conversion(name, sql, " and ".join(parts), look.example, doubt, look.words)
+    return Conversion(name, sql, decimal, " and ".join(parts), look.example, doubt, look.words, unit)
 
 
 def _number_sql(name: str, decimal: str, look: Look) -> str:
@@ -257,9 +278,8 @@ def _number_sql(name: str, decimal: str, look: Look) -> str:
     """
     trimmed = TextColumn(name).trimmed
     bare = f"replace({trimmed}, '\u2212', '-')"
-    if look.has_group or look.percent or look.currency or look.negative:
-        signs = f"({CURRENCY})|[{BLANK}'\u2019%\u2030()]"
-        bare = f"regexp_replace({bare}, {text(signs)}, '', 'g')"
+    if look.has_group or look.unit or look.negative:
+        bare = f"regexp_replace({bare}, {text(DECORATION)}, '', 'g')"
     thousands = "," if decimal == "." else "."
     bare = f"replace({bare}, '{thousands}', '')" if thousands == "," or look.has_point else bare
     bare = f"replace({bare}, ',', '.')" if decimal == "," else bare
@@ -295,9 +315,9 @@ def _formats(example: str) -> tuple[str, ...]:
 
 
 def _date_conversion(
-    name: str, formats: Sequence[str], table: str, query: Query, rows: int, comma: bool
+    name: str, formats: Sequence[str], table: str, query: Query, rows: int, comma: bool, known: str | None
 ) -> Conversion | None:
-    """Return how to read a column of dates, or None where they fit no format."""
+    """Return how to read a column of dates, or None where they fit no format; `known` is that of a fit."""
     column = TextColumn(name)
     value = f"CASE WHEN NOT {column.is_word} THEN {column.trimmed} END"
     asked = [f"count(try_strptime({value}, {text(one)}))" for one in formats]
@@ -310,13 +330,34 @@ def _date_conversion(
     if not fits:
         return None
     day_first = comma or not fits[0].startswith("%d/")
-    chosen = fits[0] if len(fits) == 1 or day_first else fits[1]
+    chosen = known if known in fits else fits[0] if len(fits) == 1 or day_first else fits[1]
     kind = "TIMESTAMP" if ":" in chosen else "DATE"
     first = {"%d": "the day first", "%m": "the month first", "%b": "the month first", "%B": "the month first"}
     sql = f"CAST(strptime({column.trimmed}, {text(chosen)}) AS {kind})"
     doubt = "; assumed, as day and month are ambiguous" if len(fits) > 1 else ""
-    known = tuple(sorted(one for one in found or () if one))
-    return Conversion(name, column.value(sql), first.get(chosen[:2], "the year first"), str(example), doubt, known)
+    doubt = ", as in the fit" if doubt and chosen == known else doubt
+    there = tuple(sorted(one for one in found or () if one))
+    notation = first.get(chosen[:2], "the year first")
+    return Conversion(name, column.value(sql), chosen, notation, str(example), doubt, there)
+
+
+def _time_conversion(name: str, table: str, query: Query, rows: int) -> Conversion | None:
+    """Return how to read a column of times as seconds, or None where some values are none."""
+    column = TextColumn(name)
+    value = f"CASE WHEN NOT {column.is_word} THEN {column.trimmed} END"
+    words = f"list(DISTINCT CASE WHEN {column.is_word} THEN {column.trimmed} END)"
+    fits = f"count_if(regexp_full_match({value}, {text(CLOCK)}))"
+    sample = f"(SELECT {quoted(name)} FROM {table} LIMIT {rows})"
+    count, example, there, fitting = query(f"SELECT count({value}), max({value}), {words}, {fits} FROM {sample}")[0]
+    if fitting < count:
+        return None
+    hours, minutes, seconds = (f"split_part({column.trimmed}, ':', {i})" for i in (1, 2, 3))
+    sql = (
+        f"3600 * CAST({hours} AS DOUBLE) + 60 * CAST({minutes} AS DOUBLE) + "
+        f"CASE WHEN {seconds} = '' THEN 0 ELSE CAST({seconds} AS DOUBLE) END"
+    )
+    known = tuple(sorted(one for one in there or () if one))
+    return Conversion(name, column.value(sql), SECONDS, "hours and minutes, read as seconds", str(example), "", known)
 
 
 def describe(conversions: Sequence[Conversion]) -> tuple[str, ...]:
@@ -327,7 +368,7 @@ def describe(conversions: Sequence[Conversion]) -> tuple[str, ...]:
         if one.notation:
             groups.setdefault((one.notation, one.doubt), []).append(one)
     for (notation, doubt), members in groups.items():
-        what = "dates" if notation.endswith(" first") else "numbers"
+        what = "dates" if notation.endswith(" first") else "times" if members[0].form == SECONDS else "numbers"
         notes.append(f"{what} with {notation}, as {members[0].example!r}: {_columns(members)}{doubt}")
     worded: dict[tuple[str, ...], list[Conversion]] = {}
     for one in conversions:

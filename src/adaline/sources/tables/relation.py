@@ -17,14 +17,16 @@ from uuid import uuid4
 import numpy as np
 
 from adaline.arrays import NO_FRAMES
+from adaline.coding import Coding
 from adaline.coding.expressions import lag_of
 from adaline.coding.frames import collected
+from adaline.coding.numerals import Notation
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.lazy import nw
 from adaline.leftovers import remove_with
 from adaline.locks import cached_property
 from adaline.sources.tables import sqlite
-from adaline.sources.tables.archives import unpack
+from adaline.sources.tables.archives import KINDS, unpack
 from adaline.sources.tables.batches import (
     DecodedGroups,
     RowGroup,
@@ -50,6 +52,7 @@ from adaline.sources.tables.files import (
     query_files,
 )
 from adaline.sources.tables.footers import find_footer
+from adaline.sources.tables.json_columns import write_rows
 from adaline.sources.tables.layout import INDEX, INDEX_NAMES, SPACES, Layout, OtherEncoding, check_names, layout
 from adaline.sources.tables.notation import describe
 from adaline.sources.tables.pipes import Pipe, arrow_as_parquet, is_pipe, open_pipe, pipe_title, spool
@@ -60,15 +63,18 @@ from adaline.sources.tables.statistics_files import write_statistics_file
 from adaline.sources.tables.text import (
     MIXED_ENDS,
     SAMPLE,
+    UNCLOSED,
     Dialect,
     arrow_kind,
     check_columns,
     find_dialect,
     find_errors,
     find_repeated_names,
-    line_of,
+    has_escaped_quotes,
+    lines_with,
     number_type,
     write_commas,
+    write_doubled,
     write_line_feeds,
     write_without_lines,
 )
@@ -92,12 +98,16 @@ class Relation:
     """A table: `title` is its name in messages, `sql` what follows FROM, `schema` the DuckDB type of each column.
 
     `index` is the column that numbers or labels the rows, as programs write it beside the table, or None: no column to
-    learn from. `notes` say, in sentences, how a file was understood.
+    learn from. `notes` say, in sentences, how a file was understood. `totals` are lines below the table with a cell for
+    each column of the file, which are no rows; a class that `keeps_totals` writes them somewhere.
     """
+
+    keeps_totals = False
 
     def __init__(self, data: Any, options: FileOptions | None = None) -> None:
         self.options = options or FileOptions()
         self.notes: tuple[str, ...] = ()
+        self.totals: tuple[tuple[str, ...], ...] = ()
         self.device: Any = None  # that rows are sent to for sums
         self.files: list[str] = []
         self.watched: list[str] = []  # files that may not change: those above, or those that a query names
@@ -286,6 +296,35 @@ class Relation:
         other.schema = self.schema | dict.fromkeys(changed, "VARCHAR")
         return other
 
+    def as_fitted(self, coding: Coding) -> Self:
+        """Return the same table with its text files read in the notation of those that a model was fitted to.
+
+        Options that the user gave take precedence, and values that do not fit that notation are read as they look.
+        """
+        options = self.options.as_fitted(coding)
+        if self.dialect is None or self.layout is None or self.sql != self.dialect.sql(self.files):
+            return self
+        if options.na == self.options.na and not self._differs(options.notations):
+            return self
+        other = copy(self)
+        other.options = options
+        other.dialect = find_dialect(self.files, self.layout, self.rows, self.size() <= WHOLE_SAMPLE, options)
+        other.sql = other.dialect.sql(self.files)
+        other.counted, other.groups = {}, {}
+        other.schema = {name: kind for name, kind in other._described().items() if name in self.schema}
+        return other
+
+    def _differs(self, notations: Iterable[Notation]) -> bool:
+        """Whether a column that may have decimals, or be a date, was read in another notation."""
+        assert self.dialect is not None
+        types = dict(zip(self.dialect.layout.names, self.dialect.types, strict=True))
+        own = {name: one.form for one in self.dialect.notations(list(types)) for name in one.columns}
+        return any(
+            types.get(name) in ("VARCHAR", "DOUBLE") and own.get(name) != one.form
+            for one in notations
+            for name in one.columns
+        )
+
     def add_lags(self, names: Iterable[str]) -> None:
         """Add the columns that are called as in "lag(x, 2)": column x as it was 2 rows before, missing in the first."""
         lags = {name: lag for name in names if name not in self.schema and (lag := lag_of(name)) is not None}
@@ -309,12 +348,11 @@ class Relation:
         other.counted, other.groups = {}, {}
         return other
 
-    def place_of(self, column: str, value: str) -> str:
-        """Return where a text file first has a value in a column, as ", the first in line 7"; "" where that is slow."""
+    def lines_with(self, column: str, values: Collection[str], most: int) -> tuple[int, ...]:
+        """Return the first lines of a text file that have one of some values in a column; none where that is slow."""
         if self.layout is None or self.size() > WHOLE_SAMPLE or len(self.files) > 1:
-            return ""
-        line = line_of(self.files[0], self.layout, column, value)
-        return "" if line is None else f", {value!r} in line {line}"
+            return ()
+        return tuple(lines_with(self.files[0], self.layout, column, values, most))
 
     def absent(self, column: str) -> str:
         """Return SQL that is true where a value is missing: NULL, or NaN.
@@ -380,7 +418,7 @@ class Relation:
         rows, different, whole, span = self.rows(
             f"SELECT count(*), count(DISTINCT {column}), {asked} FROM (SELECT {column} FROM {self.sql} LIMIT {SAMPLE})"
         )[0]
-        amounts = not unnamed and name.lower() == INDEX and span != rows - 1  # such as prices of shares
+        amounts = numbers and not unnamed and name.lower() == INDEX and span != rows - 1  # such as prices of shares
         if not rows or different < rows or not whole or amounts:
             return None
         what = "numbers" if numbers else "labels"
@@ -423,9 +461,11 @@ class Relation:
         if kind == "text":
             self._open_text()
             return
-        listed = "[" + ", ".join(text(escaped(name)) for name in self.files) + "]"
         if kind == "json":
             self._check_compressed()
+            if self.size() <= WHOLE_SAMPLE:
+                self.files = [self._in_rows(name) for name in self.files]
+        listed = "[" + ", ".join(text(escaped(name)) for name in self.files) + "]"
         if kind == "sqlite":
             self._scratch = sqlite.copy_sqlite(self.connection, self._one_database(), self.options.table)
             self.database, self.sql = "scratch", "copied"
@@ -445,7 +485,7 @@ class Relation:
     def _unpacked(self, name: str) -> str:
         """Return a file, or a copy of what it holds where it is packed, a spreadsheet, or of a statistics program."""
         kind = file_format(name)
-        if kind in ("zip", "bz2", "xz"):
+        if kind in KINDS:
             return self._unpacked(unpack(name, kind, self._copies))
         if kind == "sheet":
             copy = self._copies.new(name, ".csv")
@@ -471,6 +511,8 @@ class Relation:
                 self._convert()
             elif MIXED_ENDS in str(error) and not self._copies.given:
                 self._replace_files([write_line_feeds(name, self._copies.new(name, ".csv")) for name in self.files])
+            elif UNCLOSED in str(error) and not self._copies.given and any(map(has_escaped_quotes, self.files)):
+                self._replace_files([write_doubled(name, self._copies.new(name, ".csv")) for name in self.files])
             else:
                 raise
             self._read_text()
@@ -485,7 +527,9 @@ class Relation:
             for name, footer in below.items():
                 copy = footer.write_without(name, self._copies.new(name, ".csv"))
                 self._replace_files([copy if one == name else one for one in self.files])
-            self.notes = (*self.notes, *(footer.note for footer in below.values()))
+            self.totals = tuple(total for footer in below.values() for total in footer.totals)
+            told = (one.note for one in below.values() if not (self.keeps_totals and one.only_totals))
+            self.notes = (*self.notes, *told)
         whole = self.size() <= WHOLE_SAMPLE
         if whole:
             self._leave_out_repeated_names(self.layout)
@@ -522,6 +566,14 @@ class Relation:
     def _check_compressed(self) -> None:
         if compressed := [name for name in self.files if is_compressed(name)]:
             self._integrity = check_compressed(compressed)
+
+    def _in_rows(self, name: str) -> str:
+        """Return a JSON file, or a copy in rows where it is one object of columns."""
+        copy = self._copies.new(name, ".json")
+        if write_rows(name, copy):
+            return copy
+        del self._copies.given[copy]
+        return name
 
     def _json(self, listed: str) -> str:
         """Return SQL that reads JSON files; types are found once; integers not all of which were read are DOUBLE."""
@@ -569,8 +621,9 @@ class Relation:
                 self._cursor().execute(f"SELECT {quoted(one.name)} FROM {table} WHERE {one.failed} LIMIT 1").fetchone()
             )
             if found is not None:
+                where = "".join(f" in line {line}" for line in self.lines_with(one.name, found, 1))
                 return (
-                    f"{self.title}: column {one.name!r} holds {found[0]!r}{self.place_of(one.name, found[0])}, not a "
+                    f"{self.title}: column {one.name!r} holds {found[0]!r}{where}, not a "
                     f"value like {one.example!r}: name it in na= if it stands for a missing value, or the column in "
                     "categories="
                 )

@@ -624,6 +624,14 @@ class TableSource(Source):
         if self.relation.stamps() != self.relation.stamp:
             raise UnreadableTable(f"{self.relation.title} has changed since it was opened: open it again")
 
+    def as_fitted(self, coding: Coding) -> TableSource:
+        """Return the same rows with text files read in the notation of those that a model was fitted to."""
+        relation = self.relation.as_fitted(coding)
+        if relation is self.relation:
+            return self
+        parts = None if self._parts is None else self._parts.of(relation)
+        return TableSource(relation, self.spec, progress=self.progress, parts=parts)
+
     def _read_by(self, read_targets: ReadTargets, n_targets: int) -> TableSource:
         """Return the same rows with targets by another reader."""
         out = TableSource(
@@ -658,10 +666,12 @@ def identity(rows: PartRows) -> PartRows:
 def coded_by(source: TableSource, coding: Coding, targets: bool = True, text_target: bool = False) -> TableSource:
     """Return a table with the coding of a fitted model; without targets for rows to predict.
 
-    Where it was opened with a target, the same rows are used. Categories whose levels are texts, and with `text_target`
-    the target, are read as texts even where this file has only numbers there.
+    Where it was opened with a target, the same rows are used. Text files are read in the notation of the fit.
+    Categories whose levels are texts, and with `text_target` the target, are read as texts even where this file has
+    only numbers there.
     """
     check_needed(source.relation, coding)
+    source = source.as_fitted(coding)
     if source.spec.targets or source.spec.formula is not None:
         source.learn_coding()
     wanted = source.targets or (() if coding.target is None else targets_of(coding.target))

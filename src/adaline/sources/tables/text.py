@@ -12,9 +12,11 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
+from adaline.coding.numerals import Notation
 from adaline.errors import UnreadableTable
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.files import escaped, is_compressed, open_compressed
@@ -44,6 +46,7 @@ def missing_words_in(name: str, words: Sequence[str]) -> list[str]:
     return [word for word in words if word in ("", "NA", "NULL") or word.encode() in fields]
 
 
+UNCLOSED = "a quote is not closed, or something follows it"
 MIXED_ENDS = "lines end in different ways (CR, LF)"
 
 
@@ -69,7 +72,7 @@ def find_errors(name: str, found: Layout) -> str | None:
                     wrong += [f"line {line} has {counted(len(row), 'value')}"] * (count <= MOST_LISTED)
     except csv.Error as error:
         if "field larger" not in str(error) and not wrong:
-            return f", line {line + 1}: a quote is not closed, or something follows it: correct that line"
+            return f", line {line + 1}: {UNCLOSED}: correct that line"
     except UnicodeDecodeError:
         return f": {NOT_UTF8}"
     except (OSError, EOFError):
@@ -84,16 +87,17 @@ def find_errors(name: str, found: Layout) -> str | None:
     return None
 
 
-def line_of(name: str, found: Layout, column: str, value: str) -> int | None:
-    """Return the first line of a file that has a value in a column, or None."""
-    at = found.names.index(column)
+def lines_with(name: str, found: Layout, column: str, values: Collection[str], most: int) -> list[int]:
+    """Return the first lines of a file that have one of some values in a column."""
+    at, lines = found.names.index(column), list[int]()
     with io.TextIOWrapper(open_compressed(name), encoding="utf-8-sig", newline="") as file:
         for _ in range(found.skip):
             next(file, None)
         reader = csv.reader(file, delimiter=found.separator)
         with suppress(csv.Error):  # a field beyond its limit
-            return next((found.skip + reader.line_num for row in reader if row[at : at + 1] == [value]), None)
-    return None
+            there = (found.skip + reader.line_num for row in reader if row[at : at + 1] and row[at] in values)
+            lines.extend(islice(there, most))
+    return lines
 
 
 def write_commas(name: str, copy: str) -> str:
@@ -119,6 +123,19 @@ def write_line_feeds(name: str, copy: str) -> str:
         open(copy, "w", encoding="utf-8", newline="\n") as out,
     ):
         out.writelines(file)
+    return copy
+
+
+def has_escaped_quotes(name: str) -> bool:
+    """Whether a file has backslashes before quotes, which CSV doubles instead."""
+    with open_compressed(name) as file:
+        return any(b'\\"' in line for line in file)
+
+
+def write_doubled(name: str, copy: str) -> str:
+    """Write a copy of a file whose quotes in texts are doubled instead of preceded by a backslash; return its path."""
+    with open_compressed(name) as file, open(copy, "wb") as out:
+        out.writelines(line.replace(b'\\"', b'""') for line in file)
     return copy
 
 
@@ -171,6 +188,16 @@ class Dialect:
         converted = ", ".join(f"{one.sql} AS {quoted(one.name)}" for one in self.conversions)
         return f"(SELECT * REPLACE ({converted}) FROM {read})"
 
+    def notations(self, names: Collection[str]) -> tuple[Notation, ...]:
+        """Return how columns are written, those that have decimals or dates, in groups of one notation."""
+        found = {name: (".", "") for name, kind in zip(self.layout.names, self.types, strict=True) if kind == "DOUBLE"}
+        found |= {one.name: (one.form, one.unit) for one in self.conversions}
+        groups: dict[tuple[str, str], list[str]] = {}
+        for name in names:
+            if name in found:
+                groups.setdefault(found[name], []).append(name)
+        return tuple(Notation(*key, tuple(members)) for key, members in groups.items())
+
     def with_texts(self, names: Collection[str]) -> Self:
         """Return the dialect with some columns read as text."""
         known = zip(self.layout.names, self.types, strict=True)
@@ -201,28 +228,29 @@ def find_dialect(
         f"dateformat='%Y-%m-%d', sample_size={-1 if whole else SAMPLE})"
     )[0]
     types = tuple(number_type(column["type"], whole) for column in found)
-    if times:  # other formats are found by column
-        types = tuple("VARCHAR" if kind == "TIMESTAMP" else kind for kind in types)
+    others = ("TIME", "TIMESTAMP") if times else ("TIME",)  # other formats, and times of day, are found by column
+    types = tuple("VARCHAR" if kind in others else kind for kind in types)
     first = replace(first, texts=frozenset()) if reading.na else first  # words that are missing values here
     dialect = Dialect(first, types, options)
     texts = [i for i, kind in enumerate(types) if kind == "VARCHAR" and first.names[i] not in first.texts]
     dialect = _with_type_if(dialect, files[0], query, texts, f"regexp_full_match({{}}, {SIGNED})", "DOUBLE", whole)
     booleans = [i for i, column in enumerate(found) if column["type"] == "BOOLEAN"]
     dialect = _with_type_if(dialect, files[0], query, booleans, BOOLEAN, "BOOLEAN", whole)
-    return _with_notations(dialect, files[0], query, 2**62 if whole else SAMPLE, reading.decimal)
+    return _with_notations(dialect, files[0], query, 2**62 if whole else SAMPLE, reading)
 
 
-def _with_notations(dialect: Dialect, file: str, query: Query, rows: int, decimal: str | None) -> Dialect:
+def _with_notations(dialect: Dialect, file: str, query: Query, rows: int, reading: FileOptions) -> Dialect:
     """Return the dialect with columns of text converted that hold numbers or dates in a notation of their own."""
     known = dict(zip(dialect.layout.names, dialect.types, strict=True))
+    decimal, fitted = reading.decimal, {name: one for one in reading.notations for name in one.columns}
     others = {*dialect.layout.left_out, *dialect.layout.texts}
     texts = [name for name, kind in known.items() if kind == "VARCHAR" and name not in others]
     numbers = [name for name, kind in known.items() if kind == "DOUBLE"]
-    if not texts and decimal != ",":
+    if not texts and decimal != "," and not any(name in fitted and fitted[name].form == "," for name in numbers):
         return dialect
     table = dialect.with_texts([*texts, *numbers]).sql([file])
     comma = dialect.layout.separator == ";"
-    return dialect.converted(find_conversions(texts, numbers, table, query, rows, decimal, comma))
+    return dialect.converted(find_conversions(texts, numbers, table, query, rows, decimal, comma, fitted))
 
 
 def number_type(kind: str, whole: bool) -> str:
