@@ -73,6 +73,7 @@ AT_AN_END = 1e-9  # curvature of a row, on average, below which constants have g
 ROUNDS, STEPS = 5, 50  # of Newton and gradient steps in turn
 LITTLE_LEFT = 1e-6  # share of the objective that slow steps still gain where it falls for ever: rows far out gain more
 NULL_CLOSE = 1e-16  # squared slope of a constant, in its metric, as a share of the objective
+NULL_STEPS = 200  # most steps to the model without columns: with offsets of 1e9 rounding keeps them from settling
 SHAPE_STEPS, SHAPE_CLOSE = 50, 1e-11  # most steps to the shape of a negative binomial, and its relative accuracy
 SHAPE_ROUNDING = 2.0**-48  # share of the terms of its slope that is rounding
 REACH, SAME = 1e5, 1e-10  # a move, in roots of the objective's size, along columns that depend, and what it may change
@@ -356,8 +357,12 @@ def _null_output(problem: Problem, likelihood: Likelihood, constants: Constants)
         return output
     value, slope, information = problem.source.sum(NullScore, (likelihood, output)).sums.tolist()
     share = 1.0
-    while math.isfinite(value) and slope**2 > NULL_CLOSE * information * abs(value) and share > NULL_CLOSE:
+    for _ in range(NULL_STEPS):
+        if not (math.isfinite(value) and information > 0 and share > NULL_CLOSE):
+            break
         step = -share * slope / information
+        if slope * slope <= NULL_CLOSE * information * abs(value) or output + step == output:
+            break
         new = problem.source.sum(NullScore, (likelihood, output + step)).sums.tolist()
         if new[0] <= value + FLAT * abs(value):
             output, (value, slope, information), share = output + step, new, 1.0

@@ -1,0 +1,1 @@
+"""Claims of certificates against 60-digit arithmetic, on random designs."""
