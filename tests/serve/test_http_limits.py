@@ -15,7 +15,9 @@ from adaline.errors import InvalidParameter, JournalError
 from adaline.serve import Limits, app
 from adaline.serve.application import is_slow
 from adaline.serve.requests import CSV, PredictRequest
+from adaline.storage import container
 from tests.serve.asgi import Client
+from tests.storage.forge import grafts, originals
 
 X = np.random.default_rng(0).normal(size=(20, 2))
 ROW = {"x0": 1.0, "x1": 2.0}
@@ -98,6 +100,28 @@ def test_a_full_disk_is_507_and_no_path_is_told(client: Client, folder: Path, mo
     found += [client.ask("GET", "/readyz"), client.ask("POST", "/models/a/learn", {"rows": [{**ROW, "y": 1.0}]})]
     assert [one.status for one in found] == [507, 507, 507, 507, 503, 503]
     assert not [one.body for one in found if str(folder).encode() in one.body]
+
+
+@pytest.mark.parametrize(
+    ("host", "donor", "part"),
+    [("Pocket()", "Perceptron()", "_result of"), ("Ridge()", "RobustRegression()", "_fits of")],
+)
+def test_a_forged_version_is_refused(client: Client, tmp_path: Path, host: str, donor: str, part: str) -> None:
+    files = originals()
+    forged = next(make() for name, make in grafts(files[host](), files[donor]()) if part in name)
+    container.write(tmp_path / "forged", forged.head, forged.tensors)
+    found = client.ask("PUT", "/models/a", (tmp_path / "forged").read_bytes(), FILE)
+    assert (found.status, "the body does not describe a fitted" in found.json["detail"]) == (422, True)
+
+
+def test_a_version_of_any_system_is_taken_or_refused(tmp_path: Path) -> None:
+    client = Client(app({"a": learning()}))
+    for original in (make() for name, make in originals().items() if name.endswith("()")):
+        container.write(tmp_path / "m", original.head, original.tensors)
+        assert client.ask("PUT", "/models/a", (tmp_path / "m").read_bytes(), FILE).status in (200, 422), original.name
+        assert client.ask("GET", "/models/a").status == 200, original.name
+        assert client.ask("POST", "/models/a/predict", {"rows": [[1.0] * 4]}).status in (200, 422), original.name
+    client.close()
 
 
 def _full(*_: Any, **__: Any) -> None:
