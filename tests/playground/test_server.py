@@ -90,6 +90,18 @@ def test_messages_are_answered_in_order_and_bad_ones_too(url: str) -> None:
     assert answers[3]["id"] == 4
 
 
+def test_no_message_silences_the_page(url: str) -> None:
+    odd = (
+        '{"id": 1e999}',
+        '{"id": 1e999, "refused": "x"}',
+        '{"id": 1e999, "type": "fit"}',
+        '{"id": -1e999, "slot": 1}',
+    )
+    answers = talk(url, *odd, {"id": 5, "type": "systems"})
+    assert [one["type"] for one in answers] == ["error"] * 4 + ["systems"]
+    assert [one["id"] for one in answers] == [None] * 4 + [5]
+
+
 def test_a_message_that_is_too_long_closes_its_socket_and_no_other(url: str) -> None:
     with pytest.raises(Exception, match=r"1009|too big|closed"):
         talk(url, "x" * (LONGEST_MESSAGE + 10))

@@ -214,6 +214,16 @@ def test_points_that_are_held_back_judge() -> None:
     assert space["chart"]["facts"] == session.answer({**message, **code["instrument"], "type": "instrument"})["facts"]
 
 
+def test_a_program_has_the_fresh_points_of_clusters() -> None:
+    board, session = Recipe("blobs", 12, 0.5, 1).board(), Session()
+    points, fresh = board.points[:8].tolist(), board.points[8:].tolist()
+    message = {"type": "fit", "task": "clusters", "points": points, "fresh": fresh}
+    session.answer({**message, "model": {"system": "KMeans", "settings": {"n_clusters": 2}}})
+    code = session.answer({"type": "python", "moments": [0], "instrument": {"name": "ridge"}})["code"]
+    space = run(code[: code.index("chart = ")])  # which is about numbers
+    np.testing.assert_array_equal(space["fresh"].points[:, :2], board.points[8:, :2])
+
+
 # Names of classes
 
 

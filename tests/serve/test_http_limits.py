@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -11,11 +12,13 @@ import pytest
 
 from adaline import LMS, LinearRegression, LogisticRegression, storage
 from adaline.basis import Polynomial
-from adaline.errors import InvalidParameter, JournalError
-from adaline.serve import Limits, app
+from adaline.errors import InvalidParameter, JournalError, JournalFull
+from adaline.serve import Limits, Tokens, app
 from adaline.serve.application import is_slow
-from adaline.serve.requests import CSV, PredictRequest
+from adaline.serve.requests import CSV, JSON, PredictRequest
+from adaline.storage import container
 from tests.serve.asgi import Client
+from tests.storage.forge import grafts, originals
 
 X = np.random.default_rng(0).normal(size=(20, 2))
 ROW = {"x0": 1.0, "x1": 2.0}
@@ -98,6 +101,93 @@ def test_a_full_disk_is_507_and_no_path_is_told(client: Client, folder: Path, mo
     found += [client.ask("GET", "/readyz"), client.ask("POST", "/models/a/learn", {"rows": [{**ROW, "y": 1.0}]})]
     assert [one.status for one in found] == [507, 507, 507, 507, 503, 503]
     assert not [one.body for one in found if str(folder).encode() in one.body]
+
+
+@pytest.mark.parametrize(
+    ("host", "donor", "part"),
+    [("Pocket()", "Perceptron()", "_result of"), ("Ridge()", "RobustRegression()", "_fits of")],
+)
+def test_a_forged_version_is_refused(client: Client, tmp_path: Path, host: str, donor: str, part: str) -> None:
+    files = originals()
+    forged = next(make() for name, make in grafts(files[host](), files[donor]()) if part in name)
+    container.write(tmp_path / "forged", forged.head, forged.tensors)
+    found = client.ask("PUT", "/models/a", (tmp_path / "forged").read_bytes(), FILE)
+    assert (found.status, "the body does not describe a fitted" in found.json["detail"]) == (422, True)
+
+
+def test_a_version_of_any_system_is_taken_or_refused(tmp_path: Path) -> None:
+    client = Client(app({"a": learning()}))
+    for original in (make() for name, make in originals().items() if name.endswith("()")):
+        container.write(tmp_path / "m", original.head, original.tensors)
+        assert client.ask("PUT", "/models/a", (tmp_path / "m").read_bytes(), FILE).status in (200, 422), original.name
+        assert client.ask("GET", "/models/a").status == 200, original.name
+        assert client.ask("POST", "/models/a/predict", {"rows": [[1.0] * 4]}).status in (200, 422), original.name
+    client.close()
+
+
+@pytest.mark.parametrize("route", ["predict", "learn"])
+def test_rows_of_json_are_counted_before_they_are_read(
+    client: Client, route: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adaline.serve.requests.decoded_json", lambda *_: pytest.fail("was read"))
+    monkeypatch.setattr(client.app.state.service, "limits", Limits(rows=100))
+    for row in (b"{}", b"[]", b'{"x0": 1, "x1": 2}', b"[ 1, 2 ]"):
+        body = b'{"rows": [%s]}' % b",".join([row] * 101)
+        assert client.ask("POST", f"/models/a/{route}", body, JSON).status == 413
+    monkeypatch.undo()
+    assert client.ask("POST", f"/models/a/{route}", b'{"rows": [[1, 2, "{[{[,,,"]]}', JSON).status in (200, 422)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"rows": [{"x0": 1, "x1": 2, "x0": 3}]}',
+        b'{"rows": [{"x0": 1, "x1": 2, "x0" : 3}]}',
+        b'{"rows": [], "rows": [{"x0": 1, "x1": 2}]}',
+        b'{"rows": [{"x0": 1, "x1": 2}, {"x0": 1, "x\\u0031": 2, "x1": 2}], "level": 0.5}',
+        b'{"rows": [[1, 2]], "level": 0.5, "level": 0.95}',
+    ],
+)
+def test_a_name_that_is_there_twice_is_refused(client: Client, body: bytes) -> None:
+    found = client.ask("POST", "/models/a/predict", body, JSON)
+    assert (found.status, "twice" in found.json["detail"]) == (422, True)
+    if b"level" not in body:
+        assert client.ask("POST", "/models/a/learn", body, JSON).status == 422
+    assert client.ask("POST", "/models/a/rollback", b'{"snapshot": 1, "snapshot": 2}', JSON).status == 422
+
+
+def test_models_are_named_to_known_tokens_alone() -> None:
+    client = Client(app({"secret": learning()}, tokens=Tokens({b"correct-horse-battery": "read"})))
+    for path in ("/readyz", "/openapi.json", "/healthz", "/", "/docs"):
+        found = client.ask("GET", path)
+        assert (found.status, b"secret" in found.body) == (200, False)
+    token = {"authorization": "Bearer correct-horse-battery"}
+    assert client.ask("GET", "/readyz", headers=token).json == {"status": "ready", "models": ["secret"]}
+    client.close()
+
+
+def test_a_service_whose_disk_is_full_is_not_ready(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    learner = client.app.state.service.models["a"].learner
+
+    def full(*_: Any, **__: Any) -> None:
+        raise JournalFull("there is no room")
+
+    learn = partial(client.ask, "POST", "/models/a/learn", {"rows": [{**ROW, "y": 1.0}]})
+    with monkeypatch.context() as patched:
+        patched.setattr(learner._journal, "append", full)
+        assert learn().status == 507
+        for _ in range(3):
+            assert client.ask("GET", "/readyz").status == 503
+            learner.latest()  # after the disk was tried again
+        assert client.ask("GET", "/readyz").json == {
+            "status": "failed",
+            "models": {"a": "there is no room on the disk for more rows: nothing was learned"},
+        }
+        learner.latest()
+    client.ask("GET", "/readyz")
+    learner.latest()
+    assert client.ask("GET", "/readyz").status == 200
+    assert learn().status == 200
 
 
 def _full(*_: Any, **__: Any) -> None:

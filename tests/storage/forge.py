@@ -1,8 +1,9 @@
 """Forged model files: one node of the header or one tensor altered, under checksums that are right.
 
-    python -m tests.storage.forge [share] [seed] [every]
+    python -m tests.storage.forge [share] [seed] [every] [grafts]
 
-forges a share (1.0 is every forgery) of the files of all systems, with `every` in every setting, and reports.
+forges a share (1.0 is every forgery) of the files of all systems, with `every` in every setting, and reports. With
+`grafts` the forgeries are parts of one system's state inside another's file, for all pairs of systems.
 
 A forgery must be refused by `load` with a ModelFileError, or load as a model whose every public method works or raises
 an AdalineError: never another exception, a wait without end, or memory out of proportion.
@@ -22,6 +23,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -149,6 +151,60 @@ def without_each(original: Original) -> Iterator[Forgery]:
             yield Forgery(what, head, {name: array for name, array in tensors.items() if f'"{name}"' in text})
 
 
+def grafts(host: Original, donor: Original) -> Iterator[tuple[str, Callable[[], Forgery]]]:
+    """Give every file of one system with a part of another's state inside, tensors included.
+
+    An attribute of the donor is added to the host's state or replaces the one of that name; its state as a whole
+    replaces the host's, with and without its parameters; and an object of the donor replaces each object of the same
+    family in the host.
+    """
+    there = f"{donor.name}: "
+    moved = {there + name: array for name, array in donor.tensors.items()}
+    parameters, state = (_renamed(donor.head[part], there) for part in ("parameters", "state"))
+
+    def forged(what: str, change: Callable[[dict[str, Any]], None]) -> Forgery:
+        head = copy.deepcopy(host.head)
+        change(head)
+        text = json.dumps(head["state"])
+        tensors = {name: array for name, array in {**host.tensors, **moved}.items() if json.dumps(name) in text}
+        return Forgery(what, head, tensors)
+
+    for name, tree in state.items():
+        what = f"{name} of {donor.name} in {host.name}"
+        yield what, lambda what=what, name=name, tree=tree: forged(what, lambda h: h["state"].update({name: tree}))
+    for what, parts in (("state", {"state": state}), ("all", {"state": state, "parameters": parameters})):
+        yield what, lambda what=what, parts=parts: forged(f"{what} of {donor.name}", lambda head: head.update(parts))
+    objects = {key: (inside, key) for inside, key in spots(state) if key in CLASSES}
+    for place in _places(host.head["state"], ("state",)):
+        for key, (inside, _) in objects.items() if place[-1] in CLASSES else ():
+            what = f"{'/'.join(map(str, place))} is {key} of {donor.name}"
+
+            def swap(
+                head: dict[str, Any], place: tuple[Any, ...] = place, key: str = key, inside: Any = inside
+            ) -> None:
+                tree, at = _at(head, place)
+                del tree[at]
+                tree[key] = inside[key]
+
+            yield what, lambda what=what, swap=swap: forged(what, swap)
+
+
+def _renamed(tree: Any, before: str) -> Any:
+    """Return a tree whose tensors have a name with something before it."""
+    if isinstance(tree, list):
+        return [_renamed(one, before) for one in tree]
+    if not isinstance(tree, dict):
+        return tree
+    out = {}
+    for key, value in tree.items():
+        if key in ("tensor", "json") and len(tree) == 1:
+            named = isinstance(value, str)
+            out[key] = before + value if named else {**value, "name": before + value["name"]}
+        else:
+            out[key] = _renamed(value, before)
+    return out
+
+
 def altered(rng: Random, file: Original | Forgery) -> Forgery:
     """Return a file with one stored value altered at random: its type, shape, range, name or place, or deleted."""
     if file.tensors and rng.random() < 0.5:
@@ -251,12 +307,17 @@ def uses(X: Any, y: Any, path: Path) -> dict[str, Callable[[Any], Any]]:
     return out
 
 
-def sample(share: float, seed: int, every: bool = False) -> Iterator[tuple[Original, str, Callable[[], Forgery]]]:
-    """Give a share of all forgeries, drawn at random."""
+def sample(
+    share: float, seed: int, every: bool = False, grafted: bool = False
+) -> Iterator[tuple[Original, str, Callable[[], Forgery]]]:
+    """Give a share of all forgeries, or of all grafts, drawn at random."""
     rng = np.random.default_rng(seed)
-    for kept in originals(every).values():
+    files = originals(every)
+    for kept in files.values():
         original = kept()
-        for name, make in forgeries(original):
+        donors = [donor() for donor in files.values() if donor is not kept]
+        found = chain(*(grafts(original, donor) for donor in donors)) if grafted else forgeries(original)
+        for name, make in found:
             if rng.random() < share:
                 yield original, name, make
 
@@ -376,7 +437,7 @@ def main() -> None:
     tried, failed, kinds = Counter[str](), Counter[str](), dict[str, str]()
     counts = Counter[str]()
     with tempfile.TemporaryDirectory() as folder:
-        for original, name, make in sample(share, seed, every="every" in sys.argv):
+        for original, name, make in sample(share, seed, "every" in sys.argv, "grafts" in sys.argv):
             found = failures(original, make(), Path(folder) / "model")
             tried[original.name] += 1
             failed[original.name] += bool(found)

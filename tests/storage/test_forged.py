@@ -34,7 +34,7 @@ from adaline.systems import (
     Ridge,
 )
 from tests.storage.cases import assert_equal
-from tests.storage.forge import Forgery, Original, failures, forgeries, originals, without_each
+from tests.storage.forge import Forgery, Original, failures, forgeries, grafts, misused, originals, without_each
 
 SHARE = float(os.environ.get("ADALINE_FORGERIES", "0.0015"))
 """Of about 300,000 forgeries; all of them take an hour: `python -m tests.storage.forge`."""
@@ -63,6 +63,37 @@ def test_a_forged_file_loads_and_works_or_is_refused(original: Original, tmp_pat
 def test_a_file_that_lacks_an_attribute_is_refused_or_works(original: Original, tmp_path: Path) -> None:
     for forged in without_each(original):
         assert failures(original, forged, tmp_path / "m") == [], f"without {forged.what}"
+
+
+@pytest.mark.parametrize("name", [name for name in ORIGINALS if name.endswith("()")])
+def test_a_part_of_another_system_works_or_is_refused(name: str, tmp_path: Path) -> None:
+    """One part of each other system, drawn at random; all of them: `python -m tests.storage.forge 1 0 grafts`."""
+    original, rng = ORIGINALS[name](), np.random.default_rng(len(name))
+    for donor in (make() for name, make in ORIGINALS.items() if name.endswith("()")):
+        found = list(grafts(original, donor))
+        name, make = found[int(rng.integers(len(found)))]
+        assert failures(original, make(), tmp_path / "m") == [], name
+
+
+@pytest.mark.parametrize(
+    ("host", "donor", "part"),
+    [
+        ("Pocket()", "Perceptron()", "_result of"),
+        ("Pocket()", "LMS()", "_result of"),
+        ("Perceptron()", "Pocket()", "_result of"),
+        ("Ridge()", "RobustRegression()", "_fits of"),
+        ("Ridge()", "LeastSquaresClassifier()", "_sums of"),
+        ("LinearRegression() table", "OneVsOne() table", "/scaling/ColumnScaling is ColumnScaling of"),
+        ("LogisticRegression()", "GeneralizedLinear()", "_fits of"),
+        ("GeneralizedLinear()", "LogisticRegression()", "_fits of"),
+        ("LMS()", "Adaline()", "_scan of"),
+    ],
+)
+def test_parts_of_other_families_are_refused(host: str, donor: str, part: str, tmp_path: Path) -> None:
+    original = ORIGINALS[host]()
+    forgery = next(make() for name, make in grafts(original, ORIGINALS[donor]()) if part in name)
+    with pytest.raises(ModelFileError):
+        misused(original, forgery, tmp_path / "m")
 
 
 def forged(path: Path, model: Any, **tensors: Any) -> None:

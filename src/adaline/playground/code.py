@@ -146,12 +146,15 @@ def _boards(trace: Trace) -> list[str]:
     if recipe is not None and _makes(recipe, fresh, fresh=True):
         made = f"Recipe({recipe.kind!r}, {recipe.count}, {recipe.noise!r}, {recipe.seed})"
         return [*lines, "from adaline.playground.boards import Recipe", f"fresh = {made}.board(fresh=True)"]
-    kept = [*_array("new_X", fresh.X), *_array("new_y", fresh.y), *(names if given else [])]
+    targets = [] if fresh.y is None else _array("new_y", fresh.y)
+    kept = [*_array("new_X", fresh.X), *targets, *(names if given else [])]
     return [*lines, BOARD, *kept, f"fresh = {_literal(fresh, 'new_X', 'new_y')}"]
 
 
 def _literal(board: Board, x: str, y: str) -> str:
     """Return the board of arrays that a program has."""
+    if board.task == "clusters":
+        return f"Board('clusters', np.column_stack([{x}, np.zeros(len({x}))]))"
     if board.task != "classes":
         return f"Board({board.task!r}, np.column_stack([{x}, {y}, np.zeros(len({x}))]))"
     return f"Board('classes', np.column_stack([{x}, [names.index(one) for one in {y}]]), names)"

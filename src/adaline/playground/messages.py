@@ -19,6 +19,7 @@ Every message has an `id`, which its answer repeats. An answer that says `"type"
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -141,7 +142,7 @@ def read_text(text: str | bytes) -> dict[str, Any]:
     if len(text) > LONGEST_MESSAGE:
         raise BadMessage(f"a message is at most {LONGEST_MESSAGE:,} bytes long")
     try:
-        given = json.loads(text, parse_constant=_no_constant)
+        given = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
     except (ValueError, RecursionError):
         raise BadMessage("a message is a JSON object, without NaN and infinity") from None
     if not isinstance(given, dict):
@@ -151,6 +152,14 @@ def read_text(text: str | bytes) -> dict[str, Any]:
 
 def _no_constant(word: str) -> None:
     raise ValueError(word)
+
+
+def _finite(text: str) -> float:
+    """Return a number; refuse one beyond the range of float64, which no answer could repeat."""
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(text)
+    return value
 
 
 def read_message(given: Mapping[str, Any]) -> Message:

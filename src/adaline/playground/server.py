@@ -104,7 +104,7 @@ async def talk(socket: WebSocket) -> None:
         return
     await socket.accept()
     session, pool = Session(), socket.app.state.pool
-    waiting: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue(MOST_WAITING)
+    waiting: asyncio.Queue[dict[str, Any] | BadMessage | None] = asyncio.Queue(MOST_WAITING)
     newest: dict[Any, Any] = {}
 
     def wanted(given: dict[str, Any]) -> Callable[[], bool]:
@@ -112,13 +112,13 @@ async def talk(socket: WebSocket) -> None:
 
     async def answer() -> None:
         while (given := await waiting.get()) is not None:
-            if "refused" in given:
-                found = {"id": given.get("id"), "type": "error", "message": given["refused"], "bad": True}
+            if isinstance(given, BadMessage):
+                found: dict[str, Any] = {"id": None, "type": "error", "message": str(given), "bad": True}
             elif given.get("type") in REPLACED and not wanted(given)():
                 found = {"id": _identity(given), "type": "skipped"}
             else:
                 found = await asyncio.get_running_loop().run_in_executor(pool, session.answer, given, wanted(given))
-            await socket.send_text(json.dumps(found, allow_nan=False, separators=(",", ":")))
+            await socket.send_text(_written(found))
 
     answering = asyncio.create_task(answer())
     try:
@@ -127,7 +127,8 @@ async def talk(socket: WebSocket) -> None:
             if text["type"] == "websocket.disconnect":
                 break
             given = _read(text.get("text") or text.get("bytes") or "")
-            newest[_place(given)] = given
+            if isinstance(given, dict):
+                newest[_place(given)] = given
             await waiting.put(given)
     except (WebSocketDisconnect, RuntimeError):  # it is gone
         pass
@@ -137,11 +138,20 @@ async def talk(socket: WebSocket) -> None:
         await asyncio.gather(answering, return_exceptions=True)
 
 
-def _read(text: str | bytes) -> dict[str, Any]:
+def _read(text: str | bytes) -> dict[str, Any] | BadMessage:
     try:
         return read_text(text)
     except BadMessage as error:
-        return {"refused": str(error)}
+        return error
+
+
+def _written(found: dict[str, Any]) -> str:
+    """Return an answer as JSON; one that JSON cannot hold is answered by an error, and the page is heard on."""
+    try:
+        return json.dumps(found, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        told = "this could not be computed: a result is not finite"
+        return json.dumps({"id": found["id"], "type": "error", "message": told, "bad": False})
 
 
 def _place(given: dict[str, Any]) -> tuple[str, str]:

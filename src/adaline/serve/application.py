@@ -44,6 +44,7 @@ from adaline.serve.requests import (
     Refused,
     decoded_json,
     kind_of,
+    most_rows,
     read_learn,
     read_predict,
 )
@@ -59,6 +60,7 @@ HEAVY, HEAVY_ARROW = (
     2**20,
     2**23,
 )  # bytes, some 10 ms, from which a body is read on another thread than that of the event loop
+MANY = 20_000  # rows of JSON, some 10 ms, from which a body is read there too
 PRODUCTS = 2**20  # of rows, columns and classes, some ms, from which predictions are made on another thread too
 WAITING_BODIES = 16  # bodies of the largest size that may be held at once
 SAMPLED = 1.0  # seconds between points of the progressive error
@@ -77,6 +79,8 @@ SAFE = {
     "referrer-policy": "no-referrer",
 }
 
+ONCE = (b"host", b"authorization", b"content-type", b"content-length", b"content-encoding")
+"""Headers that a request has once."""
 KINDS_OF_ROWS = {kind.encode(): kind for kind in (JSON, CSV, ARROW)}
 ALWAYS = [(b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store")]
 """Headers that every answer has."""
@@ -195,7 +199,7 @@ class Service:
         model = served.version(query.get("version"))
         body = await self.body(request)
         read = partial(read_predict, model, served.layout(model).direct, kind, body, query, self.limits)
-        long = len(body) > (HEAVY_ARROW if kind == ARROW else HEAVY)
+        long = is_long(kind, body)
         wanted = await self.apart(read) if long else read()
         work = partial(self._predicted, served, model, wanted)
         out, x = await self.apart(work) if long or is_slow(model, wanted) else work()
@@ -212,7 +216,9 @@ class Service:
         """
         given = dict(headers)
         kind = KINDS_OF_ROWS.get(given.get(b"content-type", b""))
-        if kind is None or b"content-encoding" in given or len(body) > self.limits.body:
+        if kind is None or b"content-encoding" in given or len(body) > self.limits.body or is_long(kind, body):
+            return None
+        if len(given) < len(headers):  # a header twice
             return None
         if self.local and not is_local(given.get(b"host", b"").decode("latin-1")):
             return None
@@ -255,7 +261,7 @@ class Service:
         query = request.query
         body = await self.body(request)
         work = partial(self._submitted, served, kind, body, query)
-        receipt = await asyncio.wrap_future(await self.apart(work) if len(body) > HEAVY else work())
+        receipt = await asyncio.wrap_future(await self.apart(work) if is_long(kind, body) else work())
         self.metrics.add_rows("learn", served.name, 0 if receipt.repeated else receipt.learned)
         out = {"learned": receipt.learned, "rows_seen": receipt.rows_seen}
         return Reply(ENCODER.encode({**out, "repeated": True} if receipt.repeated else out))
@@ -337,15 +343,13 @@ class Service:
         return _json({"status": "ok"})
 
     async def ready(self, request: Incoming) -> Reply:
-        """Answer whether all models predict, and learn where they should."""
-        broken = {
-            name: str(refusal(one.learner.failed))
-            for name, one in self.models.items()
-            if one.learner and one.learner.failed
-        }
-        if broken:
-            return Reply(ENCODER.encode({"status": "failed", "models": broken}), status=503)
-        return _json({"status": "ready", "models": list(self.models)})
+        """Answer whether all models predict, and learn where they should; models are named to known tokens alone."""
+        learners = {name: one.learner for name, one in self.models.items() if one.learner is not None}
+        broken = {name: str(refusal(error)) for name, one in learners.items() if (error := one.trouble()) is not None}
+        found: dict[str, Any] = {"status": "failed" if broken else "ready"}
+        if self.tokens.allow(request.header(b"authorization"), ROLES[0]):
+            found["models"] = broken or list(self.models)
+        return Reply(ENCODER.encode(found), status=503 if broken else 200)
 
     async def openapi(self, request: Incoming) -> Reply:
         """Answer by the OpenAPI description of the service."""
@@ -431,6 +435,13 @@ class Service:
         self.threads.shutdown(wait=True)
 
 
+def is_long(kind: str, body: bytes) -> bool:
+    """Return whether a body takes longer to read than the event loop may wait."""
+    if kind == JSON:
+        return len(body) > HEAVY or (len(body) > MANY and most_rows(body) > MANY)
+    return len(body) > (HEAVY_ARROW if kind == ARROW else HEAVY)
+
+
 def is_slow(model: Any, request: PredictRequest) -> bool:
     """Return whether predictions take longer than the event loop may wait: intervals, bases, many rows or columns."""
     if request.interval is not None or has_basis(model):
@@ -461,6 +472,7 @@ class Endpoint:
         name = scope["path_params"].get("name", "")
         request = Incoming(scope, receive, dict(scope["headers"]))
         try:
+            _refuse_repeated(scope["headers"], request.headers)
             reply = await self._reply(action, request, name)
         except Gone:
             return
@@ -493,6 +505,15 @@ class Endpoint:
             if request.served is None:
                 raise Refused(404, "there is no model of this name")
         return await action.answer(request)
+
+
+def _refuse_repeated(given: Sequence[tuple[bytes, bytes]], headers: Mapping[bytes, bytes]) -> None:
+    """Refuse two headers of a name of which one has to be meant: a proxy in front may take the other."""
+    if len(headers) < len(given):
+        names = [name for name, _ in given]
+        for name in ONCE:
+            if names.count(name) > 1:
+                raise Refused(400, f"the header {name.decode()} is there more than once")
 
 
 async def send_reply(send: Send, reply: Reply) -> None:

@@ -242,6 +242,22 @@ class Learner:
             self._changed.notify()
         return item.future
 
+    def trouble(self) -> AdalineError | None:
+        """Return why rows cannot be learned now; None where they can. A full disk is tried again, for the next call."""
+        if self.failed is not None or not self.full:
+            return self.failed
+        with self._changed:
+            if not self._closing and not any(isinstance(one, _Request) for one in self._work):
+                self._work.append(_Request(self._try_disk, Future()))
+                self._changed.notify()
+        return JournalFull("there is no room on the disk for more rows")
+
+    def _try_disk(self) -> None:
+        """Write to the journal what it has already; where that works, it is no longer full."""
+        if self._journal is not None:
+            self._journal.append([], progress={CHAMPION: self._journal.progress(CHAMPION)})
+        self.full = False
+
     def latest(self) -> Any:
         """Return the model with all rows acknowledged before the call; waits until it has learned them.
 

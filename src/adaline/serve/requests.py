@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import struct
+from collections import Counter
 from collections.abc import Mapping
 from csv import Error as CsvError
 from csv import reader
@@ -27,6 +29,7 @@ LONGEST_KEY = 256  # characters of a key
 ALONE = pa.ipc.IpcReadOptions(use_threads=False)  # a request is one of many
 FIRST_LINE = re.compile(rb"(?:\xef\xbb\xbf)?[\r\n]*([^\r\n]*)")
 NULLS = ["", "NA", "NaN", "nan", "null"]
+APART = (b" :", b"\t:", b"\n:", b"\r:")  # a name and its colon apart from each other, or part of a text
 
 Cell = None | bool | int | float | str
 JsonRows = list[dict[str, Cell] | list[Cell]]
@@ -134,6 +137,7 @@ def read_predict(
     """
     if kind == JSON:
         _refuse_beside_json(query, ("version",))
+        _refuse_many(body, limits)
         found, x = _read_plain(direct, body, limits) or (decoded_json(PREDICT, body), None)
         request = PredictRequest(found.rows, kind, found.probabilities, found.interval, found.level, x)
     else:
@@ -160,6 +164,8 @@ def _read_plain(direct: DirectRows | None, body: bytes, limits: Limits) -> tuple
         found = _plain_decoder(direct.row_type).decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
+    if not _names_once(body, len(found.rows) * len(direct.columns) + _given(found)):
+        return None
     x = direct.code_typed(found.rows) if 0 < len(found.rows) <= limits.rows else None
     return None if x is None else (found, x)
 
@@ -175,6 +181,7 @@ def read_learn(model: Any, kind: str, body: bytes, query: Mapping[str, str], lim
     """Return what a request to learn holds; the key is in the JSON, or else in the query."""
     if kind == JSON:
         _refuse_beside_json(query, ())
+        _refuse_many(body, limits)
         found = decoded_json(LEARN, body)
         request = LearnRequest(found.rows, kind, found.key)
     else:
@@ -200,8 +207,12 @@ def kind_of(content_type: str | None, encoding: str | None) -> str:
 def decoded_json(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
     """Return a body of JSON; an error names the row and the column where there is one."""
     try:
-        return decoder.decode(body)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        found = decoder.decode(body)
+        of_rows = sum(len(row) for row in getattr(found, "rows", ()) if isinstance(row, dict))
+        if not _names_once(body, of_rows + _given(found)):
+            json.loads(body, object_pairs_hook=_no_name_twice, parse_int=str, parse_float=str)
+        return found
+    except (msgspec.DecodeError, RecursionError, ValueError) as error:
         message = str(error) or "JSON that is nested too deeply"
         row = re.search(r"\$\.rows\[(\d+)\]", message)
         found = None if row is None else int(row[1])
@@ -210,6 +221,44 @@ def decoded_json(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
         of_rows = '; rows are {"rows": [{"column": value, ...}, ...]}' if decoder in (PREDICT, LEARN) else ""
         told = f"{message}{of_rows}" if found is None else f"{where}: {message}"
         raise Refused(422, told, row=found, column=column) from None
+
+
+def most_rows(body: bytes) -> int:
+    """Return how many rows a body of JSON can have at most, without reading it: brackets in texts count too."""
+    return min(body.count(b"{") + body.count(b"[") - 2, body.count(b",") + 1)
+
+
+def _refuse_many(body: bytes, limits: Limits) -> None:
+    """Refuse a body of JSON of too many rows before they are read: an empty row of 3 bytes takes 70 in memory."""
+    if len(body) > 2 * limits.rows and most_rows(body) > limits.rows:
+        raise Refused(413, f"a request may have at most {limits.rows:,} rows, and this one has more {{ and [")
+
+
+def _given(found: Any) -> int:
+    """Return how many fields of a body certainly were there: those without a default, or of another value."""
+    return sum(getattr(found, name) != default for name, default in _fields(type(found)))
+
+
+@lru_cache(maxsize=64)
+def _fields(body: type[msgspec.Struct]) -> tuple[tuple[str, Any], ...]:
+    return tuple((one.name, one.default) for one in msgspec.structs.fields(body))
+
+
+def _names_once(body: bytes, names: int) -> bool:
+    """Whether no object of a body has a name twice, given how many names are in what it was read into.
+
+    Each name is followed by a quote and a colon; a text may have these too. So where there are as many as names, each
+    is one of them. Otherwise it has to be looked at more closely.
+    """
+    return body.count(b'":') == names and not any(one in body for one in APART)
+
+
+def _no_name_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out = dict(pairs)
+    if len(out) < len(pairs):
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise msgspec.ValidationError(f"an object has the name {twice!r:.70} twice")
+    return out
 
 
 def _odd_column(body: bytes, row: int) -> str | None:

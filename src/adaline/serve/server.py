@@ -9,8 +9,9 @@ import signal
 import socket
 import ssl
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from time import perf_counter
 from types import FrameType
@@ -21,12 +22,20 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from adaline.errors import InvalidParameter
 from adaline.leftovers import temporary_folder
-from adaline.serve.application import app
+from adaline.serve.application import PROBLEM, app
+from adaline.serve.requests import Refused
 
 KEEP_ALIVE = 75  # seconds that a connection may be idle
 GARBAGE = 5_000  # objects after which cycles are looked for, which takes less than a millisecond
 LONGEST, PATIENCE = 2**19, 0.02  # bytes and seconds that a request may take to arrive to be answered at once
 LAST_REQUESTS = 30  # seconds that requests have to end once the service is told to
+MOST_HEAD, MOST_HEADERS, LONGEST_LINE = 2**15, 100, 2**13
+"""Bytes of the head of a request, number of its headers, and bytes of its target or of one header."""
+TOO_LONG = (
+    f"the head of a request has at most {MOST_HEAD:,} bytes, {MOST_HEADERS} headers, and {LONGEST_LINE:,} bytes in "
+    "each header and in its target"
+)
+HEAD_SECONDS = 15.0  # that a head may take to arrive, from the connection or its first byte on
 
 
 @dataclass(frozen=True)
@@ -108,7 +117,7 @@ def serve(service: Any, sockets: list[socket.socket], address: Address, line: st
 
     A line is printed as soon as a signal ends the service in this way.
     """
-    server = uvicorn.Server(configured(service, address))
+    server = Server(configured(service, address))
 
     def end(number: int, frame: FrameType | None) -> None:
         server.should_exit = True
@@ -128,6 +137,23 @@ def serve(service: Any, sockets: list[socket.socket], address: Address, line: st
         gc.unfreeze()
         for one, handler in before.items():
             signal.signal(one, handler)
+
+
+class Server(uvicorn.Server):
+    """Uvicorn, which once a second closes connections whose request does not arrive."""
+
+    async def on_tick(self, counter: int) -> bool:
+        """Do what is done ten times a second."""
+        if counter % 10 == 0:
+            end_late(self.server_state.connections, asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
+
+
+def end_late(connections: Iterable[Any], now: float) -> None:
+    """Close the connections that have waited too long for the head of a request."""
+    for one in list(connections):
+        if one.waits_since is not None and now - one.waits_since > HEAD_SECONDS:
+            one.refuse(Refused(408, f"the head of a request may take {HEAD_SECONDS:g} s to arrive"))
 
 
 class JoinedWrites:
@@ -171,21 +197,38 @@ class ServiceProtocol(HttpToolsProtocol):
     A request for predictions that arrives whole, or nearly so, is answered as soon as it is read, where the application
     can (`Application.at_once`). All others go the way of ASGI: what is long or slow to arrive, is not kept alive, came
     together with another request, or waits for a client that does not read, and what the application leaves to it.
+
+    Before anything is asked of the application, a head that is too long, has too many headers or takes too long to
+    arrive is refused. Bytes are given to the parser in pieces, and counted since the last of a body: the parser would
+    keep a line of any length, in a head as in the trailer of a body in chunks.
     """
 
     _parts: list[bytes] | None = None  # the body of a request that may be answered at once, as far as it was read
     _began = 0.0  # when its head was read
     _late: asyncio.TimerHandle | None = None  # when the rest of it is not waited for any longer
+    waits_since: float | None = None  # when a head began to be waited for; None while there is a request
+    _dry = 0  # bytes that arrived since the last of a body
+    _refused: Refused | None = None  # why the connection ends
     _first = False  # whether none of what arrived was answered at once yet: other connections come before a second
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin a connection."""
+        self.waits_since = self.loop.time()
         super().connection_made(JoinedWrites(transport, self.loop))  # type: ignore[arg-type]
 
     def data_received(self, data: bytes) -> None:
         """Read what has arrived; what is not whole soon, or is long, goes the way of ASGI."""
         self._first = True
-        super().data_received(data)
+        if self.waits_since is None and self._is_idle():
+            self.waits_since = self.loop.time()
+        for at in range(0, len(data), MOST_HEAD):
+            piece = data if len(data) <= MOST_HEAD else data[at : at + MOST_HEAD]
+            self._dry += len(piece)
+            super().data_received(piece)
+            if self._dry > MOST_HEAD and not self.transport.is_closing():
+                self.refuse(Refused(431, TOO_LONG))
+            if self.transport.is_closing():
+                break
         if self._parts is None:
             return
         if self.transport.is_closing():  # it was no HTTP
@@ -207,7 +250,12 @@ class ServiceProtocol(HttpToolsProtocol):
         super().shutdown()
 
     def on_headers_complete(self) -> None:
-        """Decide which way a request goes."""
+        """Decide which way a request goes; refuse one whose head is too long."""
+        self.waits_since = None
+        sizes = [len(name) + len(value) for name, value in self.headers]
+        if len(sizes) > MOST_HEADERS or max(len(self.url), *sizes, 0) > LONGEST_LINE or sum(sizes) > MOST_HEAD:
+            self._refused = Refused(431, TOO_LONG)
+            raise self._refused
         if self.url in self.app.at_once and self._is_plain():
             self._parts, self._began = [], perf_counter()
         else:
@@ -215,6 +263,7 @@ class ServiceProtocol(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         """Take a part of a body."""
+        self._dry = 0
         if self._parts is None:
             super().on_body(body)
         else:
@@ -222,6 +271,7 @@ class ServiceProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """Answer a request, where that can be done at once."""
+        self._dry = 0
         if self._parts is None:
             super().on_message_complete()
             return
@@ -235,6 +285,24 @@ class ServiceProtocol(HttpToolsProtocol):
         self.transport.write_at_once(reply)  # type: ignore[attr-defined]
         self.on_response_complete()
 
+    def refuse(self, refused: Refused) -> None:
+        """End the connection, with an answer unless another one has begun."""
+        if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
+            body = refused.body()
+            head = f"HTTP/1.1 {refused.status} {HTTPStatus(refused.status).phrase}"
+            kind = f"content-type: {PROBLEM}\r\ncontent-length: {len(body)}\r\nconnection: close"
+            self.transport.write(f"{head}\r\n{kind}\r\n\r\n".encode() + body)
+        self.waits_since = None
+        self.transport.close()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP, or what was refused while it was read."""
+        self.refuse(self._refused or Refused(400, msg))
+
+    def _is_idle(self) -> bool:
+        """Whether no request is being answered."""
+        return self._parts is None and (self.cycle is None or self.cycle.response_complete)
+
     def _forget(self) -> None:
         """Keep nothing of a request that was to be answered at once."""
         self._parts = None
@@ -244,9 +312,8 @@ class ServiceProtocol(HttpToolsProtocol):
 
     def _is_plain(self) -> bool:
         """Whether nothing about a request, and nothing before it, asks for more than an answer."""
-        idle = self.cycle is None or self.cycle.response_complete
         parser = self.parser
-        plain = idle and self._first and not self.expect_100_continue and not self.flow.write_paused
+        plain = self._is_idle() and self._first and not self.expect_100_continue and not self.flow.write_paused
         plain = plain and parser.get_method() == b"POST" and parser.get_http_version() == "1.1"
         return bool(plain and parser.should_keep_alive() and not parser.should_upgrade())
 

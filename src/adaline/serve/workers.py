@@ -19,7 +19,6 @@ from threading import Event, Thread
 from types import FrameType
 from typing import Any
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Route
 
@@ -29,7 +28,7 @@ from adaline.serve.application import PUBLISHED, Action, Endpoint, Incoming, Rep
 from adaline.serve.models import SUFFIX, ServedModel
 from adaline.serve.requests import Limits, Refused
 from adaline.serve.security import Tokens
-from adaline.serve.server import Address, configured, serve
+from adaline.serve.server import Address, Server, configured, serve
 
 TOLD = 1.0  # seconds between what a worker tells of its counts
 WATCHED = 0.5  # seconds between looks at whether all workers run
@@ -130,7 +129,7 @@ def work(
     serve(service, [listening], address)
 
 
-class Owner(uvicorn.Server):
+class Owner(Server):
     """The server of the owner, which ends when it is told to, after its workers."""
 
     @contextmanager

@@ -43,7 +43,7 @@ from adaline.inference.robust import RobustFit, StandardErrors
 from adaline.inference.sample import Counted
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
-from adaline.scans import SCANS, CoordinateRule, Scan, Schedule
+from adaline.scans import SCANS, AdaptiveRule, CoordinateRule, Scan, Schedule
 from adaline.scans.tally import MISTAKES, SIZE, STATUS, STEPS, UPDATES, WEIGHT, State
 from adaline.solvers.epochs.pocket import BestWeights
 from adaline.solvers.least_squares.dependence import Dependence
@@ -56,6 +56,7 @@ from adaline.sums import ClassMoments, Components, Moments, View
 from adaline.systems import SYSTEMS, UNSUPERVISED
 from adaline.systems.families.adaptation import VARIANTS, Adaptation
 from adaline.systems.families.closed_form import ClosedFormClassifier
+from adaline.systems.families.online import OnlineSystem
 from adaline.systems.families.online_classifier import OnlineClassifier, targets_by_label
 from adaline.systems.families.online_logistic import class_targets
 from adaline.systems.families.scheme import Scheme
@@ -63,6 +64,7 @@ from adaline.systems.gaussian_classifier import ClassDensities, GaussianClassifi
 from adaline.systems.generalized_linear import GeneralizedLinear
 from adaline.systems.logistic_regression import LogisticRegression
 from adaline.systems.ordinal_regression import OrdinalRegression
+from adaline.systems.pocket import Pocket
 from adaline.systems.wiener_filter import Recording
 
 LARGEST_EXPONENT = 2200  # of a column's scale, a power of two: float64 has 2^-1074 to 2^1024
@@ -223,6 +225,16 @@ STATE: dict[str, str] = {
 }
 """What fit, and `set_output`, set on systems and bases, by name."""
 
+NARROWER: dict[str, dict[str, str]] = {
+    "LinearSystem": {"_fits": "(Fit)", "_sums": "Moments|None"},
+    "RobustRegression": {"_fits": "(RobustFit)"},
+    "GeneralizedLinear": {"_fits": "[LikelihoodFit]"},
+    "LogisticRegression": {"_fits": "[LikelihoodFit]"},
+    "OrdinalRegression": {"_fits": "[LikelihoodFit]"},
+    "ClosedFormClassifier": {"_sums": "ClassMoments"},
+}
+"""Forms of attributes that are of another class in each family, by class; a class has those of its bases too."""
+
 REQUIRED: dict[str, str] = {
     "LinearSystem": "coef_ intercept_ rank_ aliased_ dependencies_ estimable_ certificate_ _fits _sums _counted _flat "
     "_like",
@@ -298,8 +310,9 @@ def check_state(model: Any, sizes: Sizes) -> None:
     _complete(model, REQUIRED)
     if more := state.keys() - STATE.keys():
         raise Misfit(f"{cls.__name__} has no {min(more)}")
+    forms = STATE | {name: form for base in cls.__mro__ for name, form in NARROWER.get(base.__name__, {}).items()}
     for name in ("n_features_in_", *state):
-        _require(state[name], STATE[name], sizes, f"{name} of {cls.__name__}")
+        _require(state[name], forms[name], sizes, f"{name} of {cls.__name__}")
     columns, basis = sizes["F"], state.get("basis_")
     if basis is not None:
         _same(basis.n_features_in_, columns, "columns of the basis")
@@ -508,6 +521,11 @@ def _factor(made: Factor, sizes: Sizes) -> None:
     _hold(made.rank <= int(made.alive.sum()), "a rank of at most the columns that vary")
 
 
+def _fit(made: Fit, sizes: Sizes) -> None:
+    if made.factor is not None:
+        _same(len(made.factor.scaling.exponent), len(made.factor.length) + len(made.squares), "scaled columns of a fit")
+
+
 def _spectral(made: SpectralFactor, sizes: Sizes) -> None:
     _same(made.rank, len(made.s), "rank")
     _hold(all((np.abs(basis) < 1.001).all() for basis in (made.v, made.null)), "columns of length 1")
@@ -631,6 +649,8 @@ def _column(made: Column, sizes: Sizes) -> None:
 def _labels(model: Any, sizes: Sizes) -> None:
     bounded = isinstance(model, ClosedFormClassifier) or np.isfinite(vars(model).get("intercept_", 0.0)).all()
     _hold(bounded, "an intercept that is finite")
+    if isinstance(model, GeneralizedLinear | LogisticRegression | OrdinalRegression):
+        _likelihoods(model)
     if "C" in sizes:
         classes = model.classes_
         _hold(len(classes) > 1 or not isinstance(model, OnlineClassifier), "two classes or more")
@@ -644,6 +664,19 @@ def _labels(model: Any, sizes: Sizes) -> None:
             _ordinal(model, sizes)
         elif "K" in sizes:
             _hold(sizes["K"] in (sizes["C"], 1 if sizes["C"] <= 2 else -1), "an output for each class")
+
+
+def _likelihoods(model: GeneralizedLinear | LogisticRegression | OrdinalRegression) -> None:
+    """The fits are of the kind of their system: those of classes have no family, all others have one."""
+    with_family = isinstance(model, GeneralizedLinear)
+    _hold(all((fit.family is not None) == with_family for fit in vars(model).get("_fits", ())), "fits of one kind")
+
+
+def _online(model: OnlineSystem, sizes: Sizes) -> None:
+    _hold(isinstance(model._scan, model._rule | AdaptiveRule | CoordinateRule), "the scan of its rule")
+    _same(model._result.pocket is not None, isinstance(model, Pocket), "a pocket")
+    if vars(model).get("_flat"):
+        _same(len(model._scan.theta), 1, "outputs")
 
 
 def _online_classifier(model: OnlineClassifier, sizes: Sizes) -> None:
@@ -741,9 +774,14 @@ def _after(model: After, sizes: Sizes) -> None:
 
 INVARIANTS: dict[type[Any], Callable[[Any, Sizes], None]] = {
     **{Moments: _moments, ClassMoments: _class_moments, ColumnScaling: _scaling, Dependence: _dependence},
-    **{Factor: _factor, SpectralFactor: _spectral, CholeskyFactor: _cholesky},
+    **{Fit: _fit, Factor: _factor, SpectralFactor: _spectral, CholeskyFactor: _cholesky},
     **{Scan: _scan, Adaptation: _adaptation, Recording: _recording, Coding: _coding, Column: _column, Effect: _effect},
-    **{OnlineClassifier: _online_classifier, Scheme: _scheme, ClosedFormClassifier: _closed_form},
+    **{
+        OnlineSystem: _online,
+        OnlineClassifier: _online_classifier,
+        Scheme: _scheme,
+        ClosedFormClassifier: _closed_form,
+    },
     **dict.fromkeys(KNOWN.values(), _labels),
     **{Polynomial: _polynomial, Spline: _spline, Fourier: _fourier, Beside: _beside, After: _after},
 }
