@@ -21,7 +21,7 @@ def read_ahead(request: DataRequest, task: str | None, seed: int, folds: int | N
     name = request.data
     if not (isinstance(name, str) and os.path.isfile(name) and Path(name).stat().st_size <= MOST_BYTES):
         return None
-    import_readers()  # here, so that the thread imports nothing that is being imported already
+    import_readers(name)  # here, so that the thread imports nothing that is being imported already
     before = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH)
     thread = ThreadPoolExecutor(1, thread_name_prefix="reading")

@@ -658,12 +658,14 @@ class Relation:
             self.place += "".join(f", {kind} {word!r}" for (word,) in self.rows(listed) if word.lower() in known)
 
 
-def import_readers() -> None:
-    """Import what reads tables, which is done otherwise when the first one is opened."""
+def import_readers(name: str) -> None:
+    """Import what reads a file, which is done otherwise when it is opened."""
     with suppress(ImportError):  # which opening a table reports
         import duckdb  # noqa: F401
         import pyarrow.compute
-        import pyarrow.parquet  # noqa: F401
+
+        if name.endswith(".parquet"):
+            import pyarrow.parquet  # noqa: F401
 
 
 def _check_arrow() -> None:
