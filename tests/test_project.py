@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from tests.lowest import PYPROJECT
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+NAMESAKE = re.compile(r"\badaline\[[a-z{]|pip install[^`&;|\n]*[ ']adaline(?![\w-])")  # another project on PyPI
 CONDA = {"duckdb": "python-duckdb", "matplotlib": "matplotlib-base"}  # names that differ
 
 
@@ -54,6 +56,33 @@ def test_the_recipe_for_conda_is_that_of_the_package() -> None:
     ]
     building = [line.replace(">=", " >=") for line in PYPROJECT["build-system"]["requires"]]
     assert known["requirements"]["host"][2:] == building
+
+
+def test_every_text_installs_our_own_distribution() -> None:
+    assert PYPROJECT["project"]["name"] == "adaline-learn"
+    folders = (ROOT / name for name in (".github", "docs", "examples", "native", "recipe", "src"))
+    files = [
+        path
+        for path in (*ROOT.iterdir(), *chain(*(folder.rglob("*") for folder in folders)))
+        if path.is_file() and path.suffix != ".pyc"
+    ]
+    found = [
+        f"{path.relative_to(ROOT)}: {line}"
+        for path in files
+        for line in path.read_bytes().decode("utf-8", errors="ignore").splitlines()
+        if NAMESAKE.search(line)
+    ]
+    assert len(files) > 500
+    assert not found
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["pip install adaline", "pip install -U 'adaline==0.2'", "needs adaline[app]", "pip install 'adaline[app,play]'"],
+)
+def test_a_text_that_installs_another_project_is_found(line: str) -> None:
+    assert NAMESAKE.search(line)
+    assert not NAMESAKE.search(line.replace("adaline", "adaline-learn"))
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)

@@ -7,7 +7,10 @@
 """
 
 from adaline.lazy import lazily
+from adaline.namesake import warn_of_namesake
 
 __version__ = "0.2.0"
+
+warn_of_namesake()
 
 __getattr__, __dir__, __all__ = lazily(__name__)

@@ -96,8 +96,8 @@ def test_help_and_version_are_no_mistakes(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("missing", "words", "said"),
     [
-        ("typer", ["fit", "penguins"], "the command line needs more packages: pip install 'adaline[app]'"),
-        ("starlette", ["serve", "."], "this command needs more packages: pip install 'adaline[serve]'"),
+        ("typer", ["fit", "penguins"], "the command line needs more packages: pip install 'adaline-learn[app]'"),
+        ("starlette", ["serve", "."], "this command needs more packages: pip install 'adaline-learn[serve]'"),
     ],
 )
 def test_without_a_package_the_extra_is_named(missing: str, words: list[str], said: str) -> None:

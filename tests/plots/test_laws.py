@@ -113,4 +113,4 @@ except adaline.AdalineError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "pip install 'adaline[app]'" in done.stdout
+    assert "pip install 'adaline-learn[app]'" in done.stdout

@@ -173,5 +173,5 @@ def test_what_cannot_be_exported(tmp_path: Path) -> None:
 def test_without_onnx_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = LinearRegression().fit([[1.0], [2.0], [4.0]], [1.0, 2.0, 2.0])
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(AdalineError, match=r"pip install adaline\[onnx\]"):
+    with pytest.raises(AdalineError, match=r"pip install adaline-learn\[onnx\]"):
         export_onnx(model, tmp_path / "m")

@@ -11,7 +11,7 @@ from typing import Any
 try:
     import typer
 except ModuleNotFoundError:  # the script of an installation without extras comes here first
-    print("adaline: the command line needs more packages: pip install 'adaline[app]'", file=sys.stderr)
+    print("adaline: the command line needs more packages: pip install 'adaline-learn[app]'", file=sys.stderr)
     raise SystemExit(2) from None
 
 from adaline import interrupts

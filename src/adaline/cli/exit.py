@@ -170,7 +170,7 @@ def _reason(error: Exception) -> tuple[str, int]:
     if isinstance(error, ModuleNotFoundError) and not (error.name or "").startswith("adaline"):
         package = (error.name or "").partition(".")[0]
         extra = next((extra for extra, names in EXTRAS.items() if package in names), "app")
-        return f"{error}; this command needs more packages: pip install 'adaline[{extra}]'", INVALID
+        return f"{error}; this command needs more packages: pip install 'adaline-learn[{extra}]'", INVALID
     if isinstance(error, MemoryError):
         return f"out of memory: {error}. Use fewer columns.", INVALID
     return f"internal error, please report it with the output of --debug: {type(error).__name__}: {error}", INTERNAL

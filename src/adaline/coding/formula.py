@@ -108,7 +108,7 @@ def _sides(text: str, bare: str, shown: str, everything: Collection[str]) -> tup
 
         parser = _parser()
     except ImportError:
-        raise InvalidParameter("a formula needs the package formulaic: pip install 'adaline[app]'") from None
+        raise InvalidParameter("a formula needs the package formulaic: pip install 'adaline-learn[app]'") from None
     try:
         context = {"__formulaic_variables_available__": list(everything)}
         found: Any = Parsed(as_python(text), _parser=parser, _context=context)

@@ -462,7 +462,7 @@ def _python(found: Comparison) -> str:
     """Return the lines that fit the recommended system again: from the table, or from arrays where there was none."""
     label = "LinearRegression" if found.recommended is None else found.recommended.label
     system = f"adaline.{label if label.endswith(')') else label + '()'}"
-    lines = [f"# pip install 'adaline[app]=={found.version}'", "import adaline", ""]
+    lines = [f"# pip install 'adaline-learn[app]=={found.version}'", "import adaline", ""]
     if found.data.opening:
         lines += [] if found.data.source else ["# data: the frame, or the columns, that were compared"]
         lines += [f"table = {found.data.opening}", f"model = {system}.fit(table)"]

@@ -45,8 +45,8 @@ class Playground:
 def play(data: Any = None, target: str | None = None, *, port: int = 0, scene: str | None = None) -> Playground:
     """Open the playground, where the systems learn before one's eyes, beside a notebook or a program.
 
-    It runs in a thread on this machine alone, and needs `adaline[play]`. A notebook shows it in a frame; elsewhere open
-    its `url` in a browser. `adaline play` does the same from the command line.
+    It runs in a thread on this machine alone, and needs `adaline-learn[play]`. A notebook shows it in a frame;
+    elsewhere open its `url` in a browser. `adaline play` does the same from the command line.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def _prepare(data: Any, target: str | None, port: int, scene: str | None) -> tup
     """Return the socket that is listened on, and the server."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        raise AdalineError(f"the playground needs {', '.join(missing)}: pip install 'adaline[play]'")
+        raise AdalineError(f"the playground needs {', '.join(missing)}: pip install 'adaline-learn[play]'")
     import uvicorn
 
     from adaline.playground.scenes import scenes

@@ -211,5 +211,5 @@ def _matplotlib() -> Any:
     try:
         import matplotlib
     except ImportError:
-        raise AdalineError("plots need the package matplotlib: pip install 'adaline[app]'") from None
+        raise AdalineError("plots need the package matplotlib: pip install 'adaline-learn[app]'") from None
     return matplotlib

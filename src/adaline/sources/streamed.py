@@ -34,7 +34,7 @@ def read_device(device: Any) -> Any:
     try:
         import torch
     except ImportError:
-        raise InvalidParameter("device= needs torch and Triton: pip install 'adaline[gpu]'") from None
+        raise InvalidParameter("device= needs torch and Triton: pip install 'adaline-learn[gpu]'") from None
     try:
         found = torch.device(device)
     except (RuntimeError, TypeError):

@@ -272,7 +272,7 @@ def _head(file: BinaryIO, path: Any) -> tuple[dict[str, Any], int]:
         if type(schema) is not int or schema < 1:
             raise ValueError("no schema")
         if schema != SCHEMA:
-            age, advice = ("a newer", "Upgrade: pip install --upgrade adaline")
+            age, advice = ("a newer", "Upgrade: pip install --upgrade adaline-learn")
             if schema < SCHEMA:
                 age, advice = ("an older", f"Fit the model anew, or load it with adaline {version}, which wrote it.")
             this = f"this is {__version__} (schema {SCHEMA})"

@@ -276,7 +276,7 @@ def _onnx() -> Any:
         import onnx.helper
         import onnx.numpy_helper
     except ImportError:
-        raise AdalineError("export to ONNX needs the package onnx: pip install adaline[onnx]") from None
+        raise AdalineError("export to ONNX needs the package onnx: pip install adaline-learn[onnx]") from None
     return onnx
 
 

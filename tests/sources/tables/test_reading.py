@@ -228,7 +228,7 @@ def test_a_missing_package_is_named(name: str, extra: str, monkeypatch: pytest.M
         return given(module, *more, **named)
 
     monkeypatch.setattr(builtins, "__import__", absent)
-    with pytest.raises(UnreadableTable, match=rf"pip install 'adaline\[{extra}\]'"):
+    with pytest.raises(UnreadableTable, match=rf"pip install 'adaline-learn\[{extra}\]'"):
         Relation(name)
 
 

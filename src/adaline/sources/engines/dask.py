@@ -223,7 +223,9 @@ def reporting() -> Iterator[None]:
     except AdalineError:
         raise
     except ModuleNotFoundError as error:
-        raise InvalidParameter(f"a worker of the cluster lacks {error.name}: install adaline[dask] on all") from error
+        raise InvalidParameter(
+            f"a worker of the cluster lacks {error.name}: install adaline-learn[dask] on all"
+        ) from error
     except Exception as error:
         if type(error).__name__ in ("KilledWorker", "FutureCancelledError", "FuturesCancelledError", "CommClosedError"):
             raise UnreadableTable(
@@ -273,7 +275,9 @@ def engine_of(cluster: Any) -> DaskEngine:
     try:
         from distributed import Client, default_client
     except ImportError:
-        raise InvalidParameter("clusters of Dask need dask and distributed: pip install 'adaline[dask]'") from None
+        raise InvalidParameter(
+            "clusters of Dask need dask and distributed: pip install 'adaline-learn[dask]'"
+        ) from None
     if not isinstance(cluster, str):
         return DaskEngine(cluster if isinstance(cluster, Client) else cluster.get_client())
     with suppress(ValueError):  # where this process has no client

@@ -129,7 +129,9 @@ class Refusal:
     def error(self) -> Exception:
         """Return the error to be raised."""
         if isinstance(self.given, ModuleNotFoundError):
-            return InvalidParameter(f"a worker of the cluster lacks {self.given.name}: install adaline[spark] on all")
+            return InvalidParameter(
+                f"a worker of the cluster lacks {self.given.name}: install adaline-learn[spark] on all"
+            )
         return self.given
 
 
@@ -603,7 +605,7 @@ def engine_of(cluster: Any) -> SparkEngine:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError:
-        raise InvalidParameter("clusters of Spark need pyspark: pip install 'adaline[spark]'") from None
+        raise InvalidParameter("clusters of Spark need pyspark: pip install 'adaline-learn[spark]'") from None
     if isinstance(cluster, str):
         if cluster.startswith("local["):  # the same interpreter; tasks that fail are tried again, as on a cluster
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

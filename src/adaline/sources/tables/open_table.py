@@ -129,8 +129,8 @@ def open_table(
         of one machine, to the bit.
     device : "cuda", "cuda:1" ... or None
         The device that dense rows are sent to, block by block, to be summed there: each is copied while the one before
-        is summed, and rows may be more than the device has memory for. It needs adaline[gpu]. Coefficients and what is
-        predicted are on the host, as the rows are.
+        is summed, and rows may be more than the device has memory for. It needs adaline-learn[gpu]. Coefficients and
+        what is predicted are on the host, as the rows are.
 
     Examples
     --------

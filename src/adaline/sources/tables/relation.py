@@ -89,7 +89,7 @@ SETTINGS: dict[str, Any] = {
 }
 """Of every connection: no extension, no password and no object of Python is found by its name in a query."""
 PANDAS_INDEX = "__index_level_0__"
-NEEDED = "tables need duckdb and pyarrow: pip install 'adaline[app]'"
+NEEDED = "tables need duckdb and pyarrow: pip install 'adaline-learn[app]'"
 WHOLE_NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL\(\d+,0\)")
 NUMBER = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|BIGNUM|FLOAT|DOUBLE|DECIMAL)\b")
 
@@ -682,7 +682,9 @@ def _connect() -> Any:
     except ImportError:
         raise InvalidParameter(NEEDED) from None
     if tuple(map(int, duckdb.__version__.split(".")[:2])) < (1, 5):
-        raise InvalidParameter(f"tables need duckdb 1.5 or newer, not {duckdb.__version__}: pip install 'adaline[app]'")
+        raise InvalidParameter(
+            f"tables need duckdb 1.5 or newer, not {duckdb.__version__}: pip install 'adaline-learn[app]'"
+        )
     scratch = os.path.join(gettempdir(), f"adaline-{uuid4().hex}")  # made when it is needed, and then removed
     connection = duckdb.connect(config=SETTINGS | {"threads": threads(), "temp_directory": scratch})
     remove_with(connection, scratch)

@@ -18,8 +18,8 @@ def write_sheet(name: str, wanted: str | int | None, copy: str) -> tuple[str, ..
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError:
         raise UnreadableTable(
-            f"{name} is a spreadsheet, which takes python-calamine to read: pip install 'adaline[excel]', or save the "
-            "sheet as CSV"
+            f"{name} is a spreadsheet, which takes python-calamine to read: pip install 'adaline-learn[excel]', or "
+            "save the sheet as CSV"
         ) from None
     try:
         with CalamineWorkbook.from_path(name) as book:

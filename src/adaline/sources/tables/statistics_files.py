@@ -26,8 +26,8 @@ def write_statistics_file(name: str, suffix: str, encoding: str | None, copy: st
         import pyreadstat
     except ImportError:
         raise UnreadableTable(
-            f"{name} is a file of Stata, SPSS or SAS, which takes pyreadstat to read: pip install 'adaline[stata]', or "
-            "save the table as CSV"
+            f"{name} is a file of Stata, SPSS or SAS, which takes pyreadstat to read: "
+            "pip install 'adaline-learn[stata]', or save the table as CSV"
         ) from None
     read = getattr(pyreadstat, READERS[suffix])
     given = {} if encoding is None or suffix == "por" else {"encoding": encoding}
