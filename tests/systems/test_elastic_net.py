@@ -358,7 +358,27 @@ def test_all_folds_take_one_read() -> None:
                 clone(system).fit(source) if k == 0 else clone(system).fit(Fold(source, k - 1, fold, held_out=False))
             )
             np.testing.assert_allclose(one.coef_, alone.coef_, rtol=1e-9, atol=1e-9)
-    assert ElasticNet(loss="logistic")._fit_folds(data.X, data.y > 9, None, fold, {}) is None
+    assert ElasticNet(loss="huber")._fit_folds(data.X, data.y, None, fold, {}) is None
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_folds_of_few_rows_of_classes_are_those_of_fits_alone(classes: int) -> None:
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 3)) * [1.0, 1e3, 1e-3] + [0.0, 5e3, 1.0]
+    z = X[:, 0] + 0.7 * rng.normal(size=60)
+    y = np.digitize(z, np.quantile(z, np.arange(1, classes) / classes))
+    y[0] = y[0] if classes == 2 else 9  # a class of one row: without its fold there is none
+    fold, weight = np.arange(60) % 3, rng.integers(1, 3, 60).astype(float)
+    system = ElasticNet(loss="logistic", points=8)
+    fits = system._fit_folds(X, y, weight, fold, {})
+    assert fits is not None
+    for kept, one in zip([fold >= 0, *(fold != k for k in range(3))], [fits.whole, *fits.without], strict=True):
+        alone = clone(system).fit(X[kept], y[kept], weight[kept])
+        np.testing.assert_array_equal(one.classes_, alone.classes_)
+        assert one.l1_ == pytest.approx(alone.l1_)
+        np.testing.assert_allclose(one.predict_proba(X), alone.predict_proba(X), atol=1e-6)
+        np.testing.assert_allclose(one.path_["values"], alone.path_["values"], rtol=1e-5)
+    assert (fits.whole.path_["gaps"] <= 1e-7 * 60 * np.log(classes + 1) * 2).all()
 
 
 def test_groups_of_columns_for_targets_that_are_all_zero() -> None:

@@ -28,6 +28,7 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.fits.linear_machine import Constants, MachineOptions, best_constants, minimise
 from adaline.fits.penalty_path import Losses
 from adaline.fits.ridge_folds import few_folds, part_moments, without_each
+from adaline.fits.stacked_nets import FoldNet, stacked_paths
 from adaline.input.first_pass import first_pass
 from adaline.losses import Absolute, Loss, Quantile, Squared
 from adaline.penalties import RidgePenalty
@@ -47,6 +48,7 @@ from adaline.solvers.smooth.proximal_newton import (
     curved_gap,
     l1_points,
     points_at,
+    points_near,
     proximal,
 )
 from adaline.sources import ArraySource, Source
@@ -672,26 +674,34 @@ def _by_newton(source: Source, loss: Loss, options: NetOptions) -> FittedNet | N
 def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
     """Fit any smooth convex loss of one target, or of coupled outputs, by proximal Newton steps of one machine."""
     net = smooth_net(source, loss, options.intercept, options.standardize)
-    problem, size, constant, none, null, lowest = net
+    problem, size, constant, none, null, _ = net
 
     def ridge(l1: float) -> Array:
         return np.broadcast_to(options.ridge(l1) * size**2, size.shape)
 
-    path, l1, start = None, options.l1, none
+    l1 = options.l1
     if l1 == 0 and not options.ridge(0.0).any():
         return _unpenalised(net, options)
-    if l1 is None:
-        wanted = options.tol * null
-        points = l1_points(problem, size, constant, wanted, options.points, options.ratio, ridge)
-        path = _validated(problem, size, constant, wanted, points, ridge, options)
-        best = path.chosen(options.rule)
-        l1, start = points[best].l1, points[best].found.theta
-    under = replace(problem, ridge=np.asarray(ridge(l1)))
+    if l1 is not None:
+        return _at(net, l1, none, None, options)
+    if loss.coupled and (found := _stacked([(net, np.arange(source.n_rows), np.arange(len(none)))], options)):
+        return found[0]
+    wanted = options.tol * null
+    points = l1_points(problem, size, constant, wanted, options.points, options.ratio, ridge)
+    path = _validated(problem, size, constant, wanted, points, ridge, options)
+    best = path.chosen(options.rule)
+    return _at(net, points[best].l1, points[best].found.theta, path, options)
+
+
+def _at(net: SmoothNet, l1: float, start: Array, path: ElasticPath | None, options: NetOptions) -> FittedNet:
+    """Return the net under a penalty, certified; its steps begin at `start` (K, 1 + D), in the view."""
+    problem, size, _, _, null, lowest = net
+    under = replace(problem, ridge=np.broadcast_to(options.ridge(l1) * size**2, size.shape))
     found = proximal(under, l1 * size, start, FINAL * null)
     enough = partial(proven, above=found.evaluation.value - lowest, null=null, tol=options.tol)
     if not (enough(found.gap) or found.converged):
         found = found._replace(gap=min(found.gap, curved_gap(under, found.theta, found.evaluation)))
-    unproven = math.isinf(found.gap) and not math.isfinite(loss.concordance)
+    unproven = math.isinf(found.gap) and not math.isfinite(problem.loss.concordance)
     solved = enough(found.gap) or (found.converged and (unproven or math.isfinite(found.gap)))
     proof = certificate(
         status=Status.SOLVED if solved else Status.NOT_CONVERGED,
@@ -703,6 +713,57 @@ def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
         advice=None if solved else short_of(found.gap, found.evaluation.value - lowest),
     )
     return FittedNet(raw_weights(under, found.theta), l1, path, proof, ~problem.constant, problem.spread.mean)
+
+
+@one_blas_thread()
+def _stacked(
+    nets: list[tuple[SmoothNet, NDArray[np.intp], NDArray[np.intp]]], options: NetOptions
+) -> list[FittedNet] | None:
+    """Return nets of few rows whose paths are found together, each with its rows and outputs among those of the first.
+
+    Gaps along the path are proven for the first net, which is of all rows; the others are NaN. None where rows are
+    many.
+    """
+    each = [FoldNet(net.problem, net.size, net.constant, net.null, rows, outputs) for net, rows, outputs in nets]
+    paths = stacked_paths(each, options.folds, options.points, options.ratio, options.tol, options.ridge)
+    if paths is None:
+        return None
+    out = []
+    for i, ((net, *_), (l1s, thetas, losses, weights)) in enumerate(zip(nets, paths, strict=True)):
+        problem, size = net.problem, net.size
+
+        def ridge(l1: float, size: Array = size) -> Array:
+            return np.broadcast_to(options.ridge(l1) * size**2, size.shape)
+
+        gaps = np.full(len(l1s), np.nan)
+        if i == 0:
+            points = points_near(problem, size, options.tol * net.null, l1s, thetas, ridge)
+            thetas, gaps = np.array([p.found.theta for p in points]), np.array([p.found.gap for p in points])
+        judged = Losses(weights)
+        for values in losses:
+            judged.add(values)
+        raw = [raw_weights(replace(problem, ridge=ridge(l1)), w) for l1, w in zip(l1s.tolist(), thetas, strict=True)]
+        path = ElasticPath(l1s, np.array(raw), gaps, np.array(judged.values), np.array(judged.errors))
+        best = path.chosen(options.rule)
+        out.append(_at(net, float(l1s[best]), thetas[best], path, options))
+    return out
+
+
+def fit_stacked(
+    sources: list[Source],
+    rows: list[NDArray[np.intp]],
+    outputs: list[NDArray[np.intp]],
+    loss: Loss,
+    options: NetOptions,
+) -> list[FittedNet] | None:
+    """Return the nets of a smooth loss of classes, of all rows and of some of them; None where rows are many.
+
+    `rows` and `outputs` are the indices of the rows and classes of each source among those of the first one.
+    """
+    if options.l1 is not None or options.positive or options.groups is not None:
+        return None
+    nets = [smooth_net(source, loss, options.intercept, options.standardize) for source in sources]
+    return _stacked(list(zip(nets, rows, outputs, strict=True)), options)
 
 
 def _unpenalised(net: SmoothNet, options: NetOptions) -> FittedNet:

@@ -9,6 +9,8 @@ penalty needs no pass, as only the ridge changes.
 
 Without two folds, a machine starts beside the one without the first of them, and steps in its metric. Of many rows it
 is taken to be one Newton step away, and one pass at the end says whether it was.
+
+Of few rows all machines take Newton steps of their own together (`adaline.solvers.smooth.stacked`).
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from adaline.solvers.smooth.choose import minimise_smooth
 from adaline.solvers.smooth.lbfgs import Metric, Pairs, inner, inverse_product
 from adaline.solvers.smooth.newton import ARMIJO, FLAT, Curvature, factor_hessian
 from adaline.solvers.smooth.problem import Problem
+from adaline.solvers.smooth.stacked import StackedMachines, StackedRows
 from adaline.sources import Source
 from adaline.sources.base import InMemory
 from adaline.sources.threads import one_blas_thread
@@ -109,7 +112,7 @@ def cross_validated(
     penalties = penalties_of(problem.spread.weight)
     rows = FoldRows(problem, folds, null)
     machines = FoldMachines(rows, [(k,) for k in range(rows.count)], start)
-    losses = Losses(rows.weights)
+    losses = Losses(machines.judged)
     for penalty in penalties:
         ridges = np.tile(_ridge(problem, float(penalty), unit), (rows.count, 1))
         losses.add(machines.solve(ridges, losses.rough), machines.thetas)
@@ -141,13 +144,15 @@ def _held_out_paths(
 ) -> tuple[PenaltyPath, list[PenaltyPath]] | None:
     """Return the paths, of machines without two folds that are fitted or estimated; None where that is too rough."""
     count, weights = rows.count, rows.weights
-    machines = FoldMachines(rows, [(k,) for k in range(count)], start)
     two = [(k, j) for k in range(count) for j in range(count) if j != k]
-    pairs = FoldMachines(rows, two, start, machines) if fitted else None
+    stacked = fitted and rows.are_few(len(two))
+    machines = FoldMachines(rows, [(k,) for k in range(count)], start, stacked=stacked)
+    pairs = FoldMachines(rows, two, start, machines, stacked) if fitted else None
     first = np.array(two)[:, 0]
     totals = np.array([weights.sum(), *(weights.sum() - weights)])
     grids = [penalties_of(total) for total in totals]
-    losses = [Losses(weights), *(Losses(np.delete(weights, k)) for k in range(count))]
+    others = np.array([weights[j] for _, j in two]) if pairs is None else pairs.judged
+    losses = [Losses(machines.judged), *(Losses(others[first == k]) for k in range(count))]
     for i in range(len(grids[0])):
         before = machines.thetas
         whole, *ridges = (_ridge(problem, float(grid[i]), unit) for grid, unit in zip(grids, units, strict=True))
@@ -166,8 +171,8 @@ def _held_out_paths(
             break
     if pairs is None and not machines.are_close(ridges):
         return None
-    every, *others = (one.path(grid, problem) for one, grid in zip(losses, grids, strict=True))
-    return every, others
+    every, *each_without = (one.path(grid, problem) for one, grid in zip(losses, grids, strict=True))
+    return every, each_without
 
 
 def has_matrices(problem: Problem, folds: int) -> bool:
@@ -207,6 +212,20 @@ class FoldRows:
             source = Fold(source, fold, self.folds, held_out=False)
         return source
 
+    def are_few(self, machines: int) -> bool:
+        """Whether so many machines may step together."""
+        return StackedRows.are_few(replace(self.free, source=self.source), machines)
+
+    def stacked(self, without: Sequence[tuple[int, ...]]) -> StackedMachines | None:
+        """Return machines without some folds, each judged on the last of these, where rows are few; else None."""
+        found = StackedRows.of(replace(self.free, source=self.source), len(without))
+        if found is None:
+            return None
+        fold = fold_of(0, self.source.n_rows, self.folds) if isinstance(self.folds, int) else self.folds
+        learned = ~np.stack([np.isin(fold, one) for one in without])
+        judged = fold == np.array([one[-1:] for one in without])
+        return StackedMachines(found, learned * found.weight, judged * found.weight)
+
     def with_targets_of(self, machines: int) -> list[Source]:
         """Return the folds, with the target of a row for each machine where these are not coupled."""
         if self.free.loss.coupled:
@@ -240,10 +259,18 @@ class FoldMachines:
     without : the folds that each machine leaves out; the last of them is the one whose loss is asked for.
     start : (K, 1 + D) weights to start from, in the view.
     beside : machines without the first of these folds, whose metric serves.
+    stacked : whether they may step together, where rows are few; then they have no losses of other folds.
+
+    `judged` (machines,) are the weights of the rows that each machine is judged on.
     """
 
     def __init__(
-        self, rows: FoldRows, without: Sequence[tuple[int, ...]], start: Array, beside: FoldMachines | None = None
+        self,
+        rows: FoldRows,
+        without: Sequence[tuple[int, ...]],
+        start: Array,
+        beside: FoldMachines | None = None,
+        stacked: bool = True,
     ) -> None:
         self.rows, self.without, self.beside = rows, without, beside
         self.kept = np.array([[float(f not in one) for f in range(rows.count)] for one in without])
@@ -252,7 +279,11 @@ class FoldMachines:
         self.metrics: list[Metric] = []
         self.steps = 0
         self.thetas = np.tile(start, (len(without), 1, 1))
-        if rows.together:
+        self.judged = rows.weights[self.held[0]]
+        self.stack = rows.stacked(without) if stacked else None
+        if self.stack is not None:
+            self.thetas, self.judged = self.stack.theta.copy(), self.stack.outside.sum(axis=1)
+        elif rows.together:
             self.parts = rows.with_targets_of(len(without))
             self.values = np.zeros((rows.count, len(without)))
             self.slopes = np.zeros((rows.count, *self.thetas.shape))
@@ -266,6 +297,8 @@ class FoldMachines:
         The next step would change these by a share `rough` of the loss of the best constants; `moved` is about how far
         they have to go.
         """
+        if self.stack is not None:
+            return self._solve_stacked(self.stack, ridges, rough)
         left = np.ones(len(self.without), dtype=bool)
         steps = np.zeros_like(self.thetas)
         before = self.thetas
@@ -279,16 +312,32 @@ class FoldMachines:
         if left.any():
             self.thetas = self.thetas.copy()
             for m in np.flatnonzero(left).tolist():
-                source = self.rows.without(self.without[m])
-                weight = float(self.kept[m] @ self.rows.weights)
-                one = replace(self.rows.free, source=source, ridge=ridges[m], weight=weight)
-                self.thetas[m] = minimise_smooth(one, before[m], rough * self.rows.null).theta
+                self.thetas[m] = self._alone(m, ridges[m], before[m], rough)
             if not self.rows.together:
                 each = zip(self.held[0], self.thetas, strict=True)
                 parts, free = self.rows.parts, self.rows.free
                 return np.array([replace(free, source=parts[k]).evaluate(theta).value for k, theta in each])
             self._take(self.thetas)
         return np.asarray(self.values[self.held] + (self.slopes[self.held] * steps).sum(axis=(1, 2)))
+
+    def _solve_stacked(self, stack: StackedMachines, ridges: Array, rough: float) -> Array:
+        """Do what `solve` does, by Newton steps of all machines together."""
+        passes = stack.passes
+        done = stack.solve(ridges, np.full(len(ridges), rough * self.rows.null))
+        if not done.all():
+            theta = stack.theta.copy()
+            for m in np.flatnonzero(~done).tolist():
+                theta[m] = self._alone(m, ridges[m], theta[m], rough)
+            stack.put(theta)
+        self.rows.source.reads[0] += stack.passes - passes
+        self.thetas = stack.theta.copy()
+        return stack.held_out.copy()
+
+    def _alone(self, m: int, ridge: Array, theta: Array, rough: float) -> Array:
+        """Return the weights of machine m under a ridge penalty, by steps of its own from theta."""
+        weight = float(self.kept[m] @ self.rows.weights)
+        one = replace(self.rows.free, source=self.rows.without(self.without[m]), ridge=ridge, weight=weight)
+        return minimise_smooth(one, theta, rough * self.rows.null).theta
 
     def curve(self) -> None:
         """Take the second derivatives of every fold anew, amid the machines, (folds, M, M)."""
@@ -311,7 +360,7 @@ class FoldMachines:
         count = len(self.without)
         two = [(k, (k + 1) % count) for k in range(count)]
         near = [self.without_another(k, j, ridges[k]) for k, j in two]
-        there = FoldMachines(self.rows, two, self.thetas[0], beside=self)
+        there = FoldMachines(self.rows, two, self.thetas[0], beside=self, stacked=False)
         there._take(self.thetas + np.stack([one.step for one in near]))
         for m, (k, j) in enumerate(two):
             step = near[m].curvature.solve(there._gradient(m, there.kept[m], ridges[k]))

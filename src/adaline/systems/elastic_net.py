@@ -13,7 +13,7 @@ from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
 from adaline.estimator import RegressorMixin, available_if, clone
-from adaline.fits.elastic_path import MOMENTS, FittedNet, NetOptions, fit_folds, fit_nets, refuse_rough
+from adaline.fits.elastic_path import MOMENTS, FittedNet, NetOptions, fit_folds, fit_nets, fit_stacked, refuse_rough
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
@@ -179,18 +179,19 @@ class ElasticNet(LinearRegressor):
         source, loss = self._open(X, y, sample_weight, loss)
         self._flat = source.flat and not _classifies(self)
         self._take(fit_nets(source, loss, self._options(source.shape.features)), source, meter)
-        if self.certificate_.status is Status.NOT_CONVERGED:
-            warn(f"not converged: {self.certificate_.advice}", ConvergenceWarning)
-        elif self.certificate_.status in (Status.SEPARATED, Status.QUASI_SEPARATED, Status.NO_MINIMUM):
-            warn(f"{self.certificate_.status}: {self.certificate_.advice}", AdalineWarning)
+        self._warn()
         return self
 
     def _fit_folds(
         self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.intp], shared: dict[Any, Any]
     ) -> FoldFits | None:
-        """Return fits to all rows and to all but those of each fold (N,), in one read; None where it takes more."""
+        """Return fits to all rows and to all but those of each fold (N,), together; None where they are not."""
         check_parameters(self)
-        if self.basis is not None or not isinstance(loss_of(self.loss), Squared):
+        if self.basis is not None:
+            return None
+        if _classifies(self):
+            return self._fit_class_folds(X, y, sample_weight, fold)
+        if not isinstance(loss_of(self.loss), Squared):
             return None
         models = [clone(self) for _ in range(int(fold.max()) + 2)]
         meter = Meter(X)
@@ -202,6 +203,36 @@ class ElasticNet(LinearRegressor):
             model._flat = source.flat
             model._take(nets, source, meter)
         return FoldFits(models[0], models[1:])
+
+    def _fit_class_folds(self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.intp]) -> FoldFits | None:
+        """Return fits to all rows and without each fold, whose paths are found together; None where rows are many.
+
+        A fold without which there are only two of several classes has no fit here, as it is of another loss.
+        """
+        if not isinstance(X, np.ndarray):
+            return None
+        whole, meter = clone(self), Meter(X)
+        source, loss = whole._open(X, y, sample_weight, loss_of(self.loss))
+        models, sources, rows = [whole], [source], [np.arange(source.n_rows)]
+        for k in range(int(fold.max()) + 1):
+            model, kept = clone(self), np.flatnonzero(fold != k)
+            weight = None if sample_weight is None else np.asarray(sample_weight)[kept]
+            part, own = model._open(X[kept], np.asarray(y)[kept], weight, loss_of(self.loss))
+            models.append(model)
+            if type(own) is type(loss):
+                sources.append(part)
+                rows.append(kept)
+        fitting = [one for one in models if len(one.classes_) > 2 or len(whole.classes_) == 2]
+        outputs = [np.searchsorted(whole.classes_, one.classes_) for one in fitting]
+        outputs = [np.zeros(1, np.intp)] * len(fitting) if isinstance(loss, Logistic) else outputs
+        nets = fit_stacked(sources, rows, outputs, loss, self._options(source.shape.features))
+        if nets is None:
+            return None
+        for model, net, part in zip(fitting, nets, sources, strict=True):
+            model._flat = False
+            model._take([net], part, meter)
+            model._warn()
+        return FoldFits(whole, [one if one in fitting else None for one in models[1:]])
 
     @by_blocks
     def predict(self, X: Any) -> Any:
@@ -347,6 +378,14 @@ class ElasticNet(LinearRegressor):
             proof = beside_effects(proof, source)
         what = CONSTANT if source.absorption is None else EXPLAINED
         self.certificate_ = meter.on(without_constants(proof, constant, what), source)
+
+    def _warn(self) -> None:
+        """Warn where there is no minimum, or it was not reached."""
+        proof = self.certificate_
+        if proof.status is Status.NOT_CONVERGED:
+            warn(f"not converged: {proof.advice}", ConvergenceWarning)
+        elif proof.status in (Status.SEPARATED, Status.QUASI_SEPARATED, Status.NO_MINIMUM):
+            warn(f"{proof.status}: {proof.advice}", AdalineWarning)
 
     def _outputs(self, X: Any) -> Array:
         """Return the outputs, (n, K), on the host."""

@@ -163,6 +163,22 @@ def points_at(
     return list(_along(problem, unit, planes, start, penalties, wanted, ridge))
 
 
+def points_near(
+    problem: Problem, unit: Array, wanted: float, penalties: Array, thetas: Array, ridge: Callable[[float], Array]
+) -> list[PathPoint]:
+    """Return the minima under given penalties, each from weights near it, thetas (P, K, 1 + D), as `l1_points` does."""
+    planes, out = Planes(problem), []
+    for l1, theta in zip(penalties.tolist(), thetas, strict=True):
+        planes.problem = under = replace(problem, ridge=ridge(l1))
+        penalised = Penalised(under, np.concatenate([[0.0], l1 * unit]), planes)
+        here = DescentResult(theta, under.evaluate(theta))
+        here = here._replace(gap=penalised.gap(theta, here.evaluation))
+        if not here.gap <= wanted:
+            here = solve_penalised(penalised, theta, here.evaluation, wanted, 100)
+        out.append(PathPoint(l1, ended(penalised, here)))
+    return out
+
+
 def _along(
     problem: Problem,
     unit: Array,
