@@ -217,3 +217,12 @@ def test_rows_are_predicted_as_they_come(shell: Shell) -> None:
         process.stdin.close()
         assert process.wait() == 0
     assert found == wanted
+
+
+def test_lags_of_rows_that_come_through_a_pipe(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("rows.csv").write_text("x,y\n" + "".join(f"{i * i % 7},{(i - 1) ** 2 % 7 + 1}\n" for i in range(12)))
+    shell.good("fit", "rows.csv", "--formula", "y ~ lag(x, 1)", "-o", "m.adaline")
+    wanted = shell.good("predict", "m.adaline", "rows.csv").rows
+    give(monkeypatch, Path("rows.csv").read_bytes())
+    assert shell.good("predict", "m.adaline", "-").rows == wanted
+    assert sum(row["prediction"] == "" for row in wanted) == 1

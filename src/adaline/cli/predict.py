@@ -32,6 +32,7 @@ from adaline.cli.exit import check_output, note
 from adaline.cli.open import opened_pipe, reading_for, with_notes
 from adaline.cli.output import json_text, print_json, say
 from adaline.coding import Coding, Column
+from adaline.coding.expressions import lag_of
 from adaline.coding.frames import plain_terms
 from adaline.coding.problems import Mask, RowProblems
 from adaline.errors import InvalidData, InvalidParameter
@@ -384,12 +385,14 @@ def table_to_predict(data: str | Pipe, reading: FileOptions, model: Any, one_typ
 
     But for lines of JSON where a column must have one type, as they have the types of their rows.
     """
-    if not isinstance(data, Pipe) or isinstance(model, SignalSystem):
+    coding = coding_of(model)
+    lagged = coding is not None and any(lag_of(name) for name in coding.needed)
+    if not isinstance(data, Pipe) or isinstance(model, SignalSystem) or lagged:  # which depend on rows before
         return UnalteredTable(data, reading)
     with Reporting(data.title):
         local = reading.given() or any(one.form != "." or one.unit for one in reading.notations)
         tables = None if local or (one_type and data.suffix == ".json") else tables_in(data)
-        return UnalteredTable(data, reading) if tables is None else PipedTable(data.title, tables, coding_of(model))
+        return UnalteredTable(data, reading) if tables is None else PipedTable(data.title, tables, coding)
 
 
 def predictions(model: Any, relation: Relation, coding: Coding, options: PredictOptions) -> Iterator[PredictedBatch]:

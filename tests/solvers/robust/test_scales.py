@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adaline.block import Block
-from adaline.solvers.robust.scales import HuberScale, Mad, RankedScale, scale_by_passes
+from adaline.solvers.robust.scales import HuberScale, Mad, RankedScale, median, middle_of, scale_by_passes
 from adaline.sources import ArraySource
 from adaline.sums import Ranks, ranks
 from adaline.sums.ranks import TOP, key_of
@@ -66,3 +66,11 @@ def test_a_known_neighbourhood_takes_one_pass_and_none_two() -> None:
     near = (key_of(0.999 * Mad.reach * expected), key_of(1.001 * Mad.reach * expected))
     scale_by_passes(source, FirstTarget(), Mad(), source.sum(Ranks, FirstTarget(), window=near))
     assert source.total_reads() == 3
+
+
+def test_the_middle_of_nothing_and_of_nan_is_nan() -> None:
+    assert middle_of(np.array([3.0, 1.0, 2.0])) == 2.0
+    for values in (np.array([]), np.array([1.0, np.nan, 2.0]), np.array([np.nan])):
+        assert np.isnan(middle_of(values))
+        assert np.isnan(median(values, np.ones(len(values))))
+    assert np.isnan(median(np.array([1.0]), np.zeros(1)))

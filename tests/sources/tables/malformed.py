@@ -228,7 +228,7 @@ written("quote never closed in the header", CLEAN.replace("a,b", '"a,b'), "line 
 written("text after a quote", CLEAN.replace(ROWS[2], '"3"x' + ROWS[2][4:]), "line 4: a quote")
 written("quote in a value", rows_with("c", ['x"y', "z"] * 6), fit=([A, B, dummies(["", "z"] * 6, ["z"])[0]], Y))
 written("doubled quotes", rows_with("c", ['"x ""y"""', "z"] * 6), fit=([A, B, dummies(["", "z"] * 6, ["z"])[0]], Y))
-written("backslash quotes", rows_with("c", [r'"x \"y\""', "z"] * 6), "line 2")
+written("backslash quotes", rows_with("c", [r'"x \"y\""', "z"] * 6), fit=([A, B, dummies(["", "z"] * 6, ["z"])[0]], Y))
 written("line break in a value", rows_with("c", ['"x\ny"', "z"] * 6), fit=([A, B, dummies(["", "z"] * 6, ["z"])[0]], Y))
 written("separator in a value", rows_with("c", ['"x,y"', "z"] * 6), fit=([A, B, dummies(["", "z"] * 6, ["z"])[0]], Y))
 written("single quotes", CLEAN.replace("a,b,y", "'a','b','y'"), "Did you mean \"'y'\"|no column 'y'")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import bz2
 import gzip
+import subprocess
 import zipfile
 from datetime import date
 from pathlib import Path
@@ -367,3 +368,20 @@ def test_an_archive_in_an_archive_is_refused(tmp_path: Path) -> None:
     for name in ("t.zip", "t.csv.bz2"):
         with pytest.raises(UnreadableTable, match=f"{name} holds another archive: unpack it once"):
             Relation(str(tmp_path / name))
+
+
+def test_rows_without_their_last_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = ["x,g,y", *(f"{i}.5,a,{2 * i}" for i in range(30))]
+    lines[5] = "4.5,b"
+    found = Relation(written(lines))
+    assert found.rows(f"SELECT x, g, y FROM {found.sql} LIMIT 1 OFFSET 4") == [(4.5, "b", None)]
+    assert "line 6 has no values at the end: missing values" in found.notes
+    lines[9] = "8.5"  # of x, or of y
+    with pytest.raises(UnreadableTable, match=r"line 10 has 1 value.* sed -e 6d -e 10d t.csv > corrected.csv"):
+        Relation(written(lines))
+    subprocess.run("sed -e 6d -e 10d t.csv > corrected.csv", shell=True, check=True)
+    assert Relation("corrected.csv").count("TRUE") == 28
+    Path("cut.csv").write_text("\n".join([*lines[:5], *lines[6:9], *lines[10:], "30.5,a"]))  # perhaps of 30.5,ab,7
+    with pytest.raises(UnreadableTable, match="line 30 has 2 values"):
+        Relation("cut.csv")

@@ -22,6 +22,7 @@ from adaline import LeastSquaresClassifier, LinearRegression, open_table
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources.tables.batches import plain_types
 from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.spec import shown_columns
 
 N = 3000
 RNG = np.random.default_rng(5)
@@ -241,3 +242,19 @@ def test_plain_columns_of_parquet_have_the_types_that_duckdb_gives_them(tmp_path
         parquet.write_table(pa.table({name: column, "x": pa.array([1.0] * len(column))}), path)
         assert plain_types(path) is None, name
         assert list(Relation(path).schema.items()) == described(path)
+
+
+def test_the_columns_in_a_message_are_cut_once() -> None:
+    for count, width in ((30, 2), (30, 30), (1, 300), (3, 2)):
+        names = [f"c{i}".ljust(width, "x") for i in range(count)]
+        shown = shown_columns(Relation({name: [1.0] for name in names}))
+        assert shown.count("...") == (count > 3) + (width == 300)
+        assert all(part in names or part.startswith("...") or width == 300 for part in shown.split(", "))
+        assert (f"({count} in all)" in shown) == (count > 3)
+
+
+def test_many_unwanted_values_are_no_text_of_a_query() -> None:
+    found = Relation({"k": [f"k{i}" for i in range(5000)], "x": list(range(5000))})
+    kept = found.without_values({"k": [f"k{i}" for i in range(4990)], "x": [4991.0]})
+    assert [k for (k,) in kept.rows(f"SELECT k FROM {kept.sql}")] == [f"k{i}" for i in (4990, *range(4992, 5000))]
+    assert len(kept.sql) < 500

@@ -30,6 +30,7 @@ Mask = NDArray[np.bool_]
 NEGLIGIBLE = 1e-9  # share of a column that is rounding
 NEAT = 1e-9  # relative distance from a fraction of a small denominator within which a weight is that fraction
 DENOMINATOR = 1000
+CHANCE = 1e-3  # share of all numbers that may be taken for a fraction by chance
 MOST_NEAT = 2**14  # weights that are made neat: where more columns than rows depend, none of them is a small fraction
 MOST_TERMS, MOST_SHOWN = 5, 3  # of a combination, and combinations in a warning
 UNDETERMINED = 1e-6  # share of a combination of coefficients that the rows do not determine
@@ -206,12 +207,22 @@ def echelon(null: Array, pivot: float = PIVOT) -> tuple[NDArray[np.intp], Array]
 
 
 def neat(value: float, within: float | None = None) -> float:
-    """Return the nearest fraction of a small denominator, or the number itself where none is near."""
+    """Return the nearest fraction of a small denominator, or the number itself where none is near.
+
+    About 0.3 d^2 fractions of denominators up to d lie between whole numbers: d is bounded, so that one of them is
+    within the tolerance by chance for less than one number in a thousand.
+
+    Examples
+    --------
+    >>> from adaline.solvers.least_squares.dependence import neat
+    >>> neat(0.33333333333) == 1 / 3, neat(12345.678901)
+    (True, 12345.678901)
+    """
     if not np.isfinite(value) or value == 0:
         return float(value)
-    found = _fraction(value)
-    close = abs(float(found) - value) <= (NEAT * abs(value) if within is None else within)
-    return float(found) if close and found else float(value)
+    tolerance = NEAT * abs(value) if within is None else within
+    found = Fraction(value).limit_denominator(int(np.clip(np.sqrt(CHANCE / tolerance), 1, DENOMINATOR)))
+    return float(found) if found and abs(float(found) - value) <= tolerance else float(value)
 
 
 def _fraction(value: float) -> Fraction:

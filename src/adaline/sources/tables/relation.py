@@ -58,9 +58,10 @@ from adaline.sources.tables.notation import describe
 from adaline.sources.tables.pipes import Pipe, arrow_as_parquet, is_pipe, open_pipe, pipe_title, spool
 from adaline.sources.tables.sparse_files import sparse_suffix
 from adaline.sources.tables.spreadsheets import write_sheet
-from adaline.sources.tables.sql import QUERY, chosen_table, literal, names_used, quoted, subquery, text
+from adaline.sources.tables.sql import QUERY, chosen_table, names_used, quoted, subquery, text
 from adaline.sources.tables.statistics_files import write_statistics_file
 from adaline.sources.tables.text import (
+    MISFIT,
     MIXED_ENDS,
     SAMPLE,
     UNCLOSED,
@@ -76,6 +77,7 @@ from adaline.sources.tables.text import (
     write_commas,
     write_doubled,
     write_line_feeds,
+    write_padded,
     write_without_lines,
 )
 from adaline.sources.threads import threads
@@ -125,6 +127,7 @@ class Relation:
         self._decoded = DecodedGroups()
         self._required: dict[str, tuple[str, ...]] = {"TRUE": ()}  # columns of conditions that `present` made
         self._integrity: Future[None] | None = None
+        self._registered: dict[str, Any] = {}  # Arrow tables that queries name
         self._copies = Copies()  # of files that cannot be read as they are, and of pipes
         _check_arrow()
         frame = as_frame(data)
@@ -336,14 +339,18 @@ class Relation:
 
     def without_values(self, unwanted: Mapping[str, Sequence[Any]]) -> Self:
         """Return the same table without the rows in which a column has one of some values."""
-        conditions = [
-            f"({self.value(name)} IS NULL OR {self.value(name)} NOT IN ({', '.join(map(literal, values))}))"
-            for name, values in unwanted.items()
-            if values
-        ]
-        if not conditions:
+        import pyarrow as pa
+
+        given = {name: values for name, values in unwanted.items() if values}
+        if not given:
             return self
         other = copy(self)
+        tables = {f"unwanted_{uuid4().hex}": pa.table({"value": values}) for values in given.values()}
+        other._registered = self._registered | tables
+        conditions = [
+            f"({self.value(name)} IS NULL OR {self.value(name)} NOT IN (SELECT value FROM {table}))"
+            for name, table in zip(given, tables, strict=True)
+        ]
         other.sql, other.parquet = f"(SELECT * FROM {self.sql} WHERE {' AND '.join(conditions)})", False
         other.counted, other.groups = {}, {}
         return other
@@ -368,6 +375,8 @@ class Relation:
         """Return a new connection for one query, so that threads do not wait for each other."""
         cursor = self.connection.cursor()
         cursor.execute(f"USE {self.database}")
+        for name, table in self._registered.items():
+            cursor.register(name, table)
         if self.frame is not None:
             cursor.register("frame", self.frame)
         return cursor
@@ -511,6 +520,8 @@ class Relation:
                 self._convert()
             elif MIXED_ENDS in str(error) and not self._copies.given:
                 self._replace_files([write_line_feeds(name, self._copies.new(name, ".csv")) for name in self.files])
+            elif self._pad_short_rows(str(error)):
+                pass
             elif UNCLOSED in str(error) and not self._copies.given and any(map(has_escaped_quotes, self.files)):
                 self._replace_files([write_doubled(name, self._copies.new(name, ".csv")) for name in self.files])
             else:
@@ -536,6 +547,21 @@ class Relation:
         self.dialect = find_dialect(self.files, self.layout, self.rows, whole, self.options)
         self.sql = self.dialect.sql(self.files)
         self.notes = (*self.notes, *self.layout.notes, *describe(self.dialect.conversions))
+
+    def _pad_short_rows(self, error: str) -> bool:
+        """Replace a file whose short rows lack values at their ends by a copy that has empty ones; False if not."""
+        if self.layout is None or len(self.files) > 1 or self.size() > WHOLE_SAMPLE or not MISFIT.search(error):
+            return False
+        copy = self._copies.new(self.files[0], ".csv")
+        lines = write_padded(self.files[0], self.layout, copy)
+        if not lines:
+            del self._copies.given[copy]
+            return False
+        self._replace_files([copy])
+        shown = ", ".join(map(str, lines[:5])) + ", ..." * (len(lines) > 5)
+        what = f"line {shown} has" if len(lines) == 1 else f"lines {shown} have"
+        self.notes = (*self.notes, f"{what} no values at the end: missing values")
+        return True
 
     def _leave_out_repeated_names(self, found: Layout) -> None:
         """Replace files in which the line of names occurs again by copies without these lines."""
@@ -607,7 +633,7 @@ class Relation:
             return str(error)
         if self.layout is not None and (known is None or self.size() <= WHOLE_SAMPLE):
             for name in self.files:
-                if found := find_errors(name, self.layout):
+                if found := find_errors(name, self.layout, name in self.watched and not is_compressed(name)):
                     return f"{name}{found}"
         return self._unconverted() or known
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields
+from itertools import accumulate
 from typing import Any, Self
 
 from adaline.coding import Coding
@@ -240,8 +241,12 @@ def names_of(given: Any) -> tuple[str, ...]:
 
 
 def shown_columns(relation: Relation) -> str:
-    """Return the names of the first columns, as a message shows them."""
-    return shorten(joined(list(relation.schema)[:20], ", "), 200) + ", ..." * (len(relation.schema) > 20)
+    """Return the names of the first columns, as a message shows them: whole names, and how many there are in all."""
+    names = list(relation.schema)
+    ends = accumulate(len(name) + 2 for name in names)
+    few = max(1, min(20, sum(end <= 200 for end in ends)))
+    shown = joined([shorten(name, 200) for name in names[:few]], ", ")
+    return shown if few == len(names) else f"{shown}, ... ({len(names)} in all)"
 
 
 def similar(name: str, names: Iterable[str]) -> str | None:

@@ -79,17 +79,3 @@ def quoted(name: str) -> str:
 def text(value: str) -> str:
     """Return a text as an SQL literal."""
     return "'" + value.replace("'", "''") + "'"
-
-
-def literal(value: Any) -> str:
-    """Return a text, number or boolean as an SQL literal.
-
-    Examples
-    --------
-    >>> from adaline.sources.tables.sql import literal
-    >>> literal("it's"), literal(0.1), literal(True)
-    ("'it''s'", "'0.1'::DOUBLE", 'TRUE')
-    """
-    if isinstance(value, bool):
-        return str(value).upper()
-    return text(str(value)) + "::DOUBLE" * isinstance(value, int | float)

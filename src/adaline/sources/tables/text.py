@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import shlex
 from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -20,13 +21,25 @@ from adaline.coding.numerals import Notation
 from adaline.errors import UnreadableTable
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.files import escaped, is_compressed, open_compressed
-from adaline.sources.tables.layout import HEAD, NOT_UTF8, SPACES, Layout, OtherEncoding, collapsed, layout
+from adaline.sources.tables.layout import (
+    HEAD,
+    NOT_UTF8,
+    SPACES,
+    WORDS,
+    Layout,
+    OtherEncoding,
+    collapsed,
+    is_value,
+    layout,
+)
 from adaline.sources.tables.notation import Conversion, find_conversions
 from adaline.sources.tables.sql import quoted, text
 from adaline.wording import counted
 
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "?")
 MOST_LISTED = 5  # malformed lines that a message names
+MOST_DELETED = 10  # malformed lines that a command in a message leaves out
+FEW_SHORT = 0.1  # share of the rows that may lack values at their ends
 SAMPLE = 20480  # rows from which the types of columns are found, where not all rows are read for that
 SIGNED = "' *[-+]?((0|[1-9][0-9]*)([.][0-9]*)?|[.][0-9]+)([eE][-+]?[0-9]+)? *'"
 BOOLEAN = "lower({}) IN ('true', 'false')"
@@ -47,15 +60,20 @@ def missing_words_in(name: str, words: Sequence[str]) -> list[str]:
 
 
 UNCLOSED = "a quote is not closed, or something follows it"
+MISFIT = re.compile(r"line \d+ has \d+ value")
 MIXED_ENDS = "lines end in different ways (CR, LF)"
 
 
-def find_errors(name: str, found: Layout) -> str | None:
-    """Return the malformed lines of a file, the first of them by their numbers, or None. Reads all of the file."""
+def find_errors(name: str, found: Layout, given: bool = False) -> str | None:
+    """Return the malformed lines of a file, the first of them by their numbers, or None. Reads all of the file.
+
+    Of a file that the user has `given` as it is, the message ends with a command that leaves them out.
+    """
     wanted = len(found.names)
     ends: set[str] = set()
     wrong: list[str] = []
-    count = longer = rows = 0
+    lines_of_wrong: list[int] = []
+    longer = rows = 0
     line = found.skip
     try:
         with io.TextIOWrapper(open_compressed(name), encoding="utf-8-sig", newline="") as file:
@@ -67,9 +85,9 @@ def find_errors(name: str, found: Layout) -> str | None:
                 line = found.skip + reader.line_num
                 rows += bool(row)
                 if row and len(row) != wanted:
-                    count += 1
+                    lines_of_wrong.append(line)
                     longer += len(row) == wanted + 1 and not row[-1]
-                    wrong += [f"line {line} has {counted(len(row), 'value')}"] * (count <= MOST_LISTED)
+                    wrong += [f"line {line} has {counted(len(row), 'value')}"] * (len(wrong) < MOST_LISTED)
     except csv.Error as error:
         if "field larger" not in str(error) and not wrong:
             return f", line {line + 1}: {UNCLOSED}: correct that line"
@@ -77,11 +95,17 @@ def find_errors(name: str, found: Layout) -> str | None:
         return f": {NOT_UTF8}"
     except (OSError, EOFError):
         return None
+    count = len(lines_of_wrong)
+    remedy = ""
+    if given and count <= MOST_DELETED:
+        those = " ".join(f"-e {line}d" for line in lines_of_wrong)
+        remedy = f", or leave {'it' if count == 1 else 'them'} out: sed {those} {shlex.quote(name)} > corrected.csv"
     if count == 1:
-        return f", {wrong[0]}, but there are {counted(wanted, 'column')}: correct that line"
+        return f", {wrong[0]}, but there are {counted(wanted, 'column')}: correct that line{remedy}"
     if count and longer < rows - found.header:  # a separator at the end of every row is harmless
         more = ", ..." * (count > MOST_LISTED)
-        return f": {count:,} lines do not fit its {counted(wanted, 'column')}: {', '.join(wrong)}{more}"
+        told = f": {count:,} lines do not fit its {counted(wanted, 'column')}: {', '.join(wrong)}{more}"
+        return f"{told}. Correct these lines{remedy}"
     if len(ends) > 1:
         return f": {MIXED_ENDS}: convert the file, for example by dos2unix"
     return None
@@ -124,6 +148,68 @@ def write_line_feeds(name: str, copy: str) -> str:
     ):
         out.writelines(file)
     return copy
+
+
+def write_padded(name: str, found: Layout, copy: str) -> list[int]:
+    """Write a copy of a file whose short rows are filled up with empty values, and return the lines of these.
+
+    Nothing is written, and no line returned, unless all lack values at their ends for certain: their values fit the
+    first columns, and no other choice of columns. The last line must be whole, as a file may have been cut.
+    """
+    with io.TextIOWrapper(open_compressed(name), encoding="utf-8-sig", newline="") as file:
+        above = list(islice(file, found.skip + found.header))
+        rest = file.read()
+    reader = csv.reader(io.StringIO(rest, newline=""), delimiter=found.separator, strict=True)
+    rows, lines, wide = list[list[str]](), list[int](), len(found.names)
+    try:
+        for row in reader:
+            if row:
+                rows.append(row)
+                lines.append(len(above) + reader.line_num)
+    except csv.Error:
+        return []
+    short = [i for i, row in enumerate(rows) if len(row) < wide]
+    full = [row for row in rows if len(row) == wide]
+    if not 0 < len(short) <= FEW_SHORT * len(rows) or len(full) + len(short) < len(rows):
+        return []
+    if short[-1] == len(rows) - 1 and not rest.endswith(("\n", "\r")):
+        return []
+    columns = [ColumnValues.of(values) for values in zip(*full, strict=True)]
+    if not all(_is_prefix(rows[i], columns) for i in short):
+        return []
+    with open(copy, "w", encoding="utf-8", newline="") as out:
+        out.writelines(above)
+        writer = csv.writer(out, delimiter=found.separator, lineterminator="\n")
+        writer.writerows([*row, *[""] * (wide - len(row))] for row in rows)
+    return [lines[i] for i in short]
+
+
+@dataclass(frozen=True)
+class ColumnValues:
+    """The values of a column in rows that are whole, and whether all of them are numbers or dates."""
+
+    values: frozenset[str]
+    numeric: bool
+
+    @classmethod
+    def of(cls, values: Iterable[str]) -> Self:
+        """Return those of a column."""
+        found = frozenset(value.strip() for value in values)
+        return cls(found, all(is_value(value) for value in found if value and value.lower() not in WORDS))
+
+    def takes(self, cell: str) -> bool:
+        """Whether a cell may be a value of the column."""
+        cell = cell.strip()
+        return cell in self.values or not cell or (is_value(cell) == self.numeric) or cell.lower() in WORDS
+
+
+def _is_prefix(row: Sequence[str], columns: Sequence[ColumnValues]) -> bool:
+    """Whether the cells of a row fit the first columns in their order, and no other choice of columns."""
+    ways = [1, *[0] * len(row)]  # in how many choices of the columns so far the first k cells fit
+    for column in columns:
+        for k in range(len(row), 0, -1):
+            ways[k] += ways[k - 1] if column.takes(row[k - 1]) else 0
+    return ways[-1] == 1 and all(column.takes(cell) for column, cell in zip(columns, row, strict=False))
 
 
 def has_escaped_quotes(name: str) -> bool:

@@ -1,0 +1,17 @@
+"""Combinations of columns in words: fractions where weights are fractions, and no others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adaline.solvers.least_squares.dependence import neat
+
+
+def test_weights_are_fractions_where_they_are_near_one() -> None:
+    for value in (1 / 3, 22 / 7, 5 / 9, -100 / 3, 1.8, 0.001):
+        assert neat(value * (1 + 1e-11)) == value
+
+
+def test_no_weight_becomes_a_fraction_by_chance() -> None:
+    values = np.random.default_rng(0).uniform(0.1, 1.0, 1000) * 10.0 ** np.arange(-3, 7)[:, None]
+    assert np.mean([neat(value) != value for value in values.ravel().tolist()]) < 0.002
