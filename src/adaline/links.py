@@ -20,6 +20,7 @@ from adaline.activations import ACTIVATIONS
 from adaline.arrays import Array, host, is_device, namespace, to_device_of
 from adaline.errors import InvalidParameter
 from adaline.parameters import NONE, AnyOf, Instance, OneOf
+from adaline.twofold import Twofold, exact
 
 __all__ = ["LINKS", "Link", "Power"]
 
@@ -51,6 +52,8 @@ class Link(ABC):
     name: ClassVar[str]
     range: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     """Borders of the outputs that have a mean."""
+    twofold: ClassVar[bool] = False
+    """Whether slopes are known in double-double, by the last three functions."""
 
     @abstractmethod
     def mean(self, z: Any) -> Any:
@@ -68,11 +71,24 @@ class Link(ABC):
         """Return the logarithms of the mean and of one minus the mean, with derivatives by z."""
         raise NotImplementedError  # of links for means between 0 and 1
 
+    def mean_twofold(self, z: Twofold) -> Twofold:
+        """Return the mean, in double-double."""
+        raise NotImplementedError  # of links that are `twofold`, for means above zero
+
+    def power_slope(self, z: Twofold, a: float) -> Twofold:
+        """Return the slope of `power`."""
+        raise NotImplementedError
+
+    def share_slopes(self, z: Twofold) -> tuple[Twofold, Twofold]:
+        """Return the slopes of `share`."""
+        raise NotImplementedError  # of links that are `twofold`, for means between 0 and 1
+
 
 class Log(Link):
     """z = ln mean."""
 
     name = "log"
+    twofold = True
 
     def mean(self, z: Any) -> Any:
         return namespace(z).exp(z)
@@ -92,6 +108,15 @@ class Log(Link):
         odds = 1.0 / xp.expm1(-xp.where(z < -LARGEST, -LARGEST + 0.0 * z, z))
         rest = xp.where(z < -1, xp.log1p(-xp.exp(z)), xp.log(-xp.expm1(z)))
         return self.power(z, 0.0), Derivatives(rest, -odds, -odds * (1.0 + odds))
+
+    def mean_twofold(self, z: Twofold) -> Twofold:
+        return z.exp()
+
+    def power_slope(self, z: Twofold, a: float) -> Twofold:
+        return exact(1.0 + 0.0 * z.hi) if a == 0 else (z * a).exp()
+
+    def share_slopes(self, z: Twofold) -> tuple[Twofold, Twofold]:
+        return self.power_slope(z, 0.0), -1.0 / (-z).expm1()
 
 
 @dataclass(frozen=True)
@@ -113,6 +138,7 @@ class Power(Link):
     exponent: float = 1.0
     name = "power"
     range = (0.0, np.inf)
+    twofold = True
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.exponent) or self.exponent == 0:
@@ -142,6 +168,16 @@ class Power(Link):
         rest = 1.0 - m.value
         ratio = m.slope / rest
         return self.power(z, 0.0), Derivatives(xp.log1p(-m.value), -ratio, -m.bend / rest - ratio**2)
+
+    def mean_twofold(self, z: Twofold) -> Twofold:
+        return z if self.exponent == 1 else _powered(z, 1.0 / exact(np.array(self.exponent)))
+
+    def power_slope(self, z: Twofold, a: float) -> Twofold:
+        q = 1.0 / exact(np.array(self.exponent))
+        return _powered(z, q * a - 1.0) * q
+
+    def share_slopes(self, z: Twofold) -> tuple[Twofold, Twofold]:
+        return self.power_slope(z, 0.0), -self.power_slope(z, 1.0) / (1.0 - self.mean_twofold(z))
 
     @staticmethod
     def _positive(z: Any) -> Any:
@@ -174,6 +210,10 @@ class Logit(ShareLink):
     """z = ln(mean / (1 - mean))."""
 
     name = "logit"
+    twofold = True
+
+    def share_slopes(self, z: Twofold) -> tuple[Twofold, Twofold]:
+        return 1.0 / (z.exp() + 1.0), -1.0 / ((-z).exp() + 1.0)
 
     def mean(self, z: Any) -> Any:
         return ACTIVATIONS["logistic"].value(z)
@@ -214,6 +254,11 @@ class Cloglog(ShareLink):
     """z = ln(-ln(1 - mean)): the log of the hazard where whatever happens in time is only told to have happened."""
 
     name = "cloglog"
+    twofold = True
+
+    def share_slopes(self, z: Twofold) -> tuple[Twofold, Twofold]:
+        u = z.exp()
+        return u / u.expm1(), -u
 
     def mean(self, z: Any) -> Any:
         xp = namespace(z)
@@ -252,6 +297,15 @@ LINK = AnyOf(NONE, OneOf(*LINKS), Instance(Link, "a Link such as links.Power(2.0
 def name_of(link: Link) -> str:
     """Return the name under which LINKS has a link, else how it is written."""
     return next((name for name, one in LINKS.items() if one == link), repr(link))
+
+
+def _powered(z: Twofold, k: Twofold) -> Twofold:
+    """Return z^k of positive outputs."""
+    if k.lo == 0 and k.hi == 0:
+        return exact(1.0 + 0.0 * z.hi)
+    if k.lo == 0 and abs(k.hi) == 1:
+        return z if k.hi == 1 else 1.0 / z
+    return (z.log() * k).exp()
 
 
 def _on_host(f: Any, z: Any) -> Any:

@@ -22,18 +22,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import Array, host
 from adaline.errors import InvalidData
 from adaline.fits.separation import PATIENCE, Separation, SeparationCheck, with_tiny_penalty
 from adaline.input.first_pass import class_weights_of
 from adaline.links import name_of
 from adaline.losses import (
     Binomial,
+    Gamma,
     Likelihood,
     Linked,
     Loss,
     NegativeBinomial,
     Offset,
+    Poisson,
     Scoring,
     Squared,
     Tweedie,
@@ -52,6 +54,7 @@ from adaline.solvers.smooth.near_columns import TurnedProblem, turned
 from adaline.solvers.smooth.newton import CUT, FLAT, Curvature, DescentResult, curvature_gap, factor_hessian, newton
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import proximal
+from adaline.solvers.smooth.refine import ErrorBounds, RefinedWeights, bounded, refine
 from adaline.sources import Source
 from adaline.sums import Densities, FamilyPoint, FamilySums, NullScore, ShapeScore, Targets, View
 
@@ -68,6 +71,7 @@ SHAPE_OPEN = (
     "loss='poisson' with dispersion='pearson'"
 )
 ROUNDING = 2.0**-52
+REFINED = 2**17  # rows x coefficients up to which weights are refined on the rows: a read in double-double
 NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
 AT_AN_END = 1e-9  # curvature of a row, on average, below which constants have gone as far as they can
 ROUNDS, STEPS = 5, 50  # of Newton and gradient steps in turn
@@ -490,8 +494,10 @@ class _Minimising:
                 problem = self.problem
         if status is Status.SOLVED and not found.converged:
             status = Status.NOT_CONVERGED
-        raw, depends = self._outside(problem, found)
-        proof = self._certificate(problem, found, raw, depends, status, name)
+        theta, raw, depends = self._outside(problem, found)
+        refined = self._refined(problem, found, theta, depends) if status is Status.SOLVED else None
+        raw = raw if refined is None else refined.raw
+        proof = self._certificate(problem, found, raw, depends, status, name, refined)
         return FittedMachine(Solution(raw, proof), found.history, self.separation, problem, found, depends)
 
     def _minimum_near(self, problem: Problem, theta: Array) -> DescentResult | None:
@@ -693,8 +699,21 @@ class _Minimising:
         found, status = gradient_descent(raw.evaluate, start, diagonal_metric(raw), rate, stop)
         return raw, found, status, "batch gradient descent"
 
-    def _outside(self, problem: Problem, found: DescentResult) -> tuple[Array, Dependence]:
-        """Return the weights in raw units, of those that predict the same the shortest, and how columns depend."""
+    def _refined(
+        self, problem: Problem, found: DescentResult, theta: Array, depends: Dependence
+    ) -> RefinedWeights | None:
+        """Return the weights refined on the raw rows, with what that proves; None where it is not done."""
+        options = self.options
+        apart = options.firth or options.l1 or options.solver == "gradient" or self.loss.corners
+        if apart or len(depends.left_out) or problem.size * problem.source.n_rows > REFINED:
+            return None
+        original = problem.original if isinstance(problem, TurnedProblem) else problem
+        return refine(original, *problem.to_scaled(theta), ~original.constant)
+
+    def _outside(self, problem: Problem, found: DescentResult) -> tuple[Array, Array, Dependence]:
+        """Return the weights, of those that predict the same the shortest, in the view and in raw units, and how
+        columns depend.
+        """
         theta, depends = _shortest(problem, found)
         allowed = SAME if math.isfinite(self.loss.concordance) else FLAT
         if theta is not found.theta and (
@@ -702,15 +721,23 @@ class _Minimising:
         ):
             theta, depends = found.theta, independent(problem.constant)  # curvature vanishes, columns do not depend
         if not self.loss.coupled or self.options.solver == "gradient":
-            return problem.to_raw(theta), depends
+            return theta, problem.to_raw(theta), depends
         shared = theta.mean(axis=0)  # what all machines have in common decides nothing
         shared[1:] *= self.options.free
-        raw = problem.to_raw(theta - shared)
+        theta = theta - shared
+        raw = problem.to_raw(theta)
         raw[:, 0] -= raw[:, 0].mean()
-        return raw, depends
+        return theta, raw, depends
 
     def _certificate(
-        self, problem: Problem, found: DescentResult, raw: Array, depends: Dependence, status: Status, solver: str
+        self,
+        problem: Problem,
+        found: DescentResult,
+        raw: Array,
+        depends: Dependence,
+        status: Status,
+        solver: str,
+        refined: RefinedWeights | None,
     ) -> Certificate:
         condition = math.nan if found.curvature is None else found.curvature.condition
         if isinstance(problem, TurnedProblem):
@@ -724,19 +751,56 @@ class _Minimising:
                 status = Status.RANK_DEFICIENT
             elif condition > 1e8 or self.nearly:
                 status = Status.ILL_CONDITIONED
+        claimed, gap = math.nan, math.inf
+        if status not in (Status.NO_MINIMUM, Status.NOT_CONVERGED, Status.RANK_DEFICIENT):
+            claimed, gap = self._claims(problem, found, raw, refined)
         return certificate(
             status=status,
-            objective=found.evaluation.value,
-            gradient=problem.steepness(found.evaluation.gradient),
-            gap=found.gap if self.loss.convex else math.inf,
-            digits=math.nan
-            if status in (Status.NO_MINIMUM, Status.NOT_CONVERGED)
-            else _digits(problem, found, raw, self.constants.slope),
+            objective=found.evaluation.value if refined is None else refined.value,
+            gradient=problem.steepness(found.evaluation.gradient) if refined is None else refined.steepness,
+            gap=gap,
+            digits=claimed,
             condition=condition,
             rank=depends.rank,
             solver=solver,
             advice=DEPENDENT if status is Status.RANK_DEFICIENT else self._border(status),
         )
+
+    def _claims(
+        self, problem: Problem, found: DescentResult, raw: Array, refined: RefinedWeights | None
+    ) -> tuple[float, float]:
+        """Return the correct digits of coefficients in raw units and the gap, as far as they are proven."""
+        options = self.options
+        if options.l1 or options.firth:
+            return math.nan, found.gap if self.loss.convex else math.inf
+        if refined is not None:
+            proven = ErrorBounds(refined.error, refined.gap)
+        elif isinstance(problem, TurnedProblem) or not found.converged:
+            return math.nan, math.inf
+        elif found.curvature is None:  # the gap is that of duality, where there is a penalty
+            return math.nan, found.gap if self.loss.convex else math.inf
+        else:
+            proven = bounded(problem, found, self._slope_mass(problem, found), _furthest_offset(problem))
+        if not np.isfinite(proven.error).all():
+            return math.nan, proven.gap
+        length = np.concatenate([[1.0], np.maximum(problem.lengths, np.finfo(float).tiny)])
+        return digits(proven.error, raw, length), proven.gap
+
+    def _slope_mass(self, problem: Problem, found: DescentResult) -> Array | None:
+        """Return bounds on sum weight |slope| |v_j|, (1 + D,), of losses that have one; None of others."""
+        loss = self.loss.loss if isinstance(self.loss, Offset) else self.loss
+        view, spread = problem.view, problem.spread
+        squares = (view.scale * spread.deviation) ** 2 + (view.scale * spread.mean + view.offset) ** 2
+        root = np.sqrt(spread.weight * np.concatenate([[1.0], squares]))  # of sum weight v_j^2
+        if math.isfinite(loss.steepest) and loss.convex:  # slope^2 is at most 2 steepest (value - lowest)
+            above = max(found.evaluation.value - self.constants.lowest, 0.0)
+            return np.asarray(math.sqrt(2 * loss.steepest * above) * root)
+        if isinstance(loss, Gamma):  # |slope| is at most 1 + curvature
+            return np.asarray(math.sqrt(spread.weight) * root)
+        if isinstance(loss, Poisson):  # |slope| is at most t + curvature
+            largest = np.concatenate([[1.0], np.abs(view.offset) + spread.largest * view.scale])
+            return np.asarray(spread.weight * self.constants.mean[0] * largest)
+        return None
 
     def _border(self, status: Status) -> str | None:
         """Return advice for steps that end nowhere under a link that does not take every output."""
@@ -755,15 +819,14 @@ class _Minimising:
         return 0 < self.loss.concordance < math.inf and bool(h[0, 0] < AT_AN_END * problem.spread.weight)
 
 
-def _digits(problem: Problem, found: DescentResult, raw: Array, slope: float) -> float:
-    """Return the correct digits of coefficients in raw units: what the next step would change, and rounding."""
-    if found.curvature is None:
-        return math.nan
-    error = np.abs(found.curvature.solve(found.evaluation.gradient))
-    spread = np.sqrt((found.curvature.root**2).sum(axis=1)).reshape(error.shape)
-    error += ROUNDING * slope * math.sqrt(problem.spread.weight) * spread
-    length = np.concatenate([[1.0], np.maximum(problem.lengths, np.finfo(float).tiny)])
-    return digits(problem.errors_to_raw(error), raw, length)
+def _furthest_offset(problem: Problem) -> float:
+    """Return the largest offset of a row; zero where there are none, infinite where only another read would tell."""
+    loss, source = problem.loss, problem.source
+    if not isinstance(loss, Offset):
+        return 0.0
+    if source.streamed:
+        return math.inf
+    return max(source.each_block(lambda block: float(np.abs(host(block.t)[:, -loss.columns :]).max(initial=0.0))))
 
 
 def _shortest(problem: Problem, found: DescentResult) -> tuple[Array, Dependence]:
