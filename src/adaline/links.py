@@ -9,6 +9,7 @@ derivative, so that tails neither overflow nor cancel. Arrays are (n, K) of any 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -26,6 +27,8 @@ __all__ = ["LINKS", "Link", "Power"]
 
 LARGEST = 700.0  # exponents beyond which exp overflows soon
 SMALL = 0.05  # exp(z) below which differences of cloglog are taken from their series
+NEAR, SERIES, FRACTION = 4.0, 80, 70  # up to where a series gives the normal distribution, and terms, in double-double
+PEAK = (0.3989422804014327, -2.49232720227773e-17)  # 1 / sqrt(2 pi)
 FAR = 8.0  # from which on the ratio of Mills is taken from its continued fraction
 
 
@@ -235,6 +238,10 @@ class Probit(ShareLink):
     """z with Phi(z) = mean, the normal distribution."""
 
     name = "probit"
+    twofold = True
+
+    def share_slopes(self, z: Twofold) -> tuple[Twofold, Twofold]:
+        return _mills_twofold(z), -_mills_twofold(-z)
 
     def mean(self, z: Any) -> Any:
         return _on_host(scipy.special.ndtr, z)
@@ -297,6 +304,37 @@ LINK = AnyOf(NONE, OneOf(*LINKS), Instance(Link, "a Link such as links.Power(2.0
 def name_of(link: Link) -> str:
     """Return the name under which LINKS has a link, else how it is written."""
     return next((name for name, one in LINKS.items() if one == link), repr(link))
+
+
+def _mills_twofold(z: Twofold) -> Twofold:
+    """Return phi(z) / Phi(z) in double-double.
+
+    Phi is 1/2 + phi (z + z^3 / 3 + z^5 / (3 5) + ...) near zero; beyond NEAR the tail is phi times a continued fraction.
+    """
+    a, near = (-z).where(z.hi < 0, z), np.abs(z.hi) <= NEAR
+    phi, square = (z * z * -0.5).exp() * Twofold(*PEAK), (z * z).where(near, 0.0)
+    most = float(np.max(square.hi, initial=0.0))
+    terms = 8
+    while terms < SERIES and math.exp(terms * math.log(max(most, 1e-300)) - _log_odd(terms)) > 2.0**-110:
+        terms += 4
+    series = exact(np.ones_like(z.hi))
+    for k in range(terms, 0, -1):
+        series = series * square / (2.0 * k + 1.0) + 1.0
+    body = phi * series * a.where(near, 0.0)
+    tail, left = 0.5 - body, exact(np.zeros_like(z.hi))
+    if not near.all():
+        far = a.where(~near, NEAR)
+        for k in range(FRACTION, 0, -1):
+            left = float(k) / (far + left)
+        left = far + left  # phi / tail
+        tail = tail.where(near, phi / left)
+    small = (phi / tail).where(near, left)
+    return small.where(z.hi < 0, phi / (1.0 - tail))
+
+
+def _log_odd(k: int) -> float:
+    """Return the logarithm of 1 x 3 x ... x (2 k + 1)."""
+    return math.lgamma(2 * k + 2) - k * math.log(2.0) - math.lgamma(k + 1)
 
 
 def _powered(z: Twofold, k: Twofold) -> Twofold:

@@ -17,13 +17,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, host
-from adaline.errors import InvalidData
+from adaline.errors import AdalineError, InvalidData
 from adaline.fits.separation import PATIENCE, Separation, SeparationCheck, with_tiny_penalty
 from adaline.input.first_pass import class_weights_of
 from adaline.links import name_of
@@ -41,11 +42,13 @@ from adaline.losses import (
     Tweedie,
     Working,
 )
-from adaline.penalties import RidgePenalty
+from adaline.penalties import RidgePenalty, no_penalty
 from adaline.results import Certificate, Solution, Status
+from adaline.solvers.least_squares.choose import GRAM_BYTES, is_wide, solve_least_squares, solve_wide, sums
 from adaline.solvers.least_squares.dependence import Dependence, independent
 from adaline.solvers.least_squares.descent import read_rate
 from adaline.solvers.least_squares.fit import certificate, digits
+from adaline.solvers.least_squares.wide import solve_dual
 from adaline.solvers.smooth.choose import MATRIX, diagonal_metric, minimise_near, minimise_smooth, needs_metric
 from adaline.solvers.smooth.firth import firth, firth_ratios
 from adaline.solvers.smooth.gradient import Stop, gradient_descent
@@ -56,7 +59,8 @@ from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import proximal
 from adaline.solvers.smooth.refine import ErrorBounds, RefinedWeights, bounded, refine
 from adaline.sources import Source
-from adaline.sums import Densities, FamilyPoint, FamilySums, NullScore, ShapeScore, Targets, View
+from adaline.sums import Densities, FamilyPoint, FamilySums, NullScore, Point, ShapeScore, Targets, View
+from adaline.sums.objective import margins
 
 DEPENDENT = (
     "some columns are linear combinations of others: coef_ is the solution of minimum norm, in which they share their "
@@ -80,7 +84,7 @@ NULL_CLOSE = 1e-16  # squared slope of a constant, in its metric, as a share of 
 NULL_STEPS = 200  # most steps to the model without columns: with offsets of 1e9 rounding keeps them from settling
 SHAPE_STEPS, SHAPE_CLOSE = 50, 1e-11  # most steps to the shape of a negative binomial, and its relative accuracy
 SHAPE_ROUNDING = 2.0**-48  # share of the terms of its slope that is rounding
-REACH, SAME = 1e5, 1e-10  # a move, in roots of the objective's size, along columns that depend, and what it may change
+SAME = 1e-10  # share of the objective's size that the shortest weights may cost more
 BENDS = 1e-9  # share of the curvature of single columns that columns which nearly depend do not have
 NEARLY = 1e4  # condition from which columns that nearly depend on others are replaced
 FAR = 15.0  # output of a single column from which its coefficient may be on the way to infinity
@@ -276,7 +280,7 @@ def likelihood_of(fitted: FittedMachine, options: MachineOptions, null: float) -
         -null,
         problem.source.n_rows,
         problem.spread.weight,
-        max(problem.outputs - 1, 1) * (fitted.dependence.rank + problem.intercept),
+        max(problem.outputs - 1, 1) * (fitted.solution.certificate.rank + problem.intercept),
         not options.free,
         problem.loss.coupled,
         fitted.dependence,
@@ -309,7 +313,7 @@ def likelihood_of_family(
     null_output = _null_output(problem, likelihood, constants)
     point = FamilyPoint(likelihood, found.theta, problem.view, null_output, in_trials)
     deviance, null, pearson, saturated, observations = problem.source.sum(FamilySums, point).sums.tolist()
-    parameters = depends.rank + problem.intercept
+    parameters = fitted.solution.certificate.rank + problem.intercept
     freedom = observations - parameters
     dispersion = ("pearson" if family.scaled else 1.0) if dispersion is None else dispersion
     estimated = isinstance(dispersion, str)
@@ -497,7 +501,12 @@ class _Minimising:
         theta, raw, depends = self._outside(problem, found)
         refined = self._refined(problem, found, theta, depends) if status is Status.SOLVED else None
         raw = raw if refined is None else refined.raw
-        proof = self._certificate(problem, found, raw, depends, status, name, refined)
+        rank, decided = self._rank(found, depends)
+        if found.curvature is None and rank < depends.rank and self.separation is None and not self.unbounded:
+            raw = shortest_weights(problem, found.theta, raw)
+        if status is Status.SOLVED and not (self.unbounded or self.separation is not None) and rank < self._varying:
+            status = Status.RANK_DEFICIENT if decided else Status.RANK_UNCERTAIN
+        proof = self._certificate(problem, found, raw, rank, status, name, refined)
         return FittedMachine(Solution(raw, proof), found.history, self.separation, problem, found, depends)
 
     def _minimum_near(self, problem: Problem, theta: Array) -> DescentResult | None:
@@ -555,8 +564,8 @@ class _Minimising:
     def _judge_flat_directions(self, found: DescentResult) -> DescentResult:
         """Return what was found, with curvature along directions where it only seems to be zero.
 
-        Without curvature are columns that depend on others; those that nearly do, of which a long move both ways still
-        changes the objective; and directions along which a likelihood has fallen to its end, where shorter weights
+        Without curvature are columns that depend on others; those that nearly do, whose rank as a design for least
+        squares is full; and directions along which a likelihood has fallen to its end, where shorter weights
         cost more and longer ones do not: then there is no minimum.
         """
         problem, curvature, scale = self.problem, found.curvature, self.constants.scale
@@ -579,10 +588,9 @@ class _Minimising:
             )
         if self.unbounded or not len(depends.left_out):
             return found
-        null = curvature.null[:, live]
-        move = REACH * math.sqrt(scale) * null.sum(axis=1).reshape(theta.shape)
-        if sum(problem.evaluate(found.theta + way * move).value for way in (-1, 1)) - 2 * here <= SAME * scale:
+        if self.design is None or self.design.rank < self._varying:
             return found
+        null = curvature.null[:, live]
         self.nearly = True
         least = CUT * curvature.largest * problem.size  # eigenvalues along these directions are below
         root = np.concatenate([curvature.root, null / math.sqrt(least)], axis=1)
@@ -592,6 +600,33 @@ class _Minimising:
         """Whether there is curvature along a direction (M,) at the constants: then its columns do not nearly depend."""
         hessian = self.problem.evaluate(self.constants.theta, second=True).hessian
         return hessian is not None and bool(way @ hessian @ way > BENDS * (way**2 @ np.abs(hessian.diagonal())))
+
+    @property
+    def _varying(self) -> int:
+        """Number of columns that are not constant."""
+        return self.problem.features - int(self.problem.constant.sum())
+
+    @cached_property
+    def design(self) -> Certificate | None:
+        """The certificate of least squares on the same rows, which decides their rank; None where none can be had."""
+        problem = self.problem.original if isinstance(self.problem, TurnedProblem) else self.problem
+        nothing, source = no_penalty(problem.features), problem.source
+        try:
+            if is_wide(source):
+                return solve_wide(source, problem.intercept, nothing).solution.certificate
+            moments = sums(source, problem.intercept)
+            return solve_least_squares(source, moments, problem.intercept, nothing).solution.certificate
+        except AdalineError:
+            return None
+
+    def _rank(self, found: DescentResult, depends: Dependence) -> tuple[int, bool]:
+        """Return the rank of the columns, and whether it is decided: by least squares where it may not be full."""
+        problem = self.problem
+        wide = found.curvature is None and problem.features >= problem.source.n_rows
+        unbounded = self.unbounded or self.separation is not None
+        if not self.options.free or not (wide or unbounded or len(depends.left_out)) or self.design is None:
+            return depends.rank, True
+        return self.design.rank, self.design.status is not Status.RANK_UNCERTAIN
 
     @property
     def _may_fall(self) -> bool:
@@ -734,7 +769,7 @@ class _Minimising:
         problem: Problem,
         found: DescentResult,
         raw: Array,
-        depends: Dependence,
+        rank: int,
         status: Status,
         solver: str,
         refined: RefinedWeights | None,
@@ -747,12 +782,10 @@ class _Minimising:
         elif status is Status.SOLVED:
             if self.separation is not None:
                 status = self.separation.status
-            elif len(depends.left_out) and self.options.free:
-                status = Status.RANK_DEFICIENT
             elif condition > 1e8 or self.nearly:
                 status = Status.ILL_CONDITIONED
         claimed, gap = math.nan, math.inf
-        if status not in (Status.NO_MINIMUM, Status.NOT_CONVERGED, Status.RANK_DEFICIENT):
+        if status not in (Status.NO_MINIMUM, Status.NOT_CONVERGED, Status.RANK_DEFICIENT, Status.RANK_UNCERTAIN):
             claimed, gap = self._claims(problem, found, raw, refined)
         return certificate(
             status=status,
@@ -761,7 +794,7 @@ class _Minimising:
             gap=gap,
             digits=claimed,
             condition=condition,
-            rank=depends.rank,
+            rank=rank,
             solver=solver,
             advice=DEPENDENT if status is Status.RANK_DEFICIENT else self._border(status),
         )
@@ -817,6 +850,19 @@ class _Minimising:
         if self.constants.inside or h is None or not problem.intercept or problem.outputs > 1:
             return False
         return 0 < self.loss.concordance < math.inf and bool(h[0, 0] < AT_AN_END * problem.spread.weight)
+
+
+def shortest_weights(problem: Problem, theta: Array, raw: Array) -> Array:
+    """Return the weights of least norm in raw units with the outputs of theta (K, 1 + D): least squares to them.
+
+    `raw` are those of theta, which stay where there are too many rows for the dual system.
+    """
+    source = problem.source
+    if source.streamed or 8 * source.n_rows**2 > GRAM_BYTES:
+        return raw
+    point = Point(problem.loss, theta, problem.view)
+    outputs = np.concatenate(source.each_block(lambda block: margins(block, point)))
+    return solve_dual(source.with_targets(outputs), problem.intercept, no_penalty(problem.features)).solution.theta
 
 
 def _furthest_offset(problem: Problem) -> float:

@@ -42,9 +42,9 @@ class TwofoldPoint(NamedTuple):
 
 
 class TwofoldObjective(Sum):
-    """Value, gradient (K, 1 + D, 2), noise (K, 1 + D), energy and, if asked for, R or H of the rows at a TwofoldPoint.
+    """Value, gradient (K, 1 + D, 2), noise (K, 1 + D), energy, and R or H of the rows at a TwofoldPoint.
 
-    `root` is "triangle", "gram" or "none"; `matrix` is R (at most M, M), or H (M, M) and below it a row of the sizes of
+    `root` is "triangle" or "gram"; `matrix` is R (at most M, M), or H (M, M) and below it a row of the sizes of
     the terms on its diagonal, which may cancel; M = K (1 + D).
     """
 
@@ -57,7 +57,7 @@ class TwofoldObjective(Sum):
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
         """Return the sums over no rows; `outputs` is the number of machines."""
-        k, side, root = config.get("outputs", 1), 1 + shape.features, config.get("root", "none")
+        k, side, root = config.get("outputs", 1), 1 + shape.features, config.get("root", "triangle")
         matrix = np.zeros((k * side + 1 if root == "gram" else 0, k * side))
         return cls(root, 0.0, np.zeros((k, side, 2)), np.zeros((k, side)), 0.0, matrix)
 
@@ -87,13 +87,12 @@ class TwofoldObjective(Sum):
             own = Twofold(weighted.hi[:, k : k + 1], weighted.lo[:, k : k + 1])
             out[0] = np.ravel(twofold.sum_rows(*own))
             out[1:] = np.stack(twofold.sum_rows(*(own * scaled)), axis=1)
-        if self.root != "none":
-            rows = np.column_stack([np.ones(len(x)), in_view(x, point.view)])
-            if self.root == "gram":
-                terms = np.abs(curvature) + np.abs(slope.hi) * (1.0 + 1.0 / np.abs(z.hi))
-                part.matrix = np.concatenate([(rows * (weight * curvature)).T @ rows, (weight * terms).T @ rows**2])
-            else:
-                part.matrix = _triangle(loss, z.hi, curvature, weight, rows)
+        rows = np.column_stack([np.ones(len(x)), in_view(x, point.view)])
+        if self.root == "gram":
+            terms = np.abs(curvature) + np.abs(slope.hi) * (1.0 + 1.0 / np.abs(z.hi))
+            part.matrix = np.concatenate([(rows * (weight * curvature)).T @ rows, (weight * terms).T @ rows**2])
+        else:
+            part.matrix = _triangle(loss, z.hi, curvature, weight, rows)
         self.merge(part)
 
     def merge(self, other: Self) -> None:

@@ -37,11 +37,11 @@ from adaline.solvers.smooth.problem import Problem, summing_error
 from adaline.sums import Ball, CurvatureChange, TwofoldObjective, TwofoldPoint
 from adaline.twofold import Twofold
 
-STEPS = 8  # most steps
+STEPS = 12  # most steps
 EPS = 2.0**-53
 ENOUGH = 2.0**-57  # relative error of coefficients that does not show in float64
 HALF = 0.5  # q up to which a minimum is proven
-SHRINKS = 0.25  # share of the error before that a step must leave to go on
+SHRINKS = 0.5  # share of the step before, or of what that left, at which steps go on
 LITTLE = 1e-4  # theta from which on the lengths of the rows themselves are looked at
 NEGLIGIBLE = 2.0**-75  # a coefficient this small next to the others does not keep steps going
 
@@ -75,31 +75,36 @@ def refine(problem: Problem, hi: Array, lo: Array, varying: NDArray[np.bool_]) -
     `varying` (D,) are the columns whose coefficients are free; those of the others stay as they are.
     """
     active = np.tile(np.concatenate([[problem.intercept], varying]), problem.outputs)
-    best: tuple[float, RefinedWeights] | None = None
-    metric: FactoredMetric | None = None
-    last = math.inf
+    best: Step | None = None
+    root = "triangle" if problem.loss.convex else "gram"
+    last, left = math.inf, math.inf
     for _ in range(STEPS):
-        fresh = metric is None or last > LITTLE
-        kind = ("triangle" if problem.loss.convex else "gram") if fresh else "none"
         point = TwofoldPoint(problem.loss, hi, lo, problem.view)
-        sums = problem.source.sum(TwofoldObjective, point, outputs=problem.outputs, root=kind)
+        sums = problem.source.sum(TwofoldObjective, point, outputs=problem.outputs, root=root)
         gradient = _in_view(problem, sums.gradient, hi, lo)
-        if not (np.isfinite(gradient).all() and np.isfinite(sums.noise).all()):
-            break
-        if fresh:
-            metric = _metric(problem, sums, active, hi)
+        known = np.isfinite(gradient).all() and np.isfinite(sums.noise).all()
+        metric = _metric(problem, sums, active) if known else None
         if metric is None:
             break
-        found = _step(problem, point, sums, gradient, active, metric)
-        if found is None:
+        step = _step(problem, point, sums, gradient, active, metric)
+        hi, lo = step.hi, step.lo
+        if best is None or step.left < best.left:
+            best = step
+        if step.done or min(step.length / last, step.left / left if left < math.inf else 1.0) > SHRINKS:
             break
-        hi, lo, epsilon, refined, done = found
-        if best is None or epsilon < best[0]:
-            best = epsilon, refined
-        if done or epsilon > SHRINKS * last:
-            break
-        last = epsilon
-    return None if best is None else best[1]
+        last, left = step.length, step.left
+    return None if best is None else best.proven
+
+
+class Step(NamedTuple):
+    """Weights after a step, its length and what it leaves in the metric, infinite without proof, and what is proven."""
+
+    hi: Array
+    lo: Array
+    length: float
+    left: float
+    done: bool = False
+    proven: RefinedWeights | None = None
 
 
 def _step(
@@ -109,8 +114,8 @@ def _step(
     gradient: Array,
     active: NDArray[np.bool_],
     metric: FactoredMetric,
-) -> tuple[Array, Array, float, RefinedWeights, bool] | None:
-    """Return the weights after a step, the error it leaves in the metric, what is proven, and whether that is all."""
+) -> Step:
+    """Return a step, and what is proven after it."""
     shape, scale = point.hi.shape, np.concatenate([[1.0], problem.view.scale])
     along = metric.root.T @ gradient.ravel()[active]
     noise = sums.noise.copy()
@@ -126,7 +131,7 @@ def _step(
     radius = 2 * length
     q = metric.tau + _change(problem, point, metric, radius)
     if not q <= HALF:
-        return None
+        return Step(hi, lo, length, math.inf)
     epsilon = q / (1 - q) * length + rounding + metric.tau * length
     spread = np.linalg.norm(metric.raw, axis=1).reshape(shape)
     left = spread * epsilon
@@ -137,14 +142,13 @@ def _step(
     cut = float(np.linalg.norm(metric.triangle @ _to_view(problem, lo).ravel()[active])) + epsilon
     gap = math.inf
     if problem.loss.convex:
-        at = TwofoldPoint(problem.loss, hi, lo, problem.view)
-        wide = q if length + cut <= radius else metric.tau + _change(problem, at, metric, 2 * (length + cut))
+        wide = q if length + cut <= radius else metric.tau + _change(problem, point, metric, length + cut)
         gap = (1 + wide) / 2 * cut**2 * (1 + 1e-10) if wide <= HALF else math.inf
     value = sums.value + 0.5 * float((problem.ridge * point.hi[:, 1:] ** 2).sum())
     with np.errstate(over="ignore", under="ignore"):
         raw = hi * scale
         refined = RefinedWeights(raw, error * scale, gap, value, problem.steepness(gradient))
-    return hi, lo, epsilon, refined, done
+    return Step(hi, lo, length, epsilon, done, refined)
 
 
 def _in_view(problem: Problem, gradient: Array, hi: Array, lo: Array) -> Array:
@@ -167,7 +171,7 @@ def _to_view(problem: Problem, weights: Array) -> Array:
     return out
 
 
-def _metric(problem: Problem, sums: TwofoldObjective, active: NDArray[np.bool_], hi: Array) -> FactoredMetric | None:
+def _metric(problem: Problem, sums: TwofoldObjective, active: NDArray[np.bool_]) -> FactoredMetric | None:
     """Return the factored second derivatives; None where they are singular to working precision."""
     ridges, size, side = problem.ridges[active], int(active.sum()), 1 + problem.features
     if not np.isfinite(sums.matrix).all() or not size:
