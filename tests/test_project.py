@@ -16,7 +16,7 @@ from tests.lowest import PYPROJECT
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-NAMESAKE = re.compile(r"\badaline\[[a-z{]|pip install[^`&;|\n]*[ ']adaline(?![\w-])")  # another project on PyPI
+NAMESAKE = re.compile(r"\badaline\[[a-z{]|pip install[^`&;|\"\n]*[ ']adaline(?![\w-])")  # another project on PyPI
 CONDA = {"duckdb": "python-duckdb", "matplotlib": "matplotlib-base"}  # names that differ
 
 

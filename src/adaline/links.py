@@ -9,6 +9,7 @@ derivative, so that tails neither overflow nor cancel. Arrays are (n, K) of any 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -20,11 +21,14 @@ from adaline.activations import ACTIVATIONS
 from adaline.arrays import Array, host, is_device, namespace, to_device_of
 from adaline.errors import InvalidParameter
 from adaline.parameters import NONE, AnyOf, Instance, OneOf
+from adaline.twofold import Twofold, exact
 
 __all__ = ["LINKS", "Link", "Power"]
 
 LARGEST = 700.0  # exponents beyond which exp overflows soon
 SMALL = 0.05  # exp(z) below which differences of cloglog are taken from their series
+NEAR, SERIES, FRACTION = 4.0, 80, 70  # up to where a series gives the normal distribution, and terms, in double-double
+PEAK = (0.3989422804014327, -2.49232720227773e-17)  # 1 / sqrt(2 pi)
 FAR = 8.0  # from which on the ratio of Mills is taken from its continued fraction
 
 
@@ -51,6 +55,8 @@ class Link(ABC):
     name: ClassVar[str]
     range: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     """Borders of the outputs that have a mean."""
+    twofold: ClassVar[bool] = False
+    """Whether slopes are known in double-double, by the last three functions."""
 
     @abstractmethod
     def mean(self, z: Any) -> Any:
@@ -68,11 +74,24 @@ class Link(ABC):
         """Return the logarithms of the mean and of one minus the mean, with derivatives by z."""
         raise NotImplementedError  # of links for means between 0 and 1
 
+    def mean_twofold(self, z: Twofold) -> Twofold:
+        """Return the mean, in double-double."""
+        raise NotImplementedError  # of links that are `twofold`, for means above zero
+
+    def power_slope(self, z: Twofold, a: float) -> Twofold:
+        """Return the slope of `power`."""
+        raise NotImplementedError
+
+    def share_slopes(self, z: Twofold) -> tuple[Twofold, Twofold]:
+        """Return the slopes of `share`."""
+        raise NotImplementedError  # of links that are `twofold`, for means between 0 and 1
+
 
 class Log(Link):
     """z = ln mean."""
 
     name = "log"
+    twofold = True
 
     def mean(self, z: Any) -> Any:
         return namespace(z).exp(z)
@@ -92,6 +111,15 @@ class Log(Link):
         odds = 1.0 / xp.expm1(-xp.where(z < -LARGEST, -LARGEST + 0.0 * z, z))
         rest = xp.where(z < -1, xp.log1p(-xp.exp(z)), xp.log(-xp.expm1(z)))
         return self.power(z, 0.0), Derivatives(rest, -odds, -odds * (1.0 + odds))
+
+    def mean_twofold(self, z: Twofold) -> Twofold:
+        return z.exp()
+
+    def power_slope(self, z: Twofold, a: float) -> Twofold:
+        return exact(1.0 + 0.0 * z.hi) if a == 0 else (z * a).exp()
+
+    def share_slopes(self, z: Twofold) -> tuple[Twofold, Twofold]:
+        return self.power_slope(z, 0.0), -1.0 / (-z).expm1()
 
 
 @dataclass(frozen=True)
@@ -113,6 +141,7 @@ class Power(Link):
     exponent: float = 1.0
     name = "power"
     range = (0.0, np.inf)
+    twofold = True
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.exponent) or self.exponent == 0:
@@ -142,6 +171,16 @@ class Power(Link):
         rest = 1.0 - m.value
         ratio = m.slope / rest
         return self.power(z, 0.0), Derivatives(xp.log1p(-m.value), -ratio, -m.bend / rest - ratio**2)
+
+    def mean_twofold(self, z: Twofold) -> Twofold:
+        return z if self.exponent == 1 else _powered(z, 1.0 / exact(np.array(self.exponent)))
+
+    def power_slope(self, z: Twofold, a: float) -> Twofold:
+        q = 1.0 / exact(np.array(self.exponent))
+        return _powered(z, q * a - 1.0) * q
+
+    def share_slopes(self, z: Twofold) -> tuple[Twofold, Twofold]:
+        return self.power_slope(z, 0.0), -self.power_slope(z, 1.0) / (1.0 - self.mean_twofold(z))
 
     @staticmethod
     def _positive(z: Any) -> Any:
@@ -174,6 +213,10 @@ class Logit(ShareLink):
     """z = ln(mean / (1 - mean))."""
 
     name = "logit"
+    twofold = True
+
+    def share_slopes(self, z: Twofold) -> tuple[Twofold, Twofold]:
+        return 1.0 / (z.exp() + 1.0), -1.0 / ((-z).exp() + 1.0)
 
     def mean(self, z: Any) -> Any:
         return ACTIVATIONS["logistic"].value(z)
@@ -195,6 +238,10 @@ class Probit(ShareLink):
     """z with Phi(z) = mean, the normal distribution."""
 
     name = "probit"
+    twofold = True
+
+    def share_slopes(self, z: Twofold) -> tuple[Twofold, Twofold]:
+        return _mills_twofold(z), -_mills_twofold(-z)
 
     def mean(self, z: Any) -> Any:
         return _on_host(scipy.special.ndtr, z)
@@ -214,6 +261,11 @@ class Cloglog(ShareLink):
     """z = ln(-ln(1 - mean)): the log of the hazard where whatever happens in time is only told to have happened."""
 
     name = "cloglog"
+    twofold = True
+
+    def share_slopes(self, z: Twofold) -> tuple[Twofold, Twofold]:
+        u = z.exp()
+        return u / u.expm1(), -u
 
     def mean(self, z: Any) -> Any:
         xp = namespace(z)
@@ -252,6 +304,46 @@ LINK = AnyOf(NONE, OneOf(*LINKS), Instance(Link, "a Link such as links.Power(2.0
 def name_of(link: Link) -> str:
     """Return the name under which LINKS has a link, else how it is written."""
     return next((name for name, one in LINKS.items() if one == link), repr(link))
+
+
+def _mills_twofold(z: Twofold) -> Twofold:
+    """Return phi(z) / Phi(z) in double-double.
+
+    Phi is 1/2 + phi (z + z^3 / 3 + z^5 / (3 5) + ...) near zero; beyond NEAR the tail is phi times a continued fraction.
+    """
+    a, near = (-z).where(z.hi < 0, z), np.abs(z.hi) <= NEAR
+    phi, square = (z * z * -0.5).exp() * Twofold(*PEAK), (z * z).where(near, 0.0)
+    most = float(np.max(square.hi, initial=0.0))
+    terms = 8
+    while terms < SERIES and math.exp(terms * math.log(max(most, 1e-300)) - _log_odd(terms)) > 2.0**-110:
+        terms += 4
+    series = exact(np.ones_like(z.hi))
+    for k in range(terms, 0, -1):
+        series = series * square / (2.0 * k + 1.0) + 1.0
+    body = phi * series * a.where(near, 0.0)
+    tail, left = 0.5 - body, exact(np.zeros_like(z.hi))
+    if not near.all():
+        far = a.where(~near, NEAR)
+        for k in range(FRACTION, 0, -1):
+            left = float(k) / (far + left)
+        left = far + left  # phi / tail
+        tail = tail.where(near, phi / left)
+    small = (phi / tail).where(near, left)
+    return small.where(z.hi < 0, phi / (1.0 - tail))
+
+
+def _log_odd(k: int) -> float:
+    """Return the logarithm of 1 x 3 x ... x (2 k + 1)."""
+    return math.lgamma(2 * k + 2) - k * math.log(2.0) - math.lgamma(k + 1)
+
+
+def _powered(z: Twofold, k: Twofold) -> Twofold:
+    """Return z^k of positive outputs."""
+    if k.lo == 0 and k.hi == 0:
+        return exact(1.0 + 0.0 * z.hi)
+    if k.lo == 0 and abs(k.hi) == 1:
+        return z if k.hi == 1 else 1.0 / z
+    return (z.log() * k).exp()
 
 
 def _on_host(f: Any, z: Any) -> Any:

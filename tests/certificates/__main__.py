@@ -29,7 +29,8 @@ def main() -> int:
         row = tally(name, [one for one in outcomes if one.case.family == name])
         failed |= row.over > MOST_OVER or row.gap_ratio > MOST_RATIO
         print(
-            f"{name:22} {row.fits:6} {row.digits:6} {row.over:6.2f} {row.gaps:6} {row.gap_ratio:9.2g} {row.modesty:7.2f}"
+            f"{name:22} {row.fits:6} {row.digits:6} {row.over:6.2f} {row.gaps:6} {row.gap_ratio:9.2g} "
+            f"{row.modesty:7.2f}"
         )
 
     def badness(one: Outcome) -> float:
@@ -41,7 +42,8 @@ def main() -> int:
         print(
             f"{c.family}, {c.design}, {c.x.shape}, penalty {c.penalty:.2g}, weights {c.weight is not None}, "
             f"offset {0 if c.offset is None else abs(c.offset).max():.2g}, intercept {c.intercept}: {one.status}, "
-            f"condition {one.condition:.2g}, digits {one.claimed:.2f} of {one.true:.2f}, gap {one.gap:.2g} of {one.true_gap:.2g}"
+            f"condition {one.condition:.2g}, digits {one.claimed:.2f} of {one.true:.2f}, "
+            f"gap {one.gap:.2g} of {one.true_gap:.2g}"
         )
     return int(failed)
 

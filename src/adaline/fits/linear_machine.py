@@ -17,33 +17,38 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
-from adaline.errors import InvalidData
+from adaline.arrays import Array, host
+from adaline.errors import AdalineError, InvalidData
 from adaline.fits.separation import PATIENCE, Separation, SeparationCheck, with_tiny_penalty
 from adaline.input.first_pass import class_weights_of
 from adaline.links import name_of
 from adaline.losses import (
     Binomial,
+    Gamma,
     Likelihood,
     Linked,
     Loss,
     NegativeBinomial,
     Offset,
+    Poisson,
     Scoring,
     Squared,
     Tweedie,
     Working,
 )
-from adaline.penalties import RidgePenalty
+from adaline.penalties import RidgePenalty, no_penalty
 from adaline.results import Certificate, Solution, Status
+from adaline.solvers.least_squares.choose import GRAM_BYTES, is_wide, solve_least_squares, solve_wide, sums
 from adaline.solvers.least_squares.dependence import Dependence, independent
 from adaline.solvers.least_squares.descent import read_rate
 from adaline.solvers.least_squares.fit import certificate, digits
+from adaline.solvers.least_squares.wide import solve_dual
 from adaline.solvers.smooth.choose import MATRIX, diagonal_metric, minimise_near, minimise_smooth, needs_metric
 from adaline.solvers.smooth.firth import firth, firth_ratios
 from adaline.solvers.smooth.gradient import Stop, gradient_descent
@@ -52,8 +57,10 @@ from adaline.solvers.smooth.near_columns import TurnedProblem, turned
 from adaline.solvers.smooth.newton import CUT, FLAT, Curvature, DescentResult, curvature_gap, factor_hessian, newton
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import proximal
+from adaline.solvers.smooth.refine import ErrorBounds, RefinedWeights, bounded, refine
 from adaline.sources import Source
-from adaline.sums import Densities, FamilyPoint, FamilySums, NullScore, ShapeScore, Targets, View
+from adaline.sums import Densities, FamilyPoint, FamilySums, NullScore, Point, ShapeScore, Targets, View
+from adaline.sums.objective import margins
 
 DEPENDENT = (
     "some columns are linear combinations of others: coef_ is the solution of minimum norm, in which they share their "
@@ -68,6 +75,7 @@ SHAPE_OPEN = (
     "loss='poisson' with dispersion='pearson'"
 )
 ROUNDING = 2.0**-52
+REFINED = 2**17  # rows x coefficients up to which weights are refined on the rows: a read in double-double
 NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
 AT_AN_END = 1e-9  # curvature of a row, on average, below which constants have gone as far as they can
 ROUNDS, STEPS = 5, 50  # of Newton and gradient steps in turn
@@ -76,7 +84,7 @@ NULL_CLOSE = 1e-16  # squared slope of a constant, in its metric, as a share of 
 NULL_STEPS = 200  # most steps to the model without columns: with offsets of 1e9 rounding keeps them from settling
 SHAPE_STEPS, SHAPE_CLOSE = 50, 1e-11  # most steps to the shape of a negative binomial, and its relative accuracy
 SHAPE_ROUNDING = 2.0**-48  # share of the terms of its slope that is rounding
-REACH, SAME = 1e5, 1e-10  # a move, in roots of the objective's size, along columns that depend, and what it may change
+SAME = 1e-10  # share of the objective's size that the shortest weights may cost more
 BENDS = 1e-9  # share of the curvature of single columns that columns which nearly depend do not have
 NEARLY = 1e4  # condition from which columns that nearly depend on others are replaced
 FAR = 15.0  # output of a single column from which its coefficient may be on the way to infinity
@@ -272,7 +280,7 @@ def likelihood_of(fitted: FittedMachine, options: MachineOptions, null: float) -
         -null,
         problem.source.n_rows,
         problem.spread.weight,
-        max(problem.outputs - 1, 1) * (fitted.dependence.rank + problem.intercept),
+        max(problem.outputs - 1, 1) * (fitted.solution.certificate.rank + problem.intercept),
         not options.free,
         problem.loss.coupled,
         fitted.dependence,
@@ -305,7 +313,7 @@ def likelihood_of_family(
     null_output = _null_output(problem, likelihood, constants)
     point = FamilyPoint(likelihood, found.theta, problem.view, null_output, in_trials)
     deviance, null, pearson, saturated, observations = problem.source.sum(FamilySums, point).sums.tolist()
-    parameters = depends.rank + problem.intercept
+    parameters = fitted.solution.certificate.rank + problem.intercept
     freedom = observations - parameters
     dispersion = ("pearson" if family.scaled else 1.0) if dispersion is None else dispersion
     estimated = isinstance(dispersion, str)
@@ -490,8 +498,15 @@ class _Minimising:
                 problem = self.problem
         if status is Status.SOLVED and not found.converged:
             status = Status.NOT_CONVERGED
-        raw, depends = self._outside(problem, found)
-        proof = self._certificate(problem, found, raw, depends, status, name)
+        theta, raw, depends = self._outside(problem, found)
+        refined = self._refined(problem, found, theta, depends) if status is Status.SOLVED else None
+        raw = raw if refined is None else refined.raw
+        rank, decided = self._rank(found, depends)
+        if found.curvature is None and rank < depends.rank and self.separation is None and not self.unbounded:
+            raw = shortest_weights(problem, found.theta, raw)
+        if status is Status.SOLVED and not (self.unbounded or self.separation is not None) and rank < self._varying:
+            status = Status.RANK_DEFICIENT if decided else Status.RANK_UNCERTAIN
+        proof = self._certificate(problem, found, raw, rank, status, name, refined)
         return FittedMachine(Solution(raw, proof), found.history, self.separation, problem, found, depends)
 
     def _minimum_near(self, problem: Problem, theta: Array) -> DescentResult | None:
@@ -549,8 +564,8 @@ class _Minimising:
     def _judge_flat_directions(self, found: DescentResult) -> DescentResult:
         """Return what was found, with curvature along directions where it only seems to be zero.
 
-        Without curvature are columns that depend on others; those that nearly do, of which a long move both ways still
-        changes the objective; and directions along which a likelihood has fallen to its end, where shorter weights
+        Without curvature are columns that depend on others; those that nearly do, whose rank as a design for least
+        squares is full; and directions along which a likelihood has fallen to its end, where shorter weights
         cost more and longer ones do not: then there is no minimum.
         """
         problem, curvature, scale = self.problem, found.curvature, self.constants.scale
@@ -573,10 +588,9 @@ class _Minimising:
             )
         if self.unbounded or not len(depends.left_out):
             return found
-        null = curvature.null[:, live]
-        move = REACH * math.sqrt(scale) * null.sum(axis=1).reshape(theta.shape)
-        if sum(problem.evaluate(found.theta + way * move).value for way in (-1, 1)) - 2 * here <= SAME * scale:
+        if self.design is None or self.design.rank < self._varying:
             return found
+        null = curvature.null[:, live]
         self.nearly = True
         least = CUT * curvature.largest * problem.size  # eigenvalues along these directions are below
         root = np.concatenate([curvature.root, null / math.sqrt(least)], axis=1)
@@ -586,6 +600,33 @@ class _Minimising:
         """Whether there is curvature along a direction (M,) at the constants: then its columns do not nearly depend."""
         hessian = self.problem.evaluate(self.constants.theta, second=True).hessian
         return hessian is not None and bool(way @ hessian @ way > BENDS * (way**2 @ np.abs(hessian.diagonal())))
+
+    @property
+    def _varying(self) -> int:
+        """Number of columns that are not constant."""
+        return self.problem.features - int(self.problem.constant.sum())
+
+    @cached_property
+    def design(self) -> Certificate | None:
+        """The certificate of least squares on the same rows, which decides their rank; None where none can be had."""
+        problem = self.problem.original if isinstance(self.problem, TurnedProblem) else self.problem
+        nothing, source = no_penalty(problem.features), problem.source
+        try:
+            if is_wide(source):
+                return solve_wide(source, problem.intercept, nothing).solution.certificate
+            moments = sums(source, problem.intercept)
+            return solve_least_squares(source, moments, problem.intercept, nothing).solution.certificate
+        except AdalineError:
+            return None
+
+    def _rank(self, found: DescentResult, depends: Dependence) -> tuple[int, bool]:
+        """Return the rank of the columns, and whether it is decided: by least squares where it may not be full."""
+        problem = self.problem
+        wide = found.curvature is None and problem.features >= problem.source.n_rows
+        unbounded = self.unbounded or self.separation is not None
+        if not self.options.free or not (wide or unbounded or len(depends.left_out)) or self.design is None:
+            return depends.rank, True
+        return self.design.rank, self.design.status is not Status.RANK_UNCERTAIN
 
     @property
     def _may_fall(self) -> bool:
@@ -693,8 +734,21 @@ class _Minimising:
         found, status = gradient_descent(raw.evaluate, start, diagonal_metric(raw), rate, stop)
         return raw, found, status, "batch gradient descent"
 
-    def _outside(self, problem: Problem, found: DescentResult) -> tuple[Array, Dependence]:
-        """Return the weights in raw units, of those that predict the same the shortest, and how columns depend."""
+    def _refined(
+        self, problem: Problem, found: DescentResult, theta: Array, depends: Dependence
+    ) -> RefinedWeights | None:
+        """Return the weights refined on the raw rows, with what that proves; None where it is not done."""
+        options = self.options
+        apart = options.firth or options.l1 or options.solver == "gradient" or self.loss.corners
+        if apart or len(depends.left_out) or problem.size * problem.source.n_rows > REFINED:
+            return None
+        original = problem.original if isinstance(problem, TurnedProblem) else problem
+        return refine(original, *problem.to_scaled(theta), ~original.constant)
+
+    def _outside(self, problem: Problem, found: DescentResult) -> tuple[Array, Array, Dependence]:
+        """Return the weights, of those that predict the same the shortest, in the view and in raw units, and how
+        columns depend.
+        """
         theta, depends = _shortest(problem, found)
         allowed = SAME if math.isfinite(self.loss.concordance) else FLAT
         if theta is not found.theta and (
@@ -702,15 +756,23 @@ class _Minimising:
         ):
             theta, depends = found.theta, independent(problem.constant)  # curvature vanishes, columns do not depend
         if not self.loss.coupled or self.options.solver == "gradient":
-            return problem.to_raw(theta), depends
+            return theta, problem.to_raw(theta), depends
         shared = theta.mean(axis=0)  # what all machines have in common decides nothing
         shared[1:] *= self.options.free
-        raw = problem.to_raw(theta - shared)
+        theta = theta - shared
+        raw = problem.to_raw(theta)
         raw[:, 0] -= raw[:, 0].mean()
-        return raw, depends
+        return theta, raw, depends
 
     def _certificate(
-        self, problem: Problem, found: DescentResult, raw: Array, depends: Dependence, status: Status, solver: str
+        self,
+        problem: Problem,
+        found: DescentResult,
+        raw: Array,
+        rank: int,
+        status: Status,
+        solver: str,
+        refined: RefinedWeights | None,
     ) -> Certificate:
         condition = math.nan if found.curvature is None else found.curvature.condition
         if isinstance(problem, TurnedProblem):
@@ -720,23 +782,58 @@ class _Minimising:
         elif status is Status.SOLVED:
             if self.separation is not None:
                 status = self.separation.status
-            elif len(depends.left_out) and self.options.free:
-                status = Status.RANK_DEFICIENT
             elif condition > 1e8 or self.nearly:
                 status = Status.ILL_CONDITIONED
+        claimed, gap = math.nan, math.inf
+        if status not in (Status.NO_MINIMUM, Status.NOT_CONVERGED, Status.RANK_DEFICIENT, Status.RANK_UNCERTAIN):
+            claimed, gap = self._claims(problem, found, raw, refined)
         return certificate(
             status=status,
-            objective=found.evaluation.value,
-            gradient=problem.steepness(found.evaluation.gradient),
-            gap=found.gap if self.loss.convex else math.inf,
-            digits=math.nan
-            if status in (Status.NO_MINIMUM, Status.NOT_CONVERGED)
-            else _digits(problem, found, raw, self.constants.slope),
+            objective=found.evaluation.value if refined is None else refined.value,
+            gradient=problem.steepness(found.evaluation.gradient) if refined is None else refined.steepness,
+            gap=gap,
+            digits=claimed,
             condition=condition,
-            rank=depends.rank,
+            rank=rank,
             solver=solver,
             advice=DEPENDENT if status is Status.RANK_DEFICIENT else self._border(status),
         )
+
+    def _claims(
+        self, problem: Problem, found: DescentResult, raw: Array, refined: RefinedWeights | None
+    ) -> tuple[float, float]:
+        """Return the correct digits of coefficients in raw units and the gap, as far as they are proven."""
+        options = self.options
+        if options.l1 or options.firth:
+            return math.nan, found.gap if self.loss.convex else math.inf
+        if refined is not None:
+            proven = ErrorBounds(refined.error, refined.gap)
+        elif isinstance(problem, TurnedProblem) or not found.converged:
+            return math.nan, math.inf
+        elif found.curvature is None:  # the gap is that of duality, where there is a penalty
+            return math.nan, found.gap if self.loss.convex else math.inf
+        else:
+            proven = bounded(problem, found, self._slope_mass(problem, found), _furthest_offset(problem))
+        if not np.isfinite(proven.error).all():
+            return math.nan, proven.gap
+        length = np.concatenate([[1.0], np.maximum(problem.lengths, np.finfo(float).tiny)])
+        return digits(proven.error, raw, length), proven.gap
+
+    def _slope_mass(self, problem: Problem, found: DescentResult) -> Array | None:
+        """Return bounds on sum weight |slope| |v_j|, (1 + D,), of losses that have one; None of others."""
+        loss = self.loss.loss if isinstance(self.loss, Offset) else self.loss
+        view, spread = problem.view, problem.spread
+        squares = (view.scale * spread.deviation) ** 2 + (view.scale * spread.mean + view.offset) ** 2
+        root = np.sqrt(spread.weight * np.concatenate([[1.0], squares]))  # of sum weight v_j^2
+        if math.isfinite(loss.steepest) and loss.convex:  # slope^2 is at most 2 steepest (value - lowest)
+            above = max(found.evaluation.value - self.constants.lowest, 0.0)
+            return np.asarray(math.sqrt(2 * loss.steepest * above) * root)
+        if isinstance(loss, Gamma):  # |slope| is at most 1 + curvature
+            return np.asarray(math.sqrt(spread.weight) * root)
+        if isinstance(loss, Poisson):  # |slope| is at most t + curvature
+            largest = np.concatenate([[1.0], np.abs(view.offset) + spread.largest * view.scale])
+            return np.asarray(spread.weight * self.constants.mean[0] * largest)
+        return None
 
     def _border(self, status: Status) -> str | None:
         """Return advice for steps that end nowhere under a link that does not take every output."""
@@ -755,15 +852,27 @@ class _Minimising:
         return 0 < self.loss.concordance < math.inf and bool(h[0, 0] < AT_AN_END * problem.spread.weight)
 
 
-def _digits(problem: Problem, found: DescentResult, raw: Array, slope: float) -> float:
-    """Return the correct digits of coefficients in raw units: what the next step would change, and rounding."""
-    if found.curvature is None:
-        return math.nan
-    error = np.abs(found.curvature.solve(found.evaluation.gradient))
-    spread = np.sqrt((found.curvature.root**2).sum(axis=1)).reshape(error.shape)
-    error += ROUNDING * slope * math.sqrt(problem.spread.weight) * spread
-    length = np.concatenate([[1.0], np.maximum(problem.lengths, np.finfo(float).tiny)])
-    return digits(problem.errors_to_raw(error), raw, length)
+def shortest_weights(problem: Problem, theta: Array, raw: Array) -> Array:
+    """Return the weights of least norm in raw units with the outputs of theta (K, 1 + D): least squares to them.
+
+    `raw` are those of theta, which stay where there are too many rows for the dual system.
+    """
+    source = problem.source
+    if source.streamed or 8 * source.n_rows**2 > GRAM_BYTES:
+        return raw
+    point = Point(problem.loss, theta, problem.view)
+    outputs = np.concatenate(source.each_block(lambda block: margins(block, point)))
+    return solve_dual(source.with_targets(outputs), problem.intercept, no_penalty(problem.features)).solution.theta
+
+
+def _furthest_offset(problem: Problem) -> float:
+    """Return the largest offset of a row; zero where there are none, infinite where only another read would tell."""
+    loss, source = problem.loss, problem.source
+    if not isinstance(loss, Offset):
+        return 0.0
+    if source.streamed:
+        return math.inf
+    return max(source.each_block(lambda block: float(np.abs(host(block.t)[:, -loss.columns :]).max(initial=0.0))))
 
 
 def _shortest(problem: Problem, found: DescentResult) -> tuple[Array, Dependence]:

@@ -20,6 +20,9 @@ import numpy as np
 from adaline.activations import ACTIVATIONS
 from adaline.arrays import Array, host, namespace
 from adaline.errors import InvalidData
+from adaline.twofold import Twofold
+
+TWOFOLD = 2.0**-94  # rounding of functions in double-double
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,9 @@ class Loss(ABC):
     """The largest curvature; infinity where it has no bound."""
     concordance: ClassVar[float] = np.inf
     """c with |d curvature / dz| <= c curvature, by which gaps are bounded; infinity where there is none."""
+
+    slope_rounding: ClassVar[float] = 2.0**-48
+    """Relative rounding of `slope_twofold`: that of float64 functions, or TWOFOLD where it is in double-double."""
 
     of_classes: ClassVar[bool] = False
     """Whether targets that are 0 and 1 are two classes, which a plane may separate."""
@@ -86,6 +92,13 @@ class Loss(ABC):
     @abstractmethod
     def curvature(self, z: Any, t: Any) -> Any:
         """Return d slope / dz, (n, K); zero or more where the loss is convex."""
+
+    def slope_twofold(self, z: Twofold, t: Array) -> Twofold:
+        """Return the slope at z = hi + lo, (n, K), on the host.
+
+        Its error is at most `slope_rounding` of |slope| + (1 + |z|) |curvature|, times 1 + |z|.
+        """
+        return Twofold(self.slope(z.hi, t), self.curvature(z.hi, t) * z.lo)
 
     def product(self, z: Any, t: Any, q: Any) -> Any:
         """Return the matrix of second derivatives of each row times q, (n, K)."""

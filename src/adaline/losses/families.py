@@ -24,6 +24,7 @@ from adaline.arrays import Array, namespace
 from adaline.errors import InvalidParameter
 from adaline.links import LINKS, Derivatives, Link, Log, Power, name_of
 from adaline.losses.wright import log_wright
+from adaline.twofold import Twofold, exact
 
 OF_POWERS: dict[float, str] = {0: "gaussian", 1: "poisson", 2: "gamma", 3: "inverse_gaussian"}
 LARGE = 16.0  # shape from which on Gamma and psi are taken from their series, in terms 1 / (c x^a), pairs (a, c)
@@ -57,6 +58,10 @@ class Family(ABC):
     @abstractmethod
     def cost(self, link: Link, z: Any, t: Any) -> Derivatives:
         """Return the cost of output z, (n, K), with its derivatives by z."""
+
+    @abstractmethod
+    def slope_twofold(self, link: Link, z: Twofold, t: Array) -> Twofold:
+        """Return the slope of the cost in double-double, (n, K), of a link that is `twofold`."""
 
     @abstractmethod
     def expected(self, link: Link, z: Any, t: Any) -> Any:
@@ -174,6 +179,11 @@ class Tweedie(Family):
             return Derivatives(0.5 * off**2, off * m.slope, m.slope**2 + off * m.bend)
         first, second = (link.power(z, k - self.power) for k in (2.0, 1.0))
         return Derivatives(*(a - _times(t, b) for a, b in zip(first, second, strict=True)))
+
+    def slope_twofold(self, link: Link, z: Twofold, t: Array) -> Twofold:
+        if self.power == 0:
+            return (link.mean_twofold(z) - t) * link.power_slope(z, 1.0)
+        return link.power_slope(z, 2.0 - self.power) - link.power_slope(z, 1.0 - self.power) * t
 
     def expected(self, link: Link, z: Any, t: Any) -> Any:
         return link.power(z, 1.0 - self.power / 2).slope ** 2
@@ -319,6 +329,11 @@ class NegativeBinomial(Family):
             n * namespace(z).where(m < self.shape, small, large) - t * bend,
         )
 
+    def slope_twofold(self, link: Link, z: Twofold, t: Array) -> Twofold:
+        m = link.mean_twofold(z)
+        s, rest = 1.0 / (1.0 + self.shape / m), 1.0 / (1.0 + m / self.shape)
+        return link.power_slope(z, 0.0) * (s * self.shape - rest * t)
+
     def expected(self, link: Link, z: Any, t: Any) -> Any:
         return link.power(z, 0.5).slope ** 2 / (1.0 + link.power(z, 1.0).value / self.shape)
 
@@ -385,6 +400,11 @@ class Binomial(Family):
     def cost(self, link: Link, z: Any, t: Any) -> Derivatives:
         yes, no = counts(z, t)
         return Derivatives(*(-_times(yes, a) - _times(no, b) for a, b in zip(*link.share(z), strict=True)))
+
+    def slope_twofold(self, link: Link, z: Twofold, t: Array) -> Twofold:
+        yes, no = (exact(t), 1.0 - exact(t)) if t.shape[1] == z.hi.shape[1] else (exact(t[:, :1]), exact(t[:, 1:]))
+        one, other = link.share_slopes(z)
+        return -(one * yes) - other * no
 
     def expected(self, link: Link, z: Any, t: Any) -> Any:
         yes, no = counts(z, t)

@@ -14,9 +14,10 @@ import numpy as np
 
 from adaline.arrays import Array, namespace
 from adaline.links import LINKS
-from adaline.losses.base import Likelihood, Loss, refuse
+from adaline.losses.base import TWOFOLD, Likelihood, Loss, refuse
 from adaline.losses.families import Tweedie
 from adaline.losses.linked import Linked
+from adaline.twofold import Twofold
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Gamma(Loss):
     response: ClassVar[str] = "exp"
     kernel: ClassVar[str | None] = name
     concordance: ClassVar[float] = 1.0
+    slope_rounding: ClassVar[float] = TWOFOLD
 
     @property
     def linked(self) -> Likelihood:
@@ -55,6 +57,10 @@ class Gamma(Loss):
     def slope(self, z: Any, t: Any) -> Any:
         """Return 1 - t exp(-z)."""
         return 1.0 - t * namespace(z).exp(-z)
+
+    def slope_twofold(self, z: Twofold, t: Array) -> Twofold:
+        """Return 1 - t exp(-z)."""
+        return 1.0 - (-z).exp() * t
 
     def curvature(self, z: Any, t: Any) -> Any:
         """Return t exp(-z)."""

@@ -8,8 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from adaline.arrays import namespace
-from adaline.losses.base import Loss
+import numpy as np
+
+from adaline.arrays import Array, namespace
+from adaline.losses.base import TWOFOLD, Loss
+from adaline.twofold import Twofold
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Huber(Loss):
     name: ClassVar[str] = "huber"
     kernel: ClassVar[str | None] = name
     steepest: ClassVar[float] = 1.0
+    slope_rounding: ClassVar[float] = TWOFOLD
 
     @property
     def parameter(self) -> float:
@@ -48,6 +52,11 @@ class Huber(Loss):
         xp = namespace(z)
         r = z - t
         return xp.where(xp.abs(r) <= self.delta, r, self.delta * xp.sign(r))
+
+    def slope_twofold(self, z: Twofold, t: Array) -> Twofold:
+        """Return -r, clipped to -delta .. delta."""
+        r = z - t
+        return r.where(np.abs(r.hi) <= self.delta, self.delta * np.sign(r.hi))
 
     def curvature(self, z: Any, t: Any) -> Any:
         """Return 1 within delta, 0 beyond."""

@@ -16,8 +16,9 @@ import numpy as np
 from adaline.arrays import Array, host, namespace, to_device_of
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.links import Derivatives, Link, name_of
-from adaline.losses.base import Likelihood, Loss, refuse
+from adaline.losses.base import TWOFOLD, Likelihood, Loss, refuse
 from adaline.losses.families import Binomial, Family
+from adaline.twofold import Twofold
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,11 @@ class Linked(Likelihood):
         return self.family.concordance(self.link)
 
     @property
+    def slope_rounding(self) -> float:  # type: ignore[override]
+        """That of double-double, but for links that have no such functions."""
+        return TWOFOLD if self.link.twofold else Loss.slope_rounding
+
+    @property
     def of_classes(self) -> bool:  # type: ignore[override]
         """Whether targets of 0 and 1 are two classes."""
         return isinstance(self.family, Binomial)
@@ -76,6 +82,10 @@ class Linked(Likelihood):
     def slope(self, z: Any, t: Any) -> Any:
         """Return its derivative."""
         return self.derivatives(z, t).slope
+
+    def slope_twofold(self, z: Twofold, t: Array) -> Twofold:
+        """Return the slope at z = hi + lo."""
+        return self.family.slope_twofold(self.link, z, t) if self.link.twofold else super().slope_twofold(z, t)
 
     def curvature(self, z: Any, t: Any) -> Any:
         """Return its observed second derivative."""

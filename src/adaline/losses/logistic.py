@@ -16,9 +16,10 @@ import numpy as np
 from adaline.activations import ACTIVATIONS
 from adaline.arrays import Array, namespace
 from adaline.links import LINKS
-from adaline.losses.base import Likelihood, Loss, refuse
+from adaline.losses.base import TWOFOLD, Likelihood, Loss, refuse
 from adaline.losses.families import Binomial
 from adaline.losses.linked import Linked
+from adaline.twofold import Twofold, exact
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Logistic(Loss):
     steepest: ClassVar[float] = 0.25
     concordance: ClassVar[float] = 1.0
     of_classes: ClassVar[bool] = True
+    slope_rounding: ClassVar[float] = TWOFOLD
 
     @property
     def linked(self) -> Likelihood:
@@ -57,6 +59,13 @@ class Logistic(Loss):
     def slope(self, z: Any, t: Any) -> Any:
         """Return p - t."""
         return self.mean(z) - t
+
+    def slope_twofold(self, z: Twofold, t: Array) -> Twofold:
+        """Return (1 - t) p - t (1 - p)."""
+        small = (-z).where(z.hi > 0, z).exp()
+        rest, one = small / (small + 1.0), 1.0 / (small + 1.0)
+        p, other = one.where(z.hi > 0, rest), rest.where(z.hi > 0, one)
+        return (1.0 - exact(t)) * p - other * t
 
     def curvature(self, z: Any, t: Any) -> Any:
         """Return p (1 - p)."""

@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.arrays import Array, namespace
-from adaline.losses.base import Loss, refuse
+from adaline.losses.base import TWOFOLD, Loss, refuse
+from adaline.twofold import Twofold
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ class SquaredHinge(Loss):
     name: ClassVar[str] = "squared_hinge"
     kernel: ClassVar[str | None] = name
     steepest: ClassVar[float] = 1.0
+    slope_rounding: ClassVar[float] = TWOFOLD
 
     def value(self, z: Any, t: Any) -> Any:
         """Return max(0, 1 - t z)^2 / 2."""
@@ -78,6 +80,10 @@ class SquaredHinge(Loss):
     def slope(self, z: Any, t: Any) -> Any:
         """Return -t max(0, 1 - t z)."""
         return -t * self._shortfall(z, t)
+
+    def slope_twofold(self, z: Twofold, t: Array) -> Twofold:
+        """Return t (t z - 1) within the margin, as t is 1 or -1."""
+        return (z - t).where(t * z.hi < 1.0, 0.0)
 
     def curvature(self, z: Any, t: Any) -> Any:
         """Return 1 within the margin, 0 beyond."""

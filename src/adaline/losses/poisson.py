@@ -12,9 +12,10 @@ import numpy as np
 
 from adaline.arrays import Array, namespace
 from adaline.links import LINKS
-from adaline.losses.base import Likelihood, Loss, refuse
+from adaline.losses.base import TWOFOLD, Likelihood, Loss, refuse
 from adaline.losses.families import Tweedie
 from adaline.losses.linked import Linked
+from adaline.twofold import Twofold
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Poisson(Loss):
     response: ClassVar[str] = "exp"
     kernel: ClassVar[str | None] = name
     concordance: ClassVar[float] = 1.0
+    slope_rounding: ClassVar[float] = TWOFOLD
 
     @property
     def linked(self) -> Likelihood:
@@ -54,6 +56,10 @@ class Poisson(Loss):
     def slope(self, z: Any, t: Any) -> Any:
         """Return exp(z) - t."""
         return namespace(z).exp(z) - t
+
+    def slope_twofold(self, z: Twofold, t: Array) -> Twofold:
+        """Return exp(z) - t."""
+        return z.exp() - t
 
     def curvature(self, z: Any, t: Any) -> Any:
         """Return exp(z)."""

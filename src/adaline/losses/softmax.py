@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.arrays import Array, namespace
-from adaline.losses.base import Loss, refuse
+from adaline.losses.base import TWOFOLD, Loss, refuse
+from adaline.twofold import Twofold, exact
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Softmax(Loss):
     kernel: ClassVar[str | None] = name
     steepest: ClassVar[float] = 0.5
     concordance: ClassVar[float] = float(np.sqrt(2.0))
+    slope_rounding: ClassVar[float] = TWOFOLD
 
     def value(self, z: Any, t: Any) -> Any:
         """Return ln sum exp(z) - z_t, (n, 1)."""
@@ -51,6 +53,18 @@ class Softmax(Loss):
         xp = namespace(z)
         p = self.mean(z)
         return xp.where(_own(z, t), p - 1.0, p)
+
+    def slope_twofold(self, z: Twofold, t: Array) -> Twofold:
+        """Return p, less 1 for the class of a row: there minus the sum of the others' p."""
+        e = (z - z.hi.max(axis=1, keepdims=True)).exp()
+        columns = [Twofold(e.hi[:, k : k + 1], e.lo[:, k : k + 1]) for k in range(z.hi.shape[1])]
+        total, others = columns[0], exact(np.zeros_like(t))
+        for one in columns[1:]:
+            total = total + one
+        for k, one in enumerate(columns):
+            others = others + one.where(t != k, 0.0)
+        slopes = [(-others).where(t == k, one) / total for k, one in enumerate(columns)]
+        return Twofold(np.concatenate([s.hi for s in slopes], axis=1), np.concatenate([s.lo for s in slopes], axis=1))
 
     def curvature(self, z: Any, t: Any) -> Any:
         """Return p (1 - p)."""

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 from adaline.arrays import Array
 from adaline.links import LINKS
-from adaline.losses.base import Likelihood, Loss
+from adaline.losses.base import TWOFOLD, Likelihood, Loss
 from adaline.losses.families import Tweedie
 from adaline.losses.linked import Linked
+from adaline.twofold import Twofold
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Squared(Loss):
     kernel: ClassVar[str | None] = name
     steepest: ClassVar[float] = 1.0
     concordance: ClassVar[float] = 0.0
+    slope_rounding: ClassVar[float] = TWOFOLD
 
     @property
     def linked(self) -> Likelihood:
@@ -46,6 +48,10 @@ class Squared(Loss):
         return 0.5 * (t - z) ** 2
 
     def slope(self, z: Any, t: Any) -> Any:
+        """Return z - t."""
+        return z - t
+
+    def slope_twofold(self, z: Twofold, t: Array) -> Twofold:
         """Return z - t."""
         return z - t
 

@@ -48,6 +48,10 @@ from adaline.sums.targets import LabelWeights as LabelWeights
 from adaline.sums.targets import Targets as Targets
 from adaline.sums.targets import WeightTotals as WeightTotals
 from adaline.sums.triangle import Triangle as Triangle
+from adaline.sums.twofold_objective import Ball as Ball
+from adaline.sums.twofold_objective import CurvatureChange as CurvatureChange
+from adaline.sums.twofold_objective import TwofoldObjective as TwofoldObjective
+from adaline.sums.twofold_objective import TwofoldPoint as TwofoldPoint
 from adaline.sums.wrong_rows import ErrorCounts as ErrorCounts
 from adaline.sums.wrong_rows import WrongRivals as WrongRivals
 from adaline.sums.wrong_rows import WrongRows as WrongRows

@@ -23,10 +23,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy
 
+from adaline import twofold
 from adaline.arrays import Array, all_finite, host, is_sparse, namespace, to_device_of
 from adaline.block import DENSE, Block, Shape
 from adaline.kernels import fused_kernels, native, numbers_of
-from adaline.sums import twofold
 from adaline.sums.base import Sum
 from adaline.sums.columns import exponents, largest_magnitudes, pilot, sparse_exponents, weighted_columns
 

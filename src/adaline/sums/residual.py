@@ -12,10 +12,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from adaline import twofold
 from adaline.arrays import Array, as_dense, host, is_sparse, namespace, to_device_of
 from adaline.block import DENSE, Block, Shape
 from adaline.kernels import call_native, fused_kernels, native
-from adaline.sums import twofold
 from adaline.sums.base import Sum
 from adaline.sums.columns import times_power
 from adaline.sums.moments import PIECE

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from adaline import twofold
 from adaline.arrays import Array
 from adaline.kernels import native
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares.factor import EPS, Factor
 from adaline.sources import Source
-from adaline.sums import Residual, Theta, twofold
+from adaline.sums import Residual, Theta
 from adaline.sums.moments import ROUNDING
 
 MAX_STEPS = 20

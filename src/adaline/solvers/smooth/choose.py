@@ -143,7 +143,8 @@ def minimise_near(problem: Problem, theta: Array, wanted: float, metric: Curvatu
     if not found.converged:
         return None
     theta = found.theta - metric.solve(found.evaluation.gradient)
-    return found._replace(theta=theta, curvature=metric, solver="L-BFGS in the metric of nearly the same rows")
+    solver = "L-BFGS in the metric of nearly the same rows"
+    return found._replace(theta=theta, curvature=metric, solver=solver, since=math.inf)  # another fit's curvature
 
 
 def needs_metric(problem: Problem) -> bool:
@@ -280,7 +281,7 @@ def _in_metric(
     if far < 200:
         bound = min(bound, curvature_gap(problem, curvature, new, math.exp(far / 2)))
     met = is_met(problem, bound, curvature.length(new.gradient), wanted)
-    return DescentResult(near.theta + step, new, curvature, [*history, new.value], bound, met)
+    return DescentResult(near.theta + step, new, curvature, [*history, new.value], bound, met, since=decrement)
 
 
 def _refreshed(

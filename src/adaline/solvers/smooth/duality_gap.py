@@ -20,7 +20,7 @@ import numpy as np
 import scipy
 
 from adaline.arrays import Array
-from adaline.solvers.smooth.problem import TYPICAL, Evaluation, Problem
+from adaline.solvers.smooth.problem import TYPICAL, Evaluation, Problem, summing_error
 from adaline.sums import Targets
 
 FURTHER = (2.0, 4.0, 8.0)  # multiples of a Newton step in the intercepts at which tangent planes are taken
@@ -63,7 +63,10 @@ class Planes:
             return math.inf
         level = self._level(tangent(self.problem, theta, evaluation), theta, evaluation)
         value = evaluation.value + float((l1 * np.abs(theta[:, 1:])).sum())
-        return math.inf if level is None else max(value - self._bound(level, l1), 0.0)
+        if level is None:
+            return math.inf
+        rounding = summing_error(self.problem) * (abs(value) + abs(level.constant) + abs(self.lowest))
+        return max(value - self._bound(level, l1), 0.0) + rounding
 
     def _bound(self, plane: LowerPlane, l1: Array) -> float:
         """Return the best of the bounds that combinations of the plane with the lowest costs give."""

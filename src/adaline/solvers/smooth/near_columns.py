@@ -18,13 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from adaline import twofold
 from adaline.arrays import Array
 from adaline.basis.base import Basis
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.smooth.problem import TYPICAL, Problem, build_problem
 from adaline.sources.expanded import expanded
-from adaline.sums import Triangle, twofold
+from adaline.sums import Triangle
+from adaline.twofold import Twofold
 
 NEAR = 1e-2  # share of a column that others leave of it, below which it is replaced
 ROUNDED = 1e-13  # the same, below which it depends on them: rounding
@@ -80,6 +82,17 @@ class TurnedProblem(Problem):
     def to_raw(self, theta: Array) -> Array:
         """Return coefficients of the raw columns, in raw units."""
         return np.asarray(super().to_raw(theta) @ self.turn.T)
+
+    def to_scaled(self, theta: Array) -> Twofold:
+        """Return coefficients of the raw columns times the scales of the original view, in double-double."""
+        own, raw = super().to_scaled(theta), self.original.view.scale
+        scale = np.concatenate([[1.0], self.view.scale])
+        turn = self.turn * np.concatenate([[1.0], 1 / np.where(raw > 0, raw, np.inf)])[:, None]
+        parts = []
+        for hi, lo in zip(own.hi * scale, own.lo * scale, strict=True):
+            terms = twofold.multiply(turn.T, np.zeros(turn.T.shape), hi[:, None], lo[:, None])
+            parts.append(twofold.sum_rows(*terms))
+        return Twofold(*(np.stack(side) for side in zip(*parts, strict=True)))
 
     def from_raw(self, theta: Array) -> Array:
         """Return coefficients in the view from those of the raw columns."""

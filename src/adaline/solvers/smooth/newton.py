@@ -49,6 +49,7 @@ class DescentResult(NamedTuple):
     slow : number of last whole steps that were slower than Newton's pace.
     given_up : whether the caller's `give_up` ended it.
     solver : the name of what was run.
+    since : length, in the metric of `curvature`, of the steps since that was taken.
     """
 
     theta: Array
@@ -60,6 +61,7 @@ class DescentResult(NamedTuple):
     slow: int = 0
     given_up: bool = False
     solver: str = ""
+    since: float = 0.0
 
     def moved(self, step: Array, evaluation: Evaluation, slow: int = 0) -> DescentResult:
         """Return the iterate after a step, with F there."""

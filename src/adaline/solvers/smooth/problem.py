@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline import twofold
 from adaline.arrays import Array, host
 from adaline.block import Block
 from adaline.errors import InvalidData, InvalidParameter
@@ -35,9 +36,11 @@ from adaline.sources.sample import draw_rows, select_columns
 from adaline.sums import CurvatureDiagonal, HessianProduct, Objective, Point, Spread, ThinnedCurvature, Thinning, View
 from adaline.sums.objective import margins, row_weights
 from adaline.sums.sample import WIDE
+from adaline.twofold import Twofold
 
 FEW = 32  # vectors
 UNSEEN = 1e-6  # share of null directions common to several machines that is rounding
+BLOCK_NUMBERS, LANES = 2.0**20, 8  # of a block of rows, and partial sums that its rows are added up in
 TYPICAL = 4096  # rows from which the curvature of all rows is estimated
 
 
@@ -240,6 +243,14 @@ class Problem:
             )
         return np.asarray(out)
 
+    def to_scaled(self, theta: Array) -> Twofold:
+        """Return coefficients of raw columns times the scales of the view, (K, 1 + D), in double-double."""
+        hi, lo = theta.copy(), np.zeros_like(theta)
+        terms = twofold.two_prod(theta[:, 1:].T, self.view.offset[:, None])
+        first = np.concatenate([theta[None, :, 0], terms[0]]), np.concatenate([lo[None, :, 0], terms[1]])
+        hi[:, 0], lo[:, 0] = (part * self.intercept for part in twofold.sum_rows(*first))
+        return Twofold(hi, lo)
+
     def root_to_raw(self, root: Array) -> Array:
         """Return a root (K, 1 + D, M) of the covariance of coefficients in the view as one in raw units."""
         root[:, 0] += np.einsum("j,kjm->km", self.view.offset, root[:, 1:]) * self.intercept
@@ -325,6 +336,15 @@ class Problem:
             matrix[:, ::side] = 0.0
             matrix[diagonal[::side], diagonal[::side]] = 1.0
         return matrix
+
+
+def summing_error(problem: Problem) -> float:
+    """Return the rounding of a sum over the rows as a share of the sum of the sizes of its terms.
+
+    Rows of a block are added up in LANES partial sums, whose errors are as likely up as down, and blocks in a tree.
+    """
+    lane = min(problem.source.n_rows, BLOCK_NUMBERS / (1 + problem.features)) / LANES
+    return 2.0**-53 * (32 + math.sqrt(lane))
 
 
 def _put_curvature(out: Array, point: Point, block: Block) -> None:

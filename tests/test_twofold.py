@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adaline.sums import twofold
+from adaline import twofold
 
 TWOFOLD_ROUNDING = 2.0**-100
 
