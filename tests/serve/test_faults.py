@@ -52,13 +52,13 @@ def test_a_log_that_is_cut_anywhere_holds_the_commits_before(tmp_path: Path) -> 
     for cut in np.linspace(size, 0, 8).astype(int):
         os.truncate(log, cut)
         shutil.copytree(tmp_path / "copy", tmp_path / f"cut {cut}")
-        try:
-            with Learner(model, tmp_path / f"cut {cut}") as learner:
-                rows = learner.rows_seen - FIRST
-                found = learner.current
-        except JournalError:
-            assert cut < 40_000  # the journal itself was in the log yet
-            continue
+        if cut < size:  # what was acknowledged is missing
+            with pytest.raises(JournalError, match=r"damaged, and \d+ rows that had been acknowledged cannot be read"):
+                Learner(model, tmp_path / f"cut {cut}")
+            (tmp_path / f"cut {cut}" / "journal.count").unlink()
+        with Learner(model, tmp_path / f"cut {cut}") as learner:
+            rows = learner.rows_seen - FIRST
+            found = learner.current
         counts.append(rows)
         assert rows % 5 == 0
         told = model if rows == 0 else begun()[0].partial_fit(x[:rows], y[:rows])

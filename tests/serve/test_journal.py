@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +61,134 @@ def test_commits_are_on_the_disk_before_they_return(tmp_path: Path) -> None:
         with Journal(tmp_path) as reader:  # while it is written
             journal.append([(None, batch(0, 2))])
             assert numbers(reader) == [0.0, 1.0]
+
+
+@pytest.fixture
+def killed(tmp_path: Path) -> Path:
+    """Return the folder of a journal as a killed writer leaves it: 30 rows, a change of the model."""
+    with Journal(tmp_path / "writer", writes=True) as journal:
+        for k in range(10):
+            journal.append([(None, batch(3 * k, 3))])
+        journal.append([], versions={"champion": 2})
+        shutil.copytree(tmp_path / "writer", tmp_path / "killed")
+    return tmp_path / "killed"
+
+
+def test_what_a_killed_writer_leaves_is_whole(killed: Path) -> None:
+    with (killed / "journal.sqlite-wal").open("ab") as log:
+        log.write(b"a torn frame of a commit that never returned")
+    with Journal(killed) as journal:
+        assert numbers(journal) == [float(k) for k in range(30)]
+    with Journal(killed, writes=True) as journal:
+        journal.append([(None, batch(30, 1))])
+        assert journal.begun("champion") == 2
+    with Journal(killed) as journal:
+        assert len(numbers(journal)) == 31
+
+
+@pytest.mark.parametrize("writes", [False, True])
+def test_a_bit_that_flips_in_the_log_loses_nothing_without_a_word(killed: Path, writes: bool) -> None:
+    log = killed / "journal.sqlite-wal"
+    whole, refused = log.read_bytes(), 0
+    for at in range(40, len(whole), len(whole) // 25):
+        damaged = bytearray(whole)
+        damaged[at] ^= 4
+        log.write_bytes(damaged)
+        before = {path.name: path.read_bytes() for path in killed.iterdir()}
+        with pytest.raises(
+            JournalError, match=r"damaged, and (\d+ rows|a change of the model).* remove journal\.count"
+        ):
+            Journal(killed, writes=writes)
+        assert log.read_bytes() == bytes(damaged)  # to be restored
+        assert (killed / "journal.sqlite").read_bytes() == before["journal.sqlite"]
+        refused += 1
+    assert refused > 20
+    log.write_bytes(whole)
+    with Journal(killed, writes=writes) as journal:
+        assert len(numbers(journal)) == 30
+
+
+def test_how_many_rows_are_lost_is_told(killed: Path) -> None:
+    log = killed / "journal.sqlite-wal"
+    log.write_bytes(b"\0" * 40 + log.read_bytes()[40:])
+    with pytest.raises(JournalError, match="30 rows that had been acknowledged cannot be read"):
+        Journal(killed)
+    (killed / "journal.count").unlink()
+    with Journal(killed, writes=True) as journal:
+        assert journal.end == 0
+
+
+def test_batches_that_were_changed_or_removed_are_found(tmp_path: Path) -> None:
+    for change in (
+        "DELETE FROM batches WHERE id = 3",
+        "UPDATE batches SET rows = 2 WHERE id = 3",
+        "UPDATE batches SET payload = (SELECT payload FROM batches WHERE id = 2) WHERE id = 3",
+        "UPDATE batches SET crc = 0 WHERE id = 3",
+        "DELETE FROM batches WHERE id = 5",
+        "UPDATE batches SET chain = 0 WHERE id = 5",
+    ):
+        folder = tmp_path / f"{abs(hash(change))}"
+        with Journal(folder, writes=True) as journal:
+            journal.append([(None, batch(3 * k, 3)) for k in range(5)])
+            journal._base.execute(change)
+
+        def read(folder: Path = folder) -> list[float]:
+            with Journal(folder) as journal:
+                return numbers(journal)
+
+        with pytest.raises(JournalError, match=r"damaged|others than those"):
+            read()
+
+
+def test_the_count_may_be_behind_and_is_checked_itself(killed: Path) -> None:
+    count = killed / "journal.count"
+    with Journal(killed, writes=True) as journal:
+        behind = count.read_bytes()
+        journal.append([(None, batch(30, 3))])
+    count.write_bytes(behind)  # after a power failure
+    with Journal(killed, writes=True) as journal:
+        assert len(numbers(journal)) == 33
+    count.write_bytes(behind[:-1] + b"x")
+    with pytest.raises(JournalError, match=r"journal\.count is damaged. Remove it"):
+        Journal(killed)
+    count.unlink()
+    with Journal(killed, writes=True) as journal:
+        assert len(numbers(journal)) == 33
+    assert count.stat().st_size > 0
+
+
+def test_a_journal_of_the_version_before_is_chained(tmp_path: Path) -> None:
+    with Journal(tmp_path, writes=True) as journal:
+        journal.append([(None, batch(3 * k, 3)) for k in range(5)])
+        journal._base.execute("ALTER TABLE batches DROP COLUMN chain")
+        journal._base.execute("PRAGMA user_version = 3")
+    (tmp_path / "journal.count").unlink()
+    with pytest.raises(JournalError, match="no journal of this version"):
+        Journal(tmp_path)
+    with Journal(tmp_path, writes=True) as journal:
+        journal.append([(None, batch(15, 3))])
+        assert len(numbers(journal)) == 18
+    with Journal(tmp_path) as journal:
+        assert numbers(journal, 7)[0] == 6.0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of files are of POSIX")
+def test_only_the_owner_reads_a_journal(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        with Journal(tmp_path / "journal", writes=True) as journal:
+            journal.append([(None, batch(0, 3))])
+            SnapshotFolder(tmp_path / "journal" / "snapshots")
+            modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "journal").iterdir()}
+        assert (tmp_path / "journal").stat().st_mode & 0o777 == 0o700
+        assert modes.pop("snapshots") == 0o700
+        assert len(modes) == 5
+        assert set(modes.values()) == {0o600}
+        (tmp_path / "journal" / "journal.sqlite").chmod(0o644)  # as older versions left it
+        with Journal(tmp_path / "journal", writes=True):
+            assert (tmp_path / "journal" / "journal.sqlite").stat().st_mode & 0o777 == 0o600
+    finally:
+        os.umask(before)
 
 
 def test_a_group_that_fails_leaves_nothing(tmp_path: Path) -> None:

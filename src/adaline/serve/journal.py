@@ -3,12 +3,19 @@
 WAL mode with synchronous=FULL: a commit is on the disk when it returns, and a torn end of the log is a commit that
 never returned. Rows are Arrow record batches, each under a checksum; their schemas are kept once. Rows are numbered
 from zero, and keep their number when those before them are removed.
+
+SQLite takes a log up to the first frame whose checksum is wrong: a bit that flips there would lose all commits after
+it without a word. So each batch also has a checksum of itself and of the one before it, a chain, and the number, the
+rows and the chain of the last batch stand in a file of their own, which is written after each commit and compared when
+the journal is opened. That file is not brought to the disk each time: after a power failure it may be behind, but never
+ahead.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -23,13 +30,14 @@ import numpy as np
 from adaline.errors import InvalidParameter, JournalError, JournalFull
 from adaline.serve.snapshots import make_folder, sync_folder
 from adaline.storage.container import fcntl, replacing
+from adaline.wording import counted
 
-FILE, LOCK = "journal.sqlite", "journal.lock"
-VERSION = 3
+FILE, LOCK, COUNT = "journal.sqlite", "journal.lock", "journal.count"
+VERSION, UNCHAINED = 4, 3  # the layout, and that before batches were chained
 LAYOUT = f"""
 CREATE TABLE schemas (id INTEGER PRIMARY KEY, arrow BLOB NOT NULL UNIQUE);
 CREATE TABLE batches (id INTEGER PRIMARY KEY AUTOINCREMENT, first INTEGER NOT NULL, rows INTEGER NOT NULL,
-    schema INTEGER NOT NULL REFERENCES schemas, payload BLOB, crc INTEGER NOT NULL);
+    schema INTEGER NOT NULL REFERENCES schemas, payload BLOB, crc INTEGER NOT NULL, chain INTEGER NOT NULL);
 CREATE TABLE keys (key TEXT PRIMARY KEY, rows INTEGER NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE progress (model TEXT PRIMARY KEY, rows INTEGER NOT NULL, error REAL NOT NULL, recent_error REAL NOT NULL,
     loss REAL NOT NULL, recent_loss REAL NOT NULL) WITHOUT ROWID;
@@ -40,8 +48,22 @@ PRAGMA user_version = {VERSION};
 """Batches of rows, the number of rows before each; the keys of those that have one, which outlive them, with a checksum
 of their rows; the errors and losses of the models that learn from them, each row predicted before it was learned; and
 the numbers of the snapshots with which models began that took the place of others."""
+PRIVATE = 0o600  # mode of the files
 AT_ONCE = 500  # keys that are looked for by one query
 FULL = "full"  # in the message of SQLite where there is no room
+
+
+class LastBatch(NamedTuple):
+    """The last batch that was written: its id, the number of rows up to its end, and its chain."""
+
+    id: int = 0
+    end: int = 0
+    chain: int = 0
+
+
+LAST = "SELECT id, first + rows, chain FROM batches ORDER BY id DESC LIMIT 1"
+RECORD = struct.Struct("<8s3QI")  # of the file of the count: a mark, the last batch, and their checksum
+MARK = b"adaline1"
 
 
 class ErrorTotals(NamedTuple):
@@ -99,8 +121,11 @@ class Journal:
         if writes:
             make_folder(self.path)
             self._guard = _guarded(self.path / LOCK)
+            _make_private(file)
         self._last_schema: tuple[Any, int] | None = None
+        self._count: Any = None  # the open file of the count, of one who writes
         try:
+            self._refuse_loss(file)
             self._open(file, writes)
         except BaseException:
             self.close()
@@ -117,12 +142,64 @@ class Journal:
                 with self._transaction():
                     for statement in filter(str.strip, LAYOUT.split(";")):
                         self._base.execute(statement)
+            elif found == UNCHAINED and writes:
+                self._chain_all()
             elif found != VERSION:
                 raise JournalError(f"{file} is no journal of this version of adaline")
             self._base.execute("PRAGMA synchronous = FULL")
+            self._last = LastBatch(*(self._base.execute(LAST).fetchone() or ()))
             if writes:
+                self._begin_count()
                 sync_folder(self.path)
-            self._end = self._stored_end()
+
+    def _refuse_loss(self, file: Path) -> None:
+        """Refuse a journal that has fewer batches than were counted; its log is left as it is, to be restored."""
+        known = _read_count(self.path / COUNT)  # first, as another process may be writing
+        if known is None:
+            return
+        base = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)  # which never writes the log back
+        try:
+            with self._told():
+                version, last, chain = base.execute("PRAGMA user_version").fetchone()[0], LastBatch(), None
+                if version == VERSION:
+                    last = LastBatch(*(base.execute(LAST).fetchone() or ()))
+                    chain = base.execute("SELECT chain FROM batches WHERE id = ?", (known.id,)).fetchone()
+                elif version:  # that of another layout
+                    return
+        finally:
+            base.close()
+        remedy = f"Restore the journal from a copy, or remove {COUNT} to go on without them."
+        if last.id < known.id:
+            lost = counted(known.end - last.end) if known.end > last.end else "a change of the model"
+            raise JournalError(f"{self.path}: damaged, and {lost} that had been acknowledged cannot be read. {remedy}")
+        if chain is not None and chain[0] != known.chain:
+            raise JournalError(f"{self.path}: the last rows are others than those that were acknowledged. {remedy}")
+
+    def _chain_all(self) -> None:
+        """Chain the batches of a journal of the version before."""
+        with self._transaction():
+            self._base.execute("ALTER TABLE batches ADD COLUMN chain INTEGER NOT NULL DEFAULT 0")
+            chain = 0
+            found = self._base.execute("SELECT id, first, rows, schema, crc FROM batches ORDER BY id").fetchall()
+            for id, *entry in found:
+                chain = _chained(chain, *entry)
+                self._base.execute("UPDATE batches SET chain = ? WHERE id = ?", (chain, id))
+            self._base.execute(f"PRAGMA user_version = {VERSION}")
+
+    def _begin_count(self) -> None:
+        """Open the file of the count, and bring it to the disk as it is now."""
+        path = self.path / COUNT
+        _make_private(path)
+        self._count = path.open("r+b", buffering=0)
+        self._keep_count()
+        os.fsync(self._count.fileno())
+
+    def _keep_count(self) -> None:
+        """Write down what is in the journal; a file system without room for it leaves it behind."""
+        record = RECORD.pack(MARK, *self._last, 0)
+        with suppress(OSError):
+            self._count.seek(0)
+            self._count.write(record[:-4] + crc32(record[:-4]).to_bytes(4, "little"))
 
     def __enter__(self) -> Journal:
         return self
@@ -133,14 +210,14 @@ class Journal:
     @property
     def end(self) -> int:
         """Number of rows that were ever written."""
-        return self._end
+        return self._last.end
 
     @property
     def begin(self) -> int:
         """Number of the first row that is still there; `end` where there is none."""
         with self._lock, self._told():
             found = self._base.execute("SELECT min(first) FROM batches WHERE payload IS NOT NULL").fetchone()[0]
-        return self._end if found is None else int(found)
+        return self._last.end if found is None else int(found)
 
     def append(
         self,
@@ -155,28 +232,37 @@ class Journal:
         a batch has what came under several. `progress` has the errors of models by name, `versions` the snapshots with
         which models begin. Where it raises, nothing was written.
         """
-        ids, end, last = [], self._end, self._last_schema
+        ids, last, schema = [], self._last, self._last_schema
         with self._lock, self._told(), self._transaction():
             for key, rows in batches:
                 count, payload = int(rows.num_rows), rows.serialize()
-                if last is None or not rows.schema.equals(last[0]):
-                    last = rows.schema, self._schema_id(rows.schema)
-                entry = (end, count, last[1], memoryview(payload), crc32(payload))
-                written = self._base.execute(
-                    "INSERT INTO batches (first, rows, schema, payload, crc) VALUES (?, ?, ?, ?, ?)", entry
-                )
+                if schema is None or not rows.schema.equals(schema[0]):
+                    schema = rows.schema, self._schema_id(rows.schema)
+                last = self._insert(last, count, schema[1], memoryview(payload))
                 if key is not None:
                     self._base.execute("INSERT INTO keys VALUES (?, ?, ?)", (key, count, checksum(rows)))
-                ids.append(int(written.lastrowid or 0))
-                end += count
+                ids.append(last.id)
+            if not batches and (keys or versions):
+                last = self._insert(last, 0, 0, b"")  # which is counted, and holds no rows
             for key, known in (keys or {}).items():
                 self._base.execute("INSERT INTO keys VALUES (?, ?, ?)", (key, *known))
             for pair in (versions or {}).items():
                 self._base.execute("INSERT OR REPLACE INTO versions VALUES (?, ?)", pair)
             for name, numbers in (progress or {}).items():
                 self._base.execute("INSERT OR REPLACE INTO progress VALUES (?, ?, ?, ?, ?, ?)", (name, *numbers))
-        self._end, self._last_schema = end, last
+        self._last, self._last_schema = last, schema
+        self._keep_count()
         return ids
+
+    def _insert(self, last: LastBatch, rows: int, schema: int, payload: Any) -> LastBatch:
+        """Write a batch after the last one."""
+        entry = last.end, rows, schema, crc32(payload)
+        chain = _chained(last.chain, *entry)
+        written = self._base.execute(
+            "INSERT INTO batches (first, rows, schema, crc, payload, chain) VALUES (?, ?, ?, ?, ?, ?)",
+            (*entry, payload, chain),
+        )
+        return LastBatch(int(written.lastrowid or 0), last.end + rows, chain)
 
     def progress(self, name: str) -> ErrorTotals:
         """Return the errors of a model; zeros where there are none."""
@@ -211,20 +297,26 @@ class Journal:
         with self._lock, self._told():
             asked = "SELECT coalesce(max(id), 0) FROM batches WHERE first <= ? AND rows > 0"
             last = self._base.execute(asked, (row,)).fetchone()[0] - 1
+            asked = "SELECT chain FROM batches WHERE id <= ? ORDER BY id DESC LIMIT 1"
+            before = self._base.execute(asked, (last,)).fetchone()
+        chain = before[0] if before else None if last else 0  # None where those before it were removed
         while True:
             with self._lock, self._told():
-                asked = "SELECT id, first, rows, schema, payload, crc FROM batches WHERE id > ? ORDER BY id LIMIT ?"
+                columns = "id, first, rows, schema, crc, payload, chain"
+                asked = f"SELECT {columns} FROM batches WHERE id > ? ORDER BY id LIMIT ?"
                 found = self._base.execute(asked, (last, AT_ONCE)).fetchall()
-            for last, first, rows, schema, payload, crc in found:
-                if first + rows <= row or not rows:
+            for last, first, rows, schema, crc, payload, own in found:
+                follows = chain is None or _chained(chain, first, rows, schema, crc) == own
+                chain = own
+                if follows and (first + rows <= row or not rows):
                     continue
+                if not follows or crc32(payload) != crc:
+                    raise JournalError(
+                        f"{self.path}: batch {last} of the journal (rows {first} to {first + rows - 1}) is damaged: "
+                        f"{counted(self.end - first)} from there on cannot be read. Restore the journal from a copy."
+                    )
                 if schema not in schemas:
                     schemas[schema] = self._schema(schema)
-                if crc32(payload) != crc:
-                    raise JournalError(
-                        f"{self.path}: batch {last} of the journal (rows {first} to {first + rows - 1}) is damaged. "
-                        "Restore the journal from a copy"
-                    )
                 yield JournalBatch(last, first, pa.ipc.read_record_batch(pa.py_buffer(payload), schemas[schema]))
             if len(found) < AT_ONCE:
                 return
@@ -255,12 +347,12 @@ class Journal:
         with self._lock:
             if hasattr(self, "_base"):
                 self._base.close()
+            if self._count is not None:
+                self._count.close()
+                self._count = None
             if self._guard >= 0:
                 os.close(self._guard)
                 self._guard = -1
-
-    def _stored_end(self) -> int:
-        return int(self._base.execute("SELECT coalesce(max(first + rows), 0) FROM batches").fetchone()[0])
 
     def _schema_id(self, schema: Any) -> int:
         """Return the id of a schema, which is written if it is new."""
@@ -301,6 +393,32 @@ class Journal:
             raise JournalError(f"{self.path}: the journal cannot be used: {error}") from None
 
 
+def _chained(before: int, first: int, rows: int, schema: int, crc: int) -> int:
+    """Return the checksum of a batch and of the chain before it."""
+    return crc32(struct.pack("<5q", before, first, rows, schema, crc))
+
+
+def _read_count(path: Path) -> LastBatch | None:
+    """Return the last batch that was counted; None where there is no count."""
+    try:
+        record = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    if not record:  # it was being made
+        return None
+    if len(record) != RECORD.size or crc32(record[:-4]).to_bytes(4, "little") != record[-4:] or record[:8] != MARK:
+        raise JournalError(f"{path} is damaged. Remove it: what is lost of the journal is then not noticed.")
+    return LastBatch(*RECORD.unpack(record)[1:4])
+
+
+def _make_private(path: Path) -> None:
+    """Make a file where there is none, and let its owner alone read it, and what SQLite keeps beside it."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE))
+    for one in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
+        with suppress(OSError):  # it is not there, or belongs to another
+            one.chmod(PRIVATE)
+
+
 def checksum(rows: Any) -> int:
     """Return a checksum of the values of a record batch, however they lie in memory."""
     import pyarrow as pa
@@ -315,7 +433,7 @@ def checksum(rows: Any) -> int:
 
 def _guarded(path: Path) -> int:
     """Return an open file that this process alone has locked; refuse where another has."""
-    held = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    held = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE)
     if fcntl is not None:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)

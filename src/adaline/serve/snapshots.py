@@ -141,9 +141,9 @@ def _prepared(snapshot: Snapshot) -> Path:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it that are not there, and bring the names of all of them to the disk."""
+    """Make a folder, for its owner alone, and those above it that are not there; bring all their names to the disk."""
     missing = [one for one in (path, *path.parents) if not one.exists()]
-    path.mkdir(parents=True, exist_ok=True)
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
     for one in missing:
         sync_folder(one.parent)
 
