@@ -21,6 +21,7 @@ from adaline import (
     RobustRegression,
     SigmoidPerceptron,
 )
+from adaline.arrays import is_sparse
 from adaline.comparison import table as reading
 from adaline.comparison.budget import FitBudget, budget_of, takes_too_long
 from adaline.comparison.compare import OnResult, compare_table, rank, sections
@@ -41,6 +42,7 @@ from tests.comparison.examples import classification, numbers, regression
         (Perceptron(epochs=100), 100, 5, None),
         (RobustRegression(), 1_000_000, 58, FitBudget(None, 72_315)),
         (RobustRegression(), 50_000, 58, None),
+        (RobustRegression(), 300_000, 289, FitBudget(None, 3_213)),
         (SigmoidPerceptron(), 1_000_000, 58, FitBudget(None, 289_262)),
         (ElasticNet(), 1_000_000, 58, None),
         (ElasticNet(), 4_000, 1_000, FitBudget(None, 1_048)),
@@ -215,3 +217,25 @@ def test_systems_that_are_sums_learn_from_all_rows_where_the_others_have_a_sampl
     refitted = clone(first.model).fit(X[kept], target[kept])
     np.testing.assert_allclose(first.fold_models[2].coef_, refitted.coef_, rtol=1e-9)
     assert any("fitted to all rows" in finding.text for finding in found.findings)
+
+
+def test_rows_of_many_levels_are_held_sparse_and_compared_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    n, far = 200, np.full(200, 2e9)
+    far[::2] += 1
+    place = [f"p{i:02}" for i in rng.integers(30, size=n)]
+    x = rng.normal(size=n).round(3)
+    again = [text.upper() for text in place]  # columns that depend on others
+    data = {"place": place, "again": again, "x": x, "y": x + rng.normal(size=n).round(3)}
+    systems = ["LinearRegression", "Ridge", "RobustRegression"]
+    dense = adaline.compare(data, "y", systems=systems)
+    monkeypatch.setattr(reading, "SPARSE_NUMBERS", 1)
+    sparse = adaline.compare(data, "y", systems=systems)
+    assert not is_sparse(dense.data.X)
+    assert is_sparse(sparse.data.X)
+    for one in dense.results:
+        other = next(found for found in sparse.results if found.label == one.label)
+        np.testing.assert_allclose(other.fold_errors, one.fold_errors, rtol=1e-8)
+    assert [str(one) for one in sparse.findings] == [str(one) for one in dense.findings]
+    assert sparse.recommendation.headline == dense.recommendation.headline
+    assert not is_sparse(adaline.compare({**data, "far": far}, "y", systems=["Ridge"]).data.X)  # sums would lose digits

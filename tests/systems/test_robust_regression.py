@@ -20,7 +20,7 @@ from sklearn.linear_model import QuantileRegressor
 
 from adaline import LinearRegression, RobustRegression, datasets, open_table
 from adaline.arrays import Array
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
 from adaline.inference.robust import bandwidth
 from adaline.results import Status
 from adaline.solvers.robust import quantile as quantile_solver
@@ -538,3 +538,14 @@ def test_dependent_columns_take_no_more_steps(loss: str) -> None:
     assert model.certificate_.status is Status.RANK_DEFICIENT
     assert model.n_iter_ <= alike.n_iter_ + 3
     np.testing.assert_allclose(model.predict(dependent), alike.predict(whole), rtol=1e-9)
+
+
+def test_tukey_on_sparse_rows_with_repeated_columns_is_that_on_dense_ones() -> None:
+    rng = np.random.default_rng(0)
+    levels = (rng.integers(30, size=160)[:, None] == np.arange(1, 30)).astype(float)
+    x = rng.normal(size=160)
+    X, y = np.column_stack([levels, levels, x]), x + rng.normal(size=160)
+    with pytest.warns(AdalineWarning, match="combinations"):
+        dense, other = (RobustRegression(loss="tukey").fit(rows, y) for rows in (X, sparse.csr_array(X)))
+    assert other.certificate_.status is dense.certificate_.status is Status.RANK_DEFICIENT
+    np.testing.assert_allclose(other.coef_, dense.coef_, rtol=1e-8, atol=1e-8)

@@ -29,7 +29,7 @@ class MeanTarget(BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         """Return the mean for each row, (n,)."""
-        return np.full(len(X), self.mean_)
+        return np.full(X.shape[0], self.mean_)
 
 
 class MostFrequentClass(BaseEstimator):
@@ -60,8 +60,8 @@ class MostFrequentClass(BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most frequent class for each row, (n,)."""
-        return np.full(len(X), self.classes_[self.share_.argmax()])
+        return np.full(X.shape[0], self.classes_[self.share_.argmax()])
 
     def predict_proba(self, X: Any) -> Array:
         """Return the shares of the classes for each row, (n, K)."""
-        return np.tile(self.share_, (len(X), 1))
+        return np.tile(self.share_, (X.shape[0], 1))

@@ -2,7 +2,8 @@
 
 A budget is counted in numbers of X, not in time: the same comparison gives the same results on every machine. A system
 has one in `compared_visits`, numbers that a fit may visit over all epochs, or in `compared_numbers`, those that it may
-learn from; systems that are sums, or minimise in a few passes, have none. Up to `compared_columns` columns there is no
+learn from; systems that are sums, or minimise in a few passes, have none. One that forms products of all columns in
+every pass has a bound on these, rows times the square of the columns, in `compared_products`. Up to `compared_columns` columns there is no
 budget, where a system that is a sum of few columns needs more passes over many.
 
 Likelihoods of more than two classes have a weight for each class and column, and matrices of the square of that. Those
@@ -39,7 +40,8 @@ def budget_of(system: Any, rows: int, columns: int) -> FitBudget | None:
         return None
     visits = max(numbers // (rows * columns), 1)
     epochs = None if allowed is None else system.epochs
-    most = max(numbers // columns, 1)
+    products = getattr(system, "compared_products", None)
+    most = max(min(numbers // columns, rows if products is None else products // columns**2), 1)
     limits = (visits if epochs is not None and visits < epochs else None, most if most < rows else None)
     return FitBudget(*limits) if any(limits) else None
 

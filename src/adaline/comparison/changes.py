@@ -98,7 +98,7 @@ def steps(table: Table) -> list[ColumnStep]:
                 if found
             ]
         elif len(members) == 1 and low < high and 0 < spread[0] < math.inf:
-            x = table.X[:, members[0]]
+            x = table.column(members[0])
             if _all_rows(partial(np.isin, test_elements=(low, high)), x):
                 boolean = any(column["name"] == name and column["kind"] == "boolean" for column in table.columns)
                 values = "true rather than false" if boolean else f"{high:g} rather than {low:g}"
@@ -121,7 +121,7 @@ def _all_rows(condition: Callable[[Array], NDArray[np.bool_]], x: Array) -> bool
 def changes(result: Result, table: Table, task: str, taken: Sequence[ColumnStep]) -> list[list[Change]]:
     """Return what each step does by a system, side by side; the strongest side first."""
     linear = _linear_effects(result, table, task)
-    rows = table.X[:: max(len(table.X) // MOST_ROWS, 1)]
+    rows = table.dense(rows=slice(None, None, max(len(table.y) // MOST_ROWS, 1)))
     models = () if linear is not None else (result.model, *result.fold_models)
     labels = np.array([""]) if task == REGRESSION else np.unique(table.y)
     answers = [_answer(model, task, labels, table.offset) for model in models]

@@ -299,7 +299,7 @@ def compare_table(
                 streamed = stream if hasattr(system, "_sum_folds") else None
                 if stream is not None and streamed is None:
                     budget = budget or FitBudget()
-                    budget = replace(budget, rows=budget.rows or len(table.X))
+                    budget = replace(budget, rows=budget.rows or len(table.y))
                 trial = SystemTrial(name, settings, system, rows, classes, budget, streamed)
                 results.append(trial.run(baseline.predicted, report))
                 if on_result is not None:

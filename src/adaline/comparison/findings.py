@@ -220,7 +220,7 @@ def _relations(table: Table) -> ColumnRelations | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AdalineWarning)  # the finding says it with the names of the columns
-            model = LinearRegression().fit(table.X, table.X[:, 0], table.weight)
+            model = LinearRegression().fit(table.X, table.column(0), table.weight)
     except AdalineError:
         return None
     aliased = [] if model.aliased_ is None else [int(str(name)[1:]) for name in model.aliased_]  # "x3"
@@ -267,12 +267,12 @@ def _dependent(table: Table) -> Iterator[Finding]:
 
 def _copies(table: Table) -> dict[str, str]:
     """Return the columns of the data that are coded as an earlier one is, up to the names of levels, and that one."""
-    seen: dict[bytes, str] = {}
+    seen: dict[tuple[bytes, ...], str] = {}
     out = {}
     for name, members in table.groups().items():
-        part = table.X[:, members]
-        part = part[:, np.lexsort(part[::-1])]  # dummies of renamed levels come in another order
-        first = seen.setdefault(hashlib.blake2b(np.ascontiguousarray(part).data).digest(), name)
+        columns = (np.ascontiguousarray(table.column(j)).data for j in members)
+        own = sorted(hashlib.blake2b(column).digest() for column in columns)  # renamed levels come in another order
+        first = seen.setdefault(tuple(own), name)
         if first != name:
             out[name] = first
     return out
@@ -307,7 +307,10 @@ def _far_values(table: Table, seen: Inspection) -> Iterator[Finding]:
     """Report single values far outside the bulk of a column of numbers."""
     if seen.far:
         named = some(
-            [f"{one.name} ({counted(len(one.rows))}, up to {table.X[one.rows[0], one.column]:.4g})" for one in seen.far]
+            [
+                f"{one.name} ({counted(len(one.rows))}, up to {table.column(one.column)[one.rows[0]]:.4g})"
+                for one in seen.far
+            ]
         )
         yield Finding(
             WARNING,
@@ -355,8 +358,8 @@ def _leaking(table: Table, task: str) -> Iterator[Finding]:
     names = tuple(
         name
         for name, members in groups.items()
-        if determines(table.X[few][:, members], target[few], SCREENED)
-        and determines(table.X[:, members], target, DETERMINED)
+        if determines(table.dense(members, few), target[few], SCREENED)
+        and determines(table.dense(members), target, DETERMINED)
     )
     if names:
         how = f"with R² above {DETERMINED:g}" if task == REGRESSION else "without a single error"
@@ -579,14 +582,14 @@ def _overlapping(result: Result) -> bool:
     return proof.status is Status.SOLVED and model.separation_ is None and not np.any(model.penalty_) and not model.l1
 
 
-def _separable_classes(X: Array, codes: NDArray[np.intp], labels: NDArray[Any]) -> list[str]:
+def _separable_classes(X: Any, codes: NDArray[np.intp], labels: NDArray[Any]) -> list[str]:
     """Return the classes that a hyperplane separates from all others; none where that takes too long to know.
 
     Where some of the rows cannot be separated, all of them cannot.
     """
-    if len(labels) > MOST_CLASSES or X.shape[1] + 1 >= len(X):
+    if len(labels) > MOST_CLASSES or X.shape[1] + 1 >= len(codes):
         return []
-    step = max(len(X) // max(FEW_ROWS, 10 * X.shape[1]), 1)
+    step = max(len(codes) // max(FEW_ROWS, 10 * X.shape[1]), 1)
     chosen = range(1, 2) if len(labels) == 2 else range(len(labels))
 
     def apart(k: int, rows: slice) -> bool:

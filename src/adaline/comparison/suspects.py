@@ -64,7 +64,7 @@ def far_values(table: Table) -> list[FarValues]:
         if len(numbers) != 1:
             continue
         j = numbers[0]
-        x = table.X[:, j]
+        x = table.column(j)
         if len(np.unique(x[:1000])) <= 2:
             continue
         low, high = np.quantile(x[:: 1 + len(x) // MOST_QUANTILE_ROWS], [0.25, 0.75])
@@ -128,7 +128,7 @@ def repeated_rows(table: Table, task: str) -> Indices:
     varied = len(np.unique(target)) >= CONTINUOUS
     parts = [own[first]]
     for members in list(table.groups().values())[: max(MOST_HASHED // len(whole), 1)]:
-        part = _mixed(table.X[first[:, None], members], salt[members]).sum(axis=1, dtype=np.uint64)
+        part = _mixed(table.dense(members, first), salt[members]).sum(axis=1, dtype=np.uint64)
         varied |= len(np.unique(part)) >= CONTINUOUS
         parts.append(part)
     near = max(len(first) - len(np.unique(whole[first] - part)) for part in parts)
@@ -155,7 +155,7 @@ def suspicious(table: Table, far: Sequence[FarValues], found: Outliers | None) -
     n = len(table.y)
     reasons: dict[int, str] = {}
     for one in far:
-        value = table.X[one.rows, one.column]
+        value = table.column(one.column)[one.rows]
         if len(one.rows) > HANDFUL and (value == value[0]).all() and len(one.rows) <= CODE_SHARE * n:
             return Suspects(one.rows, f"the {counted(len(one.rows))} where {one.name} is {value[0]:g}")
         reasons |= {int(i): f"{one.name} = {v:g}" for i, v in zip(one.rows, value, strict=True)}
@@ -172,7 +172,7 @@ def suspicious(table: Table, far: Sequence[FarValues], found: Outliers | None) -
 
 def merge_spellings(table: Table, task: str) -> Table | None:
     """Return the table with one column, or one label, for all spellings of a level; None where nothing is merged."""
-    X, y, kept = table.X, table.y, np.ones(len(table.names), dtype=bool)
+    y, kept, into = table.y, np.ones(len(table.names), dtype=bool), np.arange(len(table.names))
     place = {name: j for j, name in enumerate(table.names)}
     for column in table.columns:
         groups = _spelling_groups(column.get("same", ()))
@@ -183,8 +183,7 @@ def merge_spellings(table: Table, task: str) -> Table | None:
         for own in groups:
             coded = [place[name] for level in own if (name := f"{column['name']}[T.{level}]") in place]
             if len(coded) == len(own):
-                X = X.copy() if X is table.X else X
-                X[:, coded[0]] = X[:, coded].sum(axis=1)
+                into[coded] = coded[0]
                 kept[coded[1:]] = False
             elif len(coded) == len(own) - 1:  # one of them is the reference level
                 kept[coded] = False
@@ -193,7 +192,8 @@ def merge_spellings(table: Table, task: str) -> Table | None:
     names, origin = (
         tuple(name for name, stays in zip(own, kept, strict=True) if stays) for own in (table.names, table.origin)
     )
-    return replace(table, X=np.ascontiguousarray(X[:, kept]), y=y, names=names, origin=origin, coded=None)
+    adding = scipy.sparse.csr_array((np.ones(len(into)), (np.arange(len(into)), into)))[:, np.flatnonzero(kept)]
+    return replace(table, X=table.X @ adding, y=y, names=names, origin=origin, coded=None)
 
 
 def _spelling_groups(same: Sequence[SameLevel]) -> list[list[str]]:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, as_dense, is_sparse
@@ -34,6 +35,10 @@ REGRESSION, CLASSIFICATION = "regression", "classification"
 SKEW = 1.0  # skewness of an exponential target is 2, of a symmetric one 0
 DISTINCT = 20  # different values from which a skewness says something
 MOST_NUMBERS = 2**26  # of X; 512 MiB
+SPARSE_NUMBERS = 2**22  # of X, zeros counted, from which rows of many coded levels are held as a sparse matrix
+SPARSE_SHARE = 0.2  # of the numbers that are stored, up to which that is quicker and smaller
+SPARSE_BYTES = 12  # of a stored number and its column
+SPARSE_MEAN = 1e6  # square of a mean over the variance: sums of sparse rows are not centred, and lose so many digits
 BLOCK_ROWS = 2**12  # that one thread looks at
 COUNTED = 10**5  # rows up to which different values are counted one by one
 MOST_QUERIED = 50  # columns that one query describes
@@ -47,7 +52,7 @@ class Table:
 
     Parameters
     ----------
-    X : (n, D) float64.
+    X : (n, D) float64; a CSR array where there are many rows and most numbers are zeros of coded levels.
     y : (n,) the target: floats are regressed upon unless they are two whole numbers; text, booleans and few distinct
         integers are classes.
     names : of the columns of X, such as "distance" or "carrier[T.UA]".
@@ -81,7 +86,7 @@ class Table:
     ('regression', (3, 1), ('x',))
     """
 
-    X: Array
+    X: Any
     y: NDArray[Any]
     names: tuple[str, ...]
     origin: tuple[str, ...]
@@ -181,10 +186,25 @@ class Table:
 
         def work(i: int) -> None:
             with np.errstate(all="ignore"):
-                found[i] = function(self.X[i * BLOCK_ROWS : (i + 1) * BLOCK_ROWS])
+                found[i] = function(as_dense(self.X[i * BLOCK_ROWS : (i + 1) * BLOCK_ROWS]))
 
-        run_blocks(-(-len(self.X) // BLOCK_ROWS), work)
+        run_blocks(-(-len(self.y) // BLOCK_ROWS), work)
         return [found[i] for i in range(len(found))]
+
+    def column(self, j: int) -> Array:
+        """Return a column of X, (n,)."""
+        return self.dense([j])[:, 0] if is_sparse(self.X) else np.asarray(self.X[:, j])
+
+    def dense(self, columns: Any = slice(None), rows: Any = slice(None)) -> Array:
+        """Return some columns of X, of some rows, as a dense array."""
+        if not is_sparse(self.X):
+            return np.asarray(self.X[rows][:, columns])
+        return np.asarray(self._by_columns[:, columns][rows].toarray())
+
+    @cached_property
+    def _by_columns(self) -> Any:
+        """A sparse X in column-major order."""
+        return self.X.tocsc()
 
     def groups(self) -> dict[str, list[int]]:
         """Return, for each column of the data, the columns of X that were made from it."""
@@ -203,7 +223,7 @@ class Table:
     def complete(self) -> NDArray[np.bool_]:
         """Whether nothing was missing in a row, (n,)."""
         marks = {mark for _, mark in self.filled}
-        absent = self.X[:, [j for j, name in enumerate(self.names) if name in marks]]
+        absent = self.dense([j for j, name in enumerate(self.names) if name in marks])
         return np.asarray(np.all(absent == 0, axis=1))
 
     def row_name(self, i: int) -> str:
@@ -211,7 +231,7 @@ class Table:
         row = int(i if self.indices is None else self.indices[i])
         return f"row {row}" if self.first_line is None else f"line {self.first_line + row}"
 
-    def in_folds(self, order: NDArray[np.intp], X: Array, fold: NDArray[np.intp]) -> Table:
+    def in_folds(self, order: NDArray[np.intp], X: Any, fold: NDArray[np.intp]) -> Table:
         """Return the table with its rows in this order; X and their folds are in it already."""
         return replace(
             self,
@@ -248,7 +268,7 @@ class Table:
         kept = np.flatnonzero(varies)
         return replace(
             self,
-            X=np.ascontiguousarray(self.X[:, kept]),
+            X=self.X[:, kept] if is_sparse(self.X) else np.ascontiguousarray(self.X[:, kept]),
             names=tuple(self.names[j] for j in kept),
             origin=tuple(self.origin[j] for j in kept),
             constant=tuple(self.names[j] for j in np.flatnonzero(~varies)),
@@ -272,9 +292,11 @@ class Table:
             row = int(np.flatnonzero(~(self.weight >= 0) | ~np.isfinite(self.weight))[0])
             raise InvalidData(f"the weight of row {row} is {self.weight[row]}: weights are zero or more")
         if not np.isfinite(self.ends).all():
-            row, column = np.argwhere(~np.isfinite(self.X))[0]
+            column = int(np.flatnonzero(~np.isfinite(self.ends).all(axis=0))[0])
+            values = self.column(column)
+            row = int(np.flatnonzero(~np.isfinite(values))[0])
             raise InvalidData(
-                f"column {self.names[column]} is {self.X[row, column]} in row {row}: leave such rows out or fill them"
+                f"column {self.names[column]} is {values[row]} in row {row}: leave such rows out or fill them"
             )
         if task == REGRESSION:
             self._check_numbers()
@@ -308,9 +330,37 @@ class Table:
 def sample_table(opened: OpenedData, task: str, seed: int, folds: int | None) -> Table:
     """Return rows of opened data in memory, coded: all of them, or a random sample of MOST_NUMBERS numbers.
 
+    Many rows whose columns are mostly levels of categories are held as a sparse matrix, in which the others are few.
     Rows without weights are dealt to folds and put in their order as they are read, which saves a copy of them all.
     `describe_columns` is left for later, as it reads the data again.
     """
+    if _suits_sparse(opened):
+        table = _sampled(opened, task, seed, folds, sparse=True)
+        if _small_means(table.X):
+            return table
+    return _sampled(opened, task, seed, folds, sparse=False)
+
+
+def _suits_sparse(opened: OpenedData) -> bool:
+    """Whether to hold the rows as a sparse matrix: each column of the data is then about one number a row."""
+    source = opened.source
+    columns = len(source.names)
+    filled = any(column.gaps for column in source.coding.columns)  # folds fill gaps in dense rows
+    few = len(set(source.coding.origin)) <= SPARSE_SHARE * columns
+    return few and not (source.sparse or filled) and source.count_rows() * columns >= SPARSE_NUMBERS
+
+
+def _small_means(x: Any) -> bool:
+    """Whether sums of sparse rows that are not centred are exact enough."""
+    n, d = x.shape
+    mean = np.bincount(x.indices, x.data, d) / n
+    stored = np.bincount(x.indices, minlength=d)
+    squares = np.bincount(x.indices, (x.data - mean[x.indices]) ** 2, d) + (n - stored) * mean**2
+    varies = squares > n * (ROUNDED * mean) ** 2
+    return bool((n * mean**2 <= SPARSE_MEAN * squares)[varies].all())
+
+
+def _sampled(opened: OpenedData, task: str, seed: int, folds: int | None, sparse: bool) -> Table:
     source: Source = opened.source
     classes: NDArray[Any] | None = None
     if task == CLASSIFICATION and source.offset:
@@ -318,7 +368,8 @@ def sample_table(opened: OpenedData, task: str, seed: int, folds: int | None) ->
     if task == CLASSIFICATION:
         classes = opened.source.find_labels()
         source = opened.source.encoded(classes)
-    rows, most = source.count_rows(), MOST_NUMBERS // max(len(opened.source.names), 1)
+    stored = len(set(opened.source.coding.origin)) * SPARSE_BYTES / 8 if sparse else len(opened.source.names)
+    rows, most = source.count_rows(), int(MOST_NUMBERS // max(stored, 1))
     if source.sparse and len(opened.source.names) ** 2 > MOST_NUMBERS:
         raise InvalidParameter(
             f"{opened.request.title} has {len(opened.source.names):,} columns, most of them zero: too many for "
@@ -339,7 +390,7 @@ def sample_table(opened: OpenedData, task: str, seed: int, folds: int | None) ->
             stream, fold = (opened.source, every), every[drawn].astype(np.intp)
         order = np.argsort(fold.astype(np.min_scalar_type(folds)), kind="stable")  # a radix sort
         fold, indices = fold[order], order if indices is None else indices[order]
-    x, t, weight = _read_rows(source, drawn, order)
+    x, t, weight = (_read_sparse if sparse else _read_rows)(source, drawn, order)
     coded = None
     if classes is not None:
         codes = t[:, 0].astype(np.intp)
@@ -452,6 +503,26 @@ def _read_rows(
                 weight[here] = found[2]
             first += len(here)
     return x, t, weight
+
+
+def _read_sparse(
+    source: Source, drawn: NDArray[np.intp] | None, order: NDArray[np.intp] | None
+) -> tuple[Any, Array, Array | None]:
+    """Return what `_read_rows` does, with x as a CSR array."""
+    found: list[tuple[Any, Array, Array | None]] = []
+    for block in source.blocks():
+        indices: Any = slice(None)
+        if drawn is not None:
+            low, high = np.searchsorted(drawn, [block.first_row, block.first_row + block.rows])
+            indices = drawn[low:high] - block.first_row
+        weight = block.weights()[indices] if source.weighted else None
+        found.append((scipy.sparse.csr_array(np.asarray(block.x)[indices]), np.array(block.t[indices]), weight))
+    parts, targets, weights = zip(*found, strict=True)
+    x, t = scipy.sparse.vstack(parts, format="csr"), np.concatenate(targets)
+    weight = np.concatenate(weights) if source.weighted else None
+    if order is None:
+        return x, t, weight
+    return x[order], t[order], None if weight is None else weight[order]
 
 
 def _rows_drawn(drawn: NDArray[np.intp], source: Source) -> tuple[Array, Array, Array]:

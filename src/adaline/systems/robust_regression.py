@@ -131,6 +131,7 @@ class RobustRegression(NearFits, LinearRegressor):
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"loss": "absolute"}, {"loss": "tukey"})
     compared_wide: ClassVar[bool] = False  # every row is fitted exactly, and there are no residuals to weigh
     compared_numbers: ClassVar[int] = 2**22  # of X, that a fit learns from in a comparison: it takes many passes
+    compared_products: ClassVar[int] = 2**28  # of columns, in each pass; twice as many take twice the time
     used_with: ClassVar[UsedWith] = {
         "quantile": {"loss": OneOf("quantile")},
         **{name: {"loss": OneOf(*THRESHOLDS)} for name in ("threshold", "scale", "init")},

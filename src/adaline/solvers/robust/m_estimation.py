@@ -378,8 +378,11 @@ def _with_left_out(here: RowResiduals, rho: Tukey) -> RowResiduals:
     near_median = replace(here.problem, loss=Reweighted(Huber(MEDIAN * rho.c)))
     for _ in range(MEDIAN_STEPS if null.shape[1] else 0):
         at = near_median.evaluate(here.theta, second=True)
-        inside, slope = null.T @ _matrix(at) @ null, null.T @ at.gradient.ravel()
-        step = -null @ (np.linalg.pinv(inside, rcond=UNSEEN, hermitian=True) @ slope)
+        whole = _matrix(at)
+        values, vectors = np.linalg.eigh(null.T @ whole @ null)
+        kept = values > UNSEEN * whole.diagonal().max()  # dependent columns have curvature by rounding alone
+        along = null @ vectors[:, kept]
+        step = -along @ ((along.T @ at.gradient.ravel()) / values[kept])
         here, before = here.moved(step.reshape(here.theta.shape), 1.0), here
         if here.change(before) <= MEDIAN * rho.c:
             break
