@@ -309,7 +309,8 @@ def name_of(link: Link) -> str:
 def _mills_twofold(z: Twofold) -> Twofold:
     """Return phi(z) / Phi(z) in double-double.
 
-    Phi is 1/2 + phi (z + z^3 / 3 + z^5 / (3 5) + ...) near zero; beyond NEAR the tail is phi times a continued fraction.
+    Phi is 1/2 + phi (z + z^3 / 3 + z^5 / (3 5) + ...) near zero; beyond NEAR the tail is phi times a continued
+    fraction.
     """
     a, near = (-z).where(z.hi < 0, z), np.abs(z.hi) <= NEAR
     phi, square = (z * z * -0.5).exp() * Twofold(*PEAK), (z * z).where(near, 0.0)
