@@ -127,15 +127,17 @@ def _run(
     known = Outcome(table, target, FAILED, "", "", None, first.seconds, first.processor, first.memory, first.command)
     options: list[str] = []
     followed: list[str] = []
+    refused = {target}
     while not (why := attempt.fault()) and attempt.code == 2:
         if file is not None and (wrong := _wrong_refusal(file, attempt)):
             return replace(known, text=wrong)
         if file is not None and file.final:
             return replace(known, outcome=REFUSED, text=_shortened(attempt.refusal))
-        steps = _remedies(attempt.refusal, others)
+        steps = _remedies(attempt.refusal, [name for name in others if name not in refused])
         if len(followed) == STEPS or not steps:
             why = "a refusal without a remedy to follow" if not steps else f"still refused after {', '.join(followed)}"
             return replace(known, text=f"{why}: {attempt.refusal}")
+        refused |= {step[1] for step in steps if step[0] == "--target"}
         tried = [(step, compare(path, *_with_step(target, options, step))) for step in steps]
         step, attempt = next((one for one in tried if one[1].code == 0), tried[0])
         target, *options = _with_step(target, options, step)

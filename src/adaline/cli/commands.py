@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Literal
@@ -190,7 +191,8 @@ def compare(
     """Cross-validate all systems that suit the target, recommend one with the reasons, and write a report."""
     from adaline.comparison.drawing import DrawingProcess
 
-    apart = call.owns_process and not (json and output is None) and (os.cpu_count() or 1) > 1
+    drawn = output is not None or not json
+    apart = drawn and call.owns_process and "matplotlib" not in sys.modules and (os.cpu_count() or 1) > 1
     with DrawingProcess() if apart else nullcontext() as drawing:
         from adaline.cli.reading import read_ahead
         from adaline.comparison.open_data import DataRequest
