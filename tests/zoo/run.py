@@ -259,6 +259,7 @@ def warm_up() -> None:
     """Import what a comparison imports, so that a run is a fork of this process, without its start-up."""
     global WARM
     WARM = True
+    importlib.import_module("matplotlib")  # the pictures are then drawn by the run itself
     with tempfile.TemporaryDirectory(prefix="zoo-") as folder:
         path = Path(folder, "imported.txt")
         for target in ("y", "kind"):
