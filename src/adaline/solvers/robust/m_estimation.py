@@ -49,6 +49,7 @@ SHORTEST = 1e-6
 
 PLANES, KEPT, STEPS = 500, 25, 50  # of least trimmed squares: drawn, improved, and steps of each
 FIRST, BEST = 2, 5  # steps of all that are improved, and how many of them are improved to the end
+SLIGHT = 1e-3  # share of the sum by which a step lowers it at least, if another is to follow
 WELL = 1e-3  # ratio of the diagonal of a factor that costs normal equations no digits that matter
 MEDIAN, MEDIAN_STEPS = 1e-2, 50  # share of the threshold within which residuals are squared, and steps at most
 LIFT = 1e-11  # share of the largest diagonal entry added to a matrix that may be singular
@@ -466,16 +467,18 @@ def _orthonormal(rows: Array) -> tuple[Array, Array]:
 
 
 def _improve(rows: Array, t: Array, theta: Array, h: int, steps: int) -> tuple[float, Array]:
-    """Return the sum of the h smallest squares and the plane, after fits to the h nearest rows until it is lowest."""
+    """Return the sum of the h smallest squares and the plane, after fits to the h nearest rows until it hardly falls."""
     best, r = np.inf, t - rows @ theta
     for _ in range(steps):
         near = np.argpartition(np.abs(r), h - 1)[:h]
         new = _fitted(rows[near], t[near])
         r = t - rows @ new
         squares = np.partition(r**2, h - 1)[:h].sum()
-        if not squares < best:
+        slight = squares > (1 - SLIGHT) * best
+        if squares < best:
+            best, theta = float(squares), new
+        if slight:
             break
-        best, theta = float(squares), new
     return best, theta
 
 
