@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from adaline import GeneralizedLinear, LogisticRegression, OrdinalRegression, RobustRegression
 from adaline.arrays import Array
+from adaline.fits import separation
 from adaline.systems.families.weights import theta_of
 
 ROWS, COLUMNS = 8000, 50
@@ -105,3 +106,28 @@ def test_a_fold_that_holds_all_rows_of_a_class_is_left_to_a_refit(system: Any, i
 def test_losses_with_several_minima_start_anew_in_every_fold() -> None:
     x, y, weight = _rows("tukey")
     assert CASES["tukey"]._fit_folds(x, y, weight, np.arange(ROWS) % 3, {}) is None
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.filterwarnings("ignore:the classes are")
+def test_folds_of_separated_rows_are_separated_by_the_same_plane(classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(60, 3))
+    y = np.digitize(x[:, 0] + 0.5 * rng.normal(size=60), [-0.5, 0.5][: classes - 1])
+    x[:, 2] = (y == 1) & (rng.random(60) < 0.5)  # quasi-separation: all rows with a 1 are of one class
+    fold = np.arange(60) % 3
+    asked: list[int] = []
+    decide = separation.decide_jointly
+
+    def counting(*given: Any) -> Any:
+        asked.append(1)
+        return decide(*given)
+
+    monkeypatch.setattr(separation, "decide_jointly", counting)
+    fits = LogisticRegression()._fit_folds(x, y, None, fold, {})
+    assert fits is not None
+    assert len(asked) <= 1
+    for k, model in enumerate(fits.without):
+        alone = LogisticRegression().fit(x[fold != k], y[fold != k])
+        assert model.certificate_.status is alone.certificate_.status
+        np.testing.assert_allclose(model.predict_proba(x), alone.predict_proba(x), atol=1e-6)

@@ -549,3 +549,26 @@ def test_tukey_on_sparse_rows_with_repeated_columns_is_that_on_dense_ones() -> N
         dense, other = (RobustRegression(loss="tukey").fit(rows, y) for rows in (X, sparse.csr_array(X)))
     assert other.certificate_.status is dense.certificate_.status is Status.RANK_DEFICIENT
     np.testing.assert_allclose(other.coef_, dense.coef_, rtol=1e-8, atol=1e-8)
+
+
+def test_columns_that_depend_on_others_leave_tukeys_estimate_where_it_is() -> None:
+    rng = np.random.default_rng(0)
+    gap = np.arange(120) % 2.0
+    filled = [np.where(gap == 1, v[gap == 0].mean(), v) for v in rng.normal(size=(2, 120)) * [[1], [10]]]
+    X = np.column_stack([rng.normal(size=120), *filled, gap])
+    y = X[:, 0] + rng.normal(size=120)
+    alone = RobustRegression(loss="tukey").fit(X, y)
+    X = np.column_stack([X, gap, gap, 1 - gap, gap + 1])
+    with pytest.warns(AdalineWarning):
+        model = RobustRegression(loss="tukey").fit(X, y)
+    np.testing.assert_allclose(model.predict(X), alone.predict(X[:, :4]), atol=1e-6)
+    assert model.scale_ == pytest.approx(alone.scale_, rel=1e-6)
+
+
+def test_tukeys_estimate_of_a_category_of_many_levels_has_no_larger_scale_than_from_least_squares() -> None:
+    rng = np.random.default_rng(5)
+    level = np.repeat(np.arange(40), 12)
+    X = np.column_stack([level[:, None] == np.arange(1, 40), rng.normal(size=480)]).astype(float)
+    y = rng.normal(size=40)[level] * 5 + X[:, -1] + rng.normal(size=480) * np.exp(1.5 * rng.normal(size=40))[level]
+    found, other = (RobustRegression(loss="tukey", init=init).fit(X, y) for init in ("robust", "least_squares"))
+    assert found.scale_ <= other.scale_ * (1 + 1e-6)

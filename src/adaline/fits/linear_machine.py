@@ -132,6 +132,7 @@ class MachineOptions:
     firth : whether the likelihood is Firth's.
     rate, epochs, stop_error : of solver="gradient".
     near : a fit of nearly the same rows; convex losses with solver="auto" start from it.
+    separated : a plane that separates rows of which these are some; `init` are then their weights.
     """
 
     penalty: RidgePenalty
@@ -145,6 +146,7 @@ class MachineOptions:
     epochs: int = 0
     stop_error: float | None = None
     near: Near | None = None
+    separated: Separation | None = None
 
     @property
     def free(self) -> bool:
@@ -460,6 +462,8 @@ class _Minimising:
         )
         separable = labelled and options.free and not options.firth
         self.check = SeparationCheck(problem, max(problem.outputs, 2)) if separable else None
+        if self.check is not None and options.separated is not None:
+            self.check.take(options.separated)
 
     @property
     def separation(self) -> Separation | None:
@@ -490,7 +494,8 @@ class _Minimising:
             found = self._judge_flat_directions(found)
             if self.unbounded or self.separation is not None:
                 theta, tiny = self._in_original(found).theta, with_tiny_penalty(problem)
-                found = minimise_smooth(tiny, theta * 0.5, self.wanted, options.solver).after(found)
+                theta = theta if options.separated is not None else 0.5 * theta
+                found = minimise_smooth(tiny, theta, self.wanted, options.solver).after(found)
                 near = self._minimum_near(problem, problem.from_raw(tiny.to_raw(found.theta)))
                 problem, found = (tiny, found) if near is None else (problem, near.after(found))
                 name = found.solver

@@ -36,7 +36,8 @@ from adaline.sums import Spread
 from adaline.sums.columns import times_power
 
 SAMPLE, LARGER = 40_000, 4  # rows whose M-estimate leads to that of so many times as many, or more
-ROUGH = 1e-4  # tol of that estimate
+ROUGH, ROUGHER = 1e-4, 1e-2  # tol of that estimate, and of Huber's, which another starts from
+HUBER, FEW_STEPS = 1.345, 10  # threshold of Huber's estimate, and steps after which starts are compared
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ def _start(
     p: int,
     init: Any,
 ) -> Array:
-    """Return where to start in the view: least squares, trimmed (Tukey), or weights given in raw units.
+    """Return where to start in the view: least squares, a robust start (Tukey), or weights given in raw units.
 
     Of many rows, the M-estimate of a sample is where a trimmed start leads; `p` is the number of coefficients.
     """
@@ -183,9 +184,9 @@ def _start(
         return start
     sample = problem.sample
     if weight is not None:
-        start = trimmed(problem, weight, generator(criterion.random_state))
         if problem.source.n_rows <= LARGER * SAMPLE:
-            return start
+            return _robust_start(problem, criterion, units, weight, start, gram, p)
+        start = trimmed(problem, weight, generator(criterion.random_state))
         sample = problem.drawn(SAMPLE)
     assert sample is not None
     some, counts = problem.on(sample), sample.read_all_weights()
@@ -196,6 +197,27 @@ def _start(
     assert criterion.loss is not None
     known = (criterion.loss, criterion.threshold, _scale(criterion, units, p), counts)
     return m_estimate(some, *known, start, _size(units), ROUGH, criterion.most, gram.null.shape[1]).theta
+
+
+def _robust_start(
+    problem: Problem, criterion: RobustCriterion, units: Units, weight: Any, start: Array, gram: Curvature, p: int
+) -> Array:
+    """Return the better of two starts: least trimmed squares, and Huber's estimate from least squares.
+
+    The first withstands nearly half of the rows. With many columns, such as those of a category of many levels, the
+    half of the rows that it keeps hardly determines some of them, and it may end in a worse minimum than the second,
+    which no row far out in y misleads. After a few steps the one of smaller scale leads.
+    """
+    assert criterion.loss is not None
+    known = _scale(criterion, units, p), weight
+    free = gram.null.shape[1]
+    huber = m_estimate(problem, Huber, HUBER, *known, start, _size(units), ROUGHER, FEW_STEPS, free).theta
+    starts = trimmed(problem, weight, generator(criterion.random_state)), huber
+    each = [
+        m_estimate(problem, criterion.loss, criterion.threshold, *known, one, _size(units), ROUGH, FEW_STEPS, free)
+        for one in starts
+    ]
+    return min(each, key=lambda one: one.scale).theta
 
 
 def _size(units: Units) -> float:

@@ -37,6 +37,7 @@ PATIENCE = 8  # slow whole steps before separation is checked
 MOST_NUMBERS = 2**22  # of all rows, once for each machine: tenths of a second
 MOST_COORDINATES = 64  # beyond, exact arithmetic can take longer
 MOST_WORK = 2**21  # rows x columns^2 x classes beyond which it is not decided whether each class is separable
+ON_PLANE = 1e-9  # share of the largest lead of a row below which another lies on the plane
 PROOF = 5e9  # work of a proof of separation, in products: seconds
 
 
@@ -76,13 +77,20 @@ class SeparationCheck:
     def give_up(self, here: DescentResult) -> bool:
         """Return whether there is nothing to converge to; called with every iterate."""
         if self.settled:
-            return False
+            return self.found is not None
         if here.evaluation.value < 0.5 * math.log(2) * self._lightest:
             self.settled = True
             self.found = Separation("complete", _unit(self.problem.to_raw(here.theta)))
         elif here.slow >= PATIENCE:
             self.settle(here.theta)
         return self.found is not None
+
+    def take(self, known: Separation) -> None:
+        """Keep a plane that separates rows of which these are some, unless they all lie on it."""
+        lead = _leads(self.problem.source, known.direction)
+        largest = lead[np.isfinite(lead)].max()
+        if largest > 0 and lead.min() >= -ON_PLANE * largest:
+            self.found, self.settled = known, True
 
     def settle(self, theta: Array, likely: bool = True) -> None:
         """Decide separability within a budget; beyond it, where separation is likely, take the direction of theta."""
@@ -196,16 +204,27 @@ def _reason(name: Any, machines: int, together: int) -> str:
 
 def _bound(source: Source, theta: Array, radius: float) -> float:
     """Return R^2/M^2 in the space of Kesler's vectors, (1, x) for a row's class and -(1, x) for a rival."""
+    lead = float(_leads(source, theta).min())
+    length = float(np.linalg.norm(theta - theta.mean(axis=0)))
+    return float(2 * np.square(radius * length / lead)) if lead > 0 else math.inf
+
+
+def _leads(source: Source, theta: Array) -> Array:
+    """Return by how much the output of each row's class is above the others, infinite for rows without weight, (N,).
+
+    `theta` (K, 1 + D) in raw units has an output for each class, or one, which is above zero for the second of two.
+    """
 
     def leads(block: Block) -> Array:
         block = block.packed()
         z = outputs(block.x, theta)
         every, own = np.arange(len(z)), host(block.t)[:, 0].astype(np.intp)
-        mine = z[every, own].copy()
-        z[every, own] = -math.inf
-        lead = mine - z.max(axis=1)
+        if len(theta) == 1:
+            lead = np.where(own == 1, z[:, 0], -z[:, 0])
+        else:
+            mine = z[every, own].copy()
+            z[every, own] = -math.inf
+            lead = mine - z.max(axis=1)
         return lead if block.weight is None else np.where(host(block.weight) > 0, lead, math.inf)
 
-    lead = float(source.map(leads).min())
-    length = float(np.linalg.norm(theta - theta.mean(axis=0)))
-    return float(2 * np.square(radius * length / lead)) if lead > 0 else math.inf
+    return np.asarray(source.map(leads))

@@ -741,7 +741,11 @@ class LogisticRegression(NearFits, LinearClassifier):
             raise InvalidParameter(f"firth=True is for two classes, there are {k}: use scheme='one-vs-rest'")
         if k == 2 or self.scheme == "softmax":
             init = self._first(before, 1 if k == 2 else len(rows.counts))
-            return [self._fit_machine(rows, k == 2, init, _near(model, rows, present, 1)[0], path)]
+            near, separated = _near(model, rows, present, 1)[0], None
+            if model is not None and _is_alike(model, rows, present, 1):
+                separated = model.separation_
+                init = init if separated is None else model._fits[0].solution.theta
+            return [self._fit_machine(rows, k == 2, init, near, path, separated)]
         coded = (np.eye if self.scheme == "one-vs-rest" else one_against_one)(len(rows.counts))
         init, near = self._first(before, len(coded)), _near(model, rows, present, len(coded))
         return [
@@ -752,9 +756,18 @@ class LogisticRegression(NearFits, LinearClassifier):
         ]
 
     def _fit_machine(
-        self, rows: ClassifiedRows, two: bool, init: Array | None, near: Near | None, path: PenaltyPath | None
+        self,
+        rows: ClassifiedRows,
+        two: bool,
+        init: Array | None,
+        near: Near | None,
+        path: PenaltyPath | None,
+        separated: Separation | None = None,
     ) -> LikelihoodMachine:
-        """Return the machine of two classes, or the coupled ones of all; `path` is that of penalty="auto", if known."""
+        """Return the machine of two classes, or the coupled ones of all; `path` is that of penalty="auto", if known.
+
+        `separated` is a plane that separates rows of which these are some.
+        """
         if rows.columns is not None and init is not None:  # a penalty holds the weights of columns of zeros at zero
             init = init[:, np.concatenate([[0], 1 + rows.columns])]
         unit = self._unit(rows.spread)
@@ -769,6 +782,7 @@ class LogisticRegression(NearFits, LinearClassifier):
             *(penalty, bool(self.fit_intercept), float(self.tol), self.solver),
             *(init, float(self.l1), bool(self.firth)),
             near=near,
+            separated=separated,
         )
         fitted = minimise(problem.penalised_by(penalty), constants, options)
         fit = likelihood_of(fitted, options, constants.loss)
@@ -890,18 +904,22 @@ def _near(
     """Return the fit that each machine can start from: none of a model of other classes or other columns, of dependent
     columns, or of separated classes.
     """
-    if (
-        model is None
-        or model.separation_ is not None
-        or model.dependencies_
-        or rows.columns is not None
-        or not present.all()
-        or not np.array_equal(model.classes_, rows.classes)
-        or len(model._fits) != machines
-        or model._fits[0].solution.theta.shape[1] != 1 + rows.source.shape.features
-    ):
+    if model is None or model.separation_ is not None or model.dependencies_:
+        return [None] * machines
+    if not _is_alike(model, rows, present, machines):
         return [None] * machines
     return [Near(fit.solution.theta, fit.root, fit.weight, fit.solution.certificate.condition) for fit in model._fits]
+
+
+def _is_alike(model: LogisticRegression, rows: ClassifiedRows, present: NDArray[np.bool_], machines: int) -> bool:
+    """Whether a model is of the classes and columns of some rows, and has so many machines."""
+    return (
+        rows.columns is None
+        and bool(present.all())
+        and np.array_equal(model.classes_, rows.classes)
+        and len(model._fits) == machines
+        and model._fits[0].solution.theta.shape[1] == 1 + rows.source.shape.features
+    )
 
 
 def _two_classes(rows: ClassifiedRows, targets: Array) -> ClassifiedRows:
