@@ -35,7 +35,7 @@ ROWS_A_PARAMETER = 10  # fewer and coefficients are mostly noise
 MISSING = 0.3  # share of a column from which filling it in is guessing
 MOSTLY_ONE = 0.3  # share of the rows of other classes below which predicting the largest class looks good
 IMBALANCE = 20  # rows of the largest class for one of the smallest
-MOST_CLASSES = 10  # up to which each is checked for a hyperplane that separates it
+MOST_SEPARATED = 10  # up to which each is checked for a hyperplane that separates it
 INFLATED = 10.0  # Marquardt (1970): the variance of a coefficient is ten times what it were without the other columns
 DETERMINED = 0.999  # R^2 of one column alone from which it may be the target itself
 SCREENED, MOST_SCREENED = 0.99, 20_000  # R^2 and rows by which columns that cannot determine the target are seen
@@ -589,7 +589,7 @@ def _separable_classes(X: Any, codes: NDArray[np.intp], labels: NDArray[Any]) ->
 
     Where some of the rows cannot be separated, all of them cannot.
     """
-    if len(labels) > MOST_CLASSES or X.shape[1] + 1 >= len(codes):
+    if len(labels) > MOST_SEPARATED or X.shape[1] + 1 >= len(codes):
         return []
     step = max(len(codes) // max(FEW_ROWS, 10 * X.shape[1]), 1)
     chosen = range(1, 2) if len(labels) == 2 else range(len(labels))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, as_dense, is_sparse
 from adaline.block import Block
 from adaline.coding.columns import MISSING_LEVEL, Column, plain
-from adaline.comparison.open_data import FEW_LOST, MOST_CLASSES, DataRequest, OpenedData, open_data
+from adaline.comparison.open_data import FEW_LOST, MOST_WHOLE_LABELS, DataRequest, OpenedData, open_data
 from adaline.comparison.spellings import same_levels
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.locks import cached_property
@@ -146,7 +146,7 @@ class Table:
         if kind == "f":
             return CLASSIFICATION if is_two_valued(self.y) else REGRESSION
         if kind in "iu":
-            return CLASSIFICATION if len(np.unique(self.y)) <= MOST_CLASSES else REGRESSION
+            return CLASSIFICATION if len(np.unique(self.y)) <= MOST_WHOLE_LABELS else REGRESSION
         return CLASSIFICATION
 
     @cached_property

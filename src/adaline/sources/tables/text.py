@@ -23,6 +23,7 @@ from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.files import escaped, is_compressed, open_compressed
 from adaline.sources.tables.layout import (
     HEAD,
+    MISSING_WORDS,
     NOT_UTF8,
     SPACES,
     WORDS,
@@ -36,7 +37,6 @@ from adaline.sources.tables.notation import Conversion, find_conversions
 from adaline.sources.tables.sql import quoted, text
 from adaline.wording import counted
 
-MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "?")
 MOST_LISTED = 5  # malformed lines that a message names
 MOST_DELETED = 10  # malformed lines that a command in a message leaves out
 FEW_SHORT = 0.1  # share of the rows that may lack values at their ends
