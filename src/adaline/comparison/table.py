@@ -290,13 +290,13 @@ class Table:
             raise InvalidData("there is no column to predict from")
         if self.weight is not None and not (np.isfinite(self.weight).all() and (self.weight >= 0).all()):
             row = int(np.flatnonzero(~(self.weight >= 0) | ~np.isfinite(self.weight))[0])
-            raise InvalidData(f"the weight of row {row} is {self.weight[row]}: weights are zero or more")
+            raise InvalidData(f"the weight of {self.row_name(row)} is {self.weight[row]}: weights are zero or more")
         if not np.isfinite(self.ends).all():
             column = int(np.flatnonzero(~np.isfinite(self.ends).all(axis=0))[0])
             values = self.column(column)
             row = int(np.flatnonzero(~np.isfinite(values))[0])
             raise InvalidData(
-                f"column {self.names[column]} is {values[row]} in row {row}: leave such rows out or fill them"
+                f"column {self.names[column]} is {values[row]} in {self.row_name(row)}: drop or fill such rows"
             )
         if task == REGRESSION:
             self._check_numbers()
@@ -322,7 +322,7 @@ class Table:
             ) from None
         if not np.isfinite(y).all():
             row = int(np.flatnonzero(~np.isfinite(y))[0])
-            raise InvalidData(f"target {self.target} is {y[row]} in row {row}: leave such rows out")
+            raise InvalidData(f"target {self.target} is {y[row]} in {self.row_name(row)}: leave such rows out")
         if y.min() == y.max():
             raise InvalidData(f"target {self.target} is {y[0]:g} in every row: choose another column")
 

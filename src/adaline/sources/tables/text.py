@@ -124,6 +124,22 @@ def lines_with(name: str, found: Layout, column: str, values: Collection[str], m
     return lines
 
 
+def line_of_row(name: str, found: Layout, row: int) -> int | None:
+    """Return the line in which a row of a file begins, of which the first is 0; None where it cannot be told."""
+    with io.TextIOWrapper(open_compressed(name), encoding="utf-8-sig", newline="") as file:
+        for _ in range(found.skip + found.header):
+            next(file, None)
+        reader = csv.reader(file, delimiter=found.separator)
+        line, left = 1, row
+        with suppress(csv.Error, OSError, EOFError):
+            for cells in reader:
+                if cells and not left:
+                    return found.skip + found.header + line
+                left -= bool(cells)
+                line = reader.line_num + 1
+    return None
+
+
 def write_commas(name: str, copy: str) -> str:
     """Write a copy of a file of values between spaces as CSV, line by line, and return its path."""
     with (
