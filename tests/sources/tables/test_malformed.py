@@ -118,6 +118,6 @@ def test_levels_that_were_not_there(unseen: str, tmp_path: Path) -> None:
         shares = float(np.mean(model.coef_[2:]) * 2 / 3)  # each of the three levels has a third of the rows
         np.testing.assert_allclose(other - known, shares, rtol=1e-12)
         return
-    with pytest.raises(AdalineError, match=r"column 'c' has the level 'z' at row 1.*unseen='other'") as caught:
+    with pytest.raises(AdalineError, match=r"column 'c' has the level 'z' at line 3.*unseen='other'") as caught:
         model.predict(open_table(new))
     check_line(str(caught.value), tmp_path)
