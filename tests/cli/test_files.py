@@ -8,6 +8,7 @@ import pytest
 from pyarrow import parquet
 
 from adaline import LinearRegression, load, open_table
+from adaline.errors import InvalidData
 from tests.cli.command_line import Shell
 from tests.sources.tables.test_reading import G, X, Y, rows, written
 
@@ -110,3 +111,23 @@ def test_predict_keeps_totals_without_a_prediction(shell: Shell) -> None:
     assert "total of the table" in shell.bad("predict", "m.adaline", "new.csv", "--strict")
     written(["x,g", *rows("{x},{g}"), "Total,81.75", "Source: the office"], "new.csv")
     assert len(shell.good("predict", "m.adaline", "new.csv").rows) == 13
+
+
+def test_rows_of_a_file_are_named_by_their_lines(shell: Shell) -> None:
+    lines = ["a title", "", "x,z,c,y,w", *(f"{i},{i * i % 7},{'ab'[i % 2]},{2 * i},1" for i in range(20))]
+    written(lines, "good.csv")
+    shell.good("fit", "good.csv", "-t", "y", "--drop", "w", "-o", "m.adaline")
+    bad = list(lines)
+    bad[5], bad[10] = ",4,a,4,1", "inf,0,b,14,1"
+    written(bad, "bad.csv")
+    assert "infinity: first at line 11, column 'x' of bad.csv. Drop" in shell.bad("fit", "bad.csv", "-t", "y")
+    with pytest.raises(InvalidData, match="infinity: first at line 11, column 'x'"):
+        LinearRegression().fit(open_table("bad.csv", target="y", missing="drop"))
+    bad = list(lines)
+    bad[8], bad[12] = "5,4,q,10,-1", "9,4,q,-18,1"
+    written(bad, "bad.csv")
+    assert "bad.csv, line 9: unseen level 'q' of c" in shell.bad("predict", "m.adaline", "bad.csv", "--strict")
+    assert "has the level 'q' at line 9" in shell.bad("update", "m.adaline", "bad.csv", "-o", "u.adaline")
+    assert "column 'w' is -1 at line 9" in shell.bad("fit", "bad.csv", "-t", "y", "--weight", "w")
+    poisson = "GeneralizedLinear(loss='poisson')"
+    assert "the target is -18 at line 13" in shell.bad("fit", "bad.csv", "-t", "y", "--system", poisson)

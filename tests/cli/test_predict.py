@@ -62,7 +62,7 @@ def test_text_in_a_column_of_numbers_is_a_reason(shell: Shell, model: str) -> No
     assert [row["reason"] for row in done.rows] == ["", "non-numeric value '207a' of age", ""]
     assert [bool(row["prediction"]) for row in done.rows] == [True, False, True]
     assert done.rows[0]["prediction"] == shell.good("predict", model, "old.csv").rows[0]["prediction"]
-    assert "row 1: non-numeric value '207a' of age" in shell.bad("predict", model, "text.csv", "--strict")
+    assert "line 3: non-numeric value '207a' of age" in shell.bad("predict", model, "text.csv", "--strict")
 
 
 def test_the_schema_depends_on_the_options_alone(shell: Shell, model: str) -> None:
@@ -74,10 +74,10 @@ def test_the_schema_depends_on_the_options_alone(shell: Shell, model: str) -> No
 
 def test_strict_refuses_the_first_row_without_a_prediction(shell: Shell, model: str) -> None:
     said = shell.bad("predict", model, "new.csv", "--strict", "-o", "out.csv")
-    assert "new.csv, row 1: unseen level 'ZZ' of carrier" in said
+    assert "new.csv, line 3: unseen level 'ZZ' of carrier" in said
     assert not Path("out.csv").exists()
     Path("gap.csv").write_text("age,carrier\n1,AA\n,UA\n")
-    assert "gap.csv, row 1: missing value of age" in shell.bad("predict", model, "gap.csv", "--strict")
+    assert "gap.csv, line 3: missing value of age" in shell.bad("predict", model, "gap.csv", "--strict")
 
 
 def test_reasons_in_files_lines_and_pipes(shell: Shell, model: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,3 +127,25 @@ def test_a_count_is_recommended_a_model_of_counts_that_predicts_as_well() -> Non
     ratings = replace(table, y=np.clip(np.round(5 + table.X[:, 0] + 0.3 * table.X[:, 1]), 3, 9))  # vary too little
     found = compare_table(ratings, systems=names)
     assert found.recommendation.system == "LinearRegression"
+
+
+def test_a_fit_that_converged_is_preferred_to_one_of_about_the_same_error_that_did_not() -> None:
+    best = result([0.10, 0.20, 0.30], status=Status.NOT_CONVERGED)
+    near = result([0.10, 0.21, 0.32])  # 1.7 standard errors of the difference
+    far = result([0.12, 0.22, 0.32])
+    found = recommend([best, far, near], BASELINE, "RMSE")
+    assert found.result is near
+    assert "is within two standard errors of the best" in found.text
+    assert "certified as solved" in found.text
+    assert false_claims(found, [best, far, near], BASELINE) == []
+    assert recommend([best, far], BASELINE, "RMSE").result is best
+
+
+def test_amounts_of_many_decades_are_no_counts() -> None:
+    rng = np.random.default_rng(0)
+    mean = np.exp(rng.normal(size=200))
+    for size, counts in ((3, True), (10**6, False)):
+        y = rng.poisson(size * mean) if counts else np.floor(size * mean * np.exp(rng.normal(size=200)))
+        poisson = result([0.1, 0.2], settings={"loss": "poisson"}, predicted=size * mean, second=0.5)
+        table = Table.of(mean[:, None], y.astype(float))
+        assert varies_as_counts(table, [poisson]) is counts

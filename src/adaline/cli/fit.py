@@ -17,7 +17,7 @@ from adaline.cli.exit import MODEL_START, check_output, note
 from adaline.cli.open import FOR_NUMBERS, chosen_system, is_penalised, open_with_notes
 from adaline.cli.output import print_json, say, show
 from adaline.cli.summary import MOST, described, explain, model_label
-from adaline.comparison.open_data import MOST_CLASSES, OpenedData
+from adaline.comparison.open_data import MOST_WHOLE_LABELS, OpenedData
 from adaline.errors import InvalidParameter, MissingValues
 from adaline.inference.summary import CoefficientTable
 from adaline.input.coded import as_coded
@@ -137,7 +137,7 @@ def summary_with(model: Any, source: TableSource, errors: str | None, cluster: s
 def _note_amounts(model: Any, opened: OpenedData) -> None:
     """Note that a classifier was given numbers that look like amounts."""
     classes = vars(model).get("classes_", ())
-    if len(classes) > MOST_CLASSES and classes.dtype.kind in "iuf":
+    if len(classes) > MOST_WHOLE_LABELS and classes.dtype.kind in "iuf":
         note(
             f"{opened.target} has {len(classes):,} different numbers, and each is treated as a class; if they are "
             f"amounts, choose a regression, such as --system {FOR_NUMBERS}"

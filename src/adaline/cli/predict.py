@@ -257,7 +257,8 @@ def write_predictions(
         relation = relation.with_texts(coding.texts)
         relation.add_lags(coding.needed)
         batches = predictions(model, relation, coding, options)
-    return _write(model, relation.title, kept, with_totals(batches, relation), options, output, as_json)
+    rows = with_totals(batches, relation)
+    return _write(model, relation.title, kept, rows, options, output, as_json, relation.row_name)
 
 
 def with_totals(batches: Iterator[PredictedBatch], relation: Relation) -> Iterator[PredictedBatch]:
@@ -291,6 +292,7 @@ def _write(
     options: PredictOptions,
     output: Path | None,
     as_json: bool,
+    row_name: Callable[[int], str] = "row {}".format,
 ) -> PredictionCounts:
     """Write predictions next to the columns that are kept; return how many, and of which rows there are none."""
     tally = PredictionCounts()
@@ -300,7 +302,7 @@ def _write(
             if options.strict and not codable.all():
                 row = int(codable.argmin())
                 raise InvalidData(
-                    f"{title}, row {tally.rows + row}: {problems.reasons()[row]}. Drop --strict to leave the "
+                    f"{title}, {row_name(tally.rows + row)}: {problems.reasons()[row]}. Drop --strict to leave the "
                     "predictions of such rows empty"
                 )
             new = unique([*found, *([] if options.strict else [REASON])], kept)

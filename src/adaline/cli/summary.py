@@ -19,7 +19,7 @@ from adaline.storage.pipelines import last_step
 from adaline.wording import counted, number, plain
 
 MOST = 40  # coefficients, columns and classes that are shown by default
-MOST_CLASSES = 8
+CLASSES_ABREAST = 8
 WIDE = 96  # columns of a terminal from which estimates have six digits
 
 
@@ -138,10 +138,10 @@ def _show_discriminants(model: Any, most: int | None, rest: str) -> None:
     names = ["intercept", *(columns_of(model) if inner is None else inner.names(columns_of(model)))]
     shown = zip(names[:most], [constant, *coef.T[:most]], strict=False)
     table = [[name, *(number(float(v)) for v in row)] for name, row in shown]
-    for first in range(0, len(sides), MOST_CLASSES):
+    for first in range(0, len(sides), CLASSES_ABREAST):
         if first:
             say()
-        chosen = slice(first, first + MOST_CLASSES)
+        chosen = slice(first, first + CLASSES_ABREAST)
         show(["", *sides[chosen]], [[row[0], *row[1:][chosen]] for row in table[:most]])
     _more(len(names), most, rest)
 

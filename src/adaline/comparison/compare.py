@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline import __version__
 from adaline.comparison.budget import FitBudget, budget_of, takes_too_long
@@ -52,7 +53,7 @@ SoFar = Callable[[], "Comparison | None"]
 """Returns the comparison of the systems finished so far, None before the first."""
 OnStart = Callable[[SoFar], None]
 INTERRUPTED = "interrupted before"
-MOST_CLASSES = 200  # beyond which only systems that are named are compared
+MOST_COMPARED_CLASSES = 200  # beyond which only systems that are named are compared
 MANY_CLASSES, ROWS_A_CLASS = 50, 5  # the same, where there are fewer rows than this a class
 MEASURES = {"regression": ("RMSE", "R²"), "classification": ("error rate", "log loss")}
 
@@ -260,17 +261,8 @@ def compare_table(
     light = 0 if table.weight is None else int(np.count_nonzero(table.weight == 0))
     notes = [f"{counted(light)} of weight 0 {'is' if light == 1 else 'are'} left out"] if light else []
     table = _normalised(table, kind)
-    classes, y = table.classes if kind == CLASSIFICATION else (None, table.y)
-    folds = fold_count(folds, len(y))
-    rows = ArrayRows(table.X, y, table.weight, kind == CLASSIFICATION, table.offset, table.filled_columns)
-    if table.fold is None:
-        rows.fold = assign_folds(len(y), folds, seed, None if classes is None else y)
-        table = table.in_folds(rows.sort_by_fold(), rows.x, rows.fold)
-    else:
-        rows.fold = table.fold
-    stream = None
-    if table.stream is not None and table.X.shape[1] == table.stream[0].shape.features and not rows.filled:
-        stream = StreamedFolds(*table.stream, classes)
+    folds = fold_count(folds, len(table.y))
+    table, rows, classes, stream = _in_folds(table, kind, folds, seed)
     chosen, left_out = _candidates(table, kind, systems, thorough)
     notes += left_out
     results: list[Result] = []
@@ -320,6 +312,22 @@ def compare_table(
     except KeyboardInterrupt:
         return replace(found, notes=(*notes, f"{INTERRUPTED} the data were examined"))
     return replace(found, data=table, recommendation=advice, findings=known)
+
+
+def _in_folds(
+    table: Table, kind: str, folds: int, seed: int
+) -> tuple[Table, ArrayRows, NDArray[Any] | None, StreamedFolds | None]:
+    """Return a table in folds, its rows, the classes of labels, and all rows where these are a sample."""
+    classes, y = table.classes if kind == CLASSIFICATION else (None, table.y)
+    rows = ArrayRows(table.X, y, table.weight, kind == CLASSIFICATION, table.offset, table.filled_columns)
+    if table.fold is None:
+        rows.fold = assign_folds(len(y), folds, seed, None if classes is None else y)
+        table = table.in_folds(rows.sort_by_fold(), rows.x, rows.fold)
+    else:
+        rows.fold = table.fold
+    if table.stream is None or table.X.shape[1] != table.stream[0].shape.features or rows.filled:
+        return table, rows, classes, None
+    return table, rows, classes, StreamedFolds(*table.stream, classes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -629,7 +637,7 @@ def _normalised(table: Table, task: str) -> Table:
 def _refuse_many_classes(table: Table, request: DataRequest) -> None:
     """Refuse a target of so many classes that no system learns them, or that all systems would take very long."""
     n, count = len(table.y), len(table.classes[0])
-    if count > MOST_CLASSES or (count > MANY_CLASSES and n < ROWS_A_CLASS * count):
+    if count > MOST_COMPARED_CLASSES or (count > MANY_CLASSES and n < ROWS_A_CLASS * count):
         some = request.option("systems", "GaussianClassifier") if request.shell else "systems=['GaussianClassifier']"
         raise InvalidData(
             f"the target {table.target!r} has {count:,} classes in {n:,} rows, too many to compare all systems on: "

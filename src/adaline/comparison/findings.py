@@ -35,13 +35,14 @@ ROWS_A_PARAMETER = 10  # fewer and coefficients are mostly noise
 MISSING = 0.3  # share of a column from which filling it in is guessing
 MOSTLY_ONE = 0.3  # share of the rows of other classes below which predicting the largest class looks good
 IMBALANCE = 20  # rows of the largest class for one of the smallest
-MOST_CLASSES = 10  # up to which each is checked for a hyperplane that separates it
+MOST_SEPARATED = 10  # up to which each is checked for a hyperplane that separates it
 INFLATED = 10.0  # Marquardt (1970): the variance of a coefficient is ten times what it were without the other columns
 DETERMINED = 0.999  # R^2 of one column alone from which it may be the target itself
 SCREENED, MOST_SCREENED = 0.99, 20_000  # R^2 and rows by which columns that cannot determine the target are seen
 MOST_COLUMNS = 1000  # up to which their correlations are computed
 FEW_ROWS = 1000  # that are tried first for a plane between classes
 LESS, MORE = 0.5, 1.5  # times the variance of Poisson counts: below, numbers are no counts; above, it is reported
+MOST_DISPERSED = 100.0  # times the variance of Poisson counts beyond which whole numbers are amounts
 MANY_COPIES = 0.01  # share of repeated rows from which they are a warning
 ENOUGH = 20  # rows from which a column that determines the target is no accident
 
@@ -480,8 +481,8 @@ def _target_shape(table: Table, results: list[Result]) -> Iterator[Finding]:
     y = table.y
     labels = {result.label for result in results}
     poisson, gamma = (f"GeneralizedLinear(loss={loss!r})" for loss in ("poisson", "gamma"))
-    if poisson in labels and is_count(y):
-        times = _dispersion(table, results)
+    times = _dispersion(table, results) if poisson in labels and is_count(y) else np.inf
+    if times <= MOST_DISPERSED:
         more = (
             f" The variance is {times:,.1f} times that of Poisson counts: use dispersion='pearson' or "
             "loss='negative_binomial' for valid intervals and tests."
@@ -519,11 +520,12 @@ def _dispersion(table: Table, results: list[Result]) -> float:
 
 
 def varies_as_counts(table: Table, results: list[Result]) -> bool:
-    """Whether a target holds counts, and varies at least about as much as counts of independent events do.
+    """Whether a target holds counts, and varies about as much as counts of independent events do, or some times more.
 
-    Grades and ratings are whole numbers too, but vary far less than counts of their size.
+    Grades and ratings are whole numbers too, but vary far less than counts of their size, and amounts of money or
+    populations far more: their variance is that of a count only in a larger unit.
     """
-    return is_count(table.y) and _dispersion(table, results) >= LESS
+    return is_count(table.y) and LESS <= _dispersion(table, results) <= MOST_DISPERSED
 
 
 def _class_sizes(table: Table, results: list[Result]) -> Iterator[Finding]:
@@ -587,7 +589,7 @@ def _separable_classes(X: Any, codes: NDArray[np.intp], labels: NDArray[Any]) ->
 
     Where some of the rows cannot be separated, all of them cannot.
     """
-    if len(labels) > MOST_CLASSES or X.shape[1] + 1 >= len(codes):
+    if len(labels) > MOST_SEPARATED or X.shape[1] + 1 >= len(codes):
         return []
     step = max(len(codes) // max(FEW_ROWS, 10 * X.shape[1]), 1)
     chosen = range(1, 2) if len(labels) == 2 else range(len(labels))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,7 @@ from adaline.sources.tables.coding import (
     usable_columns,
 )
 from adaline.sources.tables.file_options import FileOptions
+from adaline.sources.tables.notation import date_formats
 from adaline.sources.tables.open_table import engine_of
 from adaline.sources.tables.parts import FileParts, TableParts
 from adaline.sources.tables.pipes import Pipe, is_pipe, pipe_title
@@ -48,14 +49,9 @@ FEW = 10  # whole numbers with no more different values than this may be classes
 FEW_LOST = 0.05  # share of the rows that compare leaves out for their gaps; beyond it gaps are filled
 MOSTLY_EMPTY = 0.5  # share of gaps beyond which fit leaves a column out, where too few rows are complete
 LOOKED = 1000  # texts of a target that are looked at for dates
-DATES = (
-    *("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%Y"),
-    *("%b %d %Y", "%b %d, %Y", "%B %d %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%d-%b-%y"),
-    *("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M"),
-)
 MOST_NAMED = 5  # columns that a note names
 HASHED_BITS = 8  # of the columns that a note proposes to hash many levels to: any system takes 256
-MOST_CLASSES = 20  # whole numbers with more distinct values than this are amounts, not labels
+MOST_WHOLE_LABELS = 20  # whole numbers with more distinct values than this are amounts, not labels
 
 
 @dataclass(frozen=True)
@@ -221,21 +217,9 @@ def open_data(
     without it if `trusting`: what reads it then refuses the first missing value. If its target is a few whole numbers,
     they are counted nevertheless, unless the system is `named`, and need not be chosen by them.
     """
-    spec = request.spec
-    if sparse_suffix(request.data) is not None:
-        raise InvalidParameter(
-            f"{request.title} holds sparse rows, without names of columns to describe: fit a system to them, as in "
-            f"adaline fit {request.title} --system LogisticRegression"
-        )
-    if isinstance(spec.target, tuple):
-        raise InvalidParameter(f"target must be one column, got {list(spec.target)}: open_table takes several")
-    relation = Relation(request.data, request.reading).with_texts(spec.whole)
-    if spec.target is None and spec.formula is None:
-        column, formula = request.option("target", "COLUMN"), request.option("formula", "target ~ columns")
-        there = shown_columns(relation)
-        raise InvalidParameter(f"say what to predict: {column}, or {formula}. Columns of {relation.title}: {there}")
+    relation = _described_table(request)
     parts = None if request.cluster is None else FileParts(engine_of(request.cluster), relation)
-    spec = read_spec(relation, spec)
+    spec = read_spec(relation, request.spec)
     left_out: dict[str, str] = {}
     explained: set[str] = set()
     nearly: dict[str, str] = {}
@@ -261,25 +245,15 @@ def open_data(
         return _count_in_parts(parts, target_columns(relation, target), required, columns)
 
     missing = count_missing(columns, trusting)
-    gaps = ""
     if request.choose_missing or spec.missing != "error":
-        spec, empty = _without(spec, missing, request)
-        left_out |= dict.fromkeys(empty, "holds no values")
-        missing = count_missing(_columns(relation, spec)[1]) if empty else missing
-        if request.choose_missing:
-            if most_lost is None and _too_few(missing):
-                spec, sparse = _without(spec, missing, request, MOSTLY_EMPTY)
-                left_out |= {
-                    name: f"has no value in {missing.features[name]:,} of {missing.with_target:,} rows"
-                    for name in sparse
-                }
-                missing = count_missing(_columns(relation, spec)[1]) if sparse else missing
-            spec = replace(spec, missing=_policy(missing, most_lost))
+        spec, missing, empty = _settle_gaps(relation, spec, request, missing, most_lost, count_missing)
+        left_out |= empty
     notes += [_left_out_note(name, left_out[name], request) for name in left_out if name not in explained]
     source = TableSource(relation, spec, parts=parts)
     source.keep()
     if spec.missing != "error" and missing.without_target:
         notes.append(f"{part_of(missing.without_target, missing.rows)} left out: no value of {' or '.join(required)}")
+    gaps = ""
     if spec.missing != "error" and missing.holes:
         gaps, note = _gaps_text(spec.missing, missing, request)
         notes.append(note)
@@ -313,6 +287,48 @@ def open_sparse_data(request: DataRequest, width: int | None) -> OpenedData:
     return OpenedData(request, request.spec, source, "label", two, None, 0 if two else few, rows, {}, ())
 
 
+def _described_table(request: DataRequest) -> Relation:
+    """Return the table of a request; refuse one without a target to predict, and files whose columns have no names."""
+    spec = request.spec
+    if sparse_suffix(request.data) is not None:
+        raise InvalidParameter(
+            f"{request.title} holds sparse rows, without names of columns to describe: fit a system to them, as in "
+            f"adaline fit {request.title} --system LogisticRegression"
+        )
+    if isinstance(spec.target, tuple):
+        raise InvalidParameter(f"target must be one column, got {list(spec.target)}: open_table takes several")
+    relation = Relation(request.data, request.reading).with_texts(spec.whole)
+    if spec.target is None and spec.formula is None:
+        column, formula = request.option("target", "COLUMN"), request.option("formula", "target ~ columns")
+        there = shown_columns(relation)
+        raise InvalidParameter(f"say what to predict: {column}, or {formula}. Columns of {relation.title}: {there}")
+    return relation
+
+
+def _settle_gaps(
+    relation: Relation,
+    spec: TableSpec,
+    request: DataRequest,
+    missing: MissingCounts,
+    most_lost: float | None,
+    count_missing: Callable[[Sequence[str]], MissingCounts],
+) -> tuple[TableSpec, MissingCounts, dict[str, str]]:
+    """Return the spec without empty columns and with a policy for missing values, what is missing then, and why columns
+    are left out; see `open_data`.
+    """
+    spec, empty = _without(spec, missing, request)
+    left_out = dict.fromkeys(empty, "holds no values")
+    missing = count_missing(_columns(relation, spec)[1]) if empty else missing
+    if not request.choose_missing:
+        return spec, missing, left_out
+    if most_lost is None and _too_few(missing):
+        spec, sparse = _without(spec, missing, request, MOSTLY_EMPTY)
+        gaps = {name: f"has no value in {missing.features[name]:,} of {missing.with_target:,} rows" for name in sparse}
+        left_out |= gaps
+        missing = count_missing(_columns(relation, spec)[1]) if sparse else missing
+    return replace(spec, missing=_policy(missing, most_lost)), missing, left_out
+
+
 def _check_target(relation: Relation, target: str) -> None:
     """Refuse a target that is neither a number nor a label, before more is read than its first rows."""
     kind = relation.kind(target)
@@ -336,9 +352,13 @@ def _check_target(relation: Relation, target: str) -> None:
 def _date_format(relation: Relation, column: str) -> str | None:
     """Return the notation of dates that the first texts of a column are all written in; None where there is none."""
     first = f"SELECT {relation.value(column)} AS t FROM {relation.sql} LIMIT {LOOKED}"
-    each = ", ".join(f"count(try_strptime(t, '{one}'))" for one in DATES)
-    present, *dates = relation.rows(f"SELECT count(t), {each} FROM ({first})")[0]
-    return next((one for one, count in zip(DATES, dates, strict=True) if present and count == present), None)
+    present, longest = relation.rows(f"SELECT count(t), arg_max(t, length(t)) FROM ({first})")[0]
+    formats = date_formats(longest or "")
+    if not formats:
+        return None
+    each = ", ".join(f"count(try_strptime(t, '{one}'))" for one in formats)
+    counts = relation.rows(f"SELECT {each} FROM ({first})")[0]
+    return next((one for one, count in zip(formats, counts, strict=True) if count == present), None)
 
 
 def _with_features(

@@ -16,6 +16,7 @@ from adaline.wording import amount, visible
 
 SAME = 1e-3  # errors that differ by less than this part are called the same, though many rows tell them apart
 FAINT = 0.05  # R^2, or share of the baseline's errors avoided, below which a system is said to be hardly useful
+TWICE = 2.0  # standard errors within which a fit certified as solved is preferred to one that is not
 ROUNDING = 1e-9  # errors that differ by less than this part may be those of one solution
 
 
@@ -97,6 +98,7 @@ def recommend(results: list[Result], baseline: Result, measure: str, counts: boo
     certified as solved; a model of counts where the target is a count; standard errors of the coefficients
     (LinearRegression, LogisticRegression); probabilities; then the simpler: linear weights, fewer of them, no penalty;
     then the faster, by reads of the rows; then the first in the registry, from least squares to learning row by row.
+    Where the choice is not certified as solved, a system that is, within two standard errors of the best, comes first.
     Dependent columns do not affect predictions, so that "rank-deficient" counts as solved here. Systems judged on other
     rows than the baseline are not considered.
     """
@@ -116,11 +118,14 @@ def recommend(results: list[Result], baseline: Result, measure: str, counts: boo
     if any(_is_informative(result, baseline) for result in good):
         considered = [one for one in good if one.probability is None or _is_informative(one, baseline)]
     chosen = min(considered, key=lambda result: _simplicity(result, counts))
+    if not _is_solved(chosen):
+        solved = [one for one in useful if _is_solved(one) and _within_error(one, best, TWICE)]
+        chosen = min(solved, key=lambda result: _simplicity(result, counts), default=chosen)
     if chosen is best:
         also = "" if counts and _is_count_model(chosen) else _rivals_text(chosen, considered, len(good))
         text = f"has the lowest cross-validated error, {measure} {with_error(chosen, measure)}{also}"
     else:
-        worthless = best not in considered
+        worthless = best not in considered and chosen in considered
         text = f"{_nearness(chosen, best, measure)}, and " + (
             f"its probabilities are better than the class shares, unlike those of {best.label}"
             if worthless
@@ -170,7 +175,8 @@ def _nearness(chosen: Result, best: Result, measure: str) -> str:
         return f"has about the same error as the best, {best.label}"
     pair = with_error(replace(chosen, error=difference, std_error=spread), measure)
     by = "rows" if chosen.predicted is not None and len(apart) == len(chosen.predicted) else "folds"
-    return f"is within one standard error of the best, {best.label} (difference {pair}, paired over the {by})"
+    near = "one standard error" if _within_error(chosen, best) else "two standard errors"
+    return f"is within {near} of the best, {best.label} (difference {pair}, paired over the {by})"
 
 
 def with_error(result: Result, measure: str) -> str:
@@ -190,10 +196,10 @@ def _as_good(result: Result, best: Result) -> bool:
     return _within_error(result, best) or result.error <= (1 + SAME) * best.error
 
 
-def _within_error(result: Result, best: Result) -> bool:
-    """Whether an error is larger by no more than one standard error of the difference, or by rounding."""
+def _within_error(result: Result, best: Result, times: float = 1.0) -> bool:
+    """Whether an error is larger by no more than some standard errors of the difference, or by rounding."""
     apart = result.fold_errors - best.fold_errors
-    return bool(apart.mean() <= max(apart.std(ddof=1) / np.sqrt(len(apart)), ROUNDING * best.error))
+    return bool(apart.mean() <= max(times * apart.std(ddof=1) / np.sqrt(len(apart)), ROUNDING * best.error))
 
 
 def _simplicity(result: Result, counts: bool) -> tuple[Any, ...]:

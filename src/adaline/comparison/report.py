@@ -37,7 +37,7 @@ from adaline.wording import amount, counted, four_places, p_value, visible
 
 MOST_COEFFICIENTS = 25
 MOST_COLUMNS = 60
-MOST_CLASSES = 8
+SHOWN_CLASSES = 8
 MOST_LEVELS = 5
 MOST_CHANGES = 8
 MOST_DIFFERENCES = 5
@@ -203,12 +203,12 @@ def _coefficients(found: Comparison, chosen: Result) -> dict[str, Any] | None:
     sides = [effect.side for effect in rows[order[0]]]
     return {
         "figure": _figure("", alt, draw_strengths, every, limit=MOST_COEFFICIENTS),
-        "rows": [(name, rows[name][:MOST_CLASSES]) for name in order],
+        "rows": [(name, rows[name][:SHOWN_CLASSES]) for name in order],
         "intervals": any(not math.isnan(effect.std_error) for effect in every),
         "summary": summary,
         "units": _units(found, chosen),
-        "sides": sides[:MOST_CLASSES],
-        "more_sides": max(len(sides) - MOST_CLASSES, 0),
+        "sides": sides[:SHOWN_CLASSES],
+        "more_sides": max(len(sides) - SHOWN_CLASSES, 0),
         "about_mean": len(sides) > 1 and not summary,
         "shown": len(shown),
         "left": left,
@@ -321,8 +321,8 @@ def _classes(found: Comparison, chosen: Result, scores: Any) -> dict[str, Any]:
     two = len(rows) == 2
     positive = str(positive_class(y)) if two else ""
     return {
-        "rows": sorted(rows, key=lambda row: -row.rows)[: 3 * MOST_CLASSES],
-        "more": max(len(rows) - 3 * MOST_CLASSES, 0),
+        "rows": sorted(rows, key=lambda row: -row.rows)[: 3 * SHOWN_CLASSES],
+        "more": max(len(rows) - 3 * SHOWN_CLASSES, 0),
         "scored": scores is not None,
         "positive": positive,
         "auc": next((row.auc for row in rows if row.label == positive), math.nan),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, as_dense, is_sparse
 from adaline.block import Block
 from adaline.coding.columns import MISSING_LEVEL, Column, plain
-from adaline.comparison.open_data import FEW_LOST, MOST_CLASSES, DataRequest, OpenedData, open_data
+from adaline.comparison.open_data import FEW_LOST, MOST_WHOLE_LABELS, DataRequest, OpenedData, open_data
 from adaline.comparison.spellings import same_levels
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.locks import cached_property
@@ -146,7 +146,7 @@ class Table:
         if kind == "f":
             return CLASSIFICATION if is_two_valued(self.y) else REGRESSION
         if kind in "iu":
-            return CLASSIFICATION if len(np.unique(self.y)) <= MOST_CLASSES else REGRESSION
+            return CLASSIFICATION if len(np.unique(self.y)) <= MOST_WHOLE_LABELS else REGRESSION
         return CLASSIFICATION
 
     @cached_property
@@ -290,13 +290,13 @@ class Table:
             raise InvalidData("there is no column to predict from")
         if self.weight is not None and not (np.isfinite(self.weight).all() and (self.weight >= 0).all()):
             row = int(np.flatnonzero(~(self.weight >= 0) | ~np.isfinite(self.weight))[0])
-            raise InvalidData(f"the weight of row {row} is {self.weight[row]}: weights are zero or more")
+            raise InvalidData(f"the weight of {self.row_name(row)} is {self.weight[row]}: weights are zero or more")
         if not np.isfinite(self.ends).all():
             column = int(np.flatnonzero(~np.isfinite(self.ends).all(axis=0))[0])
             values = self.column(column)
             row = int(np.flatnonzero(~np.isfinite(values))[0])
             raise InvalidData(
-                f"column {self.names[column]} is {values[row]} in row {row}: leave such rows out or fill them"
+                f"column {self.names[column]} is {values[row]} in {self.row_name(row)}: drop or fill such rows"
             )
         if task == REGRESSION:
             self._check_numbers()
@@ -322,7 +322,7 @@ class Table:
             ) from None
         if not np.isfinite(y).all():
             row = int(np.flatnonzero(~np.isfinite(y))[0])
-            raise InvalidData(f"target {self.target} is {y[row]} in row {row}: leave such rows out")
+            raise InvalidData(f"target {self.target} is {y[row]} in {self.row_name(row)}: leave such rows out")
         if y.min() == y.max():
             raise InvalidData(f"target {self.target} is {y[0]:g} in every row: choose another column")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -151,31 +151,44 @@ def fit_target(
     problem = build_problem(own, Squared(), 1, criterion.intercept, penalty, rows.spread, sample)
     start, gram = least_squares(problem)
     depends = problem.dependence(gram.null)
-    p = gram.rank - (not criterion.intercept)
     if criterion.loss is None:
         assert weight is not None
-        weight = host(weight)
-        if criterion.near:
-            start = _start(problem, criterion, units, weight, start, gram, p, init)
-        return _quantile(problem, criterion, units, weight, start, gram, depends)
-    start = _start(problem, criterion, units, weight, start, gram, p, init)
-    return _m_estimate(problem, criterion, units, weight, start, gram, depends, p)
+        given = TargetProblem(problem, criterion, units, host(weight), gram, depends)
+        return _quantile(given, _start(given, start, init) if criterion.near else start)
+    given = TargetProblem(problem, criterion, units, weight, gram, depends)
+    return _m_estimate(given, _start(given, start, init))
 
 
-def _start(
-    problem: Problem,
-    criterion: RobustCriterion,
-    units: Units,
-    weight: Any,
-    start: Array,
-    gram: Curvature,
-    p: int,
-    init: Any,
-) -> Array:
+class TargetProblem(NamedTuple):
+    """What is fitted to one target.
+
+    Parameters
+    ----------
+    problem : the rows, scaled, with the target in `units`.
+    criterion : what to minimise.
+    weight : (n,) of the rows, None where they are streamed.
+    gram, depends : the curvature of the squares, and columns that are combinations of others.
+    """
+
+    problem: Problem
+    criterion: RobustCriterion
+    units: Units
+    weight: Any
+    gram: Curvature
+    depends: Dependence
+
+    @property
+    def coefficients(self) -> int:
+        """How many coefficients the rows determine, that of the constant included where it is fitted."""
+        return self.gram.rank - (not self.criterion.intercept)
+
+
+def _start(given: TargetProblem, start: Array, init: Any) -> Array:
     """Return where to start in the view: least squares, a robust start (Tukey), or weights given in raw units.
 
-    Of many rows, the M-estimate of a sample is where a trimmed start leads; `p` is the number of coefficients.
+    Of many rows, the M-estimate of a sample is where a trimmed start leads.
     """
+    problem, criterion, units, weight, gram, _ = given
     if not isinstance(init, str):
         raw = init.copy()
         raw[0, 0] -= units.middle
@@ -185,7 +198,7 @@ def _start(
     sample = problem.sample
     if weight is not None:
         if problem.source.n_rows <= LARGER * SAMPLE:
-            return _robust_start(problem, criterion, units, weight, start, gram, p)
+            return _robust_start(given, start)
         start = trimmed(problem, weight, generator(criterion.random_state))
         sample = problem.drawn(SAMPLE)
     assert sample is not None
@@ -195,21 +208,20 @@ def _start(
         if problem.source.n_rows == sample.n_rows:
             return start
     assert criterion.loss is not None
-    known = (criterion.loss, criterion.threshold, _scale(criterion, units, p), counts)
+    known = (criterion.loss, criterion.threshold, _scale(given), counts)
     return m_estimate(some, *known, start, _size(units), ROUGH, criterion.most, gram.null.shape[1]).theta
 
 
-def _robust_start(
-    problem: Problem, criterion: RobustCriterion, units: Units, weight: Any, start: Array, gram: Curvature, p: int
-) -> Array:
+def _robust_start(given: TargetProblem, start: Array) -> Array:
     """Return the better of two starts: least trimmed squares, and Huber's estimate from least squares.
 
     The first withstands nearly half of the rows. With many columns, such as those of a category of many levels, the
     half of the rows that it keeps hardly determines some of them, and it may end in a worse minimum than the second,
     which no row far out in y misleads. After a few steps the one of smaller scale leads.
     """
+    problem, criterion, units, weight, gram, _ = given
     assert criterion.loss is not None
-    known = _scale(criterion, units, p), weight
+    known = _scale(given), weight
     free = gram.null.shape[1]
     huber = m_estimate(problem, Huber, HUBER, *known, start, _size(units), ROUGHER, FEW_STEPS, free).theta
     starts = trimmed(problem, weight, generator(criterion.random_state)), huber
@@ -225,22 +237,14 @@ def _size(units: Units) -> float:
     return 1.0 + abs(math.ldexp(units.middle, -units.exponent))
 
 
-def _m_estimate(
-    problem: Problem,
-    criterion: RobustCriterion,
-    units: Units,
-    weight: Any,
-    start: Array,
-    gram: Curvature,
-    depends: Dependence,
-    p: int,
-) -> tuple[RobustFit, list[float]]:
+def _m_estimate(given: TargetProblem, start: Array) -> tuple[RobustFit, list[float]]:
+    problem, criterion, units, weight, gram, depends = given
     assert criterion.loss is not None
     found = m_estimate(
         problem,
         criterion.loss,
         criterion.threshold,
-        _scale(criterion, units, p),
+        _scale(given),
         weight,
         start,
         _size(units),
@@ -270,21 +274,14 @@ def _m_estimate(
     elif found.scale == 0:
         errors = robust.none(problem, robust.ON_PLANE)
     else:
-        errors = m_errors(problem, totals, gram, p, depends)
+        errors = m_errors(problem, totals, gram, given.coefficients, depends)
     beyond = totals.beyond if reach >= least else found.residuals.totals(criterion.loss(least)).beyond
-    fit = _assembled(problem, units, found.theta, gram, depends, proof, {"H1": errors}, totals.weight)
+    fit = _assembled(given, found.theta, proof, {"H1": errors}, totals.weight)
     return replace(fit, scale=_ldexp(found.scale, units.exponent), beyond=beyond), _histories(found.history, square)
 
 
-def _quantile(
-    problem: Problem,
-    criterion: RobustCriterion,
-    units: Units,
-    weight: Array,
-    start: Array,
-    gram: Curvature,
-    depends: Dependence,
-) -> tuple[RobustFit, list[float]]:
+def _quantile(given: TargetProblem, start: Array) -> tuple[RobustFit, list[float]]:
+    problem, criterion, units, weight, gram, depends = given
     unseen = gram.null if problem.intercept else np.column_stack([gram.null, np.eye(1 + problem.features)[:, 0]])
     basis = np.linalg.qr(unseen, mode="complete")[0][:, unseen.shape[1] :]
     level, share = _within(criterion.level, weight, problem.intercept)
@@ -314,7 +311,7 @@ def _quantile(
         errors = dict.fromkeys(robust.QUANTILE_ERRORS, robust.none(problem, robust.NOT_SOUGHT))
     else:
         errors = quantile_errors(problem, criterion.level, found.r, weight, gram, depends, residuals_at)
-    fit = _assembled(problem, units, theta, gram, depends, proof, errors, float(weight.sum()))
+    fit = _assembled(given, theta, proof, errors, float(weight.sum()))
     return fit, [times * value for value in _histories(found.history, units.exponent)]
 
 
@@ -333,30 +330,25 @@ def _within(level: float, weight: Array, intercept: bool) -> tuple[float, float]
 
 
 def _assembled(
-    problem: Problem,
-    units: Units,
-    theta: Array,
-    gram: Curvature,
-    depends: Dependence,
-    proof: Certificate,
-    errors: dict[str, StandardErrors],
-    weight: float,
+    given: TargetProblem, theta: Array, proof: Certificate, errors: dict[str, StandardErrors], weight: float
 ) -> RobustFit:
     """Return the fit in raw units."""
+    problem, units = given.problem, given.units
     if proof.status is Status.RANK_DEFICIENT:
         proof = replace(proof, advice=DEPENDENT)
     errors = {name: replace(one, root=np.ldexp(one.root, units.exponent)) for name, one in errors.items()}
-    raw = units.to_raw(shortest_slopes(problem, theta, gram.null))
+    raw = units.to_raw(shortest_slopes(problem, theta, given.gram.null))
     raw[0, 0] *= problem.intercept
     rows = problem.source.count_rows()
-    return RobustFit(Solution(raw, proof), math.nan, errors, math.nan, rows, weight, depends)
+    return RobustFit(Solution(raw, proof), math.nan, errors, math.nan, rows, weight, given.depends)
 
 
-def _scale(criterion: RobustCriterion, units: Units, p: int) -> Scale:
+def _scale(given: TargetProblem) -> Scale:
+    criterion, units = given.criterion, given.units
     if criterion.scale == "mad":
         return Mad()
     if criterion.scale == "huber":
-        return HuberScale(p)
+        return HuberScale(given.coefficients)
     return KnownScale(math.ldexp(float(criterion.scale), -units.exponent))
 
 

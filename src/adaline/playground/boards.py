@@ -16,8 +16,8 @@ from adaline.arrays import Array
 from adaline.errors import InvalidData
 
 MOST_POINTS = 20_000
-MOST_CLASSES = 5
-CLASS_NAMES = tuple(f"Class {k + 1}" for k in range(MOST_CLASSES))  # where a page names no others
+BOARD_CLASSES = 5
+CLASS_NAMES = tuple(f"Class {k + 1}" for k in range(BOARD_CLASSES))  # where a page names no others
 FARTHEST = 1e6  # a coordinate, in absolute value
 TASKS = ("classes", "numbers", "clusters")
 FRESH = 1000  # points drawn to judge by
@@ -245,6 +245,6 @@ def check_points(task: str, points: Array, names: tuple[str, ...] = CLASS_NAMES)
     if not np.isfinite(points).all() or (len(points) and np.abs(points[:, :2]).max() > FARTHEST):
         raise InvalidData(f"coordinates must be finite numbers of at most {FARTHEST:g}")
     labels = points[:, 2]
-    if not np.isin(labels, np.arange(MOST_CLASSES)).all():
-        raise InvalidData(f"the third number of a point is its class, a whole number from 0 to {MOST_CLASSES - 1}")
+    if not np.isin(labels, np.arange(BOARD_CLASSES)).all():
+        raise InvalidData(f"the third number of a point is its class, a whole number from 0 to {BOARD_CLASSES - 1}")
     return Board(task, points, names)

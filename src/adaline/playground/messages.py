@@ -29,9 +29,9 @@ import numpy as np
 
 from adaline.errors import AdalineError
 from adaline.playground.boards import (
+    BOARD_CLASSES,
     CLASS_NAMES,
     GENERATORS,
-    MOST_CLASSES,
     MOST_POINTS,
     TASKS,
     Board,
@@ -265,8 +265,8 @@ def _names(given: Mapping[str, Any]) -> tuple[str, ...]:
         return CLASS_NAMES
     if not isinstance(names, list) or not all(isinstance(one, str) and 0 < len(one) <= 100 for one in names):
         raise BadMessage("names must be a list of short texts")
-    if len(names) != MOST_CLASSES or len(np.unique(names)) != MOST_CLASSES:  # NumPy drops a NUL at the end
-        raise BadMessage(f"names must be {MOST_CLASSES} names of classes, no two of them equal")
+    if len(names) != BOARD_CLASSES or len(np.unique(names)) != BOARD_CLASSES:  # NumPy drops a NUL at the end
+        raise BadMessage(f"names must be {BOARD_CLASSES} names of classes, no two of them equal")
     return tuple(names)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from adaline.arrays import Array, as_dense
 from adaline.comparison.open_data import DataRequest, open_data
 from adaline.errors import InvalidData
-from adaline.playground.boards import MOST_CLASSES
+from adaline.playground.boards import BOARD_CLASSES
 from adaline.playground.traces import quiet
 from adaline.systems import FisherDiscriminant, LinearRegression
 
@@ -44,9 +44,9 @@ def board_of_table(data: Any, target: str | None) -> dict[str, Any]:
     notes = list(opened.notes)
     if classes is not None:
         counts = np.bincount(t.astype(int), minlength=len(classes))
-        kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_CLASSES])
+        kept = np.sort(np.argsort(-counts, kind="stable")[:BOARD_CLASSES])
         if len(kept) < len(classes):
-            notes.append(f"the board has the {MOST_CLASSES} largest of {len(classes)} classes")
+            notes.append(f"the board has the {BOARD_CLASSES} largest of {len(classes)} classes")
         chosen = np.isin(t, kept)
         x, t, classes = x[chosen], np.searchsorted(kept, t[chosen]).astype(np.float64), classes[kept]
     if len(x) > MOST_ROWS:

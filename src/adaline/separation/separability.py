@@ -25,7 +25,7 @@ from adaline.separation.survey import Survey
 from adaline.separation.verdict import Combination, ManyClasses, Separability
 from adaline.sources import Source
 
-MOST_CLASSES = 50
+MOST_DECIDED_CLASSES = 50
 MOST_COORDINATES = 200  # (K - 1)(D + 1), of the joint question
 MOST_CONTESTS = 2_000_000  # (K - 1) N, of the joint question
 
@@ -125,8 +125,8 @@ def _survey(source: Source, labels: NDArray[Any], of: Callable[[Source, int], Su
     present = np.flatnonzero(survey.rows > 0)
     if len(present) < 2:
         raise too_few_classes("separability", labels[present])
-    if len(present) > MOST_CLASSES:
-        raise InvalidData(f"separability takes {MOST_CLASSES} classes at most, there are {len(present)}")
+    if len(present) > MOST_DECIDED_CLASSES:
+        raise InvalidData(f"separability takes {MOST_DECIDED_CLASSES} classes at most, there are {len(present)}")
     return survey
 
 

@@ -190,13 +190,20 @@ class Source(ABC):
         limited = one_blas_thread() if kind.uses_blas and self.parallel else nullcontext()
         with limited:
             lots = self.leaf.lots(self.readers(), partial(kind.zero, self.shape, **config))
-            run_tasks(zip(self.leaf.leaf_numbers(), lots, strict=False), work, self._max_threads())
+            try:
+                run_tasks(zip(self.leaf.leaf_numbers(), lots, strict=False), work, self._max_threads())
+            except InvalidData as error:
+                raise self.leaf.with_place(error) from None
         return forest
 
     @property
     def leaf(self) -> Any:
         """The source that the rows come from; of a view that of its base."""
         return self
+
+    def with_place(self, error: InvalidData) -> InvalidData:
+        """Return an error that names a row by its index with the place that the user knows it by."""
+        return error
 
     def lots(self, readers: Iterator[Reader], zero: Callable[[], Sum]) -> Iterator[Reader]:
         """Return readers of the rows that share one sum each, of which `zero` makes an empty one."""
@@ -254,7 +261,10 @@ class Source(ABC):
             found[i] = [function(block.packed() if packed else block) for block in read()]
 
         with one_blas_thread():
-            run_tasks(self.readers(), work, self._max_threads())
+            try:
+                run_tasks(self.readers(), work, self._max_threads())
+            except InvalidData as error:
+                raise self.leaf.with_place(error) from None
         return [value for i in range(len(found)) for value in found[i]]
 
     def blocks(self) -> Iterator[Block]:
@@ -339,13 +349,15 @@ class Source(ABC):
                 raise InvalidData(f"offset{known} is {value:g} at row {row}: give finite numbers")
             kind = "NaN" if np.isnan(value) else "infinity"
             name = self.name(column) if what == "X" else None
-            of = advice = ""
+            of, advice, place = "", "", f"row {row}"
             if is_table(self.leaf):
                 if kind == "infinity" and self.leaf.relation.dialect is not None:
                     advice = ", or read infinity as missing: --na inf,-inf, na=['inf', '-inf'] in Python"
                 name = self.leaf.targets[column] if name is None and column < len(self.leaf.targets) else name
-                of = f" of {self.leaf.relation.title}" + " without the rows left out" * (self.leaf.where != "TRUE")
-            where = f"row {row}" + ("" if name is None else f", column {name!r}") + of
+                place = self.leaf.row_name(row)
+                left_out = place.startswith("row") and self.leaf.where != "TRUE"
+                of = f" of {self.leaf.relation.title}" + " without the rows left out" * left_out
+            where = place + ("" if name is None else f", column {name!r}") + of
             raise InvalidData(f"Input {what} contains {kind}: first at {where}. Drop or fill such rows{advice}.")
         size = _column_sizes(self) if self.parts is None else np.max(self.parts.each(self, _column_sizes), axis=0)
         tiny = np.flatnonzero((size > 0) & (size < TINY))

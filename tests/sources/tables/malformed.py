@@ -551,7 +551,7 @@ for policy in ("drop", "mean", "indicator"):
 written("unknown policy", CLEAN, "missing must be one of", options={"missing": "zero"})
 written("weights", rows_with("c", [1, 2, 0] * 4), fit=([A, B], Y), weight=[1, 2, 0] * 4, options={"weight": "c"})
 written(
-    "negative weight", rows_with("c", [1, -2, 1] * 4), "weight in column 'c' is -2 at row 1", options={"weight": "c"}
+    "negative weight", rows_with("c", [1, -2, 1] * 4), "weight in column 'c' is -2 at line 3", options={"weight": "c"}
 )
 written("missing weight", rows_with("c", [1, "", 1] * 4), "'c'", options={"weight": "c"})
 written("all weights zero", rows_with("c", [0] * N), "weight", options={"weight": "c"})

@@ -18,7 +18,7 @@ import pytest
 
 from adaline import LinearRegression, compare, open_table
 from adaline.comparison.open_data import DataRequest, open_data
-from adaline.errors import InvalidParameter, UnreadableTable
+from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.relation import Relation
 from adaline.storage import load, save
@@ -385,3 +385,12 @@ def test_rows_without_their_last_values(tmp_path: Path, monkeypatch: pytest.Monk
     Path("cut.csv").write_text("\n".join([*lines[:5], *lines[6:9], *lines[10:], "30.5,a"]))  # perhaps of 30.5,ab,7
     with pytest.raises(UnreadableTable, match="line 30 has 2 values"):
         Relation("cut.csv")
+
+
+@pytest.mark.parametrize("form", ["Jan 1 2000", "Jan 1, 2000", "1 Jan 2000", "1-Jan-00", "1.1.2000", "2000/1/1"])
+def test_one_list_of_date_formats(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert column_of([form, form.replace("1", "3", 1), form.replace("1", "4", 1)])[0] in ("DATE", "TIMESTAMP")
+    frame = {"t": [form] * 30, "x": list(range(30))}
+    with pytest.raises(InvalidData, match="'t' holds dates"):
+        open_data(DataRequest.of(frame, target="t"))

@@ -468,7 +468,7 @@ def _orthonormal(rows: Array) -> tuple[Array, Array]:
 
 
 def _improve(rows: Array, t: Array, theta: Array, h: int, steps: int) -> tuple[float, Array]:
-    """Return the sum of the h smallest squares and the plane, after fits to the h nearest rows until it hardly falls."""
+    """Return the sum of the h smallest squares and the plane, refitted to the h nearest rows until it hardly falls."""
     best, r = np.inf, t - rows @ theta
     for _ in range(steps):
         near = np.argpartition(np.abs(r), h - 1)[:h]

@@ -42,27 +42,12 @@ DATE = re.compile(r"\s*\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
 INDEX = "index"  # what a first column without a name is called
 INDEX_NAMES = re.compile(rf"Unnamed: 0|\.\.\.1|__index_level_0__|rownames|{INDEX}", re.IGNORECASE)
 """Names that pandas, readr, R and Stata give to a column of row numbers or row labels that had none."""
+MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "?")
+"""Words that stand for a missing value in any column."""
 WORDS = (
-    *(
-        "-",
-        "--",
-        "---",
-        "\u2013",
-        "\u2014",
-        ".",
-        "..",
-        "...",
-        "na",
-        "n/a",
-        "n.a.",
-        "n. a.",
-        "n.a",
-        "nil",
-        "none",
-        "nan",
-    ),
-    *("null", "missing", "k.a.", "k. a.", "keine angabe", "#n/a", "#na", "#div/0!", "#ref!", "#value!", "#name?"),
-    *("#num!", "#null!", "?", "<na>"),
+    *dict.fromkeys(word.lower() for word in MISSING_WORDS if word),
+    *("-", "--", "---", "\u2013", "\u2014", ".", "..", "...", "n.a.", "n. a.", "n.a", "nil", "missing"),
+    *("k.a.", "k. a.", "keine angabe", "#na", "#div/0!", "#ref!", "#value!", "#name?", "#num!", "#null!"),
 )
 """Words, in lower case, that stand for a missing value in a column whose other values are all numbers or dates."""
 DIGIT = re.compile(r"\d")

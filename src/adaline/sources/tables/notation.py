@@ -24,6 +24,8 @@ SHAPES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"\d{1,2}([- ])[A-Za-z]{3}\1\d{4}", ("%d{0}%b{0}%Y",)),
     (r"\d{1,2}([- ])[A-Za-z]{3}\1\d{2}", ("%d{0}%b{0}%y",)),
     (r"\d{1,2}([- ])[A-Za-z]{4,9}\1\d{4}", ("%d{0}%B{0}%Y",)),
+    (r"[A-Za-z]{3}( )\d{1,2} \d{4}", ("%b %d %Y",)),
+    (r"[A-Za-z]{4,9}( )\d{1,2} \d{4}", ("%B %d %Y",)),
     (r"[A-Za-z]{3}( )\d{1,2}, \d{4}", ("%b %d, %Y",)),
     (r"[A-Za-z]{4,9}( )\d{1,2}, \d{4}", ("%B %d, %Y",)),
 )
@@ -124,7 +126,7 @@ def find_conversions(
     forms = {name: one.form for name, one in known.items()}
     looked = [*names, *(name for name in numbers if (decimal or forms.get(name)) == ",")]
     glimpsed = _look(looked, table, query, min(rows, GLIMPSE))
-    likely = {name: formats for name, one in glimpsed.items() if (formats := _formats(one.example)) and one.count}
+    likely = {name: formats for name, one in glimpsed.items() if (formats := date_formats(one.example)) and one.count}
     numeric = [name for name, one in glimpsed.items() if one.count in (one.points, one.commas)]
     numeric = [name for name in numeric if glimpsed[name].count or forms.get(name) in FORMS]
     seen = _look(numeric, table, query, rows) if numeric else {}
@@ -289,13 +291,13 @@ def _number_sql(name: str, decimal: str, look: Look) -> str:
     return f"CAST({bare} AS DOUBLE)"
 
 
-def _formats(example: str) -> tuple[str, ...]:
+def date_formats(example: str) -> tuple[str, ...]:
     """Return the formats that a date may have, by one example; none where it is no date.
 
     Examples
     --------
-    >>> from adaline.sources.tables.notation import _formats
-    >>> _formats("31/12/2024 10:30")
+    >>> from adaline.sources.tables.notation import date_formats
+    >>> date_formats("31/12/2024 10:30")
     ('%d/%m/%Y %H:%M', '%m/%d/%Y %H:%M')
     """
     for shape, formats in SHAPES:

@@ -28,8 +28,7 @@ from adaline.leftovers import temporary_folder
 from adaline.sources.tables.batches import rechunked
 from adaline.sources.tables.failures import PIPES, Reporting
 from adaline.sources.tables.files import ARROW_STREAM, told_format
-from adaline.sources.tables.layout import SPACES, OtherEncoding, is_value, layout, parsed
-from adaline.sources.tables.text import MISSING_WORDS
+from adaline.sources.tables.layout import MISSING_WORDS, SPACES, OtherEncoding, is_value, layout, parsed
 
 STDIN = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 TRIES = 20  # to find the writer of a named pipe, a hundredth of a second apart

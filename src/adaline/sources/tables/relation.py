@@ -72,6 +72,7 @@ from adaline.sources.tables.text import (
     find_errors,
     find_repeated_names,
     has_escaped_quotes,
+    line_of_row,
     lines_with,
     number_type,
     write_commas,
@@ -127,6 +128,7 @@ class Relation:
         self._decoded = DecodedGroups()
         self._required: dict[str, tuple[str, ...]] = {"TRUE": ()}  # columns of conditions that `present` made
         self._integrity: Future[None] | None = None
+        self._skipped: list[int] = []  # lines before which one was left out of a copy of the only file
         self._registered: dict[str, Any] = {}  # Arrow tables that queries name
         self._copies = Copies()  # of files that cannot be read as they are, and of pipes
         _check_arrow()
@@ -355,6 +357,18 @@ class Relation:
         other.counted, other.groups = {}, {}
         return other
 
+    def row_name(self, row: int, where: str = "TRUE") -> str:
+        """Return what to call a row that meets a condition: its line in a text file, else its index, counted from 0."""
+        if self.layout is None or len(self.files) > 1 or self.size() > WHOLE_SAMPLE:
+            return f"row {row}"
+        index = row
+        if where != "TRUE":
+            numbered = f"(SELECT row_number() OVER () - 1 AS i, ({where}) AS used FROM {self.sql})"
+            found = self.rows(f"SELECT i FROM {numbered} WHERE used ORDER BY i LIMIT 1 OFFSET {row}")
+            index = int(found[0][0]) if found else row
+        line = line_of_row(self.files[0], self.layout, index)
+        return f"row {row}" if line is None else f"line {line + sum(one <= line for one in self._skipped)}"
+
     def lines_with(self, column: str, values: Collection[str], most: int) -> tuple[int, ...]:
         """Return the first lines of a text file that have one of some values in a column; none where that is slow."""
         if self.layout is None or self.size() > WHOLE_SAMPLE or len(self.files) > 1:
@@ -567,6 +581,7 @@ class Relation:
         """Replace files in which the line of names occurs again by copies without these lines."""
         for name in list(self.files):
             if lines := find_repeated_names(name, found):
+                self._skipped = [line - i for i, line in enumerate(lines)]
                 copy = write_without_lines(name, lines, self._copies.new(name, ".csv"))
                 self._replace_files([copy if one == name else one for one in self.files])
                 shown = ", ".join(map(str, lines[:5])) + ", ..." * (len(lines) > 5)

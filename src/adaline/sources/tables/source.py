@@ -17,7 +17,7 @@ from adaline.block import Block, Shape
 from adaline.coding import Coding
 from adaline.coding.columns import is_missing, plain
 from adaline.coding.formula import targets_of
-from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnreadableTable
+from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnreadableTable, with_row
 from adaline.lazy import nw
 from adaline.locks import cached_property
 from adaline.sources.array import ArraySource, SparseSource, source_of
@@ -586,8 +586,18 @@ class TableSource(Source):
                 raise MissingValues(
                     describe_gaps(self.relation.title, self.count_gaps(), self._target_columns())
                 ) from None
+            except InvalidData as error:
+                raise self.with_place(error) from None
             first += batch.num_rows
             progress.add(batch.num_rows)
+
+    def row_name(self, row: int) -> str:
+        """Return what to call a row that is used: its line in a text file, else its index, counted from 0."""
+        return self.relation.row_name(row, self.where)
+
+    def with_place(self, error: InvalidData) -> InvalidData:
+        """Return an error that names a row by its index with its line, where the table is a text file."""
+        return error if self._parts is not None else with_row(error, self.row_name)
 
     @cached_property
     def _reader(self) -> BlockReader:

@@ -29,7 +29,7 @@ from adaline.sources.tables.sql import quoted
 ReadTargets = Callable[["nw.DataFrame[Any]", int], Array]
 """A function from a frame and the index of its first row to its targets, (n, K)."""
 
-MOST_CLASSES = 1000
+MOST_LABELS = 1000
 
 
 class Codebook:
@@ -200,8 +200,8 @@ def number_indices(classes: NDArray[Any], labels: Array) -> Array:
 def check_labels(name: str, labels: Collection[Any]) -> None:
     """Refuse values that are no labels: fractions and infinity, or too many distinct values."""
     amount = next((label for label in labels if isinstance(label, float)), None)
-    if amount is not None or len(labels) > MOST_CLASSES:
-        found = f"more than {MOST_CLASSES:,} different values"
+    if amount is not None or len(labels) > MOST_LABELS:
+        found = f"more than {MOST_LABELS:,} different values"
         if amount is not None:
             found = f"fractions, such as {amount:.6g}" if isfinite(amount) else f"the value {amount:g}"
         raise InvalidData(
@@ -224,7 +224,7 @@ def weight_column(name: str, frame: nw.DataFrame[Any], first: int) -> Array:
 
 def distinct_labels(relation: Relation, name: str, where: str, gaps: bool) -> NDArray[Any]:
     """Return the distinct values of a column of labels, sorted; refuse missing ones unless `gaps`."""
-    asked = f"SELECT DISTINCT {relation.value(name)} FROM {relation.sql} WHERE {where} LIMIT {MOST_CLASSES + 1}"
+    asked = f"SELECT DISTINCT {relation.value(name)} FROM {relation.sql} WHERE {where} LIMIT {MOST_LABELS + 1}"
     rows = relation.rows(asked)
     found = [plain(row[0]) for row in rows if not is_missing(row[0])]
     if len(found) < len(rows) and not gaps:

@@ -23,6 +23,7 @@ from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.files import escaped, is_compressed, open_compressed
 from adaline.sources.tables.layout import (
     HEAD,
+    MISSING_WORDS,
     NOT_UTF8,
     SPACES,
     WORDS,
@@ -36,7 +37,6 @@ from adaline.sources.tables.notation import Conversion, find_conversions
 from adaline.sources.tables.sql import quoted, text
 from adaline.wording import counted
 
-MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "?")
 MOST_LISTED = 5  # malformed lines that a message names
 MOST_DELETED = 10  # malformed lines that a command in a message leaves out
 FEW_SHORT = 0.1  # share of the rows that may lack values at their ends
@@ -122,6 +122,22 @@ def lines_with(name: str, found: Layout, column: str, values: Collection[str], m
             there = (found.skip + reader.line_num for row in reader if row[at : at + 1] and row[at] in values)
             lines.extend(islice(there, most))
     return lines
+
+
+def line_of_row(name: str, found: Layout, row: int) -> int | None:
+    """Return the line in which a row of a file begins, of which the first is 0; None where it cannot be told."""
+    with io.TextIOWrapper(open_compressed(name), encoding="utf-8-sig", newline="") as file:
+        for _ in range(found.skip + found.header):
+            next(file, None)
+        reader = csv.reader(file, delimiter=found.separator)
+        line, left = 1, row
+        with suppress(csv.Error, OSError, EOFError):
+            for cells in reader:
+                if cells and not left:
+                    return found.skip + found.header + line
+                left -= bool(cells)
+                line = reader.line_num + 1
+    return None
 
 
 def write_commas(name: str, copy: str) -> str:
