@@ -44,7 +44,14 @@ from adaline.losses import (
 )
 from adaline.penalties import RidgePenalty, no_penalty
 from adaline.results import Certificate, Solution, Status
-from adaline.solvers.least_squares.choose import GRAM_BYTES, is_wide, solve_least_squares, solve_wide, sums
+from adaline.solvers.least_squares.choose import (
+    GRAM_BYTES,
+    STREAMED_DIGITS,
+    is_wide,
+    solve_least_squares,
+    solve_wide,
+    sums,
+)
 from adaline.solvers.least_squares.dependence import Dependence, independent
 from adaline.solvers.least_squares.descent import read_rate
 from adaline.solvers.least_squares.fit import certificate, digits
@@ -499,8 +506,11 @@ class _Minimising:
         if status is Status.SOLVED and not found.converged:
             status = Status.NOT_CONVERGED
         theta, raw, depends = self._outside(problem, found)
-        refined = self._refined(problem, found, theta, depends) if status is Status.SOLVED else None
-        raw = raw if refined is None else refined.raw
+        refined = None
+        if status in (Status.SOLVED, Status.NOT_CONVERGED):
+            refined = self._refined(problem, found, theta, raw, depends)
+        if refined is not None:  # a minimum is proven next to where steps ended, were it short of their goal
+            raw, status = refined.raw, Status.SOLVED
         rank, decided = self._rank(found, depends)
         if found.curvature is None and rank < depends.rank and self.separation is None and not self.unbounded:
             raw = shortest_weights(problem, found.theta, raw)
@@ -735,12 +745,17 @@ class _Minimising:
         return raw, found, status, "batch gradient descent"
 
     def _refined(
-        self, problem: Problem, found: DescentResult, theta: Array, depends: Dependence
+        self, problem: Problem, found: DescentResult, theta: Array, raw: Array, depends: Dependence
     ) -> RefinedWeights | None:
-        """Return the weights refined on the raw rows, with what that proves; None where it is not done."""
+        """Return the weights refined on the raw rows, with what that proves; None where it is not done.
+
+        Where a read is costly it is not done for more digits than STREAMED_DIGITS.
+        """
         options = self.options
         apart = options.firth or options.l1 or options.solver == "gradient" or self.loss.corners
         if apart or len(depends.left_out) or problem.size * problem.source.n_rows > REFINED:
+            return None
+        if problem.source.costly and self._claims(problem, found, raw, None)[0] >= STREAMED_DIGITS:
             return None
         original = problem.original if isinstance(problem, TurnedProblem) else problem
         return refine(original, *problem.to_scaled(theta), ~original.constant)
