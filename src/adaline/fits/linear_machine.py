@@ -82,7 +82,8 @@ SHAPE_OPEN = (
     "loss='poisson' with dispersion='pearson'"
 )
 ROUNDING = 2.0**-52
-REFINED = 2**17  # rows x coefficients up to which weights are refined on the rows: a read in double-double
+REFINED = 2**14  # rows x coefficients up to which weights are always refined: a read in double-double is some ms
+MOST_REFINED = 2**21  # the same where float64 alone proves few digits: about a second
 NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
 AT_AN_END = 1e-9  # curvature of a row, on average, below which constants have gone as far as they can
 ROUNDS, STEPS = 5, 50  # of Newton and gradient steps in turn
@@ -749,13 +750,15 @@ class _Minimising:
     ) -> RefinedWeights | None:
         """Return the weights refined on the raw rows, with what that proves; None where it is not done.
 
-        Where a read is costly it is not done for more digits than STREAMED_DIGITS.
+        Where that takes time that matters it is not done for more digits than STREAMED_DIGITS.
         """
         options = self.options
         apart = options.firth or options.l1 or options.solver == "gradient" or self.loss.corners
-        if apart or len(depends.left_out) or problem.size * problem.source.n_rows > REFINED:
+        numbers = problem.size * problem.source.n_rows
+        if apart or len(depends.left_out) or numbers > MOST_REFINED:
             return None
-        if problem.source.costly and self._claims(problem, found, raw, None)[0] >= STREAMED_DIGITS:
+        matters = numbers > REFINED or problem.source.costly
+        if matters and self._claims(problem, found, raw, None)[0] >= STREAMED_DIGITS:
             return None
         original = problem.original if isinstance(problem, TurnedProblem) else problem
         return refine(original, *problem.to_scaled(theta), ~original.constant)
