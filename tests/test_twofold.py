@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -97,3 +98,24 @@ def test_arrays_and_numbers_give_the_same_bits(operation: Callable[..., Pair]) -
     arrays = operation(a, a * 2.0**-54, b, b * 2.0**-55)
     one_by_one = [operation(x, x * 2.0**-54, y, y * 2.0**-55) for x, y in zip(a.tolist(), b.tolist(), strict=True)]
     np.testing.assert_array_equal(np.transpose(arrays), one_by_one)
+
+
+@pytest.mark.parametrize("function", ["exp", "expm1", "log"])
+def test_functions_of_twofold_numbers_are_right_to_28_digits(function: str) -> None:
+    rng = np.random.default_rng(0)
+    hi = np.concatenate([rng.uniform(-600, 600, 40), rng.uniform(-1, 1, 40), rng.uniform(-1e-9, 1e-9, 20)])
+    hi = np.abs(hi) + 1e-3 if function == "log" else hi
+    lo = hi * 2.0**-54 * rng.uniform(-1, 1, len(hi))
+    found = getattr(twofold.Twofold(hi, lo), function)()
+    with mpmath.workdps(50):
+        for a, b, c, d in zip(hi, lo, *found, strict=True):
+            sought = getattr(mpmath, function)(mpmath.mpf(a) + mpmath.mpf(b))
+            assert abs(mpmath.mpf(c) + mpmath.mpf(d) - sought) <= 1e-28 * abs(sought)
+
+
+def test_quotients_of_twofold_numbers() -> None:
+    rng = np.random.default_rng(1)
+    a, b = (twofold.Twofold(hi, hi * 2.0**-55) for hi in rng.normal(size=(2, 50)))
+    for x, y, c, d in zip(zip(*a, strict=True), zip(*b, strict=True), *(a / b), strict=True):
+        sought = exact(x) / exact(y)
+        assert abs(exact((c, d)) - sought) <= TWOFOLD_ROUNDING * abs(sought)

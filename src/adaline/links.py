@@ -309,7 +309,7 @@ def name_of(link: Link) -> str:
 def _mills_twofold(z: Twofold) -> Twofold:
     """Return phi(z) / Phi(z) in double-double.
 
-    Phi is 1/2 + phi (z + z^3 / 3 + z^5 / (3 5) + ...) near zero; beyond NEAR the tail is phi times a continued
+    Phi is 1/2 + phi (z + z^3 / 3 + z^5 / (3 5) + ...) near zero; beyond NEAR its tail is phi times a continued
     fraction.
     """
     a, near = (-z).where(z.hi < 0, z), np.abs(z.hi) <= NEAR

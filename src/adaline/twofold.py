@@ -22,7 +22,7 @@ INVERSE_FACTORIALS = [
     (1 / math.factorial(k), float(Fraction(1, math.factorial(k)) - Fraction(1 / math.factorial(k))))
     for k in range(EXACT_TERMS + 1)
 ]
-LARGEST = 700.0  # exponent beyond which exp is taken as that of it
+LARGEST = 600.0  # exponent beyond which exp is taken as that of it: products of splits do not overflow
 
 
 def two_sum(a: Any, b: Any) -> tuple[Any, Any]:

@@ -1,6 +1,7 @@
 """python -m tests.certificates --fits 20000 --seed 0: claims against the truth by family, in a table.
 
-`--worst N` prints the N worst over-claims with the number of their fit; `--only NAME` takes one family.
+`--only NAME` takes one family, `--float64` leaves out refinement, as fits of large tables do, `--worst N` prints the N
+worst over-claims, `--jobs N` runs on several processes.
 """
 
 from __future__ import annotations
@@ -8,8 +9,9 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from contextlib import nullcontext
 
-from tests.certificates.cases import FAMILIES, Outcome, run, tally
+from tests.certificates.cases import FAMILIES, Outcome, run, tally, unrefined
 
 MOST_OVER, MOST_RATIO = 0.1, 2.0
 
@@ -21,8 +23,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--worst", type=int, default=0)
     parser.add_argument("--only", action="append", choices=list(FAMILIES))
+    parser.add_argument("--float64", action="store_true")
+    parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
-    outcomes = run(given.seed, given.fits, given.only)
+    with unrefined() if given.float64 else nullcontext():
+        outcomes = run(given.seed, given.fits, given.only, given.jobs)
     print(f"{'family':22} {'fits':>6} {'digits':>6} {'over':>6} {'gaps':>6} {'ratio':>9} {'modesty':>7}")
     failed = False
     for name in given.only or FAMILIES:

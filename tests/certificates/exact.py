@@ -14,10 +14,10 @@ import mpmath
 import numpy as np
 from mpmath import mp, mpf
 
-DIGITS = 60
-STEPS = 60
+DIGITS = 90
+STEPS = 30
 LARGEST = 1e5  # output beyond which a step went astray
-CLOSE = mpf(10) ** -45  # relative step at which Newton's method has converged
+CLOSE = mpf(10) ** -38  # relative step at which Newton's method has converged
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from adaline.errors import InvalidData
 from adaline.links import LINKS, Power, name_of
 from adaline.losses import FAMILIES, LOSSES, CustomLoss, Huber, Linked, Loss, NegativeBinomial, Quantile, Tukey, Tweedie
 from adaline.sums import HessianProduct, Objective, Point, View
+from adaline.twofold import Twofold
 
 OWN = CustomLoss(lambda z, t: np.log(np.cosh(z - t)), lambda z, t: np.tanh(z - t), lambda z, t: 1 / np.cosh(z - t) ** 2)
 LINKED: tuple[Loss, ...] = tuple(
@@ -111,6 +112,22 @@ def test_the_slope_is_the_derivative_of_the_value(loss: Loss) -> None:
     for k in range(OUTPUTS):
         found = along(loss.value, z, t, unit(k))
         np.testing.assert_allclose(found[:, 0 if loss.coupled else k], slope[:, k], rtol=1e-7, atol=1e-7)
+
+
+@every_loss
+def test_slopes_in_double_double_hold_what_they_promise(loss: Loss) -> None:
+    """Against slopes at two nearby outputs whose difference the curvature gives, and at a second part of nothing."""
+    z, t = rows(loss, 60)
+    if loss.corners:
+        return
+    slope, bent = loss.slope(z, t), np.abs(loss.curvature(z, t))
+    plain = loss.slope_twofold(Twofold(z, 0.0 * z), t)
+    size = (1 + np.abs(z)) * (np.abs(slope) + (1 + np.abs(z)) * bent)
+    assert (np.abs(plain.hi - slope) <= 2.0**-48 * size + 2.0**-51 * loss.coupled + 1e-200).all()
+    assert (np.abs(plain.lo) <= 2.0**-52 * np.maximum(np.abs(plain.hi), size * 2.0**-52)).all()
+    moved = loss.slope_twofold(Twofold(z, z * 2.0**-54), t) - plain
+    change = loss.product(z, t, z * 2.0**-54)
+    np.testing.assert_allclose(moved.hi, change, rtol=1e-3, atol=2.0**-90 * size.max())
 
 
 @every_loss

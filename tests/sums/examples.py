@@ -36,11 +36,13 @@ from adaline.losses.ordinal import CUMULATIVE_LINKS, Ordinal
 from adaline.solvers.epochs.stochastic import Linear
 from adaline.sources import SparseSource
 from adaline.sums import (
+    Ball,
     Centres,
     ClassMoments,
     ClassWeights,
     Clusters,
     Components,
+    CurvatureChange,
     CurvatureDiagonal,
     Densities,
     ErrorCounts,
@@ -79,6 +81,8 @@ from adaline.sums import (
     ThinnedCurvature,
     Thinning,
     Triangle,
+    TwofoldObjective,
+    TwofoldPoint,
     View,
     WrongRivals,
     WrongRows,
@@ -309,6 +313,40 @@ def read_joint(s: JointSum) -> dict[str, Reading]:
 def read_objective(s: Any) -> dict[str, Reading]:
     """Return the sums; their terms are of order one, times up to 3 rows' weights."""
     return {"sums": Reading(s.sums, np.array(1000.0))}
+
+
+def read_twofold(s: TwofoldObjective) -> dict[str, Reading]:
+    """Return the sums, gradients as fractions, and H of a triangle."""
+    exact = np.vectorize(Fraction, otypes=[object])
+    matrix = s.matrix if s.root == "gram" else s.matrix.T @ s.matrix
+    return {
+        "value": Reading(np.array(s.value), np.array(1000.0)),
+        "gradient": Reading(exact(s.gradient[..., 0]) + exact(s.gradient[..., 1]), np.array(1e4 * 2.0**-52)),
+        "noise": Reading(s.noise, s.noise),
+        "energy": Reading(np.array(np.minimum(s.energy, 1e300)), np.array(np.minimum(s.energy, 1e300))),
+        "matrix": Reading(matrix, np.array(1000.0)),
+    }
+
+
+def read_change(s: CurvatureChange) -> dict[str, Reading]:
+    """Return both bounds."""
+    return {name: Reading(np.array(value), np.array(value)) for name, value in vars(s).items()}
+
+
+def twofold_point(loss: Loss, outputs: int = 1) -> TwofoldPoint:
+    """Return a point whose weights have a second part."""
+    point = any_point(loss, outputs)
+    return TwofoldPoint(loss, point.theta, point.theta * 2.0**-55, point.view)
+
+
+def small_ball(loss: Loss) -> Ball:
+    """Return a ball about such a point in which outputs change by a few hundredths."""
+    return Ball(twofold_point(loss), np.eye(1 + FEATURES) / 8, 0.01)
+
+
+def in_class(k: int) -> Callable[[Array], Array]:
+    """Return what makes indices of k classes of targets."""
+    return lambda t: np.floor(np.abs(t[:, :1]) * 10) % k
 
 
 EVERY_ROW = np.full(TARGETS, 1e-300)
@@ -619,6 +657,13 @@ EXAMPLES = (
     ),
     Example(
         OrdinalProduct, read_objective, 1e-13, {"thresholds": 2}, theta=ordinal_point("probit"), coded=one_of_three
+    ),
+    Example(TwofoldObjective, read_twofold, 1e-13, theta=twofold_point(Logistic()), coded=in_class(2)),
+    Example(TwofoldObjective, read_twofold, 1e-13, {"root": "gram"}, twofold_point(Offset(Gamma())), coded=with_offset),
+    Example(TwofoldObjective, read_twofold, 1e-13, {"outputs": 3}, twofold_point(Softmax(), 3), coded=in_class(3)),
+    *(
+        Example(CurvatureChange, read_change, 1e-12, theta=small_ball(loss), coded=in_class(2))
+        for loss in (Logistic(), Huber(0.4))
     ),
     Example(Targets, read_targets, 1e-13, theta=Gamma(), coded=in_amounts),
     Example(FamilySums, read_totals, 1e-13, theta=family_point(Gamma()), coded=with_offset),

@@ -44,7 +44,14 @@ from adaline.losses import (
 )
 from adaline.penalties import RidgePenalty, no_penalty
 from adaline.results import Certificate, Solution, Status
-from adaline.solvers.least_squares.choose import GRAM_BYTES, is_wide, solve_least_squares, solve_wide, sums
+from adaline.solvers.least_squares.choose import (
+    GRAM_BYTES,
+    STREAMED_DIGITS,
+    is_wide,
+    solve_least_squares,
+    solve_wide,
+    sums,
+)
 from adaline.solvers.least_squares.dependence import Dependence, independent
 from adaline.solvers.least_squares.descent import read_rate
 from adaline.solvers.least_squares.fit import certificate, digits
@@ -75,7 +82,8 @@ SHAPE_OPEN = (
     "loss='poisson' with dispersion='pearson'"
 )
 ROUNDING = 2.0**-52
-REFINED = 2**17  # rows x coefficients up to which weights are refined on the rows: a read in double-double
+REFINED = 2**14  # rows x coefficients up to which weights are always refined: a read in double-double is some ms
+MOST_REFINED = 2**21  # the same where float64 alone proves few digits: about a second
 NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
 AT_AN_END = 1e-9  # curvature of a row, on average, below which constants have gone as far as they can
 ROUNDS, STEPS = 5, 50  # of Newton and gradient steps in turn
@@ -504,8 +512,11 @@ class _Minimising:
         if status is Status.SOLVED and not found.converged:
             status = Status.NOT_CONVERGED
         theta, raw, depends = self._outside(problem, found)
-        refined = self._refined(problem, found, theta, depends) if status is Status.SOLVED else None
-        raw = raw if refined is None else refined.raw
+        refined = None
+        if status in (Status.SOLVED, Status.NOT_CONVERGED):
+            refined = self._refined(problem, found, theta, raw, depends)
+        if refined is not None:  # a minimum is proven next to where steps ended, were it short of their goal
+            raw, status = refined.raw, Status.SOLVED
         rank, decided = self._rank(found, depends)
         if found.curvature is None and rank < depends.rank and self.separation is None and not self.unbounded:
             raw = shortest_weights(problem, found.theta, raw)
@@ -740,12 +751,19 @@ class _Minimising:
         return raw, found, status, "batch gradient descent"
 
     def _refined(
-        self, problem: Problem, found: DescentResult, theta: Array, depends: Dependence
+        self, problem: Problem, found: DescentResult, theta: Array, raw: Array, depends: Dependence
     ) -> RefinedWeights | None:
-        """Return the weights refined on the raw rows, with what that proves; None where it is not done."""
+        """Return the weights refined on the raw rows, with what that proves; None where it is not done.
+
+        Where that takes time that matters it is not done for more digits than STREAMED_DIGITS.
+        """
         options = self.options
         apart = options.firth or options.l1 or options.solver == "gradient" or self.loss.corners
-        if apart or len(depends.left_out) or problem.size * problem.source.n_rows > REFINED:
+        numbers = problem.size * problem.source.n_rows
+        if apart or len(depends.left_out) or numbers > MOST_REFINED:
+            return None
+        matters = numbers > REFINED or problem.source.costly
+        if matters and self._claims(problem, found, raw, None)[0] >= STREAMED_DIGITS:
             return None
         original = problem.original if isinstance(problem, TurnedProblem) else problem
         return refine(original, *problem.to_scaled(theta), ~original.constant)

@@ -7,7 +7,7 @@ SUMS = Registry(
     "Moments ClassMoments Triangle Residual LeaveOneOut Scores GroupScores WrongRows WrongRivals ErrorCounts Spread "
     "Objective HessianProduct FirthScore Clusters MixtureMoments Targets MachineObjective CurvatureDiagonal "
     "ThinnedCurvature ClassWeights JointSum FamilySums NullScore Densities ShapeScore OrdinalObjective OrdinalProduct "
-    "Ranks ResidualTotals FarthestRow",
+    "Ranks ResidualTotals FarthestRow TwofoldObjective CurvatureChange",
 )
 
 __getattr__, __dir__, __all__ = lazily(__name__)

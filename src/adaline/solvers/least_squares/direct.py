@@ -74,7 +74,7 @@ def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenal
         penalty.scaled(scaling.exponent),
         out.squares,
         out.gradient,
-        out.gap,
+        _gap(factor, out),
         scaling.weight,
     )
     refuse_overflow(theta)
@@ -133,6 +133,19 @@ def _error(factor: Factor, out: Refined) -> Array:
         return out.error
     more = factor.projection_error(out.theta[:, 1:])
     return np.asarray(out.error + np.column_stack([more @ np.abs(factor.scaling.scaled_mean()), more]))
+
+
+def _gap(factor: Factor, out: Refined) -> Array:
+    """Return bounds on the gaps (K,): those of the slopes about the means, and what is wrong with outputs at the means.
+
+    There the intercept and the slopes, rounded, add up; with columns far from zero this is most of the gap.
+    """
+    scaling = factor.scaling
+    if not scaling.intercept:
+        return out.gap
+    mean, theta = np.abs(scaling.scaled_mean()), np.abs(out.theta)
+    wrong = out.error[:, 0] - out.error[:, 1:] @ mean + 2 * ROUNDING * (theta[:, 0] + theta[:, 1:] @ mean)
+    return np.asarray(0.5 * (np.sqrt(2 * out.gap) + np.sqrt(scaling.weight) * np.maximum(wrong, 0.0)) ** 2)
 
 
 def _trace(factor: Factor, penalty: RidgePenalty) -> float:

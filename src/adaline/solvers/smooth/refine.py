@@ -75,7 +75,7 @@ def refine(problem: Problem, hi: Array, lo: Array, varying: NDArray[np.bool_]) -
     `varying` (D,) are the columns whose coefficients are free; those of the others stay as they are.
     """
     active = np.tile(np.concatenate([[problem.intercept], varying]), problem.outputs)
-    best: Step | None = None
+    best: RefinementStep | None = None
     root = "triangle" if problem.loss.convex else "gram"
     last, left = math.inf, math.inf
     for _ in range(STEPS):
@@ -96,7 +96,7 @@ def refine(problem: Problem, hi: Array, lo: Array, varying: NDArray[np.bool_]) -
     return None if best is None else best.proven
 
 
-class Step(NamedTuple):
+class RefinementStep(NamedTuple):
     """Weights after a step, its length and what it leaves in the metric, infinite without proof, and what is proven."""
 
     hi: Array
@@ -114,7 +114,7 @@ def _step(
     gradient: Array,
     active: NDArray[np.bool_],
     metric: FactoredMetric,
-) -> Step:
+) -> RefinementStep:
     """Return a step, and what is proven after it."""
     shape, scale = point.hi.shape, np.concatenate([[1.0], problem.view.scale])
     along = metric.root.T @ gradient.ravel()[active]
@@ -131,7 +131,7 @@ def _step(
     radius = 2 * length
     q = metric.tau + _change(problem, point, metric, radius)
     if not q <= HALF:
-        return Step(hi, lo, length, math.inf)
+        return RefinementStep(hi, lo, length, math.inf)
     epsilon = q / (1 - q) * length + rounding + metric.tau * length
     spread = np.linalg.norm(metric.raw, axis=1).reshape(shape)
     left = spread * epsilon
@@ -148,7 +148,7 @@ def _step(
     with np.errstate(over="ignore", under="ignore"):
         raw = hi * scale
         refined = RefinedWeights(raw, error * scale, gap, value, problem.steepness(gradient))
-    return Step(hi, lo, length, epsilon, done, refined)
+    return RefinementStep(hi, lo, length, epsilon, done, refined)
 
 
 def _in_view(problem: Problem, gradient: Array, hi: Array, lo: Array) -> Array:
