@@ -68,6 +68,18 @@ def visible(text: str, kept: str = "\n\t") -> str:
     return CONTROL.sub(lambda found: found[0] if found[0] in kept else repr(found[0])[1:-1], text)
 
 
+def file_name(name: Any) -> str:
+    r"""Return the name of a file on one line: line breaks are written out as other control characters are.
+
+    Examples
+    --------
+    >>> from adaline.wording import file_name
+    >>> print(file_name("rows\nerror: none.csv"))
+    rows\nerror: none.csv
+    """
+    return visible(str(name), "")
+
+
 def joined(names: Iterable[str], between: str = ",") -> str:
     """Return names as one text that is split at its commas: one with a comma is quoted, as in CSV.
 

@@ -17,6 +17,7 @@ from adaline.wording import visible
 from tests.cli.command_line import Shell
 
 RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+FORGED = re.compile("^forged", re.MULTILINE)  # what follows a line break in the name of a file
 RED, TURN, C1 = "\x1b[31mred", "turn\u202eed", "c1\x9b2J"
 
 
@@ -32,7 +33,7 @@ def frame(n: int = 90) -> pd.DataFrame:
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    path = tmp_path / "rows\x1b[2J.csv"
+    path = tmp_path / "rows\x1b[2J\nforged: line.csv"
     frame().to_csv(path, index=False)
     return path
 
@@ -41,7 +42,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_commands_print_no_control_characters(data: Path, as_json: bool, capfd: pytest.CaptureFixture[str]) -> None:
     shell = Shell(capfd)
     target = f"y{C1}"
-    model, report = "m\x1b[0m.adaline", "r\x1b[0m.html"
+    model, report = "m\x1b[0m\nforged.adaline", "r\x1b[0m\nforged.html"
     more = ["--json"] if as_json else []
     commands = [
         ["fit", data, "-t", target, "--drop", "kind", "-o", model, *more],
@@ -51,11 +52,12 @@ def test_commands_print_no_control_characters(data: Path, as_json: bool, capfd: 
         ["select", data, "-t", target, "-s", "Ridge", "-p", "penalty=0.1,1", "-o", model + "2", *more],
         ["separable", data, "-t", "kind", "--features", f"{RED},{TURN}", *more],
         ["update", model, data, *more],
-        ["predict", model, data, "-o", "p\x1b[0m.csv", *more],
+        ["predict", model, data, "-o", "p\x1b[0m\nforged.csv", *more],
     ]
     for words in commands:
         done = shell.good(*words)
         assert not RAW.search(done.out + done.err), words
+        assert not FORGED.search(done.out + done.err), words
         assert "\\x1b[" in done.out or "\\u001b[" in done.out, words
     assert not RAW.search(Path(report).read_text(encoding="utf-8"))
 
@@ -65,7 +67,9 @@ def test_commands_print_no_control_characters(data: Path, as_json: bool, capfd: 
     [
         ["fit", "{data}", "-t", "nothing\x1b[31m"],
         ["fit", "{data}", "-t", "kind", "-s", "syst\x1b[31mem"],
-        ["fit", "missing\x1b[31m.csv", "-t", "y"],
+        ["fit", "missing\x1b[31m\nforged.csv", "-t", "y"],
+        ["predict", "{data}", "{data}"],
+        ["serve", "{data}"],
         ["summary", "missing\x1b[31m.adaline"],
         ["compare", "{data}", "--tusk\x1b[31m", "y"],
         ["fit", "{data}", "-t", "kind", "--debug", "-s", "syst\x1b[31mem"],
@@ -77,6 +81,7 @@ def test_messages_of_failures_print_no_control_characters(
     done = Shell(capfd)(*(word.format(data=data) for word in words))
     assert done.code == 2
     assert not RAW.search(done.out + done.err)
+    assert not FORGED.search(done.out + done.err)
 
 
 def test_what_python_prints_holds_no_control_characters() -> None:
@@ -113,3 +118,16 @@ def test_predictions_are_data_in_a_file_and_text_in_a_terminal() -> None:
         texts.append(file.getvalue().decode())
     assert texts[0] == f"{RED}\n=1+1\n{C1}\n"
     assert texts[1] == "\\x1b[31mred\n=1+1\nc1\\x9b2J\n"
+
+
+def test_errors_have_the_name_of_a_file_on_one_line(data: Path) -> None:
+    Path("empty\nforged.csv").touch()
+    for read in (
+        lambda: adaline.load(data),
+        lambda: adaline.load("none\nforged.adaline"),
+        lambda: adaline.open_table("none\nforged.csv", target="y"),
+        lambda: adaline.open_table("empty\nforged.csv", target="y"),
+        lambda: adaline.open_table(str(data), target="none"),
+    ):
+        with pytest.raises(adaline.AdalineError, match=r"\\nforged"):
+            read()

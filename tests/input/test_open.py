@@ -23,8 +23,11 @@ from adaline import (
     LogisticRegression,
     Perceptron,
     Ridge,
+    WienerFilter,
+    effects,
     open_table,
     select,
+    separability,
 )
 from adaline.arrays import Array, as_dense
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, MissingValues
@@ -351,6 +354,35 @@ def test_masked_values_are_missing_values() -> None:
         LinearRegression().fit(X, y, weight)
     with pytest.raises(MissingValues, match="offset is a masked array"):
         GeneralizedLinear(loss="poisson").fit(X, np.abs(y), offset=weight)
+
+
+def test_masked_values_are_refused_wherever_values_of_rows_are_given() -> None:
+    X, y = data()
+    labels = (y > np.median(y)).astype(int)
+    masked = np.ma.array(np.ones(len(y)), mask=np.arange(len(y)) == 3)
+    signals = np.ma.array(X[:, :1], mask=np.arange(len(y))[:, None] == 3)
+    line, sort, filtered = LinearRegression().fit(X, y), LMS().fit(X, y), WienerFilter(taps=2).fit(X[:, 0], y)
+    for call in (
+        lambda: line.score(X, y, masked),
+        lambda: line.score(X, np.ma.array(y, mask=masked.mask)),
+        lambda: sort.score(X, y, masked),
+        lambda: LeastSquaresClassifier().fit(X, labels).score(X, labels, masked),
+        lambda: filtered.score(X[:, 0], y, masked),
+        lambda: filtered.predict(signals[:, 0]),
+        lambda: filtered.predict(signals),
+        lambda: line.partial_fit(X, y, masked),
+        lambda: line.forget(X[:9], y[:9], masked[:9]),
+        lambda: line.summary(errors="HC0", X=X, y=y, sample_weight=masked),
+        lambda: line.summary(errors="cluster", X=X, y=y, groups=masked),
+        lambda: line.summary(errors="cluster", X=X, y=y, groups=np.ma.column_stack([masked, masked])),
+        lambda: separability(X, labels, sample_weight=masked),
+        lambda: effects(line, X, sample_weight=masked),
+        lambda: open_table(X, target=np.ma.array(y, mask=masked.mask)),
+        lambda: open_table(X, target=y, weight=masked),
+        lambda: open_table(np.ma.array(X, mask=X > 1), target=y),
+    ):
+        with pytest.raises(MissingValues, match="is a masked array"):
+            call()
 
 
 @pytest.mark.parametrize("system", [LinearRegression, LMS])

@@ -29,7 +29,7 @@ from adaline import (
     storage,
 )
 from adaline.basis import Polynomial
-from adaline.errors import InvalidParameter, JournalFull
+from adaline.errors import InvalidParameter, JournalFull, UnreadableTable
 from adaline.estimator import clone
 from adaline.serve import Limits, Tokens, app
 from adaline.serve.answers import WRITERS
@@ -561,6 +561,13 @@ def test_bad_files_of_tokens_are_refused_without_quoting_them(tmp_path: Path, te
         read_tokens(tmp_path / "tokens")
     assert "abcdefghijklmnopq" not in str(caught.value)
     assert "short" not in str(caught.value)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device")
+def test_a_device_is_no_file_of_tokens(tmp_path: Path) -> None:
+    (tmp_path / "tokens").symlink_to("/dev/zero")
+    with pytest.raises(UnreadableTable, match="more than 1,048,576 bytes"):
+        read_tokens(tmp_path / "tokens")
 
 
 def test_without_tokens_only_this_machine_is_answered() -> None:

@@ -191,6 +191,18 @@ def test_only_the_owner_reads_a_journal(tmp_path: Path) -> None:
         os.umask(before)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links are of POSIX")
+@pytest.mark.parametrize("name", ["journal.sqlite", "journal.sqlite-wal", "journal.count", "journal.lock"])
+def test_no_file_of_a_journal_is_a_link(tmp_path: Path, name: str) -> None:
+    other, folder = tmp_path / "other", tmp_path / "journal"
+    other.touch(mode=0o644)
+    folder.mkdir()
+    (folder / name).symlink_to(other)
+    with pytest.raises(JournalError, match="cannot be opened"):
+        Journal(folder, writes=True)
+    assert (other.stat().st_mode & 0o777, other.stat().st_size) == (0o644, 0)
+
+
 def test_a_group_that_fails_leaves_nothing(tmp_path: Path) -> None:
     with Journal(tmp_path, writes=True) as journal:
         journal.append([("k", batch(0, 1))])

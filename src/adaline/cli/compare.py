@@ -32,7 +32,7 @@ from adaline.comparison.recommendation import with_error
 from adaline.comparison.result import Result
 from adaline.comparison.table import ReadData
 from adaline.errors import InvalidParameter
-from adaline.wording import counted
+from adaline.wording import counted, file_name
 
 REPORT = Path("report.html")
 HEADINGS = {"system": "system", "error": "error", "seconds": "fit", "certificate": "certificate"}
@@ -163,10 +163,10 @@ class _Output:
 
     def _say_files(self, found: Comparison) -> None:
         if self.report is not None:
-            say(f"report: {self.report}")
+            say(f"report: {file_name(self.report)}")
         if self.save is not None and found.source is not None:
             rows = counted(found.source.count_rows())
-            say(f"saved: {self.save} ({found.recommendation.system}, fitted to all {rows})")
+            say(f"saved: {file_name(self.save)} ({found.recommendation.system}, fitted to all {rows})")
 
     def _files(self) -> dict[str, Path | None]:
         return {"report": self.report, "saved": self.save}

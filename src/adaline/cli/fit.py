@@ -26,7 +26,7 @@ from adaline.solvers.epochs.progressive import reported
 from adaline.sources import TableSource
 from adaline.sources.tables.open_table import is_address
 from adaline.systems import SYSTEMS
-from adaline.wording import counted, number, percentage
+from adaline.wording import counted, file_name, number, percentage
 
 
 def run_fit(
@@ -80,7 +80,7 @@ def run_fit(
         say()
     explain(model, MOST, f": adaline summary {output}" if output is not None else "", summary)
     say()
-    say("not saved: add -o model.adaline to keep it" if output is None else f"saved: {output}")
+    say("not saved: add -o model.adaline to keep it" if output is None else f"saved: {file_name(output)}")
     if output is not None and summary is not None:
         kind, own = (found.to_dict()["errors"] for found in (summary, model.summary()))
         if kind != own:

@@ -13,7 +13,7 @@ from adaline.fitted import rows_of
 from adaline.serve.journal import WRITERS, Journal
 from adaline.serve.learner import CHAMPION, replayed
 from adaline.serve.snapshots import SnapshotFolder
-from adaline.wording import counted
+from adaline.wording import counted, file_name
 
 COMPACT = "journal compact writes no file: leave out -o"
 
@@ -30,7 +30,7 @@ def run_journal(action: str, folder: Path, model: Path | None, output: Path | No
     elif action == "export":
         check_output(output, tuple(WRITERS))
         with Journal(folder) as journal:
-            say(f"{counted(journal.export(str(output)))} written to {output}")
+            say(f"{counted(journal.export(str(output)))} written to {file_name(output)}")
     else:
         with Journal(folder, writes=True, new=False) as journal:
             stored = min((_stored(path) for path in (folder / "snapshots").glob("*")), default=0)
@@ -53,7 +53,7 @@ def _replay(folder: Path, path: Path | None, output: Path) -> None:
     storage.save(model, output)
     say(f"{model_label(model)}: {rows_text(before)} before, {rows_text(rows_of(model))} after")
     certify(model.certificate_)
-    say(f"saved: {output}")
+    say(f"saved: {file_name(output)}")
 
 
 def _stored(path: Path) -> int:

@@ -25,7 +25,7 @@ from adaline.errors import BadRows, Busy, InvalidData, InvalidParameter
 from adaline.fitted import rows_of
 from adaline.serve.learner import Learner, Receipt
 from adaline.serve.rows import RowColumn, RowLayout
-from adaline.wording import counted
+from adaline.wording import counted, file_name
 
 TOGETHER = 200  # lines that are learned together, where so many are there already
 AHEAD = 16  # batches that may be under way
@@ -74,7 +74,7 @@ def _save(learner: Learner, saved: Path, before: int | None, left_out: int, as_j
     if error.rows:
         say(f"progressive error {error.mean:.6g} over {counted(error.rows)}")
     certify(model.certificate_)
-    say(f"saved: {saved}")
+    say(f"saved: {file_name(saved)}")
 
 
 class _Feed:

@@ -13,6 +13,7 @@ from adaline.cli.summary import certify, described, model_label, rows_text
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.fitted import rows_of
 from adaline.storage.pipelines import is_pipeline
+from adaline.wording import file_name
 
 
 def run_merge(paths: Sequence[Path], output: Path, as_json: bool) -> None:
@@ -33,7 +34,7 @@ def run_merge(paths: Sequence[Path], output: Path, as_json: bool) -> None:
         return
     say(f"{model_label(model)}: {' + '.join(map(rows_text, counts))} = {rows_text(rows_of(model))}")
     certify(model.certificate_)
-    say(f"saved: {output}")
+    say(f"saved: {file_name(output)}")
 
 
 def _check_mergeable(one: Any, other: Any, first: Path, second: Path) -> None:

@@ -55,7 +55,7 @@ from adaline.storage.container import replacing
 from adaline.storage.pipelines import first_step, is_pipeline, last_step
 from adaline.systems import SYSTEMS
 from adaline.systems.families.filter import SignalSystem
-from adaline.wording import counted, part_of, visible
+from adaline.wording import counted, file_name, part_of, visible
 
 NamedColumns = dict[str, NDArray[Any]]
 WriteRows = Callable[[Any], None]
@@ -331,7 +331,7 @@ def _tell_saved(output: Path, tally: PredictionCounts, as_json: bool) -> None:
         told = {"rows": tally.rows, "predicted": predicted, "reasons": tally.reasons, "columns": tally.columns}
         print_json({**told, "saved": str(output)})
     else:
-        say(f"saved: {output}, {counted(predicted, 'prediction')}")
+        say(f"saved: {file_name(output)}, {counted(predicted, 'prediction')}")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from adaline.cli.exit import MODEL_START, check_output
 from adaline.cli.open import chosen_system, open_with_notes, read_grid
 from adaline.cli.output import print_json, progress, say, show_errors
 from adaline.errors import InvalidParameter
-from adaline.wording import counted
+from adaline.wording import counted, file_name
 
 
 def run_select(
@@ -48,4 +48,4 @@ def run_select(
     say()
     for note in table.notes:
         say(note)
-    say("not saved: add -o model.adaline to keep the choice" if saved is None else f"saved: {saved}")
+    say("not saved: add -o model.adaline to keep the choice" if saved is None else f"saved: {file_name(saved)}")

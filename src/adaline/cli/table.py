@@ -11,7 +11,7 @@ from adaline.cli.output import print_json, say
 from adaline.inference.table import regression_table
 from adaline.storage.container import replacing
 from adaline.storage.pipelines import last_step
-from adaline.wording import plain
+from adaline.wording import file_name, plain
 
 FORMATS = {".txt": "text", ".html": "html", ".md": "markdown", ".tex": "latex"}
 
@@ -33,6 +33,6 @@ def run_table(paths: Sequence[Path], stars: bool, below: str, form: str, output:
         with replacing(output) as temporary, open(temporary, "w", encoding="utf-8") as file:
             file.write(text + "\n")
         if not as_json:
-            say(f"saved: {output}")
+            say(f"saved: {file_name(output)}")
     elif not as_json:
         print(text)

@@ -16,7 +16,7 @@ from adaline.results import some
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sparse_files import sparse_suffix
-from adaline.wording import counted
+from adaline.wording import counted, file_name
 
 
 def run_update(
@@ -57,7 +57,7 @@ def run_update(
         return
     say(f"{model_label(model)}: {rows_text(before)} before, {rows_text(after)} after")
     certify(model.certificate_)
-    say(f"saved: {saved}")
+    say(f"saved: {file_name(saved)}")
 
 
 def _classes(model: Any) -> list[Any]:

@@ -3,8 +3,8 @@
 A budget is counted in numbers of X, not in time: the same comparison gives the same results on every machine. A system
 has one in `compared_visits`, numbers that a fit may visit over all epochs, or in `compared_numbers`, those that it may
 learn from; systems that are sums, or minimise in a few passes, have none. One that forms products of all columns in
-every pass has a bound on these, rows times the square of the columns, in `compared_products`. Up to `compared_columns` columns there is no
-budget, where a system that is a sum of few columns needs more passes over many.
+every pass has a bound on these, rows times the square of the columns, in `compared_products`. Up to `compared_columns`
+columns there is no budget, where a system that is a sum of few columns needs more passes over many.
 
 Likelihoods of more than two classes have a weight for each class and column, and matrices of the square of that. Those
 that are fitted again and again, along a path of penalties, have a bound on `work` in `compared_work`, beyond which they

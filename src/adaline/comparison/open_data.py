@@ -40,7 +40,7 @@ from adaline.sources.tables.source import KEPT
 from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
 from adaline.sources.tables.spec import TableSpec, check_column, names_of, read_spec, shown_columns
 from adaline.sources.tables.sql import quoted
-from adaline.wording import counted, joined, part_of
+from adaline.wording import counted, file_name, joined, part_of
 
 LABELS = ("text", "category", "boolean")
 OPTION = re.compile(r"in (dates|categories|na|hash(?=ed)|words)(ed)?\b=?")
@@ -104,7 +104,8 @@ class DataRequest:
         if is_pipe(self.data):
             return pipe_title(self.data)
         is_path = "/" in self.data and "\n" not in self.data and len(self.data) < 300
-        return Path(self.data).name if is_path else self.data
+        title = Path(self.data).name if is_path else self.data
+        return file_name(title) if Path(self.data).exists() else " ".join(title.split())
 
     def option(self, name: str, value: str = "") -> str:
         """Return an option as the user types it.

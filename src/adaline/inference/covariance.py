@@ -29,7 +29,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host
+from adaline.arrays import Array, host, refuse_masked
 from adaline.block import Block
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.inference.sample import Sample
@@ -351,6 +351,7 @@ def read_groups(groups: Any, rows: int) -> Array:
     """Return labels of any kind as numbers 0, 1, ... of their groups."""
     if groups is None:
         raise InvalidParameter("errors='cluster' needs groups: one label for each row")
+    refuse_masked(groups, "groups")
     labels = np.asarray(groups)
     if labels.shape != (rows,):
         raise InvalidData(
@@ -379,6 +380,7 @@ def group_sources(source: Source, groups: Any) -> list[Source]:
     if two and all(isinstance(one, str) or np.ndim(one) == 1 for one in groups):
         pair = list(groups)
     elif not isinstance(groups, str) and np.ndim(groups) == 2 and np.shape(groups)[1] == 2:
+        refuse_masked(groups, "groups")
         pair = list(np.asarray(groups).T)
     else:
         return [with_groups(source, groups)]
@@ -394,6 +396,7 @@ def with_groups(source: Source, groups: Any) -> Source:
         if isinstance(groups, str):
             codes = source.rows.read_levels(groups).codes.astype(np.float64)
         else:
+            refuse_masked(groups, "groups")
             codes = read_groups(source.chosen(np.asarray(groups)), source.n_rows)
         return source.with_targets(np.column_stack([source.read_targets(), codes]))
     if isinstance(groups, str):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host_values, is_sparse
+from adaline.arrays import Array, host_values, is_sparse, refuse_masked
 from adaline.block import Block
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
@@ -140,6 +140,8 @@ def scored(system: Any, score: Any, X: Any, y: Any, sample_weight: Any, by_rows:
         y, sample_weight = (t[:, 0] if source.flat and t.ndim == 2 else t), source.read_weights()
     elif y is None:
         raise InvalidData("score needs y, or a table with its target: score(open_table(rows, target=...))")
+    refuse_masked(y, "y")
+    refuse_masked(sample_weight, "sample_weight")
     return _judged(system, score.__func__, brought(system.predict(X)), X, y, sample_weight)
 
 

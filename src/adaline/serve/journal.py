@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -411,12 +412,30 @@ def _read_count(path: Path) -> LastBatch | None:
     return LastBatch(*RECORD.unpack(record)[1:4])
 
 
+def _open_private(path: Path, new: bool = True) -> int:
+    """Return an open file that its owner alone may read, made where there is none; refuse links and devices."""
+    flags = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | (os.O_CREAT if new else 0)
+    try:
+        opened = os.open(path, flags, PRIVATE)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise JournalError(f"{path} cannot be opened: {error.strerror}. Use another folder for the journal.") from None
+    found = os.fstat(opened)
+    if not stat.S_ISREG(found.st_mode):
+        os.close(opened)
+        raise JournalError(f"{path} is no regular file. Use another folder for the journal.")
+    if os.name == "posix" and found.st_uid == os.geteuid():
+        os.fchmod(opened, PRIVATE)
+    return opened
+
+
 def _make_private(path: Path) -> None:
     """Make a file where there is none, and let its owner alone read it, and what SQLite keeps beside it."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE))
-    for one in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
-        with suppress(OSError):  # it is not there, or belongs to another
-            one.chmod(PRIVATE)
+    os.close(_open_private(path))
+    for end in ("-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            os.close(_open_private(Path(f"{path}{end}"), new=False))
 
 
 def checksum(rows: Any) -> int:
@@ -433,7 +452,7 @@ def checksum(rows: Any) -> int:
 
 def _guarded(path: Path) -> int:
     """Return an open file that this process alone has locked; refuse where another has."""
-    held = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE)
+    held = _open_private(path)
     if fcntl is not None:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)

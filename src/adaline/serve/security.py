@@ -7,13 +7,14 @@ import os
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 
 from adaline.errors import InvalidParameter, UnreadableTable
+from adaline.wording import file_name
 
 ROLES = ("read", "learn", "admin")
 """Each role may do what those before it may."""
 SHORTEST = 16  # characters of a token
+LARGEST = 2**20  # bytes of a file of tokens
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 """What a model may be called: no name leads out of a folder."""
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]", "::1")
@@ -61,10 +62,14 @@ def read_tokens(path: str | os.PathLike[str]) -> Tokens:
     No message quotes a line of the file, as it may hold a token.
     """
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        with open(path, "rb") as file:
+            lines = file.read(LARGEST).decode().splitlines()
+            more = file.read(1)  # of a device there is no end
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
-        raise UnreadableTable(f"the tokens in {path} cannot be read: {reason}") from None
+        raise UnreadableTable(f"the tokens in {file_name(path)} cannot be read: {reason}") from None
+    if more:
+        raise UnreadableTable(f"the tokens in {file_name(path)} cannot be read: there are more than {LARGEST:,} bytes")
     roles: dict[bytes, str] = {}
     for number, line in enumerate(lines, 1):
         words = line.split()

@@ -24,6 +24,7 @@ from adaline.errors import InvalidParameter
 from adaline.leftovers import temporary_folder
 from adaline.serve.application import PROBLEM, app
 from adaline.serve.requests import Refused
+from adaline.wording import file_name
 
 KEEP_ALIVE = 75  # seconds that a connection may be idle
 GARBAGE = 5_000  # objects after which cycles are looked for, which takes less than a millisecond
@@ -99,7 +100,7 @@ def run(models: Sequence[Path], address: Address, *, workers: int = 1, **options
             service = app(list(models), **options, publish=Path(folder) if workers > 1 else None)
             for one in service.state.service.models.values():
                 if one.origin is not None:
-                    print(f"note: {one.origin}", file=sys.stderr, flush=True)
+                    print(f"note: {file_name(one.origin)}", file=sys.stderr, flush=True)
             names = ", ".join(service.state.service.models)
             line = f"serving {names} on {address.url(listening.getsockname()[1])}"
             if workers > 1:

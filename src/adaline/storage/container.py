@@ -26,6 +26,7 @@ from safetensors.numpy import save as serialized
 from adaline import __version__
 from adaline.errors import AdalineError, InvalidData, InvalidType, ModelFileError
 from adaline.leftovers import removing
+from adaline.wording import file_name
 
 SCHEMA = 6
 KEY = "adaline"
@@ -211,7 +212,7 @@ def _name(path: Any) -> str:
 
 def _shown(path: Any) -> str:
     """Return the name of a file as text that can be written anywhere: names need not be UTF-8."""
-    return _name(path).encode("utf-8", "backslashreplace").decode()
+    return file_name(_name(path).encode("utf-8", "backslashreplace").decode())
 
 
 def _altered(path: Any) -> NoReturn:

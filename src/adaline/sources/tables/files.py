@@ -19,6 +19,7 @@ from typing import Any
 
 from adaline import datasets
 from adaline.errors import UnreadableTable
+from adaline.wording import file_name
 
 CHUNK = 2**16
 MOST_UNPACKED = 2**30  # bytes that any packed file may unpack to
@@ -45,17 +46,19 @@ def expand_glob(name: str) -> list[str]:
             os.listdir(name)
         except OSError as error:
             raise _unreadable(name, error) from None
-        raise UnreadableTable(f"the folder {name} holds no Parquet and no CSV files: if others, name them by a glob")
+        raise UnreadableTable(
+            f"the folder {file_name(name)} holds no Parquet and no CSV files: if others, name them by a glob"
+        )
     if has_magic(name):
         found = sorted(path for path in glob(name, recursive=True) if os.path.isfile(path))
         if found:
             return found
-        raise UnreadableTable(f"no file matches {name}: check the pattern, and that its folders may be read")
+        raise UnreadableTable(f"no file matches {file_name(name)}: check the pattern, and that its folders may be read")
     if name in datasets.names():
         return [str(datasets.path(name))]
     if os.path.exists(name):
-        raise UnreadableTable(f"{name} is neither a file nor a folder: copy what it holds into a file first")
-    shown = name if len(name) <= 200 else f"{name[:200]}..."
+        raise UnreadableTable(f"{file_name(name)} is neither a file nor a folder: copy what it holds into a file first")
+    shown = file_name(name if len(name) <= 200 else f"{name[:200]}...")
     if "://" in name:
         raise UnreadableTable(f"there is no file {shown}: nothing is fetched from addresses, download it first")
     raise UnreadableTable(
@@ -69,9 +72,10 @@ def _similar_file(name: str) -> str:
     try:
         there = os.listdir(folder or ".")
     except (OSError, ValueError):
-        return "" if os.path.isdir(folder) or not folder else f" There is no folder {folder[:200]} either."
+        return "" if os.path.isdir(folder) or not folder else f" There is no folder {file_name(folder[:200])} either."
     near = get_close_matches(os.path.basename(name)[:200], [*there[:10_000], *datasets.names()], n=1)
-    return f" Did you mean {os.path.join(folder, near[0]) if near[0] in there else near[0]}?" if near else ""
+    meant = os.path.join(folder, near[0]) if near and near[0] in there else "".join(near)
+    return f" Did you mean {file_name(meant)}?" if near else ""
 
 
 def check_name(name: str) -> None:
@@ -112,7 +116,7 @@ def file_format(name: str) -> str:
     except OSError as error:
         raise _unreadable(name, error) from None
     if not head:
-        raise UnreadableTable(f"{name} is empty: get the file again, or wait until it is written")
+        raise UnreadableTable(f"{file_name(name)} is empty: get the file again, or wait until it is written")
     if told := told_format(head):
         return told
     if head[:4] == b"PK\x03\x04":
@@ -158,7 +162,7 @@ def told_format(head: bytes) -> str | None:
 
 def _unreadable(name: str, error: OSError) -> UnreadableTable:
     advice = ": ask for the right to read it" if isinstance(error, PermissionError) else ""
-    return UnreadableTable(f"cannot read {name}: {error.strerror}{advice}")
+    return UnreadableTable(f"cannot read {file_name(name)}: {error.strerror}{advice}")
 
 
 def open_compressed(name: str) -> Any:
@@ -245,7 +249,7 @@ def check_gzip(name: str) -> None:
                 try:
                     unpacked += len(engine.decompress(chunk))
                 except zlib.error as error:
-                    raise UnreadableTable(f"{name} is damaged ({error}): get the file again") from None
+                    raise UnreadableTable(f"{file_name(name)} is damaged ({error}): get the file again") from None
                 check_unpacked(name, packed, unpacked)
                 if not engine.eof:
                     break
@@ -270,7 +274,7 @@ def _frame_end(data: mmap.mmap, at: int, name: str) -> int:
     if magic & 0xFFFFFFF0 == SKIPPABLE:
         return at + 8 + _number(data, at + 4, 4)
     if magic != ZSTD:
-        raise UnreadableTable(f"{name} is damaged: no zstd data at byte {at}; get the file again")
+        raise UnreadableTable(f"{file_name(name)} is damaged: no zstd data at byte {at}; get the file again")
     kind = _number(data, at + 4, 1)
     single = kind >> 5 & 1
     at += 5 + (1 - single) + (0, 1, 2, 4)[kind & 3] + (single, 2, 4, 8)[kind >> 6]
@@ -290,4 +294,6 @@ def _number(data: mmap.mmap, at: int, size: int) -> int:
 
 def cut_short(name: str) -> UnreadableTable:
     """Return the error for a compressed file whose end is missing."""
-    return UnreadableTable(f"{name} is cut short: the end of its compressed data is missing; get the file again")
+    return UnreadableTable(
+        f"{file_name(name)} is cut short: the end of its compressed data is missing; get the file again"
+    )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adaline.arrays import refuse_masked
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources.array import OpenedArray, read_weights
 from adaline.sources.base import Source
@@ -195,6 +196,8 @@ def open_array(x: Any, target: Any, weight: Any, device: Any, options: dict[str,
             raise InvalidParameter(f"{name}= is for tables, whose columns have names: leave it out for an array")
     if x.ndim != 2 or 0 in x.shape or x.dtype.kind not in "iubf":
         raise InvalidData(f"an array of rows is (n, D), of numbers, and not {x.dtype} of shape {x.shape}")
+    refuse_masked(x, "data")
+    refuse_masked(target, "target")
     given = {"target": target, "weight": weight}
     for name, values in given.items():
         if values is not None and (not isinstance(values, np.ndarray) or values.dtype.kind not in "iubf"):

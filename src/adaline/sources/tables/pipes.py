@@ -29,6 +29,7 @@ from adaline.sources.tables.batches import rechunked
 from adaline.sources.tables.failures import PIPES, Reporting
 from adaline.sources.tables.files import ARROW_STREAM, told_format
 from adaline.sources.tables.layout import MISSING_WORDS, SPACES, OtherEncoding, is_value, layout, parsed
+from adaline.wording import file_name
 
 STDIN = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 TRIES = 20  # to find the writer of a named pipe, a hundredth of a second apart
@@ -67,7 +68,7 @@ def is_pipe(name: str) -> bool:
 
 def pipe_title(name: str | Pipe) -> str:
     """Return what a file or pipe is called in messages: stdin for all names of standard input."""
-    return name.title if isinstance(name, Pipe) else "stdin" if name in STDIN else name
+    return name.title if isinstance(name, Pipe) else "stdin" if name in STDIN else file_name(name)
 
 
 def open_pipe(name: str) -> Pipe:

@@ -41,6 +41,7 @@ from adaline.sources.tables.sparse_lines import HIGHEST, Lines, MalformedLine, p
 from adaline.sources.tables.sql import QUERY
 from adaline.sources.threads import run_tasks
 from adaline.sums import Spread, Sum
+from adaline.wording import file_name
 
 SUFFIXES = (".libsvm", ".svm", ".svmlight", ".vw")
 KEPT = 2**23  # entries up to which a file is held in memory
@@ -84,7 +85,8 @@ def open_sparse(data: Any, *, hashed: Any = None, unseen: str = "error", progres
     copies = Copies()
     with Reporting("the file"):
         found = [path for name in names for path in _files_of(name, copies)]
-    title = f"{len(found)} files" if len(found) > 1 else pipe_title(data) if isinstance(data, Pipe) else found[0]
+    one = pipe_title(data) if isinstance(data, Pipe) else file_name(found[0])
+    title = f"{len(found)} files" if len(found) > 1 else one
     with Reporting(title):
         return SparseFiles.of(title, found, copies, width, unseen, progress).opened()
 

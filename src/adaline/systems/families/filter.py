@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_device, is_sparse, like_rows, namespace, on_host, to_device_of
+from adaline.arrays import Array, host, is_device, is_sparse, like_rows, namespace, on_host, refuse_masked, to_device_of
 from adaline.basis.base import BASIS
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.estimator import BaseEstimator, MultiOutputMixin, RegressorMixin
@@ -135,6 +135,7 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
                     "Expected 2D array, got 1D array instead: one signal (n,) needs a number of taps, as in "
                     f"{type(self).__name__}(taps=16). Without memory, Reshape your data to (n, columns)."
                 )
+            refuse_masked(x, "X")
             x = x[:, None] if is_device(x) else np.asarray(x)[:, None]
         x, _, columns = read_given(self, x, None, reset=reset)
         if is_sparse(x):
