@@ -195,7 +195,7 @@ def _start(
             return start
     assert criterion.loss is not None
     known = (criterion.loss, criterion.threshold, _scale(criterion, units, p), counts)
-    return m_estimate(some, *known, start, _size(units), ROUGH, criterion.most, gram.null.shape[1]).theta
+    return m_estimate(some, *known, start, _size(units), ROUGH, criterion.most, gram.null).theta
 
 
 def _size(units: Units) -> float:
@@ -224,7 +224,7 @@ def _m_estimate(
         _size(units),
         criterion.tol,
         criterion.most,
-        gram.null.shape[1],
+        gram.null,
     )
     square = 2 * units.exponent
     error = np.abs(found.moved) + 16 * EPS * gram.condition * float(np.abs(found.theta).max())
