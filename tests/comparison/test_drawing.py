@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,23 @@ RESIDUALS = Drawing(plots.residuals, (np.array([1.0, 2.0]), np.array([1.5, 1.5])
 
 
 def test_the_process_draws_what_is_drawn_here() -> None:
+    with DrawingProcess() as process:
+        process.start([RESIDUALS])
+        assert process.finish() == [RESIDUALS.svg()]
+
+
+def test_the_process_imports_nothing_of_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "colorsys.py").write_text("open('executed', 'w')")
+    with DrawingProcess() as process:
+        process.start([RESIDUALS])
+        assert process.finish() == [RESIDUALS.svg()]
+    assert not (tmp_path / "executed").exists()
+
+
+def test_what_else_the_process_prints_is_no_part_of_its_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sitecustomize.py").write_text("print('Information: 3 licences', flush=True)")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with DrawingProcess() as process:
         process.start([RESIDUALS])
         assert process.finish() == [RESIDUALS.svg()]

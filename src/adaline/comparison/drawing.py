@@ -6,6 +6,7 @@ started first of all, so this module imports little.
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 import subprocess
@@ -13,8 +14,6 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
-
-FAILURES = (OSError, EOFError, pickle.PickleError)  # of a process that has ended, or cannot be told what to draw
 
 
 class Drawing(NamedTuple):
@@ -49,7 +48,7 @@ class DrawingProcess:
         self._process: subprocess.Popen[bytes] | None = None
         with suppress(OSError):  # too many processes: the plots are drawn by this one
             self._process = subprocess.Popen(
-                [sys.executable, "-m", __name__],
+                [sys.executable, "-P", "-m", __name__],  # -P: no module of the current folder is imported
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -71,13 +70,13 @@ class DrawingProcess:
             try:
                 with self._process.stdin as pipe:
                     pickle.dump(self._drawings, pipe, pickle.HIGHEST_PROTOCOL)
-            except (*FAILURES, AttributeError, TypeError):  # what pickle raises
+            except Exception:  # pickle raises many
                 self._process.kill()
 
     def finish(self) -> list[str]:
         """Return the SVG text of each plot; where the process failed they are drawn here."""
         if self._process is not None and self._process.stdout is not None:
-            with suppress(*FAILURES):
+            with suppress(Exception):
                 found: list[str] = pickle.load(self._process.stdout)
                 return found
         return [one.svg() for one in self._drawings]
@@ -86,13 +85,16 @@ class DrawingProcess:
 def main() -> None:
     """Draw the plots that come through stdin."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is for the process that waits for the plots
+    answer = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what else is printed is no part of the answer
 
     from adaline.plots import quantiles
 
     Drawing(quantiles, ([-1.0, 0.0, 1.0],), {}).svg()  # loads matplotlib and its fonts
     with suppress(EOFError):  # the other process has ended
         drawings = pickle.load(sys.stdin.buffer)
-        pickle.dump([one.svg() for one in drawings], sys.stdout.buffer, pickle.HIGHEST_PROTOCOL)
+        with answer:
+            pickle.dump([one.svg() for one in drawings], answer, pickle.HIGHEST_PROTOCOL)
 
 
 if __name__ == "__main__":
