@@ -43,6 +43,7 @@ from adaline.sums.ranks import TOP, key_of
 EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 64 * EPS  # residuals of this share of the targets are rounding
 CLOSE = 0.2  # a step that moves residuals by less than this share of the scale is near the solution
+SERVES = 1e-2  # a step that moves residuals by less than this share of the scale leaves the second derivatives in use
 STEEPEST = -20.0  # a scale that falls faster with itself is damped as if it fell so fast
 LEAVES = 0.5  # a Newton step that moves residuals by more than this share of the scale is followed by reweighting
 SHORTEST = 1e-6
@@ -254,7 +255,7 @@ def m_estimate(
             return MEstimate(here.theta, here, s, evaluation, curvature, moved, True, history)
         met = still and share == 1.0
         close = change <= CLOSE * s and share == 1.0
-        curvature = curvature if near and close else None
+        curvature = curvature if near and close and change <= SERVES * s else None
         newton = loss is Huber or close or (near and share == 1.0 and change <= LEAVES * s)
         past = past if newton == near else []  # how the scale follows itself differs between the two kinds of steps
         near = newton

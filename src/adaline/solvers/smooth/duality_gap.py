@@ -17,7 +17,6 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy
 
 from adaline.arrays import Array
 from adaline.solvers.smooth.problem import TYPICAL, Evaluation, Problem, summing_error
@@ -109,7 +108,8 @@ class Planes:
         others = np.array([one.slope[:, 0] for one in self.tilted])
         if self.problem.loss.coupled:  # slopes add up to zero over the machines, but for rounding
             others, slope = others - others.mean(axis=1, keepdims=True), slope - slope.mean()
-        shares, left = scipy.optimize.nnls(others.T, -slope)
+        shares = nonnegative_shares(others.T, -slope)
+        left = np.linalg.norm(others.T @ shares + slope)
         return shares if left <= 1e-8 * float(np.linalg.norm(slope)) else None
 
     def _tilt(self, theta: Array, evaluation: Evaluation, slope: Array) -> None:
@@ -158,3 +158,29 @@ class Planes:
                 self.tilted.append(tangent(self.problem, there, evaluation))
                 return
             step *= 2
+
+
+def nonnegative_shares(columns: Array, aim: Array) -> Array:
+    """Return shares (P,) of zero or more for which columns (K, P) add up to (K,) numbers, or come nearest.
+
+    C. L. Lawson and R. J. Hanson, Solving Least Squares Problems (1974), chapter 23. scipy.optimize has it too, but
+    importing that takes longer than a small net.
+    """
+    count = columns.shape[1]
+    shares, used = np.zeros(count), np.zeros(count, dtype=bool)
+    for _ in range(3 * count):
+        pull = np.where(used, -math.inf, columns.T @ (aim - columns @ shares))
+        if used.all() or not pull.max() > 1e-14 * np.abs(columns).max() * np.abs(aim).max():
+            break
+        used[int(np.argmax(pull))] = True
+        while used.any():
+            best = np.zeros(count)
+            best[used] = np.linalg.lstsq(columns[:, used], aim, rcond=None)[0]
+            low = used & (best <= 0)
+            if not low.any():
+                shares = best
+                break
+            shares += float((shares[low] / (shares[low] - best[low])).min()) * (best - shares)
+            used &= shares > 1e-15 * shares.max()
+            shares[~used] = 0.0
+    return shares
