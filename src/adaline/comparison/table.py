@@ -344,6 +344,7 @@ def sample_table(opened: OpenedData, task: str, seed: int, folds: int | None) ->
 def _suits_sparse(opened: OpenedData) -> bool:
     """Whether to hold the rows as a sparse matrix: each column of the data is then about one number a row."""
     source = opened.source
+    source.learn_coding()
     columns = len(source.names)
     filled = any(column.gaps for column in source.coding.columns)  # folds fill gaps in dense rows
     few = len(set(source.coding.origin)) <= SPARSE_SHARE * columns
