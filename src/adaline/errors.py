@@ -59,6 +59,10 @@ class UnreadableTable(AdalineError, OSError):
     """A file, database or query cannot be read as a table."""
 
 
+class TooLarge(InvalidData, MemoryError):
+    """A fit needs more memory than there is: it has too many classes or columns."""
+
+
 class InvalidType(AdalineError, TypeError):
     """An argument is of a type that cannot be read as numbers."""
 

@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from adaline.arrays import all_finite, is_device
-from adaline.errors import InvalidData, InvalidType
+from adaline.errors import InvalidData, InvalidType, TooLarge
 from adaline.estimator import BaseEstimator, available_if, join_if_loaded
 from adaline.locks import lock_of
 from adaline.results import Status, out_of_range
@@ -60,7 +60,13 @@ def transaction(method: Method) -> Method:
         with lock_of(self):
             before = self.__dict__.copy()
             draft = _with_state(self, before.copy())
-            found = quietly(draft, *args, **kwargs)
+            try:
+                found = quietly(draft, *args, **kwargs)
+            except TooLarge:
+                raise
+            except MemoryError as error:
+                what = str(error) or "an allocation failed"
+                raise TooLarge(f"{type(self).__name__}: {what}. Use fewer columns, or fewer classes.") from None
             learned = draft.__dict__
             _refuse_overflow(learned)
             _admit_overflow(learned)

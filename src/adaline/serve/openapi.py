@@ -14,7 +14,7 @@ NUMBER = {"type": ["number", "null"]}
 OBJECT = {"type": "object"}
 NAMED = {"$ref": "#/components/parameters/Name"}
 ERRORS = {
-    400: "The request is not HTTP as it should be.",
+    400: "The request is not HTTP as it should be, or has a header twice.",
     401: "A token is needed, or the one sent is not known.",
     403: "The token has another role, or the model does not learn.",
     404: "There is no such model, version or snapshot.",
@@ -24,6 +24,7 @@ ERRORS = {
     415: "The Content-Type is none that is taken.",
     421: "The service answers to localhost alone.",
     422: "Something is wrong with the rows or options: `row` and `column` say where.",
+    431: "The head of the request is too long, or has too many headers.",
     429: "Too many rows wait: try again after `Retry-After` seconds.",
     503: "The journal cannot be written, or learning has ended.",
     507: "The disk is full: nothing of the request was learned.",
@@ -265,7 +266,7 @@ def _good(schema: str | dict[str, Any], kind: str = JSON) -> dict[str, Any]:
 
 def _errors(*statuses: int) -> dict[str, Any]:
     content = {"application/problem+json": {"schema": _ref("Problem")}}
-    return {str(status): {"description": ERRORS[status], "content": content} for status in statuses}
+    return {str(status): {"description": ERRORS[status], "content": content} for status in (400, *statuses, 431)}
 
 
 def _name(names: list[str] | None) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -9,7 +11,7 @@ import numpy as np
 from adaline.arrays import Array, like_rows
 from adaline.block import Block
 from adaline.construction import check_parameters
-from adaline.errors import InvalidData, UnknownLabel
+from adaline.errors import InvalidData, TooLarge, UnknownLabel
 from adaline.estimator import ClassifierMixin
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis
@@ -180,6 +182,14 @@ def targets_by_label(classes: Labels, values: Array, title: str) -> dict[Any, An
     return dict(zip(classes.tolist(), each, strict=True))
 
 
+def physical_memory() -> int:
+    """Return the bytes of memory of this computer; without bound where the system does not tell."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return sys.maxsize
+
+
 def target_of(y: Any, targets: dict[Any, Any]) -> Any:
     """Return the target, or targets, of a label; refuse one that is none of a model's."""
     try:
@@ -210,4 +220,9 @@ def signed(classes: int, low: float = -1.0) -> Array:
     """Return targets `low` and 1: (2, 1) for two classes, else (K, K), each machine's class against the rest."""
     if classes == 2:
         return np.array([[low], [1.0]])
+    if (needed := 8 * classes * classes) > (there := physical_memory()):
+        raise TooLarge(
+            f"{classes:,} classes need {needed:,} bytes for the targets of as many machines, and this computer has "
+            f"{there:,}. Join rare classes, or use KeslerPerceptron, which keeps no targets."
+        )
     return np.asarray(low + (1.0 - low) * np.eye(classes))
