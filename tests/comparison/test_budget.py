@@ -42,7 +42,7 @@ from tests.comparison.examples import classification, numbers, regression
         (Perceptron(epochs=100), 100, 5, None),
         (RobustRegression(), 1_000_000, 58, FitBudget(None, 72_315)),
         (RobustRegression(), 50_000, 58, None),
-        (RobustRegression(), 300_000, 289, FitBudget(None, 3_213)),
+        (RobustRegression(), 300_000, 289, FitBudget(None, 2_057)),
         (SigmoidPerceptron(), 1_000_000, 58, FitBudget(None, 289_262)),
         (ElasticNet(), 1_000_000, 58, None),
         (ElasticNet(), 4_000, 1_000, FitBudget(None, 1_048)),
@@ -66,6 +66,11 @@ def test_budgets_count_numbers(system: Any, rows: int, columns: int, allowed: Fi
 )
 def test_likelihoods_of_many_classes_take_too_long(system: Any, classes: int, long: bool) -> None:
     assert takes_too_long(system, 437, 29, classes) == long
+
+
+@pytest.mark.parametrize(("rows", "columns", "long"), [(10_000, 400, True), (10_000, 289, False), (500, 350, False)])
+def test_robust_fits_of_many_columns_take_too_long(rows: int, columns: int, long: bool) -> None:
+    assert takes_too_long(RobustRegression(), rows, columns, 0) == long
 
 
 def test_systems_that_take_too_long_are_left_out_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,9 +2,10 @@
 
 A budget is counted in numbers of X, not in time: the same comparison gives the same results on every machine. A system
 has one in `compared_visits`, numbers that a fit may visit over all epochs, or in `compared_numbers`, those that it may
-learn from; systems that are sums, or minimise in a few passes, have none. One that forms products of all columns in
-every pass has a bound on these, rows times the square of the columns, in `compared_products`. Up to `compared_columns`
-columns there is no budget, where a system that is a sum of few columns needs more passes over many.
+learn from; systems that are sums, or minimise in a few passes, have none. Up to `compared_columns` columns there is no
+budget, where a system that is a sum of few columns needs more passes over many. One that forms the products of all
+columns in every pass, and factors them, has a bound on these in `compared_products`, rows times columns squared; where
+that leaves too few rows for so many columns, it is left out.
 
 Likelihoods of more than two classes have a weight for each class and column, and matrices of the square of that. Those
 that are fitted again and again, along a path of penalties, have a bound on `work` in `compared_work`, beyond which they
@@ -13,10 +14,13 @@ are left out.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
 from adaline.wording import counted
+
+ROWS_A_COLUMN = 4  # rows whose products cost as much as the factor, for each column, and the fewest to learn from
 
 
 @dataclass(frozen=True)
@@ -40,10 +44,15 @@ def budget_of(system: Any, rows: int, columns: int) -> FitBudget | None:
         return None
     visits = max(numbers // (rows * columns), 1)
     epochs = None if allowed is None else system.epochs
-    products = getattr(system, "compared_products", None)
-    most = max(min(numbers // columns, rows if products is None else products // columns**2), 1)
+    most = max(min(numbers // columns, _rows_multiplied(system, columns)), 1)
     limits = (visits if epochs is not None and visits < epochs else None, most if most < rows else None)
     return FitBudget(*limits) if any(limits) else None
+
+
+def _rows_multiplied(system: Any, columns: int) -> int:
+    """Return the rows whose products of all columns a fit may form in each pass; a factor costs as much as some."""
+    products = getattr(system, "compared_products", None)
+    return sys.maxsize if products is None else products // columns**2 - ROWS_A_COLUMN * columns
 
 
 def work(rows: int, columns: int, classes: int) -> int:
@@ -60,6 +69,8 @@ def work(rows: int, columns: int, classes: int) -> int:
 
 
 def takes_too_long(system: Any, rows: int, columns: int, classes: int) -> bool:
-    """Whether a system of more than two classes is beyond what it may cost in a comparison."""
+    """Whether a system is beyond what it may cost in a comparison; `classes` is 0 for a regression."""
+    if _rows_multiplied(system, columns) < min(rows, ROWS_A_COLUMN * columns):
+        return True
     most = getattr(system, "compared_work", None)
     return most is not None and classes > 2 and work(rows, columns, classes) > most

@@ -592,14 +592,15 @@ def _candidates(
         unsuited = list(dict.fromkeys(one.name for one in chosen if not _suits_wide(one.name)))
         notes += [f"left out because there are at least as many columns as rows: {some(unsuited)}"] if unsuited else []
         chosen = [one for one in chosen if one.name not in unsuited]
-    if classes is not None and asked is None and not thorough:
-        long = [one for one in chosen if takes_too_long(one.system, n, d, len(classes))]
+    if asked is None and not thorough:
+        count = 0 if classes is None else len(classes)
+        long = [one for one in chosen if takes_too_long(one.system, n, d, count)]
         chosen = [one for one in chosen if one not in long]
         if long:
             labels = some([system_label(name, settings) for name, settings, _ in long])
             notes.append(
-                f"left out, as {len(classes)} classes by {counted(d, 'column')} take too long: {labels}; a thorough "
-                "comparison includes them"
+                f"left out, as {f'{count} classes by ' if count else ''}{counted(d, 'column')} take too long: {labels}; "
+                "a thorough comparison includes them"
             )
     return sorted(chosen, key=lambda one: not hasattr(one.system, "_sum_folds")), notes
 

@@ -209,7 +209,7 @@ def _start(given: TargetProblem, start: Array, init: Any) -> Array:
             return start
     assert criterion.loss is not None
     known = (criterion.loss, criterion.threshold, _scale(given), counts)
-    return m_estimate(some, *known, start, _size(units), ROUGH, criterion.most, gram.null.shape[1]).theta
+    return m_estimate(some, *known, start, _size(units), ROUGH, criterion.most, gram.null).theta
 
 
 def _robust_start(given: TargetProblem, start: Array) -> Array:
@@ -222,11 +222,10 @@ def _robust_start(given: TargetProblem, start: Array) -> Array:
     problem, criterion, units, weight, gram, _ = given
     assert criterion.loss is not None
     known = _scale(given), weight
-    free = gram.null.shape[1]
-    huber = m_estimate(problem, Huber, HUBER, *known, start, _size(units), ROUGHER, FEW_STEPS, free).theta
+    huber = m_estimate(problem, Huber, HUBER, *known, start, _size(units), ROUGHER, FEW_STEPS, gram.null).theta
     starts = trimmed(problem, weight, generator(criterion.random_state)), huber
     each = [
-        m_estimate(problem, criterion.loss, criterion.threshold, *known, one, _size(units), ROUGH, FEW_STEPS, free)
+        m_estimate(problem, criterion.loss, criterion.threshold, *known, one, _size(units), ROUGH, FEW_STEPS, gram.null)
         for one in starts
     ]
     return min(each, key=lambda one: one.scale).theta
@@ -250,7 +249,7 @@ def _m_estimate(given: TargetProblem, start: Array) -> tuple[RobustFit, list[flo
         _size(units),
         criterion.tol,
         criterion.most,
-        gram.null.shape[1],
+        gram.null,
     )
     square = 2 * units.exponent
     error = np.abs(found.moved) + 16 * EPS * gram.condition * float(np.abs(found.theta).max())

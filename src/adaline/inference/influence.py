@@ -287,11 +287,9 @@ def _diagnostics(fit: Fit, source: Source, sample: Sample) -> tuple[Array, Array
     targets = len(fit.squares)
 
     def rows(block: Block) -> Array:
-        parts = [through.read(run) for run in runs(block)]
-        return np.concatenate(
-            [np.column_stack([host(part.leverage), host(part.residual)]) for part in parts]
-            or [np.empty((0, 1 + targets))]
-        )
+        each = (through.read(run) for run in runs(block))  # one at a time: their rotated rows are dense
+        parts = [np.column_stack([host(part.leverage), host(part.residual)]) for part in each]
+        return np.concatenate(parts or [np.empty((0, 1 + targets))])
 
     found = source.map(rows)
     given = source.read_weights()

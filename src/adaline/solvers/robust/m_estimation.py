@@ -221,17 +221,20 @@ def m_estimate(
     size: float,
     tol: float,
     max_steps: int,
-    dependent: int = 0,
+    null: Array,
 ) -> MEstimate:
     """Return the M-estimate that is reached from theta; `size` is the magnitude whose rounding residuals carry.
 
-    `weight` (N,) is None where residuals are not to be held in memory. `dependent` is the number of directions of
-    theta that change no output, as of columns that are sums of others: curvature is zero along them at every theta.
+    `weight` (N,) is None where residuals are not to be held in memory. `null` (1 + D, A) spans the directions of theta
+    that change no output, as of columns that are sums of others: curvature is zero along them at every theta, and is
+    made one, so that a Cholesky factor does.
     """
     here = residuals_at(problem, theta, weight)
+    along = np.linalg.qr(null)[0]
+    lift = along @ along.T if null.shape[1] else None
     s, near, floor = here.scale(scale), loss is Huber, ROUNDING * size
     if loss is Tukey and s > floor:
-        here = _with_left_out(here, Tukey(threshold * s), dependent)
+        here = _with_left_out(here, Tukey(threshold * s), lift)
         s = here.scale(scale)
     past: list[tuple[float, float]] = []  # scales, and the scales of the residuals after the step
     history: list[float] = []
@@ -240,7 +243,7 @@ def m_estimate(
         if s <= floor:
             return _exact(here, max(s, floor), history)
         rho: Any = loss(threshold * s)
-        evaluation, curvature, share, new = _step(here, rho, near, dependent, curvature)
+        evaluation, curvature, share, new = _step(here, rho, near, lift, curvature)
         change, here = new.change(here), new
         history.append(here.objective(rho))
         found = here.scale(scale)
@@ -258,7 +261,7 @@ def m_estimate(
         s = _secant(past) if near and past else found
     rho = loss(threshold * s)
     evaluation = replace(problem, loss=rho).evaluate(here.theta, second=True)
-    curvature = factor_hessian(_matrix(evaluation))
+    curvature = _factored(evaluation, lift)
     return MEstimate(here.theta, here, s, evaluation, curvature, -curvature.solve(evaluation.gradient), False, history)
 
 
@@ -300,11 +303,14 @@ def trimmed(problem: Problem, weight: Any, rng: np.random.Generator) -> Array:
     h = min(n, (n + p + 1) // 2)
     count = min(PLANES, max(CUBES // p**3, KEPT))
     draws = rng.random((count, n)).argpartition(min(p, n) - 1, axis=1)[:, : min(p, n)]
-    planes = (np.linalg.pinv(rows[draws]) @ t[draws][:, :, None])[:, :, 0]
+    some, across = rows[draws], rows[draws].transpose(0, 2, 1)
+    gram = across @ some
+    gram += UNSEEN * np.trace(gram, axis1=1, axis2=2)[:, None, None] * np.eye(p)  # a draw may not determine a plane
+    planes = np.linalg.solve(gram, across @ t[draws][:, :, None])[:, :, 0]
     size = np.array([Mad().of(t - rows @ plane, ones) for plane in planes])
-    some = [_improve(rows, t, planes[i], h, FIRST) for i in np.argsort(size, kind="stable")[:KEPT]]
-    some.sort(key=lambda pair: pair[0])
-    found = [_improve(rows, t, plane, h, STEPS) for _, plane in some[:BEST]]
+    first = [_improve(rows, t, planes[i], h, FIRST) for i in np.argsort(size, kind="stable")[:KEPT]]
+    first.sort(key=lambda pair: pair[0])
+    found = [_improve(rows, t, plane, h, STEPS) for _, plane in first[:BEST]]
     return np.asarray(to_view @ min(found, key=lambda pair: pair[0])[1])[None]
 
 
@@ -370,20 +376,19 @@ class Reweighted(Loss):
         return self.base.slope(away, 0.0 * t) / away
 
 
-def _with_left_out(here: RowResiduals, rho: Tukey, dependent: int) -> RowResiduals:
+def _with_left_out(here: RowResiduals, rho: Tukey, lift: Array | None) -> RowResiduals:
     """Return the residuals after a median regression along the directions that only rows without weight determine.
 
     As of a level of a category that the start has not seen: all its rows may lie far out, and one of them much further.
-    `dependent` directions change no output: steps along them would be rounding over rounding.
     """
     weighted = replace(here.problem, loss=Reweighted(rho)).evaluate(here.theta, second=True)
-    null = factor_hessian(_matrix(weighted)).null
+    null = _factored(weighted, lift).null
     near_median = replace(here.problem, loss=Reweighted(Huber(MEDIAN * rho.c)))
-    for _ in range(MEDIAN_STEPS if null.shape[1] > dependent else 0):
+    for _ in range(MEDIAN_STEPS if null.shape[1] else 0):
         at = near_median.evaluate(here.theta, second=True)
         whole = _matrix(at)
         values, vectors = np.linalg.eigh(null.T @ whole @ null)
-        kept = values > UNSEEN * whole.diagonal().max()  # dependent columns have curvature by rounding alone
+        kept = values > UNSEEN * whole.diagonal().max()
         along = null @ vectors[:, kept]
         step = -along @ ((along.T @ at.gradient.ravel()) / values[kept])
         here, before = here.moved(step.reshape(here.theta.shape), 1.0), here
@@ -393,7 +398,7 @@ def _with_left_out(here: RowResiduals, rho: Tukey, dependent: int) -> RowResidua
 
 
 def _step(
-    here: RowResiduals, rho: Loss, near: bool, dependent: int, known: Curvature | None = None
+    here: RowResiduals, rho: Loss, near: bool, lift: Array | None, known: Curvature | None = None
 ) -> tuple[Evaluation, Curvature, float, RowResiduals]:
     """Return F at theta, its factor, the share of the step taken, and the residuals there.
 
@@ -401,9 +406,11 @@ def _step(
     """
     problem = replace(here.problem, loss=rho if near else Reweighted(rho))
     evaluation = problem.evaluate(here.theta, second=known is None)
-    curvature = factor_hessian(_matrix(evaluation)) if known is None else known
-    if near and curvature.null.shape[1] > dependent:  # rows beyond the threshold have weights, but no curvature
-        return _step(here, rho, False, dependent)
+    if near and known is None and not _is_definite(evaluation, lift):
+        return _step(here, rho, False, lift)
+    curvature = _factored(evaluation, lift, 0.0 if near else UNSEEN) if known is None else known
+    if near and curvature.null.shape[1]:  # rows beyond the threshold have weights, but no curvature
+        return _step(here, rho, False, lift)
     step = -curvature.solve(evaluation.gradient)
     slope = float((evaluation.gradient * step).sum())
     whole = here.moved(step, 1.0)
@@ -414,7 +421,7 @@ def _step(
             return evaluation, curvature, share, new
         share *= 0.5
     if near:
-        return _step(here, rho, False, dependent)
+        return _step(here, rho, False, lift)
     return evaluation, curvature, 0.0, here
 
 
@@ -444,6 +451,26 @@ def _exact(here: RowResiduals, floor: float, history: list[float]) -> MEstimate:
     history.append(0.0)
     none = Evaluation(0.0, 0.0 * evaluation.gradient)
     return MEstimate(here.theta, here, 0.0, none, curvature, 0.0 * moved, True, history)
+
+
+def _factored(evaluation: Evaluation, lift: Array | None, ridge: float = 0.0) -> Curvature:
+    """Return the second derivatives factored, with `lift` (see `_lifted`) and a share `ridge` of their diagonal added.
+
+    The latter changes no step: along directions that only rows without weight determine, the gradient is zero too.
+    """
+    matrix = _lifted(evaluation, lift)
+    return factor_hessian(matrix + np.diag(ridge * matrix.diagonal()) if ridge else matrix)
+
+
+def _is_definite(evaluation: Evaluation, lift: Array | None) -> bool:
+    """Whether the second derivatives have a Cholesky factor: without one, eigenvectors take ten times as long."""
+    return not lapack.dpotrf(_lifted(evaluation, lift), lower=1)[1]
+
+
+def _lifted(evaluation: Evaluation, lift: Array | None) -> Array:
+    """Return the second derivatives, a projection `lift` onto directions along which they are zero added."""
+    matrix = _matrix(evaluation)
+    return matrix if lift is None else matrix + float(np.mean(matrix.diagonal())) * lift
 
 
 def _matrix(evaluation: Evaluation) -> Array:
