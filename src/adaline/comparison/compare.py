@@ -599,8 +599,8 @@ def _candidates(
         if long:
             labels = some([system_label(name, settings) for name, settings, _ in long])
             notes.append(
-                f"left out, as {f'{count} classes by ' if count else ''}{counted(d, 'column')} take too long: {labels}; "
-                "a thorough comparison includes them"
+                f"left out, as {f'{count} classes by ' if count else ''}{counted(d, 'column')} take too long: "
+                f"{labels}; a thorough comparison includes them"
             )
     return sorted(chosen, key=lambda one: not hasattr(one.system, "_sum_folds")), notes
 
