@@ -389,7 +389,7 @@ def _with_left_out(here: RowResiduals, rho: Tukey, lift: Array | None) -> RowRes
         at = near_median.evaluate(here.theta, second=True)
         whole = _matrix(at)
         values, vectors = np.linalg.eigh(null.T @ whole @ null)
-        kept = values > UNSEEN * whole.diagonal().max()  # dependent columns have curvature by rounding alone
+        kept = values > UNSEEN * whole.diagonal().max()
         along = null @ vectors[:, kept]
         step = -along @ ((along.T @ at.gradient.ravel()) / values[kept])
         here, before = here.moved(step.reshape(here.theta.shape), 1.0), here
