@@ -15,6 +15,7 @@
 # make docs   the documentation with its gallery: site/     make clean  remove what these made
 # make sanitize  the kernels' tests under the address and undefined-behaviour sanitizers
 # make test-arm  the kernels against their references on ARM, compiled across and run by qemu
+# make certificates  FITS=20000 random fits, their certificates against 65-digit arithmetic
 # make fuzz   random attacks for FUZZ_SECONDS=600, the kernels under the sanitizers
 #
 # Each target sets up .venv by itself. Another interpreter: make test PYTHON=python3.12
@@ -28,6 +29,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 NATIVE := $(wildcard CMakeLists.txt native/* native/*/*)
 FUZZ_SECONDS ?= 600
 KILLS  ?= 1000
+FITS   ?= 20000
 # For Triton's interpreter in the tests; where the index has a build of torch without CUDA, that is the one.
 TORCH  ?= torch==2.13.0 triton==3.7.1
 SECONDS ?= 60
@@ -36,7 +38,7 @@ export PYTHONUTF8 := 1
 # Byte code is written, whatever the shell says: without it every process of the tests compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick test-spark test-gpu test-oldest test-pure test-arm sanitize fuzz lint lint-types lint-rest lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-interrupts test-service test-browser recordings zoo
+.PHONY: demo test quick test-spark test-gpu test-oldest test-pure test-arm sanitize fuzz lint lint-types lint-rest lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-interrupts test-service test-browser recordings zoo certificates
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.run
@@ -127,6 +129,11 @@ sanitize: $(SANITIZED)/.installed
 
 test-arm:
 	@native/test-arm "$(PYTHON)"
+
+certificates: $(VENV)/.installed
+	$(BIN)/python -m tests.certificates --fits $(FITS) --jobs $$(getconf _NPROCESSORS_ONLN) --worst 10
+	$(BIN)/python -m tests.certificates --fits $$(($(FITS) / 4)) --float64 --only logistic --only softmax --only binomial \
+		--only poisson --only gamma --worst 10
 
 fuzz: $(VENV)/.installed $(SANITIZED)/.installed
 	$(BIN)/python -m tests.fuzz --seconds $$(($(FUZZ_SECONDS) * 3 / 5))

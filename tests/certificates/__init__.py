@@ -1,1 +1,1 @@
-"""Claims of certificates against 90-digit arithmetic, on random designs."""
+"""Claims of certificates against 65-digit arithmetic, on random designs."""

@@ -14,10 +14,11 @@ import mpmath
 import numpy as np
 from mpmath import mp, mpf
 
-DIGITS = 90
+DIGITS = 65
 STEPS = 30
 LARGEST = 1e5  # output beyond which a step went astray
-CLOSE = mpf(10) ** -38  # relative step at which Newton's method has converged
+CLOSE = mpf(10) ** -36  # relative step at which Newton's method has converged, columns of equal length
+NEAR = mpf(10) ** -6  # relative step below which steps are taken whole
 
 
 @dataclass(frozen=True)
@@ -169,31 +170,37 @@ class Objective:
         """Return the minimum from weights (K, 1 + D); `nearest`: by whole steps. None where it is not reached."""
         with mp.workdps(DIGITS):
             start = [mpf(float(v)) for v in theta.ravel()]
-            here, value = list(start), None
+            here = list(start)
             rows = [[mpf(1) * self.intercept, *(mpf(float(v)) for v in row)] for row in self.x]
             try:
                 first = value = self._value(rows, here)
                 for _ in range(STEPS):
                     gradient, hessian = self._derivatives(rows, here)
-                    step = mpmath.lu_solve(hessian, -gradient)
+                    unit = [mp.sqrt(abs(hessian[i, i])) or mpf(1) for i in range(len(here))]
+                    for i, a in enumerate(unit):
+                        gradient[i] /= a
+                        for j, b in enumerate(unit):
+                            hessian[i, j] /= a * b
+                    scaled = mpmath.lu_solve(hessian, -gradient)
+                    step = [scaled[i] / a for i, a in enumerate(unit)]
+                    length = max(abs(v) for v in scaled) / (
+                        max(abs(v * a) for v, a in zip(here, unit, strict=True)) or 1
+                    )
                     share = mpf(1)
-                    while True:
-                        new = [a + share * step[i] for i, a in enumerate(here)]
+                    while not nearest and length > NEAR:
                         try:
-                            reached = self._value(rows, new)
+                            reached = self._value(rows, [a + share * b for a, b in zip(here, step, strict=True)])
                         except OverflowError:
                             reached = mpf("inf")
-                        if nearest or (
-                            mp.isfinite(reached) and reached <= value + abs(value) * mpf(10) ** (3 - DIGITS)
-                        ):
+                        if mp.isfinite(reached) and reached <= value + abs(value) * mpf(10) ** (3 - DIGITS):
+                            value = reached
                             break
                         share /= 2
                         if share < mpf(10) ** -12:
                             return None
-                    size = max(abs(a) for a in new)
-                    here, value = new, reached
-                    if share == 1 and max(abs(v) for v in step) <= CLOSE * size:
-                        return Minimum(here, max(first - value, mpf(0)))
+                    here = [a + share * b for a, b in zip(here, step, strict=True)]
+                    if share == 1 and length <= CLOSE:
+                        return Minimum(here, max(first - self._value(rows, here), mpf(0)))
             except (ZeroDivisionError, ValueError, OverflowError, TypeError):
                 return None
         return None
@@ -221,34 +228,35 @@ class Objective:
         return total + mpf(self.penalty) / 2 * sum(v**2 for v in slopes)
 
     def _derivatives(self, rows: Sequence[Any], theta: Sequence[Any]) -> tuple[Any, Any]:
-        side, m = len(rows[0]), len(theta)
+        side, m, classes = len(rows[0]), len(theta), self.classes
         gradient, hessian = mpmath.matrix(m, 1), mpmath.matrix(m, m)
-        for row, z, t, w in zip(rows, self._outputs(rows, theta), self.t, self.weight, strict=True):
-            if w == 0:
-                continue
+        slopes, bends = [], []
+        for z, t, w in zip(self._outputs(rows, theta), self.t, self.weight, strict=True):
             weight = mpf(float(w))
             if self.cost is None:
                 top = max(z)
                 e = [mp.exp(one - top) for one in z]
                 p = [one / sum(e) for one in e]
-                slopes = [one - (k == int(t)) for k, one in enumerate(p)]
-                bends = [[p[k] * ((k == q) - p[q]) for q in range(self.classes)] for k in range(self.classes)]
+                slopes.append([weight * (one - (k == int(t))) for k, one in enumerate(p)])
+                bends.append([[weight * p[k] * ((k == q) - p[q]) for q in range(classes)] for k in range(classes)])
             else:
                 jet = self.cost(Jet(z[0], mpf(1)), mpf(float(t)))
-                slopes, bends = [jet.b], [[jet.c]]
-            for k in range(self.classes):
-                for i, a in enumerate(row):
-                    gradient[k * side + i] += weight * slopes[k] * a
-                    for q in range(self.classes):
-                        scaled = weight * bends[k][q] * a
-                        if scaled:
-                            for j in range(i + 1):
-                                hessian[k * side + i, q * side + j] += scaled * row[j]
-        for k in range(self.classes):
-            for q in range(self.classes):
+                slopes.append([weight * jet.b])
+                bends.append([[weight * jet.c]])
+        columns = [[row[i] for row in rows] for i in range(side)]
+        for k in range(classes):
+            own = [one[k] for one in slopes]
+            for i in range(side):
+                gradient[k * side + i] = mp.fdot(own, columns[i])
+            for q in range(k + 1):
+                bent = [one[k][q] for one in bends]
                 for i in range(side):
-                    for j in range(i):
-                        hessian[k * side + j, q * side + i] = hessian[q * side + i, k * side + j]
+                    times = [a * b for a, b in zip(bent, columns[i], strict=True)]
+                    for j in range(i + 1):
+                        entry = mp.fdot(times, columns[j])
+                        for a, b in ((i, j), (j, i)):
+                            hessian[k * side + a, q * side + b] = entry
+                            hessian[q * side + b, k * side + a] = entry
         for i in range(m):
             if i % side:
                 gradient[i] += mpf(self.penalty) * theta[i]

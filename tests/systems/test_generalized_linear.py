@@ -545,3 +545,13 @@ def test_shares_have_a_least_cost() -> None:
     t = np.array([[0.0], [0.25], [1.0]])
     best = np.array([[-800.0], [-np.log(3)], [800.0]])
     np.testing.assert_allclose(Logistic().lowest(t), Logistic().value(best, t), atol=1e-15)
+
+
+@pytest.mark.parametrize("loss", ["gamma", "poisson"])
+def test_the_model_without_columns_is_found_under_large_offsets(loss: str) -> None:
+    """At an offset of 1e10 rounding kept steps towards it going for ever."""
+    rng = np.random.default_rng(0)
+    x, t = rng.normal(size=(15, 2)), rng.poisson(3.0, 15) + 1.0
+    model = GeneralizedLinear(loss=loss).fit(x, t, offset=1e10 + rng.normal(size=15))
+    assert model.certificate_.status is Status.SOLVED
+    assert np.isfinite(model.deviance_)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adaline import LinearRegression, Status
+from adaline import GeneralizedLinear, LinearRegression, LogisticRegression, Status
 from adaline.arrays import Array
 from tests.systems.cases import data
 
@@ -226,3 +226,60 @@ def test_a_constant_column_changes_nothing_else(solver: str, place: int, value: 
     np.testing.assert_allclose(np.delete(found, 1 + place), expected, rtol=1e-9)
     assert model.certificate_.digits > 12
     assert model.certificate_.passes <= plain.certificate_.passes + 2
+
+
+def likelihood_rows(case: str) -> tuple[Array, Array | None]:
+    """Columns whose rank is not full, and weights."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(30, 3))
+    some = np.zeros(30)
+    match case:
+        case "duplicate":
+            return np.column_stack([x, x[:, 0]]), None
+        case "more columns than rows":
+            return rng.normal(size=(6, 8)), None
+        case "many more columns than rows":
+            return rng.normal(size=(20, 600)), None
+        case "few rows of any weight":
+            some[:3] = 1.0
+            return x, some
+        case "one row of weight zero differs":
+            same = np.column_stack([x, x[:, 0]])
+            same[29, 3] += 1.0
+            some[:29] = 1.0
+            return same, some
+    raise AssertionError(case)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        "duplicate",
+        "more columns than rows",
+        "many more columns than rows",
+        "few rows of any weight",
+        "one row of weight zero differs",
+    ],
+)
+@pytest.mark.filterwarnings("ignore::adaline.errors.AdalineWarning")
+def test_likelihoods_have_the_rank_of_least_squares(case: str) -> None:
+    x, weight = likelihood_rows(case)
+    t = np.random.default_rng(1).poisson(3.0, len(x)) + 0.5
+    squares = LinearRegression().fit(x, t, sample_weight=weight)
+    for loss in ("poisson", "gamma"):
+        model = GeneralizedLinear(loss=loss).fit(x, t, sample_weight=weight)
+        proof = model.certificate_
+        assert (proof.status, proof.rank) == (squares.certificate_.status, squares.certificate_.rank)
+        assert model.summary().to_dict()["freedom"] == squares.summary().to_dict()["freedom"]
+    classes = np.arange(len(x)) % 2
+    assert LogisticRegression().fit(x, classes, sample_weight=weight).certificate_.rank == squares.certificate_.rank
+
+
+@pytest.mark.filterwarnings("ignore::adaline.errors.AdalineWarning")
+def test_the_shortest_weights_of_a_wide_likelihood_give_its_means() -> None:
+    x, _ = likelihood_rows("many more columns than rows")
+    t = np.random.default_rng(1).poisson(3.0, len(x)) + 0.5
+    model = GeneralizedLinear(loss="gamma").fit(x, t)
+    np.testing.assert_allclose(model.predict(x), t, rtol=1e-4)
+    shortest = LinearRegression().fit(x, np.log(model.predict(x)))
+    np.testing.assert_allclose(model.coef_, shortest.coef_, atol=1e-8 * np.abs(shortest.coef_).max())
