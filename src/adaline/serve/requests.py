@@ -208,8 +208,8 @@ def decoded_json(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
     """Return a body of JSON; an error names the row and the column where there is one."""
     try:
         found = decoder.decode(body)
-        of_rows = sum(len(row) for row in getattr(found, "rows", ()) if isinstance(row, dict))
-        if not _names_once(body, of_rows + _given(found)):
+        names = sum(len(row) for row in getattr(found, "rows", ()) if isinstance(row, dict))
+        if not _names_once(body, names + _given(found)):
             json.loads(body, object_pairs_hook=_no_name_twice, parse_int=str, parse_float=str)
         return found
     except (msgspec.DecodeError, RecursionError, ValueError) as error:
@@ -236,7 +236,8 @@ def _refuse_many(body: bytes, limits: Limits) -> None:
 
 def _given(found: Any) -> int:
     """Return how many fields of a body certainly were there: those without a default, or of another value."""
-    return sum(getattr(found, name) != default for name, default in _fields(type(found)))
+    kind: type[msgspec.Struct] = type(found)
+    return sum(getattr(found, name) != default for name, default in _fields(kind))
 
 
 @lru_cache(maxsize=64)
