@@ -49,11 +49,13 @@ def proven(source: Source, normal: Normal, limit: float) -> tuple[SpectralFactor
     whole, scaling, moments = normal.factor, normal.factor.scaling, normal.moments
     assert isinstance(whole, SpectralFactor)
     d = scaling.features
+    if whole.varying - whole.rank > MOST:
+        return None
     with one_blas_thread():
         left_out = whole.dependence.left_out
         kept = whole.alive.copy()
         kept[left_out] = False
-        if len(left_out) > MOST or not kept.any() or not _constant(normal):
+        if not kept.any() or not _constant(normal):
             return None
         indices = np.flatnonzero(kept)
         c = moments.second[:d, :d] / np.outer(whole.length, whole.length)
