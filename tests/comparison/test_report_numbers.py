@@ -97,7 +97,7 @@ def test_the_jackknife_by_hand() -> None:
     reach = stats.t.ppf(0.975, 3) * error
     expected = (error, 2 * stats.t.sf(2.2 / error, 3), 2.2 - reach, 2.2 + reach)
     np.testing.assert_allclose([part[0] for part in found], expected, rtol=1e-12)
-    assert found.std_error[1] == 0
+    assert np.isnan([part[1] for part in found]).all()  # folds that agree to the bit say nothing
     assert np.isnan(jackknife(np.array(1.0), []).lower)
 
 

@@ -31,6 +31,9 @@ class JackknifeInterval(NamedTuple):
 def jackknife(estimate: Array, without: Sequence[Array]) -> JackknifeInterval:
     """Return the intervals of estimates (...), given those without each of K folds, (...) each; NaN for K < 2.
 
+    NaN too where all folds give the same estimate, as of a level of a category that has all its rows in one fold: that
+    says nothing about its error.
+
     Examples
     --------
     >>> import numpy as np
@@ -44,7 +47,7 @@ def jackknife(estimate: Array, without: Sequence[Array]) -> JackknifeInterval:
         return JackknifeInterval(unknown, unknown, unknown, unknown)
     stacked = np.array(without, dtype=np.float64)
     error = np.sqrt((k - 1) / k * ((stacked - stacked.mean(axis=0)) ** 2).sum(axis=0))
+    error = np.where(np.ptp(stacked, axis=0) > 0, error, np.nan)
     reach = float(scipy.special.stdtrit(k - 1, 0.5 + LEVEL / 2)) * error
-    with np.errstate(divide="ignore", invalid="ignore"):
-        p = 2 * scipy.special.stdtr(k - 1, -np.abs(estimate / error))
-    return JackknifeInterval(error, np.where(error > 0, p, np.nan), estimate - reach, estimate + reach)
+    p = 2 * scipy.special.stdtr(k - 1, -np.abs(estimate / error))
+    return JackknifeInterval(error, p, estimate - reach, estimate + reach)
