@@ -121,8 +121,8 @@ class ElasticNet(LinearRegressor):
     coef_, intercept_ : (D,) and a number, or (K, D) and (K,); with labels (1, D) and (1,), or a row for each class.
     l1_, penalty_ : the penalties used, one for each target if there are several.
     path_ : for "auto", a dictionary with P values, the largest l1 first: `l1` and `penalties` (P,), `coef` and
-        `intercept` of each, `values`, the mean loss of a held-out row, with standard `errors`, and `gaps`. With several
-        targets one for each.
+        `intercept` of each, `values`, the mean loss of a held-out row, with standard `errors`, and `gaps` (NaN in
+        models of classes that a cross-validation fitted without a fold). With several targets one for each.
     classes_ : labels. certificate_ : how good the solution is. rows_seen_ : number of rows.
     aliased_ : names of the columns that are constant.
     absorbed_, effects_ : of a table opened with absorb=, as for LinearRegression; effects are not penalised.

@@ -93,8 +93,9 @@ class RobustRegression(NearFits, LinearRegressor):
     fit_intercept : bool
         Whether the model has a constant w0.
     init : "robust", "least_squares" or array (1 + D,) or (K, 1 + D)
-        Where tukey, which has several minima, starts: least trimmed squares on a sample of rows, which stands up to
-        nearly half of them being outliers, least squares, or weights, intercept first. The others have one minimum.
+        Where tukey, which has several minima, starts: "robust" is least trimmed squares on a sample of rows, which
+        withstands nearly half of them being outliers, or Huber's estimate where that leads to a smaller scale; or least
+        squares, or weights, intercept first. The other losses have one minimum.
     tol : float
         A fit ends when no residual moves by more than this share of the scale, and once more.
     epochs : int
