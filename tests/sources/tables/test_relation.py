@@ -21,6 +21,7 @@ from pyarrow import parquet
 from adaline import LeastSquaresClassifier, LinearRegression, open_table
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources.tables.batches import plain_types
+from adaline.sources.tables.coding import find_constants
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import shown_columns
 
@@ -258,3 +259,10 @@ def test_many_unwanted_values_are_no_text_of_a_query() -> None:
     kept = found.without_values({"k": [f"k{i}" for i in range(4990)], "x": [4991.0]})
     assert [k for (k,) in kept.rows(f"SELECT k FROM {kept.sql}")] == [f"k{i}" for i in (4990, *range(4992, 5000))]
     assert len(kept.sql) < 500
+
+
+def test_constant_columns_are_those_of_all_rows() -> None:
+    n = 200
+    columns = {"late": [1.0] * (n - 1) + [2.0], "same": [3.0] * n, "text": ["a"] * n, "gap": ["b"] * (n - 1) + [None]}
+    assert find_constants(Relation({**columns, "x": list(range(n))}), [*columns, "x"]) == ["same", "text"]
+    assert find_constants(Relation({"same": [1.0], "gap": [None]}), ["same", "gap"]) == ["same"]

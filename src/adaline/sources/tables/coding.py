@@ -56,7 +56,7 @@ from adaline.values import Blocks, Values
 T = TypeVar("T")
 
 SAMPLE = 200_000  # rows from which it is decided whether a text column is a category
-FIRST_ROWS = (64, 2**15)  # from which columns that vary are told
+FIRST_ROWS = 64  # from which most columns that vary are told
 SIGNS = "'[,%\u2030$\u20ac\u00a3\u00a5'' \u00a0_]'"  # signs in numbers written for people
 IDENTIFIER = re.compile(r"(^|_|\b)(id|key|uuid|guid|index|no|nr)$|[a-z](Id|ID|Key)$", re.ASCII)
 MOSTLY = 0.5  # fraction of numbers above which a text column is a column of numbers with errors
@@ -170,19 +170,30 @@ def find_identifiers(relation: Relation, names: Iterable[str]) -> tuple[dict[str
 
 
 def find_constants(relation: Relation, names: Iterable[str]) -> list[str]:
-    """Return the columns that hold one value in every row; few rows rule out most of them."""
+    """Return the columns that hold one value in every row; the first rows rule out most of them, and others are read.
+
+    Aggregates by SQL would take minutes to plan for some thousand columns.
+    """
     found = list(names)
-    for rows in (*FIRST_ROWS, None):
-        if not found:
-            break
-        limit = "" if rows is None else f" LIMIT {rows}"
-        first = f"(SELECT {', '.join(map(quoted, found))} FROM {relation.sql}{limit})"
-        asked = (f"count({q}) = count(*) AND min({q}) = max({q})" for q in map(quoted, found))
-        total, *same = relation.rows(f"SELECT count(*), {', '.join(asked)} FROM {first}")[0]
-        found = [name for name, one in zip(found, same, strict=True) if one]
-        if rows is not None and total < rows:  # these were all
-            break
-    return found
+    if not found:
+        return []
+    first = relation.rows(f"SELECT {', '.join(map(quoted, found))} FROM {relation.sql} LIMIT {FIRST_ROWS}")
+    values = {name: column[0] for name, column in zip(found, zip(*first, strict=True), strict=False) if _same(column)}
+    if values and len(first) == FIRST_ROWS:
+        known: dict[str, Any] = {}
+        for table in relation.tables(list(values)):
+            for name in list(values):
+                unique = table.column(name).unique()
+                if len(unique) > 1 or known.setdefault(name, unique[0].as_py()) != unique[0].as_py():
+                    del values[name]
+            if not values:
+                break
+    return list(values)
+
+
+def _same(values: Sequence[Any]) -> bool:
+    """Whether values are all the same, and there are such."""
+    return values[0] is not None and len({*values}) == 1
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from copy import copy
@@ -31,6 +31,7 @@ from adaline.sources.tables.batches import (
     DecodedGroups,
     RowGroup,
     Runs,
+    as_table,
     file_stamp,
     plain_types,
     rechunked,
@@ -83,6 +84,7 @@ from adaline.sources.tables.text import (
 )
 from adaline.sources.threads import threads
 
+ROWS = 2**15  # of a table that is read to look at its values
 WHOLE_SAMPLE = 2**26  # bytes of text up to which the types of columns are found from all rows
 SETTINGS: dict[str, Any] = {
     "allow_persistent_secrets": "false",
@@ -402,6 +404,11 @@ class Relation:
             for batch in rechunked(reported(reader, self._reporting()), size):
                 yield batch.num_rows, partial(iter, [batch])
         self.refuse_damage()
+
+    def tables(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Return all rows of some columns, in order, as Arrow tables."""
+        for _, run in self._stream(columns, "TRUE", ROWS):
+            yield from map(as_table, run())
 
     def refuse_damage(self) -> None:
         """Refuse compressed files of text whose checksums are wrong, which are found meanwhile."""
