@@ -268,6 +268,16 @@ class Journal:
         )
         return LastBatch(int(written.lastrowid or 0), last.end + rows, chain)
 
+    def check_room(self, size: int) -> None:
+        """Write `size` bytes and remove them again; raise JournalFull if there is no room for them."""
+        with self._lock, self._told():
+            with self._transaction():
+                self._base.execute("DROP TABLE IF EXISTS room")
+                self._base.execute("CREATE TABLE room (filler BLOB)")
+                self._base.execute("INSERT INTO room VALUES (zeroblob(?))", (size,))
+            with self._transaction():
+                self._base.execute("DROP TABLE room")
+
     def progress(self, name: str) -> ErrorTotals:
         """Return the errors of a model; zeros where there are none."""
         with self._lock, self._told():
