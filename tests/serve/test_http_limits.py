@@ -175,6 +175,7 @@ def test_a_service_whose_disk_is_full_is_not_ready(client: Client, monkeypatch: 
     learn = partial(client.ask, "POST", "/models/a/learn", {"rows": [{**ROW, "y": 1.0}]})
     with monkeypatch.context() as patched:
         patched.setattr(learner._journal, "append", full)
+        patched.setattr(learner._journal, "check_room", full)
         assert learn().status == 507
         for _ in range(3):
             assert client.ask("GET", "/readyz").status == 503

@@ -163,6 +163,29 @@ def test_a_full_disk_refuses_rows_and_predictions_go_on(tmp_path: Path, monkeypa
         assert not learner.full
 
 
+def test_a_full_disk_has_room_again_once_the_refused_rows_fit(tmp_path: Path) -> None:
+    model, x, y = begun("LMS")
+    with Learner(model, tmp_path) as learner:
+        learner.submit(listed(x[:1], y[:1])).result()
+        base = learner._journal._base  # type: ignore[union-attr]
+        base.execute(f"PRAGMA max_page_count = {base.execute('PRAGMA page_count').fetchone()[0] + 5}")
+        many = listed(x[:1], y[:1]) * 10_000
+        for _ in range(2):
+            with pytest.raises(JournalFull):
+                learner.submit(many).result()
+            learner.trouble()
+            learner.latest()  # after the disk was tried
+            assert isinstance(learner.trouble(), JournalFull)
+        learner.submit(listed(x[:1], y[:1])).result()
+        with pytest.raises(JournalFull):
+            learner.submit(many).result()
+        base.execute("PRAGMA max_page_count = 100000")
+        learner.trouble()
+        learner.latest()
+        assert learner.trouble() is None
+        assert learner.submit(many).result().learned == 10_000
+
+
 def test_models_for_predictions_are_never_changed_in_place() -> None:
     model, x, y = begun("LMS")
     with Learner(model) as learner:

@@ -62,7 +62,7 @@ class LastBatch(NamedTuple):
     chain: int = 0
 
 
-LAST = "SELECT id, first + rows, chain FROM batches ORDER BY id DESC LIMIT 1"
+LAST = "SELECT id, first + rows, {} FROM batches ORDER BY id DESC LIMIT 1"
 RECORD = struct.Struct("<8s3QI")  # of the file of the count: a mark, the last batch, and their checksum
 MARK = b"adaline1"
 
@@ -124,6 +124,7 @@ class Journal:
             self._guard = _guarded(self.path / LOCK)
             _make_private(file)
         self._last_schema: tuple[Any, int] | None = None
+        self._chain = "chain"  # the column, or what stands for it
         self._count: Any = None  # the open file of the count, of one who writes
         try:
             self._refuse_loss(file)
@@ -145,10 +146,12 @@ class Journal:
                         self._base.execute(statement)
             elif found == UNCHAINED and writes:
                 self._chain_all()
-            elif found != VERSION:
+            elif found not in (VERSION, UNCHAINED):
                 raise JournalError(f"{file} is no journal of this version of adaline")
             self._base.execute("PRAGMA synchronous = FULL")
-            self._last = LastBatch(*(self._base.execute(LAST).fetchone() or ()))
+            if found == UNCHAINED and not writes:
+                self._chain = "NULL"  # read without the chain; the next writer adds it
+            self._last = LastBatch(*(self._base.execute(LAST.format(self._chain)).fetchone() or ()))
             if writes:
                 self._begin_count()
                 sync_folder(self.path)
@@ -163,7 +166,7 @@ class Journal:
             with self._told():
                 version, last, chain = base.execute("PRAGMA user_version").fetchone()[0], LastBatch(), None
                 if version == VERSION:
-                    last = LastBatch(*(base.execute(LAST).fetchone() or ()))
+                    last = LastBatch(*(base.execute(LAST.format(self._chain)).fetchone() or ()))
                     chain = base.execute("SELECT chain FROM batches WHERE id = ?", (known.id,)).fetchone()
                 elif version:  # that of another layout
                     return
@@ -174,7 +177,7 @@ class Journal:
             lost = counted(known.end - last.end) if known.end > last.end else "a change of the model"
             raise JournalError(f"{self.path}: damaged, and {lost} that had been acknowledged cannot be read. {remedy}")
         if chain is not None and chain[0] != known.chain:
-            raise JournalError(f"{self.path}: the last rows are others than those that were acknowledged. {remedy}")
+            raise JournalError(f"{self.path}: the last rows differ from the rows that were acknowledged. {remedy}")
 
     def _chain_all(self) -> None:
         """Chain the batches of a journal of the version before."""
@@ -265,6 +268,16 @@ class Journal:
         )
         return LastBatch(int(written.lastrowid or 0), last.end + rows, chain)
 
+    def check_room(self, size: int) -> None:
+        """Write `size` bytes and remove them again; raise JournalFull if there is no room for them."""
+        with self._lock, self._told():
+            with self._transaction():
+                self._base.execute("DROP TABLE IF EXISTS room")
+                self._base.execute("CREATE TABLE room (filler BLOB)")
+                self._base.execute("INSERT INTO room VALUES (zeroblob(?))", (size,))
+            with self._transaction():
+                self._base.execute("DROP TABLE room")
+
     def progress(self, name: str) -> ErrorTotals:
         """Return the errors of a model; zeros where there are none."""
         with self._lock, self._told():
@@ -298,17 +311,20 @@ class Journal:
         with self._lock, self._told():
             asked = "SELECT coalesce(max(id), 0) FROM batches WHERE first <= ? AND rows > 0"
             last = self._base.execute(asked, (row,)).fetchone()[0] - 1
-            asked = "SELECT chain FROM batches WHERE id <= ? ORDER BY id DESC LIMIT 1"
+            asked = f"SELECT {self._chain} FROM batches WHERE id = ?"
             before = self._base.execute(asked, (last,)).fetchone()
-        chain = before[0] if before else None if last else 0  # None where those before it were removed
+        chain = before[0] if before else None if last else 0  # None where the batch before was removed
+        emptied = False  # whether compaction removed the rows of the last batch
         while True:
             with self._lock, self._told():
-                columns = "id, first, rows, schema, crc, payload, chain"
+                columns = f"id, first, rows, schema, crc, payload, {self._chain}"
                 asked = f"SELECT {columns} FROM batches WHERE id > ? ORDER BY id LIMIT ?"
                 found = self._base.execute(asked, (last, AT_ONCE)).fetchall()
-            for last, first, rows, schema, crc, payload, own in found:
-                follows = chain is None or _chained(chain, first, rows, schema, crc) == own
-                chain = own
+            for id, first, rows, schema, crc, payload, own in found:
+                if emptied and id > last + 1:  # a later compaction removed the batches in between
+                    chain = None
+                follows = None in (chain, own) or _chained(chain, first, rows, schema, crc) == own
+                last, chain, emptied = id, own, payload is None
                 if follows and (first + rows <= row or not rows):
                     continue
                 if not follows or crc32(payload) != crc:
@@ -329,7 +345,7 @@ class Journal:
                 keep = self._base.execute("SELECT max(id) FROM batches").fetchone()[0]  # tells the number of rows
                 there = "FROM batches WHERE first + rows <= ? AND payload IS NOT NULL"
                 gone = self._base.execute(f"SELECT coalesce(sum(rows), 0) {there}", (upto,)).fetchone()[0]
-                self._base.execute(f"DELETE {there} AND id < ?", (upto, keep))
+                self._base.execute("DELETE FROM batches WHERE first + rows <= ? AND id < ?", (upto, keep))
                 self._base.execute("UPDATE batches SET payload = NULL WHERE first + rows <= ?", (upto,))
             self._base.execute("VACUUM")
             self._base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -408,7 +424,7 @@ def _read_count(path: Path) -> LastBatch | None:
     if not record:  # it was being made
         return None
     if len(record) != RECORD.size or crc32(record[:-4]).to_bytes(4, "little") != record[-4:] or record[:8] != MARK:
-        raise JournalError(f"{path} is damaged. Remove it: what is lost of the journal is then not noticed.")
+        raise JournalError(f"{path} is damaged. Remove it: the next start then cannot detect rows that are lost.")
     return LastBatch(*RECORD.unpack(record)[1:4])
 
 

@@ -151,7 +151,7 @@ class Learner:
             if not NAME.fullmatch(name) or (name == CHAMPION and one is not model):
                 raise InvalidParameter(f"{name!r:.70} is no name of a challenger: letters, digits, - and _ are")
             refuse_unlearned(one)
-        self.full = False
+        self.full, self._refused_bytes = False, 0
         self.failed: AdalineError | None = None
         self.notes: deque[str] = deque(maxlen=20)
         self._snapshot_rows, self._solve_seconds, self._queue_rows = snapshot_rows, solve_seconds, queue_rows
@@ -253,9 +253,9 @@ class Learner:
         return JournalFull("there is no room on the disk for more rows")
 
     def _try_disk(self) -> None:
-        """Write to the journal what it has already; where that works, it is no longer full."""
+        """Write as many bytes to the journal as the rows that were last refused; if that works, it is not full."""
         if self._journal is not None:
-            self._journal.append([], progress={CHAMPION: self._journal.progress(CHAMPION)})
+            self._journal.check_room(self._refused_bytes)
         self.full = False
 
     def latest(self) -> Any:
@@ -347,6 +347,7 @@ class Learner:
             self._answer(group, error) if len(group) == 1 else self._take_each(group)
         except JournalError as error:
             self.full = isinstance(error, JournalFull)
+            self._refused_bytes = sum(int(item.given.nbytes) for item in group)
             self._answer(group, error)
         except BaseException as error:
             self._fail(error)
