@@ -181,7 +181,7 @@ def find_constants(relation: Relation, names: Iterable[str]) -> list[str]:
     values = {name: column[0] for name, column in zip(found, zip(*first, strict=True), strict=False) if _same(column)}
     if values and len(first) == FIRST_ROWS:
         known: dict[str, Any] = {}
-        for table in relation.tables(list(values)):
+        for table in relation.arrow_tables(list(values)):
             for name in list(values):
                 unique = table.column(name).unique()
                 if len(unique) > 1 or known.setdefault(name, unique[0].as_py()) != unique[0].as_py():

@@ -405,7 +405,7 @@ class Relation:
                 yield batch.num_rows, partial(iter, [batch])
         self.refuse_damage()
 
-    def tables(self, columns: Sequence[str]) -> Iterator[Any]:
+    def arrow_tables(self, columns: Sequence[str]) -> Iterator[Any]:
         """Return all rows of some columns, in order, as Arrow tables."""
         for _, run in self._stream(columns, "TRUE", ROWS):
             yield from map(as_table, run())
