@@ -8,8 +8,10 @@ NumPy arrays, each right to about 2^-98 of its value.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -71,7 +73,8 @@ def _split(a: Any) -> tuple[Any, Any]:
     return hi, a - hi
 
 
-class Twofold(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Twofold:
     """Numbers hi + lo, NumPy arrays of one shape.
 
     Examples
@@ -85,34 +88,38 @@ class Twofold(NamedTuple):
 
     hi: Any
     lo: Any
+    __array_ufunc__: ClassVar[None] = None  # arrays leave operations to this class
 
-    def __add__(self, other: Any) -> Twofold:  # type: ignore[override]
-        return Twofold(*add(*self, *_pair(other)))
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.hi, self.lo))
+
+    def __add__(self, other: Any) -> Twofold:
+        return Twofold(*add(self.hi, self.lo, *_pair(other)))
 
     def __radd__(self, other: Any) -> Twofold:
-        return self + other
+        return self.__add__(other)
 
     def __neg__(self) -> Twofold:
         return Twofold(-self.hi, -self.lo)
 
     def __sub__(self, other: Any) -> Twofold:
         b_hi, b_lo = _pair(other)
-        return Twofold(*add(*self, -b_hi, -b_lo))
+        return Twofold(*add(self.hi, self.lo, -b_hi, -b_lo))
 
     def __rsub__(self, other: Any) -> Twofold:
-        return -self + other
+        return (-self).__add__(other)
 
-    def __mul__(self, other: Any) -> Twofold:  # type: ignore[override]
-        return Twofold(*multiply(*self, *_pair(other)))
+    def __mul__(self, other: Any) -> Twofold:
+        return Twofold(*multiply(self.hi, self.lo, *_pair(other)))
 
-    def __rmul__(self, other: Any) -> Twofold:  # type: ignore[override]
-        return self * other
+    def __rmul__(self, other: Any) -> Twofold:
+        return self.__mul__(other)
 
     def __truediv__(self, other: Any) -> Twofold:
         b = Twofold(*_pair(other))
         first = Twofold(self.hi / b.hi, 0.0 * self.hi)
         rest = self - b * first
-        return first + (rest.hi + rest.lo) / b.hi
+        return first.__add__((rest.hi + rest.lo) / b.hi)
 
     def __rtruediv__(self, other: Any) -> Twofold:
         return exact(other + 0.0 * self.hi) / self
@@ -148,7 +155,7 @@ def exact(a: Any) -> Twofold:
 
 
 def _pair(a: Any) -> tuple[Any, Any]:
-    return a if isinstance(a, Twofold) else (a, 0.0 * a)
+    return (a.hi, a.lo) if isinstance(a, Twofold) else (a, 0.0 * a)
 
 
 def _small_expm1(r: Twofold) -> Twofold:

@@ -330,9 +330,9 @@ class NegativeBinomial(Family):
         )
 
     def slope_twofold(self, link: Link, z: Twofold, t: Array) -> Twofold:
-        m = link.mean_twofold(z)
-        s, rest = 1.0 / (1.0 + self.shape / m), 1.0 / (1.0 + m / self.shape)
-        return link.power_slope(z, 0.0) * (s * self.shape - rest * t)
+        m, k = link.mean_twofold(z), float(self.shape)
+        s, rest = 1.0 / (1.0 + k / m), 1.0 / (1.0 + m / k)
+        return link.power_slope(z, 0.0) * (s * k - rest * t)
 
     def expected(self, link: Link, z: Any, t: Any) -> Any:
         return link.power(z, 0.5).slope ** 2 / (1.0 + link.power(z, 1.0).value / self.shape)

@@ -185,7 +185,7 @@ def _metric(problem: Problem, sums: TwofoldObjective, active: NDArray[np.bool_])
         stacked = np.concatenate(rows)
         if len(stacked) < size:
             return None
-        r = np.linalg.qr(stacked, mode="r")
+        r = np.asarray(np.linalg.qr(stacked, mode="r"), dtype=np.float64)
         unit = np.linalg.norm(r, axis=0)
         if not (unit > 0).all():
             return None
