@@ -283,6 +283,8 @@ def quantiles(
     They are exact, in bounded memory: by passes over the values where they are many, or lie elsewhere.
     """
     count = reduce_blocks(blocks, partial(_count_within, within))
+    if not count:
+        raise InvalidData(f"no value lies between {within[0]:g} and {within[1]:g}: give other bounds, or knots")
     if count <= HELD and not isinstance(blocks, Values):
         values = np.concatenate(list(blocks()))
         return np.asarray(np.quantile(values[(within[0] <= values) & (values <= within[1])], shares))
