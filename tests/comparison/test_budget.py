@@ -73,6 +73,12 @@ def test_robust_fits_of_many_columns_take_too_long(rows: int, columns: int, long
     assert takes_too_long(RobustRegression(), rows, columns, 0) == long
 
 
+@pytest.mark.parametrize(("columns", "long"), [(233, True), (128, False)])
+def test_logistic_nets_of_many_columns_take_too_long(columns: int, long: bool) -> None:
+    assert takes_too_long(ElasticNet(loss="logistic"), 1801, columns, 2) == long
+    assert not takes_too_long(ElasticNet(), 1801, columns, 0)
+
+
 def test_systems_that_take_too_long_are_left_out_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ElasticNet, "compared_work", 1)
     monkeypatch.setattr(LogisticRegression, "compared_work", 1)

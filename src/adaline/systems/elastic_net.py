@@ -428,6 +428,11 @@ class ElasticNet(LinearRegressor):
         return 2**16 if _classifies(self) else 2**20
 
     @property
+    def compared_products(self) -> int | None:
+        """Products of columns that a step of a likelihood forms in a comparison, at most: those of 128 columns."""
+        return 2**24 if _classifies(self) else None
+
+    @property
     def compared_work(self) -> int | None:
         """Multiplications of a Newton step of several classes beyond which a comparison leaves the system out."""
         return 2**23 if _classifies(self) else None
