@@ -86,6 +86,69 @@ def test_text_among_local_numbers_is_one_empty_prediction(shell: Shell) -> None:
     assert [row["reason"] for row in found] == ["missing value of x"] * 2
 
 
+def test_a_value_that_is_no_date_is_one_empty_prediction(shell: Shell) -> None:
+    written(["d,x,y", *(f"{1 + i % 9}/{13 + i}/2023,{i * i % 7},{2 * i}" for i in range(12))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "--dates", "d", "-o", "m.adaline")
+    written(["d,x", "3/14/2023,4", "unknown,5", ",5", "2023-03-14,4", "14.3.2023,4"], "new.csv")
+    found = shell.good("predict", "m.adaline", "new.csv").rows
+    reasons = ["", "invalid date 'unknown' of d", "missing value of d", "", "invalid date '14.3.2023' of d"]
+    assert [row["reason"] for row in found] == reasons
+    assert found[0]["prediction"] == found[3]["prediction"] != ""
+    assert "averages over 2 rows" in shell.good("effects", "m.adaline", "new.csv").out
+    for value, reason in (("", "missing value of d"), ("45000", "invalid date '45000' of d")):
+        written(["d,x", f"{value},4", f"{value},4"], "new.csv")
+        assert [row["reason"] for row in shell.good("predict", "m.adaline", "new.csv").rows] == [reason] * 2
+    written(["d,x,y", "3/14/2023,4,1", "unknown,5,2", "3/15/2023,1,3"], "new.csv")
+    for command in ("score", "update"):
+        assert "column 'd' holds text, and the model was fitted to dates" in shell.bad(command, "m.adaline", "new.csv")
+
+
+def test_an_empty_column_of_dates_is_filled(shell: Shell) -> None:
+    written(["date,y", *(f"2024-01-{1 + i:02},{2 * i}" for i in range(12)), ",5", ",7"], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "--dates", "date", "--missing", "indicator", "-o", "m.adaline")
+    written(["date,y", ",5", ",7"], "new.csv")
+    found = shell.good("predict", "m.adaline", "new.csv").rows
+    assert [float(row["prediction"]) for row in found] == pytest.approx([6, 6])
+    assert shell.good("score", "m.adaline", "new.csv").code == 0
+
+
+def test_a_value_that_is_no_time_or_boolean_is_one_empty_prediction(shell: Shell) -> None:
+    lines = (f"{8 + i % 3}:{10 + i},{'true' if i % 2 else 'false'},{i * i % 7}" for i in range(12))
+    written(["t,b,y", *lines], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    written(["t,b", "9:30,true", "late,true", ",true", "9:30 AM,True", "9:30,yes"], "new.csv")
+    found = shell.good("predict", "m.adaline", "new.csv").rows
+    reasons = ["", "invalid time 'late' of t", "missing value of t", "", "invalid boolean 'yes' of b"]
+    assert [row["reason"] for row in found] == reasons
+    assert found[0]["prediction"] == found[3]["prediction"] != ""
+
+
+def test_only_the_notation_of_the_fit_is_read_beside_text(shell: Shell) -> None:
+    written(["x,y", *(f"0.{10 + i},{2 * i}" for i in range(12))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    written(["x", "0.5", "12%", '"1,500"', "$5", "(5)"], "new.csv")
+    found = [row["reason"] for row in shell.good("predict", "m.adaline", "new.csv").rows]
+    other = "value in another unit {} of x"
+    wrong = "non-numeric value {} of x"
+    assert found == ["", other.format("'12%'"), wrong.format("'1,500'"), other.format("'$5'"), wrong.format("'(5)'")]
+    assert load("m.adaline").coding_.notations == ()
+    written(["x,z", "12%,1", "13%,2"], "new.csv")
+    found = [row["reason"] for row in shell.good("predict", "m.adaline", "new.csv").rows]
+    assert found == [other.format("'12%'"), other.format("'13%'")]
+
+
+def test_numbers_for_a_model_of_percents_are_noted(shell: Shell) -> None:
+    written(["x,y", *(f"{10 + i}%,{2 * i}" for i in range(12))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    for value in ("0.12", "12"):
+        written(["x", value, value], "new.csv")
+        done = shell.good("predict", "m.adaline", "new.csv")
+        assert f"no %, which those of the fit have (12 is read as 12%), as '{value}': column 'x'" in done.err
+    written(["x", "12%", "0.12", "oops"], "new.csv")
+    found = [row["reason"] for row in shell.good("predict", "m.adaline", "new.csv").rows]
+    assert found == ["", "value in another unit '0.12' of x", "non-numeric value 'oops' of x"]
+
+
 def test_fit_leaves_out_a_constant_column(shell: Shell) -> None:
     written(["x,c,s,y", *(f"{i},7,a,{2 * i}" for i in range(12))], "old.csv")
     done = shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")

@@ -392,7 +392,7 @@ def table_to_predict(data: str | Pipe, reading: FileOptions, model: Any, one_typ
     if not isinstance(data, Pipe) or isinstance(model, SignalSystem) or lagged:  # which depend on rows before
         return UnalteredTable(data, reading)
     with Reporting(data.title):
-        local = reading.given() or any(one.form != "." or one.unit for one in reading.notations)
+        local = reading.given() or not all(one.plain for one in reading.notations)
         tables = None if local or (one_type and data.suffix == ".json") else tables_in(data)
         return UnalteredTable(data, reading) if tables is None else PipedTable(data.title, tables, coding)
 
@@ -471,7 +471,8 @@ def pipeline_predictions(
             found = _answers(pipeline, _frame(rows, named), options)
         except ValueError as error:
             if coding is not None:
-                problems = coding.problems(nw.from_native(rows, eager_only=True))
+                frame, problems = coding.read_texts(nw.from_native(rows, eager_only=True))
+                rows = frame.to_native()
             for name, column in zip(names, rows.columns, strict=True) if coding is None else ():
                 problems.add_missing(name, np.asarray(pc.is_null(column, nan_is_null=True)))
             if problems.codable.all() or not problems.codable.any():

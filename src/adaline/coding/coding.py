@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import reduce
 from math import prod
 from typing import Any
@@ -13,13 +14,13 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, is_sparse
 from adaline.block import Columns
-from adaline.coding.columns import MISSING_LEVEL, Column, HashedColumn, WordColumn
+from adaline.coding.columns import MISSING_LEVEL, Column, HashedColumn, WordColumn, is_missing
 from adaline.coding.contrasts import Contrast, contrast_of
 from adaline.coding.effects import Effect, effects_of_rows
 from adaline.coding.expressions import compiled, evaluate, lag_of, names_in
 from adaline.coding.learned import Cut, Facts
 from adaline.coding.names import NAMED, MadeNames
-from adaline.coding.numerals import FORMS, Notation, number_in
+from adaline.coding.numerals import Notation, read_text
 from adaline.coding.problems import RowProblems, shown_level
 from adaline.coding.rows import AVERAGED, Entries, as_csr, product_of
 from adaline.coding.terms import Term, TermFactor
@@ -33,6 +34,15 @@ MISSING = ("error", "drop", "mean", "indicator")
 UNSEEN = ("error", "other")
 MANY, FILLED = 500, 0.125  # columns from which X is sparse, and the share of its numbers up to which it is
 TYPICAL_WORDS = 64.0  # of a text, where they were not counted
+EPOCH = datetime(1970, 1, 1)
+TYPES: dict[str, tuple[str, Any]] = {
+    "number": ("double", 0.0),
+    "date": ("timestamp[us]", EPOCH),
+    "boolean": ("bool", False),
+}
+"""The Arrow type that the texts of each kind of column are read as, and a value for those that cannot be read."""
+_Unread = tuple[str, NDArray[np.bool_], str, list[Any]]
+"""A column, its rows with a problem, that problem, and the texts of all rows."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +75,7 @@ class Coding:
     learned : what functions in the terms have learned: means, knots, breaks.
     effects : the columns whose effects are absorbed, with those effects once they are fitted.
     na : words that stood for missing values in the files of the fit, besides the usual ones.
-    notations : how those files wrote numbers and dates; of the target too.
+    notations : how those files wrote numbers and dates, of the target too, unless as 1234.5 and 2024-12-31.
     """
 
     columns: tuple[Column, ...]
@@ -132,6 +142,12 @@ class Coding:
         columns = (column for column in self.columns if column.is_category)
         found = [c.name for c in columns if not c.has_levels or c.of_texts]
         return (*found, *(effect.name for effect in self.effects if effect.texts))
+
+    def notations_to_read(self) -> tuple[Notation, ...]:
+        """Return how columns are written in new files: the notations, and the plain one of the other numbers."""
+        known = {name for one in self.notations for name in one.columns}
+        plain = dict.fromkeys(c.name for c in self.columns if c.kind == "number" and c.name not in known)
+        return (*self.notations, Notation(".", "", tuple(plain))) if plain else self.notations
 
     def code(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Any:
         """Return X, (n, D), column-major or CSR, for the rows of a frame; errors count rows from `first_row`."""
@@ -244,13 +260,9 @@ class Coding:
     def code_possible(self, frame: nw.DataFrame[Any], first_row: int = 0) -> tuple[Any, RowProblems]:
         """Return X of the rows that can be coded, (m, D), and the problems of the others.
 
-        Rows in which a column of X is not finite are among the others, and rows of an Arrow table that hold text in a
-        column of numbers.
+        Rows in which a column of X is not finite are among the others.
         """
-        frame, texts = self._texts_as_numbers(frame)
-        problems = self.problems(frame)
-        for name, (values, wrong) in texts.items():
-            problems.add("non-numeric value", name, wrong, values)
+        frame, problems = self.read_texts(frame)
         kept = frame if problems.codable.all() else frame.filter(problems.codable.tolist())
         x = self.code(kept, first_row) if len(kept) else np.empty((0, self.count))
         bad = _not_finite(x)
@@ -262,31 +274,51 @@ class Coding:
             problems.add("no finite value", self.names[k], _mask(len(frame), places[columns == k]))
         return x[np.setdiff1d(np.arange(len(kept)), rows)], problems
 
-    def _texts_as_numbers(
-        self, frame: nw.DataFrame[Any]
-    ) -> tuple[nw.DataFrame[Any], dict[str, tuple[list[Any], NDArray[np.bool_]]]]:
-        """Return an Arrow table whose columns of numbers are numbers, and of those that hold text instead, the values
-        and which of them are no numbers; these are 0 in the table.
+    def read_texts(self, frame: nw.DataFrame[Any]) -> tuple[nw.DataFrame[Any], RowProblems]:
+        """Return an Arrow table whose columns of numbers, dates and booleans are such, and the problems of its rows.
+
+        A column that holds text instead is read value by value in the notation of the fit. A value that cannot be read
+        is a problem of its row, and any value in the table. Other frames are returned as they are.
+
+        Examples
+        --------
+        >>> import narwhals as nw, pyarrow as pa
+        >>> from adaline.coding import Coding, Column
+        >>> from adaline.coding.frames import plain_terms
+        >>> columns = (Column("day", "date"),)
+        >>> frame = nw.from_native(pa.table({"day": ["2024-12-31", "unknown"]}), eager_only=True)
+        >>> Coding(columns, plain_terms(columns)).read_texts(frame)[1].reasons()
+        [None, "invalid date 'unknown' of day"]
         """
-        found: dict[str, tuple[list[Any], NDArray[np.bool_]]] = {}
-        if not frame.implementation.is_pyarrow():
-            return frame, found
+        found: list[_Unread] = []
+        if frame.implementation.is_pyarrow():
+            for column in self.columns:
+                if column.kind in TYPES and column.name in frame.columns and column.misread(frame[column.name].dtype):
+                    frame, wrong = self._read_column(column, frame)
+                    found += wrong
+        problems = self.problems(frame)
+        for name, rows, problem, values in found:
+            problems.add(problem, name, rows, values)
+        return frame, problems
+
+    def _read_column(self, column: Column, frame: nw.DataFrame[Any]) -> tuple[nw.DataFrame[Any], list[_Unread]]:
+        """Return an Arrow table with a column of text read by value, and the rows with each problem of the values."""
         import pyarrow as pa
 
-        signs = {name: one.form for one in self.notations for name in one.columns if one.form in FORMS}
-        for column in self.columns:
-            if column.kind == "number" and column.name in frame.columns and frame[column.name].dtype == nw.String:
-                values = frame[column.name].to_list()
-                sign = signs.get(column.name, ".")
-                numbers = [None if value is None else number_in(value, sign) for value in values]
-                wrong = np.array([a is not None and b is None for a, b in zip(values, numbers, strict=True)])
-                found[column.name] = values, wrong
-                native = frame.to_native()
-                at = native.schema.get_field_index(column.name)
-                kept = [0.0 if bad else number for number, bad in zip(numbers, wrong.tolist(), strict=True)]
-                native = native.set_column(at, column.name, pa.array(kept, pa.float64()))
-                frame = nw.from_native(native, eager_only=True)
-        return frame, found
+        notation = next((one for one in self.notations if column.name in one.columns), None)
+        values = frame[column.name].to_list()
+        texts = [None if is_missing(value) else str(value) for value in values]
+        read = {text: read_text(text, column.kind, notation) for text in texts if text is not None}
+        kind, default = TYPES[column.kind]
+        kept = [None if text is None else default if read[text][1] else read[text][0] for text in texts]
+        native = frame.to_native()
+        at = native.schema.get_field_index(column.name)
+        native = native.set_column(at, column.name, pa.array(kept, kind))
+        found = []
+        for problem in sorted({problem for _, problem in read.values() if problem}):
+            rows = np.array([text is not None and read[text][1] == problem for text in texts], dtype=bool)
+            found.append((column.name, rows, problem, texts))
+        return nw.from_native(native, eager_only=True), found
 
     @cached_property
     def facts(self) -> dict[str, Facts]:

@@ -80,11 +80,11 @@ class Column:
     def numbers(self, frame: nw.DataFrame[Any]) -> Array:
         """Return the values in a frame as float64, NaN where missing."""
         native = frame.to_native()
+        if self.kind == "date":
+            return self._days(frame[self.name])
         if frame.implementation.is_pyarrow() and str(native.schema.field(self.name).type) in ARROW_NUMBERS:
             return _arrow_numbers(native.column(self.name))  # the common case; of doubles without a copy
         series = frame[self.name]
-        if self.kind == "date":
-            return days(series)
         try:
             if frame.implementation.is_pyarrow() and series.dtype.is_integer():  # of which some are rounded
                 return _arrow_numbers(native.column(self.name).cast("double", safe=False))
@@ -94,6 +94,19 @@ class Column:
             raise InvalidData(
                 f"column {self.name!r} holds {kind}, and the model was fitted to numbers: correct the values"
             ) from None
+
+    def _days(self, series: nw.Series[Any]) -> Array:
+        """Return dates as days since 1970, NaN where missing; a column without values may have any type."""
+        if not self.misread(series.dtype):
+            return days(series)
+        if series.null_count() == len(series):
+            return np.full(len(series), math.nan)
+        kind = "text" if series.dtype == nw.String else series.dtype
+        raise InvalidData(f"column {self.name!r} holds {kind}, and the model was fitted to dates: correct the values")
+
+    def misread(self, dtype: Any) -> bool:
+        """Whether a column of this type has to be read again as what the model was fitted to, by its texts."""
+        return kind_of(dtype) != "date" if self.kind == "date" else dtype == nw.String
 
     @property
     def has_levels(self) -> bool:

@@ -1,9 +1,11 @@
-"""Numbers as people write them: decimal signs, signs for thousands, currencies."""
+"""Numbers, times and dates as people write them: decimal signs, signs for thousands, currencies, formats of dates."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
 
 BLANK = " \t\u00a0\u2007\u2009\u202f"
 GROUPS = BLANK.replace("\t", "") + "'\u2019"
@@ -30,6 +32,14 @@ FORMS = {".": _number(GROUPS + ",", "."), ",": _number(GROUPS + ".", ",")}
 """Expressions for numbers, by their decimal sign; RE2 and Python read them alike."""
 DECORATION = f"({CURRENCY})|[{BLANK}'\u2019%\u2030()]"
 """What stands beside the digits and their signs."""
+PERCENT = {"%": "a percent sign", "\u2030": "a per mille sign"}
+MERIDIEM = "[ ]?[AaPp][Mm]"
+CLOCK = (
+    f"[0-9]{{1,3}}:[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?|(0?[1-9]|1[0-2]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?{MERIDIEM}"
+)
+"""Times of day, and durations; DuckDB has a type for those below 24 hours."""
+SECONDS = "%H:%M:%S"  # the form of columns of them, read as seconds
+ISO_DATE = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
 
 
 @dataclass(frozen=True)
@@ -46,6 +56,11 @@ class Notation:
     form: str
     unit: str
     columns: tuple[str, ...]
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is that of numbers such as 1234.5, which codings do not store."""
+        return self.form == "." and not self.unit
 
 
 def number_in(value: str, decimal: str = ".") -> float | None:
@@ -68,3 +83,87 @@ def number_in(value: str, decimal: str = ".") -> float | None:
     if trimmed.startswith("(") or trimmed.endswith("-"):
         return -float(bare.strip("-"))
     return float(bare)
+
+
+def unit_in(value: str) -> str:
+    """Return the percent sign or currency of a number, "" where it has none."""
+    found = re.search(UNIT, value)
+    return found.group() if found is not None else ""
+
+
+def seconds_in(value: str) -> float | None:
+    """Return the seconds since midnight, or of a duration, that a text is; None where it is none.
+
+    Examples
+    --------
+    >>> from adaline.coding.numerals import seconds_in
+    >>> seconds_in("08:01"), seconds_in("9:30 PM"), seconds_in("late")
+    (28860.0, 77400.0, None)
+    """
+    trimmed = value.strip(BLANK)
+    if re.fullmatch(CLOCK, trimmed) is None:
+        return None
+    bare = re.sub(MERIDIEM, "", trimmed)
+    hours, minutes, seconds = [*map(float, bare.split(":")), 0.0][:3]
+    if bare != trimmed:
+        hours = hours % 12 + (12 if trimmed[-2] in "pP" else 0)
+    return 3600 * hours + 60 * minutes + seconds
+
+
+def date_in(value: str, form: str = "") -> datetime | None:
+    """Return the date or time that a text is, in a format or in that of ISO 8601; None where it is none.
+
+    Examples
+    --------
+    >>> from adaline.coding.numerals import date_in
+    >>> date_in("31/12/2024", "%d/%m/%Y"), date_in("2024-12-31 10:30"), date_in("45000")
+    (datetime.datetime(2024, 12, 31, 0, 0), datetime.datetime(2024, 12, 31, 10, 30), None)
+    """
+    trimmed = value.strip(BLANK)
+    try:
+        return datetime.strptime(trimmed, form)
+    except ValueError:
+        pass
+    found = re.match(ISO_DATE, trimmed)
+    if found is None:
+        return None
+    year, month, day = found.group().split("-")
+    try:
+        read = datetime.fromisoformat(f"{year}-{month:0>2}-{day:0>2}{trimmed[found.end() :]}")
+        return read if read.tzinfo is None else read.astimezone(UTC).replace(tzinfo=None)
+    except (ValueError, OverflowError):
+        return None
+
+
+def read_text(value: str, kind: str, notation: Notation | None) -> tuple[Any, str]:
+    """Return the value of a text in a column of numbers, dates or booleans, and "", or None and what is wrong.
+
+    Only the notation of the fit is read; without one, numbers are as in 1234.5 and dates as in 2024-12-31.
+
+    Examples
+    --------
+    >>> from adaline.coding.numerals import Notation, read_text
+    >>> read_text("12%", "number", Notation(".", "%", ("x",))), read_text("12%", "number", None)
+    ((12.0, ''), (None, 'value in another unit'))
+    """
+    read: float | bool | datetime | None
+    form = "" if notation is None else notation.form
+    if kind == "date":
+        read = date_in(value, form)
+        return read, "" if read is not None else "invalid date"
+    if kind == "boolean":
+        read = {"true": True, "false": False}.get(value.strip(BLANK).lower())
+        return read, "" if read is not None else "invalid boolean"
+    if form == SECONDS:
+        read = seconds_in(value)
+        return read, "" if read is not None else "invalid time"
+    read = number_in(value, form if form in FORMS else ".")
+    unit, own = "" if read is None else unit_in(value), "" if notation is None else notation.unit
+    if unit != own and (unit or own in PERCENT) and read is not None:
+        return None, "value in another unit"
+    if form not in FORMS and read is not None:
+        try:
+            read = float(value)
+        except ValueError:
+            read = None
+    return read, "" if read is not None else "non-numeric value"

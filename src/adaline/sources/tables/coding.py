@@ -404,7 +404,8 @@ def learn_coding(relation: Relation, spec: TableSpec, reduce: ReduceRows | None 
     if relation.dialect is not None:
         used = [*coding.needed, *required_columns(relation, replace(spec, missing="mean"), design.targets, ())]
         notations = relation.dialect.notations(list(dict.fromkeys(used)))
-        coding = replace(coding, na=relation.options.na, notations=notations)
+        local = tuple(one for one in notations if not one.plain)  # so that older versions read files of ordinary fits
+        coding = replace(coding, na=relation.options.na, notations=local)
     check_columns(coding.count)
     _refuse_collisions(coding)
     _refuse_merged_levels(coding)

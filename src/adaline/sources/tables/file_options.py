@@ -72,7 +72,7 @@ class FileOptions:
 
         Those that were set take precedence: words over words, a decimal sign over the notations of numbers.
         """
-        notations = coding.notations
+        notations = coding.notations_to_read()
         if self.decimal is not None:
             notations = tuple(one for one in notations if one.form not in FORMS)
         return replace(self, na=self.na or coding.na, notations=notations)

@@ -11,7 +11,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from adaline.coding.numerals import BLANK, DECORATION, FORMS, GROUPS, UNIT, Notation
+from adaline.coding.numerals import (
+    BLANK,
+    CLOCK,
+    DECORATION,
+    FORMS,
+    GROUPS,
+    MERIDIEM,
+    PERCENT,
+    SECONDS,
+    UNIT,
+    Notation,
+)
 from adaline.sources.tables.layout import WORDS
 from adaline.sources.tables.sql import quoted, text
 
@@ -37,10 +48,6 @@ CLOCKS = (
     (r"\d{1,2}:\d{2} [AaPp][Mm]", "%I:%M %p"),
     (r"\d{1,2}:\d{2}:\d{2} [AaPp][Mm]", "%I:%M:%S %p"),
 )
-PERCENT = {"%": "a percent sign", "\u2030": "a per mille sign"}
-CLOCK = r"[0-9]{1,3}:[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?"
-"""Times of day, and durations; DuckDB has a type for those below 24 hours."""
-SECONDS = "%H:%M:%S"  # the form of columns of them, read as seconds
 GLIMPSE = 2048  # rows that rule out most columns
 EVERY = 2**62  # rows to look at where all are
 
@@ -124,7 +131,8 @@ def find_conversions(
     known : how the files of a fit wrote columns; where the values here fit that notation, it is used.
     """
     forms = {name: one.form for name, one in known.items()}
-    looked = [*names, *(name for name in numbers if (decimal or forms.get(name)) == ",")]
+    percents = {name for name, one in known.items() if one.unit in PERCENT}
+    looked = [*names, *(name for name in numbers if name in percents or (decimal or forms.get(name)) == ",")]
     glimpsed = _look(looked, table, query, min(rows, GLIMPSE))
     likely = {name: formats for name, one in glimpsed.items() if (formats := date_formats(one.example)) and one.count}
     numeric = [name for name, one in glimpsed.items() if one.count in (one.points, one.commas)]
@@ -238,10 +246,14 @@ def _number_conversion(
     unit, some = look.unit, look.signed < look.count
     if len(look.units) > 1 or (unit in PERCENT and some):  # 5 beside 12% may be 5% or 500%
         return None
+    if known is not None and unit in PERCENT and unit != known.unit:  # 12% may be 12 or 0.12
+        return None
     fits = [sign for sign in ".," if look.fitting(sign) == look.count]
     if given is not None:
         fits = [sign for sign in fits if sign == given]
     as_known = given is None and known is not None and known.form in fits
+    if as_known and known is not None and known.form == "." and look.has_comma and here == ",":
+        as_known = False  # a comma in a file of decimal commas
     if not fits or not (look.count or as_known):
         return None
     doubtful = len(fits) == 2 and (look.has_comma or look.has_point)
@@ -260,6 +272,8 @@ def _number_conversion(
         parts.append(f"{PERCENT[unit]} (12{unit} is read as 12)")
     elif unit:
         parts.append(f"the currency {unit}{f' ({look.signed:,} of {look.count:,} values)' if some else ''}")
+    elif known is not None and known.unit in PERCENT and look.count:
+        parts.append(f"no {known.unit}, which those of the fit have (12 is read as 12{known.unit})")
     if look.negative:
         parts.append("parentheses or a trailing minus for negative numbers")
     doubt = ""
@@ -353,9 +367,12 @@ def _time_conversion(name: str, table: str, query: Query, rows: int) -> Conversi
     count, example, there, fitting = query(f"SELECT count({value}), max({value}), {words}, {fits} FROM {sample}")[0]
     if fitting < count:
         return None
-    hours, minutes, seconds = (f"split_part({column.trimmed}, ':', {i})" for i in (1, 2, 3))
+    bare = f"regexp_replace({column.trimmed}, {text(MERIDIEM)}, '')"
+    hours, minutes, seconds = (f"split_part({bare}, ':', {i})" for i in (1, 2, 3))
+    half = f"CASE WHEN {column.trimmed} ILIKE '%pm' THEN 12 ELSE 0 END"
     sql = (
-        f"3600 * CAST({hours} AS DOUBLE) + 60 * CAST({minutes} AS DOUBLE) + "
+        f"3600 * CASE WHEN {bare} = {column.trimmed} THEN CAST({hours} AS DOUBLE) "
+        f"ELSE CAST({hours} AS DOUBLE) % 12 + {half} END + 60 * CAST({minutes} AS DOUBLE) + "
         f"CASE WHEN {seconds} = '' THEN 0 ELSE CAST({seconds} AS DOUBLE) END"
     )
     known = tuple(sorted(one for one in there or () if one))

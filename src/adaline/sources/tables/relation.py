@@ -20,7 +20,7 @@ from adaline.arrays import NO_FRAMES
 from adaline.coding import Coding
 from adaline.coding.expressions import lag_of
 from adaline.coding.frames import collected
-from adaline.coding.numerals import Notation
+from adaline.coding.numerals import PERCENT, Notation
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.lazy import nw
 from adaline.leftovers import remove_with
@@ -325,9 +325,10 @@ class Relation:
         """Whether a column that may have decimals, or be a date, was read in another notation."""
         assert self.dialect is not None
         types = dict(zip(self.dialect.layout.names, self.dialect.types, strict=True))
-        own = {name: one.form for one in self.dialect.notations(list(types)) for name in one.columns}
+        own = {name: (one.form, one.unit) for one in self.dialect.notations(list(types)) for name in one.columns}
         return any(
-            types.get(name) in ("VARCHAR", "DOUBLE") and own.get(name) != one.form
+            (types.get(name) in ("VARCHAR", "DOUBLE") or (name in types and one.unit in PERCENT))
+            and own.get(name) != (one.form, one.unit)
             for one in notations
             for name in one.columns
         )

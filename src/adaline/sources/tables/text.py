@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
-from adaline.coding.numerals import Notation
+from adaline.coding.numerals import PERCENT, Notation
 from adaline.errors import UnreadableTable
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.files import escaped, is_compressed, open_compressed
@@ -347,8 +347,10 @@ def _with_notations(dialect: Dialect, file: str, query: Query, rows: int, readin
     decimal, fitted = reading.decimal, {name: one for one in reading.notations for name in one.columns}
     others = {*dialect.layout.left_out, *dialect.layout.texts}
     texts = [name for name, kind in known.items() if kind == "VARCHAR" and name not in others]
-    numbers = [name for name, kind in known.items() if kind == "DOUBLE"]
-    if not texts and decimal != "," and not any(name in fitted and fitted[name].form == "," for name in numbers):
+    percents = {name for name, one in fitted.items() if one.unit in PERCENT}
+    numbers = [n for n, kind in known.items() if kind == "DOUBLE" or (n in percents and kind == "BIGINT")]
+    local = any(name in fitted and (fitted[name].form == "," or name in percents) for name in numbers)
+    if not texts and decimal != "," and not local:
         return dialect
     table = dialect.with_texts([*texts, *numbers]).sql([file])
     comma = dialect.layout.separator == ";"
