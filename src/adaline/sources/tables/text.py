@@ -348,11 +348,13 @@ def _with_notations(dialect: Dialect, file: str, query: Query, rows: int, readin
     others = {*dialect.layout.left_out, *dialect.layout.texts}
     texts = [name for name, kind in known.items() if kind == "VARCHAR" and name not in others]
     numbers = [name for name, kind in known.items() if kind == "DOUBLE"]
-    if not texts and decimal != "," and not any(name in fitted and fitted[name].form == "," for name in numbers):
+    plain = [name for name in numbers if name in dialect.layout.decimals and decimal != ","]
+    plain = [name for name in plain if name not in fitted or fitted[name].form != ","]
+    if not texts and len(plain) == len(numbers):
         return dialect
     table = dialect.with_texts([*texts, *numbers]).sql([file])
     comma = dialect.layout.separator == ";"
-    return dialect.converted(find_conversions(texts, numbers, table, query, rows, decimal, comma, fitted))
+    return dialect.converted(find_conversions(texts, numbers, table, query, rows, decimal, comma, fitted, plain))
 
 
 def number_type(kind: str, whole: bool) -> str:
