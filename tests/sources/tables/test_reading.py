@@ -120,6 +120,26 @@ def test_a_column_without_a_name_whose_values_come_late_is_kept() -> None:
     assert list(found.schema) == ["x", "column_2", "y"]
 
 
+GROUPED = [66.447, 851.0, 1.234, 12.0]
+
+
+@pytest.mark.parametrize(
+    ("lines", "values", "note"),
+    [
+        (["x;y", "66.447;6", "851;2", "1.234;3", "12;4"], [66447, 851, 1234, 12], "points for thousands, as '66.447'"),
+        (["x,y", "66.447,6", "851,2", "1.234,3", "12,4"], GROUPED, "decimal=',' reads them as points for thousands"),
+        (["x;y", "66.447;6.5", "851;2", "1.234;3", "12;4"], GROUPED, "decimal=',' reads them as points for thousands"),
+        (["x;y", "66.447;6", "1851;2", "1.234;3", "12;4"], [66.447, 1851, 1.234, 12], ""),
+        (["x;y", '"$5,856";6.5', "$851;2", "$12;3", "$1;4"], [5856, 851, 12, 1], "commas for thousands"),
+        (["x;y", '"5,856";6', "851;2", "12;3", "1;4"], [5.856, 851, 12, 1], "a decimal comma"),
+    ],
+)
+def test_three_digits_after_every_sign_may_be_thousands(lines: list[str], values: list[float], note: str) -> None:
+    found = Relation(written(lines))
+    assert [x for (x,) in found.rows(f"SELECT x FROM {found.sql}")] == values
+    assert any(note in one for one in found.notes) if note else not found.notes
+
+
 def test_many_columns_of_decimal_commas_are_found_by_one_short_query() -> None:
     queries: list[str] = []
 

@@ -12,7 +12,7 @@ import gzip
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -51,6 +51,7 @@ WORDS = (
 )
 """Words, in lower case, that stand for a missing value in a column whose other values are all numbers or dates."""
 DIGIT = re.compile(r"\d")
+GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+")  # numbers whose points may be decimal, or for thousands
 NOT_UTF8 = "not UTF-8 text; name its encoding, as in encoding='latin-1'"
 FOREIGN = {
     b"\x1f\x8b": "is compressed by gzip: let its name end in .gz",
@@ -75,6 +76,7 @@ class Layout:
     left_out : columns without a name and without values.
     index : the first column, if it has no name: perhaps row numbers or row labels.
     texts : columns some of whose first values are texts without digits, and so neither numbers nor dates.
+    decimals : columns some of whose first values have a decimal point that cannot be one for thousands.
     notes : what was understood, in sentences.
     """
 
@@ -85,6 +87,7 @@ class Layout:
     left_out: tuple[str, ...] = ()
     index: str | None = None
     texts: frozenset[str] = field(default=frozenset(), compare=False)
+    decimals: frozenset[str] = field(default=frozenset(), compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
 
 
@@ -174,7 +177,8 @@ def _layout(rows: FirstRows, start: int, separator: str) -> Layout:
             f"line {rows.lines[start]} holds values, not names of columns: they are called {names[0]} to {names[-1]}"
         )
         skip = rows.lines[start] - 1
-        return Layout(separator, skip, False, tuple(names), texts=_texts(names, body), notes=tuple(notes))
+        texts, decimals = _columns_with(_is_text, names, body), _columns_with(_has_decimals, names, body)
+        return Layout(separator, skip, False, tuple(names), texts=texts, decimals=decimals, notes=tuple(notes))
     if group and _repeated(cells):
         cells = _with_groups(group, cells)
     found = Layout(separator, rows.lines[start] - 1, True, ())
@@ -209,18 +213,24 @@ def _named(found: Layout, cells: RowCells, body: Sequence[RowCells], note: str, 
     if renamed := [i for i, word in enumerate(words) if word and names[i] != word]:
         called = ", ".join(f"{words[i]!r} is called {names[i]!r}" for i in renamed[:5])
         notes.append(f"column names that occur twice, capitals aside: {called}{', ...' * (len(renamed) > 5)}")
-    texts = _texts(names, body)
-    return replace(found, names=tuple(names), left_out=left_out, index=index, texts=texts, notes=tuple(notes))
+    texts, decimals = _columns_with(_is_text, names, body), _columns_with(_has_decimals, names, body)
+    found = replace(found, names=tuple(names), left_out=left_out, index=index, notes=tuple(notes))
+    return replace(found, texts=texts, decimals=decimals)
 
 
-def _texts(names: Sequence[str], body: Sequence[RowCells]) -> frozenset[str]:
-    """Return the columns some of whose values are texts without digits, no words for missing values."""
+def _columns_with(condition: Callable[[str], bool], names: Sequence[str], body: Sequence[RowCells]) -> frozenset[str]:
+    """Return the columns some of whose first values meet a condition."""
     rows = [row for row in body[: max(5, CELLS // len(names))] if len(row) == len(names)]
     columns = zip(names, zip(*rows, strict=True), strict=True) if rows else ()
-    return frozenset(name for name, cells in columns if any(map(_is_text, cells)))
+    return frozenset(name for name, cells in columns if any(map(condition, cells)))
+
+
+def _has_decimals(cell: str) -> bool:
+    return "." in cell and DIGIT.search(cell) is not None and GROUPED.fullmatch(cell.strip()) is None
 
 
 def _is_text(cell: str) -> bool:
+    """Whether a text has no digits and is no word for a missing value."""
     return DIGIT.search(cell) is None and cell.strip() != "" and cell.strip().lower() not in WORDS
 
 

@@ -7,7 +7,7 @@ a currency, parentheses or a minus at the end for negative numbers; dates with t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,6 +116,7 @@ def find_conversions(
     decimal: str | None,
     comma: bool,
     known: Mapping[str, Notation],
+    plain: Collection[str] = (),
 ) -> list[Conversion]:
     """Return how to read the columns of text that hold numbers or dates in a notation of their own.
 
@@ -129,6 +130,7 @@ def find_conversions(
     decimal : the decimal sign of the file, where the user gave it.
     comma : whether a comma is likelier to be a decimal sign than one for thousands where it may be either.
     known : how the files of a fit wrote columns; where the values here fit that notation, it is used.
+    plain : columns among `numbers` that have decimal points beyond doubt.
     """
     forms = {name: one.form for name, one in known.items()}
     percents = {name for name, one in known.items() if one.unit in PERCENT}
@@ -139,12 +141,19 @@ def find_conversions(
     numeric = [name for name in numeric if glimpsed[name].count or forms.get(name) in FORMS]
     seen = _look(numeric, table, query, rows) if numeric else {}
     here = decimal or _sign_of_file(seen.values())
-    if decimal is None and here == ",":
-        more = _look([name for name in numbers if forms.get(name) != "."], table, query, rows)
-        seen |= {name: one for name, one in more.items() if one.commas == one.count > 0 and one.has_point}
+    unclear = [name for name in numbers if name not in plain and name not in seen and forms.get(name) != "."]
+    more = _look(unclear if decimal is None else (), table, query, min(rows, GLIMPSE))
+    more = _look([name for name, one in more.items() if one.commas == one.count > 0], table, query, rows)
+    more = {name: one for name, one in more.items() if one.commas == one.count and one.has_point}
+    seen |= {name: one for name, one in more.items() if here == "," or one.looks_grouped}
     comma = here == "," or (comma and not here)
     whole = rows >= EVERY
-    read = (_number_conversion(name, look, here, decimal, comma, whole, known.get(name)) for name, look in seen.items())
+    read = (
+        _number_conversion(
+            name, look, here, decimal, comma and not (plain and look.looks_grouped), whole, known.get(name)
+        )
+        for name, look in seen.items()
+    )
     found = [one for one in read if one is not None]
     taken = {one.name for one in found}
     clocks = [name for name, one in glimpsed.items() if re.fullmatch(CLOCK, one.example) and name not in taken]
@@ -174,6 +183,8 @@ class Look:
     signed, units : how many have a percent sign or a currency, and which of these there are.
     negative : whether some are negative by parentheses or a minus at the end.
     has_point, has_comma, has_group : whether some have such a sign.
+    has_small : whether some are below 1000, with neither a point nor a comma.
+    has_long : whether some have four digits in a row.
     words : words for missing values that occur.
     """
 
@@ -187,12 +198,19 @@ class Look:
     has_point: bool
     has_comma: bool
     has_group: bool
+    has_small: bool
+    has_long: bool
     words: tuple[str, ...]
 
     @property
     def unit(self) -> str:
         """The sign that they have: percent, per mille, or a currency, which may stand beside some only; "" for none."""
         return self.units[0] if self.units else ""
+
+    @property
+    def looks_grouped(self) -> bool:
+        """Whether they look like whole numbers with a sign for thousands: those without it are all below 1000."""
+        return self.points == self.commas == self.count and self.has_small and not self.has_long
 
     def fitting(self, decimal: str) -> int:
         """Return how many are numbers with such a decimal sign."""
@@ -220,18 +238,19 @@ def _look(names: Sequence[str], table: str, query: Query, rows: int) -> dict[str
         f"bool_or(contains({value}, '.'))",
         f"bool_or(contains({value}, ','))",
         f"bool_or(regexp_matches({value}, {text(f'[0-9][{GROUPS}][0-9]')}))",
+        f"bool_or(regexp_full_match({value}, '[^0-9.,]*[0-9]{{1,3}}[^0-9.,]*'))",
+        f"bool_or(regexp_matches({value}, '[0-9]{{4}}'))",
         f"list(DISTINCT CASE WHEN {one.is_word} THEN {one.trimmed} END)",
     ]
     columns = ", ".join(map(quoted, names))
     first = f"SELECT {columns} FROM {table} LIMIT {rows}"
     values = f"SELECT unnest(range({len(names)})) AS i, unnest([{columns}]) AS value FROM ({first})"
-    out = {name: Look(0, 0, 0, "", 0, (), False, False, False, False, ()) for name in names}
+    out = {name: Look(0, 0, 0, "", 0, (), *[False] * 6, ()) for name in names}
     for i, *found in query(f"SELECT i, {', '.join(asked)} FROM ({values}) GROUP BY i"):
         count, points, commas, example, signed, units, *signs, words = found
         known = tuple(sorted(one for one in units or () if one))
         kept = tuple(sorted(one for one in words or () if one))
-        negative, point, comma, group = map(bool, signs)
-        out[names[i]] = Look(count, points, commas, example or "", signed, known, negative, point, comma, group, kept)
+        out[names[i]] = Look(count, points, commas, example or "", signed, known, *map(bool, signs), kept)
     return out
 
 
@@ -264,6 +283,8 @@ def _number_conversion(
     other = look.has_comma if decimal == "." else look.has_point
     if look.has_comma and decimal == ",":
         parts.append("a decimal comma")
+    if look.has_point and decimal == "." and look.looks_grouped:
+        parts.append("a decimal point")
     if other:
         parts.append(f"{'commas' if decimal == '.' else 'points'} for thousands")
     if look.has_group:
@@ -279,8 +300,9 @@ def _number_conversion(
     doubt = ""
     if doubtful and as_known:
         doubt = ", as in the fit"
-    elif doubtful and look.has_comma and given is None and not here:
-        doubt = f"; decimal='{'.' if decimal == ',' else ','}' reads them the other way"
+    elif doubtful and given is None and (not here or (decimal == "." and look.has_point and look.looks_grouped)):
+        way = "the other way" if parts != ["a decimal point"] else "as points for thousands"
+        doubt = f"; decimal='{'.' if decimal == ',' else ','}' reads them {way}"
     if known is not None and unit and unit != known.unit:
         doubt += f"; the model was fitted to {f'values in {known.unit}' if known.unit else 'values without a unit'}"
     sql = _number_sql(name, decimal, look)

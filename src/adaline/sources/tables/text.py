@@ -349,12 +349,13 @@ def _with_notations(dialect: Dialect, file: str, query: Query, rows: int, readin
     texts = [name for name, kind in known.items() if kind == "VARCHAR" and name not in others]
     percents = {name for name, one in fitted.items() if one.unit in PERCENT}
     numbers = [n for n, kind in known.items() if kind == "DOUBLE" or (n in percents and kind == "BIGINT")]
-    local = any(name in fitted and (fitted[name].form == "," or name in percents) for name in numbers)
-    if not texts and decimal != "," and not local:
+    local = {name for name, one in fitted.items() if one.form == ","} | percents
+    plain = [n for n in numbers if n in dialect.layout.decimals and decimal != "," and n not in local]
+    if not texts and len(plain) == len(numbers):
         return dialect
     table = dialect.with_texts([*texts, *numbers]).sql([file])
     comma = dialect.layout.separator == ";"
-    return dialect.converted(find_conversions(texts, numbers, table, query, rows, decimal, comma, fitted))
+    return dialect.converted(find_conversions(texts, numbers, table, query, rows, decimal, comma, fitted, plain))
 
 
 def number_type(kind: str, whole: bool) -> str:
