@@ -766,7 +766,8 @@ class _Minimising:
         if matters and self._claims(problem, found, raw, None)[0] >= STREAMED_DIGITS:
             return None
         original = problem.original if isinstance(problem, TurnedProblem) else problem
-        return refine(original, *problem.to_scaled(theta), ~original.constant)
+        start = problem.to_scaled(theta)
+        return refine(original, start.hi, start.lo, ~original.constant)
 
     def _outside(self, problem: Problem, found: DescentResult) -> tuple[Array, Array, Dependence]:
         """Return the weights, of those that predict the same the shortest, in the view and in raw units, and how
