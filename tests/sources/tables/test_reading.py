@@ -140,6 +140,23 @@ def test_three_digits_after_every_sign_may_be_thousands(lines: list[str], values
     assert any(note in one for one in found.notes) if note else not found.notes
 
 
+@pytest.mark.parametrize("label", ["Subtotal", "{} Total", "Summe {}:"])
+def test_subtotals_inside_a_table_are_left_out(label: str) -> None:
+    lines = ["g,year,x,y"]
+    for group in ("North", "East"):
+        lines += [f'{group},{year},{year - 2000},"1,{year}.00"' for year in range(2100, 2105)]
+        lines += [f'{label.format(group)},,510,"20,000.00"']
+    found = Relation(written(lines))
+    assert found.count("TRUE") == 10
+    assert "lines 7, 13: subtotals of the rows above, left out" in found.notes
+
+
+@pytest.mark.parametrize("row", ["Total Recall,,99,99", "Total,2001,99,99", "Total,,1,99", "North,,99,99"])
+def test_rows_that_only_look_like_subtotals_stay(row: str) -> None:
+    found = Relation(written(["g,year,x,y", *(f"a{i},2000,{i},{i}" for i in range(9)), row, "b,2000,5,5"]))
+    assert found.count("TRUE") == 11
+
+
 def test_many_columns_of_decimal_commas_are_found_by_one_short_query() -> None:
     queries: list[str] = []
 

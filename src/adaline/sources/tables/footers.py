@@ -1,14 +1,17 @@
-"""Lines below a table that are no rows: totals, averages and footnotes, as spreadsheets have them."""
+"""Lines of a file that are not rows of its table: totals, averages and footnotes below it, and subtotals inside it."""
 
 from __future__ import annotations
 
 import csv
+import io
 import os
 import re
 import zlib
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 
+from adaline.coding.numerals import number_in
 from adaline.errors import UnreadableTable
 from adaline.sources.tables.files import is_compressed, open_compressed
 from adaline.sources.tables.layout import Layout, is_value
@@ -18,11 +21,17 @@ PIECE = 2**20  # bytes that are read at a time
 MOST = 20  # lines below a table
 MOST_PACKED = 2**23  # bytes of a compressed file that is unpacked to see its end
 LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|$)")
-TOTAL = re.compile(
+TOTAL_WORDS = (
     r"((grand |sub-?)?totals?|sums?|averages?|summe|gesamt(summe)?|insgesamt|durchschnitt|mittelwert|"
-    r"total g\u00e9n\u00e9ral|somme|moyenne|totale|suma)\b[:\s]*(of .*)?",
-    re.IGNORECASE,
+    r"total g\u00e9n\u00e9ral|somme|moyenne|totale|suma)"
 )
+TOTAL = re.compile(rf"{TOTAL_WORDS}\b[:\s]*(of .*)?", re.IGNORECASE)
+SUBTOTAL = re.compile(
+    rf"(zwischen|teil)?{TOTAL_WORDS}\b(?P<after>.*)|(?P<before>.*)\b{TOTAL_WORDS}[:\s]*", re.IGNORECASE
+)
+STEMS = (b"total", b"sum", b"som", b"gesamt", b"average", b"durchschnitt", b"mittelwert", b"moyenne")
+"""Of all words for totals, in lower case."""
+NEARLY_ALL = 0.9  # share of the other rows that have a value where a subtotal has none
 FOOTNOTE = re.compile(
     r"(sources?|notes?|quellen?|stand|anmerkung(en)?|hinweis|remarks?)\b\s*:|[*\u00b9\u00b2\u00b3\u00a9\u2020]",
     re.IGNORECASE,
@@ -82,6 +91,73 @@ def find_footer(name: str, found: Layout) -> Footer | None:
     below = [row for row in rows[first:] if row and any(row)]
     totals = tuple(tuple(row) for row in below if len(row) == len(found.names) and sum(map(bool, row)) > 1)
     return Footer(start, f"{where} below the table: {shown[:40]!r}, left out", totals, len(totals) == len(below))
+
+
+def find_subtotals(name: str, found: Layout) -> list[int]:
+    """Return the lines, counted from 1, of totals of groups of rows inside a table.
+
+    The first text of such a row has a word for a total, a cell that is filled in nearly all other rows is empty, and
+    its numbers are at least as large as any of the rows above it, back to the subtotal before.
+    """
+    if not found.header or len(found.names) < 3 or is_compressed(name):
+        return []
+    content = Path(name).read_bytes()
+    separator = found.separator.encode()
+    empty = (separator * 2, separator + b"\n", separator + b"\r")
+    if not any(one in content for one in empty):
+        return []
+    lower = content.lower()
+    if not any(stem in lower for stem in STEMS):
+        return []
+    reader = csv.reader(io.StringIO(content.decode(errors="replace"), newline=""), delimiter=found.separator)
+    rows, lines, before = list[list[str]](), list[int](), 0
+    try:
+        for row in reader:
+            if len(row) == len(found.names) and before > found.skip and any(row) and reader.line_num == before + 1:
+                rows.append([cell.strip() for cell in row])
+                lines.append(reader.line_num)
+            before = reader.line_num
+    except csv.Error:
+        return []
+    named = {i: label for i, row in enumerate(rows) if not all(row) and (label := _total_label(row)) is not None}
+    others = [row for i, row in enumerate(rows) if i not in named]
+    if not named or len(others) < 2 * len(named):
+        return []
+    filled = [sum(map(bool, column)) >= NEARLY_ALL * len(others) for column in zip(*others, strict=True)]
+    out, start = list[int](), 0
+    for i, label in named.items():
+        above = rows[start:i] or [row for k, row in enumerate(rows[:i]) if k not in named]
+        gaps = any(full and not cell for full, cell in zip(filled, rows[i], strict=True))
+        of_group = not label or any(f" {cell.lower()} " in f" {label} " for row in above for cell in row if cell)
+        if gaps and of_group and _sums_up(rows[i], above):
+            out.append(lines[i])
+            start = i + 1
+    return out
+
+
+def _total_label(row: list[str]) -> str | None:
+    """Return what stands beside the word for a total in the first text of a row, in lower case; None without one."""
+    found = SUBTOTAL.fullmatch(next((cell for cell in row if cell and not is_value(cell)), ""))
+    return None if found is None else (found["after"] or found["before"] or "").strip(" :").lower()
+
+
+def _sums_up(total: list[str], above: list[list[str]]) -> bool:
+    """Whether all numbers of a row are at least as large as those above; columns with negative numbers are ignored."""
+    compared = False
+    for i, cell in enumerate(total):
+        own = _amount(cell)
+        values = [value for row in above if (value := _amount(row[i])) is not None]
+        if own is None or not values or min(values) < 0:
+            continue
+        if own < max(values):
+            return False
+        compared = True
+    return compared
+
+
+def _amount(cell: str) -> float | None:
+    """Return a number in any notation, the larger where a sign may be for decimals or for thousands; None of others."""
+    return max((value for sign in ".," if (value := number_in(cell, sign)) is not None), default=None)
 
 
 def _tail(name: str) -> tuple[int, bytes]:

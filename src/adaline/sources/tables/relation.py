@@ -52,7 +52,7 @@ from adaline.sources.tables.files import (
     is_compressed,
     query_files,
 )
-from adaline.sources.tables.footers import find_footer
+from adaline.sources.tables.footers import find_footer, find_subtotals
 from adaline.sources.tables.json_columns import write_rows
 from adaline.sources.tables.layout import INDEX, INDEX_NAMES, SPACES, Layout, OtherEncoding, check_names, layout
 from adaline.sources.tables.notation import describe
@@ -565,7 +565,7 @@ class Relation:
             self.notes = (*self.notes, *told)
         whole = self.size() <= WHOLE_SAMPLE
         if whole:
-            self._leave_out_repeated_names(self.layout)
+            self._leave_out_lines(self.layout)
         self.dialect = find_dialect(self.files, self.layout, self.rows, whole, self.options)
         self.sql = self.dialect.sql(self.files)
         self.notes = (*self.notes, *self.layout.notes, *describe(self.dialect.conversions))
@@ -585,16 +585,20 @@ class Relation:
         self.notes = (*self.notes, f"{what} no values at the end: missing values")
         return True
 
-    def _leave_out_repeated_names(self, found: Layout) -> None:
-        """Replace files in which the line of names occurs again by copies without these lines."""
+    def _leave_out_lines(self, found: Layout) -> None:
+        """Replace files in which the line of names occurs again, or that have subtotals, by copies without these."""
         for name in list(self.files):
-            if lines := find_repeated_names(name, found):
-                self._skipped = [line - i for i, line in enumerate(lines)]
-                copy = write_without_lines(name, lines, self._copies.new(name, ".csv"))
-                self._replace_files([copy if one == name else one for one in self.files])
-                shown = ", ".join(map(str, lines[:5])) + ", ..." * (len(lines) > 5)
-                note = f"line{'s' * (len(lines) > 1)} {shown}: the names of the columns again, left out"
-                self.notes = (*self.notes, note)
+            names, totals = find_repeated_names(name, found), find_subtotals(name, found)
+            if not names and not totals:
+                continue
+            lines = sorted([*names, *totals])
+            self._skipped = [line - i for i, line in enumerate(lines)]
+            copy = write_without_lines(name, lines, self._copies.new(name, ".csv"))
+            self._replace_files([copy if one == name else one for one in self.files])
+            for left_out, what in ((names, "the names of the columns again"), (totals, "subtotals of the rows above")):
+                shown = ", ".join(map(str, left_out[:5])) + ", ..." * (len(left_out) > 5)
+                note = f"line{'s' * (len(left_out) > 1)} {shown}: {what}, left out"
+                self.notes = (*self.notes, note) if left_out else self.notes
 
     def _convert(self) -> None:
         """Replace files by copies in UTF-8."""
