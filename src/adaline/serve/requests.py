@@ -6,7 +6,7 @@ import json
 import re
 import struct
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from csv import Error as CsvError
 from csv import reader
 from dataclasses import dataclass
@@ -249,7 +249,7 @@ def _refuse_count(count: int, limits: Limits) -> None:
 
 def _given(found: Any) -> int:
     """Return how many fields of a body certainly were there: those without a default, or of another value."""
-    body: Hashable = type(found)
+    body: Any = type(found)
     return sum(getattr(found, name) != default for name, default in _fields(body))
 
 
