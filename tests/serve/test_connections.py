@@ -103,6 +103,7 @@ def test_silent_and_slow_connections_are_closed(service: Any, loop: asyncio.Abst
     end_late([one.protocol for one in every], now + HEAD_SECONDS + 1)
     assert [one.wire.closed for one in every] == [True, True, False, True, True]
     assert slow.send(wait=0.0).startswith(b"HTTP/1.1 408 ")
+    assert silent.send(wait=0.0) == b""
 
 
 @pytest.mark.parametrize("name", ["host", "authorization", "content-type", "content-length"])

@@ -135,7 +135,14 @@ def test_rows_of_json_are_counted_before_they_are_read(
         body = b'{"rows": [%s]}' % b",".join([row] * 101)
         assert client.ask("POST", f"/models/a/{route}", body, JSON).status == 413
     monkeypatch.undo()
-    assert client.ask("POST", f"/models/a/{route}", b'{"rows": [[1, 2, "{[{[,,,"]]}', JSON).status in (200, 422)
+    monkeypatch.setattr(client.app.state.service, "limits", Limits(rows=2))
+    for text in (b"[a],[b],{c}", rb"\"[a],[b],{c}", rb"[a],[b],{c}\\"):
+        row = b'[1, 2, "%s"]' % text
+        found = [
+            client.ask("POST", f"/models/a/{route}", b'{"rows": [%s]}' % b",".join([row] * k), JSON) for k in (2, 3)
+        ]
+        assert [one.status == 413 for one in found] == [False, True]
+        assert "3 rows are more than the 2" in found[1].json["detail"]
 
 
 @pytest.mark.parametrize(

@@ -323,7 +323,7 @@ class Journal:
             for id, first, rows, schema, crc, payload, own in found:
                 if emptied and id > last + 1:  # a later compaction removed the batches in between
                     chain = None
-                follows = None in (chain, own) or _chained(chain, first, rows, schema, crc) == own
+                follows = chain is None or own is None or _chained(chain, first, rows, schema, crc) == own
                 last, chain, emptied = id, own, payload is None
                 if follows and (first + rows <= row or not rows):
                     continue

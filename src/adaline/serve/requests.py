@@ -29,6 +29,7 @@ LONGEST_KEY = 256  # characters of a key
 ALONE = pa.ipc.IpcReadOptions(use_threads=False)  # a request is one of many
 FIRST_LINE = re.compile(rb"(?:\xef\xbb\xbf)?[\r\n]*([^\r\n]*)")
 NULLS = ["", "NA", "NaN", "nan", "null"]
+TEXT = re.compile(rb'"[^"]*"')  # of JSON, without escaped quotes
 APART = (b" :", b"\t:", b"\n:", b"\r:")  # a name and its colon apart from each other, or part of a text
 
 Cell = None | bool | int | float | str
@@ -215,12 +216,12 @@ def decoded_json(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
     except (msgspec.DecodeError, RecursionError, ValueError) as error:
         message = str(error) or "JSON that is nested too deeply"
         row = re.search(r"\$\.rows\[(\d+)\]", message)
-        found = None if row is None else int(row[1])
-        column = None if found is None else _odd_column(body, found)
-        where = f"row {found}" + ("" if column is None else f", column {column!r}")
-        of_rows = '; rows are {"rows": [{"column": value, ...}, ...]}' if decoder in (PREDICT, LEARN) else ""
-        told = f"{message}{of_rows}" if found is None else f"{where}: {message}"
-        raise Refused(422, told, row=found, column=column) from None
+        number = None if row is None else int(row[1])
+        column = None if number is None else _odd_column(body, number)
+        where = f"row {number}" + ("" if column is None else f", column {column!r}")
+        form = '; rows are {"rows": [{"column": value, ...}, ...]}' if decoder in (PREDICT, LEARN) else ""
+        told = f"{message}{form}" if number is None else f"{where}: {message}"
+        raise Refused(422, told, row=number, column=column) from None
 
 
 def most_rows(body: bytes) -> int:
@@ -231,7 +232,19 @@ def most_rows(body: bytes) -> int:
 def _refuse_many(body: bytes, limits: Limits) -> None:
     """Refuse a body of JSON of too many rows before they are read: an empty row of 3 bytes takes 70 in memory."""
     if len(body) > 2 * limits.rows and most_rows(body) > limits.rows:
-        raise Refused(413, f"a request may have at most {limits.rows:,} rows, and this one has more {{ and [")
+        _refuse_count(_rows_in(body), limits)
+
+
+def _rows_in(body: bytes) -> int:
+    """Return how many rows a body of valid JSON has: each has one bracket outside texts."""
+    plain = body.replace(rb"\\", b"").replace(rb"\"", b"")
+    in_texts = sum(text[0].count(b"{") + text[0].count(b"[") for text in TEXT.finditer(plain))
+    return plain.count(b"{") + plain.count(b"[") - in_texts - 2
+
+
+def _refuse_count(count: int, limits: Limits) -> None:
+    if count > limits.rows:
+        raise Refused(413, f"{counted(count)} are more than the {limits.rows:,} that a request may have")
 
 
 def _given(found: Any) -> int:
@@ -241,7 +254,7 @@ def _given(found: Any) -> int:
 
 
 @lru_cache(maxsize=64)
-def _fields(body: type[msgspec.Struct]) -> tuple[tuple[str, Any], ...]:
+def _fields(body: Any) -> tuple[tuple[str, Any], ...]:
     return tuple((one.name, one.default) for one in msgspec.structs.fields(body))
 
 
@@ -277,8 +290,7 @@ def _check_size(rows: Any, limits: Limits) -> None:
     count = len(rows)
     if count == 0:
         raise Refused(422, "there are no rows")
-    if count > limits.rows:
-        raise Refused(413, f"{counted(count)} are more than the {limits.rows:,} that a request may have")
+    _refuse_count(count, limits)
     if isinstance(rows, list):
         if max(map(len, rows)) > limits.columns:
             row = next(i for i, cells in enumerate(rows) if len(cells) > limits.columns)
@@ -359,8 +371,7 @@ def _read_arrow(body: bytes, limits: Limits) -> Any:
         else:
             with pa.ipc.open_stream(pa.BufferReader(body), options=ALONE) as reader:
                 table = reader.read_all()
-        if table.num_rows > limits.rows:
-            raise Refused(413, f"{table.num_rows:,} rows are more than the {limits.rows:,} that a request may have")
+        _refuse_count(table.num_rows, limits)
         table.validate(full=True)
         return _named(table)
     except (pa.ArrowException, ValueError, OSError, StopIteration, LookupError, struct.error, MemoryError) as error:

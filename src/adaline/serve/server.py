@@ -154,7 +154,7 @@ def end_late(connections: Iterable[Any], now: float) -> None:
     """Close the connections that have waited too long for the head of a request."""
     for one in list(connections):
         if one.waits_since is not None and now - one.waits_since > HEAD_SECONDS:
-            one.refuse(Refused(408, f"the head of a request may take {HEAD_SECONDS:g} s to arrive"))
+            one.end_wait()
 
 
 class JoinedWrites:
@@ -295,6 +295,17 @@ class ServiceProtocol(HttpToolsProtocol):
             self.transport.write(f"{head}\r\n{kind}\r\n\r\n".encode() + body)
         self.waits_since = None
         self.transport.close()
+
+    def end_wait(self) -> None:
+        """Close a connection whose head is late; answer only if some of it arrived.
+
+        A client that opens connections ahead would take an answer to no request for that to its first one.
+        """
+        if self._dry:
+            self.refuse(Refused(408, f"the head of a request may take {HEAD_SECONDS:g} s to arrive"))
+        else:
+            self.waits_since = None
+            self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP, or what was refused while it was read."""
