@@ -86,6 +86,8 @@ def test_a_part_of_another_system_works_or_is_refused(name: str, tmp_path: Path)
         ("LinearRegression() table", "OneVsOne() table", "/scaling/ColumnScaling is ColumnScaling of"),
         ("LogisticRegression()", "GeneralizedLinear()", "_fits of"),
         ("GeneralizedLinear()", "LogisticRegression()", "_fits of"),
+        ("LogisticRegression()", "OrdinalRegression()", "_fits of"),
+        ("LogisticRegression()", "Ridge()", "/Solution is Solution of"),
         ("LMS()", "Adaline()", "_scan of"),
     ],
 )

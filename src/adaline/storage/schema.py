@@ -670,6 +670,8 @@ def _likelihoods(model: GeneralizedLinear | LogisticRegression | OrdinalRegressi
     """The fits are of the kind of their system: those of classes have no family, all others have one."""
     with_family = isinstance(model, GeneralizedLinear)
     _hold(all((fit.family is not None) == with_family for fit in vars(model).get("_fits", ())), "fits of one kind")
+    if isinstance(model, LogisticRegression) and vars(model).get("_fits"):
+        _same(sum(len(fit.solution.theta) for fit in model._fits), len(model.coef_), "machines of the fits")
 
 
 def _online(model: OnlineSystem, sizes: Sizes) -> None:
