@@ -13,7 +13,7 @@ from scipy import sparse
 
 from adaline.errors import InvalidData
 from adaline.separation.budget import Undecided
-from adaline.separation.separability import decide_jointly, separability
+from adaline.separation.separability import decide_jointly, is_separable, separability
 from adaline.separation.verdict import Combination, ManyClasses, ProofFailed, Separability
 from adaline.sources.array import ArraySource, SparseSource
 from tests.separation.separable_sets import generated
@@ -266,3 +266,15 @@ def test_three_classes_pairs_and_jointly() -> None:
     assert ((line @ found.coef.T + found.intercept).argmax(axis=1) == [0, 0, 1, 1, 2, 2]).all()
     assert found.margin > 0
     assert "Of 3 pairs" in str(found)
+
+
+def test_whether_a_plane_separates_is_told_without_the_kind_of_overlap_within_a_budget() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    apart = X[:, 0] > 0
+    mixed = apart ^ (np.arange(60) == 0)
+    assert is_separable(X, apart, 5e9)
+    assert not is_separable(X, mixed, 5e9)
+    assert is_separable(X, np.ones(60), 5e9)
+    with pytest.raises(Undecided, match="given up"):
+        is_separable(X, mixed, 1.0)

@@ -23,7 +23,7 @@ from adaline.comparison.table import REGRESSION, Table, is_count, skewness
 from adaline.errors import AdalineError, AdalineWarning
 from adaline.results import Status
 from adaline.separation.budget import Undecided
-from adaline.separation.separability import separability
+from adaline.separation.separability import is_separable
 from adaline.sums import Moments
 from adaline.systems import LinearRegression, LogisticRegression
 from adaline.wording import counted, part_of, visible
@@ -40,6 +40,7 @@ INFLATED = 10.0  # Marquardt (1970): the variance of a coefficient is ten times 
 DETERMINED = 0.999  # R^2 of one column alone from which it may be the target itself
 SCREENED, MOST_SCREENED = 0.99, 20_000  # R^2 and rows by which columns that cannot determine the target are seen
 MOST_COLUMNS = 1000  # up to which their correlations are computed
+SEPARATION_WORK = 5e9  # products, seconds: beyond, it is not said whether a plane separates the classes
 FEW_ROWS = 1000  # that are tried first for a plane between classes
 LESS, MORE = 0.5, 1.5  # times the variance of Poisson counts: below, numbers are no counts; above, it is reported
 MOST_DISPERSED = 100.0  # times the variance of Poisson counts beyond which whole numbers are amounts
@@ -595,7 +596,7 @@ def _separable_classes(X: Any, codes: NDArray[np.intp], labels: NDArray[Any]) ->
     chosen = range(1, 2) if len(labels) == 2 else range(len(labels))
 
     def apart(k: int, rows: slice) -> bool:
-        return bool(separability(X[rows], codes[rows] == k).separable)
+        return is_separable(X[rows], codes[rows] == k, SEPARATION_WORK)
 
     try:
         found = [

@@ -5,6 +5,7 @@ t (w.x + w0) > 0 for every row   or   sum lambda_n t_n (1, x_n) = 0, lambda >= 0
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations
@@ -102,17 +103,24 @@ def decide_jointly(source: Source, labels: NDArray[Any], work: float) -> Separab
     return _answer(survey.with_moments(), present, labels, Budget(work))
 
 
-def separating_weights(source: Source, n_classes: int) -> NDArray[np.float64] | None:
+def is_separable(X: Any, y: Any, work: float) -> bool:
+    """Return whether a plane has every row of two classes on its side; raise Undecided where that needs more work."""
+    source, labels = _opened(X, y, None)
+    return len(labels) < 2 or separating_weights(source, len(labels), work) is not None
+
+
+def separating_weights(source: Source, n_classes: int, work: float = math.inf) -> NDArray[np.float64] | None:
     """Return weights (K, 1 + D) whose largest output is right on every row, or None where there are none.
 
-    This is `decide_separability` without the kind of overlap, which can take a hundred times as long to find.
+    This is `decide_separability` without the kind of overlap, which can take a hundred times as long to find. Undecided
+    is raised where it needs more than this work.
     """
     survey = Survey.of(source, n_classes)
     classes = np.flatnonzero(survey.rows > 0).tolist()
     if len(classes) < n_classes:
         raise InvalidData(f"there are rows of {len(classes)} of {n_classes} classes")
     scaling = survey.scaling(classes)
-    contests = Contests(source, classes, n_classes, scaling)
+    contests = Contests(source, classes, n_classes, scaling, Budget(work))
     found = won(contests, survey.start(classes, scaling))
     if isinstance(found, Overlap):
         return None
