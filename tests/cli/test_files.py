@@ -176,6 +176,14 @@ def test_predict_keeps_totals_without_a_prediction(shell: Shell) -> None:
     assert len(shell.good("predict", "m.adaline", "new.csv").rows) == 13
 
 
+def test_a_total_below_dates_leaves_them_dates(shell: Shell) -> None:
+    lines = [f"{1 + i % 9}/{13 + i}/2023,{i * i % 7},{2 * i}" for i in range(12)]
+    written(["d,x,y", *lines, "Total,99,999"], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "--dates", "d", "-o", "m.adaline")
+    assert "line 14 below the table: 'Total', left out" in shell.good("score", "m.adaline", "old.csv").err
+    assert "column 'd' is left out: it holds dates" in shell.good("fit", "old.csv", "-t", "y").err
+
+
 def test_rows_of_a_file_are_named_by_their_lines(shell: Shell) -> None:
     lines = ["a title", "", "x,z,c,y,w", *(f"{i},{i * i % 7},{'ab'[i % 2]},{2 * i},1" for i in range(20))]
     written(lines, "good.csv")

@@ -14,7 +14,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from adaline import open_table
 from adaline.block import Shape
+from adaline.coding.numerals import Notation
 from adaline.errors import InvalidData, ModelFileError
 from adaline.scans import LMSRule
 from adaline.scans.tally import SIZE, UPDATES
@@ -148,6 +150,35 @@ def test_relations_between_arrays(tmp_path: Path) -> None:
         forged(tmp_path / "m", model, **tensors)
         with pytest.raises(ModelFileError, match="does not describe a fitted"):
             load(tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    "notations",
+    [
+        (Notation("banana", "", ("x",)),),
+        (Notation("%d banana", "", ("x",)),),
+        (Notation(",", "", ("elsewhere",)),),
+        (Notation(",", "", ("x",)), Notation(".", "%", ("x",))),
+        (Notation(",", "", ("x", "x")),),
+        (Notation(",", "\x1b[2J", ("x",)),),
+        (Notation("%d.%m.%Y", "%", ("x",)),),
+        (Notation(",", "", ()),),
+    ],
+)
+def test_notations_that_no_file_has(notations: tuple[Notation, ...], tmp_path: Path) -> None:
+    model = LinearRegression().fit(open_table({"x": [1.0, 2.0, 4.0], "y": [1.0, 3.0, 2.0]}, target="y"))
+    save(model, tmp_path / "m")
+    head, stored = container.read(tmp_path / "m")
+    coding = head["state"]["coding_"]["Coding"]
+    whole = (Notation(",", "%", ("x",)), Notation("%H:%M:%S", "", ("y",)))
+    for given, good in ((whole, True), (notations, False)):
+        coding["notations"] = encode({"a": replace(model.coding_, notations=given)}, {})["a"]["Coding"]["notations"]
+        container.write(tmp_path / "m", {key: value for key, value in head.items() if key != "data"}, stored)
+        if good:
+            assert load(tmp_path / "m").coding_.notations == whole
+        else:
+            with pytest.raises(ModelFileError, match="does not describe a fitted"):
+                load(tmp_path / "m")
 
 
 def bombs() -> dict[str, dict[str, Any]]:

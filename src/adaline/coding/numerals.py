@@ -39,6 +39,7 @@ CLOCK = (
 )
 """Times of day, and durations; DuckDB has a type for those below 24 hours."""
 SECONDS = "%H:%M:%S"  # the form of columns of them, read as seconds
+DATE_FORM = "%[YmdbB][-/. ]%[mdbB][-/. ,]{1,2}%[Yymd]([T, ]+%[HI]:%M(:%S([.]%f)?)?( %p)?)?"
 ISO_DATE = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
 
 
@@ -56,6 +57,13 @@ class Notation:
     form: str
     unit: str
     columns: tuple[str, ...]
+
+    @property
+    def known(self) -> bool:
+        """Whether it is one that files are read in: the form of numbers, times or dates, and a unit of numbers."""
+        if self.form in FORMS:
+            return not self.unit or re.fullmatch(UNIT, self.unit) is not None
+        return not self.unit and (self.form == SECONDS or re.fullmatch(DATE_FORM, self.form) is not None)
 
     @property
     def plain(self) -> bool:

@@ -23,7 +23,7 @@ import math
 import re
 from collections.abc import Callable
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -33,10 +33,12 @@ from adaline.block import Shape
 from adaline.coding import Coding, Column, Effect, HashedColumn, Learned, Term, TermFactor, WordColumn
 from adaline.coding.columns import MOST_WIDTH
 from adaline.coding.contrasts import contrast_of
-from adaline.coding.expressions import compiled
+from adaline.coding.expressions import compiled, names_in
+from adaline.coding.formula import targets_of
 from adaline.coding.learned import LearnedFunction
 from adaline.coding.numerals import Notation
 from adaline.construction import check_values
+from adaline.errors import AdalineError
 from adaline.fits.online import OnlineResult
 from adaline.fits.separation import Separation
 from adaline.inference.robust import RobustFit, StandardErrors
@@ -621,7 +623,26 @@ def _coding(made: Coding, sizes: Sizes) -> None:
     _hold(plain or "(" not in str(made.offset) or compiled(str(made.offset)).plain, "an offset of numbers")
     _hold(len(made.facts) == len(made.learned) and made.facts.keys() == calls.keys(), "what functions have learned")
     _hold(all(learner.fits(made.facts[text]) for text, learner in calls.items()), "what functions have learned")
+    _notations(made)
     _same(made.count, sizes["F"], "columns of the coding")
+
+
+def _notations(made: Coding) -> None:
+    named = [name for one in made.notations for name in one.columns]
+    _hold(all(one.known and one.columns for one in made.notations), "notations of numbers and dates")
+    _hold(len({*named}) == len(named), "one notation for each column")
+    if made.target is not None:  # a coding does not name several targets
+        others = [text for text in (made.target, made.weight, made.offset) if text is not None]
+        plain = {*made.needed, *others, *chain(*map(_names_of, others))}
+        _hold({*named} <= plain, "notations of its columns")
+
+
+def _names_of(text: str) -> list[str]:
+    """Return the columns of an expression, such as a target; none where it is a name that is no expression."""
+    try:
+        return [name for one in targets_of(text) for name in (one, *names_in(one))]
+    except AdalineError:
+        return []
 
 
 def _effect(made: Effect, sizes: Sizes) -> None:

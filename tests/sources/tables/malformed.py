@@ -384,6 +384,15 @@ written(
     "'c' holds numbers with different percent signs, or with and without one, as '5%'",
 )
 written(
+    "a word among percents", rows_with("c", ["oops", *(f"{i}%" for i in C[1:])]), "'c' holds numbers, but also 'oops'"
+)
+written(
+    "a word among dates",
+    rows_with("c", ["1/13/2023", "unknown", *(f"1/{13 + i % 9}/2023" for i in range(N - 2))]),
+    "'c' holds dates, but also 'unknown' \\(line 3\\): name it in na=",
+    options={"dates": ["c"]},
+)
+written(
     "two currencies",
     rows_with("c", [("$" if i % 2 else "\u20ac") + str(i) for i in range(N)]),
     "'c' holds numbers written as",

@@ -742,19 +742,19 @@ def _mistyped(relation: Relation, name: str) -> Mistyped:
     present, points, commas, percents = map(int, relation.rows(f"SELECT {', '.join(asked)} FROM {texts}")[0])
     sign = "," if commas > points else "."
     plainly = "regexp_full_match(t, '-?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][-+]?[0-9]+)?')"
-    wanted = percent if percents else f"NOT {is_number[sign]}" if max(points, commas) < present else f"NOT {plainly}"
+    others = present - max(points, commas)
+    wanted = f"NOT {is_number[sign]}" if others else percent if percents else f"NOT {plainly}"
     found = [str(t) for (t,) in relation.rows(f"SELECT t FROM {texts} WHERE {wanted} ORDER BY t LIMIT {MOST_LINES}")]
     if not found:
         return Mistyped("holds numbers as text: turn them into numbers, or name it in categories= to code them")
     lines = relation.lines_with(name, found, MOST_LINES)
     shown = ", ".join(repr(shorten(value, 40)) for value in found[:MOST_NAMED]) + ", ..." * (len(found) > MOST_NAMED)
-    if percents:
+    if percents and not others:
         where = Mistyped("", present, percents, lines).places(" ({})")
         return Mistyped(
             f"holds numbers with different percent signs, or with and without one, as {shown}{where}, and 5 beside 12% "
             "may mean 5% or 500%: write them all in one notation, or name it in categories= to code them"
         )
-    others = present - max(points, commas)
     if others and others < (1 - MOSTLY) * present:
         where = Mistyped("", present, others, lines).places(" in {}")
         reason = (

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import gettempdir
@@ -560,6 +561,8 @@ class Relation:
             for name, footer in below.items():
                 copy = footer.write_without(name, self._copies.new(name, ".csv"))
                 self._replace_files([copy if one == name else one for one in self.files])
+            texts = layout(self.files[0]).texts  # without those of the lines below the table
+            self.layout = replace(self.layout, texts=texts)
             self.totals = tuple(total for footer in below.values() for total in footer.totals)
             told = (one.note for one in below.values() if not (self.keeps_totals and one.only_totals))
             self.notes = (*self.notes, *told)

@@ -15,10 +15,15 @@ from adaline.coding.expressions import compiled, lag_of, names_in
 from adaline.errors import InvalidData, InvalidParameter, UnknownParameter
 from adaline.parameters import OneOf
 from adaline.sources.tables.failures import shorten
+from adaline.sources.tables.layout import WORDS
+from adaline.sources.tables.notation import date_formats
 from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.sql import quoted
 from adaline.wording import joined
 
 SINGLETONS = ("keep", "drop")
+DATE_SAMPLE = 20_000  # rows in which values that are no dates are looked for
+MOST_SHOWN = 3  # such values, and their lines, that a message names
 
 
 @dataclass(frozen=True)
@@ -195,7 +200,7 @@ def read_spec(relation: Relation, spec: TableSpec) -> TableSpec:
             raise InvalidParameter(f"words: column {name!r} holds {relation.schema[name]}, no texts")
     for name in spec.dates:
         if relation.kind(name) != "date":
-            raise InvalidParameter(f"dates: column {name!r} holds {relation.schema[name]}, not dates or times")
+            raise InvalidParameter(f"dates: column {name!r} {_why_no_dates(relation, name)}")
     if spec.weight is not None and relation.kind(spec.weight) not in ("number", "boolean"):
         raise InvalidData(f"the weights in column {spec.weight!r} are {relation.schema[spec.weight]}, not numbers")
     for name in spec.offset_columns(relation.schema):
@@ -215,6 +220,23 @@ def read_spec(relation: Relation, spec: TableSpec) -> TableSpec:
             name = min(beside)
             raise InvalidParameter(f"{spec.whole[name]}: column {name!r} is not among features=: name it there too")
     return spec
+
+
+def _why_no_dates(relation: Relation, name: str) -> str:
+    """Return why a column is not read as dates, in a clause that follows its name."""
+    if relation.kind(name) != "text":
+        return f"holds {relation.schema[name]}, not dates or times"
+    first = f"SELECT {quoted(name)} AS t FROM {relation.sql} LIMIT {DATE_SAMPLE}"
+    texts = [str(t) for (t,) in relation.rows(f"SELECT t FROM ({first}) WHERE t IS NOT NULL")]
+    others = list(dict.fromkeys(t for t in texts if not date_formats(t.strip()) and t.strip().lower() not in WORDS))
+    if 2 * sum(t in others for t in texts) >= len(texts):
+        return "holds text, not dates or times"
+    if not others:
+        return f"holds dates in different formats, as {min(texts)!r} and {max(texts)!r}: write them all as 2024-12-31"
+    lines = relation.lines_with(name, others, MOST_SHOWN)
+    where = f" (line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))})" if lines else ""
+    shown = ", ".join(repr(shorten(t, 40)) for t in others[:MOST_SHOWN]) + ", ..." * (len(others) > MOST_SHOWN)
+    return f"holds dates, but also {shown}{where}: name it in na= if it stands for a missing value, or correct it"
 
 
 def refuse_absorbed(spec: TableSpec, targets: Collection[str]) -> None:
