@@ -345,6 +345,30 @@ def test_a_table_as_one_json_object(orient: Any, tmp_path: Path) -> None:
     assert Relation(str(tmp_path / "labelled.json")).index == "index"
 
 
+@pytest.mark.parametrize(
+    ("document", "columns", "note"),
+    [
+        ('{"status": "ok", "data": [{"x": 1}, {"x": 2}]}', ["x"], "the rows are those in 'data'; 'status' is left out"),
+        ('{"a": {"x": 1, "y": 2}, "b": {"x": 3, "y": 4}}', ["index", "a", "b"], "'a', are read as names of columns"),
+        ('{"a": {"x": 1, "g": "u"}, "b": {"x": 3, "g": "v"}}', ["index", "x", "g"], "'a', are read as names of rows"),
+        ('[{"x": 1704067200000, "y": 1}]', ["x", "y"], "column 'x' is read as numbers, but looks like dates"),
+        ('[{"x": 1704067200001, "y": 1}]', ["x", "y"], ""),
+    ],
+)
+def test_how_a_json_object_was_read_is_noted(document: str, columns: list[str], note: str) -> None:
+    found = Relation(written([document], "t.json"))
+    assert list(found.schema) == columns
+    assert note in "".join(found.notes) if note else not found.notes
+
+
+@pytest.mark.parametrize(
+    "document", ['{"columns": ["x", "x", "y"], "data": [[1, 2, 3]]}', '{"x": [1], "x": [2], "y": [3]}']
+)
+def test_names_that_occur_twice_in_json_are_refused(document: str) -> None:
+    with pytest.raises(UnreadableTable, match=r"two (columns|values) called 'x': rename one"):
+        Relation(written([document], "t.json"))
+
+
 def test_times_are_read_as_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     kind, values, notes = column_of(["12:30:05", "26:00:01", "0:05", "-"])

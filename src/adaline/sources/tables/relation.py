@@ -94,6 +94,7 @@ SETTINGS: dict[str, Any] = {
     "python_enable_replacements": "false",
 }
 """Of every connection: no extension, no password and no object of Python is found by its name in a query."""
+EPOCHS = (315_532_800_000, 4_102_444_800_000)  # milliseconds since 1970 from 1980 to 2100
 PANDAS_INDEX = "__index_level_0__"
 NEEDED = "tables need duckdb and pyarrow: pip install 'adaline-learn[app]'"
 WHOLE_NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL\(\d+,0\)")
@@ -156,6 +157,8 @@ class Relation:
         left_out = () if self.layout is None else self.layout.left_out
         self.schema: dict[str, str] = {name: kind for name, kind in self._described().items() if name not in left_out}
         self.index = self._find_index()
+        if self.sql.startswith("read_json("):
+            self._note_epochs()
         self.stamp = self.stamps()
 
     @cached_property
@@ -626,7 +629,9 @@ class Relation:
     def _in_rows(self, name: str) -> str:
         """Return a JSON file, or a copy in rows where it is one object of columns."""
         copy = self._copies.new(name, ".json")
-        if write_rows(name, copy):
+        note = write_rows(name, copy)
+        if note is not None:
+            self.notes = (*self.notes, note) if note else self.notes
             return copy
         del self._copies.given[copy]
         return name
@@ -641,6 +646,20 @@ class Relation:
         columns = self.rows(f"DESCRIBE SELECT * FROM {sql}")
         types = ", ".join(f"{text(str(name))}: {text(number_type(str(kind), False))}" for name, kind, *_ in columns)
         return f"read_json({listed}, columns={{{types}}}, hive_partitioning=false)"
+
+    def _note_epochs(self) -> None:
+        """Note columns of whole numbers that look like dates in milliseconds, as pandas writes them to JSON."""
+        whole = [name for name, kind in self.schema.items() if kind == "BIGINT"]
+        if not whole:
+            return
+        first = f"(SELECT {', '.join(map(quoted, whole))} FROM {self.sql} LIMIT {SAMPLE})"
+        asked = (f"min({q}), max({q}), bool_and({q} % 1000 = 0)" for q in map(quoted, whole))
+        found = self.rows(f"SELECT {', '.join(asked)} FROM {first}")[0]
+        for i, name in enumerate(whole):
+            low, high, seconds = found[3 * i : 3 * i + 3]
+            if seconds and EPOCHS[0] <= low and high <= EPOCHS[1]:
+                note = f"column {name!r} is read as numbers, but looks like dates in milliseconds since 1970, as {low}"
+                self.notes = (*self.notes, f"{note}; to_json(date_format='iso') writes dates")
 
     def _check_parquet(self) -> None:
         """Refuse files whose columns differ."""
