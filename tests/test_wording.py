@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from adaline import LinearRegression, Ridge, datasets, open_table, select
-from adaline.wording import counted, part_of, visible
+from adaline.selection.probabilities import wilson
+from adaline.wording import counted, part_of, percentage, visible
 
 
 def test_one_thing_is_written_in_the_singular() -> None:
@@ -37,3 +39,10 @@ def test_one_thing_is_written_in_the_singular() -> None:
 )
 def test_control_characters_are_written_out(given: str, shown: str) -> None:
     assert visible(given) == shown
+
+
+def test_no_share_is_below_zero_or_above_one() -> None:
+    assert [percentage(share) for share in (-1e-9, -0.0, 0.123456, 1.0)] == ["0.00%", "0.00%", "12.35%", "100.00%"]
+    n = np.arange(1, 50)
+    assert min(wilson(np.zeros(49), n)[0]) == 0
+    assert max(wilson(np.ones(49), n)[1]) == 1

@@ -51,7 +51,7 @@ def amount(error: float, measure: str) -> str:
 
 def percentage(share: float) -> str:
     """Return a share in per cent, two digits after the point; "-" where there is none."""
-    return "-" if math.isnan(share) else f"{100 * share:.2f}%"
+    return "-" if math.isnan(share) else f"{round(100 * share, 2) + 0.0:.2f}%"  # without a negative zero
 
 
 def visible(text: str, kept: str = "\n\t") -> str:

@@ -146,16 +146,29 @@ def test_labels_that_the_model_does_not_know_are_told(shell: Shell) -> None:
     assert "note: 2 of 4 rows have labels unknown to the model, 'c', 'd', and count as errors." in done.err
     assert "Its classes are 'a', 'b'" in done.err
     assert [one["auc"] for one in done.json["classes"]][2:] == [0.5, 0.5]
-    assert "if the target is another column, name it by --target" in shell.good("score", "m.adaline", "other.csv").err
+    Path("names.csv").write_text("x,Z,y\n1,2,a\n2,1,b\n")
+    for command in ("score", "predict"):
+        assert "names.csv has no column 'z', only 'Z'; the model needs: x, z" in shell.bad(
+            command, "m.adaline", "names.csv"
+        )
+    said = shell.bad("score", "m.adaline", "other.csv")
+    assert "other.csv: the labels of 'y', '5', '6', are no classes of the model, 'a', 'b'." in said
+    assert "name another target by --target" in said
+    Path("capitals.csv").write_text("x,z,y\n1,2,A\n2,1,B\n")
+    assert "'A', 'B', differ from the classes of the model only in capitals" in shell.bad(
+        "score", "m.adaline", "capitals.csv"
+    )
 
 
 def test_unknown_labels_count_in_the_brier_score_and_have_no_calibration(shell: Shell) -> None:
     Path("two.csv").write_text("x,z,y\n1,2,a\n2,1,b\n3,5,a\n4,1,b\n")
-    Path("other.csv").write_text("x,z,y\n1,2,c\n2,1,d\n")
+    Path("other.csv").write_text("x,z,y\n1,2,c\n2,1,b\n")
     shell.good("fit", "two.csv", "-t", "y", "-s", "LogisticRegression", "--set", "penalty=1", "-o", "m.adaline")
     found = shell.good("score", "m.adaline", "other.csv", "--json").json
     given = load("m.adaline").predict_proba(np.array([[1.0, 2.0], [2.0, 1.0]]))
-    assert found["brier"] == pytest.approx(np.mean((given**2).sum(axis=1) + 1) / 2, rel=1e-12)
+    assert found["brier"] == pytest.approx(
+        (np.sum(given[0] ** 2) + 1 + np.sum((given[1] - [0, 1]) ** 2)) / 4, rel=1e-12
+    )
     assert "calibration" not in found
     assert "calibration" in shell.good("score", "m.adaline", "two.csv", "--json").json
 

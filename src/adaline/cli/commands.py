@@ -372,7 +372,10 @@ def update(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Update a model with more rows; the result equals a fit to all rows. Columns are coded as in the first fit."""
+    """Update a model with more rows; the result equals a fit to all rows. Columns are coded as in the first fit.
+
+    Rows with missing values that the model does not fill are left out, with a note.
+    """
     from adaline.cli.update import run_update
 
     run_update(model, data, reading, target, weight, output, json)

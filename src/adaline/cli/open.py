@@ -6,6 +6,7 @@ import ast
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from adaline.basis import Basis, Fourier, Polynomial, Radial
 from adaline.cli.app import Options, listed, power
 from adaline.cli.exit import note
 from adaline.comparison.open_data import DataRequest, OpenedData, open_data, open_sparse_data
-from adaline.errors import InvalidData, InvalidParameter, MissingValues
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.input.coded import coded
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.file_options import FileOptions
@@ -134,15 +135,20 @@ def rows_for(model: Any, relation: Relation, target: str | None, weight: str | N
 
 
 @contextmanager
-def policy_of_model() -> Iterator[None]:
-    """Explain missing values met by a saved model: how they are handled is chosen in the fit."""
+def dropping_gaps(model: Any) -> Iterator[str]:
+    """Let a model that refuses missing values leave such rows out for a while; yield its policy for missing values.
+
+    A model refuses them if its own rows had none, also where `adaline fit` would have left them out.
+    """
+    coding = vars(model).get("coding_")
+    policy = "drop" if coding is None or coding.missing == "error" else coding.missing
+    if coding is not None:
+        model.coding_ = replace(coding, missing=policy)
     try:
-        yield
-    except MissingValues as error:
-        found = str(error).partition(" Choose ")[0]
-        raise MissingValues(
-            f"{found} Remove these rows, or fit the model with --missing drop, mean or indicator"
-        ) from None
+        yield policy
+    finally:
+        if coding is not None:
+            model.coding_ = replace(model.coding_, missing=coding.missing)
 
 
 def read_settings(system: str, settings: Iterable[str]) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def run_score(
     if rows.left_out:
         note(f"{part_of(rows.left_out, len(rows.y) + rows.left_out)} left out: {shown_counts(rows.reasons)}")
     if "classes_" in vars(model):
-        _tell_unknown_labels(model.classes_, rows)
+        _check_labels(model.classes_, rows)
     found = (judge_classes if "classes_" in vars(model) else judge_numbers)(model, rows)
     if as_json:
         print_json({"system": type(model).__name__, "rows": len(rows.y), "left_out": rows.left_out, **found})
@@ -146,17 +146,24 @@ def _weights(source: Source) -> Array:
     return np.ones(source.count_rows()) if found is None else found
 
 
-def _tell_unknown_labels(classes: NDArray[Any], rows: RowsToJudge) -> None:
-    """Say how many rows have labels that the model has never seen, and which."""
+def _check_labels(classes: NDArray[Any], rows: RowsToJudge) -> None:
+    """Report the labels that are unknown to the model; refuse a table that has no others."""
     unknown = ~np.isin(rows.y, classes)
-    if unknown.any():
-        new = some([repr(label) for label in np.unique(rows.y[unknown]).tolist()])
-        known = some([repr(label) for label in classes.tolist()])
-        other = "" if not unknown.all() else "; if the target is another column, name it by --target"
-        note(
-            f"{part_of(int(unknown.sum()), len(rows.y), 'have')} labels unknown to the model, {new}, and count as "
-            f"errors. Its classes are {known}{other}"
+    if not unknown.any():
+        return
+    labels = np.unique(rows.y[unknown]).tolist()
+    new, known = (some([repr(label) for label in one]) for one in (labels, classes.tolist()))
+    if unknown.all():
+        same = {str(one).casefold() for one in labels} <= {str(one).casefold() for one in classes.tolist()}
+        found = "differ from the classes of the model only in capitals" if same else "are no classes of the model"
+        raise InvalidData(
+            f"{rows.title}: the labels of {rows.targets[0]!r}, {new}, {found}, {known}. Write them as in the fit, or "
+            "name another target by --target"
         )
+    note(
+        f"{part_of(int(unknown.sum()), len(rows.y), 'have')} labels unknown to the model, {new}, and count as errors. "
+        f"Its classes are {known}"
+    )
 
 
 def judge_numbers(model: Any, rows: RowsToJudge) -> dict[str, Any]:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from adaline import storage
 from adaline.cli.exit import MODEL_START, check_output, note
-from adaline.cli.open import opened_pipe, policy_of_model, reading_for, rows_for, sparse_rows_for, with_notes
+from adaline.cli.open import dropping_gaps, opened_pipe, reading_for, rows_for, sparse_rows_for, with_notes
 from adaline.cli.output import print_json, say
 from adaline.cli.summary import certify, described, model_label, rows_text
 from adaline.errors import InvalidParameter
 from adaline.fitted import rows_of
 from adaline.results import some
+from adaline.sources import TableSource
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sparse_files import sparse_suffix
-from adaline.wording import counted, file_name
+from adaline.wording import file_name, part_of
 
 
 def run_update(
@@ -42,12 +44,13 @@ def run_update(
         rows = source.count_rows()
     else:
         relation = with_notes(Relation(given, reading_for(model, reading)))
-        with policy_of_model():
-            model.partial_fit(rows_for(model, relation, target, weight))
+        given_rows = rows_for(model, relation, target, weight)
+        with dropping_gaps(model) as policy:
+            model.partial_fit(TableSource(relation, replace(given_rows.spec, missing=policy)))
         rows = relation.count("TRUE")
     after = rows_of(model)
     if before is not None and after is not None and (gone := rows - (after - before)) > 0:
-        note(f"{gone:,} of {counted(rows)} left out: something is missing in them")
+        note(f"{part_of(gone, rows)} left out: missing values")
     if new := [label for label in _classes(model) if label not in classes]:
         shown, known = (some([repr(label) for label in labels]) for labels in (new, classes))
         note(f"new classes: {shown}; before, the model knew {known}")

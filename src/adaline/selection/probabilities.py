@@ -104,4 +104,4 @@ def wilson(share: Array, n: NDArray[Any]) -> tuple[Array, Array]:
     z = 1.96
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return np.minimum(middle - half, share), np.maximum(middle + half, share)
+    return np.minimum(middle - half, share).clip(min=0), np.maximum(middle + half, share).clip(max=1)

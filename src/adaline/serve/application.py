@@ -513,7 +513,7 @@ def _refuse_repeated(given: Sequence[tuple[bytes, bytes]], headers: Mapping[byte
         names = [name for name, _ in given]
         for name in ONCE:
             if names.count(name) > 1:
-                raise Refused(400, f"the header {name.decode()} is there more than once")
+                raise Refused(400, f"the request has more than one {name.decode()} header: send one")
 
 
 async def send_reply(send: Send, reply: Reply) -> None:

@@ -747,10 +747,10 @@ class LogisticRegression(NearFits, LinearClassifier):
                 init = init if separated is None else model._fits[0].solution.theta
             return [self._fit_machine(rows, k == 2, init, near, path, separated)]
         coded = (np.eye if self.scheme == "one-vs-rest" else one_against_one)(len(rows.counts))
-        init, near = self._first(before, len(coded)), _near(model, rows, present, len(coded))
+        init, near_each = self._first(before, len(coded)), _near(model, rows, present, len(coded))
         return [
             self._fit_machine(
-                _two_classes(rows, targets), True, None if init is None else init[i : i + 1], near[i], None
+                _two_classes(rows, targets), True, None if init is None else init[i : i + 1], near_each[i], None
             )
             for i, targets in enumerate(coded)
         ]

@@ -56,7 +56,7 @@ from adaline.values import Blocks, Values
 T = TypeVar("T")
 
 SAMPLE = 200_000  # rows from which it is decided whether a text column is a category
-FIRST_ROWS = 64  # from which most columns that vary are told
+FIRST_ROWS = 64  # read at first to find the columns that vary
 SIGNS = "'[,%\u2030$\u20ac\u00a3\u00a5'' \u00a0_]'"  # signs in numbers written for people
 IDENTIFIER = re.compile(r"(^|_|\b)(id|key|uuid|guid|index|no|nr)$|[a-z](Id|ID|Key)$", re.ASCII)
 MOSTLY = 0.5  # fraction of numbers above which a text column is a column of numbers with errors

@@ -245,12 +245,12 @@ def _look(names: Sequence[str], table: str, query: Query, rows: int) -> dict[str
     columns = ", ".join(map(quoted, names))
     first = f"SELECT {columns} FROM {table} LIMIT {rows}"
     values = f"SELECT unnest(range({len(names)})) AS i, unnest([{columns}]) AS value FROM ({first})"
-    out = {name: Look(0, 0, 0, "", 0, (), *[False] * 6, ()) for name in names}
+    out = {name: Look(0, 0, 0, "", 0, (), False, False, False, False, False, False, ()) for name in names}
     for i, *found in query(f"SELECT i, {', '.join(asked)} FROM ({values}) GROUP BY i"):
         count, points, commas, example, signed, units, *signs, words = found
         known = tuple(sorted(one for one in units or () if one))
         kept = tuple(sorted(one for one in words or () if one))
-        out[names[i]] = Look(count, points, commas, example or "", signed, known, *map(bool, signs), kept)
+        out[names[i]] = Look._make([count, points, commas, example or "", signed, known, *map(bool, signs), kept])
     return out
 
 

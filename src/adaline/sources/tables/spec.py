@@ -296,8 +296,13 @@ def check_column(relation: Relation, name: str, argument: str) -> None:
 
 
 def check_needed(relation: Relation, coding: Coding) -> None:
-    """Refuse a table that lacks a column which the coding of a model reads."""
+    """Refuse a table that lacks a column which the coding of a model reads; name one that differs only in capitals."""
     known = relation.schema
     absent = [name for name in coding.needed if name not in known and (lag_of(name) or ("",))[0] not in known]
     if absent:
-        raise InvalidData(f"{relation.title} has no column {absent[0]!r}; the model needs: {', '.join(coding.needed)}")
+        plain = {name.strip().casefold(): name for name in known}
+        near = plain.get(absent[0].strip().casefold())
+        only = "" if near is None else f", only {near!r}"
+        raise InvalidData(
+            f"{relation.title} has no column {absent[0]!r}{only}; the model needs: {', '.join(coding.needed)}"
+        )
