@@ -250,7 +250,9 @@ def _look(names: Sequence[str], table: str, query: Query, rows: int) -> dict[str
         count, points, commas, example, signed, units, *signs, words = found
         known = tuple(sorted(one for one in units or () if one))
         kept = tuple(sorted(one for one in words or () if one))
-        out[names[i]] = Look._make([count, points, commas, example or "", signed, known, *map(bool, signs), kept])
+        negative, point, comma, group, small, long = map(bool, signs)
+        seen = (negative, point, comma, group, small, long)
+        out[names[i]] = Look(count, points, commas, example or "", signed, known, *seen, kept)
     return out
 
 
