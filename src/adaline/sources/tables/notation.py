@@ -86,7 +86,7 @@ class TextColumn:
 
     @property
     def trimmed(self) -> str:
-        return f"trim({quoted(self.name)}, {text(BLANK)})"
+        return f"trim(replace({quoted(self.name)}, '\u2013', '-'), {text(BLANK)})"
 
     @property
     def is_word(self) -> str:
