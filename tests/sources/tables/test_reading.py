@@ -157,6 +157,22 @@ def test_rows_that_only_look_like_subtotals_stay(row: str) -> None:
     assert found.count("TRUE") == 11
 
 
+def test_a_dash_is_a_minus_sign() -> None:
+    found = Relation(written(["x;y", "\u201343,5;1", "\u22122,5;2", "-1,5;3", "\u2013;4"]))
+    assert found.rows(f"SELECT x FROM {found.sql}") == [(-43.5,), (-2.5,), (-1.5,), (None,)]
+
+
+def test_units_beside_a_column_with_an_error_word() -> None:
+    flow = ["OVERRANGE" if i in (3, 40) else f"{i / 4}" for i in range(80)]
+    lines = [f"12:00:{i % 60:02},{20 + i / 7:.2f},{1000 + i},{x},{'ab'[i % 2]}" for i, x in enumerate(flow)]
+    found = Relation(written(["time,T,p,Flow,valve", "hh:mm:ss,degC,mbar,L/min,-", *lines]))
+    assert found.count("TRUE") == 80
+    assert found.schema["p"] == "BIGINT"
+    assert "line 2 holds units, not values" in found.notes[0]
+    failed = Relation(written(["time,T,p,Flow,valve", "12:00:00,ERR,ERR,ERR,a", *lines]))
+    assert failed.count("TRUE") == 81
+
+
 def test_many_columns_of_decimal_commas_are_found_by_one_short_query() -> None:
     queries: list[str] = []
 
@@ -439,13 +455,21 @@ def test_rows_without_their_last_values(tmp_path: Path, monkeypatch: pytest.Monk
     assert found.rows(f"SELECT x, g, y FROM {found.sql} LIMIT 1 OFFSET 4") == [(4.5, "b", None)]
     assert "line 6 has no values at the end: missing values" in found.notes
     lines[9] = "8.5"  # of x, or of y
-    with pytest.raises(UnreadableTable, match=r"line 10 has 1 value.* sed -e 6d -e 10d t.csv > corrected.csv"):
+    with pytest.raises(UnreadableTable, match=r"line 10 has 1 value.* sed -e 6d -e 10d -- t.csv > corrected.csv"):
         Relation(written(lines))
-    subprocess.run("sed -e 6d -e 10d t.csv > corrected.csv", shell=True, check=True)
+    subprocess.run("sed -e 6d -e 10d -- t.csv > corrected.csv", shell=True, check=True)
     assert Relation("corrected.csv").count("TRUE") == 28
     Path("cut.csv").write_text("\n".join([*lines[:5], *lines[6:9], *lines[10:], "30.5,a"]))  # perhaps of 30.5,ab,7
     with pytest.raises(UnreadableTable, match="line 30 has 2 values"):
         Relation("cut.csv")
+
+
+def test_the_command_deletes_all_lines_of_a_malformed_row() -> None:
+    lines = ["x,g,y", *rows()[:5], '7,"two', 'lines",3,4', *rows()[5:]]
+    with pytest.raises(UnreadableTable, match=r"line 7 has 4 values.* sed -e 7,8d -- -t.csv > corrected.csv") as raised:
+        Relation(written(lines, "-t.csv"))
+    subprocess.run(str(raised.value).split("out: ")[1], shell=True, check=True)
+    assert Relation("corrected.csv").count("TRUE") == N
 
 
 @pytest.mark.parametrize("form", ["Jan 1 2000", "Jan 1, 2000", "1 Jan 2000", "1-Jan-00", "1.1.2000", "2000/1/1"])

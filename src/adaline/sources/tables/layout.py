@@ -31,14 +31,16 @@ CELLS = 5000  # that are looked at to tell columns of text
 MOST_ABOVE = 20  # rows above the names of columns
 RECURRING = 5  # rows that the values of a first row of texts must recur in, to be taken for values
 YEARS = range(1800, 2101)
+MOSTLY_VALUES = 0.9  # share of the values of a column that may have a unit that are numbers, dates or times
 LONGEST_UNIT = 6  # characters of a single word below the names that is taken for a unit, as "mm" or "(kg)"
 LINE_END = re.compile(b"[\r\n]")
 LINE = re.compile("\r\n|\n|\r")
 COMMENT = re.compile(r"\s*(#|//|%)")
 NUMBER = re.compile(
-    r"[\s(+\-\u2212$\u20ac\u00a3\u00a5]*[.,]?\d[\d\s.,'\u2019]*([eE][-+]?\d+)?[\s%\u2030\u20ac$\u00a3\u00a5)\-]*"
+    r"[\s(+\-\u2212\u2013$\u20ac\u00a3\u00a5]*[.,]?\d[\d\s.,'\u2019]*([eE][-+]?\d+)?[\s%\u2030\u20ac$\u00a3\u00a5)\-]*"
 )
 DATE = re.compile(r"\s*\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
+TIME = re.compile(r"\d{1,3}:\d{2}(:\d{2}([.,]\d+)?)?")
 INDEX = "index"  # what a first column without a name is called
 INDEX_NAMES = re.compile(rf"Unnamed: 0|\.\.\.1|__index_level_0__|rownames|{INDEX}", re.IGNORECASE)
 """Names that pandas, readr, R and Stata give to a column of row numbers or row labels that had none."""
@@ -348,17 +350,27 @@ def _is_units(rows: Sequence[RowCells], start: int) -> bool:
         return False
     units = rows[start + 1]
     columns = ([row[i] for row in body if row[i].strip()] for i in range(wide))
-    numeric = [i for i, column in enumerate(columns) if column and all(map(is_value, column))]
+    numeric = [i for i, column in enumerate(columns) if _are_mostly_values(column)]
     words = [i for i in numeric if units[i].strip() and not is_value(units[i])]
     plain = [i for i in words if units[i].strip().lower() not in WORDS]
-    others = [i for i in range(wide) if i not in numeric and units[i].strip() and units[i] in {row[i] for row in body}]
+    checked = [i for i in range(wide) if i in plain or (i not in numeric and units[i].strip())]
+    others = [i for i in checked if units[i] in {row[i] for row in body}]
     return (
         2 * len(numeric) >= wide
         and 2 * len(plain) >= len(numeric)
         and (len(plain) > 1 or all(len(units[i].strip()) <= LONGEST_UNIT for i in plain))
         and not others
-        and not any(is_value(units[i]) for i in numeric)
+        and not any(_is_value_or_time(units[i]) for i in numeric)
     )
+
+
+def _are_mostly_values(cells: RowCells) -> bool:
+    """Whether cells are numbers, dates or times, a few words for errors aside."""
+    return bool(cells) and sum(map(_is_value_or_time, cells)) >= MOSTLY_VALUES * len(cells)
+
+
+def _is_value_or_time(cell: str) -> bool:
+    return is_value(cell) or TIME.fullmatch(cell.strip()) is not None
 
 
 def _labels_rows(values: Sequence[str]) -> bool:

@@ -93,7 +93,7 @@ class TextColumn:
 
     @property
     def trimmed(self) -> str:
-        return f"trim({quoted(self.name)}, {text(BLANK)})"
+        return f"trim(replace({quoted(self.name)}, '\u2013', '-'), {text(BLANK)})"
 
     @property
     def is_word(self) -> str:

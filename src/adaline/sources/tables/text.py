@@ -72,7 +72,7 @@ def find_errors(name: str, found: Layout, given: bool = False) -> str | None:
     wanted = len(found.names)
     ends: set[str] = set()
     wrong: list[str] = []
-    lines_of_wrong: list[int] = []
+    lines_of_wrong: list[tuple[int, int]] = []  # the first and the last of each malformed row
     longer = rows = 0
     line = found.skip
     try:
@@ -82,12 +82,12 @@ def find_errors(name: str, found: Layout, given: bool = False) -> str | None:
                 next(lines, None)
             reader = csv.reader(lines, delimiter=found.separator, strict=True)
             for row in reader:
-                line = found.skip + reader.line_num
+                first, line = line + 1, found.skip + reader.line_num
                 rows += bool(row)
                 if row and len(row) != wanted:
-                    lines_of_wrong.append(line)
+                    lines_of_wrong.append((first, line))
                     longer += len(row) == wanted + 1 and not row[-1]
-                    wrong += [f"line {line} has {counted(len(row), 'value')}"] * (len(wrong) < MOST_LISTED)
+                    wrong += [f"line {first} has {counted(len(row), 'value')}"] * (len(wrong) < MOST_LISTED)
     except csv.Error as error:
         if "field larger" not in str(error) and not wrong:
             return f", line {line + 1}: {UNCLOSED}: correct that line"
@@ -98,8 +98,8 @@ def find_errors(name: str, found: Layout, given: bool = False) -> str | None:
     count = len(lines_of_wrong)
     remedy = ""
     if given and count <= MOST_DELETED:
-        those = " ".join(f"-e {line}d" for line in lines_of_wrong)
-        remedy = f", or leave {'it' if count == 1 else 'them'} out: sed {those} {shlex.quote(name)} > corrected.csv"
+        those = " ".join(f"-e {first}d" if first == last else f"-e {first},{last}d" for first, last in lines_of_wrong)
+        remedy = f", or leave {'it' if count == 1 else 'them'} out: sed {those} -- {shlex.quote(name)} > corrected.csv"
     if count == 1:
         return f", {wrong[0]}, but there are {counted(wanted, 'column')}: correct that line{remedy}"
     if count and longer < rows - found.header:  # a separator at the end of every row is harmless
