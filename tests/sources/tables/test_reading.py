@@ -20,6 +20,7 @@ from adaline import LinearRegression, compare, open_table
 from adaline.comparison.open_data import DataRequest, open_data
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.sources.tables.file_options import FileOptions
+from adaline.sources.tables.files import check_compressed
 from adaline.sources.tables.relation import Relation
 from adaline.storage import load, save
 
@@ -433,8 +434,12 @@ def test_what_unpacks_to_too_much_is_refused(suffix: str, tmp_path: Path, monkey
     else:
         pack = {"gz": gzip.compress, "bz2": bz2.compress, "zst": lambda data: pa.compress(data, "zstd", asbytes=True)}
         path.write_bytes(pack[suffix](text))
-    with pytest.raises(UnreadableTable, match=r"unpacks to more than 50 times its size.* unpack it first"):
+    refused = r"unpacks to more than 50 times its size.* unpack it first"
+    with pytest.raises(UnreadableTable, match=refused):
         open_table(str(path), target="y")
+    if suffix in ("gz", "zst"):
+        with pytest.raises(UnreadableTable, match=refused):
+            check_compressed([str(path)]).result()
 
 
 def test_an_archive_in_an_archive_is_refused(tmp_path: Path) -> None:

@@ -218,9 +218,9 @@ def neat(value: float, within: float | None = None) -> float:
     >>> neat(0.33333333333) == 1 / 3, neat(12345.678901)
     (True, 12345.678901)
     """
-    if not np.isfinite(value) or value == 0:
-        return float(value)
     tolerance = NEAT * abs(value) if within is None else within
+    if not np.isfinite(value) or value == 0 or tolerance == 0:  # which underflows for the smallest numbers
+        return float(value)
     found = Fraction(value).limit_denominator(int(np.clip(np.sqrt(CHANCE / tolerance), 1, DENOMINATOR)))
     return float(found) if found and abs(float(found) - value) <= tolerance else float(value)
 

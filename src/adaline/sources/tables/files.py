@@ -28,6 +28,7 @@ ARROW_STREAM = b"\xff\xff\xff\xff"
 PACKED = {b"BZh": "bz2", b"\xfd7zXZ": "xz", b"\xd0\xcf\x11\xe0": "sheet"}
 STATISTICS = ("dta", "sav", "zsav", "por", "sas7bdat", "xpt")
 ZSTD, SKIPPABLE = 0xFD2FB528, 0x184D2A50
+ZSTD_BLOCK = 2**17  # bytes that a block of zstd unpacks to at most
 
 
 def expand_glob(name: str) -> list[str]:
@@ -259,33 +260,42 @@ def check_gzip(name: str) -> None:
 
 
 def check_zstd(name: str) -> None:
-    """Refuse a file that is cut short, by the lengths of its blocks; damage is found by checksums while reading."""
+    """Refuse a file that is cut short, by the lengths of its blocks, or that unpacks to too much.
+
+    Damage is found by checksums while reading. The file is unpacked here only where its blocks may hold too much.
+    """
     with open(name, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        at = 0
+        at, blocks = 0, 0
         while at < len(data):
-            at = _frame_end(data, at, name)
+            at, more = _frame_end(data, at, name)
+            blocks += more
         if at > len(data):
             raise cut_short(name)
+        if blocks * ZSTD_BLOCK <= max(MOST_UNPACKED, MOST_RATIO * len(data)):
+            return
+    with open_compressed(name) as file:
+        while file.read(CHUNK):
+            pass
 
 
-def _frame_end(data: mmap.mmap, at: int, name: str) -> int:
-    """Return the offset of the end of the frame that begins at offset `at` (RFC 8878, 3.1)."""
+def _frame_end(data: mmap.mmap, at: int, name: str) -> tuple[int, int]:
+    """Return the offset of the end of the frame that begins at offset `at`, and its blocks (RFC 8878, 3.1)."""
     magic = _number(data, at, 4)
     if magic & 0xFFFFFFF0 == SKIPPABLE:
-        return at + 8 + _number(data, at + 4, 4)
+        return at + 8 + _number(data, at + 4, 4), 0
     if magic != ZSTD:
         raise UnreadableTable(f"{file_name(name)} is damaged: no zstd data at byte {at}; get the file again")
     kind = _number(data, at + 4, 1)
     single = kind >> 5 & 1
     at += 5 + (1 - single) + (0, 1, 2, 4)[kind & 3] + (single, 2, 4, 8)[kind >> 6]
-    last = 0
+    last, blocks = 0, 0
     while not last:
         if at + 3 > len(data):
             raise cut_short(name)
         header = _number(data, at, 3)
-        last = header & 1
+        last, blocks = header & 1, blocks + 1
         at += 3 + (1 if header >> 1 & 3 == 1 else header >> 3)
-    return at + 4 * (kind >> 2 & 1)
+    return at + 4 * (kind >> 2 & 1), blocks
 
 
 def _number(data: mmap.mmap, at: int, size: int) -> int:
