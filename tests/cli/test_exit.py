@@ -152,10 +152,10 @@ def test_what_is_missing_is_counted_and_the_option_named(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("rows", "system", "said"),
     [
-        ("1,2\n2,inf\n3,4\n4,2\n", "LinearRegression", "y contains infinity: first at row 1, column 'y' of t.csv."),
-        ("1,2\n2,inf\n3,4\n4,2\n", "LMS", "y contains infinity: first at row 1, column 'y' of t.csv."),
-        ("1,2\ninf,3\n3,4\n4,2\n", "LMS", "X contains infinity: first at row 1, column 'x' of t.csv."),
-        ("1,2\n2,\n3,inf\n4,2\n", "Ridge", "first at row 1, column 'y' of t.csv without the rows left out."),
+        ("1,2\n2,inf\n3,4\n4,2\n", "LinearRegression", "y contains infinity: first at line 3, column 'y' of t.csv."),
+        ("1,2\n2,inf\n3,4\n4,2\n", "LMS", "y contains infinity: first at line 3, column 'y' of t.csv."),
+        ("1,2\ninf,3\n3,4\n4,2\n", "LMS", "X contains infinity: first at line 3, column 'x' of t.csv."),
+        ("1,2\n2,\n3,inf\n4,2\n", "Ridge", "first at line 4, column 'y' of t.csv."),
         ("1,a\n2,a\n3,a\n", "GaussianClassifier", "one class, 'a'. Give rows of another class too"),
         ("1,a\n2,a\n3,a\n", "OneVsRest", "OneVsRest needs rows of at least 2 classes; there is one class, 'a'."),
         ("1,.25\n2,1\n3,2\n", "LogisticRegression", "the target 'y' has fractions, such as 0.25, so it is no label"),
