@@ -151,7 +151,7 @@ class Stretches:
         return own
 
 
-class TooLarge(Exception):
+class BeyondLimit(Exception):
     """Rows take more memory than is allowed."""
 
 
@@ -174,13 +174,13 @@ def hold_rows(source: Source) -> CompactRows | None:
         rows = [stretches.moved(UnitsApart.of(part)) for part in parts]
         total += sum(part.nbytes for part in rows)
         if total > HELD:
-            raise TooLarge
+            raise BeyondLimit
         t, weight = stretches.put(host(block.t).ravel()), block.weight
         return rows, t.reshape(block.t.shape), None if weight is None else stretches.put(host(weight))
 
     try:
         found = source.each_block(compact)
-    except TooLarge:
+    except BeyondLimit:
         return None
     t = np.concatenate([part for _, part, _ in found])
     weight = np.concatenate([part for _, _, part in found if part is not None]) if source.weighted else None

@@ -16,7 +16,7 @@ MOST = 2**27  # bytes of a file that is held in memory
 NESTED = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*("(?:[^"\\]|\\.)*"\s*:\s*[{\[]|.*:\s*\[\s*\{)', re.DOTALL)
 """How a file begins that is one object whose first value is an object or a list, or that holds a list of objects."""
 
-Rows = list[dict[str, Any]]
+Records = list[dict[str, Any]]
 
 
 def write_rows(name: str, copy: str) -> str | None:
@@ -58,7 +58,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def rows_of(document: Any) -> tuple[Rows, str] | None:
+def rows_of(document: Any) -> tuple[Records, str] | None:
     """Return the rows of a table that is one JSON object, and a note on how it was read; None of another document.
 
     It holds columns by name, each a list or values by row label; rows by label; `columns` and `data`; or one list of
@@ -100,7 +100,7 @@ def _holds_rows(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
 
 
-def _labelled(document: dict[str, dict[str, Any]], values: list[dict[str, Any]]) -> tuple[Rows, str]:
+def _labelled(document: dict[str, dict[str, Any]], values: list[dict[str, Any]]) -> tuple[Records, str]:
     """Return the rows of an object of objects, which are its columns unless their values say that they are rows."""
     turned = {label: {name: column[label] for name, column in document.items()} for label in values[0]}
     numbered = [all(map(str.isdecimal, keys)) for keys in (document, values[0])]
