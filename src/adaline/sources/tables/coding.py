@@ -177,14 +177,15 @@ def find_constants(relation: Relation, names: Iterable[str]) -> list[str]:
     found = list(names)
     if not found:
         return []
-    first = relation.rows(f"SELECT {', '.join(map(quoted, found))} FROM {relation.sql} LIMIT {FIRST_ROWS}")
+    texts = ", ".join(f"CAST({quoted(name)} AS VARCHAR)" for name in found)  # times with zones are no Python values
+    first = relation.rows(f"SELECT {texts} FROM {relation.sql} LIMIT {FIRST_ROWS}")
     values = {name: column[0] for name, column in zip(found, zip(*first, strict=True), strict=False) if _same(column)}
     if values and len(first) == FIRST_ROWS:
         known: dict[str, Any] = {}
         for table in relation.arrow_tables(list(values)):
             for name in list(values):
                 unique = table.column(name).unique()
-                if len(unique) > 1 or known.setdefault(name, unique[0].as_py()) != unique[0].as_py():
+                if len(unique) > 1 or not known.setdefault(name, unique[0]).equals(unique[0]):
                     del values[name]
             if not values:
                 break
