@@ -755,7 +755,8 @@ class _Minimising:
     ) -> RefinedWeights | None:
         """Return the weights refined on the raw rows, with what that proves; None where it is not done.
 
-        Where that takes time that matters it is not done for more digits than STREAMED_DIGITS.
+        Where that takes time that matters it is not done for more digits than STREAMED_DIGITS, nor for fits from nearly
+        the same rows, as of folds: they predict.
         """
         options = self.options
         apart = options.firth or options.l1 or options.solver == "gradient" or self.loss.corners
@@ -763,7 +764,7 @@ class _Minimising:
         if apart or len(depends.left_out) or numbers > MOST_REFINED:
             return None
         matters = numbers > REFINED or problem.source.costly
-        if matters and self._claims(problem, found, raw, None)[0] >= STREAMED_DIGITS:
+        if matters and (options.near is not None or self._claims(problem, found, raw, None)[0] >= STREAMED_DIGITS):
             return None
         original = problem.original if isinstance(problem, TurnedProblem) else problem
         start = problem.to_scaled(theta)
