@@ -25,7 +25,7 @@ def test_no_claim_is_above_the_truth() -> None:
         assert row.digits > 0
         assert row.over <= MOST_OVER, row
         assert not row.gap_ratio > MOST_RATIO, row
-        assert row.modesty <= MOST_MODEST + 0.5 * (name == "least squares sums"), row  # an a-priori bound
+        assert row.modesty <= MOST_MODEST, row
 
 
 def checked(family: str, x: Any, t: Any, offset: Any = None, penalty: float = 0.0) -> Outcome:

@@ -18,7 +18,6 @@ from adaline.solvers.least_squares.refine import Refined, start_with_intercept
 from adaline.sums import Moments
 from adaline.sums.moments import ROUNDING
 
-SUMS_SAFETY = 3.0  # on the a-priori bound, where no residual pass checks it; without it 1 % of streams claim too much
 LEFT_OUT = "columns that are linear combinations of columns before them are left out (see aliased_)"
 
 
@@ -163,9 +162,7 @@ def solve_sums(moments: Moments, intercept: bool, penalty: RidgePenalty, drop: b
         kept = normal.factor.kept()
         d = kept.scaling.features
         normal = normal._replace(factor=kept, u=kept.solve(moments.second[d:, :d]))
-    out = normal.bounded(penalty)
-    out = out._replace(error=SUMS_SAFETY * out.error)
-    return assemble(moments, normal.factor, out, penalty, gram_name(normal.factor) + " on sums")
+    return assemble(moments, normal.factor, normal.bounded(penalty), penalty, gram_name(normal.factor) + " on sums")
 
 
 def gram_name(factor: Factor) -> str:
