@@ -53,7 +53,7 @@ def test_coefficients_and_errors_are_those_of_exact_arithmetic(loss: str, apart:
     assert model.certificate_.status is (Status.ILL_CONDITIONED if apart < 1e-8 else Status.SOLVED)
     assert model.certificate_.digits >= 8
     assert model.certificate_.rank == 3
-    assert model.certificate_.gap <= 1e-8
+    assert model.certificate_.gap <= 1e-8 * model.certificate_.objective  # the rounding of large weights is counted
 
 
 @pytest.mark.parametrize(
