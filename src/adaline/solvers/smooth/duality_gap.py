@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.solvers.smooth.problem import TYPICAL, Evaluation, Problem, summing_error
+from adaline.solvers.smooth.problem import TYPICAL, Evaluation, Problem
 from adaline.sums import Targets
 
 FURTHER = (2.0, 4.0, 8.0)  # multiples of a Newton step in the intercepts at which tangent planes are taken
@@ -62,10 +62,7 @@ class Planes:
             return math.inf
         level = self._level(tangent(self.problem, theta, evaluation), theta, evaluation)
         value = evaluation.value + float((l1 * np.abs(theta[:, 1:])).sum())
-        if level is None:
-            return math.inf
-        rounding = summing_error(self.problem) * (abs(value) + abs(level.constant) + abs(self.lowest))
-        return max(value - self._bound(level, l1), 0.0) + rounding
+        return math.inf if level is None else max(value - self._bound(level, l1), 0.0)
 
     def _bound(self, plane: LowerPlane, l1: Array) -> float:
         """Return the best of the bounds that combinations of the plane with the lowest costs give."""
