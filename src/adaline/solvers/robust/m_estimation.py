@@ -32,7 +32,7 @@ from adaline.block import Block
 from adaline.errors import InvalidData
 from adaline.losses import Huber, Loss, Squared, Tukey
 from adaline.solvers import lapack
-from adaline.solvers.robust.scales import Mad, RankedScale, Scale, scale_by_passes
+from adaline.solvers.robust.scales import RankedScale, Scale, scale_by_passes
 from adaline.solvers.smooth.newton import Curvature, factor_hessian
 from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.sources.derived import DerivedTargets, no_target
@@ -298,7 +298,7 @@ def trimmed(problem: Problem, weight: Any, rng: np.random.Generator) -> Array:
     rows, t = sample[:, :-1], sample[:, -1]
     rows[:, 0] = problem.intercept
     rows, to_view = _orthonormal(rows)
-    (n, p), ones = rows.shape, np.ones(len(rows))
+    n, p = rows.shape
     if p == 0:
         return np.zeros((1, 1 + problem.features))
     h = min(n, (n + p + 1) // 2)
@@ -308,7 +308,7 @@ def trimmed(problem: Problem, weight: Any, rng: np.random.Generator) -> Array:
     gram = across @ some
     gram += UNSEEN * np.trace(gram, axis1=1, axis2=2)[:, None, None] * np.eye(p)  # a draw may not determine a plane
     planes = np.linalg.solve(gram, across @ t[draws][:, :, None])[:, :, 0]
-    size = np.array([Mad().of(t - rows @ plane, ones) for plane in planes])
+    size = np.median(np.abs(t - planes @ rows.T), axis=1)
     first = [_improve(rows, t, planes[i], h, FIRST) for i in np.argsort(size, kind="stable")[:KEPT]]
     first.sort(key=lambda pair: pair[0])
     found = [_improve(rows, t, plane, h, STEPS) for _, plane in first[:BEST]]
