@@ -17,7 +17,15 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from adaline.block import Block, Shape
 from adaline.errors import AdalineError, InvalidParameter
 from adaline.sources import ArraySource, SparseSource, set_threads
-from adaline.sources.threads import done_ahead, one_blas_thread, run_blocks, threads, tree_sum
+from adaline.sources.threads import (
+    SMALL_SIDE,
+    blas_threads_for,
+    done_ahead,
+    one_blas_thread,
+    run_blocks,
+    threads,
+    tree_sum,
+)
 from adaline.sums import Moments, Sum
 from tests.sums.examples import EXAMPLES, Example, rows_of
 
@@ -335,6 +343,15 @@ def test_blas_is_given_back_after_fits_that_overlap() -> None:
     after = blas_threads()
     threadpool_limits(max(before), "blas")  # this test, at least, leaves BLAS as it was
     assert (within, after) == ({1}, before)
+
+
+def test_small_factorisations_run_on_one_thread_of_blas() -> None:
+    with threadpool_limits(2, "blas"):
+        with blas_threads_for(SMALL_SIDE):
+            small = blas_threads()
+        with blas_threads_for(SMALL_SIDE + 1):
+            large = blas_threads()
+    assert (small, large) == ({1}, {2})
 
 
 def run_python(code: str, timeout: float = 60.0) -> str:

@@ -43,6 +43,7 @@ from adaline.selection.cross_validation import ArrayRows, Progress, StreamedFold
 from adaline.selection.folds import fold_count
 from adaline.selection.table import ErrorTable
 from adaline.sources import TableSource
+from adaline.sources.threads import blas_threads_for
 from adaline.sources.views import assign_folds
 from adaline.systems import SYSTEMS, system_name
 from adaline.wording import counted, four_places, plain, visible
@@ -281,7 +282,10 @@ def compare_table(
         note = f"{INTERRUPTED} {some([*left]) if left else 'the end'}"
         return comparison(done, [*notes, note]) if done else None
 
-    with reporting(progress, "compare", (1 + len(chosen)) * (folds + 1)) as report:
+    with (
+        blas_threads_for(min(table.X.shape)),
+        reporting(progress, "compare", (1 + len(chosen)) * (folds + 1)) as report,
+    ):
         baseline = SystemTrial.of_constant(rows, classes).run(None, report)
         if on_start is not None:
             on_start(so_far)
@@ -303,12 +307,13 @@ def compare_table(
     found = comparison(results, notes)
     try:
         table = table if describe is None else replace(table, columns=describe())
-        seen = inspect_rows(table, kind, found.recommendation, chosen)
-        advice = seen.amend(found.recommendation)
-        known = findings(table, kind, found.results, advice.result, seen)
-        for one, (*_, system) in zip(results, chosen, strict=True):
-            if one is advice.result:
-                known += compare_policies(table, kind, one, system, read_filled)
+        with blas_threads_for(min(table.X.shape)):
+            seen = inspect_rows(table, kind, found.recommendation, chosen)
+            advice = seen.amend(found.recommendation)
+            known = findings(table, kind, found.results, advice.result, seen)
+            for one, (*_, system) in zip(results, chosen, strict=True):
+                if one is advice.result:
+                    known += compare_policies(table, kind, one, system, read_filled)
     except KeyboardInterrupt:
         return replace(found, notes=(*notes, f"{INTERRUPTED} the data were examined"))
     return replace(found, data=table, recommendation=advice, findings=known)

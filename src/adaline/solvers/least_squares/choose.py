@@ -23,6 +23,7 @@ from adaline.solvers.least_squares.fit import Fit, digits
 from adaline.solvers.least_squares.rank_deficient import proven
 from adaline.solvers.least_squares.refine import Refined, refine
 from adaline.sources import Source
+from adaline.sources.threads import blas_threads_for
 from adaline.sums import Moments, Triangle
 
 SOLVERS = ("auto", "normal", "qr", "svd", "gradient")
@@ -72,7 +73,8 @@ def solve_least_squares(
 
     Where columns depend on each other the solution has minimum norm; with `drop`, later ones are left out instead.
     """
-    fit = _solve(source, moments, intercept, penalty, solver)
+    with blas_threads_for(moments.shape.features):
+        fit = _solve(source, moments, intercept, penalty, solver)
     if not drop or not isinstance(fit.factor, SpectralFactor) or not len(fit.factor.dependence.left_out):
         return fit
     kept, d = fit.factor.kept(), moments.shape.features

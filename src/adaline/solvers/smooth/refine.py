@@ -34,6 +34,7 @@ from adaline.arrays import Array
 from adaline.solvers import lapack
 from adaline.solvers.smooth.newton import DescentResult, row_length_bound
 from adaline.solvers.smooth.problem import Problem, summing_error
+from adaline.sources.threads import one_blas_thread
 from adaline.sums import Ball, CurvatureChange, TwofoldObjective, TwofoldPoint
 from adaline.twofold import Twofold
 
@@ -69,6 +70,7 @@ class RefinedWeights(NamedTuple):
     steepness: float
 
 
+@one_blas_thread()
 def refine(problem: Problem, hi: Array, lo: Array, varying: NDArray[np.bool_]) -> RefinedWeights | None:
     """Return the minimum near weights hi + lo (K, 1 + D), of columns times the scales of the view; None without proof.
 
