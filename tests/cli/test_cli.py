@@ -72,7 +72,7 @@ def test_a_system_fits_predicts_goes_on_and_merges(system: str, shell: Shell, da
         values = shell.good("update", "one.adaline", more, "-o", "updated.adaline", "--json").json
         assert (values["rows_before"], values["rows_after"]) == (90, 150)
     else:
-        assert "cannot go on" in shell.bad("update", "one.adaline", more, "-o", "updated.adaline")
+        assert "cannot continue" in shell.bad("update", "one.adaline", more, "-o", "updated.adaline")
     if merges:
         values = shell.good("merge", "one.adaline", "other.adaline", "-o", "merged.adaline", "--json").json
         assert values["rows"] == 150
@@ -143,7 +143,7 @@ def test_defaults_of_fit_follow_the_target(shell: Shell, data: Path) -> None:
     assert named.json["classes"] == [0, 1, 2]
     assert named.err == ""
     amounts = shell.good("fit", data, "-t", "id", "--features", "a,b", "-s", "GaussianClassifier", "--json")
-    assert "each is treated as a class; if they are amounts, choose a regression" in amounts.err
+    assert "each is treated as a class; if they are quantities, choose a regression" in amounts.err
     assert "cut it into classes" in shell.bad("fit", data, "-t", "y", "-s", "LogisticRegression")
 
 

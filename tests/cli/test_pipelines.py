@@ -43,8 +43,8 @@ def test_a_pipeline_predicts_is_shown_and_exported(shell: Shell) -> None:
     shell.good("export", "m.adaline", "m.onnx")
     assert "StandardScaler" in shell.good("summary", "m.adaline").out
     assert shell.good("summary", "m.adaline", "--json").json["columns"] == ["a", "b", "code"]
-    assert "pipelines do not merge" in shell.bad("merge", "m.adaline", "m.adaline", "-o", "n.adaline")
-    assert "fit all rows anew" in shell.bad("update", "m.adaline", "data.csv", "--target", "y")
+    assert "pipelines cannot be merged" in shell.bad("merge", "m.adaline", "m.adaline", "-o", "n.adaline")
+    assert "fit it again to all rows" in shell.bad("update", "m.adaline", "data.csv", "--target", "y")
     frame[["b"]].to_csv("less.csv", index=False)
     assert "has no column 'a'; the model needs: a, b, code" in shell.bad("predict", "m.adaline", "less.csv")
 

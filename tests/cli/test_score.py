@@ -152,8 +152,8 @@ def test_labels_that_the_model_does_not_know_are_told(shell: Shell) -> None:
             command, "m.adaline", "names.csv"
         )
     said = shell.bad("score", "m.adaline", "other.csv")
-    assert "other.csv: the labels of 'y', '5', '6', are no classes of the model, 'a', 'b'." in said
-    assert "name another target by --target" in said
+    assert "other.csv: the labels of 'y', '5', '6', are not classes of the model, 'a', 'b'." in said
+    assert "name another target with --target" in said
     Path("capitals.csv").write_text("x,z,y\n1,2,A\n2,1,B\n")
     assert "'A', 'B', differ from the classes of the model only in capitals" in shell.bad(
         "score", "m.adaline", "capitals.csv"

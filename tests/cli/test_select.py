@@ -44,8 +44,8 @@ def test_folds_rules_and_settings(shell: Shell) -> None:
     ("words", "said"),
     [
         ((), "say what to choose: --parameter"),
-        (("-p", "penalty"), "--parameter wants key=value"),
-        (("-p", "penalty=,"), "--parameter wants key=value"),
+        (("-p", "penalty"), "--parameter takes key=value"),
+        (("-p", "penalty=,"), "--parameter takes key=value"),
         (("-p", "penalty=1", "-p", "penalty=2"), "--parameter names penalty twice"),
         (("-p", "penalti=1"), "Ridge has no parameter 'penalti'"),
         (("-p", "penalty=-1"), "no candidate could be fitted"),

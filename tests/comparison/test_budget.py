@@ -86,7 +86,7 @@ def test_systems_that_take_too_long_are_left_out_with_a_note(monkeypatch: pytest
     table = Table.of(rng.normal(size=(60, 2)), np.arange(60) % 3, names=["a", "b"], target="kind")
     found = compare_table(table)
     assert not {"ElasticNet", "LogisticRegression"} & {one.system for one in found.results}
-    assert "as 3 classes by 2 columns take too long: ElasticNet(" in found.notes[0]
+    assert "because 3 classes by 2 columns take too long: ElasticNet(" in found.notes[0]
     asked = compare_table(table, systems=["LogisticRegression"])
     assert [one.system for one in asked.results] == ["LogisticRegression"] * 2
 

@@ -223,7 +223,7 @@ def test_of_systems_that_do_equally_well_the_plainest_is_recommended(seed: int) 
 
 
 def test_a_classifier_named_for_a_target_of_numbers_is_refused() -> None:
-    with pytest.raises(InvalidParameter, match=r"LogisticRegression predicts labels, and body_mass_g holds numbers"):
+    with pytest.raises(InvalidParameter, match=r"LogisticRegression predicts labels, but body_mass_g holds numbers"):
         adaline.compare("penguins", target="body_mass_g", systems=["LogisticRegression"], missing="drop")
 
 

@@ -136,7 +136,7 @@ def test_a_report_of_models_that_know_fewer_classes_than_there_are(monkeypatch: 
     y[:2] = "c"
     found = compare_table(Table.of(X, y), systems=["Perceptron", "KeslerPerceptron"])
     assert [one.model.classes_.tolist() for one in found.results] == [["a", "b"]] * 2
-    assert "Regions of the classes" in report.render(found)
+    assert "Decision regions" in report.render(found)
     for own in changes(found.results[0], found.data, found.task, steps(found.data)):
         assert {change.side: change.estimate for change in own}["c"] == 0.0
 

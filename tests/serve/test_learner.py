@@ -328,7 +328,7 @@ def test_two_writers_are_refused_and_a_closed_learner_takes_no_rows(tmp_path: Pa
 def test_models_that_cannot_go_on_are_refused_before_the_first_row() -> None:
     x, y = rows_for(LMS())
     for model in (GeneralizedLinear().fit(x, y), LogisticRegression(penalty=1.0).fit(x, y > 0)):
-        with pytest.raises(InvalidParameter, match="cannot go on"):
+        with pytest.raises(InvalidParameter, match="cannot continue"):
             Learner(model)
     wide = LinearRegression().fit(np.random.default_rng(0).normal(size=(20, 600)), y[:20])
     with pytest.raises(ValueError, match="wide data"):

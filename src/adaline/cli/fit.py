@@ -140,7 +140,7 @@ def _note_amounts(model: Any, opened: OpenedData) -> None:
     if len(classes) > MOST_WHOLE_LABELS and classes.dtype.kind in "iuf":
         note(
             f"{opened.target} has {len(classes):,} different numbers, and each is treated as a class; if they are "
-            f"amounts, choose a regression, such as --system {FOR_NUMBERS}"
+            f"quantities, choose a regression, such as --system {FOR_NUMBERS}"
         )
 
 

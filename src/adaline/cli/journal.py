@@ -46,7 +46,7 @@ def _replay(folder: Path, path: Path | None, output: Path) -> None:
             snapshots = SnapshotFolder(folder / "snapshots" / CHAMPION, new=False)
             found = snapshots.latest_good(journal.begun(CHAMPION))
             if found is None:
-                raise JournalError(f"{folder}: no snapshot can be read: name the model it was begun with by --model")
+                raise JournalError(f"{folder}: no snapshot can be read: give the model it was started with as --model")
             rows, model = found[0].rows, found[1]
         before = rows_of(model)
         model = replayed(model, journal, rows)

@@ -216,7 +216,7 @@ def _rows(source: _Lines, form: str | None, layout: RowLayout) -> Iterator[tuple
         except BadRows as error:
             yield number, error
         except csv.Error as error:
-            yield number, BadRows(f"it is no CSV: {error}")
+            yield number, BadRows(f"it is not CSV: {error}")
 
 
 def _refuse_other_names(names: list[str], layout: RowLayout) -> None:
@@ -232,16 +232,16 @@ def _of_json(text: str, known: dict[str, RowColumn]) -> dict[str, Any]:
     try:
         row = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BadRows(f"it is no JSON: {error}") from None
+        raise BadRows(f"it is not JSON: {error}") from None
     if not isinstance(row, dict):
-        raise BadRows("it is no JSON object")
+        raise BadRows("it is not a JSON object")
     return {name: value for name, value in row.items() if name in known}
 
 
 def _of_csv(values: list[str], names: list[str], known: dict[str, RowColumn]) -> dict[str, Any]:
     """Return the row of a line of CSV, by the kinds of the columns, without what the model does not know."""
     if len(values) != len(names):
-        raise BadRows(f"it has {len(values)} values, and there are {len(names)} columns")
+        raise BadRows(f"it has {len(values)} values, but there are {len(names)} columns")
     pairs = zip(names, values, strict=True)
     return {name: _value(value.strip(), known[name]) for name, value in pairs if name in known}
 

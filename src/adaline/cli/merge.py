@@ -19,7 +19,7 @@ from adaline.wording import file_name
 def run_merge(paths: Sequence[Path], output: Path, as_json: bool) -> None:
     """Join models that were fitted apart: as if one had been fitted to all rows."""
     if len(paths) < 2:
-        raise InvalidParameter("merge joins two models or more: adaline merge A B -o C")
+        raise InvalidParameter("merge takes two or more models: adaline merge A B -o C")
     check_output(output, replaces=MODEL_START)
     model = storage.load(paths[0])
     counts = [rows_of(model)]
@@ -43,6 +43,6 @@ def _check_mergeable(one: Any, other: Any, first: Path, second: Path) -> None:
     if None not in targets and targets[0] != targets[1]:
         raise InvalidData(f"cannot merge: {first} predicts {targets[0]!r} and {second} predicts {targets[1]!r}")
     if is_pipeline(one):
-        raise InvalidParameter("pipelines do not merge: what their steps have learned of different rows differs")
+        raise InvalidParameter("pipelines cannot be merged: their steps were fitted to different rows")
     if type(one) is type(other) and not hasattr(one, "merge"):
-        raise InvalidParameter(f"{type(one).__name__} is learned row by row, in order: such models do not merge")
+        raise InvalidParameter(f"{type(one).__name__} learns row by row, in order: such models cannot be merged")

@@ -64,7 +64,7 @@ def chosen_system(opened: OpenedData, named: str | None, settings: Iterable[str]
         named = FOR_LABELS if opened.labels else FOR_NUMBERS
         if opened.few:
             note(
-                f"{opened.target} has only {opened.few} different whole numbers and is fitted as an amount; if they "
+                f"{opened.target} has only {opened.few} different whole numbers and is treated as a quantity; if they "
                 f"are classes, name a classifier, as in --system {FOR_LABELS}"
             )
     named, own = split_call(named)
@@ -124,7 +124,7 @@ def rows_for(model: Any, relation: Relation, target: str | None, weight: str | N
     """Return the rows of a table with targets for a fitted model: its own target and weights, or those named."""
     coding = vars(model).get("coding_")
     if target is None and (coding is None or coding.target is None):
-        raise InvalidParameter("the model has no name for its target: name the column by --target")
+        raise InvalidParameter("the model has no name for its target: name the column with --target")
     if weight is not None and target is None:
         raise InvalidParameter("--weight needs --target: name both columns, or neither to use those of the model")
     if target is None:
@@ -163,7 +163,7 @@ def read_settings(system: str, settings: Iterable[str]) -> dict[str, Any]:
         key, equals, value = text.partition("=")
         key = key.strip()
         if not equals:
-            raise InvalidParameter(f"--set wants key=value, got {text!r}")
+            raise InvalidParameter(f"--set takes key=value, got {text!r}")
         if key.startswith("basis__"):
             of_basis[key.removeprefix("basis__")] = _literal(value)
             continue
@@ -194,7 +194,7 @@ def split_call(named: str) -> tuple[str, list[str]]:
     except (SyntaxError, ValueError):
         call = None
     if not isinstance(call, ast.Call) or call.args or any(one.arg is None for one in call.keywords):
-        raise InvalidParameter(f"--system wants a name, or Name(key=value, ...), got {named!r}")
+        raise InvalidParameter(f"--system takes a name, or Name(key=value, ...), got {named!r}")
     return name.strip(), [f"{one.arg}={ast.unparse(one.value)}" for one in call.keywords]
 
 
@@ -212,7 +212,7 @@ def read_grid(parameters: Iterable[str]) -> dict[str, list[Any]]:
         key, equals, values = text.partition("=")
         texts = listed(values) or ()
         if not equals or not texts:
-            raise InvalidParameter(f"--parameter wants key=value,value,..., got {text!r}")
+            raise InvalidParameter(f"--parameter takes key=value,value,..., got {text!r}")
         if key.strip() in out:
             raise InvalidParameter(f"--parameter names {key.strip()} twice")
         out[key.strip()] = [_NAMED.get(key.strip(), _literal)(value.strip()) for value in texts]

@@ -369,7 +369,7 @@ def predict_on_cluster(
     if not is_pipeline(model):
         relation.add_lags(coding_for(model, relation).needed)
     if isinstance(last_step(model), SignalSystem) or not relation.plain_files:
-        raise InvalidParameter("each prediction of this model depends on earlier rows: predict without --cluster")
+        raise InvalidParameter("each prediction of this model depends on the rows before it: predict without --cluster")
     output.mkdir(exist_ok=True)
     names = [(name, output.absolute() / f"{i:05d}-{Path(name).stem}.parquet") for i, name in enumerate(relation.files)]
     files = [PredictedFile(path.read_bytes(), os.path.abspath(one), str(out), options) for one, out in names]

@@ -155,10 +155,10 @@ def _check_labels(classes: NDArray[Any], rows: RowsToJudge) -> None:
     new, known = (some([repr(label) for label in one]) for one in (labels, classes.tolist()))
     if unknown.all():
         same = {str(one).casefold() for one in labels} <= {str(one).casefold() for one in classes.tolist()}
-        found = "differ from the classes of the model only in capitals" if same else "are no classes of the model"
+        found = "differ from the classes of the model only in capitals" if same else "are not classes of the model"
         raise InvalidData(
             f"{rows.title}: the labels of {rows.targets[0]!r}, {new}, {found}, {known}. Write them as in the fit, or "
-            "name another target by --target"
+            "name another target with --target"
         )
     note(
         f"{part_of(int(unknown.sum()), len(rows.y), 'have')} labels unknown to the model, {new}, and count as errors. "
@@ -176,7 +176,7 @@ def judge_numbers(model: Any, rows: RowsToJudge) -> dict[str, Any]:
     if np.asarray(y).dtype.kind not in "buif":
         raise InvalidData(
             f"{type(model).__name__} predicts numbers, but the target {targets[0]!r} of these rows holds texts; if the "
-            "target is another column, name it by --target"
+            "target is another column, name it with --target"
         )
     true = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
     out: list[dict[str, Any]] = []

@@ -36,7 +36,7 @@ def run_update(
     check_output(saved, replaces=MODEL_START)
     before, classes = rows_of(model), _classes(model)
     if not hasattr(model, "partial_fit"):
-        raise InvalidParameter(f"{type(model).__name__} cannot go on from a saved model; fit all rows anew")
+        raise InvalidParameter(f"{type(model).__name__} cannot continue from a saved model: fit it again to all rows")
     given = opened_pipe(data)
     if sparse_suffix(given) is not None:
         source = sparse_rows_for(model, given, reading, target, weight)

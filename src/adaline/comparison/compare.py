@@ -172,8 +172,8 @@ def compare_request(
         kind = told_task(opened, asked)
         if options.task is None and kind == CLASSIFICATION and not (opened.labels or opened.few):
             raise InvalidParameter(
-                f"{names[0]} predicts labels, and {opened.target} holds numbers: name systems for numbers, or say "
-                f"{request.option('task', 'classification')} if each of them is a class"
+                f"{names[0]} predicts labels, but {opened.target} holds numbers: name regression systems, or give "
+                f"{request.option('task', 'classification')} if each number is a class"
             )
         return kind
 
@@ -183,8 +183,8 @@ def compare_request(
     notes = list(opened.notes)
     if asked is None and opened.few:
         notes.append(
-            f"{opened.target} has only {opened.few} different whole numbers and is taken for an amount; if they are "
-            f"classes, say {request.option('task', 'classification')}"
+            f"{opened.target} has only {opened.few} different whole numbers and is treated as a quantity; if they "
+            f"are classes, give {request.option('task', 'classification')}"
         )
     if kind == CLASSIFICATION and not names:
         _refuse_many_classes(table, request)
@@ -592,7 +592,7 @@ def _candidates(
     ]
     if table.offset is not None:
         chosen, others = _with_offset(chosen)
-        notes.append(f"left out, as they take no offset: {some(others)}")
+        notes.append(f"left out because they take no offset: {some(others)}")
     if asked is None and d >= n:
         unsuited = list(dict.fromkeys(one.name for one in chosen if not _suits_wide(one.name)))
         notes += [f"left out because there are at least as many columns as rows: {some(unsuited)}"] if unsuited else []
@@ -604,7 +604,7 @@ def _candidates(
         if long:
             labels = some([system_label(name, settings) for name, settings, _ in long])
             notes.append(
-                f"left out, as {f'{count} classes by ' if count else ''}{counted(d, 'column')} take too long: "
+                f"left out because {f'{count} classes by ' if count else ''}{counted(d, 'column')} take too long: "
                 f"{labels}; a thorough comparison includes them"
             )
     return sorted(chosen, key=lambda one: not hasattr(one.system, "_sum_folds")), notes

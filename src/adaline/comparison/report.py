@@ -184,7 +184,7 @@ def _chart(found: Comparison) -> Figure:
 
 def _comparison_words(found: Comparison) -> str:
     parts = [f"{r.label} {with_error(r, found.measure)}" for r in found.results if not r.failure]
-    return f"{found.measure} of each system on rows held out: {'; '.join(parts)}"
+    return f"{found.measure} of each system on held-out rows: {'; '.join(parts)}"
 
 
 def _coefficients(found: Comparison, chosen: Result) -> dict[str, Any] | None:
@@ -308,9 +308,9 @@ def _apart(found: Comparison, chosen: Result, other: Result) -> str:
         return f"its predictions differ by {_number(apart, 3)}{' ' if unit else ''}{unit} (root mean square)"
     same = np.average(np.asarray(chosen.predicted) == np.asarray(other.predicted), weights=found.data.weight)
     return (
-        "it gives every row held out the same label"
+        "it gives every held-out row the same label"
         if same == 1
-        else f"it gives {100 * same:.1f}% of the rows held out the same label"
+        else f"it gives {100 * same:.1f}% of the held-out rows the same label"
     )
 
 
@@ -342,9 +342,9 @@ def _left_out(found: Comparison) -> list[str]:
         out.append(f"{counted(len(table.constant), 'column')} left out, the same value in every row: {names}")
     if table.dropped and not found.notes:
         rows = counted(table.total_rows + table.dropped)
-        out.append(f"{table.dropped:,} of {rows} left out: something is missing in them")
+        out.append(f"{table.dropped:,} of {rows} left out because of missing values")
     if sampled > 0:
-        out.append(f"{sampled:,} of {counted(table.total_rows)} left out: not drawn into the sample compared")
+        out.append(f"{sampled:,} of {counted(table.total_rows)} not in the random sample that was compared")
     return out
 
 
@@ -371,14 +371,14 @@ def _pictures(found: Comparison, chosen: Result, scores: Any) -> list[Figure]:
         predicted = np.asarray(chosen.predicted, dtype=np.float64)
         out += [
             _figure(
-                "Errors against predictions: no trend and an even width are good",
-                "Scatter plot of target minus prediction against prediction, rows held out",
+                "Residuals against predictions: no trend and an even spread are good",
+                "Scatter plot of target minus prediction against prediction, on held-out rows",
                 plots.residuals,
                 y,
                 predicted,
             ),
             _figure(
-                "Are the errors normal? On the line they are",
+                "Normal quantile plot: points on the line mean normal errors",
                 "Quantiles of the errors against those of a normal distribution",
                 plots.quantiles,
                 y - predicted,
@@ -391,7 +391,7 @@ def _pictures(found: Comparison, chosen: Result, scores: Any) -> list[Figure]:
             out.append(_figure("The fit", alt, plots.line, chosen.model, X[:, 0], y, names=both))
         return out
     predicted = np.asarray(chosen.predicted)
-    title = "What was taken for what, rows held out"
+    title = "Confusion table on held-out rows"
     out.append(_figure(title, "Confusion table of true and predicted classes", plots.confusion, y, predicted))
     labels: Sequence[Any] = list(np.unique(y))
     if len(labels) == 2:  # the positive class last, as the plots have it
@@ -401,16 +401,16 @@ def _pictures(found: Comparison, chosen: Result, scores: Any) -> list[Figure]:
     if scores is not None and len(labels) <= MOST_CURVES:
         title = "ROC: up and to the left is good; the diagonal is chance"
         out.append(_figure(title, "ROC curves", plots.roc, y, scores, classes=labels))
-        title = "Precision and recall: up and to the right is good; faint: chance"
+        title = "Precision and recall: up and to the right is good; the faint lines are chance"
         alt = "Curves of precision against recall"
         out.append(_figure(title, alt, plots.precision_recall, y, scores, classes=labels))
     if chosen.probability is not None:
-        title = "Do the probabilities hold? On the line they do"
+        title = "Calibration: points on the line mean correct probabilities"
         alt = "Share of rows of a class against the probability given to it"
         out.append(_figure(title, alt, plots.calibration, y, scores, classes=labels))
     if len(names) == 2 and numbers:
         known = np.isin(y, chosen.model.classes_)  # a model fitted to a sample may not know them all
-        title = "Regions of the classes; rows on the wrong side are ringed"
+        title = "Decision regions; misclassified rows are ringed"
         alt = f"Decision regions in the plane of {names[0]} and {names[1]}"
         regions = _figure(title, alt, plots.decision_regions, chosen.model, X[known], y[known], names=names)
         out.append(replace(regions, themed=False))

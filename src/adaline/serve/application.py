@@ -537,7 +537,7 @@ def refusal(error: Exception) -> Refused:
         return Refused(507, "there is no room on the disk for more rows: nothing was learned")
     if isinstance(error, JournalError):
         log.error("%s", error)
-        return Refused(503, "the learner cannot go on: see the log of the service")
+        return Refused(503, "the learner cannot continue: see the log of the service")
     if isinstance(error, OSError):  # also of model files: what is wrong with one in a body is told before
         log.error("%s", error)
         return Refused(507, "the service cannot write to its disk, and nothing has changed: see its log")

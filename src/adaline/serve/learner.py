@@ -803,9 +803,9 @@ class _LearningModel:
 def refuse_unlearned(model: Any) -> None:
     """Refuse a model that cannot go on learning, before any row is taken."""
     if not hasattr(model, "partial_fit"):
-        raise InvalidParameter(f"{type(model).__name__} cannot go on from a saved model; fit all rows anew")
+        raise InvalidParameter(f"{type(model).__name__} cannot continue from a saved model: fit it again to all rows")
     if has_diverged(model):
-        raise InvalidParameter(f"{type(model).__name__} cannot go on: {DIVERGED}")
+        raise InvalidParameter(f"{type(model).__name__} cannot continue: {DIVERGED}")
     layout, columns = RowLayout.of(model), columns_on(model)
     wide = columns.count > NUMBERS // 16 or (columns.coding is not None and columns.coding.sparse)
     x = scipy.sparse.csr_array((1, columns.count)) if wide else np.zeros((1, columns.count))

@@ -359,7 +359,7 @@ def _served(
         if not alone:
             return _unlearning(name, model, path, numbered)
         raise InvalidParameter(
-            f"{name}: a {type(model).__name__} cannot go on from a saved model, so that it cannot learn in service"
+            f"{name}: a {type(model).__name__} cannot continue from a saved model, so it cannot learn in service"
         )
     journal = options.journal
     if journal is not None and several:
