@@ -10,8 +10,8 @@ import pytest
 from adaline import ElasticNet
 from adaline.arrays import Array
 from adaline.solvers.coordinates.quadratics import WideQuadratics, of_rows
+from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import ArraySource
-from adaline.solvers.smooth.problem import Problem, build_problem, column_spread
 
 FOLD = np.arange(12) % 3
 
