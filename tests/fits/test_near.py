@@ -11,6 +11,7 @@ from sklearn.base import clone
 from adaline import GeneralizedLinear, LogisticRegression, OrdinalRegression, RobustRegression
 from adaline.arrays import Array
 from adaline.fits import separation
+from adaline.separation.budget import Undecided
 from adaline.systems.families.weights import theta_of
 
 ROWS, COLUMNS = 8000, 50
@@ -131,3 +132,23 @@ def test_folds_of_separated_rows_are_separated_by_the_same_plane(classes: int, m
         alone = LogisticRegression().fit(x[fold != k], y[fold != k])
         assert model.certificate_.status is alone.certificate_.status
         np.testing.assert_allclose(model.predict_proba(x), alone.predict_proba(x), atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:the classes seem")
+def test_a_proof_of_separation_that_was_given_up_is_not_tried_again_in_the_folds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x = np.random.default_rng(1).normal(size=(60, 3))
+    y = x[:, 0] + 0.5 * np.cos(np.arange(60)) > 0
+    x[:, 2] = y & (np.arange(60) % 2 == 0)
+    asked: list[int] = []
+
+    def give_up(*given: Any) -> Any:
+        asked.append(1)
+        raise Undecided
+
+    monkeypatch.setattr(separation, "decide_jointly", give_up)
+    fits = LogisticRegression()._fit_folds(x, y, None, np.arange(60) % 3, {})
+    assert fits is not None
+    assert len(asked) == 1
+    assert {one.certificate_.status for one in fits.without} == {fits.whole.certificate_.status}

@@ -73,6 +73,7 @@ class SeparationCheck:
         self.problem, self.classes = problem, classes
         self.found: Separation | None = None
         self.settled = False
+        self.provable = True  # False where a proof was given up on rows of which these are some
 
     def give_up(self, here: DescentResult) -> bool:
         """Return whether there is nothing to converge to; called with every iterate."""
@@ -86,7 +87,13 @@ class SeparationCheck:
         return self.found is not None
 
     def take(self, known: Separation) -> None:
-        """Keep a plane that separates rows of which these are some, unless they all lie on it."""
+        """Keep a plane that separates rows of which these are some, unless they all lie on it.
+
+        Where it is only suspected, no proof is tried here either: it would take as long and be given up again.
+        """
+        if known.kind == "suspected":
+            self.provable = False
+            return
         lead = _leads(self.problem.source, known.direction)
         largest = lead[np.isfinite(lead)].max()
         if largest > 0 and lead.min() >= -ON_PLANE * largest:
@@ -105,10 +112,13 @@ class SeparationCheck:
         return weight_totals(self.problem.source).lightest if self.problem.source.weighted else 1.0
 
     def _decide(self, theta: Array, likely: bool) -> Separation | None:
+        suspected = Separation("suspected", _unit(self.problem.to_raw(theta))) if likely else None
+        if not self.provable:
+            return suspected
         try:
             verdict = decide_jointly(self.problem.source, np.arange(self.classes), PROOF)
         except AdalineError:
-            return Separation("suspected", _unit(self.problem.to_raw(theta))) if likely else None
+            return suspected
         if verdict.kind == "none":
             return None
         assert verdict.coef is not None

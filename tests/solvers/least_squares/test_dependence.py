@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from adaline.solvers.least_squares.dependence import neat
@@ -19,3 +21,14 @@ def test_no_weight_becomes_a_fraction_by_chance() -> None:
 
 def test_the_smallest_numbers_are_kept() -> None:
     assert [neat(value) for value in (5e-324, -1e-316)] == [5e-324, -1e-316]
+
+
+def test_many_numbers_give_the_fractions_that_exact_arithmetic_gives() -> None:
+    rng = np.random.default_rng(1)
+    values = rng.integers(-5000, 5000, 2000) / rng.integers(1, 1100, 2000) * 10.0 ** rng.integers(-3, 6, 2000)
+    values *= 1 + 1e-9 * rng.standard_normal(2000)
+    tolerance = np.maximum(1e-9 * np.abs(values), 1e-300)
+    most = np.clip(np.sqrt(1e-3 / tolerance), 1, 1000).astype(int)
+    nearest = [Fraction(v).limit_denominator(int(d)) for v, d in zip(values.tolist(), most, strict=True)]
+    exact = np.array([float(one) for one in nearest])
+    assert np.array_equal(neat(values), np.where(np.abs(exact - values) <= tolerance, exact, values))

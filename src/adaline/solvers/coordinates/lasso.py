@@ -50,25 +50,28 @@ class Lasso:
         self.gap = np.inf
         self.share = float(quadratics.weight[m] / quadratics.weight[0])
         self.matrix = np.zeros((0, 0))
+        self.columns = np.zeros(0, np.intp)  # those that steps move, in the order of the matrix
 
     def wants(self, corners: Corners, last: Corners) -> Indices:
         """Return the columns that the strong rule cannot rule out after the penalty `last`."""
         return np.flatnonzero(corners.over(self.g, 2 * corners.c - last.c) & (self.diagonal > 0))
 
     def missing(self, corners: Corners) -> Indices:
-        """Return the columns that want to leave zero, and whose rows of G are not known."""
+        """Return the columns that want to leave zero, and that steps do not move yet."""
         over = corners.over(self.g) & (self.diagonal > 0)
-        over[self.quadratics.known] = False
+        over[self.columns] = False
         return np.flatnonzero(over)
 
+    def join(self, columns: Indices) -> None:
+        """Let steps move these columns too."""
+        self.columns, self.matrix = self.quadratics.widened(self.m, self.columns, self.matrix, columns)
+
     def solve(self, corners: Corners, ridge: Array, wanted: float) -> Array:
-        """Step to the minimum over the columns whose rows of G are known, to a gap of `wanted` among these.
+        """Step to the minimum over the columns that have joined, to a gap of `wanted` among these.
 
         Return the change of the coefficients, (D,); g has to be brought up to it.
         """
-        columns = self.quadratics.known
-        if len(self.matrix) != len(columns):
-            self.matrix = self.quadratics.among(self.m, columns)
+        columns = self.columns
         where, matrix, own = np.arange(len(columns)), self.matrix, ridge[columns]
         matrix[where, where] = np.where(self.diagonal[columns] > 0, self.diagonal[columns] + own, 0.0)
         few, some, c = self.v[columns], corners.of(columns), self.c[columns]
@@ -245,6 +248,8 @@ def solve_all(machines: list[Lasso], corners: Corners, last: Corners, ridge: Arr
         ranking = np.abs(machines[0].g) / np.where(corners.c > 0, corners.c, 1.0)
         if not quadratics.need(np.unique(np.concatenate(joining)), ranking):
             return False
+        for machine, new in zip(left, joining, strict=True):
+            machine.join(new)
         changes = np.stack([one.solve(own[one.m], ridge * one.share, aims[one.m]) for one in left])
         if changes.any():
             for machine, change in zip(left, quadratics.apply([one.m for one in left], changes), strict=True):

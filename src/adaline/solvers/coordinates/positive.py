@@ -27,6 +27,7 @@ def solve_positive(moments: Moments, intercept: bool, penalty: RidgePenalty) -> 
         alive = quadratic.scale > 0
         ridge = np.where(alive, penalty.value * (penalty.unit * quadratic.scale) ** 2, 0.0)
         machine, corners = Lasso(quadratic, 0), PositiveCorners(np.zeros(len(alive)))
+        machine.join(quadratic.known)
         machine.solve(corners, ridge, EXACT * machine.total)
         machine.measure(corners, ridge)
         steep = machine.subgradient(corners, ridge) / np.where(alive, quadratic.deviation, 1.0)

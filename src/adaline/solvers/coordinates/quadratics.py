@@ -3,14 +3,16 @@
     Q_m(v) = 1/2 total_m - c_m'v + 1/2 v'G_m v      G_m = sum w z z',  c_m = sum w z t,  both about the means of rows m
 
 z and t are columns and target, shifted and scaled alike for all m; the intercept is solved for. Quadratic 0 is that of
-all rows, quadratic k + 1 that without fold k. Sums of second moments have all of G; of wide rows in memory only those
-rows of G are formed that a solver asks for, for all quadratics in one product of matrices.
+all rows, quadratic k + 1 that without fold k. Sums of second moments have all of G. Of rows in memory with many columns
+only those rows of G are formed that a solver asks for, for all quadratics in one product of matrices; where there are
+fewer rows than columns, products with the rows take the place of G, and memory stays that of the rows.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -63,6 +65,11 @@ class Quadratics(ABC):
     def need(self, columns: Indices, ranking: Array) -> bool:
         """Make rows of all G known, and of the columns that rank highest too; False where memory does not allow it."""
         return True
+
+    def widened(self, m: int, columns: Indices, matrix: Array, new: Indices) -> tuple[Indices, Array]:
+        """Return columns that include new ones, and G_m among them, given both before: all columns that are known."""
+        same = len(columns) == len(self.known)
+        return (columns, matrix) if same else (self.known, self.among(m, self.known))
 
     @property
     def deviation(self) -> Array:
@@ -209,6 +216,52 @@ class RowQuadratics(Quadratics):
         return True
 
 
+@dataclass
+class WideQuadratics(Quadratics):
+    """Quadratics of dense rows in memory, fewer than columns: G is formed among few columns, and applied by the rows.
+
+    `rows` (N, D) are z times the roots of the weights, fold by fold, and `held` has those that quadratic m leaves out.
+    """
+
+    rows: Array
+    held: list[slice]
+
+    def among(self, m: int, columns: Indices) -> Array:
+        """Return the part of G_m of some columns."""
+        z = np.delete(self.rows[:, columns], self.held[m], axis=0)
+        mean = self.mean[m][columns]
+        return np.asarray(z.T @ z - self.weight[m] * np.outer(mean, mean))
+
+    def widened(self, m: int, columns: Indices, matrix: Array, new: Indices) -> tuple[Indices, Array]:
+        """Return columns and new ones, and G_m among them: a solver keeps to its own few columns."""
+        new = np.setdiff1d(new, columns)
+        if not len(new):
+            return columns, matrix
+        both = np.concatenate([columns, new])
+        z = np.delete(self.rows[:, both], self.held[m], axis=0)
+        beside = z.T @ z[:, len(columns) :]
+        beside -= self.weight[m] * np.outer(self.mean[m][both], self.mean[m][new])
+        out = np.empty((len(both), len(both)))
+        out[: len(columns), : len(columns)] = matrix
+        out[:, len(columns) :] = beside
+        out[len(columns) :] = beside.T
+        return both, out
+
+    def apply(self, which: list[int], changes: Array) -> Array:
+        """Return G_m times changes: two products with all rows, those of the fold left out without weight."""
+        moved = np.flatnonzero(changes.any(axis=0))
+        outputs = self.rows[:, moved] @ changes[:, moved].T
+        for k, m in enumerate(which):
+            outputs[self.held[m], k] = 0.0
+        mean = self.mean[which]
+        level = (mean * changes).sum(axis=1) * self.weight[which]
+        return np.asarray(outputs.T @ self.rows - level[:, None] * mean)
+
+    def need(self, columns: Indices, ranking: Array) -> bool:
+        """Return whether memory allows G among these columns."""
+        return 8 * len(self.weight) * len(columns) ** 2 <= MOST
+
+
 def _transposed(z: Array, weight: Array | None) -> Array:
     return z.T if weight is None else (z * weight[:, None]).T
 
@@ -274,7 +327,7 @@ class SparseQuadratics(Quadratics):
 
 def of_rows(
     x: Any, t: Array, weight: Array | None, spread: Spread, intercept: bool, fold: NDArray[np.int64] | None
-) -> RowQuadratics | SparseQuadratics:
+) -> RowQuadratics | SparseQuadratics | WideQuadratics:
     """Return the quadratics of rows x (N, D), dense or sparse, with targets (N,), and of those without each fold.
 
     Dense columns are shifted by their means, sparse ones are not, and all are scaled to about unit spread.
@@ -312,13 +365,22 @@ def of_rows(
     mass, total = takes @ mass, takes @ total
     mean, target = (takes @ sums) / mass[:, None] * intercept, takes @ first / mass * intercept
     diagonal = takes @ squares - mass[:, None] * mean**2
-    known = (
+    made = (
         *(takes @ cross - (mass * target)[:, None] * mean, np.where(alive, np.maximum(diagonal, 0.0), 0.0), mean),
-        *(total - mass * target**2, mass, target, scale, offset, unit, centre, np.zeros(0, np.intp), parts),
+        *(total - mass * target**2, mass, target, scale, offset, unit, centre),
     )
+    none = np.zeros(0, np.intp)
     if thin:
         return SparseQuadratics(
-            *known, own, intercept, scipy.sparse.vstack(parts, "csc"), [np.empty((0, 0)) for _ in takes]
+            *(*made, none, parts, own, intercept),
+            *(scipy.sparse.vstack(parts, "csc"), [np.empty((0, 0)) for _ in takes]),
         )
+    if len(t) <= len(scale):
+        rows = np.concatenate(parts)
+        if weight is not None:
+            rows *= np.sqrt(np.concatenate(own))[:, None]
+        ends = np.cumsum([0, *(len(group) for group in groups)]).tolist()
+        held = [slice(0, 0), *(slice(*pair) for pair in pairwise(ends))][: len(takes)]
+        return WideQuadratics(*made, np.arange(len(scale)), rows, held)
     weights = [None if weight is None else w for w in own]
-    return RowQuadratics(*known, weights, intercept, [np.empty((0, len(scale))) for _ in takes])
+    return RowQuadratics(*made, none, parts, weights, intercept, [np.empty((0, len(scale))) for _ in takes])

@@ -30,6 +30,7 @@ Mask = NDArray[np.bool_]
 NEGLIGIBLE = 1e-9  # share of a column that is rounding
 NEAT = 1e-9  # relative distance from a fraction of a small denominator within which a weight is that fraction
 DENOMINATOR = 1000
+CONVERGENTS = 18  # of a continued fraction: denominators grow at least as Fibonacci numbers, beyond 1000 at the 17th
 CHANCE = 1e-3  # share of all numbers that may be taken for a fraction by chance
 MOST_NEAT = 2**14  # weights that are made neat: where more columns than rows depend, none of them is a small fraction
 MOST_TERMS, MOST_SHOWN = 5, 3  # of a combination, and combinations in a warning
@@ -157,14 +158,14 @@ def dependence(null: Array, size: Array, mean: Array | None, pivot: float = PIVO
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         raw = np.where(weights != 0, weights * size[left_out, None] / size, 0.0)
     if raw.size <= MOST_NEAT:
-        raw = np.vectorize(neat, otypes=[np.float64])(raw)
+        raw = neat(raw)
     constants = np.zeros(len(left_out))
     if mean is not None:
         with np.errstate(over="ignore", invalid="ignore"):
             constants = mean[left_out] - raw @ mean
             reach = np.abs(mean[left_out]) + np.abs(raw) @ np.abs(mean) + size[left_out]
         constants = np.where(np.abs(constants) <= NEGLIGIBLE * reach, 0.0, constants)
-        constants = np.array([neat(c, NEAT * r) for c, r in zip(constants, reach, strict=True)])
+        constants = neat(constants, NEAT * reach)
     combined = raw.any(axis=1)  # others are constant: combinations of the intercept alone
     constant[left_out[~combined]] = True
     return Dependence(left_out[combined], raw[combined], constants[combined], constant)
@@ -206,23 +207,39 @@ def echelon(null: Array, pivot: float = PIVOT) -> tuple[NDArray[np.intp], Array]
     return order, np.asarray(weights, dtype=np.float64)
 
 
-def neat(value: float, within: float | None = None) -> float:
-    """Return the nearest fraction of a small denominator, or the number itself where none is near.
+def neat(value: Array | float, within: Array | float | None = None) -> Array:
+    """Return the nearest fractions of a small denominator, or the numbers themselves where none is near.
 
     About 0.3 d^2 fractions of denominators up to d lie between whole numbers: d is bounded, so that one of them is
-    within the tolerance by chance for less than one number in a thousand.
+    within the tolerance by chance for less than one number in a thousand. A fraction that near, closer than 1/(2 d^2),
+    is a convergent of the continued fraction (Legendre), and there is no second one.
 
     Examples
     --------
     >>> from adaline.solvers.least_squares.dependence import neat
-    >>> neat(0.33333333333) == 1 / 3, neat(12345.678901)
+    >>> bool(neat(0.33333333333) == 1 / 3), float(neat(12345.678901))
     (True, 12345.678901)
     """
-    tolerance = NEAT * abs(value) if within is None else within
-    if not np.isfinite(value) or value == 0 or tolerance == 0:  # which underflows for the smallest numbers
-        return float(value)
-    found = Fraction(value).limit_denominator(int(np.clip(np.sqrt(CHANCE / tolerance), 1, DENOMINATOR)))
-    return float(found) if found and abs(float(found) - value) <= tolerance else float(value)
+    out = np.array(value, dtype=np.float64)
+    tolerance = NEAT * np.abs(out) if within is None else np.broadcast_to(np.asarray(within), out.shape)
+    open_ = np.isfinite(out) & (out != 0) & (tolerance > 0)  # which underflows for the smallest numbers
+    given, allowed = out[open_], tolerance[open_]
+    most = np.clip(np.sqrt(CHANCE / allowed), 1, DENOMINATOR).astype(np.int64)
+    found, todo = given.copy(), np.ones(len(given), dtype=bool)
+    rest = given.copy()
+    p, p_before, q, q_before = np.ones_like(rest), np.zeros_like(rest), np.zeros_like(rest), np.ones_like(rest)
+    for _ in range(CONVERGENTS):
+        whole = np.where(most > 1, np.floor(rest), np.ceil(rest - 0.5))
+        p, p_before, q, q_before = whole * p + p_before, p, whole * q + q_before, q
+        todo &= q <= most
+        if not todo.any():
+            break
+        near = todo & (p != 0) & (np.abs(p / np.where(todo, q, 1.0) - given) <= allowed)
+        found[near] = p[near] / q[near]
+        todo &= ~near & ((rest - whole) * (most + 1) >= 1)  # else the next denominator is too large
+        rest = 1.0 / np.where(todo, rest - whole, 1.0)
+    out[open_] = found
+    return out
 
 
 def _fraction(value: float) -> Fraction:

@@ -119,4 +119,4 @@ def _neat(scaling: ColumnScaling, length: Array, u: Array) -> Array:
     shift = np.clip(scaling.target_scale[:, None] - scaling.scale, -1000, 1000)
     with np.errstate(over="ignore"):
         raw = np.ldexp(u, shift)
-    return np.asarray(np.where(np.isfinite(raw), np.ldexp(np.vectorize(neat, otypes=[np.float64])(raw), -shift), u))
+    return np.asarray(np.where(np.isfinite(raw), np.ldexp(neat(raw), -shift), u))

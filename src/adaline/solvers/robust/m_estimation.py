@@ -55,6 +55,7 @@ WELL = 1e-3  # ratio of the diagonal of a factor that costs normal equations no 
 MEDIAN, MEDIAN_STEPS = 1e-2, 50  # share of the threshold within which residuals are squared, and steps at most
 LIFT = 1e-11  # share of the largest diagonal entry added to a matrix that may be singular
 UNSEEN = 1e-10  # share of the largest singular value below which rows say nothing of a direction
+DAMPING = 1e-8  # share of the diagonal added for a reweighted step; 100x smaller leaves levels without weight to eigh
 CUBES = 2**24  # columns cubed, over all planes that are drawn: what they cost
 ROWS, ROWS_A_COLUMN = 2000, 20  # of the sample
 
@@ -409,7 +410,7 @@ def _step(
     evaluation = problem.evaluate(here.theta, second=known is None)
     if near and known is None and not _is_definite(evaluation, lift):
         return _step(here, rho, False, lift)
-    curvature = _factored(evaluation, lift, 0.0 if near else UNSEEN) if known is None else known
+    curvature = _factored(evaluation, lift, 0.0 if near else DAMPING) if known is None else known
     if near and curvature.null.shape[1]:  # rows beyond the threshold have weights, but no curvature
         return _step(here, rho, False, lift)
     step = -curvature.solve(evaluation.gradient)
