@@ -448,9 +448,20 @@ def minus() -> str:
     return csv(replaced(x=each(X, lambda value: f"{value - 5:.2f}".replace("-", "\u2212"))))
 
 
-@awkward("units-in-cells.csv", "a unit behind every number: 12.5 kg", features=("z", "kind"), r2=None, says="'x'")
+@awkward("units-in-cells.csv", "a unit behind every number: 12.5 kg", says="the unit kg")
 def units_in_cells() -> str:
     return csv(replaced(x=each(X, lambda value: f"{value} kg")))
+
+
+@awkward("units-in-some.csv", "a unit behind most numbers, in several spellings: 12.5kg, 12,5 KG", says="the unit kg")
+def units_in_some() -> str:
+    units = ("", " kg", "kg", " KG", " kg")
+    return csv(replaced(x=[f"{x}{units[i % 5]}".replace(".", ",") for i, x in enumerate(X)]), sep=";")
+
+
+@awkward("units-mixed.csv", "grams and kilograms in one column", left_out=("weight",), says="different units")
+def units_mixed() -> str:
+    return csv(replaced(weight=[f"{x} kg" if x > 1 else f"{1000 * x:.0f} g" for x in X]))
 
 
 @awkward("scientific.csv", "numbers as 1.2E+03 and .5")

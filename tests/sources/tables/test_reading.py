@@ -343,6 +343,41 @@ def test_percentages_beside_plain_numbers_are_ambiguous(
     assert "5 beside 12% may mean 5% or 500%" in " ".join(opened.notes)
 
 
+@pytest.mark.parametrize(
+    ("values", "read", "note"),
+    [
+        (["12 kg", "13.5 kg", "180kg", "5 KG"], [12, 13.5, 180, 5], "numbers with the unit kg, as '180kg': column 'v'"),
+        (["1.234,5 cm", "3 cm", "7"], [1234.5, 3, 7], "points for thousands and the unit cm (10 of 15 values)"),
+        (["-5 \u00b0C", "12\u00b0C", "-"], [-5, 12, None], "the unit \u00b0C"),
+        (["1 room", "2 rooms"], [1, 2], "the unit room"),
+        (["8 \u20ac/m\u00b2", "7 \u20ac/m\u00b2"], [8, 7], "the unit \u20ac/m\u00b2"),
+    ],
+)
+def test_numbers_with_a_unit(values: list[str], read: list[Any], note: str) -> None:
+    kind, found, notes = column_of(values)
+    assert (kind, found) == ("DOUBLE", read)
+    assert note in notes
+
+
+@pytest.mark.parametrize(
+    "values",
+    [["200", "201a", "202"], ["12x", "13x"], ["12A", "3C", "14F"], ["5th Ave", "6th Ave"], ["7 Elm St", "8 Oak St"]],
+)
+def test_letters_behind_numbers_may_be_parts_of_names(values: list[str]) -> None:
+    assert column_of(values)[0] == "VARCHAR"
+    assert not Relation("t.csv").mixed_units("v")
+
+
+def test_numbers_in_different_units_are_left_out() -> None:
+    written(["v,z,y", *(f"{i} {'kg' if i % 3 else 'g'},{i},{i * i}" for i in range(12))])
+    opened = open_data(DataRequest.of("t.csv", target="y"))
+    note = "column 'v' is left out: it holds numbers in different units, as '1 kg' and '0 g': convert them to one unit"
+    assert any(one.startswith(note) for one in opened.notes), opened.notes
+    with pytest.raises(InvalidData, match="the target 'v' holds numbers in different units"):
+        open_data(DataRequest.of("t.csv", target="v"))
+    assert "v" in (open_data(DataRequest.of("t.csv", target="y", categories=["v"])).spec.features or ())
+
+
 def test_a_number_has_one_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert column_of(["-$-5", "$5", "$6"])[0] == column_of(["-5-", "5-", "6"])[0] == "VARCHAR"

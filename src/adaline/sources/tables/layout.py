@@ -458,7 +458,8 @@ def _separator(name: str, beginning: str, first: int, whole: bool) -> tuple[str,
     if most == (False, 1) and len(rows.cells) > 1:
         found = parsed(beginning, SPACES, first, whole)
         wide = len(found.cells[0])
-        if found.labelled(0) or (wide > 1 and all(len(row) == wide for row in found.after(0))):
+        labelled = found.labelled(0) and (wide > 1 or all(is_value(row[1]) for row in found.after(0)))  # x, 12 kg
+        if labelled or (wide > 1 and all(len(row) == wide for row in found.after(0))):
             return SPACES, found, 0
     return best, rows, start
 

@@ -21,7 +21,7 @@ from adaline.arrays import NO_FRAMES
 from adaline.coding import Coding
 from adaline.coding.expressions import lag_of
 from adaline.coding.frames import collected
-from adaline.coding.numerals import PERCENT, Notation
+from adaline.coding.numerals import Notation
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.lazy import nw
 from adaline.leftovers import remove_with
@@ -288,6 +288,11 @@ class Relation:
             return "category"
         return {"BOOLEAN": "boolean", "VARCHAR": "text", "UUID": "text"}.get(kind, "other")
 
+    def mixed_units(self, column: str) -> str:
+        """Return which units the numbers of a column of text have, as the end of a sentence; "" for other columns."""
+        two = () if self.dialect is None else self.dialect.mixed.get(column, ())
+        return f"holds numbers in different units, as {two[0]!r} and {two[1]!r}" if two else ""
+
     def has_no_levels(self, column: str) -> bool:
         """Whether a column holds what frames write in other ways than tables: lists, structs, bytes, intervals."""
         return self.kind(column) == "other" and self.schema[column] != "TIME"
@@ -331,7 +336,7 @@ class Relation:
         types = dict(zip(self.dialect.layout.names, self.dialect.types, strict=True))
         own = {name: (one.form, one.unit) for one in self.dialect.notations(list(types)) for name in one.columns}
         return any(
-            (types.get(name) in ("VARCHAR", "DOUBLE") or (name in types and one.unit in PERCENT))
+            (types.get(name) in ("VARCHAR", "DOUBLE") or (name in types and one.scaled))
             and own.get(name) != (one.form, one.unit)
             for one in notations
             for name in one.columns

@@ -10,14 +10,14 @@ import io
 import re
 import shlex
 from codecs import BOM_UTF8
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
-from adaline.coding.numerals import PERCENT, Notation
+from adaline.coding.numerals import Notation
 from adaline.errors import UnreadableTable
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.files import escaped, is_compressed, open_compressed
@@ -269,14 +269,15 @@ def _lines(file: Iterable[str], ends: set[str]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Dialect:
-    """The options of DuckDB's `read_csv`: the layout of the lines, the type of each column, and others; and the columns
-    that are converted from text.
+    """The options of DuckDB's `read_csv`: the layout of the lines, the type of each column, and others; the columns
+    that are converted from text; and two values of each column of numbers in different units.
     """
 
     layout: Layout
     types: tuple[str, ...]
     options: str
     conversions: tuple[Conversion, ...] = ()
+    mixed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def sql(self, files: Sequence[str]) -> str:
         """Return SQL that reads the files as one table."""
@@ -347,15 +348,16 @@ def _with_notations(dialect: Dialect, file: str, query: Query, rows: int, readin
     decimal, fitted = reading.decimal, {name: one for one in reading.notations for name in one.columns}
     others = {*dialect.layout.left_out, *dialect.layout.texts}
     texts = [name for name, kind in known.items() if kind == "VARCHAR" and name not in others]
-    percents = {name for name, one in fitted.items() if one.unit in PERCENT}
-    numbers = [n for n, kind in known.items() if kind == "DOUBLE" or (n in percents and kind == "BIGINT")]
-    local = {name for name, one in fitted.items() if one.form == ","} | percents
+    scaled = {name for name, one in fitted.items() if one.scaled}
+    numbers = [n for n, kind in known.items() if kind == "DOUBLE" or (n in scaled and kind == "BIGINT")]
+    local = {name for name, one in fitted.items() if one.form == ","} | scaled
     plain = [n for n in numbers if n in dialect.layout.decimals and decimal != "," and n not in local]
     if not texts and len(plain) == len(numbers):
         return dialect
     table = dialect.with_texts([*texts, *numbers]).sql([file])
     comma = dialect.layout.separator == ";"
-    return dialect.converted(find_conversions(texts, numbers, table, query, rows, decimal, comma, fitted, plain))
+    found = find_conversions(texts, numbers, table, query, rows, decimal, comma, fitted, plain)
+    return replace(dialect.converted(found.columns), mixed=found.mixed)
 
 
 def number_type(kind: str, whole: bool) -> str:
