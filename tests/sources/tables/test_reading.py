@@ -107,7 +107,7 @@ def test_lines_that_end_in_two_ways_and_names_that_occur_again() -> None:
     assert Relation("t.csv").count("TRUE") == N
     joined = Relation(written(["x,g,y", *rows()[:6], "x,g,y", *rows()[6:]]))
     assert (joined.count("TRUE"), joined.schema["x"]) == (N, "DOUBLE")
-    assert "line 8: the names of the columns again, left out" in joined.notes
+    assert "line 8 repeats the names of the columns and is left out" in joined.notes
 
 
 def test_two_rows_of_names_of_which_the_upper_has_merged_cells() -> None:
@@ -149,10 +149,27 @@ def test_subtotals_inside_a_table_are_left_out(label: str) -> None:
         lines += [f'{label.format(group)},,510,"20,000.00"']
     found = Relation(written(lines))
     assert found.count("TRUE") == 10
-    assert "lines 7, 13: subtotals of the rows above, left out" in found.notes
+    assert "lines 7, 13 are subtotals of the rows above and are left out" in found.notes
 
 
-@pytest.mark.parametrize("row", ["Total Recall,,99,99", "Total,2001,99,99", "Total,,1,99", "North,,99,99"])
+@pytest.mark.parametrize(
+    ("lines", "left_out"),
+    [
+        (["g,v", "n,1", "n,2", "Subtotal,3", "s,5", "s,6", "Subtotal,11", "Grand Total,14"], "4, 7, 8 are subtotals"),
+        (["g;v;p", "n;1,5;2", "n;2,25;4", "Total n;3,75;3", "s;5;1"], "4 is a subtotal"),
+        (["g,v", "n,1", "n,2", "Average,1.5", "s,4"], "4 is a subtotal"),
+        (["g,v,w", "n,1.04,7", "n,2.04,8", "n,2.04,9", "Total n,5.13,24", "s,4,1"], "5 is a subtotal"),
+        (["g,v", "n,1", "n,3", "Total,6", "s,4", "s,5"], ""),
+        (["g,v", "n,1", "Total,1", "s,4", "Total,4", "s,5"], ""),
+        (["g,v,w,u", "n,1,1,1", "n,2,2,2", "Total,3,9,9", "s,4,1,1"], ""),
+    ],
+)
+def test_subtotals_are_confirmed_by_their_sums(lines: list[str], left_out: str) -> None:
+    found = Relation(written(lines))
+    assert (left_out in " ".join(found.notes)) if left_out else not found.notes
+
+
+@pytest.mark.parametrize("row", ["Total Recall,,99,99", "Total,2001,99,99", "Total,,1,99", "North,,36,36"])
 def test_rows_that_only_look_like_subtotals_stay(row: str) -> None:
     found = Relation(written(["g,year,x,y", *(f"a{i},2000,{i},{i}" for i in range(9)), row, "b,2000,5,5"]))
     assert found.count("TRUE") == 11
@@ -493,7 +510,7 @@ def test_rows_without_their_last_values(tmp_path: Path, monkeypatch: pytest.Monk
     lines[5] = "4.5,b"
     found = Relation(written(lines))
     assert found.rows(f"SELECT x, g, y FROM {found.sql} LIMIT 1 OFFSET 4") == [(4.5, "b", None)]
-    assert "line 6 has no values at the end: missing values" in found.notes
+    assert "line 6 has no values at the end, which are read as missing" in found.notes
     lines[9] = "8.5"  # of x, or of y
     with pytest.raises(UnreadableTable, match=r"line 10 has 1 value.* sed -e 6d -e 10d -- t.csv > corrected.csv"):
         Relation(written(lines))

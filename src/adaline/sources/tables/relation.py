@@ -591,9 +591,8 @@ class Relation:
             del self._copies.given[copy]
             return False
         self._replace_files([copy])
-        shown = ", ".join(map(str, lines[:5])) + ", ..." * (len(lines) > 5)
-        what = f"line {shown} has" if len(lines) == 1 else f"lines {shown} have"
-        self.notes = (*self.notes, f"{what} no values at the end: missing values")
+        have = "has" if len(lines) == 1 else "have"
+        self.notes = (*self.notes, f"{_shown_lines(lines)} {have} no values at the end, which are read as missing")
         return True
 
     def _leave_out_lines(self, found: Layout) -> None:
@@ -606,10 +605,14 @@ class Relation:
             self._skipped = [line - i for i, line in enumerate(lines)]
             copy = write_without_lines(name, lines, self._copies.new(name, ".csv"))
             self._replace_files([copy if one == name else one for one in self.files])
-            for left_out, what in ((names, "the names of the columns again"), (totals, "subtotals of the rows above")):
-                shown = ", ".join(map(str, left_out[:5])) + ", ..." * (len(left_out) > 5)
-                note = f"line{'s' * (len(left_out) > 1)} {shown}: {what}, left out"
-                self.notes = (*self.notes, note) if left_out else self.notes
+            if names:
+                verbs = ("repeats", "is") if len(names) == 1 else ("repeat", "are")
+                note = f"{_shown_lines(names)} {verbs[0]} the names of the columns and {verbs[1]} left out"
+                self.notes = (*self.notes, note)
+            if totals:
+                verbs = ("is a subtotal", "is") if len(totals) == 1 else ("are subtotals", "are")
+                note = f"{_shown_lines(totals)} {verbs[0]} of the rows above and {verbs[1]} left out"
+                self.notes = (*self.notes, note)
 
     def _convert(self) -> None:
         """Replace files by copies in UTF-8."""
@@ -736,6 +739,11 @@ class Relation:
             used = names_used(self.connection, f"SELECT * FROM {self.sql}", f"{used_as}_name")
             known = {word.lower() for word in used}
             self.place += "".join(f", {kind} {word!r}" for (word,) in self.rows(listed) if word.lower() in known)
+
+
+def _shown_lines(lines: Sequence[int]) -> str:
+    """Return the first of some lines, as in "lines 3, 7"."""
+    return f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines[:5]))}{', ...' * (len(lines) > 5)}"
 
 
 def import_readers(name: str) -> None:
