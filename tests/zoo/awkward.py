@@ -214,6 +214,15 @@ def blanks() -> str:
     return "".join(f"{a!s:>8} {b!s:>8} {c!s:>6} {d!s:>9}\n" for a, b, c, d in zip(*table_with_names(), strict=True))
 
 
+@awkward("fixed-width.txt", "columns of fixed width, with blanks in their values and a line of dashes", rows=N)
+def fixed_width() -> str:
+    towns = {"a": "New York", "b": "Los Angeles", "c": "Boston"}
+    head = f"{'x':>8}  {'kind':<12}{'z':>8}{'y':>10}\n{'-' * 8}  {'-' * 11} {'-' * 8} {'-' * 9}\n"
+    return head + "".join(
+        f"{x:>8}  {towns[kind]:<12}{z:>8}{y:>10}\n" for x, z, kind, y in zip(*rows().values(), strict=True)
+    )
+
+
 def table_with_names() -> list[list[Any]]:
     return [[name, *values] for name, values in rows().items()]
 

@@ -175,6 +175,32 @@ def test_rows_that_only_look_like_subtotals_stay(row: str) -> None:
     assert found.count("TRUE") == 11
 
 
+CITIES = ["City         Temp  Days", "New York     12.5     3", "Los Angeles  20.25   10"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "names", "last"),
+    [
+        ([*CITIES, "Boston        9.5     2"], ["City", "Temp", "Days"], ("Boston", 9.5, 2)),
+        ([*CITIES, "San Diego     9.5     2"], ["City", "Temp", "Days"], ("San Diego", 9.5, 2)),
+        ([CITIES[0], "-----------  ----- ----", *CITIES[1:], "Rome" + " " * 18 + "4"], ["City", "Temp", "Days"], None),
+        (
+            ["               mpg  cyl", "Mazda RX4     21.0    6", "Valiant       18.1    4"],
+            ["index", "mpg", "cyl"],
+            None,
+        ),
+        ([*CITIES, "Stratford-upon-Avon 9.5 2"], ["City         Temp  Days"], None),
+    ],
+)
+def test_columns_of_fixed_width(lines: list[str], names: list[str], last: Any) -> None:
+    found = Relation(written(lines, "t.txt"))
+    assert list(found.schema) == names
+    if last:
+        assert found.rows(f"SELECT * FROM {found.sql}")[-1] == last
+        assert "columns are separated at positions that are blank in every line" in found.notes
+        assert found.row_name(2) == f"line {len(lines)}"
+
+
 def test_a_dash_is_a_minus_sign() -> None:
     found = Relation(written(["x;y", "\u201343,5;1", "\u22122,5;2", "-1,5;3", "\u2013;4"]))
     assert found.rows(f"SELECT x FROM {found.sql}") == [(-43.5,), (-2.5,), (-1.5,), (None,)]

@@ -28,7 +28,7 @@ from adaline.leftovers import temporary_folder
 from adaline.sources.tables.batches import rechunked
 from adaline.sources.tables.failures import PIPES, Reporting
 from adaline.sources.tables.files import ARROW_STREAM, told_format
-from adaline.sources.tables.layout import MISSING_WORDS, SPACES, OtherEncoding, is_value, layout, parsed
+from adaline.sources.tables.layout import FIXED, MISSING_WORDS, SPACES, OtherEncoding, is_value, layout, parsed
 from adaline.wording import file_name
 
 STDIN = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
@@ -171,11 +171,11 @@ def _is_plain(head: bytes) -> bool:
             return False
         except UnreadableTable:  # which is said where it is read
             return True
-    rows = parsed(head.decode(errors="replace"), found.separator, 0).cells[1:]
+    rows = parsed(head.decode(errors="replace"), found.separator or SPACES, 0).cells[1:]
     return (
         found.header
         and not found.notes
-        and found.separator != SPACES
+        and found.separator not in (SPACES, FIXED)
         and not any(is_value(cell) and not PLAIN.fullmatch(cell.strip()) for row in rows for cell in row)
     )
 

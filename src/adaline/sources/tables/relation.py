@@ -53,9 +53,10 @@ from adaline.sources.tables.files import (
     is_compressed,
     query_files,
 )
+from adaline.sources.tables.fixed_width import write_fixed
 from adaline.sources.tables.footers import find_footer, find_subtotals
 from adaline.sources.tables.json_columns import write_rows
-from adaline.sources.tables.layout import INDEX, INDEX_NAMES, SPACES, Layout, OtherEncoding, check_names, layout
+from adaline.sources.tables.layout import FIXED, INDEX, INDEX_NAMES, SPACES, Layout, OtherEncoding, check_names, layout
 from adaline.sources.tables.notation import describe
 from adaline.sources.tables.pipes import Pipe, arrow_as_parquet, is_pipe, open_pipe, pipe_title, spool
 from adaline.sources.tables.sparse_files import sparse_suffix
@@ -561,8 +562,11 @@ class Relation:
 
     def _read_text(self) -> None:
         self.layout = layout(self.files[0])
-        if self.layout.separator == SPACES:
-            self._replace_files([write_commas(name, self._copies.new(name, ".csv")) for name in self.files])
+        if self.layout.separator in (SPACES, FIXED):
+            write = write_commas if self.layout.separator == SPACES else write_fixed
+            self._replace_files([write(name, self._copies.new(name, ".csv")) for name in self.files])
+            if self.layout.separator == FIXED:
+                self.notes = (*self.notes, "columns are separated at positions that are blank in every line")
             self.layout = layout(self.files[0])
         below = {name: found for name in self.files if (found := find_footer(name, self.layout)) is not None}
         if below:
