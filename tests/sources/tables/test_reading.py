@@ -16,8 +16,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from adaline import LinearRegression, compare, open_table
+from adaline import GeneralizedLinear, LinearRegression, compare, open_table
 from adaline.comparison.open_data import DataRequest, open_data
+from adaline.comparison.table import read_data
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.files import check_compressed
@@ -425,6 +426,29 @@ def test_a_number_has_one_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     assert column_of(["-$-5", "$5", "$6"])[0] == column_of(["-5-", "5-", "6"])[0] == "VARCHAR"
     assert column_of(["-$5", "$-5", "($6)", "5 $-"])[1] == [-5, -5, -6, -5]
+
+
+def test_rows_are_named_by_the_lines_of_their_file() -> None:
+    lines = ["g,x,y", "n,1,1", "n,2,2", "Total n,3,3", "", '"s,', 't",5,5', "s,-1,6"]
+    assert [Relation(written(lines)).row_name(i) for i in range(4)] == ["line 2", "line 3", "line 6", "line 8"]
+    options = {"target": "y", "features": ["g"], "weight": "x"}
+    with pytest.raises(InvalidData, match="the weight in column 'x' is -1 at line 8"):
+        LinearRegression().fit(open_table("t.csv", **options))
+    written(["g,x,y", *(f"u,{i},{i}" for i in range(4))], "s.csv")
+    with pytest.raises(InvalidData, match=r"is -1 at line 8 of t\.csv"):
+        LinearRegression().fit(open_table(["s.csv", "t.csv"], **options))
+    with pytest.raises(InvalidData, match=r"offset log\(y - 1\) is -inf at line 2"):
+        GeneralizedLinear(loss="poisson").fit(open_table("t.csv", target="y", features=["x"], offset="log(y - 1)"))
+    short = [*(f"{i},{i},u" for i in range(12)), "", "4,5", "6,inf,v"]
+    found = Relation(written(["x,y,g", *short]))
+    assert found.row_name(13) == "line 16"
+
+
+def test_findings_name_lines_of_files_whose_rows_have_several(tmp_path: Path) -> None:
+    lines = [f'{i},{2 * i + (99 if i == 20 else i % 3)},"a{chr(10)}b"' for i in range(30)]
+    written(["x,y,note", *lines])
+    opened = read_data(DataRequest.of("t.csv", target="y"), lambda _: "regression", 0, None)
+    assert opened.table.row_name(int(opened.table.y.argmax())) == "line 42"
 
 
 @pytest.mark.parametrize("orient", ["columns", "index", "split", "table", "records"])

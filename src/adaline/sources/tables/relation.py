@@ -75,9 +75,9 @@ from adaline.sources.tables.text import (
     find_errors,
     find_repeated_names,
     has_escaped_quotes,
-    line_of_row,
     lines_with,
     number_type,
+    row_lines,
     write_commas,
     write_doubled,
     write_line_feeds,
@@ -133,7 +133,7 @@ class Relation:
         self._decoded = DecodedGroups()
         self._required: dict[str, tuple[str, ...]] = {"TRUE": ()}  # columns of conditions that `present` made
         self._integrity: Future[None] | None = None
-        self._skipped: list[int] = []  # lines before which one was left out of a copy of the only file
+        self._skipped: dict[str, list[int]] = {}  # lines of copies of files before which a line was left out
         self._registered: dict[str, Any] = {}  # Arrow tables that queries name
         self._copies = Copies()  # of files that cannot be read as they are, and of pipes
         _check_arrow()
@@ -372,21 +372,42 @@ class Relation:
 
     def row_name(self, row: int, where: str = "TRUE") -> str:
         """Return what to call a row that meets a condition: its line in a text file, else its index, counted from 0."""
-        if self.layout is None or len(self.files) > 1 or self.size() > WHOLE_SAMPLE:
+        if not self.has_lines:
             return f"row {row}"
         index = row
         if where != "TRUE":
             numbered = f"(SELECT row_number() OVER () - 1 AS i, ({where}) AS used FROM {self.sql})"
             found = self.rows(f"SELECT i FROM {numbered} WHERE used ORDER BY i LIMIT 1 OFFSET {row}")
             index = int(found[0][0]) if found else row
-        line = line_of_row(self.files[0], self.layout, index)
-        return f"row {row}" if line is None else f"line {line + sum(one <= line for one in self._skipped)}"
+        for name, lines in self._row_lines:
+            if index < len(lines):
+                of = f" of {self._copies.given.get(name, name)}" if len(self.files) > 1 else ""
+                return f"line {self._as_given(name, lines[index])}{of}"
+            index -= len(lines)
+        return f"row {row}"
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether rows are named by their lines: the table is text files, and not too large to be parsed for that."""
+        return self.layout is not None and self.size() <= WHOLE_SAMPLE
+
+    @cached_property
+    def _row_lines(self) -> list[tuple[str, Sequence[int]]]:
+        """The text files, and the line in which each row of them begins."""
+        assert self.layout is not None
+        with self._reporting():
+            return [(name, row_lines(name, self.layout)) for name in self.files]
+
+    def _as_given(self, name: str, line: int) -> int:
+        """Return the line of a file, given that of a copy from which lines may have been left out."""
+        return line + sum(one <= line for one in self._skipped.get(name, ()))
 
     def lines_with(self, column: str, values: Collection[str], most: int) -> tuple[int, ...]:
         """Return the first lines of a text file that have one of some values in a column; none where that is slow."""
-        if self.layout is None or self.size() > WHOLE_SAMPLE or len(self.files) > 1:
+        if self.layout is None or not self.has_lines or len(self.files) > 1:
             return ()
-        return tuple(lines_with(self.files[0], self.layout, column, values, most))
+        name = self.files[0]
+        return tuple(self._as_given(name, one) for one in lines_with(name, self.layout, column, values, most))
 
     def absent(self, column: str) -> str:
         """Return SQL that is true where a value is missing: NULL, or NaN.
@@ -606,8 +627,8 @@ class Relation:
             if not names and not totals:
                 continue
             lines = sorted([*names, *totals])
-            self._skipped = [line - i for i, line in enumerate(lines)]
             copy = write_without_lines(name, lines, self._copies.new(name, ".csv"))
+            self._skipped[copy] = [line - i for i, line in enumerate(lines)]
             self._replace_files([copy if one == name else one for one in self.files])
             if names:
                 verbs = ("repeats", "is") if len(names) == 1 else ("repeat", "are")
