@@ -8,6 +8,7 @@ import pytest
 from pyarrow import parquet
 
 from adaline import LinearRegression, load, open_table
+from adaline.coding.numerals import Notation
 from adaline.errors import InvalidData
 from tests.cli.command_line import Shell
 from tests.sources.tables.test_reading import G, X, Y, rows, written
@@ -147,6 +148,24 @@ def test_numbers_for_a_model_of_percents_are_noted(shell: Shell) -> None:
     written(["x", "12%", "0.12", "oops"], "new.csv")
     found = [row["reason"] for row in shell.good("predict", "m.adaline", "new.csv").rows]
     assert found == ["", "value in another unit '0.12' of x", "non-numeric value 'oops' of x"]
+
+
+def test_new_files_are_read_in_the_unit_of_the_fit(shell: Shell) -> None:
+    written(["x,y", *(f"{10 + i} kg,{2 * i}" for i in range(12))], "old.csv")
+    assert "numbers with the unit kg" in shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline").err
+    assert load("m.adaline").coding_.notations == (Notation(".", "kg", ("x",)),)
+    other = "value in another unit {} of x"
+    for values, reasons in (
+        (["12kg", "12 KG"], ["", ""]),
+        (["12", "12.5"], ["", ""]),
+        (["12 g", "13 g"], [other.format("'12 g'"), other.format("'13 g'")]),
+        (["12 kg", "12 g", "12"], ["", other.format("'12 g'"), ""]),
+    ):
+        written(["x", *values], "new.csv")
+        done = shell.good("predict", "m.adaline", "new.csv")
+        assert [row["reason"] for row in done.rows] == reasons
+        noted = "no kg, which those of the fit have (12 is read as 12 kg)" in done.err
+        assert noted == (values == ["12", "12.5"])
 
 
 def test_fit_leaves_out_a_constant_column(shell: Shell) -> None:

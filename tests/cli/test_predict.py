@@ -78,6 +78,23 @@ def test_strict_refuses_the_first_row_without_a_prediction(shell: Shell, model: 
     assert not Path("out.csv").exists()
     Path("gap.csv").write_text("age,carrier\n1,AA\n,UA\n")
     assert "gap.csv, line 3: missing value of age" in shell.bad("predict", model, "gap.csv", "--strict")
+    Path("full.csv").write_text("age,carrier\n1,AA\n2,UA\n")
+    assert "line 3 of gap.csv: missing value of age" in shell.bad("predict", model, "[fg]*.csv", "--strict")
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("age,carrier\n1,AA\n2,ZZ\n", "line 3"),
+        ('age,carrier,note\n1,AA,"a\nb"\n2,ZZ,c\n', "row 1"),
+        ('{"age":1,"carrier":"AA"}\n{"age":1,"carrier":"ZZ"}\n', "line 2"),
+    ],
+)
+def test_strict_names_the_line_of_standard_input(
+    shell: Shell, model: str, text: str, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(text.encode()))))
+    assert f"stdin, {place}: unseen level 'ZZ' of carrier" in shell.bad("predict", model, "-", "--strict")
 
 
 def test_reasons_in_files_lines_and_pipes(shell: Shell, model: str, monkeypatch: pytest.MonkeyPatch) -> None:

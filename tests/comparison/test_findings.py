@@ -249,7 +249,7 @@ def test_rows_are_called_by_their_line_in_a_file(tmp_path: Path) -> None:
         for name in ("plain.csv", "quoted.csv")
     }
     assert "without line 9 (area = 1e+06)" in names["plain.csv"]
-    assert "without row 7 (area = 1e+06)" in names["quoted.csv"]
+    assert "without line 10 (area = 1e+06)" in names["quoted.csv"]
 
 
 def rare_level(n: int = 44_000) -> Table:

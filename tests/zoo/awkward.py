@@ -214,6 +214,15 @@ def blanks() -> str:
     return "".join(f"{a!s:>8} {b!s:>8} {c!s:>6} {d!s:>9}\n" for a, b, c, d in zip(*table_with_names(), strict=True))
 
 
+@awkward("fixed-width.txt", "columns of fixed width, with blanks in their values and a line of dashes", rows=N)
+def fixed_width() -> str:
+    towns = {"a": "New York", "b": "Los Angeles", "c": "Boston"}
+    head = f"{'x':>8}  {'kind':<12}{'z':>8}{'y':>10}\n{'-' * 8}  {'-' * 11} {'-' * 8} {'-' * 9}\n"
+    return head + "".join(
+        f"{x:>8}  {towns[kind]:<12}{z:>8}{y:>10}\n" for x, z, kind, y in zip(*rows().values(), strict=True)
+    )
+
+
 def table_with_names() -> list[list[Any]]:
     return [[name, *values] for name, values in rows().items()]
 
@@ -448,9 +457,20 @@ def minus() -> str:
     return csv(replaced(x=each(X, lambda value: f"{value - 5:.2f}".replace("-", "\u2212"))))
 
 
-@awkward("units-in-cells.csv", "a unit behind every number: 12.5 kg", features=("z", "kind"), r2=None, says="'x'")
+@awkward("units-in-cells.csv", "a unit behind every number: 12.5 kg", says="the unit kg")
 def units_in_cells() -> str:
     return csv(replaced(x=each(X, lambda value: f"{value} kg")))
+
+
+@awkward("units-in-some.csv", "a unit behind most numbers, in several spellings: 12.5kg, 12,5 KG", says="the unit kg")
+def units_in_some() -> str:
+    units = ("", " kg", "kg", " KG", " kg")
+    return csv(replaced(x=[f"{x}{units[i % 5]}".replace(".", ",") for i, x in enumerate(X)]), sep=";")
+
+
+@awkward("units-mixed.csv", "grams and kilograms in one column", left_out=("weight",), says="different units")
+def units_mixed() -> str:
+    return csv(replaced(weight=[f"{x} kg" if x > 1 else f"{1000 * x:.0f} g" for x in X]))
 
 
 @awkward("scientific.csv", "numbers as 1.2E+03 and .5")

@@ -45,7 +45,7 @@ from adaline.sources.tables.failures import Reporting
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.open_table import engine_of
 from adaline.sources.tables.parts import FileParts, over_tables
-from adaline.sources.tables.pipes import Pipe, pipe_title, tables_in
+from adaline.sources.tables.pipes import Pipe, line_of, pipe_title, tables_in
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.source import coded_by
 from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
@@ -154,12 +154,13 @@ class PipedTable(UnalteredTable):
         self.tables = tables
         self.columns: Sequence[Column] = () if coding is None else coding.columns
         self.title = self.place = title
+        self.places: list[tuple[int, int | None]] = []  # the first row of each table and its line
         self.first = next(tables, None)
         if self.first is None:
             raise InvalidData(f"{title} has no rows")
         if coding is None:
             self.columns = [Column(name, "number") for name in self.first.column_names]
-        super().__init__(self._converted(self.first, 0))
+        super().__init__(self._converted(self.first, 0).replace_schema_metadata(None))
         self.title = self.place = title
 
     def runs(self, columns: Sequence[str], where: str, size: int, indexed: Sequence[str] = ()) -> Runs:
@@ -167,6 +168,8 @@ class PipedTable(UnalteredTable):
         first = 0
         with Reporting(self.title):
             for table in chain([self.first], self.tables):
+                self.places.append((first, line_of(table)))
+                table = table.replace_schema_metadata(None)
                 for rows in map(partial(table.slice, length=size), range(0, len(table), size)):
                     absent = [name for name in columns if name not in rows.column_names]
                     for name in absent:
@@ -174,6 +177,11 @@ class PipedTable(UnalteredTable):
                     found = self._converted(rows.select(columns), first)
                     yield len(found), partial(iter, [found])
                     first += len(found)
+
+    def row_name(self, row: int, where: str = "TRUE") -> str:
+        """Return what to call a row: its line in a text, else its index, counted from 0."""
+        first, line = next((place for place in reversed(self.places) if place[0] <= row), (0, line_of(self.first)))
+        return f"row {row}" if line is None else f"line {line + row - first}"
 
     def _converted(self, table: Any, first: int) -> Any:
         """Return rows, the first of which has index `first`, with the columns of the model in their types."""
@@ -191,8 +199,8 @@ class PipedTable(UnalteredTable):
             except pa.ArrowInvalid:
                 row = first_unlike(values, kind)
                 raise InvalidData(
-                    f"{self.title}, row {first + row}: column {column.name!r} holds {values[row].as_py()!r}, and the "
-                    f"model was fitted to a {column.kind}"
+                    f"{self.title}, {self.row_name(first + row)}: column {column.name!r} holds "
+                    f"{values[row].as_py()!r}, and the model was fitted to a {column.kind}"
                 ) from None
             table = table.set_column(i, column.name, values)
         return table

@@ -1,4 +1,4 @@
-"""Numbers, times and dates as people write them: decimal signs, signs for thousands, currencies, formats of dates."""
+"""Numbers, times and dates as people write them: decimal signs, signs for thousands, units, formats of dates."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-BLANK = " \t\u00a0\u2007\u2009\u202f"
+from adaline.coding.units import BLANK, MEASURE, Unit, unit_key, without_unit
+
 GROUPS = BLANK.replace("\t", "") + "'\u2019"
 CURRENCY = (
     "US[$]|A[$]|C[$]|R[$]|[$\u20ac\u00a3\u00a5\u20b9\u20bd]|USD|EUR|Euro|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|NOK|DKK|"
@@ -50,7 +51,7 @@ class Notation:
     Parameters
     ----------
     form : the decimal sign of numbers, "." or ",", or the format of dates, such as "%d.%m.%Y".
-    unit : "%", "\u2030" or a currency where numbers have one, else "".
+    unit : "%", "\u2030", a currency or a unit of measurement such as "kg" where numbers have one, else "".
     columns : the names of the columns.
     """
 
@@ -62,8 +63,18 @@ class Notation:
     def known(self) -> bool:
         """Whether it is one that files are read in: the form of numbers, times or dates, and a unit of numbers."""
         if self.form in FORMS:
-            return not self.unit or re.fullmatch(UNIT, self.unit) is not None
+            return not self.unit or re.fullmatch(f"{UNIT}|{MEASURE}", self.unit) is not None
         return not self.unit and (self.form == SECONDS or re.fullmatch(DATE_FORM, self.form) is not None)
+
+    @property
+    def scaled(self) -> bool:
+        """Whether numbers in another unit are other amounts; a currency is taken for a sign that may be left out."""
+        return self.unit in PERCENT or self.measured
+
+    @property
+    def measured(self) -> bool:
+        """Whether numbers have a unit of measurement."""
+        return bool(self.unit) and re.fullmatch(UNIT, self.unit) is None
 
     @property
     def plain(self) -> bool:
@@ -153,6 +164,9 @@ def read_text(value: str, kind: str, notation: Notation | None) -> tuple[Any, st
     >>> from adaline.coding.numerals import Notation, read_text
     >>> read_text("12%", "number", Notation(".", "%", ("x",))), read_text("12%", "number", None)
     ((12.0, ''), (None, 'value in another unit'))
+    >>> kilograms = Notation(".", "kg", ("x",))
+    >>> [read_text(text, "number", kilograms) for text in ("12 kg", "12", "300 g")]
+    [(12.0, ''), (12.0, ''), (None, 'value in another unit')]
     """
     read: float | bool | datetime | None
     form = "" if notation is None else notation.form
@@ -165,13 +179,25 @@ def read_text(value: str, kind: str, notation: Notation | None) -> tuple[Any, st
     if form == SECONDS:
         read = seconds_in(value)
         return read, "" if read is not None else "invalid time"
-    read = number_in(value, form if form in FORMS else ".")
-    unit, own = "" if read is None else unit_in(value), "" if notation is None else notation.unit
-    if unit != own and (unit or own in PERCENT) and read is not None:
+    own, decimal = "" if notation is None else notation.unit, form if form in FORMS else "."
+    read = number_in(value, decimal)
+    if read is None:
+        return _read_measure(value, own, decimal)
+    unit = unit_in(value)
+    if unit != own and (unit or own in PERCENT):
         return None, "value in another unit"
-    if form not in FORMS and read is not None:
+    if form not in FORMS:
         try:
             read = float(value)
         except ValueError:
-            read = None
-    return read, "" if read is not None else "non-numeric value"
+            return None, "non-numeric value"
+    return read, ""
+
+
+def _read_measure(value: str, own: str, decimal: str) -> tuple[float | None, str]:
+    """Return what `read_text` does of a text that is no number, unless it has a unit of measurement."""
+    bare, unit = without_unit(value)
+    read = number_in(bare, decimal) if unit else None
+    if read is not None and own and unit_key(unit) == unit_key(own):
+        return read, ""
+    return None, "value in another unit" if read is not None and Unit(unit, False).common else "non-numeric value"

@@ -329,7 +329,7 @@ def _outliers(table: Table, seen: Inspection) -> Iterator[Finding]:
     if found is None:
         return
     rows = found.influence
-    counting = " (counting from 0)" if table.first_line is None else ""
+    counting = " (counting from 0)" if table.line_name is None else ""
     if len(found.far):
         named = some([f"{table.row_name(i)} ({rows.studentized[i]:+.1f})" for i in found.far])
         yield Finding(

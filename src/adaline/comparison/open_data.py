@@ -346,6 +346,8 @@ def _check_target(relation: Relation, target: str) -> None:
             f"the target {target!r} holds {relation.schema[target]}, neither numbers nor labels: choose another "
             f"column. There are: {shown_columns(relation)}"
         )
+    if mixed := relation.mixed_units(target):
+        raise InvalidData(f"the target {target!r} {mixed}: convert them to one unit, or choose another column")
     if kind == "text":
         refuse_prose(relation, [], [target])
 

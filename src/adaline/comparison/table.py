@@ -24,7 +24,6 @@ from adaline.selection.folds import fold_count
 from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.coding import gap_counts, gaps_of, target_columns
-from adaline.sources.tables.files import open_compressed
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sql import quoted
 from adaline.sources.tables.summary import MOST_KEPT, RangeSummary, Wanted, summarize
@@ -42,7 +41,6 @@ SPARSE_MEAN = 1e6  # square of a mean over the variance: sums of sparse rows are
 BLOCK_ROWS = 2**12  # that one thread looks at
 COUNTED = 10**5  # rows up to which different values are counted one by one
 MOST_QUERIED = 50  # columns that one query describes
-MOST_BYTES = 2**25  # of a text file whose lines are counted
 MOST_LEVELS = 100  # kept of a category, most frequent first
 
 
@@ -74,7 +72,7 @@ class Table:
     stream : all rows, where these are a sample that was cut into folds as it was read, and the fold of each, (N,).
     gaps : what was done about missing values of features, in a few words; "" where there were none.
     filled : columns that were filled where values were missing, and the columns of X, by name, that are 1 there.
-    first_line : of the text file that the rows come from, the line of the first row; None where rows are no lines.
+    line_name : from the index of a row in the data to its line in a text file; None where rows have no lines.
     command : the command line that makes this comparison again, "" if there is none.
     opening : the Python call that opens the table again, "" if there is none.
 
@@ -107,7 +105,7 @@ class Table:
     stream: tuple[Source, NDArray[np.int8]] | None = None
     gaps: str = ""
     filled: tuple[tuple[str, str], ...] = ()
-    first_line: int | None = None
+    line_name: Callable[[int], str] | None = None
 
     @classmethod
     def of(
@@ -229,7 +227,7 @@ class Table:
     def row_name(self, i: int) -> str:
         """Return what to call row i: its line in a text file, else its index in the data, counted from 0."""
         row = int(i if self.indices is None else self.indices[i])
-        return f"row {row}" if self.first_line is None else f"line {self.first_line + row}"
+        return f"row {row}" if self.line_name is None else self.line_name(row)
 
     def in_folds(self, order: NDArray[np.intp], X: Any, fold: NDArray[np.intp]) -> Table:
         """Return the table with its rows in this order; X and their folds are in it already."""
@@ -415,7 +413,7 @@ def _sampled(opened: OpenedData, task: str, seed: int, folds: int | None, sparse
         stream=stream,
         gaps=opened.gaps,
         filled=tuple((one.name, _mark(one)) for one in opened.source.coding.columns if one.gaps),
-        first_line=_first_line(opened),
+        line_name=relation.row_name if (relation := opened.source.relation).has_lines else None,
     )
 
 
@@ -441,20 +439,6 @@ def read_data(request: DataRequest, task_of: Callable[[OpenedData], str], seed: 
 def told_task(opened: OpenedData, asked: str | None = None) -> str:
     """Return the task that is asked for, or that the target says."""
     return asked or (CLASSIFICATION if opened.labels else REGRESSION)
-
-
-def _first_line(opened: OpenedData) -> int | None:
-    """Return the line of the first row in a text file; None where there is none, or rows are not a line each."""
-    relation = opened.source.relation
-    if relation.layout is None or len(relation.files) != 1 or relation.size() > MOST_BYTES:
-        return None
-    with open_compressed(relation.files[0]) as file:
-        content = file.read(8 * MOST_BYTES + 1)
-    if len(content) > 8 * MOST_BYTES:
-        return None
-    content = content.rstrip(b"\r\n")
-    first = relation.layout.skip + relation.layout.header + 1
-    return first if content.count(b"\n") + 2 - first == opened.rows else None
 
 
 def _used_rows(opened: OpenedData) -> NDArray[np.intp] | None:

@@ -344,17 +344,17 @@ class Source(ABC):
         first = _nonfinite(self) if self.parts is None else next(filter(None, self.parts.each(self, _nonfinite)), None)
         if first is not None:
             what, row, column, value = first
+            place = self.leaf.row_name(row) if is_table(self.leaf) else f"row {row}"
             if what == "y" and column >= self.shape.targets - self.offset:
                 known = "" if self.coding is None else f" {self.coding.offset}"
-                raise InvalidData(f"offset{known} is {value:g} at row {row}: give finite numbers")
+                raise InvalidData(f"offset{known} is {value:g} at {place}: give finite numbers")
             kind = "NaN" if np.isnan(value) else "infinity"
             name = self.name(column) if what == "X" else None
-            of, advice, place = "", "", f"row {row}"
+            of, advice = "", ""
             if is_table(self.leaf):
                 if kind == "infinity" and self.leaf.relation.dialect is not None:
                     advice = ", or read infinity as missing: --na inf,-inf, na=['inf', '-inf'] in Python"
                 name = self.leaf.targets[column] if name is None and column < len(self.leaf.targets) else name
-                place = self.leaf.row_name(row)
                 left_out = place.startswith("row") and self.leaf.where != "TRUE"
                 of = f" of {self.leaf.relation.title}" + " without the rows left out" * left_out
             where = place + ("" if name is None else f", column {name!r}") + of

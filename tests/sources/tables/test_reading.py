@@ -16,8 +16,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from adaline import LinearRegression, compare, open_table
+from adaline import GeneralizedLinear, LinearRegression, compare, open_table
 from adaline.comparison.open_data import DataRequest, open_data
+from adaline.comparison.table import read_data
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.files import check_compressed
@@ -107,7 +108,7 @@ def test_lines_that_end_in_two_ways_and_names_that_occur_again() -> None:
     assert Relation("t.csv").count("TRUE") == N
     joined = Relation(written(["x,g,y", *rows()[:6], "x,g,y", *rows()[6:]]))
     assert (joined.count("TRUE"), joined.schema["x"]) == (N, "DOUBLE")
-    assert "line 8: the names of the columns again, left out" in joined.notes
+    assert "line 8 repeats the names of the columns and is left out" in joined.notes
 
 
 def test_two_rows_of_names_of_which_the_upper_has_merged_cells() -> None:
@@ -149,13 +150,56 @@ def test_subtotals_inside_a_table_are_left_out(label: str) -> None:
         lines += [f'{label.format(group)},,510,"20,000.00"']
     found = Relation(written(lines))
     assert found.count("TRUE") == 10
-    assert "lines 7, 13: subtotals of the rows above, left out" in found.notes
+    assert "lines 7, 13 are subtotals of the rows above and are left out" in found.notes
 
 
-@pytest.mark.parametrize("row", ["Total Recall,,99,99", "Total,2001,99,99", "Total,,1,99", "North,,99,99"])
+@pytest.mark.parametrize(
+    ("lines", "left_out"),
+    [
+        (["g,v", "n,1", "n,2", "Subtotal,3", "s,5", "s,6", "Subtotal,11", "Grand Total,14"], "4, 7, 8 are subtotals"),
+        (["g;v;p", "n;1,5;2", "n;2,25;4", "Total n;3,75;3", "s;5;1"], "4 is a subtotal"),
+        (["g,v", "n,1", "n,2", "Average,1.5", "s,4"], "4 is a subtotal"),
+        (["g,v,w", "n,1.04,7", "n,2.04,8", "n,2.04,9", "Total n,5.13,24", "s,4,1"], "5 is a subtotal"),
+        (["g,v", "n,1", "n,3", "Total,6", "s,4", "s,5"], ""),
+        (["g,v", "n,1", "Total,1", "s,4", "Total,4", "s,5"], ""),
+        (["g,v,w,u", "n,1,1,1", "n,2,2,2", "Total,3,9,9", "s,4,1,1"], ""),
+    ],
+)
+def test_subtotals_are_confirmed_by_their_sums(lines: list[str], left_out: str) -> None:
+    found = Relation(written(lines))
+    assert (left_out in " ".join(found.notes)) if left_out else not found.notes
+
+
+@pytest.mark.parametrize("row", ["Total Recall,,99,99", "Total,2001,99,99", "Total,,1,99", "North,,36,36"])
 def test_rows_that_only_look_like_subtotals_stay(row: str) -> None:
     found = Relation(written(["g,year,x,y", *(f"a{i},2000,{i},{i}" for i in range(9)), row, "b,2000,5,5"]))
     assert found.count("TRUE") == 11
+
+
+CITIES = ["City         Temp  Days", "New York     12.5     3", "Los Angeles  20.25   10"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "names", "last"),
+    [
+        ([*CITIES, "Boston        9.5     2"], ["City", "Temp", "Days"], ("Boston", 9.5, 2)),
+        ([*CITIES, "San Diego     9.5     2"], ["City", "Temp", "Days"], ("San Diego", 9.5, 2)),
+        ([CITIES[0], "-----------  ----- ----", *CITIES[1:], "Rome" + " " * 18 + "4"], ["City", "Temp", "Days"], None),
+        (
+            ["               mpg  cyl", "Mazda RX4     21.0    6", "Valiant       18.1    4"],
+            ["index", "mpg", "cyl"],
+            None,
+        ),
+        ([*CITIES, "Stratford-upon-Avon 9.5 2"], ["City         Temp  Days"], None),
+    ],
+)
+def test_columns_of_fixed_width(lines: list[str], names: list[str], last: Any) -> None:
+    found = Relation(written(lines, "t.txt"))
+    assert list(found.schema) == names
+    if last:
+        assert found.rows(f"SELECT * FROM {found.sql}")[-1] == last
+        assert "columns are separated at positions that are blank in every line" in found.notes
+        assert found.row_name(2) == f"line {len(lines)}"
 
 
 def test_a_dash_is_a_minus_sign() -> None:
@@ -343,10 +387,68 @@ def test_percentages_beside_plain_numbers_are_ambiguous(
     assert "5 beside 12% may mean 5% or 500%" in " ".join(opened.notes)
 
 
+@pytest.mark.parametrize(
+    ("values", "read", "note"),
+    [
+        (["12 kg", "13.5 kg", "180kg", "5 KG"], [12, 13.5, 180, 5], "numbers with the unit kg, as '180kg': column 'v'"),
+        (["1.234,5 cm", "3 cm", "7"], [1234.5, 3, 7], "points for thousands and the unit cm (10 of 15 values)"),
+        (["-5 \u00b0C", "12\u00b0C", "-"], [-5, 12, None], "the unit \u00b0C"),
+        (["1 room", "2 rooms"], [1, 2], "the unit room"),
+        (["8 \u20ac/m\u00b2", "7 \u20ac/m\u00b2"], [8, 7], "the unit \u20ac/m\u00b2"),
+    ],
+)
+def test_numbers_with_a_unit(values: list[str], read: list[Any], note: str) -> None:
+    kind, found, notes = column_of(values)
+    assert (kind, found) == ("DOUBLE", read)
+    assert note in notes
+
+
+@pytest.mark.parametrize(
+    "values",
+    [["200", "201a", "202"], ["12x", "13x"], ["12A", "3C", "14F"], ["5th Ave", "6th Ave"], ["7 Elm St", "8 Oak St"]],
+)
+def test_letters_behind_numbers_may_be_parts_of_names(values: list[str]) -> None:
+    assert column_of(values)[0] == "VARCHAR"
+    assert not Relation("t.csv").mixed_units("v")
+
+
+def test_numbers_in_different_units_are_left_out() -> None:
+    written(["v,z,y", *(f"{i} {'kg' if i % 3 else 'g'},{i},{i * i}" for i in range(12))])
+    opened = open_data(DataRequest.of("t.csv", target="y"))
+    note = "column 'v' is left out: it holds numbers in different units, as '1 kg' and '0 g': convert them to one unit"
+    assert any(one.startswith(note) for one in opened.notes), opened.notes
+    with pytest.raises(InvalidData, match="the target 'v' holds numbers in different units"):
+        open_data(DataRequest.of("t.csv", target="v"))
+    assert "v" in (open_data(DataRequest.of("t.csv", target="y", categories=["v"])).spec.features or ())
+
+
 def test_a_number_has_one_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert column_of(["-$-5", "$5", "$6"])[0] == column_of(["-5-", "5-", "6"])[0] == "VARCHAR"
     assert column_of(["-$5", "$-5", "($6)", "5 $-"])[1] == [-5, -5, -6, -5]
+
+
+def test_rows_are_named_by_the_lines_of_their_file() -> None:
+    lines = ["g,x,y", "n,1,1", "n,2,2", "Total n,3,3", "", '"s,', 't",5,5', "s,-1,6"]
+    assert [Relation(written(lines)).row_name(i) for i in range(4)] == ["line 2", "line 3", "line 6", "line 8"]
+    options = {"target": "y", "features": ["g"], "weight": "x"}
+    with pytest.raises(InvalidData, match="the weight in column 'x' is -1 at line 8"):
+        LinearRegression().fit(open_table("t.csv", **options))
+    written(["g,x,y", *(f"u,{i},{i}" for i in range(4))], "s.csv")
+    with pytest.raises(InvalidData, match=r"is -1 at line 8 of t\.csv"):
+        LinearRegression().fit(open_table(["s.csv", "t.csv"], **options))
+    with pytest.raises(InvalidData, match=r"offset log\(y - 1\) is -inf at line 2"):
+        GeneralizedLinear(loss="poisson").fit(open_table("t.csv", target="y", features=["x"], offset="log(y - 1)"))
+    short = [*(f"{i},{i},u" for i in range(12)), "", "4,5", "6,inf,v"]
+    found = Relation(written(["x,y,g", *short]))
+    assert found.row_name(13) == "line 16"
+
+
+def test_findings_name_lines_of_files_whose_rows_have_several(tmp_path: Path) -> None:
+    lines = [f'{i},{2 * i + (99 if i == 20 else i % 3)},"a{chr(10)}b"' for i in range(30)]
+    written(["x,y,note", *lines])
+    opened = read_data(DataRequest.of("t.csv", target="y"), lambda _: "regression", 0, None)
+    assert opened.table.row_name(int(opened.table.y.argmax())) == "line 42"
 
 
 @pytest.mark.parametrize("orient", ["columns", "index", "split", "table", "records"])
@@ -458,7 +560,7 @@ def test_rows_without_their_last_values(tmp_path: Path, monkeypatch: pytest.Monk
     lines[5] = "4.5,b"
     found = Relation(written(lines))
     assert found.rows(f"SELECT x, g, y FROM {found.sql} LIMIT 1 OFFSET 4") == [(4.5, "b", None)]
-    assert "line 6 has no values at the end: missing values" in found.notes
+    assert "line 6 has no values at the end, which are read as missing" in found.notes
     lines[9] = "8.5"  # of x, or of y
     with pytest.raises(UnreadableTable, match=r"line 10 has 1 value.* sed -e 6d -e 10d -- t.csv > corrected.csv"):
         Relation(written(lines))

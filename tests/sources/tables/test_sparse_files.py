@@ -182,7 +182,7 @@ MALFORMED_VW = {
     "scale is a word": (b"1 |a:b x\n", "'b' is not a finite number"),
     "overflow": (b"1 |a:1e300 x:1e300\n", "overflows"),
     "NUL": (b"1 |a x\0\n", "line 1: it has a NUL byte"),
-    "negative importance": (b"1 -2 |a x\n", "the importance is -2 at row 0"),
+    "negative importance": (b"1 -2 |a x\n", ".vw, line 1: the importance is -2"),
     "no importance": (b"1 0 |a x\n", "the importance is zero in all rows"),
 }
 
@@ -263,7 +263,7 @@ def test_a_model_reads_other_files_in_its_own_columns(
     x = np.array([[0, 7, 0], [0, 0, 1], [0, 0, 0]], dtype=float)
     np.testing.assert_allclose(model.predict(open_table(other)), x @ model.coef_ + model.intercept_)
     wider = written(tmp_path, "0 1:7\n0 3:1\n", "wider.libsvm")
-    with pytest.raises(InvalidData, match=r"has index 3 at row 1, and the model knows 0 to 2: .*unseen='other'"):
+    with pytest.raises(InvalidData, match=r", line 2: index 3, and the model knows 0 to 2; .*unseen='other'"):
         model.predict(open_table(wider))
     found = model.predict(open_table(wider, unseen="other"))
     np.testing.assert_allclose(found, [x[0] @ model.coef_ + model.intercept_, model.intercept_])
@@ -345,7 +345,7 @@ def test_vw_importance_is_the_weight_and_base_the_offset(
     for one in (model, storage.load(tmp_path / "model.adaline")):
         with pytest.raises(InvalidData, match="has indices for columns, and the model was fitted to hashed names"):
             one.predict(open_table(written(tmp_path, "1 1:1 16:1\n")))
-    with pytest.raises(InvalidData, match=r"requires y: row 0 of .*new.vw has no label"):
+    with pytest.raises(InvalidData, match=r"requires y: .*new.vw, line 1 has no label"):
         SYSTEMS["LogisticRegression"]().fit(unlabelled)
     based = open_table(written(tmp_path, "3 1 0.5 |a x:1\n5 1 1 |a x:2\n6 1 |a x:3\n", "based.vw"), hashed=2)
     with pytest.raises(InvalidParameter, match="takes no offset"):

@@ -100,6 +100,8 @@ def usable_columns(relation: Relation, spec: TableSpec, everywhere: bool = True)
             reasons[name] = f"holds {relation.schema[name]}"
         elif kind == "date" and name not in spec.dates:
             reasons[name] = "holds dates; name it in dates to use it as days"
+        elif name not in named and (mixed := relation.mixed_units(name)):
+            reasons[name] = f"{mixed}: convert them to one unit, or name it in categories to code them as levels"
         elif kind in TEXTS and name not in named:
             (texts if kind == "text" else declared).append(name)
     levels: dict[str, int] = {}

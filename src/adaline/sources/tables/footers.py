@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
 import re
 import zlib
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from adaline.coding.numerals import number_in
@@ -22,16 +24,29 @@ MOST = 20  # lines below a table
 MOST_PACKED = 2**23  # bytes of a compressed file that is unpacked to see its end
 LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|$)")
 TOTAL_WORDS = (
-    r"((grand |sub-?)?totals?|sums?|averages?|summe|gesamt(summe)?|insgesamt|durchschnitt|mittelwert|"
-    r"total g\u00e9n\u00e9ral|somme|moyenne|totale|suma)"
+    r"((grand |sub-?|sub |sous-)?totals?|sums?|averages?|summe|gesamt(summe|ergebnis)?|insgesamt|durchschnitt|"
+    r"mittelwert|total g\u00e9n\u00e9ral|somme|moyenne|totale|suma)"
 )
 TOTAL = re.compile(rf"{TOTAL_WORDS}\b[:\s]*(of .*)?", re.IGNORECASE)
-SUBTOTAL = re.compile(
-    rf"(zwischen|teil)?{TOTAL_WORDS}\b(?P<after>.*)|(?P<before>.*)\b{TOTAL_WORDS}[:\s]*", re.IGNORECASE
+MORE_WORDS = rf"({TOTAL_WORDS}|means?|ergebnis|media)"  # which are other things too, unless sums confirm them
+SUBTOTAL = re.compile(rf"(zwischen|teil)?{MORE_WORDS}\b.*|.*\b{MORE_WORDS}[:\s]*", re.IGNORECASE)
+AVERAGE = re.compile("average|mean|durchschnitt|mittelwert|moyenne|media", re.IGNORECASE)
+STEMS = (
+    b"total",
+    b"sum",
+    b"som",
+    b"gesamt",
+    b"ergebnis",
+    b"average",
+    b"mean",
+    b"durchs",
+    b"mittel",
+    b"moyen",
+    b"media",
 )
-STEMS = (b"total", b"sum", b"som", b"gesamt", b"average", b"durchschnitt", b"mittelwert", b"moyenne")
 """Of all words for totals, in lower case."""
-NEARLY_ALL = 0.9  # share of the other rows that have a value where a subtotal has none
+SURELY_EXACT = 1000  # below which whole numbers are counts, and larger ones may be rounded
+MOST_BYTES = 2**22  # of a file without empty cells in which subtotals are looked for
 FOOTNOTE = re.compile(
     r"(sources?|notes?|quellen?|stand|anmerkung(en)?|hinweis|remarks?)\b\s*:|[*\u00b9\u00b2\u00b3\u00a9\u2020]",
     re.IGNORECASE,
@@ -96,18 +111,13 @@ def find_footer(name: str, found: Layout) -> Footer | None:
 def find_subtotals(name: str, found: Layout) -> list[int]:
     """Return the lines, counted from 1, of totals of groups of rows inside a table.
 
-    The first text of such a row has a word for a total, a cell that is filled in nearly all other rows is empty, and
-    its numbers are at least as large as any of the rows above it, back to the subtotal before.
+    The first text of such a row has a word for a total, or for an average, and at least half of its numbers are the
+    sums, or the means, of the rows above it, back to another total or to the first row.
     """
-    if not found.header or len(found.names) < 3 or is_compressed(name):
+    if not found.header or len(found.names) < 2 or is_compressed(name):
         return []
     content = Path(name).read_bytes()
-    separator = found.separator.encode()
-    empty = (separator * 2, separator + b"\n", separator + b"\r")
-    if not any(one in content for one in empty):
-        return []
-    lower = content.lower()
-    if not any(stem in lower for stem in STEMS):
+    if not _may_have_totals(content, found):
         return []
     reader = csv.reader(io.StringIO(content.decode(errors="replace"), newline=""), delimiter=found.separator)
     rows, lines, before = list[list[str]](), list[int](), 0
@@ -119,45 +129,92 @@ def find_subtotals(name: str, found: Layout) -> list[int]:
             before = reader.line_num
     except csv.Error:
         return []
-    named = {i: label for i, row in enumerate(rows) if not all(row) and (label := _total_label(row)) is not None}
-    others = [row for i, row in enumerate(rows) if i not in named]
-    if not named or len(others) < 2 * len(named):
-        return []
-    filled = [sum(map(bool, column)) >= NEARLY_ALL * len(others) for column in zip(*others, strict=True)]
-    out, start = list[int](), 0
-    for i, label in named.items():
-        above = rows[start:i] or [row for k, row in enumerate(rows[:i]) if k not in named]
-        gaps = any(full and not cell for full, cell in zip(filled, rows[i], strict=True))
-        of_group = not label or any(f" {cell.lower()} " in f" {label} " for row in above for cell in row if cell)
-        if gaps and of_group and _sums_up(rows[i], above):
-            out.append(lines[i])
-            start = i + 1
-    return out
+    labels = {i: label for i, row in enumerate(rows) if SUBTOTAL.fullmatch(label := _first_text(row))}
+    totals = (_confirmed(rows, labels, sign) for sign in ".,") if labels else iter(())
+    return [lines[i] for i in next((one for one in totals if one), [])]
 
 
-def _total_label(row: list[str]) -> str | None:
-    """Return what stands beside the word for a total in the first text of a row, in lower case; None without one."""
-    found = SUBTOTAL.fullmatch(next((cell for cell in row if cell and not is_value(cell)), ""))
-    return None if found is None else (found["after"] or found["before"] or "").strip(" :").lower()
-
-
-def _sums_up(total: list[str], above: list[list[str]]) -> bool:
-    """Whether all numbers of a row are at least as large as those above; columns with negative numbers are ignored."""
-    compared = False
-    for i, cell in enumerate(total):
-        own = _amount(cell)
-        values = [value for row in above if (value := _amount(row[i])) is not None]
-        if own is None or not values or min(values) < 0:
-            continue
-        if own < max(values):
+def _may_have_totals(content: bytes, found: Layout) -> bool:
+    """Whether a file may have subtotals: words for them, and columns of text or empty cells."""
+    separator = found.separator.encode()
+    if len(content) > MOST_BYTES or not found.texts:
+        empty = (separator * 2, separator + b"\n", separator + b"\r")
+        if not any(one in content for one in empty):
             return False
-        compared = True
-    return compared
+    lower = content.lower()
+    return any(stem in lower for stem in STEMS)
 
 
-def _amount(cell: str) -> float | None:
-    """Return a number in any notation, the larger where a sign may be for decimals or for thousands; None of others."""
-    return max((value for sign in ".," if (value := number_in(cell, sign)) is not None), default=None)
+def _first_text(row: Sequence[str]) -> str:
+    return next((cell for cell in row if cell and not is_value(cell)), "")
+
+
+@dataclass
+class RunningSums:
+    """Sums of a column of numbers after each row of a table, its totals left out.
+
+    Parameters
+    ----------
+    sums : after each row, 0 at first.
+    counts : how many numbers are in each sum.
+    places : most decimal places of a number.
+    """
+
+    sums: list[float] = field(default_factory=lambda: [0.0])
+    counts: list[int] = field(default_factory=lambda: [0])
+    places: int = 0
+
+    def add(self, cell: str, sign: str) -> None:
+        """Add the cell of a row."""
+        value = number_in(cell, sign)
+        self.sums.append(self.sums[-1] + (0.0 if value is None else value))
+        self.counts.append(self.counts[-1] + (value is not None))
+        if value is not None:
+            self.places = max(self.places, len(re.sub(r"\D", "", cell.rpartition(sign)[2])) if sign in cell else 0)
+
+    def agrees(self, total: float, first: int, mean: bool) -> bool | None:
+        """Whether a number is the sum, or the mean, of the rows from `first` on, up to rounding; None without any."""
+        count, found = self.counts[-1] - self.counts[first], self.sums[-1] - self.sums[first]
+        if not count or not found:
+            return None
+        last = 10.0**-self.places
+        exact = not self.places and abs(found) < SURELY_EXACT
+        rounding = 0.5 if exact else last * (0.6 + 0.5 * math.sqrt(count)) + 1e-9 * abs(self.sums[-1])
+        return abs(total - found / count) <= last if mean else abs(total - found) <= rounding
+
+
+def _confirmed(rows: Sequence[Sequence[str]], labels: Mapping[int, str], sign: str) -> list[int]:
+    """Return which of the rows that are labelled like totals are such, given the decimal sign; none if no total is of
+    two rows or more.
+    """
+    columns = [RunningSums() for _ in rows[0]]
+    starts, found, clear = [0], list[int](), False
+    used = 0  # rows that are no totals
+    for i, row in enumerate(rows):
+        first = _group_start(row, labels[i], columns, starts, sign) if i in labels and used else None
+        if first is None:
+            used += 1
+            for column, cell in zip(columns, row, strict=True):
+                column.add(cell, sign)
+            continue
+        found.append(i)
+        clear = clear or used - first > 1
+        starts = [one for one in starts if one <= first] + [used]
+    return found if clear else []
+
+
+def _group_start(
+    row: Sequence[str], label: str, columns: Sequence[RunningSums], starts: Sequence[int], sign: str
+) -> int | None:
+    """Return the first of the rows that a row is the total of; None where it is none."""
+    mean = AVERAGE.search(label) is not None
+    numbers = [(column, number_in(cell, sign)) for column, cell in zip(columns, row, strict=True)]
+    for first in reversed(starts):
+        agree = [column.agrees(value, first, mean) for column, value in numbers if value is not None]
+        compared = [one for one in agree if one is not None]
+        if compared and 2 * sum(compared) >= len(compared):
+            return first
+    return None
 
 
 def _tail(name: str) -> tuple[int, bytes]:

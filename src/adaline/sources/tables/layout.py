@@ -20,12 +20,14 @@ from pathlib import Path
 from adaline.errors import UnreadableTable
 from adaline.sources.tables.encodings import wide_encoding
 from adaline.sources.tables.files import cut_short, open_compressed
+from adaline.sources.tables.fixed_width import cut_columns
 from adaline.wording import joined
 
 HEAD = 2**20  # bytes in which the line of names must end
 FIRST_LINES = 2**16  # bytes from which the layout is found
 SEPARATORS = (",", "\t", ";", "|")
 SPACES = " "  # the separator that stands for any run of spaces and tabs
+FIXED = ""  # the separator that stands for positions that are blank in every line
 ROWS = 50  # from which the layout is found
 CELLS = 5000  # that are looked at to tell columns of text
 MOST_ABOVE = 20  # rows above the names of columns
@@ -71,7 +73,7 @@ class Layout:
 
     Parameters
     ----------
-    separator : between the values of a line; a space stands for any run of spaces and tabs.
+    separator : between the values of a line; a space stands for any run of spaces and tabs, "" for fixed widths.
     skip : number of lines above the line of names, or above the first row where there is no such line to skip.
     header : whether a line of names follows, which is then skipped as well.
     names : of all columns, all different in SQL, which ignores case.
@@ -458,9 +460,28 @@ def _separator(name: str, beginning: str, first: int, whole: bool) -> tuple[str,
     if most == (False, 1) and len(rows.cells) > 1:
         found = parsed(beginning, SPACES, first, whole)
         wide = len(found.cells[0])
-        if found.labelled(0) or (wide > 1 and all(len(row) == wide for row in found.after(0))):
+        if wide > 1 and all(len(row) == wide for row in found.after(0)):
+            return SPACES, found, 0
+        fixed = _fixed_rows(name)
+        if fixed is not None and (not found.labelled(0) or all(fixed.cells[0])):
+            return FIXED, fixed, 0
+        if found.labelled(0) and (wide > 1 or all(is_value(row[1]) for row in found.after(0))):  # not x above 12 kg
             return SPACES, found, 0
     return best, rows, start
+
+
+def _fixed_rows(name: str) -> FirstRows | None:
+    """Return the first rows of a file of fixed width, where one of its columns holds numbers; None of others."""
+    try:
+        cells = cut_columns(name)
+    except (UnicodeDecodeError, OSError, EOFError):
+        return None
+    rows = [(row, i + 1) for i, row in enumerate(cells) if row]
+    columns = zip(*(row for row, _ in rows[1:]), strict=True)
+    if not any(all(is_value(cell) for cell in column if cell) for column in columns):
+        return None
+    first = rows[:ROWS]
+    return FirstRows([row for row, _ in first], [line for _, line in first], len(rows) < ROWS)
 
 
 def _start(rows: FirstRows) -> int:

@@ -1,14 +1,15 @@
 """Numbers and dates in local notation: recognised by column, and converted by SQL when the rows are read.
 
 A column is converted only if all of its values fit one notation: decimal comma or point, signs for thousands, percent,
-a currency, parentheses or a minus at the end for negative numbers; dates with the day or the month first.
+a currency, a unit of measurement, parentheses or a minus at the end for negative numbers; dates with the day or the
+month first.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from adaline.coding.numerals import (
@@ -23,6 +24,7 @@ from adaline.coding.numerals import (
     UNIT,
     Notation,
 )
+from adaline.coding.units import SUFFIX, Unit, spellings_of, unit_key, without_unit
 from adaline.sources.tables.layout import WORDS
 from adaline.sources.tables.sql import quoted, text
 
@@ -50,6 +52,7 @@ CLOCKS = (
 )
 GLIMPSE = 2048  # rows that rule out most columns
 EVERY = 2**62  # rows to look at where all are
+MOST_UNITS = 20  # different words behind numbers that may be units, in a column
 
 Query = Callable[[str], list[Any]]
 
@@ -87,13 +90,18 @@ class Conversion:
 
 @dataclass(frozen=True)
 class TextColumn:
-    """A column of text in SQL: its texts, and whether one stands for a missing value."""
+    """A column of text in SQL: its texts, without units of these spellings, and whether one is a missing value."""
 
     name: str
+    units: tuple[str, ...] = ()
 
     @property
     def trimmed(self) -> str:
-        return f"trim(replace({quoted(self.name)}, '\u2013', '-'), {text(BLANK)})"
+        out = f"trim(replace({quoted(self.name)}, '\u2013', '-'), {text(BLANK)})"
+        if self.units:
+            suffix = f"[{BLANK}]*({'|'.join(map(re.escape, self.units))})$"
+            return f"regexp_replace({out}, {text(suffix)}, '')"
+        return out
 
     @property
     def is_word(self) -> str:
@@ -107,6 +115,14 @@ class TextColumn:
         return f"CASE WHEN {self.is_word} THEN NULL ELSE {sql} END"
 
 
+@dataclass(frozen=True)
+class Conversions:
+    """How columns of text are read, and which of them hold numbers in different units: two texts with such units."""
+
+    columns: list[Conversion]
+    mixed: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+
 def find_conversions(
     names: Sequence[str],
     numbers: Sequence[str],
@@ -117,7 +133,7 @@ def find_conversions(
     comma: bool,
     known: Mapping[str, Notation],
     plain: Collection[str] = (),
-) -> list[Conversion]:
+) -> Conversions:
     """Return how to read the columns of text that hold numbers or dates in a notation of their own.
 
     Parameters
@@ -133,13 +149,18 @@ def find_conversions(
     plain : columns among `numbers` that have decimal points beyond doubt.
     """
     forms = {name: one.form for name, one in known.items()}
-    percents = {name for name, one in known.items() if one.unit in PERCENT}
-    looked = [*names, *(name for name in numbers if name in percents or (decimal or forms.get(name)) == ",")]
+    scaled = {name for name, one in known.items() if one.scaled}
+    looked = [*names, *(name for name in numbers if name in scaled or (decimal or forms.get(name)) == ",")]
     glimpsed = _look(looked, table, query, min(rows, GLIMPSE))
     likely = {name: formats for name, one in glimpsed.items() if (formats := date_formats(one.example)) and one.count}
     numeric = [name for name, one in glimpsed.items() if one.count in (one.points, one.commas)]
     numeric = [name for name in numeric if glimpsed[name].count or forms.get(name) in FORMS]
     seen = _look(numeric, table, query, rows) if numeric else {}
+    suffixed = [name for name, one in glimpsed.items() if name not in seen and without_unit(one.example)[1]]
+    units = _find_units(suffixed, table, query, rows)
+    mixed = {name: one.examples for name, one in units.items() if one.mixed}
+    measured = {name: one for name, one in units.items() if one.fits(known.get(name))}
+    seen |= _look_without_units(measured, table, query, rows)
     here = decimal or _sign_of_file(seen.values())
     unclear = [name for name in numbers if name not in plain and name not in seen and forms.get(name) != "."]
     more = _look(unclear if decimal is None else (), table, query, min(rows, GLIMPSE))
@@ -150,7 +171,8 @@ def find_conversions(
     whole = rows >= EVERY
     read = (
         _number_conversion(
-            name, look, here, decimal, comma and not (plain and look.looks_grouped), whole, known.get(name)
+            TextColumn(name, measured[name].spellings if name in measured else ()),
+            *(look, here, decimal, comma and not (plain and look.looks_grouped), whole, known.get(name)),
         )
         for name, look in seen.items()
     )
@@ -162,7 +184,7 @@ def find_conversions(
         if name not in taken:
             one = _date_conversion(name, formats, table, query, rows, comma, forms.get(name))
             found += [] if one is None else [one]
-    return found
+    return Conversions(found, {name: two for name, two in mixed.items() if name not in {one.name for one in found}})
 
 
 def _sign_of_file(looks: Iterable[Look]) -> str:
@@ -256,8 +278,83 @@ def _look(names: Sequence[str], table: str, query: Query, rows: int) -> dict[str
     return out
 
 
+@dataclass(frozen=True)
+class ColumnUnits:
+    """The units behind the numbers of a column.
+
+    Parameters
+    ----------
+    units : with how many values have each.
+    bare : number of values without one.
+    examples : texts of the first two units.
+    """
+
+    units: dict[Unit, int]
+    bare: int
+    examples: tuple[str, ...]
+
+    @property
+    def mixed(self) -> bool:
+        """Whether there are different units, beyond doubt."""
+        several = len({one.key for one in self.units}) > 1
+        return several and all(one.common for one in self.units) and any(one.clear for one in self.units)
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """Those that are one unit, the most frequent first."""
+        found = sorted(self.units, key=lambda one: -self.units[one])
+        return tuple(spellings_of(one.spelling for one in found))
+
+    def fits(self, known: Notation | None) -> bool:
+        """Whether the numbers have one unit, that of a fit where one is `known`."""
+        keys = {one.key for one in self.units}
+        if known is not None:
+            return known.measured and keys == {unit_key(known.unit)}
+        certain = all(one.clear if self.bare else one.plausible for one in self.units)
+        return len(keys) == 1 and certain
+
+
+def _find_units(names: Sequence[str], table: str, query: Query, rows: int) -> dict[str, ColumnUnits]:
+    """Return the units behind the numbers of some columns; none of a column that also holds other texts."""
+    out: dict[str, ColumnUnits] = {}
+    for name in names:
+        column = TextColumn(name)
+        cut = f"regexp_extract(t, {text(SUFFIX)}, ['gap', 'unit'])"
+        rest = "regexp_full_match(t, '[^0-9]{0,4}[0-9].*')"
+        sample = f"SELECT {column.trimmed} AS t FROM {table} WHERE NOT {column.is_word} LIMIT {rows}"
+        found = query(
+            f"SELECT unit, gap <> '' AS apart, count(*), any_value(t), bool_and({rest}) FROM "
+            f"(SELECT t, unnest({cut}) FROM ({sample})) GROUP BY unit, apart ORDER BY 3 DESC LIMIT {MOST_UNITS + 1}"
+        )
+        if len(found) > MOST_UNITS or not all(number for *_, number in found):
+            continue
+        units = {Unit(unit, apart): count for unit, apart, count, *_ in found if unit}
+        shown = {Unit(unit, apart).key: example for unit, apart, _, example, _ in found if unit}
+        bare = sum(count for unit, _, count, *_ in found if not unit)
+        out[name] = ColumnUnits(units, bare, tuple(shown.values())[:2])
+    return out
+
+
+def _look_without_units(units: Mapping[str, ColumnUnits], table: str, query: Query, rows: int) -> dict[str, Look]:
+    """Return what the numbers of columns have in common, units aside, of those that are all numbers."""
+    if not units:
+        return {}
+    bare = ", ".join(f"{TextColumn(name, one.spellings).trimmed} AS {quoted(name)}" for name, one in units.items())
+    looks = _look(list(units), f"(SELECT * REPLACE ({bare}) FROM {table})", query, rows)
+    return {
+        name: replace(
+            look,
+            units=units[name].spellings[:1],
+            signed=sum(units[name].units.values()),
+            example=units[name].examples[0],
+        )
+        for name, look in looks.items()
+        if look.count in (look.points, look.commas) and not look.units
+    }
+
+
 def _number_conversion(
-    name: str, look: Look, here: str, given: str | None, comma: bool, whole: bool, known: Notation | None
+    column: TextColumn, look: Look, here: str, given: str | None, comma: bool, whole: bool, known: Notation | None
 ) -> Conversion | None:
     """Return how to read a column of numbers, or None where they fit no single notation.
 
@@ -269,6 +366,8 @@ def _number_conversion(
         return None
     if known is not None and unit in PERCENT and unit != known.unit:  # 12% may be 12 or 0.12
         return None
+    if column.units and known is not None:
+        unit = known.unit
     fits = [sign for sign in ".," if look.fitting(sign) == look.count]
     if given is not None:
         fits = [sign for sign in fits if sign == given]
@@ -294,9 +393,11 @@ def _number_conversion(
     if unit in PERCENT:
         parts.append(f"{PERCENT[unit]} (12{unit} is read as 12)")
     elif unit:
-        parts.append(f"the currency {unit}{f' ({look.signed:,} of {look.count:,} values)' if some else ''}")
-    elif known is not None and known.unit in PERCENT and look.count:
-        parts.append(f"no {known.unit}, which those of the fit have (12 is read as 12{known.unit})")
+        share = f" ({look.signed:,} of {look.count:,} values)" if some else ""
+        parts.append(f"the {'unit' if column.units else 'currency'} {unit}{share}")
+    elif known is not None and known.scaled and look.count:
+        blank = " " if known.measured else ""
+        parts.append(f"no {known.unit}, which those of the fit have (12 is read as 12{blank}{known.unit})")
     if look.negative:
         parts.append("parentheses or a trailing minus for negative numbers")
     doubt = ""
@@ -307,16 +408,16 @@ def _number_conversion(
         doubt = f"; decimal='{'.' if decimal == ',' else ','}' reads them {way}"
     if known is not None and unit and unit != known.unit:
         doubt += f"; the model was fitted to {f'values in {known.unit}' if known.unit else 'values without a unit'}"
-    sql = _number_sql(name, decimal, look)
-    sql = TextColumn(name).value(sql) if look.words or not whole else sql
-    return Conversion(name, sql, decimal, " and ".join(parts), look.example, doubt, look.words, unit)
+    sql = _number_sql(column, decimal, look)
+    sql = TextColumn(column.name).value(sql) if look.words or not whole else sql
+    return Conversion(column.name, sql, decimal, " and ".join(parts), look.example, doubt, look.words, unit)
 
 
-def _number_sql(name: str, decimal: str, look: Look) -> str:
+def _number_sql(column: TextColumn, decimal: str, look: Look) -> str:
     """Return SQL from the text of a number to its value; short where the notation is plain, as it is planned anew for
     every query.
     """
-    trimmed = TextColumn(name).trimmed
+    trimmed = column.trimmed
     bare = f"replace({trimmed}, '\u2212', '-')"
     if look.has_group or look.unit or look.negative:
         bare = f"regexp_replace({bare}, {text(DECORATION)}, '', 'g')"

@@ -28,12 +28,13 @@ from adaline.leftovers import temporary_folder
 from adaline.sources.tables.batches import rechunked
 from adaline.sources.tables.failures import PIPES, Reporting
 from adaline.sources.tables.files import ARROW_STREAM, told_format
-from adaline.sources.tables.layout import MISSING_WORDS, SPACES, OtherEncoding, is_value, layout, parsed
+from adaline.sources.tables.layout import FIXED, MISSING_WORDS, SPACES, OtherEncoding, is_value, layout, parsed
 from adaline.wording import file_name
 
 STDIN = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 TRIES = 20  # to find the writer of a named pipe, a hundredth of a second apart
 ROWS = 2**17  # of a row group
+LINE = "line"  # key of the metadata of a table that holds the line of its first row
 LONGEST = 2**26  # bytes of a row that comes through a pipe
 PIECE = 2**22  # bytes of rows that are read together as they come
 HEAD = 2**16  # bytes from which the format is told
@@ -171,11 +172,11 @@ def _is_plain(head: bytes) -> bool:
             return False
         except UnreadableTable:  # which is said where it is read
             return True
-    rows = parsed(head.decode(errors="replace"), found.separator, 0).cells[1:]
+    rows = parsed(head.decode(errors="replace"), found.separator or SPACES, 0).cells[1:]
     return (
         found.header
         and not found.notes
-        and found.separator != SPACES
+        and found.separator not in (SPACES, FIXED)
         and not any(is_value(cell) and not PLAIN.fullmatch(cell.strip()) for row in rows for cell in row)
     )
 
@@ -197,19 +198,35 @@ def _text_tables(pipe: Pipe) -> Iterator[Any]:
     ends, _ = _line_ends(body)
     body = body[ends[0] if len(ends) else 0 :]
     names = csv.ReadOptions(column_names=found.names)
+    line = 1 + head[: len(head) - len(body)].count(b"\n")
     for piece in chain([body], pieces):
         if piece.strip():
             names.block_size = max(len(piece), 1)
-            yield csv.read_csv(io.BytesIO(piece), names, parse, convert)
+            yield _with_line(csv.read_csv(io.BytesIO(piece), names, parse, convert), piece, line)
+        line += piece.count(b"\n")
 
 
 def _json_tables(pipe: Pipe) -> Iterator[Any]:
     from pyarrow import json as arrow_json
 
+    line = 1
     for piece in _pieces(pipe, quotes=False):
         options = arrow_json.ReadOptions(block_size=len(piece))
         if piece.strip():
-            yield arrow_json.read_json(io.BytesIO(piece), options)
+            yield _with_line(arrow_json.read_json(io.BytesIO(piece), options), piece, line)
+        line += piece.count(b"\n")
+
+
+def _with_line(table: Any, piece: bytes, line: int) -> Any:
+    """Return an Arrow table with the line of its first row in the metadata, where each row is a line of its own."""
+    lines = piece.rstrip(b"\r\n").count(b"\n") + 1
+    return table.replace_schema_metadata({LINE: str(line)} if lines == len(table) else None)
+
+
+def line_of(table: Any) -> int | None:
+    """Return the line of the first row of an Arrow table that came through a pipe; None where it is not known."""
+    known = (table.schema.metadata or {}).get(LINE.encode())
+    return None if known is None else int(known)
 
 
 def _pieces(pipe: Pipe, quotes: bool = True) -> Iterator[bytes]:

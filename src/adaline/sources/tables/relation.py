@@ -21,7 +21,7 @@ from adaline.arrays import NO_FRAMES
 from adaline.coding import Coding
 from adaline.coding.expressions import lag_of
 from adaline.coding.frames import collected
-from adaline.coding.numerals import PERCENT, Notation
+from adaline.coding.numerals import Notation
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.lazy import nw
 from adaline.leftovers import remove_with
@@ -53,9 +53,10 @@ from adaline.sources.tables.files import (
     is_compressed,
     query_files,
 )
+from adaline.sources.tables.fixed_width import write_fixed
 from adaline.sources.tables.footers import find_footer, find_subtotals
 from adaline.sources.tables.json_columns import write_rows
-from adaline.sources.tables.layout import INDEX, INDEX_NAMES, SPACES, Layout, OtherEncoding, check_names, layout
+from adaline.sources.tables.layout import FIXED, INDEX, INDEX_NAMES, SPACES, Layout, OtherEncoding, check_names, layout
 from adaline.sources.tables.notation import describe
 from adaline.sources.tables.pipes import Pipe, arrow_as_parquet, is_pipe, open_pipe, pipe_title, spool
 from adaline.sources.tables.sparse_files import sparse_suffix
@@ -74,9 +75,9 @@ from adaline.sources.tables.text import (
     find_errors,
     find_repeated_names,
     has_escaped_quotes,
-    line_of_row,
     lines_with,
     number_type,
+    row_lines,
     write_commas,
     write_doubled,
     write_line_feeds,
@@ -132,7 +133,7 @@ class Relation:
         self._decoded = DecodedGroups()
         self._required: dict[str, tuple[str, ...]] = {"TRUE": ()}  # columns of conditions that `present` made
         self._integrity: Future[None] | None = None
-        self._skipped: list[int] = []  # lines before which one was left out of a copy of the only file
+        self._skipped: dict[str, list[int]] = {}  # lines of copies of files before which a line was left out
         self._registered: dict[str, Any] = {}  # Arrow tables that queries name
         self._copies = Copies()  # of files that cannot be read as they are, and of pipes
         _check_arrow()
@@ -288,6 +289,11 @@ class Relation:
             return "category"
         return {"BOOLEAN": "boolean", "VARCHAR": "text", "UUID": "text"}.get(kind, "other")
 
+    def mixed_units(self, column: str) -> str:
+        """Return which units the numbers of a column of text have, as the end of a sentence; "" for other columns."""
+        two = () if self.dialect is None else self.dialect.mixed.get(column, ())
+        return f"holds numbers in different units, as {two[0]!r} and {two[1]!r}" if two else ""
+
     def has_no_levels(self, column: str) -> bool:
         """Whether a column holds what frames write in other ways than tables: lists, structs, bytes, intervals."""
         return self.kind(column) == "other" and self.schema[column] != "TIME"
@@ -331,7 +337,7 @@ class Relation:
         types = dict(zip(self.dialect.layout.names, self.dialect.types, strict=True))
         own = {name: (one.form, one.unit) for one in self.dialect.notations(list(types)) for name in one.columns}
         return any(
-            (types.get(name) in ("VARCHAR", "DOUBLE") or (name in types and one.unit in PERCENT))
+            (types.get(name) in ("VARCHAR", "DOUBLE") or (name in types and one.scaled))
             and own.get(name) != (one.form, one.unit)
             for one in notations
             for name in one.columns
@@ -366,21 +372,42 @@ class Relation:
 
     def row_name(self, row: int, where: str = "TRUE") -> str:
         """Return what to call a row that meets a condition: its line in a text file, else its index, counted from 0."""
-        if self.layout is None or len(self.files) > 1 or self.size() > WHOLE_SAMPLE:
+        if not self.has_lines:
             return f"row {row}"
         index = row
         if where != "TRUE":
             numbered = f"(SELECT row_number() OVER () - 1 AS i, ({where}) AS used FROM {self.sql})"
             found = self.rows(f"SELECT i FROM {numbered} WHERE used ORDER BY i LIMIT 1 OFFSET {row}")
             index = int(found[0][0]) if found else row
-        line = line_of_row(self.files[0], self.layout, index)
-        return f"row {row}" if line is None else f"line {line + sum(one <= line for one in self._skipped)}"
+        for name, lines in self._row_lines:
+            if index < len(lines):
+                of = f" of {self._copies.given.get(name, name)}" if len(self.files) > 1 else ""
+                return f"line {self._as_given(name, lines[index])}{of}"
+            index -= len(lines)
+        return f"row {row}"
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether rows are named by their lines: the table is text files, and not too large to be parsed for that."""
+        return self.layout is not None and self.size() <= WHOLE_SAMPLE
+
+    @cached_property
+    def _row_lines(self) -> list[tuple[str, Sequence[int]]]:
+        """The text files, and the line in which each row of them begins."""
+        assert self.layout is not None
+        with self._reporting():
+            return [(name, row_lines(name, self.layout)) for name in self.files]
+
+    def _as_given(self, name: str, line: int) -> int:
+        """Return the line of a file, given that of a copy from which lines may have been left out."""
+        return line + sum(one <= line for one in self._skipped.get(name, ()))
 
     def lines_with(self, column: str, values: Collection[str], most: int) -> tuple[int, ...]:
         """Return the first lines of a text file that have one of some values in a column; none where that is slow."""
-        if self.layout is None or self.size() > WHOLE_SAMPLE or len(self.files) > 1:
+        if self.layout is None or not self.has_lines or len(self.files) > 1:
             return ()
-        return tuple(lines_with(self.files[0], self.layout, column, values, most))
+        name = self.files[0]
+        return tuple(self._as_given(name, one) for one in lines_with(name, self.layout, column, values, most))
 
     def absent(self, column: str) -> str:
         """Return SQL that is true where a value is missing: NULL, or NaN.
@@ -556,8 +583,11 @@ class Relation:
 
     def _read_text(self) -> None:
         self.layout = layout(self.files[0])
-        if self.layout.separator == SPACES:
-            self._replace_files([write_commas(name, self._copies.new(name, ".csv")) for name in self.files])
+        if self.layout.separator in (SPACES, FIXED):
+            write = write_commas if self.layout.separator == SPACES else write_fixed
+            self._replace_files([write(name, self._copies.new(name, ".csv")) for name in self.files])
+            if self.layout.separator == FIXED:
+                self.notes = (*self.notes, "columns are separated at positions that are blank in every line")
             self.layout = layout(self.files[0])
         below = {name: found for name in self.files if (found := find_footer(name, self.layout)) is not None}
         if below:
@@ -586,9 +616,8 @@ class Relation:
             del self._copies.given[copy]
             return False
         self._replace_files([copy])
-        shown = ", ".join(map(str, lines[:5])) + ", ..." * (len(lines) > 5)
-        what = f"line {shown} has" if len(lines) == 1 else f"lines {shown} have"
-        self.notes = (*self.notes, f"{what} no values at the end: missing values")
+        have = "has" if len(lines) == 1 else "have"
+        self.notes = (*self.notes, f"{_shown_lines(lines)} {have} no values at the end, which are read as missing")
         return True
 
     def _leave_out_lines(self, found: Layout) -> None:
@@ -598,13 +627,17 @@ class Relation:
             if not names and not totals:
                 continue
             lines = sorted([*names, *totals])
-            self._skipped = [line - i for i, line in enumerate(lines)]
             copy = write_without_lines(name, lines, self._copies.new(name, ".csv"))
+            self._skipped[copy] = [line - i for i, line in enumerate(lines)]
             self._replace_files([copy if one == name else one for one in self.files])
-            for left_out, what in ((names, "the names of the columns again"), (totals, "subtotals of the rows above")):
-                shown = ", ".join(map(str, left_out[:5])) + ", ..." * (len(left_out) > 5)
-                note = f"line{'s' * (len(left_out) > 1)} {shown}: {what}, left out"
-                self.notes = (*self.notes, note) if left_out else self.notes
+            if names:
+                verbs = ("repeats", "is") if len(names) == 1 else ("repeat", "are")
+                note = f"{_shown_lines(names)} {verbs[0]} the names of the columns and {verbs[1]} left out"
+                self.notes = (*self.notes, note)
+            if totals:
+                verbs = ("is a subtotal", "is") if len(totals) == 1 else ("are subtotals", "are")
+                note = f"{_shown_lines(totals)} {verbs[0]} of the rows above and {verbs[1]} left out"
+                self.notes = (*self.notes, note)
 
     def _convert(self) -> None:
         """Replace files by copies in UTF-8."""
@@ -731,6 +764,11 @@ class Relation:
             used = names_used(self.connection, f"SELECT * FROM {self.sql}", f"{used_as}_name")
             known = {word.lower() for word in used}
             self.place += "".join(f", {kind} {word!r}" for (word,) in self.rows(listed) if word.lower() in known)
+
+
+def _shown_lines(lines: Sequence[int]) -> str:
+    """Return the first of some lines, as in "lines 3, 7"."""
+    return f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines[:5]))}{', ...' * (len(lines) > 5)}"
 
 
 def import_readers(name: str) -> None:

@@ -160,7 +160,17 @@ class SparseFiles:
                 for one in self.pieces
                 if one.file == piece.file and one.start < start
             )
-            raise UnreadableTable(f"{self.names[piece.file]}, line {1 + before}: {error}; mend that line") from None
+            raise UnreadableTable(f"{self.names[piece.file]}, line {1 + before}: {error}; correct that line") from None
+
+    def row_name(self, row: int) -> str:
+        """Return what to call a row: its file and line."""
+        for name, path in zip(self.names, self.paths, strict=True):
+            with open(path, "rb") as file:
+                for i, line in enumerate(file):
+                    row -= bool((line if self.width is not None else line.partition(b"#")[0]).strip())
+                    if row < 0:
+                        return f"{name}, line {i + 1}"
+        return self.title
 
     def refuse_change(self) -> None:
         """Refuse files that are not as they were."""
@@ -196,7 +206,7 @@ class SparseFiles:
         out.files, out.first, out.span = self, first, (found.lowest, found.highest)
         out.offset, out.reads, out.flat, out.hashed = offset, [1], True, self.width is not None
         if t.shape[1] == offset:
-            out.target_advice = f"row {int(np.isnan(labels[:, 0]).argmax())} of {self.title} has no label"
+            out.target_advice = f"{self.row_name(int(np.isnan(labels[:, 0]).argmax()))} has no label"
         return out
 
     def _targets(self, labels: Array) -> tuple[Array, Array | None, int]:
@@ -216,8 +226,10 @@ class SparseFiles:
             return t, None, offset
         weight = np.where(np.isnan(weight), 1.0, weight)
         if (weight < 0).any() or not weight.any():
-            wrong = f"{weight.min():g} at row {int(weight.argmin())}" if weight.any() else "zero in all rows"
-            raise InvalidData(f"{self.title}: the importance is {wrong}; weights are 0 or more, and not all zero")
+            wrong = f"{self.title}: the importance is zero in all rows"
+            if weight.any():
+                wrong = f"{self.row_name(int(weight.argmin()))}: the importance is {weight.min():g}"
+            raise InvalidData(f"{wrong}; weights are 0 or more, and not all zero")
         return t, weight, offset
 
     def first_index(self, count: int, names: Sequence[str] | None, first: int) -> int:
@@ -307,8 +319,8 @@ class FileRows(Source):
         if drops and files.unseen == "error":
             index, row = self._first_outside(first, count)
             raise InvalidData(
-                f"{files.title} has index {index} at row {row}, and the model knows {first} to {first + count - 1}: "
-                "open it with unseen='other' to leave such entries out"
+                f"{files.row_name(row)}: index {index}, and the model knows {first} to {first + count - 1}; open it "
+                "with unseen='other' to leave such entries out"
             )
         return self._in(first, count, drops)
 

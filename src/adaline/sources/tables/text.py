@@ -10,14 +10,14 @@ import io
 import re
 import shlex
 from codecs import BOM_UTF8
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
-from adaline.coding.numerals import PERCENT, Notation
+from adaline.coding.numerals import Notation
 from adaline.errors import UnreadableTable
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.files import escaped, is_compressed, open_compressed
@@ -117,27 +117,33 @@ def lines_with(name: str, found: Layout, column: str, values: Collection[str], m
     with io.TextIOWrapper(open_compressed(name), encoding="utf-8-sig", newline="") as file:
         for _ in range(found.skip):
             next(file, None)
-        reader = csv.reader(file, delimiter=found.separator)
-        with suppress(csv.Error):  # a field beyond its limit
-            there = (found.skip + reader.line_num for row in reader if row[at : at + 1] and row[at] in values)
-            lines.extend(islice(there, most))
+        there = ((line, cells) for line, cells in _rows(file, found) if cells[at : at + 1] and cells[at] in values)
+        lines.extend(found.skip + line for line, _ in islice(there, most))
     return lines
 
 
-def line_of_row(name: str, found: Layout, row: int) -> int | None:
-    """Return the line in which a row of a file begins, of which the first is 0; None where it cannot be told."""
-    with io.TextIOWrapper(open_compressed(name), encoding="utf-8-sig", newline="") as file:
-        for _ in range(found.skip + found.header):
-            next(file, None)
-        reader = csv.reader(file, delimiter=found.separator)
-        line, left = 1, row
-        with suppress(csv.Error, OSError, EOFError):
-            for cells in reader:
-                if cells and not left:
-                    return found.skip + found.header + line
-                left -= bool(cells)
-                line = reader.line_num + 1
-    return None
+def row_lines(name: str, found: Layout) -> Sequence[int]:
+    """Return the line in which each row of a file begins, as far as the file can be parsed; reads all of it."""
+    above = found.skip + found.header
+    with open_compressed(name) as file:
+        content = bytes(file.read()).rstrip(b"\r\n")
+    if not re.search(rb'"|\n\r?\n|\r(?!\n)', content):  # every line is a row
+        return range(above + 1, content.count(b"\n") + 2)
+    with io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="", errors="replace") as text:
+        for _ in range(above):
+            next(text, None)
+        return [above + line for line, _ in _rows(text, found)]
+
+
+def _rows(file: Iterable[str], found: Layout) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a text up to one that cannot be parsed, each with the line in which it begins, from 1 on."""
+    reader = csv.reader(file, delimiter=found.separator)
+    line = 1
+    with suppress(csv.Error, OSError, EOFError):  # such as a field beyond its limit
+        for cells in reader:
+            if cells:
+                yield line, cells
+            line = reader.line_num + 1
 
 
 def write_commas(name: str, copy: str) -> str:
@@ -176,14 +182,14 @@ def write_padded(name: str, found: Layout, copy: str) -> list[int]:
         above = list(islice(file, found.skip + found.header))
         rest = file.read()
     reader = csv.reader(io.StringIO(rest, newline=""), delimiter=found.separator, strict=True)
-    rows, lines, wide = list[list[str]](), list[int](), len(found.names)
+    every, lines, wide = list[list[str]](), list[int](), len(found.names)
     try:
         for row in reader:
-            if row:
-                rows.append(row)
-                lines.append(len(above) + reader.line_num)
+            every.append(row)
+            lines += [len(above) + reader.line_num] if row else []
     except csv.Error:
         return []
+    rows = [row for row in every if row]
     short = [i for i, row in enumerate(rows) if len(row) < wide]
     full = [row for row in rows if len(row) == wide]
     if not 0 < len(short) <= FEW_SHORT * len(rows) or len(full) + len(short) < len(rows):
@@ -196,7 +202,7 @@ def write_padded(name: str, found: Layout, copy: str) -> list[int]:
     with open(copy, "w", encoding="utf-8", newline="") as out:
         out.writelines(above)
         writer = csv.writer(out, delimiter=found.separator, lineterminator="\n")
-        writer.writerows([*row, *[""] * (wide - len(row))] for row in rows)
+        writer.writerows([*row, *[""] * (wide - len(row))] if row else [] for row in every)  # blank lines stay
     return [lines[i] for i in short]
 
 
@@ -269,14 +275,15 @@ def _lines(file: Iterable[str], ends: set[str]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Dialect:
-    """The options of DuckDB's `read_csv`: the layout of the lines, the type of each column, and others; and the columns
-    that are converted from text.
+    """The options of DuckDB's `read_csv`: the layout of the lines, the type of each column, and others; the columns
+    that are converted from text; and two values of each column of numbers in different units.
     """
 
     layout: Layout
     types: tuple[str, ...]
     options: str
     conversions: tuple[Conversion, ...] = ()
+    mixed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def sql(self, files: Sequence[str]) -> str:
         """Return SQL that reads the files as one table."""
@@ -347,15 +354,16 @@ def _with_notations(dialect: Dialect, file: str, query: Query, rows: int, readin
     decimal, fitted = reading.decimal, {name: one for one in reading.notations for name in one.columns}
     others = {*dialect.layout.left_out, *dialect.layout.texts}
     texts = [name for name, kind in known.items() if kind == "VARCHAR" and name not in others]
-    percents = {name for name, one in fitted.items() if one.unit in PERCENT}
-    numbers = [n for n, kind in known.items() if kind == "DOUBLE" or (n in percents and kind == "BIGINT")]
-    local = {name for name, one in fitted.items() if one.form == ","} | percents
+    scaled = {name for name, one in fitted.items() if one.scaled}
+    numbers = [n for n, kind in known.items() if kind == "DOUBLE" or (n in scaled and kind == "BIGINT")]
+    local = {name for name, one in fitted.items() if one.form == ","} | scaled
     plain = [n for n in numbers if n in dialect.layout.decimals and decimal != "," and n not in local]
     if not texts and len(plain) == len(numbers):
         return dialect
     table = dialect.with_texts([*texts, *numbers]).sql([file])
     comma = dialect.layout.separator == ";"
-    return dialect.converted(find_conversions(texts, numbers, table, query, rows, decimal, comma, fitted, plain))
+    found = find_conversions(texts, numbers, table, query, rows, decimal, comma, fitted, plain)
+    return replace(dialect.converted(found.columns), mixed=found.mixed)
 
 
 def number_type(kind: str, whole: bool) -> str:
