@@ -248,8 +248,10 @@ $(VENV)/.bench: $(VENV)/.installed
 	$(PIP) install --quiet --group bench
 	@touch $@
 
-$(VENV)/.docs: $(VENV)/.installed
-	$(PIP) install --quiet --group docs
+# The documentation needs the program and mkdocs, not the tests.
+$(VENV)/.docs: $(VENV)/.run
+	$(PIP) install --quiet --upgrade 'pip>=25.1'
+	$(PIP) install --quiet --no-compile --group docs
 	@touch $@
 
 check:
