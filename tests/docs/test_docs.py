@@ -73,6 +73,13 @@ def test_every_page_of_the_navigation_is_there_and_every_page_is_in_it() -> None
     assert listed == written
 
 
+def test_every_rank_of_the_search_is_that_of_some_page() -> None:
+    ranks, made = making("ranks"), {"reference/index.md", "gallery/index.md", "tasks/index.md"}
+    pages = made | {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
+    assert [start for start in ranks.BOOSTS if not any(page.startswith(start) for page in pages)] == []
+    assert ranks.boost("guide/inference.md") > ranks.boost("reference/Ridge.md") > ranks.boost("gallery/s3_xor.md")
+
+
 def test_a_formula_stays_in_its_cell_of_the_reference() -> None:
     reference = making("reference")
     rows = [line for line in reference.index(reference.chapters()).splitlines() if line.startswith("| [")]
