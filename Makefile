@@ -11,7 +11,7 @@
 # make zoo    adaline compare on public tables and awkward files: docs/zoo.md; ZOO="vega/*" for some, ZOO="--sample 40"
 # make bench  side by side with the peers: docs/benchmarks.md
 # make wheel  a wheel for this machine and its like, checked in an empty environment: dist/
-# make recordings  the scenes that the documentation shows, again: docs/assets/recordings
+# make recordings  the scenes and the chart that README and documentation show, again: docs/assets
 # make docs   the documentation with its gallery: site/     make clean  remove what these made
 # make sanitize  the kernels' tests under the address and undefined-behaviour sanitizers
 # make test-arm  the kernels against their references on ARM, compiled across and run by qemu
@@ -169,6 +169,7 @@ docs: $(VENV)/.docs
 
 recordings: $(VENV)/.installed
 	$(BIN)/python docs/making/recordings.py
+	$(BIN)/python docs/making/front.py
 
 # python -m build makes the source archive and, from it, the wheel. On Linux auditwheel gives the wheel the name of the
 # oldest systems it runs on, and refuses it where they are newer than those of glibc 2.28.
@@ -247,8 +248,10 @@ $(VENV)/.bench: $(VENV)/.installed
 	$(PIP) install --quiet --group bench
 	@touch $@
 
-$(VENV)/.docs: $(VENV)/.installed
-	$(PIP) install --quiet --group docs
+# The documentation needs the program and mkdocs, not the tests.
+$(VENV)/.docs: $(VENV)/.run
+	$(PIP) install --quiet --upgrade 'pip>=25.1'
+	$(PIP) install --quiet --no-compile --group docs
 	@touch $@
 
 check:

@@ -1,7 +1,8 @@
 """The front page: a table that becomes a report, a certificate and a chart, all made when the site is built.
 
 `index.md` holds a comment, such as `<!-- certificate -->`, where each of them goes. The report is what
-`adaline compare` writes; the page shows it small, in a frame. The chart is of the figures in `benchmarks.md`.
+`adaline compare` writes; the page shows it small, in a frame. The chart shows the figures of `benchmarks.md`; `make
+recordings` writes it as `assets/least-squares.svg`, too, for the README.
 """
 
 from __future__ import annotations
@@ -16,6 +17,13 @@ DOCS = Path(__file__).parents[1]
 BENCHMARKS = DOCS / "benchmarks.md"
 SHAPE = "1000000 x 100"
 UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+CHART = DOCS / "assets" / "least-squares.svg"
+WIDTH, BAR, LABELS, LONGEST = 640, 26, 210, 350  # of the chart: all of it, a row, the names, the longest bar
+STYLE = """
+svg{--i:#1b1e23;--s:#5b6470;--p:#fff;--a:#0072b2;--b:#a5adb8}
+@media(prefers-color-scheme:dark){svg{--i:#e8eaed;--s:#a5adb8;--p:#1d2126;--a:#56b4e9;--b:#5b6470}}
+text{fill:var(--i);font:14px sans-serif}.n{fill:var(--s)}.o{fill:var(--a)}.p{fill:var(--b)}.w{font-weight:bold}
+"""
 
 REPORT = """<a class="report" href="report.html" title="Open the report">\
 <iframe src="report.html" title="The report" tabindex="-1" scrolling="no"></iframe></a>"""
@@ -84,6 +92,29 @@ def chart() -> str:
     return f'<dl class="chart">{"".join(rows)}</dl>'
 
 
+def picture() -> str:
+    """Return the chart as SVG."""
+    seconds = sorted(times(BENCHMARKS.read_text(encoding="utf-8"), SHAPE).items(), key=lambda pair: pair[1])
+    rows, columns = (f"{int(number):,}" for number in SHAPE.split(" x "))
+    title = f"Least squares, {rows} rows x {columns} columns: seconds for one fit, 2 threads"
+    height = BAR * (len(seconds) + 1) + 12
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
+        f'role="img" aria-label="{title}">\n<title>{title}</title>\n<style>{STYLE}</style>\n'
+        f'<rect width="{WIDTH}" height="{height}" rx="8" style="fill:var(--p)"/>\n'
+        f'<text class="n" x="12" y="22">{title}</text>\n'
+    ]
+    for k, (name, value) in enumerate(seconds):
+        length = max(2.0, LONGEST * value / seconds[-1][1])
+        top, ours = BAR * (k + 1) + 6, name.startswith("adaline")
+        parts.append(
+            f'<text class="{"w" if ours else "t"}" x="{LABELS - 10}" y="{top + 15}" text-anchor="end">{name}</text>'
+            f'<rect class="{"o" if ours else "p"}" x="{LABELS}" y="{top}" width="{length:.1f}" height="{BAR - 6}"/>'
+            f'<text class="n" x="{LABELS + length + 6:.1f}" y="{top + 15}">{value:.3g} s</text>\n'
+        )
+    return "".join([*parts, "</svg>\n"])
+
+
 def times(page: str, shape: str) -> dict[str, float]:
     """Return the seconds of each program for a shape of least squares, as the page of benchmarks states them.
 
@@ -93,3 +124,7 @@ def times(page: str, shape: str) -> dict[str, float]:
     rows = re.findall(r"^\| (\S.*?) +\| +([\d.]+) (us|ms|s) \|", section, re.MULTILINE)
     found = {name: float(number) * UNITS[unit] for name, number, unit in rows}
     return {name.replace(", standard errors", " + errors"): value for name, value in found.items()}
+
+
+if __name__ == "__main__":
+    CHART.write_text(picture(), encoding="utf-8")

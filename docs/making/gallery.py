@@ -1,6 +1,6 @@
 """The galleries: a page for each script in examples/, with its words, its figure, what it prints and its code.
 
-They run when the site is built. Scripts named s0_ to s4_ re-play the lectures; those named task_ answer a
+They run when the site is built. Scripts named s0_ to s4_ replay the lectures; those named task_ answer a
 question about a CSV file.
 """
 
@@ -24,21 +24,22 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 LIVE = {one.example: one for one in RECORDINGS.values()}
 
 LECTURES = {
-    "s0": "S0: linear learning systems",
-    "s1": "S1: linear regression and the perceptron",
-    "s2": "S2: linear classifiers",
-    "s3": "S3: linear discriminant functions",
-    "s4": "S4: linear learning",
+    "s0": "S0: linear learning systems (lecture notes, chapter 5)",
+    "s1": "S1: linear regression and the perceptron (Verleysen)",
+    "s2": "S2: linear classifiers (Elder)",
+    "s3": "S3: linear discriminant functions (Leibe)",
+    "s4": "S4: linear learning (LeCun)",
 }
 
 ABOUT_LECTURES = """---
 hide: [toc]
 ---
 
-# The lectures, re-played
+# The lectures, replayed
 
-Each statement of the lectures is a short script with a figure, and an assertion that fails where the statement does.
-They run when this site is built, and with the tests; `python examples/{first}.py` runs one by hand.
+Each statement of the lectures is a short script with a figure, and an assertion that fails if the statement does not
+hold. The scripts run when this site is built, and with the tests; `python examples/{first}.py` runs one by hand. The
+[theory pages](../theory/index.md) have the equations and exercises.
 """
 
 ABOUT_TASKS = """---
@@ -159,7 +160,7 @@ def read(path: Path) -> Example:
 
 
 def lectures() -> list[Example]:
-    """The scripts that re-play the lectures."""
+    """The scripts that replay the lectures."""
     return [read(path) for path in sorted(EXAMPLES.glob("s[0-9]_*.py"))]
 
 
@@ -198,8 +199,18 @@ def on_config(config: Any) -> Any:
         "gallery/": ["gallery/index.md", *(part for part in by_lecture if any(part.values()))],
         "tasks/": ["tasks/index.md", *({e.title: f"tasks/{e.name}.md"} for e in tasks())],
     }
-    config.nav = [{title: chapters.get(str(page), page) for title, page in entry.items()} for entry in config.nav]
+    config.nav = [filled(entry, chapters) for entry in config.nav]
     return config
+
+
+def filled(entry: Any, chapters: dict[str, Any]) -> Any:
+    """Return an entry of the navigation with chapters in place of their folders."""
+    if not isinstance(entry, dict):
+        return entry
+    ((title, page),) = entry.items()
+    if isinstance(page, list):
+        return {title: [filled(one, chapters) for one in page]}
+    return {title: chapters.get(page, page)}
 
 
 def on_files(files: Any, config: Any) -> Any:

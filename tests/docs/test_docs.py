@@ -7,6 +7,8 @@ import importlib.util
 import inspect
 import io
 import re
+import shlex
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,11 +18,15 @@ from typing import Any
 import pytest
 import yaml
 
+from adaline import datasets, plots
 from adaline.sums import SUMS
+from tests.cli.command_line import Shell
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = sorted([DOCS / "index.md", DOCS / "coming-from.md", *(DOCS / "guide").glob("*.md")])
+FRONT = [DOCS / f"{name}.md" for name in ("index", "getting-started", "which-model", "cheat-sheet", "coming-from")]
+LECTURES = sorted((DOCS / "theory").glob("[!i]*.md"))
+PAGES = sorted([*FRONT, *LECTURES, *(DOCS / "guide").glob("*.md")])
 PEERS = {"river", "vowpalwabbit", "padasip"}  # installed for benchmarks only
 
 
@@ -48,6 +54,7 @@ def test_the_code_of_a_page_prints_what_it_says(page: Path, tmp_path: Path, monk
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     assert blocks
     monkeypatch.chdir(tmp_path)
+    shutil.copy(datasets.path("penguins"), "penguins.csv")
     names: dict[str, Any] = {}
     for block in blocks:
         if any(importlib.util.find_spec(peer) is None for peer in PEERS & set(re.findall(r"\w+", block))):
@@ -64,6 +71,13 @@ def test_every_page_of_the_navigation_is_there_and_every_page_is_in_it() -> None
     listed = set(leaves(settings["nav"])) - {"gallery/", "reference/", "tasks/"}
     written = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
     assert listed == written
+
+
+def test_every_rank_of_the_search_is_that_of_some_page() -> None:
+    ranks, made = making("ranks"), {"reference/index.md", "gallery/index.md", "tasks/index.md"}
+    pages = made | {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
+    assert [start for start in ranks.BOOSTS if not any(page.startswith(start) for page in pages)] == []
+    assert ranks.boost("guide/inference.md") > ranks.boost("reference/Ridge.md") > ranks.boost("gallery/s3_xor.md")
 
 
 def test_a_formula_stays_in_its_cell_of_the_reference() -> None:
@@ -103,6 +117,46 @@ def test_the_chart_of_the_front_page_finds_its_figures() -> None:
     assert all(0 < value < 1000 for value in seconds.values())
 
 
+def test_the_chart_of_the_readme_is_that_of_the_benchmarks() -> None:
+    front = making("front")
+    assert front.CHART.read_text(encoding="utf-8") == front.picture(), "make recordings"
+
+
+def test_the_commands_of_getting_started_print_what_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line of dots stands for any lines; the service itself is tested with its own tests."""
+    text = (DOCS / "getting-started.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(datasets.path("penguins"), "penguins.csv")
+    steps = re.findall(r"^\$ adaline (.*)\n((?:(?!\$ |```).*\n)*)", text, re.MULTILINE)
+    done = []
+    for command, shown in steps:
+        if not command.startswith(("selftest", "serve")):
+            printed = Shell(capsys).good(*shlex.split(command)).out
+            assert re.fullmatch(re.escape(shown).replace(re.escape("...\n"), r"(?s:.*)"), printed), command
+            done.append(command.split()[0])
+    assert done == ["compare", "fit", "predict", "score", "update"]
+
+
+def test_every_lecture_has_its_page_with_exercises_and_recordings() -> None:
+    gallery = making("gallery")
+    titles = [page.read_text(encoding="utf-8").splitlines()[0] for page in LECTURES]
+    assert sorted(title[2:4].lower() for title in titles) == sorted(gallery.LECTURES)
+    for page in LECTURES:
+        text = page.read_text(encoding="utf-8")
+        exercises = re.findall(r"^\*\*\d\.\*\* .*?</details>$", text, re.MULTILINE | re.DOTALL)
+        assert len(exercises) >= 3
+        assert all("<summary>Solution</summary>" in one and "```python" in one for one in exercises)
+        assert text.count("../assets/recordings/") >= 2
+
+
+def test_every_plot_is_in_the_table_of_plots() -> None:
+    drawing = {name for name in plots.__all__ if "ax" in inspect.signature(getattr(plots, name)).parameters} - {"svg"}
+    table = (DOCS / "guide" / "plots.md").read_text(encoding="utf-8").partition("| what | plots |")[2]
+    assert drawing <= set(re.findall(r"`(\w+)`", table)) <= set(plots.__all__)
+
+
 def test_recordings_show_what_the_systems_do() -> None:
     """The files are what the scenes give now, to the tenth of a pixel: else `make recordings`."""
     recordings = making("recordings")
@@ -134,8 +188,7 @@ def test_galleries_and_the_readme_show_recordings() -> None:
     for example in gallery.lectures():
         if example.name in gallery.LIVE:
             assert f"../assets/recordings/{gallery.LIVE[example.name].file}" in example.live
-    first_screen = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:8]
-    shown = re.findall(r"\((docs/assets/recordings/\S+\.svg)\)", "\n".join(first_screen))
+    shown = re.findall(r"\((docs/assets/recordings/\S+\.svg)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
     assert shown
     assert all((ROOT / path).parent == recordings.FOLDER and (ROOT / path).is_file() for path in shown)
 
