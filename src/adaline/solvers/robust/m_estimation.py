@@ -57,6 +57,7 @@ LIFT = 1e-11  # share of the largest diagonal entry added to a matrix that may b
 UNSEEN = 1e-10  # share of the largest singular value below which rows say nothing of a direction
 DAMPING = 1e-8  # share of the diagonal added for a reweighted step; 100x smaller leaves levels without weight to eigh
 CUBES = 2**24  # columns cubed, over all planes that are drawn: what they cost
+PRODUCTS = 2**28  # rows times columns squared, over the planes that are improved: of hundreds of columns, fewer are
 ROWS, ROWS_A_COLUMN = 2000, 20  # of the sample
 
 WIDER, LEAST = 4.0, 1e-9  # times its last change, or its size, a deciding size is looked for about where it was
@@ -310,9 +311,10 @@ def trimmed(problem: Problem, weight: Any, rng: np.random.Generator) -> Array:
     gram += UNSEEN * np.trace(gram, axis1=1, axis2=2)[:, None, None] * np.eye(p)  # a draw may not determine a plane
     planes = np.linalg.solve(gram, across @ t[draws][:, :, None])[:, :, 0]
     size = np.median(np.abs(t - planes @ rows.T), axis=1)
-    first = [_improve(rows, t, planes[i], h, FIRST) for i in np.argsort(size, kind="stable")[:KEPT]]
+    kept = min(KEPT, max(PRODUCTS // (h * p**2), 2))
+    first = [_improve(rows, t, planes[i], h, FIRST) for i in np.argsort(size, kind="stable")[:kept]]
     first.sort(key=lambda pair: pair[0])
-    found = [_improve(rows, t, plane, h, STEPS) for _, plane in first[:BEST]]
+    found = [_improve(rows, t, plane, h, STEPS) for _, plane in first[: max(kept * BEST // KEPT, 1)]]
     return np.asarray(to_view @ min(found, key=lambda pair: pair[0])[1])[None]
 
 
