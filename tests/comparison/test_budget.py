@@ -210,7 +210,8 @@ def test_systems_that_are_sums_learn_from_all_rows_where_the_others_have_a_sampl
     X, y = numbers()
     columns = {f"x{j}": X[:, j] for j in range(X.shape[1])}
     target = np.where(y > np.median(y), "high", "low") if classes else y
-    monkeypatch.setattr(reading, "MOST_NUMBERS", X.shape[1] * 60)
+    held = max(X.shape[1], 2 * reading.PROBABILITIES if classes else 0)  # numbers a row: of X, or probabilities
+    monkeypatch.setattr(reading, "MOST_NUMBERS", held * 60)
     found = adaline.compare(pd.DataFrame(columns | {"y": target}), target="y")
     assert found.data.X.shape == (60, X.shape[1])
     results = {one.label: one for one in found.results}

@@ -25,7 +25,7 @@ from adaline.inference.jackknife import jackknife
 from adaline.inference.strengths import strengths
 from adaline.plots.style import short
 
-MOST_ROWS = 2000  # that a change is the mean of
+MOST_ROWS, MOST_ANSWERS = 2000, 2**15  # rows that a change is the mean of, and answers: one for each row and class
 NO_CHANGE = 1e-5  # of a probability: what is less is called none
 FEW = 1000  # values that are looked at before all are
 LEVEL = re.compile(r"\[T\.(.*)\]$", re.DOTALL)
@@ -121,9 +121,10 @@ def _all_rows(condition: Callable[[Array], NDArray[np.bool_]], x: Array) -> bool
 def changes(result: Result, table: Table, task: str, taken: Sequence[ColumnStep]) -> list[list[Change]]:
     """Return what each step does by a system, side by side; the strongest side first."""
     linear = _linear_effects(result, table, task)
-    rows = table.dense(rows=slice(None, None, max(len(table.y) // MOST_ROWS, 1)))
     models = () if linear is not None else (result.model, *result.fold_models)
     labels = np.array([""]) if task == REGRESSION else np.unique(table.y)
+    most = min(MOST_ROWS, max(MOST_ANSWERS // len(labels), 1))
+    rows = table.dense(rows=slice(None, None, max(len(table.y) // most, 1)))
     answers = [_answer(model, task, labels, table.offset) for model in models]
     start = [answer(rows) for answer in answers]
     sides = [str(label) for label in labels]

@@ -33,7 +33,8 @@ from adaline.sources.views import assign_folds
 REGRESSION, CLASSIFICATION = "regression", "classification"
 SKEW = 1.0  # skewness of an exponential target is 2, of a symmetric one 0
 DISTINCT = 20  # different values from which a skewness says something
-MOST_NUMBERS = 2**26  # of X; 512 MiB
+MOST_NUMBERS = 2**26  # of X, or of probabilities; 512 MiB
+PROBABILITIES = 8  # systems whose probabilities of held-out rows are kept, for each class
 SPARSE_NUMBERS = 2**22  # of X, zeros counted, from which rows of many coded levels are held as a sparse matrix
 SPARSE_SHARE = 0.2  # of the numbers that are stored, up to which that is quicker and smaller
 SPARSE_BYTES = 12  # of a stored number and its column
@@ -368,7 +369,8 @@ def _sampled(opened: OpenedData, task: str, seed: int, folds: int | None, sparse
         classes = opened.source.find_labels()
         source = opened.source.encoded(classes)
     stored = len(set(opened.source.coding.origin)) * SPARSE_BYTES / 8 if sparse else len(opened.source.names)
-    rows, most = source.count_rows(), int(MOST_NUMBERS // max(stored, 1))
+    probabilities = 0 if classes is None else PROBABILITIES * len(classes)
+    rows, most = source.count_rows(), int(MOST_NUMBERS // max(stored, probabilities, 1))
     if source.sparse and len(opened.source.names) ** 2 > MOST_NUMBERS:
         raise InvalidParameter(
             f"{opened.request.title} has {len(opened.source.names):,} columns, most of them zero: too many for "
