@@ -433,11 +433,13 @@ def triangle_factor(
     length = np.where(alive, np.hypot(length, ridge), 1.0)
     kept = np.flatnonzero(alive)
     a, targets = len(kept), inner.shape[1] - features
-    stacked = np.zeros((len(inner) + features, a + targets))
-    stacked[: len(inner)] = inner[:, np.append(kept, np.arange(features, inner.shape[1]))]
-    stacked[len(inner) + kept, np.arange(a)] = ridge[kept]
-    stacked[:, :a] /= length[kept]
-    qr = lapack.dgeqrf(np.asfortranarray(stacked))[0]
+    qr = np.zeros((len(inner) + features * bool(ridge.any()), a + targets))
+    qr[: len(inner)] = inner[:, np.append(kept, np.arange(features, inner.shape[1]))]
+    if ridge.any():
+        qr[len(inner) + kept, np.arange(a)] = ridge[kept]
+    qr[:, :a] /= length[kept]
+    if a < features or ridge.any():  # else it is a triangle already
+        qr = lapack.dgeqrf(np.asfortranarray(qr))[0]
     r = np.zeros((a, a + targets))
     r[: len(qr)] = np.triu(qr[:a])
     u, s, vt = np.linalg.svd(r[:, :a])
