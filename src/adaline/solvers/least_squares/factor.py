@@ -288,12 +288,18 @@ class SpectralFactor(Factor):
         """The combinations among the columns that vary."""
         alive = np.flatnonzero(self.alive)
         null = np.zeros((self.scaling.features, len(alive) - self.rank))
-        mean = self.scaling.mean_hi[: self.scaling.features] if self.scaling.intercept else None
-        with np.errstate(over="ignore"):
-            size = np.where(self.alive, np.ldexp(self.length, self.scaling.scale), 0.0)
         with one_blas_thread():
             null[alive] = np.linalg.qr(self.v[alive], mode="complete")[0][:, self.rank :]
-            return dependence(null, size, mean)
+            return dependence(null, *self.units)
+
+    @property
+    def units(self) -> tuple[Array, Array | None]:
+        """The sizes (D,) of the columns in raw units, zero where they are constant, and their means; None without an
+        intercept.
+        """
+        with np.errstate(over="ignore"):
+            size = np.where(self.alive, np.ldexp(self.length, self.scaling.scale), 0.0)
+        return size, self.scaling.mean_hi[: self.scaling.features] if self.scaling.intercept else None
 
     def kept(self) -> KeptFactor:
         """Return the factor without the columns that are combinations of columns before them."""

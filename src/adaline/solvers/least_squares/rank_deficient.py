@@ -21,7 +21,7 @@ from adaline.arrays import Array, host, is_sparse
 from adaline.block import Block, Shape
 from adaline.penalties import no_penalty
 from adaline.solvers import lapack
-from adaline.solvers.least_squares.dependence import neat
+from adaline.solvers.least_squares.dependence import combinations, neat
 from adaline.solvers.least_squares.direct import Normal
 from adaline.solvers.least_squares.factor import (
     CholeskyFactor,
@@ -102,6 +102,8 @@ def proven(source: Source, normal: Normal, limit: float) -> tuple[SpectralFactor
         s = np.append(s, np.zeros(d - rank))
         contraction = contraction * (condition_of(s, rank) / condition) ** 2
         factor = spectral_factor(scaling, whole.length, whole.alive, v, s, rank, contraction, decided=True)
+    if many:
+        factor.dependence = combinations(left_out, _raw(targets, slopes), *factor.units)
     return factor, factor.solve(moments.second[d:, :d])
 
 
@@ -157,7 +159,15 @@ def _constant(normal: Normal) -> bool:
 def _neat(scaling: ColumnScaling, length: Array, u: Array) -> Array:
     """Return scaled slopes u (A, D), rounded to fractions of small denominators where these are near in raw units."""
     u = np.where(np.abs(u * length) > 1e-9 * np.abs(u * length).max(axis=1, keepdims=True, initial=0.0), u, 0.0)
-    shift = np.clip(scaling.target_scale[:, None] - scaling.scale, -1000, 1000)
+    raw = _raw(scaling, u)
+    return np.asarray(np.where(np.isfinite(raw), np.ldexp(neat(raw), -_shift(scaling)), u))
+
+
+def _raw(scaling: ColumnScaling, u: Array) -> Array:
+    """Return scaled slopes u (A, D) in raw units."""
     with np.errstate(over="ignore"):
-        raw = np.ldexp(u, shift)
-    return np.asarray(np.where(np.isfinite(raw), np.ldexp(neat(raw), -shift), u))
+        return np.ldexp(u, _shift(scaling))
+
+
+def _shift(scaling: ColumnScaling) -> NDArray[np.int64]:
+    return np.clip(scaling.target_scale[:, None] - scaling.scale, -1000, 1000)
