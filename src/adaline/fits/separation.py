@@ -117,7 +117,8 @@ class SeparationCheck:
         if not self.provable:
             return suspected
         try:
-            plane = quasi_separating_weights(self.problem.source, raw[0]) if likely and len(raw) == 1 else None
+            guessed = likely and len(raw) == 1
+            plane = quasi_separating_weights(self.problem.source, raw[0], PROOF) if guessed else None
             if plane is not None:
                 return Separation("quasi", _unit(plane))
             verdict = decide_jointly(self.problem.source, np.arange(self.classes), PROOF)

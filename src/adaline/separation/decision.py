@@ -108,6 +108,7 @@ def confirm(contests: Contests, theta: Array) -> Decision | None:
     rows = contests.source.count_rows()
     if contests.k != 2 or rows * contests.dimension > MOST_CONFIRMED or contests.dimension > MOST_EXACT:
         return None
+    contests.budget.spend(2.0 * STEPS * rows * contests.dimension**2)
     every = contests.sweep(whole(theta), rows).lowest
     v = contests.floats(every)
     direction = _growth(v, theta)
@@ -116,6 +117,7 @@ def confirm(contests: Contests, theta: Array) -> Decision | None:
         return None
     share = _shares(v[inside], theta)
     basis = _basis(v[inside] * np.sqrt(share)[:, None])
+    contests.budget.spend(EXACT * float(len(basis)) ** 3)
     chosen = every.of(np.flatnonzero(inside))
     vectors, power = contests.vectors(chosen)
     found = _orthogonal(vectors[basis], direction)

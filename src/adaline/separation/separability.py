@@ -94,18 +94,19 @@ def decide_separability(source: Source, labels: NDArray[Any]) -> Separability | 
     return ManyClasses(labels[present], pairs, joint, f"not asked: {reason}." if reason else "")
 
 
-def quasi_separating_weights(source: Source, guess: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """Return weights (1, 1 + D) proven to separate two classes quasi-completely and no better; None where no proof is
-    found.
+def quasi_separating_weights(
+    source: Source, guess: NDArray[np.float64], work: float = math.inf
+) -> NDArray[np.float64] | None:
+    """Return weights (1, 1 + D) proven to separate two classes quasi-completely and no better; None without a proof.
 
     `guess` (1 + D,) are the weights in raw units of a logistic fit that does not converge. The proof takes a fraction
-    of the time of `decide_jointly`, which needs no guess.
+    of the time of `decide_jointly`, which needs no guess; Undecided is raised where it needs more than this work.
     """
     survey = Survey.of_extremes(source, 2)
     if not (survey.rows > 0).all():
         return None
     scaling = survey.with_moments().scaling([0, 1])
-    contests = Contests(source, [0, 1], 2, scaling)
+    contests = Contests(source, [0, 1], 2, scaling, Budget(work))
     found = confirm(contests, scaling.weights_inside(guess))
     if found is None or found.theta is None:
         return None

@@ -170,4 +170,4 @@ def _raw(scaling: ColumnScaling, u: Array) -> Array:
 
 
 def _shift(scaling: ColumnScaling) -> NDArray[np.int64]:
-    return np.clip(scaling.target_scale[:, None] - scaling.scale, -1000, 1000)
+    return np.asarray(np.clip(scaling.target_scale[:, None] - scaling.scale, -1000, 1000))
