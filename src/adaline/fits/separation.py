@@ -25,7 +25,7 @@ from adaline.locks import cached_property
 from adaline.penalties import RidgePenalty
 from adaline.results import Status
 from adaline.scans import Scan
-from adaline.separation.separability import decide_jointly, separating_weights
+from adaline.separation.separability import decide_jointly, quasi_separating_weights, separating_weights
 from adaline.solvers.smooth.newton import DescentResult
 from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source
@@ -112,10 +112,15 @@ class SeparationCheck:
         return weight_totals(self.problem.source).lightest if self.problem.source.weighted else 1.0
 
     def _decide(self, theta: Array, likely: bool) -> Separation | None:
-        suspected = Separation("suspected", _unit(self.problem.to_raw(theta))) if likely else None
+        raw = self.problem.to_raw(theta)
+        suspected = Separation("suspected", _unit(raw)) if likely else None
         if not self.provable:
             return suspected
         try:
+            guessed = likely and len(raw) == 1
+            plane = quasi_separating_weights(self.problem.source, raw[0], PROOF) if guessed else None
+            if plane is not None:
+                return Separation("quasi", _unit(plane))
             verdict = decide_jointly(self.problem.source, np.arange(self.classes), PROOF)
         except AdalineError:
             return suspected

@@ -178,6 +178,11 @@ class ExactScaling:
         with np.errstate(over="ignore"):
             return np.asarray(times_power(x - self.shift, -self.exponent))
 
+    def weights_inside(self, theta: Array) -> Array:
+        """Return weights of (1, c) in floats, from intercept and weights in raw columns, (1 + D,)."""
+        w = theta[1 + self.columns]
+        return np.concatenate([[theta[0] + w @ self.shift], times_power(w, self.exponent)])
+
     def used(self, x: Any) -> Any:
         """Return the columns in use."""
         return x if len(self.columns) == self.features else x[:, self.columns]

@@ -376,11 +376,11 @@ def of_rows(
             *(scipy.sparse.vstack(parts, "csc"), [np.empty((0, 0)) for _ in takes]),
         )
     if len(t) <= len(scale):
-        rows = np.concatenate(parts)
+        stacked: Array = np.concatenate(parts)
         if weight is not None:
-            rows *= np.sqrt(np.concatenate(own))[:, None]
+            stacked *= np.sqrt(np.concatenate(own))[:, None]
         ends = np.cumsum([0, *(len(group) for group in groups)]).tolist()
         held = [slice(0, 0), *(slice(*pair) for pair in pairwise(ends))][: len(takes)]
-        return WideQuadratics(*made, np.arange(len(scale)), rows, held)
+        return WideQuadratics(*made, np.arange(len(scale)), stacked, held)
     weights = [None if weight is None else w for w in own]
     return RowQuadratics(*made, none, parts, weights, intercept, [np.empty((0, len(scale))) for _ in takes])

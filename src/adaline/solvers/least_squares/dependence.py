@@ -157,8 +157,14 @@ def dependence(null: Array, size: Array, mean: Array | None, pivot: float = PIVO
     weights[np.abs(weights) <= NEGLIGIBLE * np.maximum(np.abs(weights).max(axis=1, keepdims=True), 1.0)] = 0.0
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         raw = np.where(weights != 0, weights * size[left_out, None] / size, 0.0)
-    if raw.size <= MOST_NEAT:
+    if np.count_nonzero(raw) <= MOST_NEAT:
         raw = neat(raw)
+    return combinations(left_out, raw, size, mean)
+
+
+def combinations(left_out: NDArray[np.intp], raw: Array, size: Array, mean: Array | None) -> Dependence:
+    """Return the dependence of columns left out on others, with weights (A, D) in raw units; the rest as above."""
+    constant = size == 0
     constants = np.zeros(len(left_out))
     if mean is not None:
         with np.errstate(over="ignore", invalid="ignore"):

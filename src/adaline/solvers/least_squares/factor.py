@@ -288,12 +288,18 @@ class SpectralFactor(Factor):
         """The combinations among the columns that vary."""
         alive = np.flatnonzero(self.alive)
         null = np.zeros((self.scaling.features, len(alive) - self.rank))
-        mean = self.scaling.mean_hi[: self.scaling.features] if self.scaling.intercept else None
-        with np.errstate(over="ignore"):
-            size = np.where(self.alive, np.ldexp(self.length, self.scaling.scale), 0.0)
         with one_blas_thread():
             null[alive] = np.linalg.qr(self.v[alive], mode="complete")[0][:, self.rank :]
-            return dependence(null, size, mean)
+            return dependence(null, *self.units)
+
+    @property
+    def units(self) -> tuple[Array, Array | None]:
+        """The sizes (D,) of the columns in raw units, zero where they are constant, and their means; None without an
+        intercept.
+        """
+        with np.errstate(over="ignore"):
+            size = np.where(self.alive, np.ldexp(self.length, self.scaling.scale), 0.0)
+        return size, self.scaling.mean_hi[: self.scaling.features] if self.scaling.intercept else None
 
     def kept(self) -> KeptFactor:
         """Return the factor without the columns that are combinations of columns before them."""
@@ -433,11 +439,13 @@ def triangle_factor(
     length = np.where(alive, np.hypot(length, ridge), 1.0)
     kept = np.flatnonzero(alive)
     a, targets = len(kept), inner.shape[1] - features
-    stacked = np.zeros((len(inner) + features, a + targets))
-    stacked[: len(inner)] = inner[:, np.append(kept, np.arange(features, inner.shape[1]))]
-    stacked[len(inner) + kept, np.arange(a)] = ridge[kept]
-    stacked[:, :a] /= length[kept]
-    qr = lapack.dgeqrf(np.asfortranarray(stacked))[0]
+    qr = np.zeros((len(inner) + features * bool(ridge.any()), a + targets))
+    qr[: len(inner)] = inner[:, np.append(kept, np.arange(features, inner.shape[1]))]
+    if ridge.any():
+        qr[len(inner) + kept, np.arange(a)] = ridge[kept]
+    qr[:, :a] /= length[kept]
+    if a < features or ridge.any():  # else it is a triangle already
+        qr = lapack.dgeqrf(np.asfortranarray(qr))[0]
     r = np.zeros((a, a + targets))
     r[: len(qr)] = np.triu(qr[:a])
     u, s, vt = np.linalg.svd(r[:, :a])
