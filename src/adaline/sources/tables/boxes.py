@@ -7,7 +7,7 @@ import re
 from adaline.sources.tables.files import open_compressed
 
 FIRST_BYTES = 2**16  # from which a drawn table is recognised
-RULE = re.compile(rb"[|+]?[-=:+| ]*--[-=:+| ]*")  # a line between rows, without the blanks around it
+RULE = re.compile(rb"[-=:+| ]*(--|==)[-=:+| ]*")  # a line between rows, without the blanks around it
 
 
 def is_boxed(name: str) -> bool:

@@ -14,7 +14,7 @@ from adaline.sources.tables.files import open_compressed
 MOST_BYTES = 2**25  # of a file that is read to find its columns
 FEWEST_LINES = 3  # of which one has the names
 MOSTLY_FILLED = 0.5  # share of the rows that have a value in every column
-RULE = re.compile(r"[-=+ ]*--[-=+ ]*|[-=+ ]*==[-=+ ]*")  # a line below the names
+RULE = re.compile(r"[-=+ ]*(--|==)[-=+ ]*")  # a line below the names
 
 
 def cut_columns(name: str) -> list[list[str]]:

@@ -283,7 +283,12 @@ def _is_above_names(rows: Sequence[RowCells], start: int) -> bool:
         return False
     upper, lower = rows[start : start + 2]
     named = all(word.strip() for word in lower) and not _repeated(lower) and not any(map(is_value, lower))
-    return len(upper) == len(lower) > 2 and named and not all(word.strip() for word in upper) and _is_units(rows, start)
+    return (
+        len(upper) == len(lower) > 2
+        and named
+        and not all(word.strip() for word in upper)
+        and _is_units(lower, len(lower), rows[start + 2 :])
+    )
 
 
 def _with_groups(group: RowCells, names: RowCells) -> RowCells:
@@ -352,16 +357,18 @@ def _names_columns(words: RowCells) -> bool:
 
 def _unit_rows(rows: Sequence[RowCells], start: int) -> int:
     """Return how many rows below the names hold units or descriptions of the columns."""
-    return next(i for i in range(MOST_UNIT_ROWS + 1) if i == MOST_UNIT_ROWS or not _is_units(rows, start, i + 1))
+    for count in range(MOST_UNIT_ROWS, 0, -1):
+        below, body = rows[start + 1 : start + 1 + count], rows[start + 1 + count :]
+        if len(below) == count and all(_is_units(row, len(rows[start]), body) for row in below):
+            return count
+    return 0
 
 
-def _is_units(rows: Sequence[RowCells], start: int, below: int = 1) -> bool:
-    """Whether a row below the names holds units: words where the other rows have numbers."""
-    wide = len(rows[start])
-    body = [row for row in rows[start + below + 1 :] if len(row) == wide]
-    if len(body) < 2 or len(rows[start + below]) != wide:
+def _is_units(units: RowCells, wide: int, rows: Sequence[RowCells]) -> bool:
+    """Whether a row below the names holds units: words where the rows after it have numbers."""
+    body = [row for row in rows if len(row) == wide]
+    if len(body) < 2 or len(units) != wide:
         return False
-    units = rows[start + below]
     columns = ([row[i] for row in body if row[i].strip()] for i in range(wide))
     numeric = [i for i, column in enumerate(columns) if _are_mostly_values(column)]
     words = [i for i in numeric if units[i].strip() and not is_value(units[i])]

@@ -429,7 +429,7 @@ def _number_sql(column: TextColumn, decimal: str, look: Look) -> str:
     bare = f"replace({bare}, '{thousands}', '')" if thousands == "," or look.has_point else bare
     bare = f"replace({bare}, ',', '.')" if decimal == "," else bare
     if look.negative:
-        turned = f"starts_with({trimmed}, '(') OR ends_with({trimmed}, '-')"
+        turned = f"starts_with({trimmed}, '(') OR ends_with({bare}, '-')"
         bare = f"CASE WHEN {turned} THEN '-' || trim({bare}, '-') ELSE {bare} END"
     return f"CAST({bare} AS DOUBLE)"
 
