@@ -158,7 +158,9 @@ def find_conversions(
     numeric = [name for name in numeric if glimpsed[name].count or forms.get(name) in FORMS]
     seen = _look(numeric, table, query, rows) if numeric else {}
     suffixed = [name for name, one in glimpsed.items() if name not in seen and without_unit(one.example)[1]]
-    units = _find_units(suffixed, table, query, rows)
+    first = _find_units(suffixed, table, query, min(rows, GLIMPSE))
+    likely_units = [name for name, one in first.items() if one.mixed or one.fits(known.get(name))]
+    units = _find_units(likely_units, table, query, rows)
     mixed = {name: one.examples for name, one in units.items() if one.mixed}
     measured = {name: one for name, one in units.items() if one.fits(known.get(name))}
     seen |= _look_without_units(measured, table, query, rows)
