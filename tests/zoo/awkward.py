@@ -131,6 +131,110 @@ N = len(X)
 LARGE = [1000 * value for value in X]  # y = 3 + x / 500 - z ...
 
 
+# As programs export them.
+
+
+def known_rows() -> list[tuple[float, float, str, float]]:
+    return list(zip(X, Z, KIND, Y, strict=True))
+
+
+@awkward("sap.txt", "a list of SAP: bars, lines of dashes, a title, a minus behind numbers", rows=N)
+def sap() -> str:
+    def negative_last(value: float) -> str:
+        return german(abs(value), 3) + ("-" if value < 0 else " ")
+
+    rule = "-" * 40 + "\n"
+    lines = (f"|{x:>6.2f}|{z:>6.2f}|{kind:<4}|" for x, z, kind, _ in known_rows())
+    body = "".join(f"{a.replace('.', ',')}{negative_last(y):>10}|\n" for a, y in zip(lines, Y, strict=True))
+    head = "18.11.2026          Dynamische Listenausgabe          1\n"
+    return f"{head}{rule}|     x|     z|kind|         y|\n{rule}{body}{rule}"
+
+
+@awkward("psql.txt", "a result of psql: a line of dashes, and the number of rows", rows=N, says="below the table")
+def psql() -> str:
+    head = "   x   |   z   | kind |   y    \n-------+-------+------+--------\n"
+    return head + "".join(f"{x:>6} |{z:>6} | {k:<4} |{y:>7}\n" for x, z, k, y in known_rows()) + "(60 rows)\n\n"
+
+
+@awkward("mysql.txt", "a result of mysql, in a box", rows=N)
+def mysql() -> str:
+    rule = "+-------+-------+------+--------+\n"
+    body = "".join(f"| {x:>5} | {z:>5} | {k:<4} | {y:>6} |\n" for x, z, k, y in known_rows())
+    return f"{rule}| x     | z     | kind | y      |\n{rule}{body}{rule}60 rows in set (0.00 sec)\n"
+
+
+@awkward("markdown.md", "a table of Markdown", rows=N)
+def markdown() -> str:
+    body = "".join(f"| {x} | {z} | {kind} | {y} |\n" for x, z, kind, y in known_rows())
+    return f"| x | z | kind | y |\n|---|---:|:---|---:|\n{body}"
+
+
+@awkward("r-print.txt", "what R prints: row labels with blanks, columns of fixed width", rows=N, says="labels the rows")
+def r_print() -> str:
+    return str(pd.DataFrame(rows(), index=[f"Car no {i}" for i in range(1, N + 1)]).to_string())
+
+
+@awkward("spss.csv", "a file of SPSS: decimal commas without a zero before them, blanks for missing values", r2=0.9)
+def spss() -> str:
+    known = replaced(x=each(X, lambda value: value / 10))
+    written = {name: each(values, lambda value: f"{value}".replace(".", ",")) for name, values in known.items()}
+    written["x"] = [" " if i % 15 == 0 else value.removeprefix("0") for i, value in enumerate(written["x"])]
+    return csv(written, sep=";")
+
+
+@awkward("excel-errors.csv", "errors of a German Excel: #WERT!, #NV, #BEZUG!", says="are read as missing values")
+def excel_errors() -> str:
+    errors = {4: "#WERT!", 9: "#NV", 12: "#BEZUG!"}
+    return csv(replaced(x=[errors.get(i, str(x).replace(".", ",")) for i, x in enumerate(X)]), sep=";")
+
+
+@awkward("prices.csv", "prices as 12,- €, beside 8,44 €", r2=0.9)
+def prices() -> str:
+    written = [f"{round(x)},- €" if i % 3 else f"{german(x)} €" for i, x in enumerate(X)]
+    return csv(replaced(x=written, z=each(Z, german)), sep=";")
+
+
+@awkward("qualtrics.csv", "questions and ids in two lines below the names", rows=N, says="lines 2 to 3 describe")
+def qualtrics() -> str:
+    head, *rest = csv(rows()).splitlines()
+    ids = ",".join(f'"{{""ImportId"":""QID{i}""}}"' for i in range(4))
+    return "\n".join([head, '"How far, in km?","How long, in min?","Which group?","Result"', ids, *rest]) + "\n"
+
+
+@awkward("pivot.csv", "a pivot table with subtotals and a grand total", rows=N, says="are subtotals of the rows above")
+def pivot() -> str:
+    lines = ["kind,x,z,y"]
+    for level in "abc":
+        own = [(x, z, y) for x, z, kind, y in known_rows() if kind == level]
+        lines += [f"{level},{x},{z},{y}" for x, z, y in own]
+        lines.append(f"{level} Total," + ",".join(f"{sum(column):.3f}" for column in zip(*own, strict=True)))
+    return "\n".join([*lines, f"Grand Total,{sum(X):.2f},{sum(Z):.2f},{sum(Y):.3f}"]) + "\n"
+
+
+@awkward("forms.csv", "answers of a Google form", target="Score [0-40]", features=("How far, in km?", "Which\n(one)?"))
+def forms() -> str:
+    names = '"Timestamp","How far, in km?","Age","Which\n(one)?","Score [0-40]"\n'
+    stamps = (f"2024/03/{1 + i % 28:02d} {1 + i % 12}:15:30 PM GMT+1" for i in range(N))
+    answers = zip(stamps, known_rows(), strict=True)
+    return names + "".join(f'"{at}","{x} km","{z}","{kind}","{y}"\n' for at, (x, z, kind, y) in answers)
+
+
+@awkward("bank.csv", "a bank statement: facts of the account above the table, a separator at the end", target="Betrag")
+def bank() -> bytes:
+    head = '"Konto:";"DE12 3456";\n"Von:";"01.01.2024";\n"Stand am 31.12.2024:";"4.321,00 EUR";\n\n'
+    names = '"Tag";"kind";"x";"z";"Betrag";\n'
+    days = (f"{1 + i % 28:02d}.{1 + i % 12:02d}.2024" for i in range(N))
+    body = zip(days, known_rows(), strict=True)
+    lines = (f'"{day}";"{k}";"{german(x)}";"{german(z)}";"{german(y, 3)}";\n' for day, (x, z, k, y) in body)
+    return (head + names + "".join(lines)).encode("cp1252")
+
+
+@awkward("report.xls", "a page of HTML called .xls", outcome=REFUSED, says="HTML page", final=True)
+def html_workbook() -> str:
+    cells = "".join(f"<tr><td>{x}</td><td>{y}</td></tr>" for x, _, _, y in known_rows())
+    return f"<html><body><table><tr><th>x</th><th>y</th></tr>{cells}</table></body></html>"
+
+
 # Index columns.
 
 

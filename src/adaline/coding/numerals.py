@@ -22,10 +22,11 @@ PLAIN = "(0|[1-9][0-9]*)"
 def _number(group: str, point: str) -> str:
     """Return an expression for all of a text that is a number, given its signs for thousands and for decimals."""
     grouped = f"[1-9][0-9]{{0,2}}([{group}][0-9]{{3}})+"
-    body = f"(({grouped}|{PLAIN})([{point}][0-9]*)?|[{point}][0-9]+)"
+    body = f"(({grouped}|{PLAIN})([{point}][0-9]+)?|[{point}][0-9]+)"
+    amount = f"(({grouped}|{PLAIN})([{point}]([0-9]*|-{{1,2}}))?|[{point}][0-9]+)"  # 12,- is 12
     currency = f"(({CURRENCY})[{BLANK}]*)"
     after = f"([{BLANK}]*({UNIT}))?"
-    signed = f"({SIGN}?{currency}?|{currency}{SIGN}){body}([eE][-+]?[0-9]+)?{after}"
+    signed = f"({SIGN}?{currency}?|{currency}{SIGN}){amount}([eE][-+]?[0-9]+)?{after}"
     return rf"{signed}|{currency}?{body}{after}[{BLANK}]*-|\({currency}?{body}{after}\)"
 
 
@@ -33,6 +34,8 @@ FORMS = {".": _number(GROUPS + ",", "."), ",": _number(GROUPS + ".", ",")}
 """Expressions for numbers, by their decimal sign; RE2 and Python read them alike."""
 DECORATION = f"({CURRENCY})|[{BLANK}'\u2019%\u2030()]"
 """What stands beside the digits and their signs."""
+NO_CENTS = "[.,]-{1,2}$"
+"""What stands for decimals that are zero, as in 12,-."""
 PERCENT = {"%": "a percent sign", "\u2030": "a per mille sign"}
 MERIDIEM = "[ ]?[AaPp][Mm]"
 CLOCK = (
@@ -91,15 +94,15 @@ def number_in(value: str, decimal: str = ".") -> float | None:
     >>> number_in("1.234,5 \u20ac", ","), number_in("(12)"), number_in("1,5", "."), number_in("1e3")
     (1234.5, -12.0, None, 1000.0)
     """
-    trimmed = value.strip(BLANK)
+    trimmed = value.strip(BLANK).replace("\u2013", "-")
     if re.fullmatch(FORMS[decimal], trimmed) is None:
         try:
             return float(value) if decimal == "." else None  # as "inf"
         except ValueError:
             return None
-    bare = re.sub(DECORATION, "", trimmed.replace("\u2212", "-"))
+    bare = re.sub(NO_CENTS, "", re.sub(DECORATION, "", trimmed.replace("\u2212", "-")))
     bare = bare.replace("," if decimal == "." else ".", "").replace(",", ".")
-    if trimmed.startswith("(") or trimmed.endswith("-"):
+    if trimmed.startswith("(") or bare.endswith("-"):
         return -float(bare.strip("-"))
     return float(bare)
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pytest
 
 from adaline import GeneralizedLinear, LinearRegression, compare, open_table
+from adaline.coding.numerals import number_in
 from adaline.comparison.open_data import DataRequest, open_data
 from adaline.comparison.table import read_data
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
@@ -200,6 +201,49 @@ def test_columns_of_fixed_width(lines: list[str], names: list[str], last: Any) -
         assert found.rows(f"SELECT * FROM {found.sql}")[-1] == last
         assert "columns are separated at positions that are blank in every line" in found.notes
         assert found.row_name(2) == f"line {len(lines)}"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["List of May", "-----------", "|x  |y  |", "-----------", "|1,5|2,0|", "|2,5|3,0-|", "-----------"],
+        [" x   | y ", "-----+-----", " 1.5 | 2", " 2.5 | -3", "(2 rows)"],
+        ["+-----+-----+", "| x   | y   |", "+=====+=====+", "| 1.5 | 2   |", "| 2.5 | -3  |", "+-----+-----+"],
+        ["| x | y |", "|:--|--:|", "| 1.5 | 2 |", "| 2.5 | -3 |"],
+    ],
+)
+def test_tables_drawn_with_bars_and_dashes(lines: list[str]) -> None:
+    found = Relation(written(lines, "t.txt"))
+    assert found.rows(f"SELECT x, y FROM {found.sql}") == [(1.5, 2), (2.5, -3)]
+    assert found.row_name(1) == f"line {next(i for i, line in enumerate(lines, 1) if '2' in line and '3' in line)}"
+
+
+def test_bars_and_dashes_in_values_are_no_drawing() -> None:
+    found = Relation(written(["x,y", "a|b,1", "--,2", "-----,3"]))
+    assert found.rows(f"SELECT x FROM {found.sql}") == [("a|b",), ("--",), ("-----",)]
+
+
+def test_lines_of_descriptions_below_the_names() -> None:
+    found = Relation(written(["a,b,g", "How far?,How long?,Which?", "id 1,id 2,id 3", *("1,2,u", "3,4,v", "5,6,w")]))
+    assert found.schema == {"a": "BIGINT", "b": "BIGINT", "g": "VARCHAR"}
+    assert found.notes == ("lines 2 to 3 describe the columns (How far?, How long?, Which?) and are left out",)
+
+
+def test_a_dash_for_decimals_is_no_minus() -> None:
+    assert column_of(["12,- \u20ac", "8,44 \u20ac", "5,\u2013 \u20ac"])[1] == [12, 8.44, 5]
+    assert column_of(["12,-", "1.008,-", "5-", "-3,-"])[1] == [12, 1008, -5, -3]
+    assert number_in("12,-", ",") == number_in("12,\u2013 \u20ac", ",") == number_in("12.--") == 12
+
+
+def test_blanks_and_errors_of_spreadsheets_are_missing_values() -> None:
+    kind, values, notes = column_of(["1,5", " ", "#WERT!", "#NV", ":"])
+    assert (kind, values) == ("DOUBLE", [1.5, None, None, None, None])
+    assert "'#NV', '#WERT!', ':' are read as missing values: column 'v'" in notes
+
+
+def test_a_page_of_html_is_refused() -> None:
+    with pytest.raises(UnreadableTable, match=r"t\.xls is an HTML page: open it in a spreadsheet program"):
+        Relation(written(["<html><table><tr><td>1</td></tr></table></html>"], "t.xls"))
 
 
 def test_a_dash_is_a_minus_sign() -> None:

@@ -14,7 +14,7 @@ from adaline.sources.tables.files import open_compressed
 MOST_BYTES = 2**25  # of a file that is read to find its columns
 FEWEST_LINES = 3  # of which one has the names
 MOSTLY_FILLED = 0.5  # share of the rows that have a value in every column
-RULE = re.compile(r"[-=+ ]*--[-=+ ]*|[-=+ ]*==[-=+ ]*")  # a line below the names
+RULE = re.compile(r"[-=+ ]*(--|==)[-=+ ]*")  # a line below the names
 
 
 def cut_columns(name: str) -> list[list[str]]:
@@ -29,13 +29,14 @@ def cut_columns(name: str) -> list[list[str]]:
     if len(content) > MOST_BYTES or "\t" in content:
         return []
     lines = [line.rstrip() for line in content.splitlines()]
-    spans = _spans([line for line in lines if line])
+    filled = [line for line in lines if line]
+    spans = _named_spans(filled[0], _spans(filled)) if filled else []
     cells = [[line[span].strip() for span in spans] if line and not RULE.fullmatch(line) else [] for line in lines]
     rows = [row for row in cells if row]
     if len(spans) < 2 or len(rows) < FEWEST_LINES or not all(rows[0][1:]) or any("  " in cell for cell in rows[0]):
         return []
-    filled = (sum(map(bool, column)) for column in zip(*rows[1:], strict=True))
-    return cells if all(count >= MOSTLY_FILLED * (len(rows) - 1) for count in filled) else []
+    counts = (sum(map(bool, column)) for column in zip(*rows[1:], strict=True))
+    return cells if all(count >= MOSTLY_FILLED * (len(rows) - 1) for count in counts) else []
 
 
 def _spans(lines: Sequence[str]) -> list[slice]:
@@ -49,6 +50,16 @@ def _spans(lines: Sequence[str]) -> list[slice]:
         size = len(list(run))
         out += [slice(at, at + size)] if some else []
         at += size
+    return out
+
+
+def _named_spans(names: str, spans: Sequence[slice]) -> list[slice]:
+    """Return the spans, those without a name that are one blank apart from the span to their left joined with it."""
+    out: list[slice] = []
+    for span in spans:
+        if out and span.start == out[-1].stop + 1 and not names[span].strip():
+            span = slice(out.pop().start, span.stop)
+        out.append(span)
     return out
 
 

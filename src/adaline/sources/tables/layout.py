@@ -34,8 +34,10 @@ MOST_ABOVE = 20  # rows above the names of columns
 RECURRING = 5  # rows that the values of a first row of texts must recur in, to be taken for values
 YEARS = range(1800, 2101)
 MOSTLY_VALUES = 0.9  # share of the values of a column that may have a unit that are numbers, dates or times
+MOST_UNIT_ROWS = 3  # rows below the names that may hold units and descriptions
 LONGEST_UNIT = 6  # characters of a single word below the names that is taken for a unit, as "mm" or "(kg)"
 LINE_END = re.compile(b"[\r\n]")
+HTML = re.compile(rb"(\xef\xbb\xbf)?\s*<(!doctype html|html|head|body|table)\b", re.IGNORECASE)
 LINE = re.compile("\r\n|\n|\r")
 COMMENT = re.compile(r"\s*(#|//|%)")
 NUMBER = re.compile(
@@ -49,9 +51,10 @@ INDEX_NAMES = re.compile(rf"Unnamed: 0|\.\.\.1|__index_level_0__|rownames|{INDEX
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "?")
 """Words that stand for a missing value in any column."""
 WORDS = (
-    *dict.fromkeys(word.lower() for word in MISSING_WORDS if word),
-    *("-", "--", "---", "\u2013", "\u2014", ".", "..", "...", "n.a.", "n. a.", "n.a", "nil", "missing"),
+    *dict.fromkeys(word.lower() for word in MISSING_WORDS),
+    *("-", "--", "---", "\u2013", "\u2014", ".", "..", "...", ":", "n.a.", "n. a.", "n.a", "nil", "missing"),
     *("k.a.", "k. a.", "keine angabe", "#na", "#div/0!", "#ref!", "#value!", "#name?", "#num!", "#null!"),
+    *("#nv", "#wert!", "#bezug!", "#zahl!", "#valeur!", "#nombre!", "#nom?", "#\u00a1valor!", "#\u00a1div/0!"),
 )
 """Words, in lower case, that stand for a missing value in a column whose other values are all numbers or dates."""
 DIGIT = re.compile(r"\d")
@@ -190,10 +193,13 @@ def _layout(rows: FirstRows, start: int, separator: str) -> Layout:
         cells = ["", *cells] if rows.labelled(start) else cells[:-1]
         found = replace(found, skip=rows.lines[start + 1] - 1, header=False)
     skipped = ""
-    if _is_units(rows.cells, start):
-        at = rows.lines[start + 1]
-        skipped = f"line {at} holds units, not values ({_shown(rows.cells[start + 1])}), and is left out"
-        found, body = replace(found, skip=at, header=False), body[1:]
+    if units := _unit_rows(rows.cells, start):
+        first, last = rows.lines[start + 1], rows.lines[start + units]
+        shown = _shown(rows.cells[start + 1])
+        skipped = f"line {first} holds units, not values ({shown}), and is left out"
+        if units > 1:
+            skipped = f"lines {first} to {last} describe the columns ({shown}) and are left out"
+        found, body = replace(found, skip=last, header=False), body[units:]
     return _named(replace(found, notes=tuple(notes)), cells, body, skipped, rows.every)
 
 
@@ -235,7 +241,7 @@ def _has_decimals(cell: str) -> bool:
 
 def _is_text(cell: str) -> bool:
     """Whether a text has no digits and is no word for a missing value."""
-    return DIGIT.search(cell) is None and cell.strip() != "" and cell.strip().lower() not in WORDS
+    return DIGIT.search(cell) is None and cell.strip().lower() not in WORDS
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
@@ -277,7 +283,12 @@ def _is_above_names(rows: Sequence[RowCells], start: int) -> bool:
         return False
     upper, lower = rows[start : start + 2]
     named = all(word.strip() for word in lower) and not _repeated(lower) and not any(map(is_value, lower))
-    return len(upper) == len(lower) > 2 and named and not all(word.strip() for word in upper) and _is_units(rows, start)
+    return (
+        len(upper) == len(lower) > 2
+        and named
+        and not all(word.strip() for word in upper)
+        and _is_units(lower, len(lower), rows[start + 2 :])
+    )
 
 
 def _with_groups(group: RowCells, names: RowCells) -> RowCells:
@@ -344,13 +355,20 @@ def _names_columns(words: RowCells) -> bool:
     return not any(map(is_value, words)) and all(word.strip() for word in words)
 
 
-def _is_units(rows: Sequence[RowCells], start: int) -> bool:
-    """Whether the row below the names holds units: words where the other rows have numbers."""
-    wide = len(rows[start])
-    body = [row for row in rows[start + 2 :] if len(row) == wide]
-    if len(body) < 2 or len(rows[start + 1]) != wide:
+def _unit_rows(rows: Sequence[RowCells], start: int) -> int:
+    """Return how many rows below the names hold units or descriptions of the columns."""
+    for count in range(MOST_UNIT_ROWS, 0, -1):
+        below, body = rows[start + 1 : start + 1 + count], rows[start + 1 + count :]
+        if len(below) == count and all(_is_units(row, len(rows[start]), body) for row in below):
+            return count
+    return 0
+
+
+def _is_units(units: RowCells, wide: int, rows: Sequence[RowCells]) -> bool:
+    """Whether a row below the names holds units: words where the rows after it have numbers."""
+    body = [row for row in rows if len(row) == wide]
+    if len(body) < 2 or len(units) != wide:
         return False
-    units = rows[start + 1]
     columns = ([row[i] for row in body if row[i].strip()] for i in range(wide))
     numeric = [i for i, column in enumerate(columns) if _are_mostly_values(column)]
     words = [i for i in numeric if units[i].strip() and not is_value(units[i])]
@@ -421,6 +439,8 @@ def _head(name: str) -> tuple[str, bool]:
         raise UnreadableTable(f"cannot read {name}: {error.strerror or error}") from None
     except Exception as error:  # zlib.error
         raise UnreadableTable(f"{name} is damaged: {error}; get the file again") from None
+    if HTML.match(head):
+        raise UnreadableTable(f"{name} is an HTML page: open it in a spreadsheet program and save it as CSV")
     for magic, what in FOREIGN.items():
         if head.startswith(magic):
             twice = "is compressed twice: unpack it once" if magic[0] == 0x1F and name.lower().endswith(".gz") else what

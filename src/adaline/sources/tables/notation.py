@@ -19,6 +19,7 @@ from adaline.coding.numerals import (
     FORMS,
     GROUPS,
     MERIDIEM,
+    NO_CENTS,
     PERCENT,
     SECONDS,
     UNIT,
@@ -157,7 +158,9 @@ def find_conversions(
     numeric = [name for name in numeric if glimpsed[name].count or forms.get(name) in FORMS]
     seen = _look(numeric, table, query, rows) if numeric else {}
     suffixed = [name for name, one in glimpsed.items() if name not in seen and without_unit(one.example)[1]]
-    units = _find_units(suffixed, table, query, rows)
+    first = _find_units(suffixed, table, query, min(rows, GLIMPSE))
+    likely_units = [name for name, one in first.items() if one.mixed or one.fits(known.get(name))]
+    units = _find_units(likely_units, table, query, rows)
     mixed = {name: one.examples for name, one in units.items() if one.mixed}
     measured = {name: one for name, one in units.items() if one.fits(known.get(name))}
     seen |= _look_without_units(measured, table, query, rows)
@@ -204,6 +207,7 @@ class Look:
     example : one of them.
     signed, units : how many have a percent sign or a currency, and which of these there are.
     negative : whether some are negative by parentheses or a minus at the end.
+    has_dash : whether some have a dash for decimals, as 12,-.
     has_point, has_comma, has_group : whether some have such a sign.
     has_small : whether some are below 1000, with neither a point nor a comma.
     has_long : whether some have four digits in a row.
@@ -217,6 +221,7 @@ class Look:
     signed: int
     units: tuple[str, ...]
     negative: bool
+    has_dash: bool
     has_point: bool
     has_comma: bool
     has_group: bool
@@ -256,7 +261,8 @@ def _look(names: Sequence[str], table: str, query: Query, rows: int) -> dict[str
         f"arg_max({value}, length({value}))",
         f"count({sign})",
         f"list(DISTINCT {sign})",
-        f"bool_or(regexp_matches({value}, '^[(].*[)]$|[0-9].*-$'))",
+        f"bool_or(regexp_matches({value}, '^[(].*[)]$|[0-9][^.,]*-$'))",
+        f"bool_or(regexp_matches({value}, '[0-9][.,]-'))",
         f"bool_or(contains({value}, '.'))",
         f"bool_or(contains({value}, ','))",
         f"bool_or(regexp_matches({value}, {text(f'[0-9][{GROUPS}][0-9]')}))",
@@ -267,14 +273,12 @@ def _look(names: Sequence[str], table: str, query: Query, rows: int) -> dict[str
     columns = ", ".join(map(quoted, names))
     first = f"SELECT {columns} FROM {table} LIMIT {rows}"
     values = f"SELECT unnest(range({len(names)})) AS i, unnest([{columns}]) AS value FROM ({first})"
-    out = {name: Look(0, 0, 0, "", 0, (), False, False, False, False, False, False, ()) for name in names}
+    out = {name: Look(0, 0, 0, "", 0, (), *[False] * 7, ()) for name in names}
     for i, *found in query(f"SELECT i, {', '.join(asked)} FROM ({values}) GROUP BY i"):
         count, points, commas, example, signed, units, *signs, words = found
         known = tuple(sorted(one for one in units or () if one))
-        kept = tuple(sorted(one for one in words or () if one))
-        negative, point, comma, group, small, long = map(bool, signs)
-        seen = (negative, point, comma, group, small, long)
-        out[names[i]] = Look(count, points, commas, example or "", signed, known, *seen, kept)
+        kept = tuple(sorted(one for one in words or () if one is not None))
+        out[names[i]] = Look(count, points, commas, example or "", signed, known, *map(bool, signs), kept)
     return out
 
 
@@ -421,11 +425,13 @@ def _number_sql(column: TextColumn, decimal: str, look: Look) -> str:
     bare = f"replace({trimmed}, '\u2212', '-')"
     if look.has_group or look.unit or look.negative:
         bare = f"regexp_replace({bare}, {text(DECORATION)}, '', 'g')"
+    if look.has_dash:
+        bare = f"regexp_replace({bare}, {text(NO_CENTS)}, '')"
     thousands = "," if decimal == "." else "."
     bare = f"replace({bare}, '{thousands}', '')" if thousands == "," or look.has_point else bare
     bare = f"replace({bare}, ',', '.')" if decimal == "," else bare
     if look.negative:
-        turned = f"starts_with({trimmed}, '(') OR ends_with({trimmed}, '-')"
+        turned = f"starts_with({trimmed}, '(') OR ends_with({bare}, '-')"
         bare = f"CASE WHEN {turned} THEN '-' || trim({bare}, '-') ELSE {bare} END"
     return f"CAST({bare} AS DOUBLE)"
 
@@ -513,14 +519,16 @@ def describe(conversions: Sequence[Conversion]) -> tuple[str, ...]:
             groups.setdefault((one.notation, one.doubt), []).append(one)
     for (notation, doubt), members in groups.items():
         what = "dates" if notation.endswith(" first") else "times" if members[0].form == SECONDS else "numbers"
-        notes.append(f"{what} with {notation}, as {members[0].example!r}: {_columns(members)}{doubt}")
+        shown = re.sub(f"[{BLANK}]", " ", members[0].example)
+        notes.append(f"{what} with {notation}, as {shown!r}: {_columns(members)}{doubt}")
     worded: dict[tuple[str, ...], list[Conversion]] = {}
     for one in conversions:
-        if one.words:
-            worded.setdefault(one.words, []).append(one)
+        if words := tuple(filter(None, one.words)):  # blanks are not worth a note
+            worded.setdefault(words, []).append(one)
     for words, members in worded.items():
         shown = ", ".join(map(repr, words[:5])) + ", ..." * (len(words) > 5)
-        notes.append(f"{shown} is read as a missing value: {_columns(members)}")
+        read = "is read as a missing value" if len(words) == 1 else "are read as missing values"
+        notes.append(f"{shown} {read}: {_columns(members)}")
     return tuple(notes)
 
 

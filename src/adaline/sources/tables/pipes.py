@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from adaline.errors import UnreadableTable
 from adaline.leftovers import temporary_folder
 from adaline.sources.tables.batches import rechunked
+from adaline.sources.tables.boxes import is_boxed
 from adaline.sources.tables.failures import PIPES, Reporting
 from adaline.sources.tables.files import ARROW_STREAM, told_format
 from adaline.sources.tables.layout import FIXED, MISSING_WORDS, SPACES, OtherEncoding, is_value, layout, parsed
@@ -166,6 +167,8 @@ def _is_plain(head: bytes) -> bool:
     with temporary_folder(PIPES) as folder:
         path = os.path.join(folder, "stdin.csv")
         Path(path).write_bytes(head if b"\n" not in head else head[: head.rindex(b"\n") + 1])
+        if is_boxed(path):
+            return False
         try:
             found = layout(path)
         except OtherEncoding:

@@ -40,6 +40,7 @@ from adaline.sources.tables.batches import (
     runs_of,
     without_gaps,
 )
+from adaline.sources.tables.boxes import is_boxed, write_unboxed
 from adaline.sources.tables.copies import Copies
 from adaline.sources.tables.encodings import is_utf8, write_utf8
 from adaline.sources.tables.failures import Reporting, reported
@@ -582,6 +583,8 @@ class Relation:
             self._read_text()
 
     def _read_text(self) -> None:
+        if is_boxed(self.files[0]):
+            self._replace_files([write_unboxed(name, self._copies.new(name, ".csv")) for name in self.files])
         self.layout = layout(self.files[0])
         if self.layout.separator in (SPACES, FIXED):
             write = write_commas if self.layout.separator == SPACES else write_fixed
