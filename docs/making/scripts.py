@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+HERE = str(Path(__file__).parent)
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
@@ -28,6 +29,8 @@ class Made:
 
 def made(names: Iterable[str]) -> Iterator[Made]:
     """Run scripts, as many at a time as there are cores; yield what they give, in their order."""
+    if HERE not in sys.path:  # the processes find this module there
+        sys.path.insert(0, HERE)
     spawned = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(4, os.cpu_count() or 1), mp_context=spawned) as pool:
         yield from pool.map(run, names)
