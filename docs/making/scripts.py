@@ -32,8 +32,13 @@ def made(names: Iterable[str]) -> Iterator[Made]:
     if HERE not in sys.path:  # the processes find this module there
         sys.path.insert(0, HERE)
     spawned = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(4, os.cpu_count() or 1), mp_context=spawned) as pool:
+    with ProcessPoolExecutor(min(4, os.cpu_count() or 1), mp_context=spawned, initializer=alone) as pool:
         yield from pool.map(run, names)
+
+
+def alone() -> None:
+    """Keep a process to one thread, as others run beside it; libraries read these when they are imported."""
+    os.environ |= {"ADALINE_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 def run(name: str) -> Made:
