@@ -1,5 +1,5 @@
 # make demo   the main job on a bundled data set            make test   all tests, examples in docstrings included
-# make quick  the tests that take little, of every area     make lint   ruff, mypy, the import contract, schemas
+# make quick  the tests that take little, of every area     make lint   ruff, mypy, imports, schemas, prose
 # make test-spark  the tests of fits on Spark, which needs Java
 # make test-gpu  the tests of devices, with torch and Triton: on a CUDA device, else in Triton's interpreter
 # make test-interrupts  every command interrupted at INTERRUPTS=10 random moments
@@ -151,6 +151,7 @@ lint-rest:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q tests/test_prose.py
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff

@@ -5,7 +5,7 @@ $f(x) = (x + 2)^2$ is at $-2$; with $y = x + 2$ each step multiplies the distanc
 
 $$x(t+1) = x(t) - \alpha f'(x(t)) \quad\Rightarrow\quad y(t+1) = (1 - 2\alpha)\,y(t)$$
 
-Below one half the steps come from one side, above it from both, at 1 they jump for ever, beyond it they leave. The
+Below one half the steps come from one side, above it from both, at 1 they oscillate, beyond it they diverge. The
 machine is a linear regression of one row without a constant, whose rate $\eta = 2\alpha$ has absorbed the factor 2.
 """
 

@@ -6,7 +6,7 @@ the mean square that Parseval's equation says,
 
 $$\overline{e^2} = 1 - \frac{8}{\pi^2} \sum_{k \le m,\, k \text{ odd}} \frac{1}{k^2} \approx \frac{4}{\pi^2 m}.$$
 
-A square wave is not continuous, and one sees the price: the mean square falls for ever, the overshoot at the jump,
+A square wave is not continuous, and one sees the price: the mean square keeps falling, the overshoot at the jump,
 about 9 % of it, stays (Gibbs).
 """
 
@@ -40,7 +40,7 @@ def main() -> Figure:
     right.loglog(2 * np.array(TERMS), left_over, "o", color=BLUE, label="least squares: mean $e^2$")
     right.loglog(2 * np.array(TERMS), parseval, "-", color=GREY, label="Parseval")
     right.loglog(2 * np.array(TERMS), overshoot, "s--", color=VERMILION, label="overshoot / jump")
-    finish(right, "The mean square falls for ever, the overshoot stays", "basis functions", "error")
+    finish(right, "The mean square keeps falling, the overshoot stays", "basis functions", "error")
     return figure
 
 

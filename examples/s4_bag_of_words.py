@@ -60,7 +60,7 @@ def main() -> Figure:
     assert len(rows) > 3 * (WORDS[-1] + 1), "far more texts than words: random labels are not separable"
     assert wrong["true labels"][-1] < 3, "a plane gets nearly all texts right"
     assert wrong["shuffled labels"][-1] > 10, "which is not for the number of words: labels at random it cannot"
-    assert found > guess + 0.25, "and it is about the texts: new ones are told apart as well"
+    assert found > guess + 0.25, "and it is about the texts: new ones are classified as well"
 
     figure, (ax,) = panels(1, width=6.4, height=4.4)
     ax.plot(WORDS, wrong["shuffled labels"], "s--", color=GREY, label="shuffled labels")

@@ -43,14 +43,14 @@ def main() -> Figure:
     constant, falling, fast = distance.values()
     assert falling[-1] < 0.01, "eta0/t reaches the solution"
     assert falling[-1] < 0.2 * falling[seen > 1000][0], "and still comes nearer after the first epoch"
-    assert np.median(constant[-15:]) > 0.5 * np.median(constant[20:35]), "at a constant rate it trembles for ever"
+    assert np.median(constant[-15:]) > 0.5 * np.median(constant[20:35]), "at a constant rate it keeps fluctuating"
     assert constant[-15:].min() > 5 * falling[-1], "at a distance"
     assert abs(fast[-1] - fast[-15]) < 1e-3 < 0.1 < fast[-1], "eta0/t^2 stops, and not at the solution"
 
     figure, (ax,) = panels(1, width=6.4, height=4.4)
     for (name, ways), colour, style in zip(distance.items(), (VERMILION, BLUE, GREEN), ("--", "-", "-."), strict=True):
         ax.loglog(seen, ways, style, color=colour, label=name)
-    finish(ax, "Only $\\eta_0/t$ goes on approaching the solution", "rows seen", "$\\|w(t) - w^*\\|$")
+    finish(ax, "Only $\\eta_0/t$ keeps approaching the solution", "rows seen", "$\\|w(t) - w^*\\|$")
     return figure
 
 

@@ -1,4 +1,4 @@
-r"""Where no plane separates the classes, the perceptron wobbles for ever.
+r"""Where no plane separates the classes, the perceptron never settles.
 
 Lecture S4: "the perceptron learning procedure can learn a linear decision surface, if such a surface exists that
 separates the two classes. If no perfect solution exists, the perceptron procedure will keep wobbling around." Its rule,
@@ -48,7 +48,7 @@ def main() -> Figure:
     assert np.all(still[-EPOCHS // 2 :] == still[-1]), "and no more moves"
     late = wobbling[-EPOCHS // 2 :]
     assert late.min() > 0, "inseparable: never without errors"
-    assert late.std() > 1, "which go up and down for ever"
+    assert late.std() > 1, "which go up and down without end"
     moves = np.linalg.norm(np.diff(moving[-EPOCHS // 2 :], axis=0), axis=1)
     assert np.all(moves > 0), "and the plane moves every epoch"
     with warnings.catch_warnings():

@@ -1,7 +1,7 @@
 """How heavy is this penguin, and how far off may the answer be?
 
 A table of 333 birds, and two birds that nobody could weigh: species, sex and flipper are known. `LinearRegression`
-codes the texts by itself, and `interval="prediction"` gives the range in which nineteen of twenty such birds lie.
+codes the texts automatically, and `interval="prediction"` gives the range in which nineteen of twenty such birds lie.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import adaline
 from adaline import datasets
 from tests.cli.command_line import Shell
 
@@ -65,6 +66,7 @@ def test_every_figure_of_the_readme_is_in_the_benchmarks() -> None:
 
 def test_the_readme_fits_on_a_few_screens_and_its_links_lead_somewhere() -> None:
     assert len(TEXT.splitlines()) <= 140
+    assert f"version {adaline.__version__}." in TEXT
     links = re.findall(r"\]\(([^)#:]+)\)", TEXT)
     assert len(links) > 10
     assert [link for link in links if not (ROOT / link).is_file()] == []

@@ -7,11 +7,7 @@ question about a CSV file.
 from __future__ import annotations
 
 import ast
-import contextlib
-import importlib
-import io
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,8 +15,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 from recordings import FOLDER, RECORDINGS
+from scripts import EXAMPLES, Made, made, run
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 LIVE = {one.example: one for one in RECORDINGS.values()}
 
 LECTURES = {
@@ -69,9 +65,9 @@ class Example:
     @property
     def page(self) -> str:
         answer = f'!!! success "Answer"\n    {self.answer}\n\n' if self.is_task else ""
-        printed = f"## Printed\n\n```text\n{self.printed}\n```\n\n" if self.is_task else ""
+        printed = f"## Printed\n\n```text\n{self.made.printed}\n```\n\n" if self.is_task else ""
         hidden = "navigation, toc" if self.is_task else "toc"
-        figure = f"![]({self.name}.png){{ .figure{self.shape} }}"
+        figure = f"![]({self.name}.png){{ .figure{' .wide' * self.made.wide} }}"
         return (
             f"---\nhide: [{hidden}]\n---\n\n# {self.title}\n\n{answer}{figure}\n\n{self.prose}\n\n{self.live}"
             f'{printed}## Code\n\n```python title="examples/{self.name}.py"\n{self.code}\n```\n'
@@ -89,12 +85,6 @@ class Example:
             "[playground](../guide/playground.md).\n\n"
         )
 
-    @cached_property
-    def shape(self) -> str:
-        """The class of figures of several panels side by side, which scroll where the page is narrow."""
-        width, height = self.made[0].get_size_inches()
-        return " .wide" if width > 1.8 * height else ""
-
     @property
     def card(self) -> str:
         answer = f"\n    {self.answer}\n" if self.is_task else ""
@@ -103,51 +93,12 @@ class Example:
     @property
     def answer(self) -> str:
         """What a task prints last."""
-        last = self.printed.rpartition("Answer: ")[2]
+        last = self.made.printed.rpartition("Answer: ")[2]
         return last[0].upper() + last[1:]
 
-    @property
-    def printed(self) -> str:
-        return self.made[1]
-
     @cached_property
-    def made(self) -> tuple[Any, str]:
-        """Run the script: its figure, and what it prints."""
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out):
-            figure = importlib.import_module(self.name).main()
-        return figure, out.getvalue().strip("\n")
-
-    def pictures(self) -> Iterator[tuple[str, bytes]]:
-        """The figure and its thumbnail by their names; PNG."""
-        yield f"{self.name}.png", picture(self.made[0])
-        yield f"{self.name}-small.png", picture(thumbnail(self.made[0]))
-
-
-def picture(figure: Any) -> bytes:
-    """Return a figure as PNG."""
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=130)
-    return out.getvalue()
-
-
-def thumbnail(figure: Any) -> Any:
-    """Cut a figure down to its last panel, small, so that its letters can be read; the rest is on its page."""
-    from matplotlib.gridspec import GridSpec
-
-    last = [ax for ax in figure.axes if ax.get_label() != "<colorbar>"][-1].get_subplotspec()
-    cell = GridSpec(1, 1, figure=figure)[0]
-    for ax in figure.axes:
-        if ax.get_subplotspec() != last:
-            ax.remove()
-            continue
-        ax.set_subplotspec(cell)
-        ax.set_title("", loc="left")
-        ax.set_title("")
-        if ax.get_legend():
-            ax.get_legend().remove()
-    figure.set_size_inches(3.9, 2.6)
-    return figure
+    def made(self) -> Made:
+        return run(self.name)
 
 
 def read(path: Path) -> Example:
@@ -217,12 +168,14 @@ def on_files(files: Any, config: Any) -> Any:
     """Run the examples and add their pages."""
     from mkdocs.structure.files import File
 
-    sys.path.insert(0, str(EXAMPLES))
-    for folder, examples in (("gallery", lectures()), ("tasks", tasks())):
-        files.append(File.generated(config, f"{folder}/index.md", content=index(examples)))
-        for example in examples:
-            files.append(File.generated(config, f"{folder}/{example.name}.md", content=example.page))
-            for name, content in example.pictures():
-                files.append(File.generated(config, f"{folder}/{name}", content=content))
-    sys.path.remove(str(EXAMPLES))
+    found = [*lectures(), *tasks()]
+    for example, result in zip(found, made(example.name for example in found), strict=True):
+        vars(example)["made"] = result
+        folder = "tasks" if example.is_task else "gallery"
+        files.append(File.generated(config, f"{folder}/{example.name}.md", content=example.page))
+        for name, content in result.pictures.items():
+            files.append(File.generated(config, f"{folder}/{name}", content=content))
+    for folder, is_task in (("gallery", False), ("tasks", True)):
+        page = index([example for example in found if example.is_task == is_task])
+        files.append(File.generated(config, f"{folder}/index.md", content=page))
     return files

@@ -151,6 +151,19 @@ def test_every_lecture_has_its_page_with_exercises_and_recordings() -> None:
         assert text.count("../assets/recordings/") >= 2
 
 
+@pytest.mark.parametrize("page", [ROOT / "README.md", *FRONT[:4], *LECTURES], ids=lambda page: page.stem)
+def test_every_class_and_parameter_that_a_page_names_is_there(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    ours = {name: value for name, value in PUBLIC if isinstance(value, type)}
+    for name, given in re.findall(r"`([A-Z]\w+)\(([^`]*)\)`", text):
+        if name in ours:
+            assert set(re.findall(r"(\w+)=", given)) <= set(inspect.signature(ours[name]).parameters), (
+                f"{name}({given})"
+            )
+    for name in re.findall(r"`((?:losses|basis|links)\.\w+)", text):
+        assert name in dict(PUBLIC), name
+
+
 def test_every_plot_is_in_the_table_of_plots() -> None:
     drawing = {name for name in plots.__all__ if "ax" in inspect.signature(getattr(plots, name)).parameters} - {"svg"}
     table = (DOCS / "guide" / "plots.md").read_text(encoding="utf-8").partition("| what | plots |")[2]

@@ -1,0 +1,75 @@
+"""Plain English: turns of phrase that readers stumbled over do not come back. `make lint` runs this file.
+
+Each entry has the words to look for, in any case, and what to write instead.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command_line import Shell
+
+ROOT = Path(__file__).parents[1]
+GENERATED = {"benchmarks.md", "zoo.md"}
+INSTEAD = {
+    r"(is|are|was) told\b": "is reported",
+    r"(is|are) said to\b": "is reported",
+    r"(goes|go|went|going) on\b": "continues, keeps learning",
+    r"anew\b": "again, refit",
+    r"by (itself|themselves)\b": "automatically, alone",
+    r"for ever\b": "without bound, forever",
+    r"parted by\b": "separated by",
+    r"amid\b": "among",
+    r"hangs? (together )?by\b": "connected by",
+    r"(is|are) taken for\b": "is treated as",
+    r"takes? it for\b": "treats it as",
+    r"wild rows?\b": "outliers",
+    r"rows that come in parts\b": "incremental fitting",
+    r"flatters? (it|them)\b": "is optimistic",
+    r"that (falls|fell)\b": "after a crash",
+    r"something to mend\b": "invalid input",
+    r"nobody reads\b": "broken pipe",
+    r"slip of the pen\b": "typing error",
+    r"before one's eyes\b": "while you watch",
+}
+WORDS = {re.compile(rf"\b{pattern}", re.IGNORECASE): instead for pattern, instead in INSTEAD.items()}
+PAGES = [ROOT / "README.md", *(path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name not in GENERATED)]
+SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
+COMMANDS = [
+    *("compare", "effects", "export", "fit", "journal", "learn", "merge", "play", "predict", "score", "select"),
+    *("selftest", "separable", "serve", "summary", "systems", "table", "update"),
+]
+
+
+def relapses(text: str) -> list[str]:
+    """Return what stands in a text and should not, with what to write instead; code is not looked at."""
+    prose = re.sub(r"```.*?```|`[^`\n]*`", " ", text, flags=re.DOTALL)
+    prose = re.sub(r"\s+", " ", prose)
+    return [f"{found[0]!r}: write {instead}" for words, instead in WORDS.items() for found in words.finditer(prose)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_a_page_is_in_plain_english(page: Path) -> None:
+    assert relapses(page.read_text(encoding="utf-8")) == []
+
+
+def test_the_words_of_examples_are_plain_english() -> None:
+    texts = {path.name: ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "" for path in SCRIPTS}
+    assert {name: relapses(text) for name, text in texts.items() if relapses(text)} == {}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_is_in_plain_english(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert relapses(Shell(capsys).good(command, "--help").out) == []
+
+
+def test_a_relapse_is_found() -> None:
+    assert relapses("The server\ngoes on, and columns are parted by commas.") == [
+        "'goes on': write continues, keeps learning",
+        "'parted by': write separated by",
+    ]
+    assert relapses("It continues; `goes on` is code.\n```\nanew\n```") == []
