@@ -400,7 +400,10 @@ written(
 written("money as target", rows_with("c", [f"${i}" for i in range(N)]), fit=([A, B, Y], range(N)), target="c")
 written("underscores", rows_with("c", [f"{i}_000" for i in range(N)]), "'c' holds numbers")
 written(
-    "numbers and units", "a,c\n" + "".join(f"{i},{i} kg\n" for i in range(42)), "'c' holds 42 different", target="c"
+    "numbers and units",
+    "a,c\n" + "".join(f"{i},{i} kg\n" for i in range(42)),
+    fit=([range(42)], range(42)),
+    target="c",
 )
 written("fractions", "a,c\n" + "".join(f"{i},{i}/7\n" for i in range(42)), "'c' holds 42 different", target="c")
 written(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 
 from adaline.sources.tables.files import open_compressed
 
@@ -12,8 +13,11 @@ RULE = re.compile(rb"[-=:+| ]*(--|==)[-=:+| ]*")  # a line between rows, without
 
 def is_boxed(name: str) -> bool:
     """Whether a file has lines of dashes, and bars in most of its other lines, by its first bytes."""
-    with open_compressed(name) as file:
-        head = bytes(file.read(FIRST_BYTES))
+    try:
+        with open_compressed(name) as file:
+            head = bytes(file.read(FIRST_BYTES))
+    except (OSError, EOFError, zlib.error):  # damaged, which others report
+        return False
     if b"|" not in head or b"--" not in head:
         return False
     lines = [line.strip() for line in head.splitlines() if line.strip()]
