@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from adaline.coding.numerals import (
-    BLANK,
     CLOCK,
     DECORATION,
     FORMS,
@@ -25,7 +24,7 @@ from adaline.coding.numerals import (
     UNIT,
     Notation,
 )
-from adaline.coding.units import SUFFIX, Unit, spellings_of, unit_key, without_unit
+from adaline.coding.units import BLANK, SUFFIX, Unit, spellings_of, unit_key, without_unit
 from adaline.sources.tables.layout import WORDS
 from adaline.sources.tables.sql import quoted, text
 
@@ -121,7 +120,7 @@ class Conversions:
     """How columns of text are read, and which of them hold numbers in different units: two texts with such units."""
 
     columns: list[Conversion]
-    mixed: dict[str, tuple[str, str]] = field(default_factory=dict)
+    mixed: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def find_conversions(
@@ -273,12 +272,14 @@ def _look(names: Sequence[str], table: str, query: Query, rows: int) -> dict[str
     columns = ", ".join(map(quoted, names))
     first = f"SELECT {columns} FROM {table} LIMIT {rows}"
     values = f"SELECT unnest(range({len(names)})) AS i, unnest([{columns}]) AS value FROM ({first})"
-    out = {name: Look(0, 0, 0, "", 0, (), *[False] * 7, ()) for name in names}
+    out = {name: Look(0, 0, 0, "", 0, (), False, False, False, False, False, False, False, ()) for name in names}
     for i, *found in query(f"SELECT i, {', '.join(asked)} FROM ({values}) GROUP BY i"):
         count, points, commas, example, signed, units, *signs, words = found
         known = tuple(sorted(one for one in units or () if one))
         kept = tuple(sorted(one for one in words or () if one is not None))
-        out[names[i]] = Look(count, points, commas, example or "", signed, known, *map(bool, signs), kept)
+        negative, dash, point, comma, group, small, long = map(bool, signs)
+        seen = (negative, dash, point, comma, group, small, long)
+        out[names[i]] = Look(count, points, commas, example or "", signed, known, *seen, kept)
     return out
 
 
