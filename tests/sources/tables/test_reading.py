@@ -475,7 +475,7 @@ def test_a_number_has_one_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_rows_are_named_by_the_lines_of_their_file() -> None:
     lines = ["g,x,y", "n,1,1", "n,2,2", "Total n,3,3", "", '"s,', 't",5,5', "s,-1,6"]
     assert [Relation(written(lines)).row_name(i) for i in range(4)] == ["line 2", "line 3", "line 6", "line 8"]
-    options = {"target": "y", "features": ["g"], "weight": "x"}
+    options: dict[str, Any] = {"target": "y", "features": ["g"], "weight": "x"}
     with pytest.raises(InvalidData, match="the weight in column 'x' is -1 at line 8"):
         LinearRegression().fit(open_table("t.csv", **options))
     written(["g,x,y", *(f"u,{i},{i}" for i in range(4))], "s.csv")
