@@ -61,6 +61,15 @@ def test_unknown_names_are_unknown() -> None:
         _ = adaline.Perceptrom
 
 
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [("Lasso", "ElasticNet"), ("OLS", "LinearRegression"), ("GLM", "GeneralizedLinear"), ("SGDRegressor", "LMS")],
+)
+def test_names_of_other_packages_lead_to_ours(theirs: str, ours: str) -> None:
+    with pytest.raises(AttributeError, match=rf"no attribute '{theirs}': use {ours} instead"):
+        getattr(adaline, theirs)
+
+
 def test_all_is_sorted_and_complete() -> None:
     assert list(adaline.__all__) == sorted(adaline.__all__, key=lambda name: (not name.isupper(), name))
     assert set(SYSTEMS) <= set(adaline.__all__)

@@ -13,4 +13,15 @@ __version__ = "0.2.0"
 
 warn_of_namesake()
 
-__getattr__, __dir__, __all__ = lazily(__name__)
+_find, __dir__, __all__ = lazily(__name__)
+
+
+def __getattr__(name: str) -> object:
+    try:
+        return _find(name)
+    except AttributeError as error:
+        from adaline.peers import our_system
+
+        if not (ours := our_system(name)):
+            raise
+        raise AttributeError(f"{error}: use {ours} instead") from None

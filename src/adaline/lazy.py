@@ -25,7 +25,8 @@ def lazily(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
 
     def find(name: str) -> Any:
         if name not in home:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            text = f"module {package!r} has no attribute {name!r}"
+            raise AttributeError(text, name=name, obj=sys.modules[package])  # so that Python suggests a close name
         where = f"{package}.{name}" if home[name] == package else home[name]  # a module, or a name in one
         try:
             module = import_module(where)
