@@ -346,12 +346,13 @@ def test_standard_errors_of_a_kind_are_those_of_the_summary(shell: Shell) -> Non
     year = open_table(datasets.path("penguins"), target="year", features=["bill_length_mm"]).target_values()
     for more, expected in (
         (("--errors", "HC3"), model.summary(errors="HC3", X=rows)),
-        (("--cluster", "year"), model.summary(errors="cluster", X=rows, groups=year)),
+        (("--cluster-errors", "year"), model.summary(errors="cluster", X=rows, groups=year)),
     ):
         found = shell.good(*words, *more).json["summary"]["coefficients"]
         assert found == json.loads(json.dumps(expected.to_dict()["coefficients"]))
     assert (
-        "year" not in shell.good("fit", "penguins", "-t", "body_mass_g", "--cluster", "year", "--json").json["features"]
+        "year"
+        not in shell.good("fit", "penguins", "-t", "body_mass_g", "--cluster-errors", "year", "--json").json["features"]
     )
     robust = ("-s", "RobustRegression", "--errors")
     assert shell.good(*words, *robust, "H1", "--json").json["summary"]["errors"] == "H1"
@@ -359,8 +360,9 @@ def test_standard_errors_of_a_kind_are_those_of_the_summary(shell: Shell) -> Non
     told = shell.good(*words[:-1], "--errors", "HC3", "-o", "m.adaline").out
     assert "HC3 errors are not saved with the model: adaline summary shows classical errors" in " ".join(told.split())
     assert "not kept" not in shell.good(*words[:-1], "-o", "n.adaline").out
-    assert "--cluster COLUMN" in shell.bad(*words, "--errors", "cluster")
-    assert "leave out --errors HC3" in shell.bad(*words, "--errors", "HC3", "--cluster", "year")
+    assert "--cluster-errors COLUMN" in shell.bad(*words, "--errors", "cluster")
+    assert "leave out --errors HC3" in shell.bad(*words, "--errors", "HC3", "--cluster-errors", "year")
+    assert "write --cluster-errors year" in shell.bad(*words, "--cluster", "year")
     assert "LMS has no choice of standard errors" in shell.bad(*words, "-s", "LMS", "--errors", "HC3")
 
 

@@ -270,7 +270,7 @@ Cluster = Annotated[
         "--cluster",
         metavar="ADDRESS",
         help="Cluster that reads and sums the files: tcp://host:8786 for Dask, spark://host:7077 or local[2] for "
-        "Spark. For fit also a COLUMN, or two as A,B, to cluster the standard errors by.",
+        "Spark.",
     ),
 ]
 SystemName = Annotated[

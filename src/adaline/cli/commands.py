@@ -38,7 +38,7 @@ from adaline.cli.app import (
     "adaline fit penguins -t species --system FisherDiscriminant --json",
     'adaline fit data.csv --formula "log(y) ~ x1 * x2 + C(x3)" -s Ridge --set penalty=1',
     "adaline fit wages.csv -t wage --errors HC3",
-    "adaline fit flights.parquet -t arr_delay --features dep_delay,distance --absorb carrier,tailnum --cluster carrier",
+    "adaline fit flights.parquet -t arr_delay --features distance --absorb carrier,tailnum --cluster-errors carrier",
     "adaline fit claims.csv -t claims -s GeneralizedLinear --set loss=poisson --offset 'log(years)'",
     "adaline fit clicks.csv -t click -s LogisticRegression --set solver=online --passes 1 -o clicks.adaline",
 )
@@ -69,6 +69,10 @@ def fit(
         str | None,
         option("--errors", metavar="KIND", help="Robust standard errors: HC0 to HC4, or HAC."),
     ] = None,
+    cluster_errors: Annotated[
+        str | None,
+        option("--cluster-errors", metavar="A,B", help="Column, or two, to cluster the standard errors by."),
+    ] = None,
     output: Annotated[Path | None, option("--output", "-o", metavar="FILE", help="Where to save the model.")] = None,
     json: Json = False,
 ) -> None:
@@ -76,7 +80,7 @@ def fit(
     from adaline.cli.fit import run_fit
 
     given = [*(settings or []), *([] if link is None else [f"link={link}"])]
-    run_fit(options, system, given, output, json, passes=passes, errors=errors)
+    run_fit(options, system, given, output, json, passes=passes, errors=errors, groups=cluster_errors)
 
 
 @command(

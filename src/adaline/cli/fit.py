@@ -38,18 +38,22 @@ def run_fit(
     *,
     passes: int | None = None,
     errors: str | None = None,
+    groups: str | None = None,
 ) -> None:
-    """Fit a system to a table, show it with standard errors of a kind, or clustered by a column, and save it."""
+    """Fit a system to a table and save it; standard errors are those of a kind, or clustered by columns (groups)."""
     check_output(output, replaces=MODEL_START)
-    cluster = None if is_address(options["cluster"]) else options["cluster"]
-    if cluster is not None:
-        options = {**options, "cluster": None}
-    if cluster is not None and options["features"] is None and options["formula"] is None:
-        options = {**options, "drop": (*(options["drop"] or ()), *(listed(cluster) or ()))}
+    if options["cluster"] is not None and not is_address(options["cluster"]):
+        given = options["cluster"]
+        raise InvalidParameter(
+            f"--cluster takes the address of a cluster, such as tcp://host:8786, not {given!r}; "
+            f"to cluster the standard errors by a column, write --cluster-errors {given}"
+        )
+    if groups is not None and options["features"] is None and options["formula"] is None:
+        options = {**options, "drop": (*(options["drop"] or ()), *(listed(groups) or ()))}
     penalised = is_penalised(system, settings)
     opened = open_with_notes(options, trusting=True, named=system is not None, penalised=penalised)
     model = chosen_system(opened, system, settings, passes)
-    check_errors(model, errors, cluster)
+    check_errors(model, errors, groups)
     with nullcontext() if as_json else reported(ProgressiveTable()):
         try:
             model.fit(opened.source)
@@ -58,7 +62,7 @@ def run_fit(
                 raise
             opened = open_with_notes(options, penalised=penalised)  # with a pass that counts them
             model.fit(opened.source)
-    summary = summary_with(model, opened.source, errors, cluster)
+    summary = summary_with(model, opened.source, errors, groups)
     _note_amounts(model, opened)
     training = None if hasattr(model, "progressive_loss_") else _training_accuracy(model, opened)
     if output is not None:
@@ -103,14 +107,14 @@ class ProgressiveTable:
         self.weight, self.loss = tally.weight, tally.loss
 
 
-def check_errors(model: Any, errors: str | None, cluster: str | None) -> None:
+def check_errors(model: Any, errors: str | None, groups: str | None) -> None:
     """Refuse standard errors that the system does not have."""
-    if errors is None and cluster is None:
+    if errors is None and groups is None:
         return
-    if errors not in (None, "cluster") and cluster is not None:
-        raise InvalidParameter(f"--cluster names groups for clustered errors: leave out --errors {errors}")
-    if errors == "cluster" and cluster is None:
-        raise InvalidParameter("--errors cluster needs the column to cluster by: add --cluster COLUMN")
+    if errors not in (None, "cluster") and groups is not None:
+        raise InvalidParameter(f"--cluster-errors is a choice of standard errors: leave out --errors {errors}")
+    if errors == "cluster" and groups is None:
+        raise InvalidParameter("--errors cluster needs the column to cluster by: write --cluster-errors COLUMN")
     if not _takes_errors(type(model)):
         able = [name for name, cls in SYSTEMS.items() if _takes_errors(cls)]
         raise InvalidParameter(
@@ -122,12 +126,12 @@ def _takes_errors(system: Any) -> bool:
     return hasattr(system, "summary") and "errors" in inspect.signature(system.summary).parameters
 
 
-def summary_with(model: Any, source: TableSource, errors: str | None, cluster: str | None) -> CoefficientTable | None:
+def summary_with(model: Any, source: TableSource, errors: str | None, groups: str | None) -> CoefficientTable | None:
     """Return the summary of a model with errors of a kind; None where none was asked for."""
     found: CoefficientTable | None = None
-    if cluster is not None:
-        names = listed(cluster) or ()
-        found = model.summary(errors="cluster", X=source, groups=names if len(names) == 2 else cluster)
+    if groups is not None:
+        names = listed(groups) or ()
+        found = model.summary(errors="cluster", X=source, groups=names if len(names) == 2 else groups)
     elif errors is not None:
         takes_rows = errors != "classical" and "X" in inspect.signature(model.summary).parameters
         found = model.summary(errors=errors, **({"X": source} if takes_rows else {}))

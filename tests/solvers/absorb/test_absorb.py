@@ -272,7 +272,18 @@ def test_the_command_line_absorbs(tmp_path: Path, capsys: pytest.CaptureFixture[
     pq.write_table(pa.table(columns("two")), rows)
     run = Shell(capsys)
     fitted = run(
-        "fit", rows, "-t", "y", "--features", "a,b", "--absorb", "firm,year", "--cluster", "firm,year", "-o", model
+        "fit",
+        rows,
+        "-t",
+        "y",
+        "--features",
+        "a,b",
+        "--absorb",
+        "firm,year",
+        "--cluster-errors",
+        "firm,year",
+        "-o",
+        model,
     )
     assert fitted.code == 0
     assert f"{PEER['two']['least_squares']['errors']['firm+year'][0]:.6g}" in fitted.out
