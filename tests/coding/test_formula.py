@@ -151,6 +151,7 @@ def test_a_formula_is_kept_for_prediction(frame: pd.DataFrame) -> None:
         ("y ~ (x", "cannot read the formula"),
         ("y ~ as.factor(a)", r"write C\(a\) for as.factor\(a\)"),
         ("y ~ I(x%%2)", r"%% is not among the operators .* \+, -, \*, /"),
+        ("y ~ x + (1 | a)", r"random effect, \(1 \| a\), which is not available: write C\(a\)"),
         ("y ~ (x]", "its brackets do not match"),
         ("y ~ __import__('os').system('true')", "cannot read"),
         ("y ~ I(x.__class__)", "cannot read"),

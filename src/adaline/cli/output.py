@@ -19,7 +19,6 @@ from adaline.selection.table import ErrorTable
 from adaline.wording import CONTROL, plain, visible
 
 ENDLESS = 100_000  # columns of a page that is no terminal
-LABEL, FIGURE = 40, 13  # columns of a label and of a number in plain lines, where they need no more
 NARROWEST = 12  # columns that a text may be folded into
 
 
@@ -116,9 +115,9 @@ def progress() -> Iterator[Callable[[int, int | None, str], None]]:
 class LiveTable:
     """A table that grows while the work goes on: a line a system as it finishes, the best on top, and what is running.
 
-    On a terminal it is drawn anew on stderr and taken away at the end, so that the final table can follow on stdout.
-    Elsewhere each row is a plain line on stderr when it is added, under one line of headings, and the status is not
-    shown. Whatever ends the block, an interrupt too, leaves the cursor and the rows before it in order.
+    On a terminal it is redrawn on stderr and removed at the end, so that the final table can follow on stdout. Elsewhere
+    stderr gets a line with the first cell of each row when it is added: progress in a log, and no second table. Whatever
+    ends the block, an interrupt too, leaves the cursor in order.
 
     Parameters
     ----------
@@ -145,7 +144,6 @@ class LiveTable:
         self.live = Live(
             console=self.screen, get_renderable=self._drawn, refresh_per_second=8, transient=True, screen=False
         )
-        self._widths = [LABEL, *[FIGURE] * (len(self.columns) - 1)]  # of plain lines, at least
 
     def __enter__(self) -> Self:
         if self.screen.is_terminal:
@@ -162,12 +160,7 @@ class LiveTable:
         self.rows = rows if self.order is None else sorted(rows, key=self.order)  # at once: a thread draws them
         if self.screen.is_terminal:
             return
-        for line in ([*self.columns.values()], self._texts(cells))[len(self.rows) > 1 :]:
-            self._widths = [max(w, len(text)) for w, text in zip(self._widths, line, strict=True)]
-            first, *rest = zip(line, self._widths, strict=True)
-            numbers = [text.rjust(width) for text, width in rest[:-1]]
-            print("  ".join([first[0].ljust(first[1]), *numbers, *(text for text, _ in rest[-1:])]), file=sys.stderr)
-        sys.stderr.flush()
+        print(f"done: {self._texts(cells)[0]}", file=sys.stderr, flush=True)
 
     def status(self, text: str, done: float = 0, total: float = 0) -> None:
         """Say what is running, and how much is done of how much."""
