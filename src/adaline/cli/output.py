@@ -115,9 +115,9 @@ def progress() -> Iterator[Callable[[int, int | None, str], None]]:
 class LiveTable:
     """A table that grows while the work goes on: a line a system as it finishes, the best on top, and what is running.
 
-    On a terminal it is redrawn on stderr and removed at the end, so that the final table can follow on stdout. Elsewhere
-    stderr gets a line with the first cell of each row when it is added: progress in a log, and no second table. Whatever
-    ends the block, an interrupt too, leaves the cursor in order.
+    On a terminal it is redrawn on stderr and removed at the end, so that the final table can follow on stdout.
+    Elsewhere stderr gets a line with the first cell of each row when it is added: progress in a log, and no second
+    table. Whatever ends the block, an interrupt too, leaves the cursor in order.
 
     Parameters
     ----------

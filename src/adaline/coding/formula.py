@@ -89,8 +89,8 @@ def _without_effects(text: str, shown: str) -> tuple[str, tuple[str, ...]]:
     if random := re.search(r"\([^()|]*\|+\s*([^()|]*?)\s*\)", text):
         group = random[1] or "group"
         raise InvalidParameter(
-            f"the formula {shown!r} has a random effect, {random[0]}, which is not available: write C({group}) for fixed "
-            f"effects, or end the formula with '| {group}' to absorb them"
+            f"the formula {shown!r} has a random effect, {random[0]}, which is not available: write C({group}) for "
+            f"fixed effects, or end the formula with '| {group}' to absorb them"
         )
     i, k = bars[0]
     rest = "".join([parts[i][k + 1 :], *parts[i + 1 :]])
