@@ -75,7 +75,7 @@ def data(tmp_path: Path) -> Path:
         (["systems", "Ridge"], "Got unexpected extra argument(s) (Ridge). Try"),
         (["predict", "nowhere.adaline", "penguins"], "there is no such file"),
         (["summary", "data.csv"], "not a model file"),
-        (["merge", "a.adaline", "-o", "b.adaline"], "two models or more"),
+        (["merge", "a.adaline", "-o", "b.adaline"], "two or more models"),
         (["compare", "penguins", "-t", "year", "--folds", "1"], "folds"),
         (["compare", "penguins", "-t", "year", "--systems", "Ridge,GaussianClassifier"], "one kind at a time"),
         (["fit", "SELECT 1 AS", "-t", "y"], "Parser Error"),

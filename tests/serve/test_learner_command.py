@@ -96,4 +96,4 @@ def test_a_field_that_csv_cannot_hold_is_left_out(shell: Shell) -> None:
     Path("rows.csv").write_text(f"a,b,t\n1.0,{'x' * 140_000},1.0\n1.0,x,2.0\n")
     done = shell.good("learn", "m.adaline", "rows.csv")
     assert "101 rows after" in done.out
-    assert "line 2 is left out: it is no CSV" in done.err
+    assert "line 2 is left out: it is not CSV" in done.err
