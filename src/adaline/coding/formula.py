@@ -80,13 +80,16 @@ def read_formula(
     return formula
 
 
+RANDOM = re.compile(r"\((?:[^()|]|\([^()|]*\))*\|+\s*([^()|]*?)\s*\)")  # (1 + log(x) | group)
+
+
 def _without_effects(text: str, shown: str) -> tuple[str, tuple[str, ...]]:
     """Return a formula up to its bar, as in "y ~ x | firm + year", and the columns after it, which are absorbed."""
     parts = QUOTED.split(text)  # what is quoted has odd indices
     bars = [(i, k) for i in range(0, len(parts), 2) for k, letter in enumerate(parts[i]) if letter == "|"]
     if not bars:
         return text, ()
-    if random := re.search(r"\([^()|]*\|+\s*([^()|]*?)\s*\)", text):
+    if random := RANDOM.search("`".join(parts[::2])):
         group = random[1] or "group"
         raise InvalidParameter(
             f"the formula {shown!r} has a random effect, {random[0]}, which is not available: write C({group}) for "

@@ -13,7 +13,8 @@ MEASURE = f"({WORD}|[$\u20ac\u00a3\u00a5%]/{WORD})([/\u00b7* -][0-9]{{0,3}}{WORD
 SUFFIX = f"[0-9][.,]?([{BLANK}]*)({MEASURE})$"
 """The end of a number that has a unit: a blank or none, and the unit. RE2 and Python read it alike."""
 ORDINAL = re.compile(r"(st|nd|rd|th)\b")  # 5th is no amount
-PLURAL = re.compile(r"(?<=\w\w\w)(es|s|en|e|n)$")
+PLURAL = re.compile(r"(?<=\w\w\w)s$")
+SYMBOL = 3  # letters up to which case may tell units apart, as mPa and MPa
 VOCABULARY = """
 kg=kgs=kilo=kilos t g mg \u00b5g=\u03bcg=ug=mcg lb=lbs=pound=pounds oz
 km m cm mm \u00b5m=\u03bcm=um nm mi=mile=miles ft=feet=foot in=inch=inches yd=yds
@@ -35,15 +36,16 @@ UNITS = {one: group.split("=")[0] for group in VOCABULARY.split() for one in gro
 """Each spelling of a common unit, and the one that stands for all of them."""
 
 
-def _without_case() -> dict[str, str]:
-    """Return the spellings in lower case that mean one unit, unlike mw, which may be mW or MW."""
-    found: dict[str, set[str]] = {}
-    for spelling, unit in UNITS.items():
-        found.setdefault(spelling.lower(), set()).add(unit)
-    return {spelling: units.pop() for spelling, units in found.items() if len(units) == 1 < len(spelling)}
-
-
-LOWER = _without_case()
+ANY_CASE = frozenset(
+    "kg kgs km cm mm lb lbs oz ft kwh khz kva kb gb tb hr hrs sec secs min mins yr yrs day rpm".split()  # noqa: SIM905
+)
+"""Symbols that mean one unit in upper and in lower case, unlike ml and ML, or mb and MB."""
+LOWER = {
+    spelling.lower(): unit
+    for spelling, unit in UNITS.items()
+    if spelling.lower() in ANY_CASE or (len(spelling) > SYMBOL and spelling.isalpha())
+}
+"""Words and such symbols in lower case, and their units."""
 
 
 class Unit(NamedTuple):
@@ -85,7 +87,7 @@ def unit_key(spelling: str) -> str:
     (True, 'kg', True)
     """
     lower = spelling.lower()
-    return UNITS.get(spelling) or LOWER.get(lower) or PLURAL.sub("", lower)
+    return UNITS.get(spelling) or LOWER.get(lower) or (spelling if len(lower) <= SYMBOL else PLURAL.sub("", lower))
 
 
 def without_unit(value: str) -> tuple[str, str]:

@@ -112,11 +112,15 @@ def confirm(contests: Contests, theta: Array) -> Decision | None:
     every = contests.sweep(whole(theta), rows).lowest
     v = contests.floats(every)
     direction = _growth(v, theta)
+    if not np.isfinite(direction).all():
+        return None
     inside = np.abs(v @ direction) < LEVEL
     if inside.all() or not inside.any():
         return None
     share = _shares(v[inside], theta)
     basis = _basis(v[inside] * np.sqrt(share)[:, None])
+    if not len(basis):
+        return None
     contests.budget.spend(EXACT * float(len(basis)) ** 3)
     chosen = every.of(np.flatnonzero(inside))
     vectors, power = contests.vectors(chosen)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import bz2
 import gzip
+import random
 import subprocess
 import zipfile
 from datetime import date
@@ -18,6 +19,7 @@ import pytest
 
 from adaline import GeneralizedLinear, LinearRegression, compare, open_table
 from adaline.coding.numerals import number_in
+from adaline.coding.units import unit_key
 from adaline.comparison.open_data import DataRequest, open_data
 from adaline.comparison.table import read_data
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
@@ -143,6 +145,39 @@ def test_three_digits_after_every_sign_may_be_thousands(lines: list[str], values
     assert any(note in one for one in found.notes) if note else not found.notes
 
 
+@pytest.mark.parametrize("levels", ["poor average good", "partial total", "Search Social_media", "sum mean other"])
+@pytest.mark.parametrize("most", [1, 5, 60])
+def test_levels_that_are_words_for_totals_stay(levels: str, most: int) -> None:
+    rng = random.Random(most)
+    for rows in (5, 20, 200):
+        lines = [
+            f"{rng.choice(levels.split()).replace('_', ' ')},{rng.randint(0, most)},{rng.random():.2f}"
+            for _ in range(rows)
+        ]
+        assert Relation(written(["level,x,y", *lines])).count("TRUE") == rows
+
+
+def test_values_that_are_missing_describe_no_column() -> None:
+    body = [f"B,{i}.5,{i},{i}" for i in range(30)]
+    assert Relation(written(["site,lead,zinc,iron", *["A,n.d.,n.d.,n.d."] * 3, *body])).count("TRUE") == 33
+
+
+def test_drawn_tables_keep_empty_cells_and_values_of_dashes() -> None:
+    found = Relation(written([" a  | b   | y ", "----+-----+---", " 1  | 5   | 3", "    | 7   |   ", " 3  | 8   | 6"]))
+    assert found.rows(f"SELECT * FROM {found.sql}") == [(1, 5, 3), (None, 7, None), (3, 8, 6)]
+    assert Relation(written(["x|y", "1|2", "--|--", "3|4"])).count("TRUE") == 3
+
+
+def test_files_of_fixed_width_have_the_columns_of_the_first() -> None:
+    names = "City       Temp  Rain"
+    written([names, "New York   12.5  3", "Boston     10.1  2", "Reno       20.0  1"], "f1.txt")
+    written([names, "Los Gatos  15.5  3"], "f2.txt")
+    assert Relation("f[12].txt").count("TRUE") == 4
+    written([names, "Los Gatos, California  15.5  3"], "f2.txt")
+    with pytest.raises(UnreadableTable, match=r"f2\.txt has columns at other positions than .*f1\.txt"):
+        Relation("f[12].txt")
+
+
 @pytest.mark.parametrize("label", ["Subtotal", "{} Total", "Summe {}:"])
 def test_subtotals_inside_a_table_are_left_out(label: str) -> None:
     lines = ["g,year,x,y"]
@@ -199,7 +234,7 @@ def test_columns_of_fixed_width(lines: list[str], names: list[str], last: Any) -
     assert list(found.schema) == names
     if last:
         assert found.rows(f"SELECT * FROM {found.sql}")[-1] == last
-        assert "columns are separated at positions that are blank in every line" in found.notes
+        assert "read as columns of fixed width" in found.notes
         assert found.row_name(2) == f"line {len(lines)}"
 
 
@@ -457,13 +492,26 @@ def test_letters_behind_numbers_may_be_parts_of_names(values: list[str]) -> None
 
 
 def test_numbers_in_different_units_are_left_out() -> None:
-    written(["v,z,y", *(f"{i} {'kg' if i % 3 else 'g'},{i},{i * i}" for i in range(12))])
+    written(["v,z,y", *(f"{i} {'kg' if i % 3 else 'g'},{i},{i * i}" for i in range(24))])
     opened = open_data(DataRequest.of("t.csv", target="y"))
     note = "column 'v' is left out: it holds numbers in different units, as '1 kg' and '0 g': convert them to one unit"
     assert any(one.startswith(note) for one in opened.notes), opened.notes
     with pytest.raises(InvalidData, match="the target 'v' holds numbers in different units"):
         open_data(DataRequest.of("t.csv", target="v"))
     assert "v" in (open_data(DataRequest.of("t.csv", target="y", categories=["v"])).spec.features or ())
+
+
+def test_a_few_sizes_in_different_units_are_levels() -> None:
+    written(["size,y", *(f"{('250 g', '500 g', '1 kg')[i % 3]},{i}" for i in range(24))])
+    assert open_data(DataRequest.of("t.csv", target="size")).labels
+    assert open_data(DataRequest.of("t.csv", target="y")).spec.features == ("size",)
+
+
+@pytest.mark.parametrize(("one", "other"), [("mPa", "MPa"), ("Mg", "mg"), ("mL", "ML"), ("pA", "Pa"), ("Mb", "MB")])
+def test_case_tells_units_apart(one: str, other: str) -> None:
+    assert unit_key(one) != unit_key(other)
+    assert unit_key("KG") == unit_key("kg")
+    assert unit_key("person") == unit_key("Persons")
 
 
 def test_a_number_has_one_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,8 @@ import zlib
 from adaline.sources.tables.files import open_compressed
 
 FIRST_BYTES = 2**16  # from which a drawn table is recognised
-RULE = re.compile(rb"[-=:+| ]*(--|==)[-=:+| ]*")  # a line between rows, without the blanks around it
+RULE = re.compile(rb"[|+ ]*:?[-=]{3,}:?([|+ ]+:?[-=]{3,}:?)*[|+ ]*")  # a line between rows, without blanks around it
+BAR = re.compile(rb"(?<!\\)\|")  # not that of Markdown inside a value
 
 
 def is_boxed(name: str) -> bool:
@@ -27,11 +28,21 @@ def is_boxed(name: str) -> bool:
 
 def write_unboxed(name: str, copy: str) -> str:
     """Write a copy of a file with bars between trimmed values and blank lines for rules, and return its path."""
+    framed = None  # whether rows begin and end with bars, as the first one does
     with open_compressed(name) as file, open(copy, "wb") as out:
         for line in file:
             row = line.strip()
-            if b"|" in row and not RULE.fullmatch(row):
-                inner = row[1:-1] if row.startswith(b"|") and row.endswith(b"|") else row
-                row = b"|".join(cell.strip() for cell in inner.split(b"|"))
-            out.write((b"" if RULE.fullmatch(row) else row) + b"\n")
+            if RULE.fullmatch(row):
+                row = b""
+            elif b"|" in row:
+                framed = row.startswith(b"|") and row.endswith(b"|") if framed is None else framed
+                cells = BAR.split(row)[1:-1] if framed else BAR.split(line.rstrip(b"\r\n"))
+                row = b"|".join(_cell(one) for one in cells)
+            out.write(row + b"\n")
     return copy
+
+
+def _cell(text: bytes) -> bytes:
+    """Return a value without blanks around it, quoted where it holds a bar."""
+    text = text.strip().replace(rb"\|", b"|")
+    return b'"' + text + b'"' if b"|" in text else text

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from adaline.coding.numerals import number_in
 from adaline.errors import UnreadableTable
@@ -45,6 +46,7 @@ STEMS = (
     b"media",
 )
 """Of all words for totals, in lower case."""
+MOST_TOTALS = 0.45  # share of the rows: groups of two rows and their totals have a third, and grand totals add to it
 SURELY_EXACT = 1000  # below which whole numbers are counts, and larger ones may be rounded
 MOST_BYTES = 2**22  # of a file without empty cells in which subtotals are looked for
 FOOTNOTE = re.compile(
@@ -97,8 +99,9 @@ def find_footer(name: str, found: Layout) -> Footer | None:
     above = next((row for row in reversed(rows[:first]) if row is None or any(row)), None)
     if above is None or len(above) < len(found.names):  # all is malformed
         return None
-    if not shown or any(row and shown in row for row in rows[:first]):  # rows may be totals of groups
-        return None
+    starts = [next(cell for cell in row if cell) for row in rows[first:] if row and any(row)]
+    if not shown or len(set(starts)) < len(starts) or any(row and shown in row for row in rows[:first]):
+        return None  # rows may be totals of groups, or "sum" the level of a category
     start = size - sum(map(len, lines[first:]))
     line = _lines_before(name, start) + 1
     last = line + len(lines) - first - 1
@@ -111,8 +114,9 @@ def find_footer(name: str, found: Layout) -> Footer | None:
 def find_subtotals(name: str, found: Layout) -> list[int]:
     """Return the lines, counted from 1, of totals of groups of rows inside a table.
 
-    The first text of such a row has a word for a total, or for an average, and at least half of its numbers are the
-    sums, or the means, of the rows above it, back to another total or to the first row.
+    The first text of such a row has a word for a total, or for an average, and its numbers are the sums, or the means,
+    of the rows above it, back to another total or to the first row. They are totals only where this holds for every
+    row with such a text, and these are a minority: "average" may be a level of a category.
     """
     if not found.header or len(found.names) < 2 or is_compressed(name):
         return []
@@ -130,7 +134,8 @@ def find_subtotals(name: str, found: Layout) -> list[int]:
     except csv.Error:
         return []
     labels = {i: label for i, row in enumerate(rows) if SUBTOTAL.fullmatch(label := _first_text(row))}
-    totals = (_confirmed(rows, labels, sign) for sign in ".,") if labels else iter(())
+    few = 0 < len(labels) <= MOST_TOTALS * len(rows)
+    totals = (_confirmed(rows, labels, sign) for sign in ".,") if few else iter(())
     return [lines[i] for i in next((one for one in totals if one), [])]
 
 
@@ -147,6 +152,13 @@ def _may_have_totals(content: bytes, found: Layout) -> bool:
 
 def _first_text(row: Sequence[str]) -> str:
     return next((cell for cell in row if cell and not is_value(cell)), "")
+
+
+class Agreement(NamedTuple):
+    """Whether a number is the sum of some others, and whether it is their mean, up to rounding."""
+
+    sum: bool
+    mean: bool
 
 
 @dataclass
@@ -170,22 +182,31 @@ class RunningSums:
         self.sums.append(self.sums[-1] + (0.0 if value is None else value))
         self.counts.append(self.counts[-1] + (value is not None))
         if value is not None:
-            self.places = max(self.places, len(re.sub(r"\D", "", cell.rpartition(sign)[2])) if sign in cell else 0)
+            self.places = max(self.places, decimal_places(cell, sign))
 
-    def agrees(self, total: float, first: int, mean: bool) -> bool | None:
-        """Whether a number is the sum, or the mean, of the rows from `first` on, up to rounding; None without any."""
-        count, found = self.counts[-1] - self.counts[first], self.sums[-1] - self.sums[first]
-        if not count or not found:
+    def agrees(self, cell: str, sign: str, first: int) -> Agreement | None:
+        """Return whether a cell holds the sum or the mean of the rows from `first` on; None where there are none."""
+        count, found, total = (
+            self.counts[-1] - self.counts[first],
+            self.sums[-1] - self.sums[first],
+            number_in(cell, sign),
+        )
+        if total is None or not count or not found:
             return None
-        last = 10.0**-self.places
         exact = not self.places and abs(found) < SURELY_EXACT
-        rounding = 0.5 if exact else last * (0.6 + 0.5 * math.sqrt(count)) + 1e-9 * abs(self.sums[-1])
-        return abs(total - found / count) <= last if mean else abs(total - found) <= rounding
+        rounding = 10.0**-self.places * (0.6 + 0.5 * math.sqrt(count)) + 1e-9 * abs(self.sums[-1])
+        half = 0.501 * 10.0 ** -decimal_places(cell, sign)
+        return Agreement(abs(total - found) <= (0.5 if exact else rounding), abs(total - found / count) <= half)
+
+
+def decimal_places(cell: str, sign: str) -> int:
+    """Return how many digits a number has after its decimal sign."""
+    return len(re.sub(r"\D", "", cell.rpartition(sign)[2])) if sign in cell else 0
 
 
 def _confirmed(rows: Sequence[Sequence[str]], labels: Mapping[int, str], sign: str) -> list[int]:
-    """Return which of the rows that are labelled like totals are such, given the decimal sign; none if no total is of
-    two rows or more.
+    """Return the rows that are labelled like totals if all of them are, given the decimal sign, and one is of several
+    rows; else none.
     """
     columns = [RunningSums() for _ in rows[0]]
     starts, found, clear = [0], list[int](), False
@@ -200,19 +221,18 @@ def _confirmed(rows: Sequence[Sequence[str]], labels: Mapping[int, str], sign: s
         found.append(i)
         clear = clear or used - first > 1
         starts = [one for one in starts if one <= first] + [used]
-    return found if clear else []
+    return found if clear and len(found) == len(labels) else []
 
 
 def _group_start(
     row: Sequence[str], label: str, columns: Sequence[RunningSums], starts: Sequence[int], sign: str
 ) -> int | None:
     """Return the first of the rows that a row is the total of; None where it is none."""
-    mean = AVERAGE.search(label) is not None
-    numbers = [(column, number_in(cell, sign)) for column, cell in zip(columns, row, strict=True)]
+    kind = "mean" if AVERAGE.search(label) else "sum"
     for first in reversed(starts):
-        agree = [column.agrees(value, first, mean) for column, value in numbers if value is not None]
+        agree = [column.agrees(cell, sign, first) for column, cell in zip(columns, row, strict=True)]
         compared = [one for one in agree if one is not None]
-        if compared and 2 * sum(compared) >= len(compared):
+        if all(any(one) for one in compared) and any(getattr(one, kind) for one in compared):
             return first
     return None
 

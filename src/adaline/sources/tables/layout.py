@@ -11,6 +11,7 @@ import csv
 import gzip
 import io
 import re
+import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -378,6 +379,7 @@ def _is_units(units: RowCells, wide: int, rows: Sequence[RowCells]) -> bool:
     return (
         2 * len(numeric) >= wide
         and 2 * len(plain) >= len(numeric)
+        and (len(plain) == 1 or len({units[i].strip() for i in plain}) > 1)  # n.d., n.d., n.d. describe nothing
         and (len(plain) > 1 or all(len(units[i].strip()) <= LONGEST_UNIT for i in plain))
         and not others
         and not any(_is_value_or_time(units[i]) for i in numeric)
@@ -494,7 +496,7 @@ def _fixed_rows(name: str) -> FirstRows | None:
     """Return the first rows of a file of fixed width, where one of its columns holds numbers; None of others."""
     try:
         cells = cut_columns(name)
-    except (UnicodeDecodeError, OSError, EOFError):
+    except (UnicodeDecodeError, OSError, EOFError, zlib.error):  # damaged, which others report
         return None
     rows = [(row, i + 1) for i, row in enumerate(cells) if row]
     columns = zip(*(row for row, _ in rows[1:]), strict=True)

@@ -87,6 +87,7 @@ from adaline.sources.tables.text import (
 )
 from adaline.sources.threads import threads
 
+FEW_TEXTS = 12  # different ones, up to which numbers with different units are levels of a category
 ROWS = 2**15  # of a table that is read to look at its values
 WHOLE_SAMPLE = 2**26  # bytes of text up to which the types of columns are found from all rows
 SETTINGS: dict[str, Any] = {
@@ -291,8 +292,13 @@ class Relation:
         return {"BOOLEAN": "boolean", "VARCHAR": "text", "UUID": "text"}.get(kind, "other")
 
     def mixed_units(self, column: str) -> str:
-        """Return which units the numbers of a column of text have, as the end of a sentence; "" for other columns."""
+        """Return which units the numbers of a column of text have, as the end of a sentence.
+
+        That is "" for other columns, and for those of few texts: packages of 250 g, 500 g and 1 kg are levels.
+        """
         two = () if self.dialect is None else self.dialect.mixed.get(column, ())
+        if two and self.rows(f"SELECT count(DISTINCT {self.value(column)}) FROM {self.sql}")[0][0] <= FEW_TEXTS:
+            return ""
         return f"holds numbers in different units, as {two[0]!r} and {two[1]!r}" if two else ""
 
     def has_no_levels(self, column: str) -> bool:
@@ -587,10 +593,11 @@ class Relation:
             self._replace_files([write_unboxed(name, self._copies.new(name, ".csv")) for name in self.files])
         self.layout = layout(self.files[0])
         if self.layout.separator in (SPACES, FIXED):
-            write = write_commas if self.layout.separator == SPACES else write_fixed
+            first, fixed = self.files[0], self.layout.separator == FIXED
+            write = partial(write_fixed, like=first) if fixed else write_commas
             self._replace_files([write(name, self._copies.new(name, ".csv")) for name in self.files])
-            if self.layout.separator == FIXED:
-                self.notes = (*self.notes, "columns are separated at positions that are blank in every line")
+            if fixed:
+                self.notes = (*self.notes, "read as columns of fixed width")
             self.layout = layout(self.files[0])
         below = {name: found for name in self.files if (found := find_footer(name, self.layout)) is not None}
         if below:
@@ -626,7 +633,8 @@ class Relation:
     def _leave_out_lines(self, found: Layout) -> None:
         """Replace files in which the line of names occurs again, or that have subtotals, by copies without these."""
         for name in list(self.files):
-            names, totals = find_repeated_names(name, found), find_subtotals(name, found)
+            names = find_repeated_names(name, found)
+            totals = [] if self.keeps_totals else find_subtotals(name, found)
             if not names and not totals:
                 continue
             lines = sorted([*names, *totals])
