@@ -6,6 +6,8 @@
 [2.0]
 """
 
+from importlib.util import find_spec
+
 from adaline.lazy import lazily
 from adaline.namesake import warn_of_namesake
 
@@ -20,6 +22,8 @@ def __getattr__(name: str) -> object:
     try:
         return _find(name)
     except AttributeError as error:
+        if name.startswith("_") or find_spec(f"{__name__}.{name}") is not None:  # what Python looks for, and modules
+            raise
         from adaline.peers import our_system
 
         if not (ours := our_system(name)):

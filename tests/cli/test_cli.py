@@ -363,6 +363,8 @@ def test_standard_errors_of_a_kind_are_those_of_the_summary(shell: Shell) -> Non
     assert "--cluster-errors COLUMN" in shell.bad(*words, "--errors", "cluster")
     assert "leave out --errors HC3" in shell.bad(*words, "--errors", "HC3", "--cluster-errors", "year")
     assert "write --cluster-errors year" in shell.bad(*words, "--cluster", "year")
+    assert "--cluster-errors: penguins has no column 'nowhere'" in shell.bad(*words, "--cluster-errors", "nowhere")
+    assert "one or two columns, not 3" in shell.bad(*words, "--cluster-errors", "year,island,sex")
     assert "LMS has no choice of standard errors" in shell.bad(*words, "-s", "LMS", "--errors", "HC3")
 
 

@@ -62,6 +62,7 @@ def data(tmp_path: Path) -> Path:
         (["fit", "penguins", "-t", "year", "--drop", "isle"], "--drop: penguins has no column 'isle'"),
         (["fit", "penguins", "-t", "year", "-o", "no/such/folder"], "there is no folder"),
         (["fit", "penguins", "-t", "year", "-o", "."], "it is a folder"),
+        (["compare", "penguins", "-t", "year", "-o", "report.pdf"], "end it in .html or .htm"),
         (["fit", "penguins", "-t", "year", "--missing", "perhaps"], "'perhaps' is not one of"),
         (["fit"], "Missing argument 'DATA'. Try 'adaline fit --help'"),
         (["fit", "penguins", "-t", "year", "--drop", "sex", "island"], "several names are one word, with commas: a,b."),

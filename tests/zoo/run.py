@@ -180,6 +180,8 @@ def _judged(
 def _lost_columns(found: dict[str, Any], columns: Sequence[str], notes: str) -> list[str]:
     """Return the columns of the file that are not used, not the target, and not mentioned."""
     used = {_plain(name) for name in (*found["features"], *found["left_out"], found["target"])}
+    if all(re.fullmatch(r"column_\d+", name) for name in used):  # a file without names, whose first row pandas takes
+        return []
     notes = _plain(" ".join([notes, *found["notes"], *(one["text"] for one in found["findings"])]))
     doubled = re.compile(r"(.+)\.\d+")  # how pandas calls the second column of a name
 

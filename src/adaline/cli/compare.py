@@ -55,7 +55,7 @@ def run_compare(
     """
     if report is None and not as_json:
         report = REPORT
-    check_output(report, replaces=REPORT_START)
+    check_output(report, (".html", ".htm"), replaces=REPORT_START)
     check_output(save, replaces=MODEL_START)
     if report is not None and report == save:
         raise InvalidParameter(f"{save} cannot be both the report and the model: name two files")
@@ -166,7 +166,9 @@ class _Output:
             say(f"report: {file_name(self.report)}")
         if self.save is not None and found.source is not None:
             rows = counted(found.source.count_rows())
-            say(f"saved: {file_name(self.save)} ({found.recommendation.system}, fitted to all {rows})")
+            advice = found.recommendation
+            weak = "" if advice.useful else "; it predicts no better than a constant"
+            say(f"saved: {file_name(self.save)} ({advice.system}, fitted to all {rows}{weak})")
 
     def _files(self) -> dict[str, Path | None]:
         return {"report": self.report, "saved": self.save}

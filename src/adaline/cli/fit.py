@@ -28,6 +28,8 @@ from adaline.sources.tables.open_table import is_address
 from adaline.systems import SYSTEMS
 from adaline.wording import counted, file_name, number, percentage
 
+MOST_CLUSTERINGS = 2  # columns by which errors are clustered
+
 
 def run_fit(
     options: Options,
@@ -48,12 +50,19 @@ def run_fit(
             f"--cluster takes the address of a cluster, such as tcp://host:8786, not {given!r}; "
             f"to cluster the standard errors by a column, write --cluster-errors {given}"
         )
-    if groups is not None and options["features"] is None and options["formula"] is None:
-        options = {**options, "drop": (*(options["drop"] or ()), *(listed(groups) or ()))}
+    clusters = listed(groups) or ()
+    if len(clusters) > MOST_CLUSTERINGS:
+        raise InvalidParameter(f"--cluster-errors takes one or two columns, not {len(clusters)}")
+    if clusters and options["features"] is None and options["formula"] is None:
+        options = {**options, "drop": (*(options["drop"] or ()), *clusters)}
+        note(f"{', '.join(clusters)} only clusters the errors: name it in --features to use it as a column too")
     penalised = is_penalised(system, settings)
     opened = open_with_notes(options, trusting=True, named=system is not None, penalised=penalised)
     model = chosen_system(opened, system, settings, passes)
     check_errors(model, errors, groups)
+    for name in clusters:
+        if name not in opened.source.relation.schema:
+            raise InvalidParameter(f"--cluster-errors: {opened.source.relation.title} has no column {name!r}")
     with nullcontext() if as_json else reported(ProgressiveTable()):
         try:
             model.fit(opened.source)
@@ -112,7 +121,9 @@ def check_errors(model: Any, errors: str | None, groups: str | None) -> None:
     if errors is None and groups is None:
         return
     if errors not in (None, "cluster") and groups is not None:
-        raise InvalidParameter(f"--cluster-errors is a choice of standard errors: leave out --errors {errors}")
+        raise InvalidParameter(
+            f"--cluster-errors and --errors {errors} exclude each other: leave out --errors {errors}"
+        )
     if errors == "cluster" and groups is None:
         raise InvalidParameter("--errors cluster needs the column to cluster by: write --cluster-errors COLUMN")
     if not _takes_errors(type(model)):
