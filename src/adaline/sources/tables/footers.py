@@ -154,7 +154,7 @@ def _first_text(row: Sequence[str]) -> str:
     return next((cell for cell in row if cell and not is_value(cell)), "")
 
 
-class Agreement(NamedTuple):
+class TotalMatch(NamedTuple):
     """Whether a number is the sum of some others, and whether it is their mean, up to rounding."""
 
     sum: bool
@@ -184,7 +184,7 @@ class RunningSums:
         if value is not None:
             self.places = max(self.places, decimal_places(cell, sign))
 
-    def agrees(self, cell: str, sign: str, first: int) -> Agreement | None:
+    def agrees(self, cell: str, sign: str, first: int) -> TotalMatch | None:
         """Return whether a cell holds the sum or the mean of the rows from `first` on; None where there are none."""
         count, found, total = (
             self.counts[-1] - self.counts[first],
@@ -196,7 +196,7 @@ class RunningSums:
         exact = not self.places and abs(found) < SURELY_EXACT
         rounding = 10.0**-self.places * (0.6 + 0.5 * math.sqrt(count)) + 1e-9 * abs(self.sums[-1])
         half = 0.501 * 10.0 ** -decimal_places(cell, sign)
-        return Agreement(abs(total - found) <= (0.5 if exact else rounding), abs(total - found / count) <= half)
+        return TotalMatch(abs(total - found) <= (0.5 if exact else rounding), abs(total - found / count) <= half)
 
 
 def decimal_places(cell: str, sign: str) -> int:
