@@ -189,10 +189,8 @@ def _quoted(texts: Sequence[str]) -> str:
 
 
 def _constant(table: Table) -> Iterator[Finding]:
-    """Find columns that hold one value; a category of one level has no column in X."""
-    used = set(table.origin)
-    texts = [column["name"] for column in table.columns if column["role"] == "feature" and column["distinct"] == 1]
-    names = (*table.constant, *(name for name in texts if name not in (*table.constant, *used)))
+    """Find columns that hold one value in the rows compared."""
+    names = table.constant
     if names:
         verb, was = ("holds", "is") if len(names) == 1 else ("hold", "are")
         yield Finding(

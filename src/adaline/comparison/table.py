@@ -270,7 +270,7 @@ class Table:
             X=self.X[:, kept] if is_sparse(self.X) else np.ascontiguousarray(self.X[:, kept]),
             names=tuple(self.names[j] for j in kept),
             origin=tuple(self.origin[j] for j in kept),
-            constant=tuple(self.names[j] for j in np.flatnonzero(~varies)),
+            constant=(*self.constant, *(self.names[j] for j in np.flatnonzero(~varies))),
         )
 
     def check(self, task: str) -> None:
@@ -415,6 +415,9 @@ def _sampled(opened: OpenedData, task: str, seed: int, folds: int | None, sparse
         stream=stream,
         gaps=opened.gaps,
         filled=tuple((one.name, _mark(one)) for one in opened.source.coding.columns if one.gaps),
+        constant=tuple(
+            one.name for one in opened.source.coding.columns if one.is_category and len(one.shown_levels()) == 1
+        ),
         line_name=relation.row_name if (relation := opened.source.relation).has_lines else None,
     )
 

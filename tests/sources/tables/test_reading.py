@@ -514,6 +514,18 @@ def test_case_tells_units_apart(one: str, other: str) -> None:
     assert unit_key("person") == unit_key("Persons")
 
 
+def test_infinity_is_missing_in_every_spelling() -> None:
+    found = Relation(written(["x,y", "1,Inf", "2,-infinity", "3,INF", "4,5"]), FileOptions.of(na=["inf", "-inf"]))
+    assert [y for (y,) in found.rows(f"SELECT y FROM {found.sql}")] == [None, None, None, 5]
+
+
+def test_a_category_of_one_level_where_rows_are_complete_is_named() -> None:
+    lines = [f"{i},{'US' if i else 'FR'},{'' if i == 0 else i % 4},{i * i}" for i in range(60)]
+    found = compare(written(["x,country,z,y", *lines]), target="y", systems=["LinearRegression"])
+    assert "country" in found.to_dict()["left_out"]
+    assert any("country holds the same value in every row" in one.text for one in found.findings)
+
+
 def test_a_number_has_one_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert column_of(["-$-5", "$5", "$6"])[0] == column_of(["-5-", "5-", "6"])[0] == "VARCHAR"

@@ -319,6 +319,13 @@ class Dialect:
         return replace(found, conversions=tuple(conversions))
 
 
+def _spellings(words: Sequence[str]) -> list[str]:
+    """Return words for missing values, those for infinity in every usual spelling."""
+    infinite = {word[:-3].lower() for word in words if word.lower() in ("inf", "+inf", "-inf")}
+    others = ("inf", "Inf", "INF", "infinity", "Infinity", "INFINITY")
+    return list(dict.fromkeys([*words, *(sign + one for sign in sorted(infinite) for one in others)]))
+
+
 def find_dialect(
     files: Sequence[str], first: Layout, query: Query, whole: bool, reading: FileOptions | None = None
 ) -> Dialect:
@@ -326,7 +333,7 @@ def find_dialect(
     reading = reading or FileOptions()
     for name in files[1:]:
         check_layout(files[0], first, name, layout(name))
-    words = [*(MISSING_WORDS if whole else missing_words_in(files[0], MISSING_WORDS)), *reading.na]
+    words = [*(MISSING_WORDS if whole else missing_words_in(files[0], MISSING_WORDS)), *_spellings(reading.na)]
     options = (
         f"delim={text(first.separator)}, quote='\"', escape='\"', header={str(first.header).lower()}, "
         f"skip={first.skip}, comment='', strict_mode=true, nullstr=[{', '.join(map(text, words))}]"
