@@ -13,7 +13,15 @@ from sklearn.metrics import average_precision_score, precision_score, recall_sco
 
 from adaline import plots
 from adaline.comparison import report
-from adaline.comparison.changes import changes, differences, steps, unit_of
+from adaline.comparison.changes import (
+    changes,
+    differences,
+    products_of_step,
+    rows_averaged,
+    steps,
+    steps_affordable,
+    unit_of,
+)
 from adaline.comparison.classes import Costs, cheapest_threshold, held_out_scores, positive_class, recalls
 from adaline.comparison.compare import Comparison, compare, compare_table
 from adaline.comparison.table import Table
@@ -211,3 +219,15 @@ def test_the_axis_is_not_squeezed_by_one_bad_system() -> None:
     ax = plots.comparison(replace(found, results=[*found.results[:-1], bad]))
     assert ax.get_xlim()[1] < 10 * last.error
     assert any(text.get_text().endswith("→") for text in ax.texts)
+
+
+def test_changes_of_quadratic_systems_with_many_columns_average_fewer_rows() -> None:
+    X = np.random.default_rng(0).normal(size=(900, 60))
+    table = Table.of(X, (X[:, 0] > 0).astype(int))
+    found = compare_table(table, systems=["GaussianClassifier"], folds=2, task="classification")
+    results = {result.settings.get("covariance"): result for result in found.results}
+    costs = [products_of_step(results[name], found.data, found.task) for name in (None, "full")]
+    assert costs[1] == 60 * costs[0]
+    assert [steps_affordable(cost, 8, 60) for cost in (costs[0], 100 * costs[1])] == [60, 8]
+    averaged = [len(range(900)[rows_averaged(60 * 10 * cost, found.data, found.task)]) for cost in costs]
+    assert averaged == [900, 90]

@@ -26,6 +26,7 @@ from adaline.inference.strengths import strengths
 from adaline.plots.style import short
 
 MOST_ROWS, MOST_ANSWERS = 2000, 2**15  # rows that a change is the mean of, and answers: one for each row and class
+MOST_PRODUCTS, LEAST_ROWS = 2**31, 64  # multiplications for all steps, and the rows that are averaged even beyond these
 NO_CHANGE = 1e-5  # of a probability: what is less is called none
 FEW = 1000  # values that are looked at before all are
 LEVEL = re.compile(r"\[T\.(.*)\]$", re.DOTALL)
@@ -118,13 +119,40 @@ def _all_rows(condition: Callable[[Array], NDArray[np.bool_]], x: Array) -> bool
     return bool(condition(x[:FEW]).all() and condition(x).all())
 
 
-def changes(result: Result, table: Table, task: str, taken: Sequence[ColumnStep]) -> list[list[Change]]:
-    """Return what each step does by a system, side by side; the strongest side first."""
+def products_of_step(result: Result, table: Table, task: str) -> int:
+    """Return the multiplications that the answers to one step take for each row.
+
+    A quadratic system, without `coef_`, forms a product for each pair of columns.
+    """
+    models, classes = 1 + len(result.fold_models), 1 if task == REGRESSION else len(np.unique(table.y))
+    columns = len(table.names)
+    return 2 * models * classes * columns * (1 if hasattr(result.model, "coef_") else columns)
+
+
+def steps_affordable(products: int, least: int, most: int) -> int:
+    """Return how many steps to take where each takes so many multiplications a row."""
+    return int(np.clip(MOST_PRODUCTS // (products * LEAST_ROWS), least, most))
+
+
+def rows_averaged(products: int, table: Table, task: str) -> slice:
+    """Return the rows that changes are means of, where all answers together take so many multiplications a row."""
+    classes = 1 if task == REGRESSION else len(np.unique(table.y))
+    affordable = max(MOST_PRODUCTS // products, LEAST_ROWS)
+    most = max(min(MOST_ROWS, MOST_ANSWERS // classes, affordable), 1)
+    return slice(None, None, max(len(table.y) // most, 1))
+
+
+def changes(
+    result: Result, table: Table, task: str, taken: Sequence[ColumnStep], averaged: slice | None = None
+) -> list[list[Change]]:
+    """Return what each step does by a system, side by side; the strongest side first.
+
+    `averaged` are the rows that a change is the mean of, by default as many as this system can afford.
+    """
     linear = _linear_effects(result, table, task)
     models = () if linear is not None else (result.model, *result.fold_models)
     labels = np.array([""]) if task == REGRESSION else np.unique(table.y)
-    most = min(MOST_ROWS, max(MOST_ANSWERS // len(labels), 1))
-    rows = table.dense(rows=slice(None, None, max(len(table.y) // most, 1)))
+    rows = table.dense(rows=averaged or rows_averaged(products_of_step(result, table, task) * len(taken), table, task))
     answers = [_answer(model, task, labels, table.offset) for model in models]
     start = [answer(rows) for answer in answers]
     sides = [str(label) for label in labels]

@@ -18,7 +18,18 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from adaline import plots
-from adaline.comparison.changes import Change, changes, differences, factors, steps, strongest_changes, unit_of
+from adaline.comparison.changes import (
+    Change,
+    changes,
+    differences,
+    factors,
+    products_of_step,
+    rows_averaged,
+    steps,
+    steps_affordable,
+    strongest_changes,
+    unit_of,
+)
 from adaline.comparison.classes import held_out_scores, positive_class, recalls
 from adaline.comparison.compare import Comparison, certificate_text
 from adaline.comparison.drawing import Drawing, DrawingProcess
@@ -219,19 +230,23 @@ def _coefficients(found: Comparison, chosen: Result) -> dict[str, Any] | None:
 def _changes(found: Comparison, chosen: Result) -> dict[str, Any] | None:
     """Return what steps in the columns do by the recommended system, and what the runner-up says differently."""
     taken = steps(found.data)
-    if len(taken) > MOST_STEPS:
-        every = strengths(chosen.model, found.data.X, found.data.names, spread=found.data.spread)
-        first = strongest(every, MOST_STEPS)[0] or found.data.names
-        taken = [step for step in taken if found.data.names[step.column] in first][:MOST_STEPS]
     if not taken:
         return None
-    ours = changes(chosen, found.data, found.task, taken)
     other = next((result for result in found.results if result is not chosen and not result.failure), None)
+    compared = [chosen] if other is None else [chosen, other]
+    products = max(products_of_step(result, found.data, found.task) for result in compared)
+    limit = steps_affordable(products, MOST_CHANGES, MOST_STEPS)
+    if len(taken) > limit:
+        every = strengths(chosen.model, found.data.X, found.data.names, spread=found.data.spread)
+        first = strongest(every, limit)[0] or found.data.names
+        taken = ([step for step in taken if found.data.names[step.column] in first] or taken)[:limit]
+    averaged = rows_averaged(products * len(taken), found.data, found.task)
+    ours = changes(chosen, found.data, found.task, taken, averaged)
     positive = ""
     if found.task != REGRESSION and len(np.unique(found.data.y)) == 2:
         positive = str(positive_class(found.data.y))
         ours = [[change for change in own if change.side == positive] for own in ours]
-    unlike = [] if other is None else differences(ours, changes(other, found.data, found.task, taken))
+    unlike = [] if other is None else differences(ours, changes(other, found.data, found.task, taken, averaged))
     by_summary = (
         found.task == REGRESSION and hasattr(chosen.model, "summary") and chosen.settings.get("loss") not in LOSSES
     )
