@@ -134,9 +134,12 @@ class Vertex:
 def solve_program(a: Array, t: Array, level: float, theta: Array) -> Vertex:
     """Solve for rows a (n, p) of full rank and targets t (n,), starting near theta.
 
+    Where theta fits all rows up to rounding, no loss is left: every d of 1 - level satisfies the dual equations.
     The loss of a row far off has the same slope however far: such targets are brought nearer, if that changes no side.
     """
     r = t - a @ theta
+    if (np.abs(r) <= ROUNDING * (np.abs(t) + np.abs(a) @ np.abs(theta))).all():
+        return _onto_plane(a, t, theta, np.full(len(t), 1.0 - level), np.full(len(t), level), 0)
     off_plane = np.abs(r) > ROUNDING * (np.abs(t) + np.abs(t - r))
     far = FAR * float(np.median(np.abs(r[off_plane]))) if off_plane.any() else np.inf
     moved = np.abs(r) > far
