@@ -572,3 +572,14 @@ def test_tukeys_estimate_of_a_category_of_many_levels_has_no_larger_scale_than_f
     y = rng.normal(size=40)[level] * 5 + X[:, -1] + rng.normal(size=480) * np.exp(1.5 * rng.normal(size=40))[level]
     found, other = (RobustRegression(loss="tukey", init=init).fit(X, y) for init in ("robust", "least_squares"))
     assert found.scale_ <= other.scale_ * (1 + 1e-6)
+
+
+def test_an_exact_fit_to_many_levels_needs_no_simplex_method(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adaline.solvers.robust.quantile._simplex", pytest.fail)
+    group = np.repeat(np.arange(60), 12)
+    X = (group[:, None] == np.arange(1, 60)).astype(float)
+    y = 20 * np.random.default_rng(0).normal(size=60).round(2)[group]
+    found = RobustRegression(loss="absolute").fit(X, y)
+    np.testing.assert_allclose(found.predict(X), y, rtol=1e-13, atol=1e-13)
+    assert found.certificate_.status == Status.SOLVED
+    assert found.certificate_.gap < 1e-10

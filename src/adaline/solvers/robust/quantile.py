@@ -138,8 +138,8 @@ def solve_program(a: Array, t: Array, level: float, theta: Array) -> Vertex:
     The loss of a row far off has the same slope however far: such targets are brought nearer, if that changes no side.
     """
     r = t - a @ theta
-    if (np.abs(r) <= ROUNDING * (np.abs(t) + np.abs(a) @ np.abs(theta))).all():
-        return _onto_plane(a, t, theta, np.full(len(t), 1.0 - level), np.full(len(t), level), 0)
+    if (np.abs(r) <= ROUNDING * np.sqrt(len(theta)) * (np.abs(t) + np.abs(a) @ np.abs(theta))).all():
+        return _through(a, t, theta, np.full(len(t), 1.0 - level), np.full(len(t), True), 0)
     off_plane = np.abs(r) > ROUNDING * (np.abs(t) + np.abs(t - r))
     far = FAR * float(np.median(np.abs(r[off_plane]))) if off_plane.any() else np.inf
     moved = np.abs(r) > far
@@ -315,11 +315,16 @@ def _onto_plane(a: Array, t: Array, theta: Array, d: Array, s: Array, steps: int
     length = np.linalg.norm(a, axis=1) + np.abs(t)
     size = np.abs(r) / np.where(length > 0, length, 1.0)
     typical = max(float(np.median(size)), 1e-6 * float(size.mean()), 1e-300)
-    on_plane = np.minimum(d, s) * typical > size
+    return _through(a, t, theta, d, np.minimum(d, s) * typical > size, steps)
+
+
+def _through(a: Array, t: Array, theta: Array, d: Array, on_plane: NDArray[np.bool_], steps: int) -> Vertex:
+    """Return the solution with theta moved onto these rows."""
     rows = a[on_plane]
     if not len(rows):
         return Vertex(theta, d, on_plane, False, np.inf, steps)
-    unit = np.where(length[on_plane] > 0, length[on_plane], 1.0)
+    length = np.linalg.norm(rows, axis=1) + np.abs(t[on_plane])
+    unit = np.where(length > 0, length, 1.0)
     for _ in range(2):
         gain, _, rank, values = linalg.lstsq(rows / unit[:, None], (t - a @ theta)[on_plane] / unit, cond=1e-11)
         theta = theta + gain
