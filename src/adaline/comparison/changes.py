@@ -26,7 +26,7 @@ from adaline.inference.strengths import strengths
 from adaline.plots.style import short
 
 MOST_ROWS, MOST_ANSWERS = 2000, 2**15  # rows that a change is the mean of, and answers: one for each row and class
-MOST_PRODUCTS, LEAST_ROWS = 2**31, 64  # multiplications for all steps, and the rows that are averaged even beyond these
+MOST_PRODUCTS, LEAST_ROWS = 2**28, 64  # multiplications for all steps, and the rows that are averaged even beyond these
 NO_CHANGE = 1e-5  # of a probability: what is less is called none
 FEW = 1000  # values that are looked at before all are
 LEVEL = re.compile(r"\[T\.(.*)\]$", re.DOTALL)

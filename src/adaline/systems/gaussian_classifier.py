@@ -118,10 +118,11 @@ class GaussianClassifier(ClosedFormClassifier):
     def predict_log_proba(self, X: Any) -> Array:
         """Return log posteriors, (n, K)."""
         check_is_fitted(self, "classes_")
-        if hasattr(self, "coef_") and len(self.classes_) == 2 and np.isfinite(host(self.intercept_)).all():
+        linear = hasattr(self, "coef_") and np.isfinite(host(self.intercept_)).all()
+        if linear and len(self.classes_) == 2:
             odds = host(self.decision_function(X))  # the logarithm of p(c_1 | x) / p(c_0 | x), linear in x
             return like_rows(X, -np.logaddexp(0.0, np.column_stack([odds, -odds])))
-        joint = self._log_densities(X) + self._log_priors()
+        joint = host(self.decision_function(X)) if linear else self._log_densities(X) + self._log_priors()
         if np.count_nonzero(self.priors_) == 1:  # rows of one class only: nothing else can be
             return like_rows(X, np.tile(self._log_priors(), (len(joint), 1)))
         return like_rows(X, joint - scipy.special.logsumexp(joint, axis=1, keepdims=True))
