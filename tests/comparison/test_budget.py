@@ -43,6 +43,7 @@ from tests.comparison.examples import classification, numbers, regression
         (RobustRegression(), 1_000_000, 58, FitBudget(None, 72_315)),
         (RobustRegression(), 50_000, 58, None),
         (RobustRegression(), 300_000, 289, FitBudget(None, 2_057)),
+        (RobustRegression(loss="tukey"), 14_018, 105, FitBudget(None, 5_666)),
         (SigmoidPerceptron(), 1_000_000, 58, FitBudget(None, 289_262)),
         (ElasticNet(), 1_000_000, 58, None),
         (ElasticNet(), 4_000, 1_000, FitBudget(None, 1_048)),
@@ -71,6 +72,7 @@ def test_likelihoods_of_many_classes_take_too_long(system: Any, classes: int, lo
 @pytest.mark.parametrize(("rows", "columns", "long"), [(10_000, 400, True), (10_000, 289, False), (500, 350, False)])
 def test_robust_fits_of_many_columns_take_too_long(rows: int, columns: int, long: bool) -> None:
     assert takes_too_long(RobustRegression(), rows, columns, 0) == long
+    assert takes_too_long(RobustRegression(loss="tukey"), rows, columns, 0)
 
 
 @pytest.mark.parametrize(("columns", "long"), [(233, True), (128, False)])

@@ -42,6 +42,7 @@ from adaline.sums import all_but_one, running
 from adaline.systems.families.filter import SignalSystem
 from adaline.systems.families.folds import FoldFits, fit_folds, fit_unions
 from adaline.systems.families.linear_system import LinearSystem
+from adaline.systems.families.near import NearFits
 from adaline.wording import counted
 
 COPIED_ROWS = 2**14  # at a time, by each thread
@@ -335,11 +336,12 @@ class ArrayRows(Rows):
         return None if rows is None else fit_unions(system, rows)
 
     def fit_folds(self, system: Any) -> FoldFits | None:
-        if self.offset is not None or self.filled:  # the sums of a fold are those of one filling
-            return None
+        if self.offset is not None or (self.filled and not isinstance(system, NearFits)):
+            return None  # the sums of a fold are those of one filling
         if self.classes and not hasattr(system, "_sum_folds") and self._some_fold_has_all_others():
             return None
-        return _fit_at_once(system, self.x, self.y, self.given_weight, self.fold, self.shared)
+        given = (system, self.x, self.y, self.given_weight, self.fold, self.shared)
+        return _fit_at_once(*given, self.filled_for) if self.filled else _fit_at_once(*given)
 
     def _some_fold_has_all_others(self) -> bool:
         """Whether the other folds have rows of the most frequent class alone, which classifiers refuse."""

@@ -95,6 +95,7 @@ TOLERANCE = {"gradient": 1e-8, "stochastic": 1e-4}
 PRECISE = 1e-10
 SOLVERS = ("auto", "newton", "lbfgs", "newton-cg", "gradient", "stochastic")
 OF_MACHINES = ("auto", "lbfgs", "gradient", "stochastic")
+NEAR = (Status.SOLVED, Status.ILL_CONDITIONED, Status.RANK_DEFICIENT)  # fits that those of nearly the same rows start from
 SEPARATED = (
     "a plane has the rows of the classes on its sides, so that weights grow without end and the likelihood has no "
     "maximum: {weights} are returned; give a number as penalty, or use LogisticRegression, whose separation_ is the "
@@ -231,7 +232,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     @transaction
     def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self:
         """Fit as `fit` does, starting from a model of nearly the same rows where that helps."""
-        solved = self.machine is None and model.certificate_.status in (Status.SOLVED, Status.ILL_CONDITIONED)
+        solved = self.machine is None and model.certificate_.status in NEAR
         near = theta_of(model) if solved else None
         return self._fit(X, y, sample_weight, near)
 

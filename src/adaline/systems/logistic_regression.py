@@ -80,7 +80,7 @@ from adaline.sums import Spread
 from adaline.systems.families.decisions import one_against_one, sum_of_pairs
 from adaline.systems.families.folds import FoldFits
 from adaline.systems.families.named import named_system
-from adaline.systems.families.near import NearFits, without_fold
+from adaline.systems.families.near import FoldFilling, NearFits, without_fold
 from adaline.systems.families.online import FittedScan
 from adaline.systems.families.online_logistic import (
     SHOWN,
@@ -298,7 +298,13 @@ class LogisticRegression(NearFits, LinearClassifier):
         return self._fit(X, y, sample_weight, model)
 
     def _fit_folds(
-        self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.intp], shared: dict[Any, Any]
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        fold: NDArray[np.intp],
+        shared: dict[Any, Any],
+        filled_for: FoldFilling | None = None,
     ) -> FoldFits | None:
         """Return fits to all rows and to all but those of each fold (N,); None where a basis learns from the rows.
 
@@ -306,10 +312,10 @@ class LogisticRegression(NearFits, LinearClassifier):
         penalty.
         """
         few = 1 < fold.max() < MOST_PAIRED  # two others at least
-        automatic = self.penalty == "auto" and self.basis is None and few
+        automatic = self.penalty == "auto" and self.basis is None and few and filled_for is None
         paths = self._paths(X, y, sample_weight, fold) if automatic else None
         if paths is None:
-            return super()._fit_folds(X, y, sample_weight, fold, shared)
+            return super()._fit_folds(X, y, sample_weight, fold, shared, filled_for)
         model = clone(self)._fit_along(X, y, sample_weight, None, paths[0])
         rows = (without_fold(X, y, sample_weight, fold, k) for k in range(fold.max() + 1))
         fits = zip(rows, paths[1], strict=True)

@@ -55,7 +55,7 @@ from adaline.sums import Ranks
 from adaline.sums.targets import LargestTarget
 from adaline.systems.families.folds import FoldFits
 from adaline.systems.families.named import named_system
-from adaline.systems.families.near import NearFits
+from adaline.systems.families.near import FoldFilling, NearFits
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import linear_outputs, split_theta, theta_of
 
@@ -132,7 +132,6 @@ class RobustRegression(NearFits, LinearRegressor):
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"loss": "absolute"}, {"loss": "tukey"})
     compared_wide: ClassVar[bool] = False  # every row is fitted exactly, and there are no residuals to weigh
     compared_numbers: ClassVar[int] = 2**22  # of X, that a fit learns from in a comparison: it takes many passes
-    compared_products: ClassVar[int] = 2**28  # of columns, in each pass; twice as many take twice the time
     used_with: ClassVar[UsedWith] = {
         "quantile": {"loss": OneOf("quantile")},
         **{name: {"loss": OneOf(*THRESHOLDS)} for name in ("threshold", "scale", "init")},
@@ -160,16 +159,27 @@ class RobustRegression(NearFits, LinearRegressor):
         return self._fit(X, y, sample_weight, None)
 
     @transaction
+    @property
+    def compared_products(self) -> int:
+        """Products of columns that a pass of a fit forms in a comparison; Tukey's weights take four times the passes."""
+        return 2**26 if self.loss == "tukey" else 2**28
+
     def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self:
         """Fit as `fit` does, starting from a model of nearly the same rows."""
         return self._fit(X, y, sample_weight, theta_of(model))
 
     def _fit_folds(
-        self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.intp], shared: dict[Any, Any]
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        fold: NDArray[np.intp],
+        shared: dict[Any, Any],
+        filled_for: FoldFilling | None = None,
     ) -> FoldFits | None:
         """Return fits to all rows and to all but those of each fold; None where they may end in different minima."""
         convex = self.loss != "tukey"
-        return super()._fit_folds(X, y, sample_weight, fold, shared) if convex else None
+        return super()._fit_folds(X, y, sample_weight, fold, shared, filled_for) if convex else None
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, near: Array | None) -> Self:
         meter = Meter(X)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,8 @@ from adaline.estimator import clone
 from adaline.sources import Source
 from adaline.sources.views import Fold
 from adaline.systems.families.folds import FoldFits
+
+FoldFilling = Callable[[int, Any], Any]  # of a fold and of rows
 
 
 class NearFits:
@@ -24,13 +27,23 @@ class NearFits:
     basis: Any
 
     def _fit_folds(
-        self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.intp], shared: dict[Any, Any]
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        fold: NDArray[np.intp],
+        shared: dict[Any, Any],
+        filled_for: FoldFilling | None = None,
     ) -> FoldFits | None:
-        """Return fits to all rows and to all but those of each fold (N,); None where a basis learns from the rows."""
+        """Return fits to all rows and to all but those of each fold (N,); None where a basis learns from the rows.
+
+        `filled_for` fills the gaps of X as they are for a fold.
+        """
         if self.basis is not None:
             return None
         model = clone(self).fit(X, y, sample_weight)
-        rows = (without_fold(X, y, sample_weight, fold, k) for k in range(fold.max() + 1))
+        own = (X if filled_for is None else filled_for(k, X) for k in range(fold.max() + 1))
+        rows = (without_fold(x, y, sample_weight, fold, k) for k, x in enumerate(own))
         return FoldFits(model, [clone(self)._fit_near(*one, model) for one in rows])
 
 
