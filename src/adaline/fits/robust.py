@@ -24,7 +24,15 @@ from adaline.results import Certificate, Solution, Status
 from adaline.solvers.least_squares.choose import GRAM_BYTES
 from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.least_squares.fit import ILL_CONDITIONED, certificate, digits
-from adaline.solvers.robust.m_estimation import EPS, MEstimate, least_squares, m_estimate, shortest_slopes, trimmed
+from adaline.solvers.robust.m_estimation import (
+    EPS,
+    ROUNDING,
+    MEstimate,
+    least_squares,
+    m_estimate,
+    shortest_slopes,
+    trimmed,
+)
 from adaline.solvers.robust.quantile import regression_quantile
 from adaline.solvers.robust.scales import HuberScale, KnownScale, Mad, Scale, median, middle_of
 from adaline.solvers.smooth.newton import Curvature
@@ -263,7 +271,7 @@ def _m_estimate(given: TargetProblem, start: Array) -> tuple[RobustFit, list[flo
     )
     reach = criterion.threshold * found.scale
     totals = found.residuals.totals(criterion.loss(reach))
-    least = 1e-9 * float(totals.largest[0])
+    least = max(1e-9 * float(totals.largest[0]), ROUNDING * _size(units))
     if problem.ridge.any():
         errors = robust.none(problem, robust.NO_PENALTY)
     elif criterion.near:
