@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from copy import copy
@@ -579,23 +579,22 @@ class Relation:
             if other and self.options.encoding is None:
                 self._convert()
             elif MIXED_ENDS in str(error) and not self._copies.given:
-                self._replace_files([write_line_feeds(name, self._copies.new(name, ".csv")) for name in self.files])
+                self._rewrite(write_line_feeds)
             elif self._pad_short_rows(str(error)):
                 pass
             elif UNCLOSED in str(error) and not self._copies.given and any(map(has_escaped_quotes, self.files)):
-                self._replace_files([write_doubled(name, self._copies.new(name, ".csv")) for name in self.files])
+                self._rewrite(write_doubled)
             else:
                 raise
             self._read_text()
 
     def _read_text(self) -> None:
         if is_boxed(self.files[0]):
-            self._replace_files([write_unboxed(name, self._copies.new(name, ".csv")) for name in self.files])
+            self._rewrite(write_unboxed)
         self.layout = layout(self.files[0])
         if self.layout.separator in (SPACES, FIXED):
             first, fixed = self.files[0], self.layout.separator == FIXED
-            write = partial(write_fixed, like=first) if fixed else write_commas
-            self._replace_files([write(name, self._copies.new(name, ".csv")) for name in self.files])
+            self._rewrite(partial(write_fixed, like=first) if fixed else write_commas)
             if fixed:
                 self.notes = (*self.notes, "read as columns of fixed width")
             self.layout = layout(self.files[0])
@@ -660,6 +659,10 @@ class Relation:
                 *self.notes,
                 f"the file is decoded as {' and '.join(sorted(found))}; encoding= overrides this",
             )
+
+    def _rewrite(self, write: Callable[[str, str], str]) -> None:
+        """Replace all files by copies in plain CSV, as `write(file, copy)` makes and returns them."""
+        self._replace_files([write(name, self._copies.new(name, ".csv")) for name in self.files])
 
     def _replace_files(self, copies: list[str]) -> None:
         """Read copies of the files instead of them, by a connection that reads these alone."""
