@@ -225,7 +225,7 @@ MOST_NESTED = 50  # brackets inside each other
 _NUMBER = re.compile(r"(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 LinearSum = dict[int, Fraction]
-"""Coefficients by index: 0 the intercept, 1, 2, ... the columns, CONSTANT a number by itself."""
+"""Coefficients by index: 0 the intercept, 1, 2, ... the columns, CONSTANT a number alone."""
 
 
 def parse(text: str, names: Sequence[str], intercept: bool = True) -> tuple[Array, Array]:
@@ -381,7 +381,7 @@ def _is_number(a: LinearSum) -> bool:
 
 
 def _continues(text: str, at: int) -> bool:
-    """Whether a word that ends at `at` in fact goes on there."""
+    """Whether a word that seems to end at `at` continues there."""
     return at < len(text) and at > 0 and _in_word(text[at]) and _in_word(text[at - 1])
 
 

@@ -66,7 +66,7 @@ def anova(smaller: Any, larger: Any, *more: Any) -> Anova | Deviances | FamilyDe
     variance of the last model, which is the largest; likelihoods are compared two at a time. Families whose dispersion
     is estimated are compared by F too, with the dispersion of the last model, as in R. No pass over the rows: models
     know the number and weight of their rows and how well constants fit their targets, and are refused where these
-    differ; that the larger contains the columns of the smaller is told by their names, and believed where there are
+    differ; that the larger contains the columns of the smaller is checked by their names, and assumed where there are
     none.
 
     Parameters

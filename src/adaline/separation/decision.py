@@ -5,7 +5,7 @@
 1. Search a direction that wins every contest: that of least squares, then the nearest point of the hull of a working
    set of rows, to which the contests it loses are added, until none is lost (complete) or the hull holds zero: an
    overlap, a convex combination of contests that is zero. Directions are found in floats and checked in integers; where
-   floats do not decide, the exact simplex method goes on from where they stopped.
+   floats do not decide, the exact simplex method continues from where they stopped.
 2. An overlap spans a space L in which nothing can be won: any direction that loses no contest is orthogonal to L.
    Contests in L are set aside, and the rest is decided among the directions orthogonal to L: won by one
    of them (quasi: exactly zero on L), or with an overlap modulo L, which makes L larger. At most as many rounds as

@@ -42,7 +42,7 @@ STEPS = 12  # most steps
 EPS = 2.0**-53
 ENOUGH = 2.0**-57  # relative error of coefficients that does not show in float64
 HALF = 0.5  # q up to which a minimum is proven
-SHRINKS = 0.5  # share of the step before, or of what that left, at which steps go on
+SHRINKS = 0.5  # share of the step before, or of what that left, at which steps continue
 LITTLE = 1e-4  # theta from which on the lengths of the rows themselves are looked at
 NEGLIGIBLE = 2.0**-75  # a coefficient this small next to the others does not keep steps going
 

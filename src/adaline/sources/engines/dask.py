@@ -67,7 +67,7 @@ class DaskEngine(Engine):
         """Return parts, functions or delayed values, as futures, runs of them on one worker each.
 
         Where they are made first is said only until they are there: a part that is lost is made again anywhere, also
-        where no worker is left and others come (tasks that name a worker would wait for that one for ever).
+        where no worker is left and others come (tasks that name a worker would wait for that one forever).
         """
         addresses = self._addresses()
         runs = runs_of_parts(len(parts), max(len(addresses), 1))
