@@ -781,8 +781,9 @@ class Relation:
 
 
 def _shown_lines(lines: Sequence[int]) -> str:
-    """Return the first of some lines, as in "lines 3, 7"."""
-    return f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines[:5]))}{', ...' * (len(lines) > 5)}"
+    """Return some lines, as in "lines 3, 7": the first five, and the number of the others."""
+    more = f" and {len(lines) - 5} more" if len(lines) > 5 else ""
+    return f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines[:5]))}{more}"
 
 
 def import_readers(name: str) -> None:
