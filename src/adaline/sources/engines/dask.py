@@ -41,8 +41,9 @@ from adaline.sources.engines.base import (
     runs_of_parts,
 )
 from adaline.sources.tables.batches import plain_batch, without_missing
+from adaline.sources.tables.frames import as_arrow
 from adaline.sources.tables.parts import TableParts
-from adaline.sources.tables.relation import Relation, as_arrow
+from adaline.sources.tables.relation import Relation
 from adaline.sources.threads import Forest
 
 FIRST, FEW = 200_000, 8  # rows that tell what columns hold, and partitions they are taken from
