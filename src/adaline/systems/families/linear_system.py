@@ -510,7 +510,9 @@ class LinearSystem(LinearRegressor):
         fits = [fit.without_dependent() for fit in self._fits]
         found = [one for fit in fits for one in covariances(fit, None, self._sample(), CLASSICAL)]
         theta = np.concatenate([fit.solution.theta for fit in fits])
-        return linear_means(theta, [one.along(np.eye(theta.shape[1])) for one in found], found[0].freedom)
+        exact = all(fit.exact.all() for fit in fits)
+        roots = [np.where(exact, np.nan, one.along(np.eye(theta.shape[1]))) for one in found]
+        return linear_means(theta, roots, found[0].freedom, exact)
 
     def _notes(self, errors: str) -> list[str]:
         """Return lines of the summary that are about the system, not its fits."""
