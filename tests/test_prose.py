@@ -39,7 +39,10 @@ INSTEAD = {
     r"before one's eyes\b": "while you watch",
 }
 WORDS = {re.compile(rf"\b{pattern}", re.IGNORECASE): instead for pattern, instead in INSTEAD.items()}
-PAGES = [ROOT / "README.md", *(path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name not in GENERATED)]
+PAGES = [
+    *(ROOT / "README.md", ROOT / "CONTRIBUTING.md"),
+    *(path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name not in GENERATED),
+]
 SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
 MODULES = sorted((ROOT / "src" / "adaline").rglob("*.py"))
 
