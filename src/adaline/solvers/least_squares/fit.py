@@ -70,7 +70,7 @@ class Fit(NamedTuple):
             return np.full_like(theta, np.nan)
         scaling = self.factor.scaling
         spread = np.ldexp(self.factor.length, scaling.scale) / math.sqrt(scaling.weight)
-        return theta * np.append(1.0, np.hypot(scaling.mean_hi[: scaling.features], spread))
+        return np.asarray(theta * np.append(1.0, np.hypot(scaling.mean_hi[: scaling.features], spread)))
 
     @property
     def exact(self) -> NDArray[np.bool_]:
