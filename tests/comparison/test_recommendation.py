@@ -65,7 +65,8 @@ def test_errors_of_rounding_are_the_same() -> None:
     best.model.coef_ = np.ones(9)
     found = recommend([best, plainer], BASELINE, "RMSE")
     assert found.result is plainer
-    assert found.text.startswith("It fits exactly, up to rounding, as ")
+    assert found.text == "It fits exactly, up to rounding, as WienerFilter does."
+    assert false_claims(found, [best, plainer], BASELINE) == []
 
 
 def test_probabilities_worse_than_the_shares_of_the_classes_are_not_recommended_where_others_have_better() -> None:

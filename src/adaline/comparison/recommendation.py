@@ -127,7 +127,7 @@ def recommend(results: list[Result], baseline: Result, measure: str, counts: boo
         also = "" if counts and _is_count_model(chosen) else _rivals_text(chosen, considered, len(good))
         text = f"has the lowest cross-validated error, {measure} {with_error(chosen, measure)}{also}"
     elif 0 < chosen.error <= rounding:
-        text = f"fits exactly, up to rounding, as {best.label} does, and is the simpler system"
+        text = f"fits exactly, up to rounding, as {best.label} does"
     else:
         worthless = best not in considered and chosen in considered
         text = f"{_nearness(chosen, best, measure)}, and " + (
