@@ -484,7 +484,7 @@ def test_a_model_that_diverged_goes_on_from_its_last_good_weights_at_a_lower_rat
                 model.learn_one(x, t)
 
     model.set_params(rate=3.0)
-    with pytest.warns(ConvergenceWarning, match="with another number as rate, then partial_fit, goes on"):
+    with pytest.warns(ConvergenceWarning, match="with another number as rate, then partial_fit, continues"):
         learn()
     np.testing.assert_array_equal(theta(model), theta(steady))
     with pytest.warns(ConvergenceWarning, match="diverged"):  # the rate is the same
