@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from adaline.cli.app import app
 from tests.cli.command_line import Shell
 
 ROOT = Path(__file__).parents[1]
@@ -37,12 +39,12 @@ INSTEAD = {
     r"before one's eyes\b": "while you watch",
 }
 WORDS = {re.compile(rf"\b{pattern}", re.IGNORECASE): instead for pattern, instead in INSTEAD.items()}
-PAGES = [ROOT / "README.md", *(path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name not in GENERATED)]
-SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
-COMMANDS = [
-    *("compare", "effects", "export", "fit", "journal", "learn", "merge", "play", "predict", "score", "select"),
-    *("selftest", "separable", "serve", "summary", "systems", "table", "update"),
+PAGES = [
+    *(ROOT / "README.md", ROOT / "CONTRIBUTING.md"),
+    *(path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name not in GENERATED),
 ]
+SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
+MODULES = sorted((ROOT / "src" / "adaline").rglob("*.py"))
 
 
 def relapses(text: str) -> list[str]:
@@ -62,9 +64,43 @@ def test_the_words_of_examples_are_plain_english() -> None:
     assert {name: relapses(text) for name, text in texts.items() if relapses(text)} == {}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+def literals(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield the line and the text of every string of a module, docstrings too; dots are values in f-strings."""
+    formatted = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    inside = {id(part) for node in formatted for part in ast.walk(node) if part is not node}
+    for node in ast.walk(tree):
+        if id(node) in inside:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            parts = (str(one.value) if isinstance(one, ast.Constant) else "..." for one in node.values)
+            yield node.lineno, "".join(parts)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.lineno, node.value
+
+
+def test_messages_and_docstrings_are_plain_english() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {relapse}"
+        for path in MODULES
+        for line, text in literals(ast.parse(path.read_text(encoding="utf-8")))
+        for relapse in relapses(text)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("command", [str(one.name) for one in app.registered_commands])
 def test_help_is_in_plain_english(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert relapses(Shell(capsys).good(command, "--help").out) == []
+
+
+def test_a_relapse_is_found_in_messages() -> None:
+    code = 'def f(x):\n    """Go on."""\n    raise ValueError(f"{x} is" f" told by itself: {x!r:>9}")  # anew'
+    texts = dict(literals(ast.parse(code)))
+    assert texts == {2: "Go on.", 3: "... is told by itself: ..."}
+    assert [relapses(text) for text in texts.values()] == [
+        ["'Go on': write continues, keeps learning"],
+        ["'is told': write is reported", "'by itself': write automatically, alone"],
+    ]
 
 
 def test_a_relapse_is_found() -> None:

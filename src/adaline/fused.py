@@ -36,7 +36,7 @@ LOSSES = (
 NOT_CONVEX = ("tukey", "sigmoid_squared", "tanh_squared")
 WIDEST = 255  # columns of a tile beside the constant
 WIDEST_CLUSTERED = 63
-WIDEST_PRODUCT = 128  # columns and targets of rows that are multiplied by themselves, the constant among them
+WIDEST_PRODUCT = 128  # columns and targets of rows whose products are summed, the constant among them
 WIDEST_MATRIX = 64  # the same where rows are multiplied in the pass that finds their curvature
 MOST_OUTPUTS = 16
 HELD, LEAST = 2**27, 2**12  # numbers of rows that are held for a matrix of them, and rows at least
@@ -1024,7 +1024,7 @@ def _tile(features: int, outputs: int, second: str) -> Tile:
 
 
 def _moments_tile(side: int) -> Tile:
-    """Return the tile for rows that are multiplied by themselves, of so many columns."""
+    """Return the tile for products of rows with themselves, of so many columns."""
     narrow = {16: Tile(64, 16, 0, 4, 1), 32: Tile(32, 32, 0, 4, 1), 64: Tile(16, 64, 0, 4, 1)}
     return narrow.get(side, Tile(32, side, 0, 4, 1))
 

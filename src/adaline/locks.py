@@ -1,6 +1,6 @@
 """Locks that a forked child finds free, the lock of a model, and properties computed once, without a lock.
 
-A fork copies one thread only. A lock that another thread held at that moment would stay held in the child for ever.
+A fork copies one thread only. A lock that another thread held at that moment would stay held in the child forever.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class cached_property(functools.cached_property[T]):  # noqa: N801
     if not TYPE_CHECKING:  # whose types are those of the standard library
 
         def __get__(self, instance: Any, owner: Any = None) -> Any:
-            """Return the value, from now on an attribute of the object by itself."""
+            """Return the value, from now on a plain attribute of the object."""
             if instance is None:
                 return self
             value = instance.__dict__[self.attrname] = self.func(instance)

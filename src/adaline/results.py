@@ -67,12 +67,12 @@ class Status(Enum):
     )
     NOT_UNIQUE = (
         "not unique",
-        "several planes are equally good, and one amid them is returned: more rows, or fewer columns, would settle it",
+        "several planes are equally good, and one among them is returned: more rows, or fewer columns, make it unique",
     )
     NO_MINIMUM = (
         "no minimum",
-        "the loss falls for ever as some weights grow, as with counts that are all zero on one side: the weights under "
-        "a tiny penalty are returned; give a number as penalty",
+        "the loss decreases without bound as some weights grow, as with counts that are all zero on one side: the "
+        "weights under a tiny penalty are returned; give a number as penalty",
     )
     OUT_OF_RANGE = (
         "out of range",

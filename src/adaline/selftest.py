@@ -474,7 +474,7 @@ def _outcome(check: Agreement, instruction_set: str, wanted: Sequence[Array]) ->
         pairs = zip(check.kernel(), wanted, strict=True)
         differences = [np.abs(a - b).max() / max(1.0, np.abs(b).max()) for a, b in pairs]
         return Outcome(check.family, check.name, instruction_set, float(np.max(differences)), check.allowed)
-    except Exception as error:  # whatever it is, the other checks go on
+    except Exception as error:  # whatever it is, the other checks continue
         told = f"{type(error).__name__}: {error}".splitlines()[0]
         return Outcome(check.family, check.name, instruction_set, np.nan, check.allowed, told)
 

@@ -136,6 +136,9 @@ def test_defaults_of_fit_follow_the_target(shell: Shell, data: Path) -> None:
     done = shell.good("fit", data, "-t", "rank", "--features", "a,b", "--json")
     assert done.json["system"] == "LinearRegression"
     assert "note: rank has only 3 different whole numbers" in done.err
+    done = shell.good("fit", "SELECT a, b, 5 AS one FROM 'data.csv'", "-t", "one")
+    assert "the target has the same value in every row" in done.out
+    assert done.err == ""
     two = "SELECT a, b, CAST(a > 1 AS INTEGER) + 4 AS two FROM 'data.csv'"
     done = shell.good("fit", two, "-t", "two", "--json")
     assert (done.json["system"], done.json["classes"], done.err) == ("GaussianClassifier", [4, 5], "")

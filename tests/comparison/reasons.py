@@ -104,6 +104,7 @@ CLAIMS: dict[str, Check] = {
     "about the same error": lambda c, b, able, base: c.error <= 1.001 * b.error,
     "within one standard error": lambda c, b, able, base: as_good(c, b),
     "within two standard errors": lambda c, b, able, base: solved(c) and not solved(b) and not as_good(c, b),
+    "fits exactly, up to rounding": lambda c, b, able, base: b.error <= c.error <= 1e-9 * base.error,
     "more informative": no_rival_says_more,
     "certified as solved": lambda c, b, able, base: status(c) is Status.SOLVED and not solved(b),
     "predictions are certified": lambda c, b, able, base: status(c) is Status.RANK_DEFICIENT and not solved(b),

@@ -109,6 +109,13 @@ def test_outliers_are_told_by_row() -> None:
     assert "Row 5" in by_title(Table.of(X, y))["A few rows decide the result"].text
 
 
+def test_an_exact_fit_is_one_finding_and_names_no_rows() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 3)).round(3)
+    found = compare_table(Table.of(X, X @ [2.0, 3.0, 0.0] + 1), systems=["LinearRegression", "RobustRegression"])
+    assert [one.title for one in found.findings] == ["The target is computed from the columns"]
+    assert found.recommendation.system == "LinearRegression"
+
+
 @pytest.mark.slow
 def test_few_rows_missing_values_samples_and_skew() -> None:
     assert "Few rows for so many columns" in by_title(regression(n=40, d=8))

@@ -60,6 +60,15 @@ def test_errors_that_differ_by_a_hair_are_the_same_though_every_fold_tells_them_
     assert false_claims(found, [best, same], BASELINE) == []
 
 
+def test_errors_of_rounding_are_the_same() -> None:
+    best, plainer = result([1e-17, 1e-17, 2e-17]), result([4e-16, 5e-16, 4e-16])
+    best.model.coef_ = np.ones(9)
+    found = recommend([best, plainer], BASELINE, "RMSE")
+    assert found.result is plainer
+    assert found.text == "It fits exactly, up to rounding, as WienerFilter does."
+    assert false_claims(found, [best, plainer], BASELINE) == []
+
+
 def test_probabilities_worse_than_the_shares_of_the_classes_are_not_recommended_where_others_have_better() -> None:
     known: dict[str, Any] = {"second": 0.8, "probability": np.empty(0)}
     overconfident = result([0.1, 0.2, 0.3], LogisticRegression(), **known)

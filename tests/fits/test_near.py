@@ -134,6 +134,25 @@ def test_folds_of_separated_rows_are_separated_by_the_same_plane(classes: int, m
         np.testing.assert_allclose(model.predict_proba(x), alone.predict_proba(x), atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:the classes are")
+def test_a_guess_and_the_decision_share_one_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    budgets: list[Any] = []
+    decide = separation.decide_jointly
+
+    def fail_to_guess(source: Any, guess: Any, budget: Any) -> None:
+        budgets.append(budget)
+
+    def decide_by(source: Any, labels: Any, budget: Any) -> Any:
+        budgets.append(budget)
+        return decide(source, labels, budget)
+
+    monkeypatch.setattr(separation, "quasi_separating_weights", fail_to_guess)
+    monkeypatch.setattr(separation, "decide_jointly", decide_by)
+    LogisticRegression().fit([[0.0], [1.0], [1.0], [2.0]], [0, 0, 1, 1])
+    assert len(budgets) == 2
+    assert budgets[0] is budgets[1]
+
+
 @pytest.mark.filterwarnings("ignore:the classes seem")
 def test_a_proof_of_separation_that_was_given_up_is_not_tried_again_in_the_folds(
     monkeypatch: pytest.MonkeyPatch,

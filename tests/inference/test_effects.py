@@ -25,6 +25,7 @@ from adaline import (
     open_table,
 )
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.inference.effects import EXACT_EFFECTS
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 3)) * [1.0, 10.0, 0.1] + [1.0, 5.0, 0.0]
@@ -263,3 +264,11 @@ def test_columns_whose_gaps_were_filled_have_slopes(missing: str) -> None:
     for name, own in (("x", "x"), ("day", "day"), ("c", "c[T.b]")):
         np.testing.assert_allclose(slopes[name], coefficients[own])
     assert np.isfinite(column(found, "std_error")).all()
+
+
+def test_effects_of_an_exact_fit_have_no_errors() -> None:
+    X = np.random.default_rng(0).normal(size=(20, 2)).round(2)
+    found = effects(LinearRegression().fit(X, X @ [2.0, -3.0]), X)
+    np.testing.assert_allclose(column(found, "estimate"), [2.0, -3.0])
+    assert np.isnan(column(found, "p_value")).all()
+    assert found.notes == (EXACT_EFFECTS,)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adaline import LinearRegression, OrdinalRegression, Ridge
+from adaline import GeneralizedLinear, LinearRegression, OrdinalRegression, Ridge, anova
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
 from adaline.inference.hypotheses import parse
 from tests.inference.against import DATA, ROBUST, Rows, exact_sandwich, fitted, generated, given_again, longley
@@ -267,12 +267,22 @@ def test_refused_models() -> None:
         )
 
 
-def test_a_perfect_fit() -> None:
+@pytest.mark.parametrize("slopes", [(0.0, 0.0), (1.0, 2.0)])
+def test_an_exact_fit_has_no_tests(slopes: tuple[float, float]) -> None:
     X = np.arange(12.0).reshape(6, 2) ** 2
-    model = LinearRegression().fit(X, np.zeros(6))
-    assert model.test("x0 = 1").statistic == np.inf
-    assert model.test("x0 = 1").p_value == 0.0
-    assert np.isnan(model.test("x0 = 0").statistic)
+    y = X @ slopes
+    model = LinearRegression().fit(X, y)
+    with pytest.raises(InvalidData, match="the fit is exact to rounding"):
+        model.test("x0 = 1")
+    with pytest.raises(InvalidData, match="the fit of the largest model is exact to rounding"):
+        anova(LinearRegression().fit(X[:, :1], y), model)
+    if any(slopes):
+        with pytest.raises(InvalidData, match="the fit is exact to rounding"):
+            GeneralizedLinear(loss="gaussian").fit(X, y).test("x0 = 1")
+    measures = model.influence(X, y)
+    assert np.isfinite(measures.leverage).all()
+    assert np.isnan(measures.cooks_distance).all()
+    assert np.isnan(measures.studentized).all()
 
 
 def test_rendering() -> None:

@@ -514,7 +514,7 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     (Ridge(), {"penalty": [1.0], "method": "folds", "folds": 1}, "folds must be a whole number of 2 or more"),
     (Ridge(), {"penalty": [1.0], "method": "folds", "folds": 31}, "30 rows cannot be cut into 31 folds"),
     (Ridge(), {"penalty": [1.0], "method": "gcv", "rule": "one-standard-error"}, "needs a standard error"),
-    (Ridge(), {"penalty": ["auto", 1.0], "method": "loo"}, "penalty='auto' is found anew .* Use method='folds'"),
+    (Ridge(), {"penalty": ["auto", 1.0], "method": "loo"}, "penalty='auto' is found again .* Use method='folds'"),
     (LinearRegression(solver="gradient"), {"tol": [1.0], "method": "loo"}, "gradient descent stops"),
     (Ridge(), {"penalty": [1.0], "method": "loo", "scoring": "r2"}, "minus r2 is not a function of the residuals"),
     (Ridge(), {"penalty": [1.0], "scoring": "bic"}, "Ridge has no bic"),

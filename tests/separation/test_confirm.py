@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from adaline import LogisticRegression
+from adaline.separation.confirm import confirm
 from adaline.separation.contests import Contests
-from adaline.separation.decision import confirm
 from adaline.separation.separability import quasi_separating_weights, separability
 from adaline.separation.survey import Survey
 from adaline.sources import ArraySource

@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 from adaline.errors import InvalidData
-from adaline.separation.budget import Undecided
+from adaline.separation.budget import Budget, Undecided
 from adaline.separation.separability import decide_jointly, is_separable, separability
 from adaline.separation.verdict import Combination, ManyClasses, ProofFailed, Separability
 from adaline.sources.array import ArraySource, SparseSource
@@ -240,12 +240,12 @@ def words(rows: int = 200, columns: int = 1500) -> tuple[Any, Any]:
 def test_texts_in_both_classes_are_found_at_the_price_of_few_exact_rows() -> None:
     x, y = words()
     source = SparseSource(x, y[:, None].astype(float))
-    found = decide_jointly(source, np.array([0, 1]), work=1e9)
+    found = decide_jointly(source, np.array([0, 1]), Budget(1e9))
     assert found.kind == "quasi"
     np.testing.assert_array_equal(found.on_plane, [0, 1, 2, 200, 201, 202])
     assert found.verify()
     with pytest.raises(Undecided, match="given up"):
-        decide_jointly(source, np.array([0, 1]), work=1e7)
+        decide_jointly(source, np.array([0, 1]), Budget(1e7))
 
 
 def test_text() -> None:

@@ -432,7 +432,7 @@ def test_a_restart_leaves_out_what_a_challenger_cannot_learn_and_serves_a_champi
     with Learner(one, tmp_path) as learner:
         learner.submit([{"a": 1.0, "y": 3.0}]).result(10)
     with Learner(one, tmp_path, challengers={"two": two}) as learner:
-        assert "'two' begins anew" in learner.notes[-1]
+        assert "'two' starts again" in learner.notes[-1]
         assert learner.submit([{"a": 1.0, "b": 2.0, "y": 3.0}]).result(10).learned == 1
         told = learner.challenger("two"), learner.latest()
     with Learner(one, tmp_path, challengers={"two": two}) as learner:

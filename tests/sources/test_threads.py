@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from adaline import LogisticRegression
 from adaline.block import Block, Shape
 from adaline.errors import AdalineError, InvalidParameter
 from adaline.sources import ArraySource, SparseSource, set_threads
@@ -352,6 +353,18 @@ def test_small_factorisations_run_on_one_thread_of_blas() -> None:
         with blas_threads_for(SMALL_SIDE + 1):
             large = blas_threads()
     assert (small, large) == ({1}, {2})
+
+
+def test_the_refinement_of_a_likelihood_follows_the_same_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    sides: list[int] = []
+
+    def noted(side: int) -> Any:
+        sides.append(side)
+        return blas_threads_for(side)
+
+    monkeypatch.setattr("adaline.solvers.smooth.refine.blas_threads_for", noted)
+    LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    assert sides == [2]
 
 
 def run_python(code: str, timeout: float = 60.0) -> str:

@@ -181,9 +181,7 @@ def test_a_file_of_another_version_with_the_same_schema_is_read(path: Path) -> N
 
 def test_an_older_file(path: Path) -> None:
     resealed(path, schema=1, adaline="0.0.9", state={"gone": 1})
-    refused(
-        path, r"written by an older adaline, 0.0.9 \(schema 1\).* Fit the model anew, or load it with adaline 0.0.9"
-    )
+    refused(path, r"written by an older adaline, 0.0.9 \(schema 1\).* Refit the model, or load it with adaline 0.0.9")
 
 
 def test_another_layout_has_another_number() -> None:

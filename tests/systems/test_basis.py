@@ -464,7 +464,7 @@ def test_pieces_of_another_basis_are_refused(cls: type[Any]) -> None:
     model = cls(basis=basis.Polynomial(degree=2)).partial_fit(X[:100], y[:100])
     model.set_params(basis=basis.Polynomial(degree=2).fit(X)).partial_fit(X[100:200], y[100:200])
     for other in (basis.Polynomial(degree=3), basis.Fourier(), None):
-        with pytest.raises(InvalidParameter, match=r"was begun with Polynomial\(.*set it back to go on, or fit anew"):
+        with pytest.raises(InvalidParameter, match=r"was begun with Polynomial\(.*restore it to continue, or refit"):
             model.set_params(basis=other).partial_fit(X[200:], y[200:])
     with pytest.raises(InvalidParameter, match="was begun with None"):
         cls().partial_fit(X[:100], y[:100]).set_params(basis=basis.Fourier()).partial_fit(X[100:], y[100:])

@@ -247,7 +247,7 @@ def test_what_a_scan_was_begun_with_cannot_change_under_way(changed: dict[str, A
     model = online().partial_fit(x, y)
     before = bits(model)
     (name,) = changed
-    with pytest.raises(InvalidParameter, match=f"{name} changed since LogisticRegression began.*fit anew"):
+    with pytest.raises(InvalidParameter, match=f"{name} changed since LogisticRegression began.*refit"):
         model.set_params(**changed).partial_fit(x, y)
     assert bits(model) == before
     model.set_params(**{name: getattr(online(), name)}).partial_fit(x, y)

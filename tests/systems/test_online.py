@@ -265,10 +265,10 @@ def test_a_new_rate_holds_from_the_next_rows_on_and_what_else_changed_is_refused
     for name in settings.keys() & system().get_params().keys():
         if name == "rate" and system().rate != "auto":
             continue
-        with pytest.raises(InvalidParameter, match=f"{name} changed since {system.__name__} began.*fit anew"):
+        with pytest.raises(InvalidParameter, match=f"{name} changed since {system.__name__} began.*refit"):
             make().partial_fit(X, y).set_params(**{name: settings[name]}).partial_fit(X, y)
         model = make().partial_fit(X, y).learn_one(X[0], y[0])
-        with pytest.raises(InvalidParameter, match=f"{name} changed since {system.__name__} began.*fit anew"):
+        with pytest.raises(InvalidParameter, match=f"{name} changed since {system.__name__} began.*refit"):
             model.set_params(**{name: settings[name]}).learn_one(X[1], y[1])
         with pytest.raises(InvalidParameter, match="rate must be"):
             make().partial_fit(X, y).set_params(rate=-1.0).learn_one(X[1], y[1])
@@ -484,7 +484,7 @@ def test_a_model_that_diverged_goes_on_from_its_last_good_weights_at_a_lower_rat
                 model.learn_one(x, t)
 
     model.set_params(rate=3.0)
-    with pytest.warns(ConvergenceWarning, match="with another number as rate, then partial_fit, goes on"):
+    with pytest.warns(ConvergenceWarning, match="with another number as rate, then partial_fit, continues"):
         learn()
     np.testing.assert_array_equal(theta(model), theta(steady))
     with pytest.warns(ConvergenceWarning, match="diverged"):  # the rate is the same

@@ -583,3 +583,12 @@ def test_an_exact_fit_to_many_levels_needs_no_simplex_method(monkeypatch: pytest
     np.testing.assert_allclose(found.predict(X), y, rtol=1e-13, atol=1e-13)
     assert found.certificate_.status == Status.SOLVED
     assert found.certificate_.gap < 1e-10
+
+
+@pytest.mark.parametrize("loss", ["huber", "tukey"])
+def test_an_exact_fit_has_no_rows_off_its_plane(loss: str) -> None:
+    X = np.random.default_rng(0).normal(size=(50, 3)).round(3)
+    model = RobustRegression(loss=loss).fit(X, X @ [2.0, -3.0, 0.0] + 1)
+    assert model.summary().to_dict()["beyond"] == 0
+    assert model.coef_[2] == 0.0  # not the rounding of the rows, of which no digit is right
+    assert model.certificate_.digits > 10

@@ -179,7 +179,7 @@ def test_some_are_forgotten_and_some_refused() -> None:
     X, y = data(n=30)
     LinearRegression().fit(X, y).forget(X[20:], y[20:])
     X[20:] *= 1e7
-    with pytest.raises(UnsafeForget, match=r"correct digits, below 9.*Fit the remaining rows anew"):
+    with pytest.raises(UnsafeForget, match=r"correct digits, below 9.*Refit to the remaining rows"):
         LinearRegression().fit(X, y).forget(X[20:], y[20:])
 
 

@@ -117,7 +117,7 @@ def test_large_rows_that_pass_through_cost_digits_or_are_refused(size: float) ->
     except UnsafeForget as error:
         refused = str(error)
     if size == 1e6:
-        assert "Fit the remaining rows anew" in str(refused)
+        assert "Refit to the remaining rows" in str(refused)
         return
     assert refused is None
     X, y = window.table()

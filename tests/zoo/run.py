@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.zoo.awkward import AwkwardFile, csv, rows
+from tests.zoo.records import miscounted
 from tests.zoo.tables import PublicTable, choose_targets, is_unnamed, read_columns
 
 OK, REFUSED, FAILED = "ok", "refused", "failed"
@@ -144,11 +145,16 @@ def _run(
         followed.append(shlex.join(step))
     if why:
         return replace(known, text=why, command=attempt.command)
-    return _judged(replace(known, command=attempt.command), attempt, columns, followed, file)
+    return _judged(replace(known, command=attempt.command), attempt, path, columns, followed, file)
 
 
 def _judged(
-    known: Outcome, attempt: Attempt, columns: Sequence[str], followed: Sequence[str], file: AwkwardFile | None
+    known: Outcome,
+    attempt: Attempt,
+    path: Path,
+    columns: Sequence[str],
+    followed: Sequence[str],
+    file: AwkwardFile | None,
 ) -> Outcome:
     """Return the outcome of a comparison that worked, or failed if what it says is not right."""
     try:
@@ -169,6 +175,8 @@ def _judged(
         return replace(known, text=f"no error is known of {best['label']}")
     if lost:
         return replace(known, text=f"columns neither used nor named: {', '.join(lost[:5])}")
+    if wrong := miscounted(path, found):
+        return replace(known, text=wrong)
     if file is not None and (wrong := _wrong_result(file, found, value, attempt.err, bool(followed))):
         return replace(known, text=wrong)
     label = best["label"] if found["useful"] else f"nothing beats {found['baseline']['label']}"

@@ -25,8 +25,8 @@ class Spline(Basis):
     """B-splines, or natural cubic splines, of each column: smooth curves from a few local bumps.
 
     The bumps add up to 1, so the first one is left out: the constant is the system's intercept. They are the columns of
-    R's `bs` and `ns`. Beyond the range of the rows fitted the outermost polynomials go on; natural splines are straight
-    lines there.
+    R's `bs` and `ns`. Beyond the range of the rows fitted the outermost polynomials continue; natural splines are
+    straight lines there.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class Spline(Basis):
 def b_splines(x: Array, knots: tuple[float, ...], degree: int, derivative: int = 0) -> Array:
     """Return all B-splines of a degree at x (n,), or their derivatives, (n, M); M is len(knots) + degree - 1.
 
-    `knots` are sorted, the ends of the range first and last; beyond them the outermost polynomials go on.
+    `knots` are sorted, the ends of the range first and last; beyond them the outermost polynomials continue.
     """
     return _design(x, np.repeat(knots, [degree + 1, *[1] * (len(knots) - 2), degree + 1]), degree, derivative)
 
@@ -134,7 +134,7 @@ def natural_splines(x: Array, knots: tuple[float, ...], intercept: bool = False)
     """Return natural cubic splines with these knots at x (n,), R's `ns`: (n, len(knots) - 1 + intercept).
 
     They are the cubic B-splines, without the first unless `intercept`, projected on those whose second derivative is
-    zero at both ends; beyond these they go on as straight lines.
+    zero at both ends; beyond these they continue as straight lines.
     """
     nearest = np.clip(x, knots[0], knots[-1])
     values = b_splines(nearest, knots, 3) + (x - nearest)[:, None] * b_splines(nearest, knots, 3, 1)

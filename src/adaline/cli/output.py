@@ -26,7 +26,7 @@ class Screen(Console):
     """A console that leaves a broken pipe to the command."""
 
     def on_broken_pipe(self) -> None:
-        """Go on raising BrokenPipeError; rich would end the process, with exit code 1."""
+        """Keep raising BrokenPipeError; rich would end the process, with exit code 1."""
         raise
 
 
@@ -113,7 +113,7 @@ def progress() -> Iterator[Callable[[int, int | None, str], None]]:
 
 
 class LiveTable:
-    """A table that grows while the work goes on: a line a system as it finishes, the best on top, and what is running.
+    """A table that grows while systems run: a line a system as it finishes, the best on top, and what is running.
 
     On a terminal it is redrawn on stderr and removed at the end, so that the final table can follow on stdout.
     Elsewhere stderr gets a line with the first cell of each row when it is added: progress in a log, and no second

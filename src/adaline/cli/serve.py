@@ -1,4 +1,4 @@
-"""`adaline serve`: models over HTTP, until the process is told to end."""
+"""`adaline serve`: models over HTTP, until the process is asked to end."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ class HashedColumn(Column):
         return expected_collisions(self.distinct, self.width) if self.distinct else None
 
     def bucket_levels(self) -> dict[int, list[str]]:
-        """Return the most frequent values that fell into each bucket, the more frequent first."""
+        """Return the most frequent values in each bucket, the more frequent first."""
         out: dict[int, list[str]] = {}
         hashes = Texts.of(map(str, self.levels)).hashes(seed_of(self.name))
         for level, bucket in zip(self.levels, signed_buckets(hashes, self.width)[0].tolist(), strict=True):

@@ -130,7 +130,7 @@ def compiled(text: str) -> Compiled:
         if one.text == compiler.shown(outermost):
             kind = one.learner.kind
         elif one.learner.kind != "number":
-            raise InvalidParameter(f"{one.text!r:.200} in the formula makes several columns, and must stand by itself")
+            raise InvalidParameter(f"{one.text!r:.200} in the formula makes several columns, and must be its own term")
     return Compiled(
         tuple(compiler.names), tuple(compiler.calls.values()), function, kind, tuple(compiler.compared.values())
     )

@@ -221,7 +221,7 @@ def _factor(parsed: Any, caret: bool, categories: Collection[str], booleans: Col
     if parsed.eval_method.value == "lookup":
         return TermFactor(text, text, category=text in categories or text in booleans)
     if text.startswith("offset("):
-        raise InvalidParameter(f"{text!r} in the formula is multiplied: an offset stands by itself, '+ offset(x)'")
+        raise InvalidParameter(f"{text!r} in the formula is multiplied: an offset is a term of its own, '+ offset(x)'")
     contrast = contrast_of(text)
     if contrast is not None:
         return TermFactor(text, contrast.column, category=True)

@@ -71,7 +71,7 @@ class Notation:
 
     @property
     def scaled(self) -> bool:
-        """Whether numbers in another unit are other amounts; a currency is taken for a sign that may be left out."""
+        """Whether numbers in another unit are other amounts; a currency is a sign that may be left out."""
         return self.unit in PERCENT or self.measured
 
     @property

@@ -1,4 +1,4 @@
-"""How well classes are told apart on rows held out: recall, ranking, and the threshold that costs least."""
+"""How well classes are distinguished on held-out rows: recall, ranking, and the threshold that costs least."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class Threshold(NamedTuple):
     positive : the class called so from the threshold on.
     threshold : of its score: its probability, or the decision value, which is minus that of `decision_function` where
         the positive class comes first in order; infinite: call no row positive.
-    cost, default_cost : mean cost of a row there, and of the labels the system gives by itself.
+    cost, default_cost : mean cost of a row there, and of the labels that the system predicts.
     recall, precision : of the positive class there; precision NaN where no row is called positive.
     probability : whether the score is a probability.
     """

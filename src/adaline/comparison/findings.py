@@ -322,9 +322,18 @@ def _far_values(table: Table, seen: Inspection) -> Iterator[Finding]:
 
 
 def _outliers(table: Table, seen: Inspection) -> Iterator[Finding]:
-    """Report rows far from the least-squares surface, and rows that decide it."""
+    """Report rows far from the least-squares surface, and rows that decide it, or that it passes through all rows."""
     found = seen.outliers
     if found is None:
+        return
+    if found.exact:
+        yield Finding(
+            WARNING,
+            "The target is computed from the columns",
+            f"A linear function of the columns gives {table.target} in every row, up to rounding. Leave out columns "
+            "that are not known before the target, and compare again.",
+            (table.target,),
+        )
         return
     rows = found.influence
     counting = " (counting from 0)" if table.line_name is None else ""

@@ -93,11 +93,12 @@ def recommend(results: list[Result], baseline: Result, measure: str, counts: boo
     """Return the recommendation; `counts`: whether the target is a count, so that a model of counts comes first.
 
     A system does as well as the best one if its error is larger by no more than one standard error of the difference,
-    paired over the folds, or by a thousandth of the error. Of those, systems whose probabilities are worse than the
-    class shares, by the log loss, are excluded where others have better ones. Ties are broken in this order: a fit
-    certified as solved; a model of counts where the target is a count; standard errors of the coefficients
-    (LinearRegression, LogisticRegression); probabilities; then the simpler: linear weights, fewer of them, no penalty;
-    then the faster, by reads of the rows; then the first in the registry, from least squares to learning row by row.
+    paired over the folds, or by a thousandth of the error, or if both errors are rounding. Of those, systems whose
+    probabilities are worse than the class shares, by the log loss, are excluded where others have better ones. Ties are
+    broken in this order: a fit certified as solved; a model of counts where the target is a count; standard errors of
+    the coefficients (LinearRegression, LogisticRegression); probabilities; then the simpler: linear weights, fewer of
+    them, no penalty; then the faster, by reads of the rows; then the first in the registry, from least squares to
+    learning row by row.
     Where the choice is not certified as solved, a system that is, within two standard errors of the best, comes first.
     Dependent columns do not affect predictions, so that "rank-deficient" counts as solved here. Systems judged on other
     rows than the baseline are not considered.
@@ -113,7 +114,8 @@ def recommend(results: list[Result], baseline: Result, measure: str, counts: boo
             f"than one standard error; {best.label} comes closest."
         )
         return Recommendation(f"Nothing beats {baseline.system}", text, best, False, baseline, measure)
-    good = [result for result in useful if _as_good(result, best)]
+    rounding = 0.0 if measure == "error rate" else ROUNDING * baseline.error  # errors up to it are those of exact fits
+    good = [one for one in useful if _as_good(one, best) or max(one.error, best.error) <= rounding]
     considered = good
     if any(_is_informative(result, baseline) for result in good):
         considered = [one for one in good if one.probability is None or _is_informative(one, baseline)]
@@ -124,6 +126,8 @@ def recommend(results: list[Result], baseline: Result, measure: str, counts: boo
     if chosen is best:
         also = "" if counts and _is_count_model(chosen) else _rivals_text(chosen, considered, len(good))
         text = f"has the lowest cross-validated error, {measure} {with_error(chosen, measure)}{also}"
+    elif 0 < chosen.error <= rounding:
+        text = f"fits exactly, up to rounding, as {best.label} does"
     else:
         worthless = best not in considered and chosen in considered
         text = f"{_nearness(chosen, best, measure)}, and " + (

@@ -54,7 +54,7 @@ MOST_CHANGES = 8
 MOST_DIFFERENCES = 5
 FAINT = 0.1  # part of the largest change below which a class is not named
 MOST_STEPS = 60
-JOINTS = re.compile(r"(?<=[^\W\d][_/|\\])(?=\w)|(?<=\w)(?=[(\[])")  # where a long name goes on in the next line
+JOINTS = re.compile(r"(?<=[^\W\d][_/|\\])(?=\w)|(?<=\w)(?=[(\[])")  # where a long name may break
 
 
 def write_report(found: Comparison, path: str | os.PathLike[str], drawing: DrawingProcess | None = None) -> Path:
@@ -465,7 +465,7 @@ def _column(column: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_joints(text: Any) -> Markup:
-    """Return a name as HTML that goes on in the next line after an underscore or a dot, not inside a word."""
+    """Return a name as HTML that may break after an underscore or a dot, not inside a word."""
     return Markup("<wbr>").join(escape(part) for part in JOINTS.split(str(text)))
 
 

@@ -79,12 +79,14 @@ class Outliers(NamedTuple):
     """Rows far from the least-squares surface, and rows that decide it, worst first; `limit` of studentised residuals.
 
     influence : of all rows.
+    exact : whether the surface passes through all rows, up to rounding; then none is far from it.
     """
 
     influence: Influence | CoefficientInfluence
     limit: float
     far: Indices
     decisive: Indices
+    exact: bool = False
 
 
 def outliers(table: Table) -> Outliers | None:
@@ -101,7 +103,8 @@ def outliers(table: Table) -> Outliers | None:
         return None
     freedom = n - model.rank_ - 2
     limit = float(scipy.special.stdtrit(freedom, 1 - OUTLIER / (2 * n))) if freedom >= 1 else np.inf
-    return Outliers(rows, limit, _largest(np.abs(rows.studentized), limit), _largest(rows.cooks_distance, COOK))
+    far, decisive = _largest(np.abs(rows.studentized), limit), _largest(rows.cooks_distance, COOK)
+    return Outliers(rows, limit, far, decisive, bool(model._fits[0].exact[0]))
 
 
 def _largest(values: Array, limit: float) -> Indices:

@@ -4,12 +4,12 @@
 
 Newton and L-BFGS stop where the gradient in their metric is small. A loss whose curvature can vanish (Huber's beyond
 its threshold) hides slopes from Newton there: it starts from least squares where that costs less than constants; what
-it stops at without a proof is checked in the metric of the columns alone, and gradient steps go on from it where it
+it stops at without a proof is checked in the metric of the columns alone, and gradient steps continue from it where it
 is no minimum.
 
-Losses of likelihoods may fall for ever along a direction (counts that are all zero on one side of a plane). Whole
-Newton steps then keep gaining at the pace 1/e and move outputs by 1: the weights under a tiny penalty are returned.
-Where the targets are classes, `SeparationCheck` decides whether a plane separates them instead.
+Losses of likelihoods may decrease without bound along a direction (counts that are all zero on one side of a plane).
+Whole Newton steps then keep gaining at the pace 1/e and move outputs by 1: the weights under a tiny penalty are
+returned. Where the targets are classes, `SeparationCheck` decides whether a plane separates them instead.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ MOST_REFINED = 2**21  # the same where float64 alone proves few digits: about a 
 NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
 AT_AN_END = 1e-9  # curvature of a row, on average, below which constants have gone as far as they can
 ROUNDS, STEPS = 5, 50  # of Newton and gradient steps in turn
-LITTLE_LEFT = 1e-6  # share of the objective that slow steps still gain where it falls for ever: rows far out gain more
+LITTLE_LEFT = 1e-6  # share of the objective that slow steps still gain where it is unbounded: rows far out gain more
 NULL_CLOSE = 1e-16  # squared slope of a constant, in its metric, as a share of the objective
 NULL_STEPS = 200  # most steps to the model without columns: with offsets of 1e9 rounding keeps them from settling
 SHAPE_STEPS, SHAPE_CLOSE = 50, 1e-11  # most steps to the shape of a negative binomial, and its relative accuracy
@@ -528,7 +528,7 @@ class _Minimising:
     def _minimum_near(self, problem: Problem, theta: Array) -> DescentResult | None:
         """Return the minimum of what seemed to have none, from weights where the curvature proves one; None without.
 
-        Offsets that vary much make steps as slow as they are where a loss falls for ever.
+        Offsets that vary much make steps as slow as they are where a loss has no minimum.
         """
         if self.separation is not None or not math.isfinite(self.loss.concordance) or problem.size > MATRIX:
             return None
@@ -646,7 +646,7 @@ class _Minimising:
 
     @property
     def _may_fall(self) -> bool:
-        """Whether the loss may fall for ever along a direction."""
+        """Whether the loss may decrease without bound along a direction."""
         return self.loss.linked is not None or math.isfinite(self.loss.concordance)
 
     def _falls_further(self, found: DescentResult) -> bool:
@@ -870,7 +870,7 @@ class _Minimising:
         return None if everywhere else AT_BORDER.format(name_of(likelihood.link), others)
 
     def _is_at_an_end(self, problem: Problem, found: DescentResult) -> bool:
-        """Whether constants alone fall for ever: no count above zero, or all shares one."""
+        """Whether constants alone have no minimum: no count above zero, or all shares one."""
         h = found.evaluation.hessian
         if self.constants.inside or h is None or not problem.intercept or problem.outputs > 1:
             return False

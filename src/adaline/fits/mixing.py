@@ -2,7 +2,7 @@
 
 It is not the rule in order: it learns less of rows that come sorted, and more rounds do not mend that. So the
 certificate names it, and tells how far from the optimum it ended, by a pass of its own. With rate="auto" each part
-ends at its own least squares, and rounds beyond the first gain nothing; with a rate the schedule goes on over rounds.
+ends at its own least squares, and rounds beyond the first gain nothing; with a rate the schedule continues over rounds.
 Perceptrons that are mixed end without a mistake where classes can be separated (McDonald, Hall and Mann, 2010).
 """
 
@@ -55,7 +55,7 @@ class MixedScans(Sum):
         return cls(theta, first_tally(), 0, State.RUNNING, None)
 
     def add(self, block: Block, theta: Any = None) -> None:
-        """Go on with the scan of this run, in the order of the rows."""
+        """Continue the scan of this run, in the order of the rows."""
         if self.scan is None:
             self.scan = deepcopy(theta)
             self.scan.begin()

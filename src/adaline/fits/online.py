@@ -26,7 +26,7 @@ from adaline.sources import Source
 WIDE = 2**14
 """Columns beyond which "auto" keeps scales of each column alone, and a dense LMS none."""
 LONGEST_HISTORY = 2**16
-"""Errors that are kept of a model that goes on learning, the last ones."""
+"""Errors that are kept of a model that keeps learning, the last ones."""
 COORDINATES: dict[type[Scan], dict[str | None, str]] = {
     LMSRule: {None: "squared"},
     SigmoidRule: {"tanh": "tanh_squared", "logistic": "sigmoid_squared"},
@@ -70,7 +70,7 @@ def start_scan(rule: type[Scan], shape: Shape, rate: Any, schedule: Any, sparse:
 
 
 def go_on_at(scan: Scan, title: str, rule: type[Scan], rate: Any, schedule: Any, **config: Any) -> None:
-    """Let a scan under way go on at the rate it is asked for now; refuse all else that it was not begun with."""
+    """Let a scan under way continue at the rate it is asked for now; refuse all else that it was not begun with."""
     sparse = isinstance(scan, CoordinateRule)
     chosen, options = _scan_of(rule, scan.theta.shape[1] - 1, rate, schedule, sparse, config)
     changed = scan.follow(chosen.start(Shape(1, 1), **options))
@@ -78,11 +78,11 @@ def go_on_at(scan: Scan, title: str, rule: type[Scan], rate: Any, schedule: Any,
 
 
 def refuse_changes(names: list[str], title: str) -> None:
-    """Refuse to go on where parameters of these names have changed since a system began."""
+    """Refuse to continue where parameters of these names have changed since a system began."""
     if names:
         raise InvalidParameter(
-            f"{' and '.join(names)} changed since {title} began, and what it has learned is of the former: set it back "
-            "to go on, or fit anew"
+            f"{' and '.join(names)} changed since {title} began, and what it has learned is of the former: restore it "
+            "to continue, or refit"
         )
 
 

@@ -19,6 +19,7 @@ from adaline.fits.linear_machine import DEPENDENT, NOTHING, ROUNDING
 from adaline.fits.separation import MOST_NUMBERS, PATIENCE, PROOF, TINY, Separation
 from adaline.penalties import RidgePenalty
 from adaline.results import Solution, Status
+from adaline.separation.budget import Budget
 from adaline.separation.separability import decide_jointly
 from adaline.solvers.least_squares.dependence import Dependence, independent
 from adaline.solvers.least_squares.fit import certificate, digits
@@ -186,7 +187,7 @@ class _Fitting:
             self.separation = Separation("suspected", direction) if likely else None
             return
         try:
-            verdict = decide_jointly(ends, np.arange(2), PROOF)
+            verdict = decide_jointly(ends, np.arange(2), Budget(PROOF))
         except AdalineError:
             self.separation = Separation("suspected", direction) if likely else None
             return

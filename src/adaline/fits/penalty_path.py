@@ -40,8 +40,8 @@ DECADES = 8
 A_DECADE = 2
 WORSE = 3  # penalties in a row beyond the best after which a path ends
 ROUGH, FINE = 1e-7, 1e-9  # share of the loss of the best constants that the next step of a fit on the path would change
-STEPS, TRIALS = 60, 10  # of the machines together, and shares of a step; then each goes on by itself
-FEW = 3  # steps under one penalty, beyond which second derivatives are taken anew for the next
+STEPS, TRIALS = 60, 10  # of the machines together, and shares of a step; then each continues alone
+FEW = 3  # steps under one penalty, beyond which second derivatives are computed again for the next
 MANY = 8  # steps under one penalty, after which a machine's own second derivatives are taken
 MATRICES = 2e7  # numbers in second derivatives
 COPY = 2**30  # bytes of rows in memory that are copied, fold by fold
@@ -124,7 +124,7 @@ def cross_validated(
 def held_out_paths(
     problem: Problem, unit: Array, start: Array, null: float, fold: NDArray[np.int64], units: list[Array]
 ) -> tuple[PenaltyPath, list[PenaltyPath]]:
-    """Return the path over folds (N,), and for each fold the path that the other rows would have by themselves.
+    """Return the path over folds (N,), and for each fold the path that the other rows alone would have.
 
     `units` are the deviations of the columns without each fold. All come from the same passes.
     """
@@ -340,7 +340,7 @@ class FoldMachines:
         return minimise_smooth(one, theta, rough * self.rows.null).theta
 
     def curve(self) -> None:
-        """Take the second derivatives of every fold anew, amid the machines, (folds, M, M)."""
+        """Compute the second derivatives of every fold again, among the machines, (folds, M, M)."""
         middle = self.thetas.mean(axis=0)
         self.matrices = np.stack([self.rows.second(fold, middle) for fold in range(self.rows.count)])
         self.rows.count_read()

@@ -24,7 +24,15 @@ from adaline.results import Certificate, Solution, Status
 from adaline.solvers.least_squares.choose import GRAM_BYTES
 from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.least_squares.fit import ILL_CONDITIONED, certificate, digits
-from adaline.solvers.robust.m_estimation import EPS, MEstimate, least_squares, m_estimate, shortest_slopes, trimmed
+from adaline.solvers.robust.m_estimation import (
+    EPS,
+    ROUNDING,
+    MEstimate,
+    least_squares,
+    m_estimate,
+    shortest_slopes,
+    trimmed,
+)
 from adaline.solvers.robust.quantile import regression_quantile
 from adaline.solvers.robust.scales import HuberScale, KnownScale, Mad, Scale, median, middle_of
 from adaline.solvers.smooth.newton import Curvature
@@ -252,18 +260,22 @@ def _m_estimate(given: TargetProblem, start: Array) -> tuple[RobustFit, list[flo
     square = 2 * units.exponent
     error = np.abs(found.moved) + 16 * EPS * gram.condition * float(np.abs(found.theta).max())
     error[:, 1:][:, problem.constant] = 0.0
+    theta = found.theta
+    if found.scale == 0:  # as exact as rounding of the rows allows
+        theta = _without_rounding(theta)
+        error[theta == 0] = 0.0
     proof = certificate(  # without a gap, as the scale moves with the weights
         status=_status(found.converged, True, depends, gram),
         objective=_ldexp(found.history[-1], square),
         gradient=_ldexp(problem.steepness(found.evaluation.gradient), units.exponent),
-        digits=digits(error, found.theta, np.ones_like(found.theta[0])) if found.converged else math.nan,
+        digits=digits(error, theta, np.ones_like(theta[0])) if found.converged else math.nan,
         condition=gram.condition,
         rank=depends.rank,
         solver=_called(found, criterion),
     )
     reach = criterion.threshold * found.scale
     totals = found.residuals.totals(criterion.loss(reach))
-    least = 1e-9 * float(totals.largest[0])
+    least = max(1e-9 * float(totals.largest[0]), ROUNDING * _size(units))
     if problem.ridge.any():
         errors = robust.none(problem, robust.NO_PENALTY)
     elif criterion.near:
@@ -273,7 +285,7 @@ def _m_estimate(given: TargetProblem, start: Array) -> tuple[RobustFit, list[flo
     else:
         errors = m_errors(problem, totals, gram, given.coefficients, depends)
     beyond = totals.beyond if reach >= least else found.residuals.totals(criterion.loss(least)).beyond
-    fit = _assembled(given, found.theta, proof, {"H1": errors}, totals.weight)
+    fit = _assembled(given, theta, proof, {"H1": errors}, totals.weight)
     return replace(fit, scale=_ldexp(found.scale, units.exponent), beyond=beyond), _histories(found.history, square)
 
 
@@ -283,7 +295,7 @@ def _quantile(given: TargetProblem, start: Array) -> tuple[RobustFit, list[float
     basis = np.linalg.qr(unseen, mode="complete")[0][:, unseen.shape[1] :]
     level, share = _within(criterion.level, weight, problem.intercept)
     found = regression_quantile(problem, level, weight, basis, start, criterion.most, criterion.near)
-    theta = np.where(np.abs(found.theta) <= 64 * EPS, 0.0, found.theta)  # of a target of about one
+    theta = _without_rounding(found.theta)
     times = 2.0 if criterion.doubled else share
     error = np.where(theta != 0, 16 * EPS * found.condition * np.abs(theta).max(), 0.0)
     proof = certificate(
@@ -310,6 +322,11 @@ def _quantile(given: TargetProblem, start: Array) -> tuple[RobustFit, list[float
         errors = quantile_errors(problem, criterion.level, found.r, weight, gram, depends, residuals_at)
     fit = _assembled(given, theta, proof, errors, float(weight.sum()))
     return fit, [times * value for value in _histories(found.history, units.exponent)]
+
+
+def _without_rounding(theta: Array) -> Array:
+    """Return coefficients of a target of about one, those that are rounding set to zero."""
+    return np.where(np.abs(theta) <= ROUNDING, 0.0, theta)
 
 
 def _within(level: float, weight: Array, intercept: bool) -> tuple[float, float]:

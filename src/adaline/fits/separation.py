@@ -25,6 +25,7 @@ from adaline.locks import cached_property
 from adaline.penalties import RidgePenalty
 from adaline.results import Status
 from adaline.scans import Scan
+from adaline.separation.budget import Budget
 from adaline.separation.separability import decide_jointly, quasi_separating_weights, separating_weights
 from adaline.solvers.smooth.newton import DescentResult
 from adaline.solvers.smooth.problem import Problem, build_problem
@@ -116,12 +117,13 @@ class SeparationCheck:
         suspected = Separation("suspected", _unit(raw)) if likely else None
         if not self.provable:
             return suspected
+        budget = Budget(PROOF)  # of the guess and the decision together
         try:
             guessed = likely and len(raw) == 1
-            plane = quasi_separating_weights(self.problem.source, raw[0], PROOF) if guessed else None
+            plane = quasi_separating_weights(self.problem.source, raw[0], budget) if guessed else None
             if plane is not None:
                 return Separation("quasi", _unit(plane))
-            verdict = decide_jointly(self.problem.source, np.arange(self.classes), PROOF)
+            verdict = decide_jointly(self.problem.source, np.arange(self.classes), budget)
         except AdalineError:
             return suspected
         if verdict.kind == "none":

@@ -26,6 +26,8 @@ from adaline.results import made
 from adaline.solvers.least_squares.fit import Fit
 
 LOG_2PI = float(np.log(2 * np.pi))
+EXACT_FIT = "the fit is exact to rounding: tests and likelihood are left out, as the residuals measure no error"
+NO_EXACT_TESTS = "no tests: the fit is exact to rounding, so the residuals measure no error. Read the coefficients."
 OUTSIDE = 1e-6  # the share of a row beyond the span of those fitted from which its prediction is not determined
 
 
@@ -89,21 +91,25 @@ def infer(
     absorbed = sample.absorbed
     model = p - intercept - (0 if absorbed is None else absorbed.freedom)
     explained = (total - squares) / model if model > 0 else math.nan
-    f, f_freedom = explained / variance if variance else explained * math.inf, freedom
+    exact = bool(fit.exact[k])  # residuals of rounding are no measure to judge by
+    f, f_freedom = math.nan if exact else explained / variance, freedom
     if robust is not None:
-        f, f_freedom = (np.nan if fit.penalty.any() else robust.model_f()), robust.freedom
+        f, f_freedom = (np.nan if exact or fit.penalty.any() else robust.model_f()), robust.freedom
     within = math.nan
     if absorbed is not None and not total > 0:
         error = np.full_like(error, math.nan)
     if absorbed is not None:
         within, r_squared = r_squared, 1.0 - float(fit.rss[k]) / absorbed.total if absorbed.total > 0 else math.nan
-    likely = freedom > 0.5 and squares > 0  # otherwise sigma goes to zero, and the likelihood beyond all bounds
+    likely = freedom > 0.5 and not exact  # otherwise sigma goes to zero, and the likelihood grows without bound
     spread = math.log(squares / n) + 2 * math.log(fit.unit[k]) if likely else math.nan
     likelihood = -0.5 * n * (LOG_2PI + spread + 1.0)
     likelihood += 0.5 * sample.log_weight
+    statistics = judged(theta, error, level, options.freedom(freedom if robust is None else robust.freedom, True))
+    if exact:
+        statistics |= dict.fromkeys(("statistic", "p_value"), np.full_like(theta, math.nan))
     return made(
         Inference,
-        **judged(theta, error, level, options.freedom(freedom if robust is None else robust.freedom, True)),
+        **statistics,
         r_squared=r_squared,
         within_r_squared=within,
         adjusted_r_squared=1.0 - (1.0 - r_squared) * (n - intercept) / freedom if freedom > 0.5 else np.nan,

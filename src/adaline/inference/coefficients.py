@@ -26,7 +26,7 @@ class Coefficients:
     Parameters
     ----------
     rows : dictionaries with `name` and `coefficient`; `target`, where a model has several outputs; and `levels`, where
-        columns are hashed, the most frequent values that fell there.
+        columns are hashed, the most frequent values there.
     count : the number of all coefficients.
     collisions : of each hashed column, how many of its different values are expected to share a column with another
         one; where they were counted.

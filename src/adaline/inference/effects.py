@@ -47,6 +47,7 @@ AT = ("average", "mean")
 STEP = 2.0**-9  # of differences of fourth order, in units in which functions bend at about one
 STENCIL = ((1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))
 SLOPE = "slope"
+EXACT_EFFECTS = "no standard errors: the fit is exact to rounding, so the residuals measure no error"
 PENALISED_EFFECTS = "the penalty is read as a prior: effects are those of the mode, and errors those of the posterior"
 UNBOUNDED_EFFECTS = "the likelihood has no maximum: errors of effects that rest on endless coefficients mean nothing"
 
@@ -107,14 +108,18 @@ def linked_means(loss: Likelihood) -> MeanFunction:
     return mean
 
 
-def linear_means(theta: Array, roots: Sequence[Array], freedom: float) -> MeanModel:
-    """Return the means of linear machines fitted one by one, from roots (1 + D, M) of their covariances."""
+def linear_means(theta: Array, roots: Sequence[Array], freedom: float, exact: bool = False) -> MeanModel:
+    """Return the means of linear machines fitted one by one, from roots (1 + D, M) of their covariances.
+
+    `exact`: whether the fits are exact to rounding, so that roots are NaN.
+    """
     k = len(theta)
 
     def mean(z: Array, along: Array) -> tuple[Array, Array, Array]:
         return z, np.broadcast_to(np.eye(k), (len(z), k, k)), np.zeros((len(z), k, k))
 
-    return MeanModel(theta, _joined(theta, roots), _names(k), mean, freedom)
+    notes = (EXACT_EFFECTS,) if exact else ()
+    return MeanModel(theta, _joined(theta, roots), _names(k), mean, freedom, notes=notes)
 
 
 def likelihood_means(

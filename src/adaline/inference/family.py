@@ -19,7 +19,7 @@ import scipy
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
-from adaline.inference.classical import CoefficientStatistics, judged
+from adaline.inference.classical import EXACT_FIT, NO_EXACT_TESTS, CoefficientStatistics, judged
 from adaline.inference.covariance import lengths
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald_chance, wald_squares
 from adaline.inference.left_out import left_out, left_out_notes
@@ -27,6 +27,7 @@ from adaline.inference.likelihood import AT_BORDER, NO_MAXIMUM, PENALISED, TOO_L
 from adaline.inference.summary import TargetsTable
 from adaline.parameters import LEVEL
 from adaline.results import CONSTANT, EXPLAINED, Certificate
+from adaline.solvers.least_squares.fit import EXACT
 from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, LikelihoodFit
 from adaline.sources.absorbed import Absorption
 from adaline.wording import degrees, number, p_value
@@ -108,6 +109,13 @@ class FamilySummary(TargetsTable):
         return lines
 
 
+def _is_exact(fit: LikelihoodFit) -> bool:
+    """Whether the dispersion is estimated from residuals that are rounding, so that it measures no error."""
+    part = fit.family
+    assert part is not None
+    return part.estimated and part.deviance <= EXACT**2 * part.null_deviance
+
+
 def infer_family(fit: LikelihoodFit, intercept: bool, level: float, freedom: float) -> FamilyInference:
     """Return the statistics of one target, judged by t with `freedom`."""
     part = fit.family
@@ -116,15 +124,19 @@ def infer_family(fit: LikelihoodFit, intercept: bool, level: float, freedom: flo
     error = np.full(len(theta), np.nan) if root is None or fit.at_border else lengths(root[0])
     error[1:][~fit.dependence.kept] = np.nan
     n, columns = part.freedom + fit.parameters, fit.parameters - intercept
-    plain = np.nan if fit.penalised else 1.0
+    exact = _is_exact(fit)
+    plain = np.nan if exact or fit.penalised else 1.0
     gained = float(np.float64(plain * max(part.null_deviance - part.deviance, 0.0)) / part.dispersion)
-    likely, parameters = fit.log_likelihood, fit.parameters + part.extra
+    likely, parameters = np.nan if exact else fit.log_likelihood, fit.parameters + part.extra
     if part.estimated:
         p = scipy.special.fdtrc(columns, part.freedom, gained / max(columns, 1))
     else:
         p = scipy.special.chdtrc(columns, gained)
+    statistics = judged(theta, error, level, freedom)
+    if exact:
+        statistics |= dict.fromkeys(("statistic", "p_value"), np.full_like(theta, np.nan))
     return FamilyInference(
-        **judged(theta, error, level, freedom),
+        **statistics,
         family=part.family,
         link=part.link,
         dispersion=part.dispersion,
@@ -189,6 +201,7 @@ def summarise_families(
         QUASI: quasi,
         AS_POISSON: any(part.shape > LARGEST_SHAPE and not np.isnan(part.shape_error) for part in parts),
         TOO_LARGE: fits[0].root is None,
+        EXACT_FIT: any(map(_is_exact, fits)),
         "no standard errors: there are no more rows than parameters": not parts[0].freedom > 0.5 and parts[0].estimated,
         **dict.fromkeys(left_out_notes(missing), True),
     }
@@ -244,6 +257,8 @@ def family_test(
             raise SumsMissing("no tests: the matrix of second derivatives was too large to form. Use fewer columns.")
         if not freedom > 0.5:
             raise InvalidData("no tests: there are no more rows than parameters, so that nothing is left to judge by")
+        if _is_exact(fit):
+            raise InvalidData(NO_EXACT_TESTS)
         kept = fit.without_dependent()
         assert kept.root is not None
         difference = matrix @ kept.solution.theta[0] - values

@@ -24,7 +24,7 @@ import scipy
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.inference.classical import OUTSIDE
+from adaline.inference.classical import NO_EXACT_TESTS, OUTSIDE
 from adaline.inference.covariance import Covariance, about_mean, estimates, factor_of, quadratic
 from adaline.solvers.least_squares.dependence import Dependence
 from adaline.wording import counted, p_value, visible
@@ -122,9 +122,9 @@ def wald(covariance: Covariance, matrix: Array, value: Array, texts: Sequence[st
             "are constant or linear combinations of others (see aliased_). Drop those columns; LinearRegression tests "
             "the model without them under rank='drop'."
         )
+    if covariance.fit.exact[covariance.k]:
+        raise InvalidData(NO_EXACT_TESTS)
     difference = estimates(covariance.fit, covariance.k, matrix) - value
-    if not covariance.root.any():  # a perfect fit
-        return (np.inf, 0.0) if difference.any() else (np.nan, np.nan)
     squares = quadratic(covariance.along(matrix), difference)
     if np.isnan(squares):
         raise InvalidParameter(
@@ -225,7 +225,7 @@ MOST_NESTED = 50  # brackets inside each other
 _NUMBER = re.compile(r"(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 LinearSum = dict[int, Fraction]
-"""Coefficients by index: 0 the intercept, 1, 2, ... the columns, CONSTANT a number by itself."""
+"""Coefficients by index: 0 the intercept, 1, 2, ... the columns, CONSTANT a number alone."""
 
 
 def parse(text: str, names: Sequence[str], intercept: bool = True) -> tuple[Array, Array]:
@@ -381,7 +381,7 @@ def _is_number(a: LinearSum) -> bool:
 
 
 def _continues(text: str, at: int) -> bool:
-    """Whether a word that ends at `at` in fact goes on there."""
+    """Whether a word that seems to end at `at` continues there."""
     return at < len(text) and at > 0 and _in_word(text[at]) and _in_word(text[at - 1])
 
 

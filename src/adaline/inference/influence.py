@@ -60,7 +60,7 @@ class Influence(NamedTuple):
     """Arrays (n,), or (n, K) with several targets (leverage is (n,) either way).
 
     Rows of leverage 1, whose residual is zero whatever their target, and rows of weight zero have NaN where a measure
-    does not exist.
+    does not exist; so has every row of a fit that is exact to rounding, except for its leverage and its residual.
     """
 
     leverage: Array
@@ -264,7 +264,8 @@ def _influence(fit: Fit, source: Source, sample: Sample, dfbetas: bool) -> Influ
     rest = np.where((1.0 - leverage > FULL_LEVERAGE) & (weight > 0), 1.0 - leverage, np.nan)[:, None]
     root = np.sqrt(weight)[:, None] if sample.precision else 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        sigma = fit.unit * np.sqrt(np.where(freedom > 0.5, fit.squares / freedom, np.nan))
+        known = (freedom > 0.5) & ~fit.exact
+        sigma = fit.unit * np.sqrt(np.where(known, fit.squares / freedom, np.nan))
         standardized = root * residual / (sigma * np.sqrt(rest))
         without = np.where(freedom > 1.5, freedom - 1.0, np.nan)
         studentized = standardized * np.sqrt(without / np.maximum(freedom - standardized**2, 0.0))

@@ -66,7 +66,7 @@ def anova(smaller: Any, larger: Any, *more: Any) -> Anova | Deviances | FamilyDe
     variance of the last model, which is the largest; likelihoods are compared two at a time. Families whose dispersion
     is estimated are compared by F too, with the dispersion of the last model, as in R. No pass over the rows: models
     know the number and weight of their rows and how well constants fit their targets, and are refused where these
-    differ; that the larger contains the columns of the smaller is told by their names, and believed where there are
+    differ; that the larger contains the columns of the smaller is checked by their names, and assumed where there are
     none.
 
     Parameters
@@ -107,6 +107,8 @@ def anova(smaller: Any, larger: Any, *more: Any) -> Anova | Deviances | FamilyDe
     rss = np.array([float(model._fits[0].rss[0]) for model in models])
     if not freedom[-1] > 0.5:
         raise InvalidData("anova: the largest model leaves no degrees of freedom to judge by")
+    if models[-1]._fits[0].exact[0]:
+        raise InvalidData("anova: the fit of the largest model is exact to rounding, so there is no error to judge by")
     fewer = np.concatenate([[np.nan], -np.diff(freedom)])
     squares = np.concatenate([[np.nan], np.maximum(-np.diff(rss), 0.0)])
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 
 from adaline.arrays import Array
-from adaline.inference.classical import Inference, by_target, infer
+from adaline.inference.classical import EXACT_FIT, Inference, by_target, infer
 from adaline.inference.covariance import CLASSICAL, Covariance, ErrorOptions, covariances, factor_of
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald
 from adaline.inference.left_out import left_out, left_out_notes
@@ -22,9 +22,9 @@ from adaline.inference.sample import Sample
 from adaline.inference.summary import TargetsTable
 from adaline.parameters import LEVEL
 from adaline.penalties import no_penalty
-from adaline.results import CONSTANT, EXPLAINED, Certificate, made
+from adaline.results import CONSTANT, EXPLAINED, Certificate, made, some
 from adaline.solvers.least_squares.factor import gram_factor
-from adaline.solvers.least_squares.fit import Fit
+from adaline.solvers.least_squares.fit import EXACT, Fit
 from adaline.sources import Source
 from adaline.sums import Moments
 from adaline.wording import degrees, number, p_value
@@ -44,9 +44,14 @@ class Summary(TargetsTable):
 
     def _lines(self, part: Inference) -> list[str]:
         within = "" if math.isnan(part.within_r_squared) else f", within {number(part.within_r_squared)}"
-        return [
+        first = (
             f"R² {number(part.r_squared)}, adjusted {number(part.adjusted_r_squared)}{within};  residual sd "
-            f"{number(part.sigma)} on {degrees(part.freedom)} degrees of freedom",
+            f"{number(part.sigma)} on {degrees(part.freedom)} degrees of freedom"
+        )
+        if math.isnan(part.log_likelihood):  # no residuals, or residuals of rounding
+            return [first]
+        return [
+            first,
             f"F {number(part.f_statistic)} on {degrees(part.model_freedom)} and {degrees(part.f_freedom)} "
             f"(p {p_value(part.f_p_value)})",
             f"log-likelihood {number(part.log_likelihood)}, AIC {number(part.aic)}, BIC {number(part.bic)}",
@@ -100,6 +105,9 @@ def summarise_regression(
         found.append("no standard errors: there are no more rows than parameters")
     elif sample.absorbed is not None and not fits[0].total.any():
         found.append("no standard errors: the absorbed effects explain the target, up to rounding")
+    else:
+        which = [f" of y{k}" if len(targets) > 1 else "" for k in range(len(targets))]
+        found += [_exact_note(fit, k, names, own) for (fit, k), own in zip(targets, which, strict=True) if fit.exact[k]]
     return made(
         Summary,
         title=title,
@@ -119,6 +127,17 @@ def summarise_regression(
         left_out=missing,
         absorbed={} if sample.absorbed is None else sample.absorbed.by_name(),
     )
+
+
+def _exact_note(fit: Fit, k: int, names: Sequence[str], which: str) -> str:
+    """Return the line about a fit whose residuals are rounding, with the columns that take no part in it."""
+    if fit.constant[k]:
+        return f"the target{which} has the same value in every row: there is nothing to explain, and tests are left out"
+    size = fit.term_sizes()[k]
+    zero = [name for name, own in zip(names, size[1:], strict=True) if own <= EXACT * size.max()]
+    more = f"; the coefficients of {some(zero)} are zero to rounding" if len(zero) > 1 else ""
+    more = f"; the coefficient of {zero[0]} is zero to rounding" if len(zero) == 1 else more
+    return EXACT_FIT.replace("the fit", f"the fit{which}", 1) + more
 
 
 def hypothesis_test(

@@ -66,14 +66,13 @@ def wanted_basis(system: Any) -> Basis | None:
 
 
 def check_basis(system: Any) -> None:
-    """Refuse to go on with rows where the parameter `basis` has changed since the system began."""
+    """Refuse to continue with rows where the parameter `basis` has changed since the system began."""
     learned, wanted = basis_of(system), wanted_basis(system)
     if learned is None and wanted is None:
         return
     if learned is None or wanted is None or not learned.asked_like(wanted):
         raise InvalidParameter(
-            f"basis is {wanted}, and {type(system).__name__} was begun with {learned}: set it back to go on, or fit "
-            "anew"
+            f"basis is {wanted}, and {type(system).__name__} was begun with {learned}: restore it to continue, or refit"
         )
 
 

@@ -28,7 +28,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 M = TypeVar("M")
 
 LEARNING = ("partial_fit", "learn_one", "predict_one", "merge", "forget", "filter", "reset", "get_params", "set_params")
-"""Public methods, beside those called fit..., that change a model or decide by themselves what they see of it."""
+"""Public methods, beside those called fit..., that change a model or choose themselves what they see of it."""
 
 
 OF_ROWS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "score_samples")

@@ -111,7 +111,7 @@ def category_order(y: Any) -> list[Any] | None:
     if isinstance(series, nw.DataFrame) and series.shape[1] == 1:
         series = series[series.columns[0]]
     if not isinstance(series, nw.Series):
-        declared = getattr(y, "categories", None)  # a pandas Categorical by itself
+        declared = getattr(y, "categories", None)  # a pandas Categorical alone
         return None if declared is None else list(declared)
     if series.dtype not in (nw.Categorical, nw.Enum):
         return None

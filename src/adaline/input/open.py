@@ -333,8 +333,8 @@ def _open_source(
         if targets and columns.coding is not None and columns.coding.effects and is_table(source):
             from adaline.sources.tables.source import coded_by
 
-            anew = tuple(Effect(effect.name) for effect in columns.coding.effects)
-            return OpenedRows(_absorbed(system, coded_by(source, replace(columns.coding, effects=anew))), columns)
+            afresh = tuple(Effect(effect.name) for effect in columns.coding.effects)
+            return OpenedRows(_absorbed(system, coded_by(source, replace(columns.coding, effects=afresh))), columns)
         return OpenedRows(coded(system, source, targets), columns)
     coding = source.learn_coding()
     if source.offset and not hasattr(system, "takes_offset"):
@@ -366,8 +366,8 @@ def _absorbed(system: Any, source: Source) -> Source:
         raise _absorbs_nothing(system)
     if not is_table(source):
         raise InvalidParameter(
-            "effects are absorbed from a whole table, and not from some of its rows, as for folds: open those by "
-            "themselves, or code the levels by categories="
+            "effects are absorbed from a whole table, and not from some of its rows, as for folds: open those "
+            "separately, or code the levels by categories="
         )
     found: Source = system._absorb(source)
     return found

@@ -43,7 +43,7 @@ class Playground:
 
 
 def play(data: Any = None, target: str | None = None, *, port: int = 0, scene: str | None = None) -> Playground:
-    """Open the playground, where the systems learn before one's eyes, beside a notebook or a program.
+    """Open the playground, where you watch the systems learn, beside a notebook or a program.
 
     It runs in a thread on this machine alone, and needs `adaline-learn[play]`. A notebook shows it in a frame;
     elsewhere open its `url` in a browser. `adaline play` does the same from the command line.

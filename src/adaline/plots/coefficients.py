@@ -262,7 +262,7 @@ def _penalties(model: Any, given: Any) -> tuple[Array, float]:
 
 
 def _refitted(model: Any, penalty: float, x: Array, y: Any) -> Any:
-    """Return the system fitted anew under a penalty."""
+    """Return the system refitted under a penalty."""
     again = clone(model).set_params(penalty=float(penalty))
     if model.penalty == "auto" and getattr(model, "standardize", False) is None:
         again.set_params(standardize=True)  # as "auto" had it

@@ -148,7 +148,7 @@ def leverage(model: Any, X: Any, y: Any, ax: Axes | None = None, *, sample_weigh
         raise InvalidData(f"leverage draws one target and the model has {r.shape[1]}: fit one at a time")
     known = np.flatnonzero(np.isfinite(r))
     if not len(known):
-        raise InvalidData("leverage has nothing to draw: there are no more rows than parameters")
+        raise InvalidData("leverage has nothing to draw: the fit leaves no residuals, or residuals of rounding")
     ax = axes(ax, 3.8)
     p, widest = float(h.sum()), float(np.abs(r[known]).max())
     top, right = 1.25 * max(widest, 2.0), min(1.08 * float(h[known].max()), 0.999)

@@ -93,7 +93,7 @@ def trajectory(system: Any, X: Any, y: Any, *, steps: int | None = None) -> Arra
     system : an online one, such as LMS, which takes a step a row; or one with `epochs` and `init`, such as
         LinearRegression(solver="gradient"), which takes a step over all rows. It is copied, not changed.
     X, y : rows (n, D) and targets (n,).
-    steps : how many; None: one for each row, or 50 over all rows. An online system goes on with the first row.
+    steps : how many; None: one for each row, or 50 over all rows. An online system continues with the first row.
 
     Examples
     --------

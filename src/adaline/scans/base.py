@@ -13,7 +13,7 @@ pickling keeps every bit; nothing returns NaN.
 Divergence. Every `period` steps theta is saved, if no error since the last time was larger than 10 times the largest
 target. A step that is not finite, or (rules that can explode) an error above 1e8 times the largest target and the first
 error, ends the scan: `status` says so, theta is the one saved, later rows change nothing until `follow` takes another
-rate. The last theta of finite numbers would be no place to go on from: its errors may be 1e8 times the largest target.
+rate. The last finite theta would be no place to continue from: its errors may be 1e8 times the largest target.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ class Scan(ABC):
         return self._native is None
 
     def read_rows_by(self, names: Any, targets: dict[Any, Any] | None = None) -> None:
-        """Let the native scan take single rows as they come; its `take` returns whether it has taken one and goes on.
+        """Let the native scan take single rows as they come; its `take` returns whether it has taken one and continues.
 
         It does where x is a contiguous float64 array (D,), or a dict from the columns `names` to plain numbers, y a
         number or an array of K, or a label that `targets` has these for, all of them finite, and where the step does
@@ -276,8 +276,8 @@ class Scan(ABC):
     def follow(self, other: Scan) -> list[str]:
         """Take the rate of another scan from the next step on; return which settings differ, where it does not.
 
-        A scan that has diverged goes on at another rate, from the theta that was saved. One that has not saves its own
-        first: a rate that is too large does not undo what another has learned.
+        A scan that has diverged continues at another rate, from the theta that was saved. One that has not saves its
+        own first: a rate that is too large does not undo what another has learned.
         """
         if type(other) is not type(self):
             return ["rate"]
@@ -292,7 +292,7 @@ class Scan(ABC):
 
     @contextmanager
     def continued(self) -> Iterator[Self]:
-        """Give a copy to go on with in place of this scan, which takes no row from then on, unless that fails.
+        """Give a copy to continue with in place of this scan, which takes no row from then on, unless that fails.
 
         A thread that has not yet heard of the copy so finds that its row was not taken.
         """

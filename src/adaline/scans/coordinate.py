@@ -26,13 +26,12 @@ epoch follows the log likelihood, g = -e, later ones the squared error:
 
 (In one pass over four pairs of newsgroups the mean of e^2 is 1.01 to 1.16 times that of Vowpal Wabbit's squared loss
 with steps of the squared error, 0.70 to 0.89 times with these. Vowpal Wabbit keeps outputs of the squared loss between
-the least and the largest target so far; where it is told not to, its loss is that of `squared` here, to five digits.)
+the least and the largest target so far; without these limits its loss is that of `squared` here, to five digits.)
 
 With `penalty` or `l1` (of the weights in the units of the columns, not of the intercept) the weights after a row
 minimise the sum of all gradients so far, of quadratics about earlier weights, and of penalty/2 ||w||^2 + l1 |w|, once
-for all rows, e times where they are taken for the e-th time (FTRL-proximal): the sums of e epochs are those of e
-objectives, and many epochs come near to its minimum. Weights are exactly zero where l1 outweighs the rows. d is what
-the penalties hold back:
+for all rows, e times in the e-th epoch (FTRL-proximal): the sums of e epochs are those of e objectives, and many epochs
+come near to its minimum. Weights are exactly zero where l1 outweighs the rows. d is what the penalties hold back:
 
     H = sqrt(G) / (eta m),   a = d + (u / eta) x' + H s w,   s w = soft(a, e l1 / s) / (H + e penalty / s^2)
     d = a - H s w
@@ -179,7 +178,7 @@ class CoordinateRule(Scan):
         self.numbers[HOLD] += again
 
     def grown(self, columns: int) -> Self:
-        """Return the scan with `columns` columns, at least as many as so far; it goes on in place of this one.
+        """Return the scan with `columns` columns, at least as many as so far; it replaces this one.
 
         Both share their state where there is room; where not, there is room for as many again.
         """

@@ -28,7 +28,7 @@ class State(Enum):
 RUNNING = float(State.RUNNING.value)
 """The status of a running scan, among its numbers."""
 REPLACED = 0.5
-"""Added to the status of a scan in whose place another one goes on: it takes no more rows."""
+"""Added to the status of a scan that another one replaces: it takes no more rows."""
 
 
 class RowOutcome(NamedTuple):

@@ -423,7 +423,7 @@ class SourceRows(Rows):
 
 
 class StreamedFolds:
-    """All rows of a table that is not held in memory, and the fold of each, (N,); classes are told by their indices.
+    """All rows of a table that is not held in memory, and the fold of each, (N,); classes are given by their indices.
 
     `classes` : the labels, sorted; None for a regression.
     """

@@ -34,7 +34,7 @@ def why_not(system: Any, X: Any, measure: Measure, method: str) -> str:
     if isinstance(system, LinearRegression) and system.solver == "gradient":
         return "gradient descent stops where it stops"
     if isinstance(system, Ridge | LeastSquaresClassifier) and isinstance(system.penalty, str):
-        return "penalty='auto' is found anew from the targets of every fit: give numbers"
+        return "penalty='auto' is found again from the targets of every fit: give numbers"
     if isinstance(system, LeastSquaresClassifier) and method == "loo":
         if isinstance(X, Source):
             return "labels of a source are not held in memory"

@@ -5,7 +5,7 @@
 1. Search a direction that wins every contest: that of least squares, then the nearest point of the hull of a working
    set of rows, to which the contests it loses are added, until none is lost (complete) or the hull holds zero: an
    overlap, a convex combination of contests that is zero. Directions are found in floats and checked in integers; where
-   floats do not decide, the exact simplex method goes on from where they stopped.
+   floats do not decide, the exact simplex method continues from where they stopped.
 2. An overlap spans a space L in which nothing can be won: any direction that loses no contest is orthogonal to L.
    Contests in L are set aside, and the rest is decided among the directions orthogonal to L: won by one
    of them (quasi: exactly zero on L), or with an overlap modulo L, which makes L larger. At most as many rounds as
@@ -19,24 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, special
 
 from adaline.arrays import Array
 from adaline.separation.budget import EXACT, Undecided
 from adaline.separation.contests import ChosenContests, Contests, Mask, Sweep
-from adaline.separation.exact import (
-    Complement,
-    Whole,
-    complement,
-    eliminate,
-    objects,
-    pivots,
-    primes,
-    rounded,
-    solve_integers,
-    spans,
-    whole,
-)
+from adaline.separation.exact import Complement, Whole, complement, eliminate, rounded, spans, whole
 from adaline.separation.hull import ZERO, SimplexBasis, alternative, nearest
 
 ALL = 2000  # contests up to which all are in the working set
@@ -44,11 +31,6 @@ MOST_EXACT = 400  # rows of an overlap that integers can handle in reasonable ti
 PATIENCE = 300  # rounds in floats, after which the exact simplex method takes over
 WIDE = 500  # coordinates beyond which the first separating direction is returned
 IMPROVE = 3  # rounds spent on a larger margin once the contests are won
-MOST_CONFIRMED = 2**20  # rows x coordinates of a guess that is confirmed: a second, and 100 MB of integers
-STEPS = 6  # of Newton's method, which tell what grows from what converges
-LEVEL = 0.01  # what a step adds to contests that converge: others gain about one
-INDEPENDENT = 1e-9  # length that a row has beside others, next to the longest, if it is independent of them
-SHARE = 40  # bits of guesses: more make longer integers
 
 
 class Overlap(NamedTuple):
@@ -95,99 +77,6 @@ def decide(contests: Contests, start: Array) -> Decision:
         if skip.all():
             return Decision(None, first, span)
         direction = _orthogonal_part(start.ravel(), span.vectors)
-
-
-def confirm(contests: Contests, theta: Array) -> Decision | None:
-    """Return that two classes are quasi-separated, from weights theta of a logistic fit that grow without end; or None.
-
-    Newton steps grow along a direction that wins the contests outside L, by about one a step, and is zero on L. There
-    the probabilities of the wrong class converge, to shares of an overlap that spans L. Both are guesses: the direction
-    is made orthogonal to a basis of L, and the shares of the basis such that the sum is zero, each by one system of
-    equations in integers, and signs are checked exactly. Where a guess fails, None is returned.
-    """
-    rows = contests.source.count_rows()
-    if contests.k != 2 or rows * contests.dimension > MOST_CONFIRMED or contests.dimension > MOST_EXACT:
-        return None
-    contests.budget.spend(2.0 * STEPS * rows * contests.dimension**2)
-    every = contests.sweep(whole(theta), rows).lowest
-    v = contests.floats(every)
-    direction = _growth(v, theta)
-    if not np.isfinite(direction).all():
-        return None
-    inside = np.abs(v @ direction) < LEVEL
-    if inside.all() or not inside.any():
-        return None
-    share = _shares(v[inside], theta)
-    basis = _basis(v[inside] * np.sqrt(share)[:, None])
-    if not len(basis):
-        return None
-    contests.budget.spend(EXACT * float(len(basis)) ** 3)
-    chosen = every.of(np.flatnonzero(inside))
-    vectors, power = contests.vectors(chosen)
-    found = _orthogonal(vectors[basis], direction)
-    if found is None:
-        return None
-    plane, columns, p = found
-    swept = contests.sweep(plane, 1, zeros=True)
-    if swept.worst < 0 or set(swept.zeros[:, 0].tolist()) != set(chosen.row.tolist()):
-        return None
-    whole_share = objects(int(one) for one in np.rint(share / share.max() * 2.0**SHARE))
-    scaled = objects(int(one) << int(power.max() - k) for one, k in zip(whole_share, power, strict=True))
-    scaled[basis] = 0
-    rest = (scaled[:, None] * vectors).sum(axis=0)
-    own, det = solve_integers(vectors[basis][:, columns].T, -rest[columns][:, None], p)
-    if (own <= 0).any() or (own[:, 0] @ vectors[basis] + det * rest != 0).any():
-        return None
-    scaled = scaled * det
-    scaled[basis] = own[:, 0]
-    kept = np.flatnonzero(scaled > 0)
-    overlap = Overlap(chosen.of(kept), scaled[kept], vectors[kept], power[kept])
-    return Decision(plane, overlap, overlap)
-
-
-def _growth(v: Array, theta: Array) -> Array:
-    """Return the last of some Newton steps of the logistic loss sum ln(1 + exp(-v . theta))."""
-    step = theta
-    for _ in range(STEPS):
-        step = _newton_step(v, theta)
-        theta = theta + step
-    return step
-
-
-def _shares(v: Array, theta: Array) -> Array:
-    """Return the probabilities (n,) of the wrong class where they balance, sum share v = 0."""
-    for _ in range(STEPS):
-        theta = theta + _newton_step(v, theta)
-    return np.asarray(special.expit(-(v @ theta)))
-
-
-def _newton_step(v: Array, theta: Array) -> Array:
-    wrong = special.expit(-(v @ theta))
-    hessian = v.T @ ((wrong * (1 - wrong))[:, None] * v)
-    return np.asarray(np.linalg.lstsq(hessian, v.T @ wrong, rcond=1e-13)[0])
-
-
-def _basis(rows: Array) -> NDArray[np.intp]:
-    """Return which rows (n, p) span all of them, long ones first."""
-    _, r, order = linalg.qr(rows.T, mode="economic", pivoting=True)
-    size = np.abs(r.diagonal())
-    return np.asarray(order[: int((size > INDEPENDENT * size[0]).sum())])
-
-
-def _orthogonal(base: Whole, direction: Array) -> tuple[Whole, list[int], int] | None:
-    """Return a direction near a given one that is orthogonal to independent rows, their pivots, and the prime used."""
-    order = linalg.qr(np.array([rounded(row) for row in base]), mode="r", pivoting=True)[1].tolist()
-    p = next(primes())
-    found = pivots(base[:, order].T, p)[0]
-    if len(found) < len(base):
-        return None
-    columns = [order[i] for i in found]
-    free = np.setdiff1d(np.arange(base.shape[1]), columns)
-    phi = whole(np.rint(direction[free] / np.abs(direction).max() * 2.0**SHARE))
-    solved, det = solve_integers(base[:, columns], -(base[:, free] @ phi)[:, None], p)
-    out = np.zeros(base.shape[1], dtype=np.int64).astype(object)
-    out[free], out[columns] = phi * det, solved[:, 0]
-    return out, columns, p
 
 
 def won(contests: Contests, start: Array) -> Whole | Overlap:

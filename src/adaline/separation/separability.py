@@ -19,8 +19,9 @@ from adaline.estimator import BaseEstimator
 from adaline.input.labels import too_few_classes
 from adaline.input.open import open_labelled
 from adaline.separation.budget import Budget, Undecided
+from adaline.separation.confirm import confirm
 from adaline.separation.contests import Contests, Plane
-from adaline.separation.decision import Overlap, confirm, decide, won
+from adaline.separation.decision import Overlap, decide, won
 from adaline.separation.exact import Whole, whole
 from adaline.separation.survey import Survey
 from adaline.separation.verdict import Combination, ManyClasses, Separability
@@ -95,31 +96,31 @@ def decide_separability(source: Source, labels: NDArray[Any]) -> Separability | 
 
 
 def quasi_separating_weights(
-    source: Source, guess: NDArray[np.float64], work: float = math.inf
+    source: Source, guess: NDArray[np.float64], budget: Budget | None = None
 ) -> NDArray[np.float64] | None:
     """Return weights (1, 1 + D) proven to separate two classes quasi-completely and no better; None without a proof.
 
     `guess` (1 + D,) are the weights in raw units of a logistic fit that does not converge. The proof takes a fraction
-    of the time of `decide_jointly`, which needs no guess; Undecided is raised where it needs more than this work.
+    of the time of `decide_jointly`, which needs no guess; Undecided is raised where it needs more than the budget.
     """
     survey = Survey.of_extremes(source, 2)
     if not (survey.rows > 0).all():
         return None
     scaling = survey.with_moments().scaling([0, 1])
-    contests = Contests(source, [0, 1], 2, scaling, Budget(work))
+    contests = Contests(source, [0, 1], 2, scaling, budget)
     found = confirm(contests, scaling.weights_inside(guess))
     if found is None or found.theta is None:
         return None
     return np.array([[float(value) for value in row] for row in _plane(contests, found.theta, rounding=False)])
 
 
-def decide_jointly(source: Source, labels: NDArray[Any], work: float) -> Separability:
-    """Return whether all classes are separable jointly; raise Undecided where that needs more than this work."""
+def decide_jointly(source: Source, labels: NDArray[Any], budget: Budget) -> Separability:
+    """Return whether all classes are separable jointly; raise Undecided where that needs more than the budget."""
     survey = _survey(source, labels, Survey.of_extremes)
     present = np.flatnonzero(survey.rows > 0).tolist()
     if len(present) > 2 and (reason := _too_many(survey, present)):
         raise Undecided(f"separability was not asked about: {reason}")
-    return _answer(survey.with_moments(), present, labels, Budget(work))
+    return _answer(survey.with_moments(), present, labels, budget)
 
 
 def is_separable(X: Any, y: Any, work: float) -> bool:

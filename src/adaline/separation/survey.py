@@ -1,8 +1,8 @@
 """A survey of the rows: extremes and moments of each class, the scaling of the columns, and a direction to start from.
 
 The start is least squares on class indicators (S1, S2): w_k = S^-1 N_k (m_k - m), from class moments. Where there are
-too many columns for that, it is along the class means; two classes then go on with logistic regression (L-BFGS), which
-stops at the first iterate that separates. The start needs not be exact.
+too many columns for that, it is along the class means; two classes then continue with logistic regression (L-BFGS),
+which stops at the first iterate that separates. The start needs not be exact.
 
 Separability is decided in the columns that vary, scaled by powers of two, and shifted if far from zero. Both maps are
 exact, so a plane found there is brought back to the raw columns without rounding.

@@ -1,4 +1,4 @@
-"""A model in service: it predicts, goes on learning, and never loses a row that it has acknowledged."""
+"""A model in service: it predicts, keeps learning, and never loses a row that it has acknowledged."""
 
 from adaline.lazy import lazily
 

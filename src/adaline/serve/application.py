@@ -233,7 +233,7 @@ class Service:
             if is_slow(model, request):
                 return None
             out, x = self._predicted(served, model, request)
-        except Exception:  # is told, and counted, by `predict`
+        except Exception:  # is reported, and counted, by `predict`
             return None
         self._count_predicted(served, x)
         self.metrics.observe("predict", served.name, 200, perf_counter() - began)
@@ -538,7 +538,7 @@ def refusal(error: Exception) -> Refused:
     if isinstance(error, JournalError):
         log.error("%s", error)
         return Refused(503, "the learner cannot continue: see the log of the service")
-    if isinstance(error, OSError):  # also of model files: what is wrong with one in a body is told before
+    if isinstance(error, OSError):  # also of model files: what is wrong with one in a body is reported before
         log.error("%s", error)
         return Refused(507, "the service cannot write to its disk, and nothing has changed: see its log")
     if isinstance(error, AdalineError):
@@ -562,7 +562,7 @@ def app(
     local: bool = False,
     publish: Path | None = None,
 ) -> Starlette:
-    """Return an ASGI application that predicts by models over HTTP, and goes on learning: what `adaline serve` runs.
+    """Return an ASGI application that predicts by models over HTTP, and keeps learning: what `adaline serve` runs.
 
     `POST /models/NAME/predict` takes `{"rows": [{"a": 1.5}]}`, CSV or an Arrow stream and answers in kind,
     `POST /models/NAME/learn` rows with their target; `/openapi.json` describes all of it, `/` is a page for a person.

@@ -172,7 +172,7 @@ class Journal:
                     return
         finally:
             base.close()
-        remedy = f"Restore the journal from a copy, or remove {COUNT} to go on without them."
+        remedy = f"Restore the journal from a copy, or remove {COUNT} to continue without them."
         if last.id < known.id:
             lost = counted(known.end - last.end) if known.end > last.end else "a change of the model"
             raise JournalError(f"{self.path}: damaged, and {lost} that had been acknowledged cannot be read. {remedy}")

@@ -103,7 +103,7 @@ class ProgressiveError:
 
 
 class Learner:
-    """A fitted model that goes on learning, with challengers that learn the same rows.
+    """A fitted model that keeps learning, with challengers that learn the same rows.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class Learner:
     ----------
     layout : what rows look like, for all models together.
     full : whether the last commit found no room on the disk.
-    failed : the error that ended learning, or None. Predictions go on.
+    failed : the error that ended learning, or None. Predictions continue.
     notes : what the models warned of, and snapshots that could not be written; the last ones.
 
     Examples
@@ -528,7 +528,7 @@ class Learner:
             opened.stored = -self._snapshot_rows if damaged else found[0].rows  # another one is written soon
             if damaged:
                 self.notes.append(
-                    f"{counted(damaged, 'snapshot')} of {name} cannot be read: learning goes on from {found[0].path}"
+                    f"{counted(damaged, 'snapshot')} of {name} cannot be read: learning resumes from {found[0].path}"
                 )
             return opened
         if name == CHAMPION and (self._journal.end or snapshots.list()):
@@ -571,7 +571,7 @@ class Learner:
         for name, model in given.items():
             snapshots = SnapshotFolder(Path(folder) / "snapshots" / name, keep)
             made[name] = _LearningModel(name, model, snapshots, self._journal.end)
-            self.notes.append(f"challenger {name!r} begins anew")
+            self.notes.append(f"challenger {name!r} starts again")
         self._store_versions(made)
         self._models = {**self._models, **made}
         self.layout = self._joined_layout()
@@ -684,7 +684,7 @@ class _LearningModel:
     ----------
     kept : the model with the first `rows` rows of the journal: a snapshot, and whole blocks since.
     pending, end : rows since then, and the number of rows with them.
-    current : the model with these too, or with some of them; `due` is when it is to be made anew.
+    current : the model with these too, or with some of them; `due` is when it is to be rebuilt.
     exact : whether `current` was made of the last whole block and the rows since. If not, these came to it in batches:
         then it has the same weights, and a history of its own.
     stored : the rows of the last snapshot; negative where one is due.
@@ -801,7 +801,7 @@ class _LearningModel:
 
 
 def refuse_unlearned(model: Any) -> None:
-    """Refuse a model that cannot go on learning, before any row is taken."""
+    """Refuse a model that cannot learn from more rows, before any row is taken."""
     if not hasattr(model, "partial_fit"):
         raise InvalidParameter(f"{type(model).__name__} cannot continue from a saved model: fit it again to all rows")
     if has_diverged(model):

@@ -337,7 +337,7 @@ def _read_csv(model: Any, body: bytes, limits: Limits) -> Any:
 def _check_names(body: bytes, limits: Limits) -> None:
     """Refuse a line of names that is too wide, before it is read; it ends where the first line that is not empty does.
 
-    A name that goes on over the end of the line would hide others behind it.
+    A name that continues beyond the end of the line would hide others behind it.
     """
     names = FIRST_LINE.match(body)[1]  # type: ignore[index]
     if names.count(b",") >= limits.columns:

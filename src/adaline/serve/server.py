@@ -29,7 +29,7 @@ from adaline.wording import file_name
 KEEP_ALIVE = 75  # seconds that a connection may be idle
 GARBAGE = 5_000  # objects after which cycles are looked for, which takes less than a millisecond
 LONGEST, PATIENCE = 2**19, 0.02  # bytes and seconds that a request may take to arrive to be answered at once
-LAST_REQUESTS = 30  # seconds that requests have to end once the service is told to
+LAST_REQUESTS = 30  # seconds that requests have to end once the service is asked to
 MOST_HEAD, MOST_HEADERS, LONGEST_LINE = 2**15, 100, 2**13
 """Bytes of the head of a request, number of its headers, and bytes of its target or of one header."""
 TOO_LONG = (
@@ -344,7 +344,7 @@ class ServiceProtocol(HttpToolsProtocol):
 
 
 def configured(service: Any, address: Address | None = None) -> uvicorn.Config:
-    """Return how an application is run; uvicorn takes uvloop by itself, which with httptools saves a third."""
+    """Return how an application is run; uvicorn uses uvloop if installed, which with httptools saves a third."""
     certificate, key = (None, None) if address is None else (address.certificate, address.key)
     return uvicorn.Config(
         service,

@@ -80,7 +80,7 @@ SENT = ("content-type", "x-content-type-options", "cache-control")  # headers th
 
 
 class PublishedModels:
-    """The models of a folder, loaded anew when their files change."""
+    """The models of a folder, reloaded when their files change."""
 
     def __init__(self, folder: Path) -> None:
         self.times = {path.stem: path.stat().st_mtime_ns for path in sorted(folder.glob(f"*{SUFFIX}"))}
@@ -130,7 +130,7 @@ def work(
 
 
 class Owner(Server):
-    """The server of the owner, which ends when it is told to, after its workers."""
+    """The server of the owner, which ends on request, after its workers."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

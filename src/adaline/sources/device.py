@@ -1,6 +1,6 @@
 """Rows on a device: torch, cupy or jax arrays, for which the references of the sums run through the array API.
 
-Blocks are large, as a device is parallel by itself; they run one after the other, and only the sums are copied to the
+Blocks are large, as a device is itself parallel; they run one after the other, and only the sums are copied to the
 host. Sums that need copies of rows cut a block into pieces. Arrays of cupy and jax on a CUDA device are read as torch
 tensors, without a copy, where torch is there; results are arrays of the caller's package.
 """

@@ -1,6 +1,6 @@
 """Rows on the host whose sums are taken on a CUDA device: blocks are copied to it while the one before is summed.
 
-A block goes through one of two page-locked buffers, which a device reads by itself, into one of two places on the
+A block goes through one of two page-locked buffers, which a device reads directly, into one of two places on the
 device: however many rows there are, two blocks are there at a time. The pages of an array are locked themselves, where
 that takes about as long as to copy it once, and need no buffers from then on.
 """
@@ -64,7 +64,7 @@ def blocks_on_device(blocks: Iterator[Block], device: Any, locks: PageLocks | No
 
 
 class PageLocks:
-    """Pages of an array that are locked, a block at a time, so that a device reads them by itself, until this is gone.
+    """Pages of an array that are locked, a block at a time, so that a device reads them directly, until this is gone.
 
     Where locking takes longer than to copy a block to a buffer some times, no more are locked.
     """

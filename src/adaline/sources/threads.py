@@ -30,7 +30,7 @@ class Mergeable(Protocol):
 
 S = TypeVar("S", bound=Mergeable)
 
-SMALL_SIDE = 400  # of a matrix: below it, threads of BLAS gain little
+SMALL_SIDE = 1000  # of a matrix: up to it, threads of BLAS gain little, and lose much where cores are busy
 
 _chosen: int | None = None
 _own = threading.local()
@@ -310,7 +310,8 @@ def blas_threads_for(side: int) -> Iterator[None]:
     """Limit BLAS to one thread for matrices of which one side is at most this long, unless that is long.
 
     Threads of BLAS that share a small matrix wait for each other more than they compute. Where other programs use the
-    cores, a factorisation of 250 x 126 took 0.5 s on two threads and 2 ms on one.
+    cores, a factorisation of 250 x 126 took 0.5 s on two threads and 2 ms on one, and least squares of 800 columns
+    1.4 s of processor time instead of 0.2 s.
     """
     if side > SMALL_SIDE:
         yield

@@ -275,7 +275,7 @@ def _head(file: BinaryIO, path: Any) -> tuple[dict[str, Any], int]:
         if schema != SCHEMA:
             age, advice = ("a newer", "Upgrade: pip install --upgrade adaline-learn")
             if schema < SCHEMA:
-                age, advice = ("an older", f"Fit the model anew, or load it with adaline {version}, which wrote it.")
+                age, advice = ("an older", f"Refit the model, or load it with adaline {version}, which wrote it.")
             this = f"this is {__version__} (schema {SCHEMA})"
             refuse(path, f"was written by {age} adaline, {version} (schema {schema}); {this}", advice)
         if checksum != _checksum(head):

@@ -142,7 +142,7 @@ def _pipeline(graph: Graph, pipeline: Any) -> None:
     coding = vars(last).get("coding_")
     if coding is not None and any(column.kind != "number" for column in coding.columns):
         raise InvalidType(
-            f"{type(last).__name__} codes categories by itself, which has no ONNX form: encode them by a step before it"
+            f"{type(last).__name__} codes categories internally, which has no ONNX form: encode them in an earlier step"
         )
     graph.rows = matrix(graph, columns, last).value
     return _system(graph, last)

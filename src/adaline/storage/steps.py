@@ -228,7 +228,7 @@ def _all_steps(step: Any, path: str) -> Iterator[tuple[str, Any]]:
             yield from _all_steps(one, f"{path}.{name}" if path else str(name))
 
 
-# Checking: each step by itself, parts before the whole.
+# Checking: each step alone, parts before the whole.
 
 
 def check_pipeline(pipeline: Pipeline) -> None:

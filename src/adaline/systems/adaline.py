@@ -52,7 +52,7 @@ class Adaline(OnlineClassifier):
     random_state : int, generator or None
         Seed or generator of permutations and random weights.
     warm_start : bool
-        Whether fit goes on from the present weights.
+        Whether fit continues from the present weights.
     class_weight : None, "balanced" or dict by labels
         Weights of the classes, times those of the rows; "balanced" makes classes weigh the same.
     basis : a basis of `adaline.basis`, or None

@@ -141,12 +141,12 @@ class AdaptiveFilter(SignalSystem):
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Go on with the signals' next samples."""
+        """Continue with the next samples of the signals."""
         self._adapt(X, y, sample_weight)
         return self
 
     def filter(self, x: Any, d: Any = None) -> Filtered:
-        """Go on with the next samples; return (output, error), each taken before its own step.
+        """Continue with the next samples; return (output, error), each taken before its own step.
 
         A source brings its own d.
         """
@@ -155,7 +155,7 @@ class AdaptiveFilter(SignalSystem):
         return Filtered(*(like_rows(x, part[:, 0] if self._flat else part) for part in both))
 
     def learn_one(self, x: Any, y: Any) -> Self:
-        """Go on with one sample, a number or one for each signal (array or dict); `output_` is that before the step."""
+        """Continue with one sample, a number or one for each signal (array or dict); `output_` precedes the step."""
         with lock_of(self):
             state = self.__dict__.get("_state")
             if state is None:
@@ -222,7 +222,7 @@ class AdaptiveFilter(SignalSystem):
 
     @transaction
     def _adapt(self, X: Any, y: Any, sample_weight: Any, *, afresh: bool = False) -> list[Filtered]:
-        """Go on with signals, or start afresh; return the outputs and errors of each block, (n, K)."""
+        """Continue with signals, or start again; return the outputs and errors of each block, (n, K)."""
         meter = Meter(X)
         check_parameters(self)
         afresh = afresh or not hasattr(self, "_state")

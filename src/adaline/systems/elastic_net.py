@@ -168,7 +168,7 @@ class ElasticNet(LinearRegressor):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: None = None) -> Self:
         """Fit to rows X (n, D) and targets or labels y (n,), or to a source; weights are frequencies.
 
-        Several targets (n, K) are fitted each by itself. X may be an array, a frame, a SciPy sparse matrix, or a
+        Several targets (n, K) are fitted separately. X may be an array, a frame, a SciPy sparse matrix, or a
         source, such as `open_table` returns. An offset is refused: `GeneralizedLinear` takes one.
         """
         if offset is not None:

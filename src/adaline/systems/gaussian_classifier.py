@@ -72,7 +72,7 @@ class GaussianClassifier(ClosedFormClassifier):
         D + 1 more rows of the covariance within all classes together; the certificate says so.
     components : int
         Normal densities for each class. More than one: a mixture a class, fitted by EM to all its rows (one that
-        cannot go on, merge or forget), with one covariance for all components of a class, or one for each, or
+        cannot be updated, merge or forget), with one covariance for all components of a class, or one for each, or
         variances, or one variance, as `covariance` says. A millionth of the class's variances is added to variances.
     random_state : int, generator or None
         Where the starts of mixtures are drawn from.

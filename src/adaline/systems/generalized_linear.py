@@ -311,7 +311,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         self.certificate_ = changed(self.certificate_, solver=solver)
         if not source.removal.converged:
             status = Status.NOT_CONVERGED
-            advice = "the effects are not separated: leave out levels that hang by few rows, or rows whose means vanish"
+            advice = "the effects are not separated: leave out levels connected by few rows, or rows whose means vanish"
             self.certificate_ = changed(self.certificate_, status=status, advice=advice)
 
     @overload

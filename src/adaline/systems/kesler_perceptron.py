@@ -46,7 +46,7 @@ class KeslerPerceptron(OnlineClassifier):
     random_state : int, generator or None
         Seed or generator of permutations and random weights.
     warm_start : bool
-        Whether fit goes on from the present weights.
+        Whether fit continues from the present weights.
     standardize : bool
         Whether the rule gets columns centred and scaled to standard deviation 1, so that units do not matter; `coef_`,
         `intercept_` and `init` are in the columns' own units all the same. False is exactly the textbook's rule.

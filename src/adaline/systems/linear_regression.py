@@ -79,7 +79,7 @@ class LinearRegression(LinearSystem):
     ----------
     coef_, intercept_ : the solution; `certificate_` : how good it is; `rank_` : of the design, intercept not counted;
     `aliased_` : names of the columns that are constant or depend on those before them; `dependencies_` : how, as text
-    such as "sched = 100 hour + minute"; `estimable_` : (D,) whether the rows determine a coefficient by itself (these
+    such as "sched = 100 hour + minute"; `estimable_` : (D,) whether the rows identify a coefficient (these
     three are None for wide data solved in the dual);
     `history_`, `n_iter_` : error after each step and number of steps, gradient solver only;
     `absorbed_`, `effects_` : of a table opened with absorb=, what was absorbed, and the effect of each level.

@@ -35,7 +35,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     """Least mean squares: minimises the mean of (y - w0 - w'x)^2 / 2 by one step a row, w += eta e x.
 
     With a number as rate it is exactly the textbook's delta rule: raw columns, weights from zero, rows in their
-    order. Such a rate must stay below about 2/Trace[Rxx]; at a constant one the weights go on varying about the
+    order. Such a rate must stay below about 2/Trace[Rxx]; at a constant one the weights keep varying about the
     solution, and a falling one, such as schedule="1/t", settles. rate="auto" needs no number and no scaling.
 
     Parameters
@@ -57,7 +57,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     random_state : int, generator or None
         Seed or generator of permutations and random weights.
     warm_start : bool
-        Whether fit goes on from the present weights.
+        Whether fit continues from the present weights.
     basis : a basis of `adaline.basis`, or None
         phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
     mixing : int or None
@@ -109,7 +109,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D) and targets y (n,) or (n, K), or to a source, for up to `epochs` epochs.
 
-        A weight multiplies the rate of its row's step. With `warm_start` learning goes on from the present weights.
+        A weight multiplies the rate of its row's step. With `warm_start` learning continues from the present weights.
         """
         meter = Meter(X)
         check_parameters(self)

@@ -120,7 +120,7 @@ class LogisticRegression(NearFits, LinearClassifier):
     tiny penalty are returned.
 
     solver="online" takes the rows once, in their order, each by a step of a size that every column has of its own, in
-    its own units: for streams, and for millions of sparse columns. It goes on by `partial_fit` and, row by row, by
+    its own units: for streams, and for millions of sparse columns. It continues by `partial_fit` and, row by row, by
     `learn_one`, where a row may be a dict: keys left out are zero, new ones are new columns. It is no maximum of the
     likelihood, and has no standard errors: `certificate_` says so. `progressive_loss_` is what rows lost that had not
     been learned from yet.
@@ -230,7 +230,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         """Online: go over more rows once, in their order; rows in chunks give the same bits as all at once.
 
         The first call must know all classes: from its rows, or from `classes`. A model that another solver has fitted
-        begins anew, without its weights: these do not say how large a step to take; `init` can be given them.
+        starts again, without its weights: these do not say how large a step to take; `init` can be given them.
         """
         self._fit_online(X, y, sample_weight, classes, once=True, goes_on="_scan" in self.__dict__)
         return self

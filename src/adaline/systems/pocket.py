@@ -53,7 +53,7 @@ class Pocket(OnlineClassifier):
         Seed or generator of the rows drawn and of random weights. A table too large for memory is read in its order,
         and its rows are drawn inside each block.
     warm_start : bool
-        Whether fit goes on from the present weights.
+        Whether fit continues from the present weights.
     standardize : bool
         Whether the rule gets columns centred and scaled to standard deviation 1, so that units do not matter; `coef_`,
         `intercept_` and `init` are in the columns' own units all the same. False is exactly the textbook's rule.

@@ -152,7 +152,7 @@ class RobustRegression(NearFits, LinearRegressor):
 
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows X (n, D) and targets y (n,) or (n, K), each target by itself; weights are frequencies.
+        """Fit to rows X (n, D) and targets y (n,) or (n, K), each target separately; weights are frequencies.
 
         X may be an array, a frame, a SciPy sparse matrix, or a source, such as `open_table` returns.
         """

@@ -144,7 +144,7 @@ class WienerFilter(SignalSystem):
 
     @transaction
     def merge(self, other: Self) -> Self:
-        """Take in a filter fitted to another recording; `partial_fit` goes on with this one."""
+        """Take in a filter fitted to another recording; `partial_fit` continues this one."""
         meter = Meter()
         if type(other) is not type(self):
             raise InvalidParameter(f"cannot merge {type(self).__name__} with {type(other).__name__}")
@@ -284,7 +284,7 @@ class Recording:
 
     A row u_n needs the samples from n - delay - taps + 1 to n - delay. Rows that look ahead (delay < 0) wait for later
     samples; until these come they count with zeros instead, as in a recording that ends here. The same is true of the
-    rows after the end, which the autocorrelation method adds: they are taken back when the recording goes on.
+    rows after the end, which the autocorrelation method adds: they are taken back when the recording continues.
 
     Parameters
     ----------
@@ -352,7 +352,7 @@ class Recording:
         )
 
     def merge(self, other: Moments) -> Recording:
-        """Return the recording with the sums of another one added; it can go on."""
+        """Return the recording with the sums of another one added; it can be continued."""
         assert self.done is not None
         assert self.total is not None
         done, total = self.done.copy(), self.total.copy()

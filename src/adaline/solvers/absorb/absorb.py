@@ -170,7 +170,7 @@ def beside_effects(proof: Certificate, source: AbsorbedSource) -> Certificate:
         return proof
     advice = (
         f"the effects are not separated after {STEPS:,} steps, their equations have condition "
-        f"{removal.condition:.1e}: absorb the column with most levels alone, or leave out levels that hang by few "
+        f"{removal.condition:.1e}: absorb the column with most levels alone, or leave out levels connected by few "
         "rows"
     )
     return changed(proof, status=Status.NOT_CONVERGED, advice=advice)

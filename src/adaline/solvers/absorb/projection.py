@@ -10,9 +10,9 @@ residual rho leaves an error of the projection, a vector D e in the span of the 
     |D e| <= |rho| / sqrt(lambda),      |rho|^2 = rho'M^-1 rho
 
 lambda is the smallest eigenvalue of S in that metric, taken from the coefficients of the steps (Lanczos). Rounds of the
-whole, each on what the one before has left, go on until that is small against what remains of the column.
+whole, each on what the one before has left, continue until that is small against what remains of the column.
 
-Two columns whose levels hang together by few rows, such as workers that seldom move between firms, have a tiny lambda.
+Two columns whose levels are connected by few rows, such as workers that seldom move between firms, have a tiny lambda.
 Where PATIENCE steps are not enough, M is an approximate factor of the graph of levels (`levels.factor`), exact where
 that is a tree or a chain: S^-1 is the block of the second column in the inverse of D'W D, which is the Laplacian of
 that graph but for signs.

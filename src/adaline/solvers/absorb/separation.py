@@ -1,7 +1,7 @@
 """Rows of counts that the levels separate from all others: at the maximum of the likelihood their means are zero.
 
 A row is separated where some combination v of columns and dummies is zero on all rows with counts, zero or less on
-all others, and less than zero on this one: along v the likelihood rises for ever, as the mean of the row goes to zero,
+all others, and less than zero on this one: along v the likelihood always rises, as the mean of the row goes to zero,
 and the rows that v leaves alone have the maximum to themselves (S. Correia, P. Guimaraes and T. Zylkin,
 arXiv:1903.01633). It is found in three ways, each on what the one before has left.
 
@@ -54,7 +54,7 @@ class SeparatedRows:
 
     @classmethod
     def of_levels(cls, levels: tuple[Levels, ...], y: Array) -> SeparatedRows:
-        """Return the rows that levels alone separate, by themselves or two columns at a time; y (N,) are counts."""
+        """Return the rows that levels alone separate, one or two columns at a time; y (N,) are counts."""
         none = tuple(np.zeros(len(one.values)) for one in levels)
         found = cls(levels, np.ones(len(y), dtype=bool), none)
         while True:

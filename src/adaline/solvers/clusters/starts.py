@@ -38,7 +38,7 @@ def sample_to_draw_from(source: Source, clusters: int, draw: np.random.Generator
     """
     most = max(SAMPLE, PER_CENTRE * clusters)
     if source.streamed:
-        salt = int(deepcopy(draw).integers(2**32))  # draws go on as they do from all rows, where the sample is all
+        salt = int(deepcopy(draw).integers(2**32))  # draws continue as they do from all rows, where the sample is all
         some = source.sum(RowSample, most=most, salt=salt)
         _check_rows(len(some.row), clusters)
         return some.x, some.weight

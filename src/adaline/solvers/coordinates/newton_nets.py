@@ -138,7 +138,7 @@ class NewtonNets:
         self._read_all()
 
     def alone(self) -> None:
-        """Go on with machine 0 alone."""
+        """Continue with machine 0 alone."""
         for name in ("takes", "lowest", "weight", "share", "theta", "gap", "value", "gradient", "outside", "lift"):
             setattr(self, name, getattr(self, name)[:1])
         self.models = None

@@ -63,7 +63,7 @@ class Quadratics(ABC):
         """Return G_m times changes (L, D) of coefficients of columns that are known, (L, D), for each m of `which`."""
 
     def need(self, columns: Indices, ranking: Array) -> bool:
-        """Make rows of all G known, and of the columns that rank highest too; False where memory does not allow it."""
+        """Prepare all G among these columns, ahead of others that rank high; return False where memory runs out."""
         return True
 
     def widened(self, m: int, columns: Indices, matrix: Array, new: Indices) -> tuple[Indices, Array]:
@@ -258,7 +258,7 @@ class WideQuadratics(Quadratics):
         return np.asarray(outputs.T @ self.rows - level[:, None] * mean)
 
     def need(self, columns: Indices, ranking: Array) -> bool:
-        """Return whether memory allows G among these columns."""
+        """Return whether memory allows G among these columns; `ranking` is not used, as nothing is formed ahead."""
         return 8 * len(self.weight) * len(columns) ** 2 <= MOST
 
 

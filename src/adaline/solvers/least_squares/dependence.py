@@ -7,7 +7,7 @@ on: a column depends on those before it exactly where a null vector ends at it. 
 digits. Columns are taken at equal length, so that units play no part.
 
 Leaving columns out moves their coefficients onto the kept ones, w_j += sum_a weight_aj w_a, as R does for a model
-without full rank. A coefficient by itself is determined by the rows only if no combination involves its column.
+without full rank. The rows identify a coefficient only if no combination involves its column.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.arrays import Array, all_finite
 from adaline.block import Shape
@@ -22,6 +23,7 @@ from adaline.sums.moments import ROUNDING, Moments
 
 MOST_DIGITS = -math.log10(ROUNDING)
 ILL_CONDITIONED = 1e8
+EXACT = 1e-15  # residuals relative to the terms of the fit below which they are rounding, as in R's summary.lm
 
 
 class Fit(NamedTuple):
@@ -60,6 +62,39 @@ class Fit(NamedTuple):
         """Sums of squares of the targets in raw units."""
         with np.errstate(over="ignore"):
             return np.asarray(self.total * self.unit * self.unit)
+
+    def term_sizes(self) -> Array:
+        """Return the root mean squares of the terms w0, w_j x_j of each target, (K, 1 + D); NaN without a factor."""
+        theta = np.abs(self.solution.theta)
+        if self.factor is None:
+            return np.full_like(theta, np.nan)
+        scaling = self.factor.scaling
+        spread = np.ldexp(self.factor.length, scaling.scale) / math.sqrt(scaling.weight)
+        return np.asarray(theta * np.append(1.0, np.hypot(scaling.mean_hi[: scaling.features], spread)))
+
+    @property
+    def exact(self) -> NDArray[np.bool_]:
+        """Whether the residuals of each target, (K,), are no larger than rounding of the rows' numbers makes them.
+
+        Numbers that are rounded to float64 leave residuals of about EXACT times the largest term, or the target. They
+        measure no error then, and nothing that is computed from them means anything.
+        """
+        return self._relative(self.squares) <= EXACT
+
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """Whether each target, (K,), has one value in all rows, up to rounding; with an intercept only."""
+        return self._relative(self.total) <= EXACT
+
+    def _relative(self, squares: Array) -> Array:
+        """Return the root mean square of what has these sums of squares, next to the largest term or the target."""
+        if self.factor is None:
+            return np.full(len(squares), np.inf)
+        scaling = self.factor.scaling
+        with np.errstate(all="ignore"):
+            size, own = (np.sqrt(one / self.weight) * self.unit for one in (squares, self.total))
+            target = np.hypot(scaling.mean_hi[scaling.features :], own)
+            return np.asarray(size / np.where(size > 0, np.fmax(self.term_sizes().max(axis=1), target), 1.0))
 
     def without_dependent(self) -> Fit:
         """Return the same fit without the columns that are combinations of columns before them, as in R.

@@ -118,7 +118,7 @@ def take_step_reference(
     contraction: float,
     condition: float,
 ) -> bool:
-    """Take a step (K, D) into hi and lo, and bound the errors that are left, (K, 1 + D); return whether to go on.
+    """Take a step (K, D) into hi and lo, and bound the errors that are left, (K, 1 + D); return whether to continue.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 64 * EPS  # residuals of this share of the targets are rounding
 CLOSE = 0.2  # a step that moves residuals by less than this share of the scale is near the solution
 SERVES = 1e-2  # a step that moves residuals by less than this share of the scale leaves the second derivatives in use
-STEEPEST = -20.0  # a scale that falls faster with itself is damped as if it fell so fast
+STEEPEST = -20.0  # a scale that decreases faster than this is damped as if it decreased so fast
 LEAVES = 0.5  # a Newton step that moves residuals by more than this share of the scale is followed by reweighting
 SHORTEST = 1e-6
 
@@ -129,7 +129,7 @@ class HeldResiduals(RowResiduals):
 
 
 class StreamedResiduals(RowResiduals):
-    """Residuals of rows that are read anew: a pass for totals, with what the scale needs where it is known nearly.
+    """Residuals of rows that are read again: a pass for totals, with what the scale needs where it is known nearly.
 
     `size` is where the size that decides the scale was before, and `spread` how far from there it is looked for.
     """
@@ -406,7 +406,7 @@ def _step(
 ) -> tuple[Evaluation, Curvature, float, RowResiduals]:
     """Return F at theta, its factor, the share of the step taken, and the residuals there.
 
-    `known` is the factor of a point so close that it need not be taken anew.
+    `known` is the factor of a point so close that it need not be computed again.
     """
     problem = replace(here.problem, loss=rho if near else Reweighted(rho))
     evaluation = problem.evaluate(here.theta, second=known is None)

@@ -7,9 +7,9 @@
                     tenth of the error; then the matrix of all rows once, for the proof, the standard errors, and one
                     last Newton step.
     M > MATRIX    L-BFGS in the metric of each machine's own matrix, of the rows with the largest curvature, where D^2
-                  can be paid for, of the diagonal for wide data; either is taken anew now and then. If that does not
-                  converge, truncated Newton goes on: best near the minimum of what is badly conditioned. One machine of
-                  sparse rows of 2^14 columns or more from a table: truncated Newton in a metric of two levels.
+                  can be paid for, of the diagonal for wide data; either is updated now and then. If that does not
+                  converge, truncated Newton takes over: best near the minimum of what is badly conditioned. One machine
+                  of sparse rows of 2^14 columns or more from a table: truncated Newton in a metric of two levels.
 
 `tol` bounds gap / (objective of the best constant), whatever the solver.
 """
@@ -57,7 +57,7 @@ STEP_GAINS = 30  # what a step in the metric of a sample takes off the gap at le
 BLOCKS = 4e7  # numbers of the matrices of each machine alone
 BLOCK_ROWS = 12  # rows that such a matrix is summed over, for each column
 SURE, NEAR_STEPS = 1e-3, 8  # share of the gap that is aimed at, and steps, of a fit near another one
-LITTLE = 1e-3  # share of F that a metric of the diagonal must gain, or truncated Newton goes on
+LITTLE = 1e-3  # share of F that a metric of the diagonal must gain, or truncated Newton takes over
 PROVABLE = 0.5  # share of the gap wanted that is aimed at where it is to be proven after the last step
 FIRST_STEPS, NEXT_STEPS, MOST_STEPS = 10, 40, 300  # in one metric, far from the minimum, nearer to it, and in all
 
@@ -293,7 +293,7 @@ def _refreshed(
     done: Done,
     give_up: GiveUp,
 ) -> DescentResult:
-    """Step down by L-BFGS in a metric that is taken anew twice after FIRST_STEPS, then after every `steps` steps.
+    """Step down by L-BFGS in a metric that is updated twice after FIRST_STEPS, then after every `steps` steps.
 
     It ends where one metric has gained no more than `little` of F.
     """

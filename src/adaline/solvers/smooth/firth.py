@@ -34,7 +34,7 @@ def firth(problem: Problem, theta: Array, tol: float, max_steps: int = 100, fixe
     """Maximise the penalised likelihood of a logistic problem without ridge, from theta (1, 1 + D) in its view.
 
     Zero is a good start: a maximum of the likelihood itself may be far off, or nowhere. It has converged where the
-    squared decrement gradient' I^-1 gradient is at most `tol`, and goes on from there to the rounding floor.
+    squared decrement gradient' I^-1 gradient is at most `tol`, and continues from there to the rounding floor.
     Coefficients with the indices `fixed` stay as they are, and their columns stay in I. `evaluation.value` and the
     history are F* with I in raw units; no gap is known.
     """

@@ -106,7 +106,7 @@ class LikelihoodFit:
 
     @property
     def unbounded(self) -> bool:
-        """Whether the likelihood has no maximum: it rises to a finite limit as some coefficients grow for ever."""
+        """Whether the likelihood has no maximum: it rises to a finite limit as some coefficients grow without bound."""
         return self.solution.certificate.status in (Status.NO_MINIMUM, Status.SEPARATED, Status.QUASI_SEPARATED)
 
     @property

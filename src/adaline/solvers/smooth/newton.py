@@ -78,7 +78,7 @@ GiveUp = Callable[[DescentResult], bool]
 
 
 def never(result: DescentResult) -> bool:
-    """Return False: a solver goes on until its own stopping rule."""
+    """Return False: a solver runs until its own stopping rule."""
     return False
 
 

@@ -463,7 +463,7 @@ def minimise_quadratic(hessian: Array, gradient: Array, start: Array, l1: Array,
 
     Sweeps of coordinate descent find which weights are zero, and the signs of the others. On those q is smooth, and one
     solve gives its minimum: where the signs stay, that is the answer; otherwise the step ends where the first weight
-    becomes zero, and sweeps go on. Nearly dependent columns, on which coordinate descent alone is slow, cost no more.
+    becomes zero, and sweeps continue. Nearly dependent columns, for which coordinate descent is slow, cost no more.
     """
     hessian = np.ascontiguousarray(hessian)
     w, g = start.copy(), gradient.copy()
@@ -532,7 +532,7 @@ def solve_active(hessian: Array, g: Array, w: Array, l1: Array) -> None:
 
     A step ends where the first weight becomes zero, which then leaves: what Lawson and Hanson (1974) do for weights of
     zero or more, with signs (Osborne, Presnell, Turlach 2000). Where columns nearly depend on each other, sweeps over
-    coordinates take for ever to find which are zero.
+    coordinates take very long to find which are zero.
     """
     alive = hessian.diagonal() > 0
     size = np.sqrt(np.where(alive, hessian.diagonal(), 1.0))

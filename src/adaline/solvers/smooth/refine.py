@@ -34,7 +34,7 @@ from adaline.arrays import Array
 from adaline.solvers import lapack
 from adaline.solvers.smooth.newton import DescentResult, row_length_bound
 from adaline.solvers.smooth.problem import Problem, summing_error
-from adaline.sources.threads import one_blas_thread
+from adaline.sources.threads import blas_threads_for
 from adaline.sums import Ball, CurvatureChange, TwofoldObjective, TwofoldPoint
 from adaline.twofold import Twofold
 
@@ -42,7 +42,7 @@ STEPS = 12  # most steps
 EPS = 2.0**-53
 ENOUGH = 2.0**-57  # relative error of coefficients that does not show in float64
 HALF = 0.5  # q up to which a minimum is proven
-SHRINKS = 0.5  # share of the step before, or of what that left, at which steps go on
+SHRINKS = 0.5  # share of the step before, or of what that left, at which steps continue
 LITTLE = 1e-4  # theta from which on the lengths of the rows themselves are looked at
 NEGLIGIBLE = 2.0**-75  # a coefficient this small next to the others does not keep steps going
 
@@ -70,13 +70,18 @@ class RefinedWeights(NamedTuple):
     steepness: float
 
 
-@one_blas_thread()
 def refine(problem: Problem, hi: Array, lo: Array, varying: NDArray[np.bool_]) -> RefinedWeights | None:
     """Return the minimum near weights hi + lo (K, 1 + D), of columns times the scales of the view; None without proof.
 
     `varying` (D,) are the columns whose coefficients are free; those of the others stay as they are.
     """
     active = np.tile(np.concatenate([[problem.intercept], varying]), problem.outputs)
+    with blas_threads_for(len(active)):
+        return _refined(problem, hi, lo, active)
+
+
+def _refined(problem: Problem, hi: Array, lo: Array, active: NDArray[np.bool_]) -> RefinedWeights | None:
+    """Return the same, where `active` (K (1 + D)) are the coefficients that are free."""
     best: RefinementStep | None = None
     root = "triangle" if problem.loss.convex else "gram"
     last, left = math.inf, math.inf

@@ -1,7 +1,7 @@
 """Truncated Newton: the Newton system solved roughly by conjugate gradients on products, so that no matrix is formed.
 
 Each product with the second derivatives is one pass over the rows; the system is solved to a share of the gradient that
-falls as the gradient does (Dembo, Eisenstat and Steihaug 1982).
+shrinks with the gradient (Dembo, Eisenstat and Steihaug 1982).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def truncated_newton(
     max_steps: int = 200,
     give_up: GiveUp = never,
 ) -> DescentResult:
-    """Step down from theta until `done`; the metric of the conjugate gradients is taken anew for each step."""
+    """Step down from theta until `done`; the metric of the conjugate gradients is computed again for each step."""
     here = DescentResult(theta, problem.evaluate(theta))
     first = 0.0
     for _ in range(max_steps):

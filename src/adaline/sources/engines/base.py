@@ -26,7 +26,7 @@ MakePart = Callable[[], list[Any]]
 """Makes the Arrow tables of a part, wherever it is called: picklable, and the same bytes make the same tables."""
 
 RowsDone = Callable[[int], None]
-"""Is told the number of rows of each run of parts that is done."""
+"""Receives the number of rows of each run of parts that is done."""
 
 
 class Stretch(NamedTuple):

@@ -41,8 +41,9 @@ from adaline.sources.engines.base import (
     runs_of_parts,
 )
 from adaline.sources.tables.batches import plain_batch, without_missing
+from adaline.sources.tables.frames import as_arrow
 from adaline.sources.tables.parts import TableParts
-from adaline.sources.tables.relation import Relation, as_arrow
+from adaline.sources.tables.relation import Relation
 from adaline.sources.threads import Forest
 
 FIRST, FEW = 200_000, 8  # rows that tell what columns hold, and partitions they are taken from
@@ -67,7 +68,7 @@ class DaskEngine(Engine):
         """Return parts, functions or delayed values, as futures, runs of them on one worker each.
 
         Where they are made first is said only until they are there: a part that is lost is made again anywhere, also
-        where no worker is left and others come (tasks that name a worker would wait for that one for ever).
+        where no worker is left and others come (tasks that name a worker would wait for that one forever).
         """
         addresses = self._addresses()
         runs = runs_of_parts(len(parts), max(len(addresses), 1))

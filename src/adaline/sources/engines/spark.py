@@ -49,7 +49,7 @@ from adaline.sources.threads import Forest
 
 FIRST = 200_000  # rows that tell what columns hold
 WAIT = 0.5  # seconds between two looks at how far a job is
-TRIES = 4  # passes that begin anew where files of partitions are lost
+TRIES = 4  # passes that start again where files of partitions are lost
 PARTITION = "partition of adaline"  # a column that tells the index of a partition
 
 T = TypeVar("T")
@@ -81,7 +81,7 @@ class SparkEngine(Engine):
     ) -> Any:
         """Return the values of a collection, or of some partitions of it, in order: a job.
 
-        Meanwhile `done` is told the share of `rows` that is done; where this is interrupted the job is cancelled.
+        Meanwhile `done` receives the share of `rows` that is done; where this is interrupted the job is cancelled.
         """
         group, told = f"adaline-{uuid4().hex}", 0
         job: Future[Any] = self._thread.submit(self._collect, group, rdd, partitions)
@@ -280,7 +280,7 @@ class FrameHeld(SparkHeld):
         return len({file.host for file in self.files if file.rows}) <= 1
 
     def opened(self, numbers: Sequence[PartNumbers]) -> Any:
-        """Return runs of partitions that are on one machine; on several each partition by itself."""
+        """Return runs of partitions that are on one machine; on several each partition alone."""
         return super().opened(numbers) if self.one_machine else self._by_partition(numbers)
 
     def results(self, work: bytes, numbers: Sequence[PartNumbers], done: RowsDone) -> Iterator[Any]:

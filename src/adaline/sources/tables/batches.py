@@ -3,7 +3,7 @@
 Parquet files are decoded by Arrow from a memory map, one row group a run; where there are few of them and they are
 large, one batch a run, so that threads share what is done with it. 60 million rows of 20 columns take 2.7 s on
 two cores, where DuckDB's own sum of the columns takes 3.7 s, and its stream of batches 5.0 s. Rows with gaps are left
-out of each row group by itself, so that a part of a file has the same runs wherever it is read.
+out of each row group separately, so that a part of a file has the same runs wherever it is read.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from adaline.sources.threads import run_tasks
 PIECE = 2**16  # rows that are decoded at a time of a large row group
 ROW_GROUP_BYTES = 2**25  # size of a row group above which it is decoded in pieces
 DICTIONARY_BYTES = 3 * 2**17  # size of a dictionary above which texts are read one by one: some may lie beside it
-FEW_GROUPS = 4  # row groups, of all files, that do not keep all threads busy by themselves
+FEW_GROUPS = 4  # row groups, of all files, that do not keep all threads busy alone
 
 SHARE = 0.25  # share of the free memory that decoded row groups are held in
 

@@ -151,7 +151,7 @@ def _is_spreadsheet(name: str) -> bool:
 
 
 def told_format(head: bytes) -> str | None:
-    """Return the format that the first bytes of a file tell by themselves, None for text."""
+    """Return the format that the first bytes of a file show, None for text."""
     if head[:4] == b"PAR1":
         return "parquet"
     if head[:4] == ARROW_STREAM or head[:6] == b"ARROW1":

@@ -12,12 +12,12 @@ from itertools import groupby, pairwise
 from adaline.errors import UnreadableTable
 from adaline.sources.tables.files import open_compressed
 
-FIRST_BYTES, MOST_BYTES = 2**16, 2**25  # of a file that may be of fixed width, and of one that is
+FIRST_BYTES, MOST_FIXED = 2**16, 2**25  # of a file that may be of fixed width, and of one that is
 LONGEST = 2**31  # no line has as many characters
 WORD = re.compile(r"\S+")
 FEWEST_LINES = 3  # of which one has the names
 MOSTLY_FILLED = 0.5  # share of the rows that have a value in every column
-RULE = re.compile(r"[-=+ ]*(--|==)[-=+ ]*")  # a line below the names
+UNDERLINE = re.compile(r"[-=+ ]*(--|==)[-=+ ]*")  # a line below the names
 
 
 def cut_columns(name: str) -> list[list[str]]:
@@ -25,10 +25,10 @@ def cut_columns(name: str) -> list[list[str]]:
 
     Blank lines, and a line of dashes below the names, have no cells.
     """
-    if os.path.getsize(name) > MOST_BYTES or len(_find_spans(_lines(name, FIRST_BYTES))) < 2:
+    if os.path.getsize(name) > MOST_FIXED or len(_find_spans(_lines(name, FIRST_BYTES))) < 2:
         return []
-    lines = _lines(name, MOST_BYTES + 1)
-    spans = _find_spans(lines) if sum(map(len, lines)) <= MOST_BYTES else []
+    lines = _lines(name, MOST_FIXED + 1)
+    spans = _find_spans(lines) if sum(map(len, lines)) <= MOST_FIXED else []
     cells = _cut(lines, spans)
     rows = [row for row in cells if row]
     if len(spans) < 2 or len(rows) < FEWEST_LINES or not all(rows[0][1:]) or any("  " in cell for cell in rows[0]):
@@ -50,7 +50,7 @@ def _find_spans(lines: Sequence[str]) -> list[slice]:
 
 
 def _cut(lines: Sequence[str], spans: Sequence[slice]) -> list[list[str]]:
-    return [[line[span].strip() for span in spans] if line and not RULE.fullmatch(line) else [] for line in lines]
+    return [[line[span].strip() for span in spans] if line and not UNDERLINE.fullmatch(line) else [] for line in lines]
 
 
 def _spans(lines: Sequence[str]) -> list[slice]:
@@ -79,9 +79,11 @@ def _named_spans(names: str, spans: Sequence[slice]) -> list[slice]:
 
 def write_fixed(name: str, copy: str, like: str) -> str:
     """Write a copy of a file with the fixed columns of the file `like` as CSV, line by line, and return its path."""
-    lines, own = _lines(name, MOST_BYTES + 1), _find_spans(_lines(like, MOST_BYTES + 1))
+    lines, own = _lines(name, MOST_FIXED + 1), _find_spans(_lines(like, MOST_FIXED + 1))
     spans = [slice(one.start, after.start) for one, after in pairwise(own)] + [slice(own[-1].start, LONGEST)]
-    words = {(one.start(), one.end()) for line in set(lines) if not RULE.fullmatch(line) for one in WORD.finditer(line)}
+    words = {
+        (one.start(), one.end()) for line in set(lines) if not UNDERLINE.fullmatch(line) for one in WORD.finditer(line)
+    }
     if not all(any(span.start <= start and end <= span.stop for span in spans) for start, end in words):
         raise UnreadableTable(f"{name} has columns at other positions than {like}: read the files one by one")
     with open(copy, "w", encoding="utf-8", newline="\n") as out:

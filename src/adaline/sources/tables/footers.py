@@ -48,7 +48,7 @@ STEMS = (
 """Of all words for totals, in lower case."""
 MOST_TOTALS = 0.45  # share of the rows: groups of two rows and their totals have a third, and grand totals add to it
 SURELY_EXACT = 1000  # below which whole numbers are counts, and larger ones may be rounded
-MOST_BYTES = 2**22  # of a file without empty cells in which subtotals are looked for
+MOST_SUMMED = 2**22  # of a file without empty cells in which subtotals are looked for
 FOOTNOTE = re.compile(
     r"(sources?|notes?|quellen?|stand|anmerkung(en)?|hinweis|remarks?)\b\s*:|[*\u00b9\u00b2\u00b3\u00a9\u2020]",
     re.IGNORECASE,
@@ -142,7 +142,7 @@ def find_subtotals(name: str, found: Layout) -> list[int]:
 def _may_have_totals(content: bytes, found: Layout) -> bool:
     """Whether a file may have subtotals: words for them, and columns of text or empty cells."""
     separator = found.separator.encode()
-    if len(content) > MOST_BYTES or not found.texts:
+    if len(content) > MOST_SUMMED or not found.texts:
         empty = (separator * 2, separator + b"\n", separator + b"\r")
         if not any(one in content for one in empty):
             return False

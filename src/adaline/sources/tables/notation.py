@@ -419,7 +419,7 @@ def _number_conversion(
 
 
 def _number_sql(column: TextColumn, decimal: str, look: Look) -> str:
-    """Return SQL from the text of a number to its value; short where the notation is plain, as it is planned anew for
+    """Return SQL from the text of a number to its value; short where the notation is plain, as it is planned again for
     every query.
     """
     trimmed = column.trimmed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from copy import copy
@@ -15,14 +15,10 @@ from tempfile import gettempdir
 from typing import Any, Self
 from uuid import uuid4
 
-import numpy as np
-
-from adaline.arrays import NO_FRAMES
 from adaline.coding import Coding
 from adaline.coding.expressions import lag_of
-from adaline.coding.frames import collected
 from adaline.coding.numerals import Notation
-from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
+from adaline.errors import InvalidParameter, UnreadableTable
 from adaline.lazy import nw
 from adaline.leftovers import remove_with
 from adaline.locks import cached_property
@@ -56,6 +52,7 @@ from adaline.sources.tables.files import (
 )
 from adaline.sources.tables.fixed_width import write_fixed
 from adaline.sources.tables.footers import find_footer, find_subtotals
+from adaline.sources.tables.frames import as_arrow, as_frame, declared_levels
 from adaline.sources.tables.json_columns import write_rows
 from adaline.sources.tables.layout import FIXED, INDEX, INDEX_NAMES, SPACES, Layout, OtherEncoding, check_names, layout
 from adaline.sources.tables.notation import describe
@@ -579,23 +576,22 @@ class Relation:
             if other and self.options.encoding is None:
                 self._convert()
             elif MIXED_ENDS in str(error) and not self._copies.given:
-                self._replace_files([write_line_feeds(name, self._copies.new(name, ".csv")) for name in self.files])
+                self._rewrite(write_line_feeds)
             elif self._pad_short_rows(str(error)):
                 pass
             elif UNCLOSED in str(error) and not self._copies.given and any(map(has_escaped_quotes, self.files)):
-                self._replace_files([write_doubled(name, self._copies.new(name, ".csv")) for name in self.files])
+                self._rewrite(write_doubled)
             else:
                 raise
             self._read_text()
 
     def _read_text(self) -> None:
         if is_boxed(self.files[0]):
-            self._replace_files([write_unboxed(name, self._copies.new(name, ".csv")) for name in self.files])
+            self._rewrite(write_unboxed)
         self.layout = layout(self.files[0])
         if self.layout.separator in (SPACES, FIXED):
             first, fixed = self.files[0], self.layout.separator == FIXED
-            write = partial(write_fixed, like=first) if fixed else write_commas
-            self._replace_files([write(name, self._copies.new(name, ".csv")) for name in self.files])
+            self._rewrite(partial(write_fixed, like=first) if fixed else write_commas)
             if fixed:
                 self.notes = (*self.notes, "read as columns of fixed width")
             self.layout = layout(self.files[0])
@@ -660,6 +656,10 @@ class Relation:
                 *self.notes,
                 f"the file is decoded as {' and '.join(sorted(found))}; encoding= overrides this",
             )
+
+    def _rewrite(self, write: Callable[[str, str], str]) -> None:
+        """Replace all files by copies in plain CSV, as `write(file, copy)` makes and returns them."""
+        self._replace_files([write(name, self._copies.new(name, ".csv")) for name in self.files])
 
     def _replace_files(self, copies: list[str]) -> None:
         """Read copies of the files instead of them, by a connection that reads these alone."""
@@ -778,8 +778,9 @@ class Relation:
 
 
 def _shown_lines(lines: Sequence[int]) -> str:
-    """Return the first of some lines, as in "lines 3, 7"."""
-    return f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines[:5]))}{', ...' * (len(lines) > 5)}"
+    """Return some lines, as in "lines 3, 7": the first five, and the number of the others."""
+    more = f" and {len(lines) - 5} more" if len(lines) > 5 else ""
+    return f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines[:5]))}{more}"
 
 
 def import_readers(name: str) -> None:
@@ -831,93 +832,3 @@ def confine(connection: Any, files: Sequence[str]) -> None:
     connection.execute(f"SET allowed_paths = [{allowed}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
-
-
-def as_frame(data: Any) -> nw.DataFrame[Any] | None:
-    """Return a pandas, polars or Arrow frame, or a dictionary of columns, as a narwhals frame; None for others."""
-    if isinstance(data, NO_FRAMES):
-        return None
-    data = _frame_of(data) if isinstance(data, Mapping) else collected(data)
-    names = getattr(data, "column_names", getattr(data, "columns", None))
-    if isinstance(names, Iterable) and not isinstance(names, str) and not callable(names):
-        _check_names([str(name) for name in names])
-    frame = nw.from_native(data, pass_through=True, eager_only=True)
-    return frame if isinstance(frame, nw.DataFrame) else None
-
-
-def _frame_of(columns: Mapping[Any, Any]) -> Any:
-    """Return a dictionary of columns as an Arrow table."""
-    import pyarrow as pa
-
-    try:
-        return pa.table({str(name): np.asarray(values) for name, values in columns.items()})
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise InvalidData(f"the columns do not make a table, give each name a list of one length: {error}") from None
-
-
-def as_arrow(frame: nw.DataFrame[Any]) -> Any:
-    """Return a frame as an Arrow table; refuse, by name, columns that Arrow cannot represent."""
-    import pyarrow as pa
-
-    try:
-        if frame.implementation.is_pandas():
-            table = pa.Table.from_pandas(frame.to_native(), preserve_index=False)
-        else:
-            table = frame.to_arrow()
-    except UnicodeEncodeError as error:
-        half = error.object[error.start : error.end]
-        raise InvalidData(f"the frame: a text holds {half!a}, half a character, which UTF-8 does not write") from None
-    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        raise InvalidData(f"the frame: {_why(error)}") from None
-    for i, field in enumerate(table.schema):
-        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        strange = str(getattr(kind, "extension_name", "")).startswith("pandas.") or pa.types.is_decimal256(kind)
-        if strange or (kind is not field.type and pa.types.is_nested(kind)):
-            raise InvalidData(
-                f"the frame: column {field.name!r} holds {kind}: turn it into numbers, dates or texts first"
-            )
-        if frame.implementation.is_pyarrow() and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-            _refuse_not_utf8(field.name, table.column(i))
-        if pa.types.is_float16(field.type):
-            table = table.set_column(i, field.name, table.column(i).cast(pa.float32()))
-    return table
-
-
-def _refuse_not_utf8(name: str, column: Any) -> None:
-    """Refuse an Arrow column of texts that are none: pandas and polars hold no such."""
-    import pyarrow as pa
-
-    try:
-        column.validate(full=True)
-    except pa.ArrowInvalid:
-        raise InvalidData(
-            f"the frame: column {name!r} holds texts that are not UTF-8: decode them as what they are"
-        ) from None
-
-
-def declared_levels(frame: nw.DataFrame[Any]) -> dict[str, list[Any]]:
-    """Return the levels, in order, of each column that a frame declares as a category."""
-    return {
-        name: frame[name].cat.get_categories().to_list()
-        for name, kind in frame.schema.items()
-        if kind in (nw.Categorical, nw.Enum)
-    }
-
-
-def _check_names(names: list[str]) -> None:
-    try:
-        check_names("the frame", names)
-    except UnreadableTable as error:
-        raise InvalidData(str(error)) from None
-
-
-def _why(error: Exception) -> str:
-    """Return which column Arrow could not convert, and why."""
-    message = " ".join(str(part) for part in error.args)
-    column = re.search(r"Conversion failed for column (.+) with type (.+)", message)
-    if column is None:
-        return " ".join(message.split())[:200]
-    return (
-        f"column {column.group(1)!r} ({column.group(2)}) holds different things, or what is neither number nor text: "
-        "turn it into one type first"
-    )

@@ -105,7 +105,7 @@ class TableSource(Source):
         self._with_offset: int | None = None
         self._encoded: tuple[NDArray[Any], TableSource] | None = None
         self._guessed = False  # whether those are labels of the first rows alone
-        self._begun: list[tuple[list[str], Runs]] = []  # a read of these columns that the next one goes on with
+        self._begun: list[tuple[list[str], Runs]] = []  # a read of these columns that the next one continues
 
     def learn_coding(self) -> Coding:
         """Return the coding of the columns; where it is unknown it is learned, in up to three reads."""
@@ -344,7 +344,7 @@ class TableSource(Source):
         self._refuse_change()
 
     def peek(self) -> Block:
-        """Return the first block; of a large table in a read that the next one goes on with."""
+        """Return the first block; of a large table in a read that the next one continues."""
         if self._blocks is not None or self.parts is not None:
             return super().peek()
         looked = self._begin(lambda tables: True)
@@ -418,7 +418,7 @@ class TableSource(Source):
         """Return the distinct values of the target, sorted; refuse fractions and too many of them.
 
         This takes a pass. With `guess` those of the first rows of a large table are found, two at least where it has
-        so many, in a read that the next one goes on with.
+        so many, in a read that the next one continues.
         """
         if self._encoded is not None and self.knows_labels:
             return self._encoded[0]

@@ -75,7 +75,7 @@ class Adaptation:
         return replace(new, theta=scan.theta, good=scan.good, numbers=scan.numbers, root=scan.root)
 
     def copy(self, **changed: Any) -> Adaptation:
-        """Return a filter that goes on from here by itself, with other numbers of the rule."""
+        """Return an independent filter that continues from here, with other numbers of the rule."""
         arrays = {name: getattr(self, name).copy() for name in ("samples", "theta", "good", "numbers", "root")}
         return replace(self, **arrays, **changed)
 

@@ -124,7 +124,7 @@ class ClosedFormClassifier(LinearClassifier):
         self._sums = self._sums.copy()
         self._sums.subtract(gone)
         if not self._sums.weights.any():
-            raise UnsafeForget("cannot forget all rows: a model without any has no classes. Fit anew instead")
+            raise UnsafeForget("cannot forget all rows: a model without any has no classes. Refit instead")
         self._finish(None, meter, source)
         refuse_few_digits(self.certificate_.digits, [self._output_digits], getattr(self, "dependencies_", None))
         return self
@@ -309,10 +309,10 @@ def refuse_few_digits(digits: float, of_outputs: Sequence[Callable[[], float]], 
     if digits < SAFE_DIGITS and dependencies:
         raise UnsafeForget(
             f"cannot forget rows: some columns are linear combinations of others, {some(dependencies, '; ', 3)}, and "
-            "sums alone leave no digits of their coefficients. Leave out a column of each combination, and fit anew."
+            "sums alone leave no digits of their coefficients. Leave out a column of each combination, and refit."
         )
     if digits < SAFE_DIGITS:
         raise UnsafeForget(
             f"forgetting these rows would leave {digits:.1f} correct digits, below {SAFE_DIGITS:g}: too few rows "
-            "remain, or they say too little next to those taken out. Fit the remaining rows anew."
+            "remain, or they say too little next to those taken out. Refit to the remaining rows."
         )

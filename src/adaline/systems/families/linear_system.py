@@ -510,7 +510,9 @@ class LinearSystem(LinearRegressor):
         fits = [fit.without_dependent() for fit in self._fits]
         found = [one for fit in fits for one in covariances(fit, None, self._sample(), CLASSICAL)]
         theta = np.concatenate([fit.solution.theta for fit in fits])
-        return linear_means(theta, [one.along(np.eye(theta.shape[1])) for one in found], found[0].freedom)
+        exact = all(fit.exact.all() for fit in fits)
+        roots = [np.where(exact, np.nan, one.along(np.eye(theta.shape[1]))) for one in found]
+        return linear_means(theta, roots, found[0].freedom, exact)
 
     def _notes(self, errors: str) -> list[str]:
         """Return lines of the summary that are about the system, not its fits."""
@@ -572,7 +574,7 @@ class LinearSystem(LinearRegressor):
         """Return the counts with others added or taken out."""
         if (self._counted is None) != (other is None):
             raise InvalidParameter(
-                "rows fitted with weights='frequency' and with weights='precision' do not add up; fit all of them anew"
+                "rows fitted with weights='frequency' and with weights='precision' do not add up; refit to all of them"
             )
         return None if self._counted is None or other is None else self._counted.plus(other, sign)
 
@@ -587,7 +589,7 @@ class LinearSystem(LinearRegressor):
     def _own_sums(self, verb: str) -> Moments:
         check_is_fitted(self, "coef_")
         if self._sums is not None and self._sums.centred != bool(self.fit_intercept):
-            raise InvalidParameter(f"cannot {verb}: fit_intercept was changed since the model was fitted; fit anew")
+            raise InvalidParameter(f"cannot {verb}: fit_intercept was changed since the model was fitted; refit")
         if "absorbed_" in self.__dict__:
             raise SumsMissing(f"cannot {verb}: effects were absorbed from the rows fitted; fit all rows at once")
         if self._sums is None:

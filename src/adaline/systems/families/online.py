@@ -1,7 +1,7 @@
-"""What the online systems share: epochs over a source, going on with more rows, one row at a time.
+"""What the online systems share: epochs over a source, more rows later, one row at a time.
 
 The state is a scan (`adaline.scans`), so that rows in chunks give the same bits as all at once. Batch rules keep their
-weights in it too, and so can go on by single rows.
+weights in it too, and so can continue with single rows.
 """
 
 from __future__ import annotations
@@ -78,14 +78,14 @@ class FittedScan(Generic[Kind]):
 
     @contextmanager
     def continued(self) -> Iterator[FittedScan[Kind]]:
-        """Give what goes on in place of this, which takes no row from then on, unless that fails."""
+        """Give what replaces this, which takes no row from then on, unless that fails."""
         with self.scan.continued() as scan:
             yield FittedScan(scan, replace(self.result, rows=self.rows_seen))
 
     def joined(self, result: OnlineResult, certificate: Certificate, rows: int) -> FittedScan[Kind]:
         """Return the scan after another fit, of so many rows, with the result of all fits.
 
-        The history of a model that learns for ever, by one more call after the other, has the last of them only.
+        The history of a model that never stops learning, one call after another, has the last of them only.
         """
         kept = self.result.history if len(result.history) > 1 else self.result.history[1 - LONGEST_HISTORY :]
         history = [*kept, *result.history]
@@ -95,7 +95,7 @@ class FittedScan(Generic[Kind]):
 
 
 class OnlineSystem(BaseEstimator):
-    """A linear machine that learns row by row, or by batch steps, and can go on at any time.
+    """A linear machine that learns row by row, or by batch steps, and can continue at any time.
 
     A learner names the rule of its scan (`_rule`, `_rule_options`) and whether it ends at an epoch without a mistake
     (`_ends_clean`); where epochs of the scan are not all there is to it, it has a `_run` of its own.
@@ -212,14 +212,14 @@ class OnlineSystem(BaseEstimator):
         if (standard is not None) != bool(self.standardize):
             raise InvalidParameter(
                 f"standardize is {self.standardize}, and {name} was begun with {not self.standardize}: "
-                "set it back to go on, or fit anew"
+                "restore it to continue, or refit"
             )
         if standard is None:
             return source
         if source.sparse and standard.mean.any():
             raise InvalidData(
                 f"{name} was begun with dense rows, which standardize=True centres, and sparse rows "
-                "cannot be centred: give dense rows, or fit anew"
+                "cannot be centred: give dense rows, or refit"
             )
         return standardized(source, standard)
 
@@ -265,9 +265,9 @@ class OnlineSystem(BaseEstimator):
             warn(f"{type(self).__name__} diverged in epoch {epoch}: {proof.advice}{self._way_on()}", ConvergenceWarning)
 
     def _way_on(self) -> str:
-        """Return how a model that has diverged goes on, as the end of a message."""
+        """Return how a model that has diverged continues, as the end of a message."""
         ended = self._scan.numbers[STATUS] != RUNNING
-        return "; set_params with another number as rate, then partial_fit, goes on from them" if ended else ""
+        return "; set_params with another number as rate, then partial_fit, continues from them" if ended else ""
 
     # -- what is known afterwards --------------------------------------------------------------------------------
 
@@ -365,7 +365,7 @@ class OnlineSystem(BaseEstimator):
             warn(f"{type(self).__name__} {said}", ConvergenceWarning)
 
     def _follow_settings(self, scan: Scan) -> None:
-        """Let a scan whose settings may have changed go on at the present rate; refuse other changes."""
+        """Let a scan whose settings may have changed continue at the present rate; refuse other changes."""
         if scan.settings_may_differ:
             check_parameters(self)
             go_on_at(scan, type(self).__name__, self._rule, self.rate, self.schedule, **self._settings())
@@ -373,7 +373,7 @@ class OnlineSystem(BaseEstimator):
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name, also those of parameters, as `name__inner`; they hold from the next row on.
 
-        A plain assignment to a parameter holds from the next `partial_fit` on. A model that has diverged goes on at
+        A plain assignment to a parameter holds from the next `partial_fit` on. A model that has diverged continues at
         another number as rate, from the weights that it has kept.
         """
         super().set_params(**params)
@@ -382,7 +382,7 @@ class OnlineSystem(BaseEstimator):
         return self
 
     def _let_scan_read_rows(self, scan: Scan) -> None:
-        """Let the scan take single rows by itself, where it works in the columns as they are given."""
+        """Let the scan take single rows directly, where it works in the columns as they are given."""
         if self._takes_rows_as_given():
             scan.read_rows_by(self._names, self.__dict__.get("_targets"))
 

@@ -44,7 +44,7 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D) and labels y (n,), or to a source, for up to `epochs` epochs.
 
-        A weight multiplies the rate of its row's step. With `warm_start` learning goes on from the present weights.
+        A weight multiplies the rate of its row's step. With `warm_start` learning continues from the present weights.
         """
         meter = Meter(X)
         check_parameters(self)

@@ -169,7 +169,7 @@ SHOWN = {
 
 
 def follow_settings(scan: CoordinateRule, options: Any, classes: Labels) -> None:
-    """Let a scan under way go on with the parameters of a model; refuse what it was not begun with."""
+    """Let a scan under way continue with the parameters of a model; refuse what it was not begun with."""
     changed = scan.follow(_start_scan(options, classes, 1))
     refuse_changes(["scheme" if name == "loss" else name for name in changed], type(options).__name__)
 
@@ -179,7 +179,7 @@ def learn_rows(
 ) -> OnlineLogistic:
     """Learn from rows in their order, for as many epochs as a model with these parameters has, or `once`.
 
-    Goes on with what was `before`; None begins anew, with the classes named, or those of the rows.
+    Continues what was `before`; None starts again, with the classes named, or those of the rows.
     """
     epochs = 1 if once else int(options.epochs)
 

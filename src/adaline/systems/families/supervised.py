@@ -25,7 +25,7 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def coefficients(self: Any, most: int = 100) -> Coefficients:
         """Return the coefficients of largest magnitude by the names of their columns, the largest first.
 
-        Those of hashed columns come with the most frequent values that fell into their bucket, where they were counted.
+        Those of hashed columns come with the most frequent values in their bucket, where they were counted.
 
         Parameters
         ----------

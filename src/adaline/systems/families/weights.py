@@ -56,7 +56,7 @@ class ColumnNotes(NamedTuple):
     """What a fit knows of its columns; None where it was solved without a factor and does not know.
 
     aliased : names of those that are constant or depend on columns before them; dependencies : how, as text.
-    estimable : (D,) whether the rows determine a coefficient by itself; constant : names of constant columns.
+    estimable : (D,) whether the rows identify a coefficient; constant : names of constant columns.
     """
 
     aliased: NDArray[np.object_] | None
