@@ -158,12 +158,12 @@ class RobustRegression(NearFits, LinearRegressor):
         """
         return self._fit(X, y, sample_weight, None)
 
-    @transaction
     @property
     def compared_products(self) -> int:
-        """Products of columns that a pass of a fit forms in a comparison; Tukey's weights take four times the passes."""
+        """Products of columns in a pass of a fit that is compared; Tukey's weights take four times the passes."""
         return 2**26 if self.loss == "tukey" else 2**28
 
+    @transaction
     def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self:
         """Fit as `fit` does, starting from a model of nearly the same rows."""
         return self._fit(X, y, sample_weight, theta_of(model))
