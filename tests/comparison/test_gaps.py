@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from adaline import Ridge, compare, load, save
+from adaline import GeneralizedLinear, Ridge, RobustRegression, compare, load, save
 from adaline.comparison.compare import compare_table
 from adaline.comparison.table import Table
 from adaline.selection.cross_validation import ArrayRows
@@ -91,6 +91,17 @@ def test_gaps_are_filled_with_the_mean_of_the_training_rows() -> None:
     x[gap, 1] = B[rest & ~gap].mean()
     assert model.coef_ == pytest.approx(Ridge(penalty=1.0).fit(x[rest], Y[rest]).coef_, rel=1e-9)
     assert rows.fit_folds(Ridge(penalty=1.0)) is None
+
+
+@pytest.mark.parametrize("system", [RobustRegression(), GeneralizedLinear(loss="huber", penalty=1.0)])
+def test_fits_near_that_of_all_rows_fill_gaps_as_others_do(system: Any) -> None:
+    gap = np.arange(N) % 4 == 0
+    x = np.column_stack([A, np.where(gap, 9.0, B), gap])
+    rows = ArrayRows(x, Y, None, False, filled=[(1, 2)]).split(5, 0)
+    fits = rows.fit_folds(system)
+    assert fits is not None
+    for k, near in enumerate(fits.without):
+        assert near.coef_ == pytest.approx(rows.fitted(system, k).coef_, rel=1e-7)
 
 
 def test_the_command_line_says_what_became_of_gaps(
