@@ -101,7 +101,52 @@ def test_a_value_that_is_no_date_is_one_empty_prediction(shell: Shell) -> None:
         assert [row["reason"] for row in shell.good("predict", "m.adaline", "new.csv").rows] == [reason] * 2
     written(["d,x,y", "3/14/2023,4,1", "unknown,5,2", "3/15/2023,1,3"], "new.csv")
     for command in ("score", "update"):
+        done = shell.good(command, "m.adaline", "new.csv", *(["-o", "more.adaline"] if command == "update" else []))
+        assert "note: 1 of 3 rows is left out: invalid date of d in line 3 (1)" in done.err
+    written(["d,x,y", "soon,4,1", "unknown,5,2"], "new.csv")
+    for command in ("score", "update"):
         assert "column 'd' holds text, and the model was fitted to dates" in shell.bad(command, "m.adaline", "new.csv")
+
+
+def test_one_unreadable_number_costs_its_row_alone(shell: Shell) -> None:
+    written(["x,y", *(f"{i}.5,{2 * i}.25" for i in range(12))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    for bad in ("abc", "12.5"):
+        written(["x;y", "1,5;2,25", f"{bad};5,0", "2,5;4,25", "k.A.;5,0", "3,5;oops"], "new.csv")
+        reasons = ["", f"non-numeric value '{bad}' of x", "", "missing value of x", ""]
+        for options in ((), ("--decimal", ",")):
+            found = shell.good("predict", "m.adaline", "new.csv", *options).rows
+            assert [row["reason"] for row in found] == reasons
+            assert float(found[2]["prediction"]) == pytest.approx(4.25)
+        told = (
+            "note: 3 of 5 rows are left out: missing value of x (1), non-numeric value of x in line 3 (1), non-numeric "
+            "value of y in line 6 (1)"
+        )
+        done = shell.good("score", "m.adaline", "new.csv", "--json")
+        assert told in done.err
+        assert (done.json["rows"], done.json["left_out"]) == (2, 3)
+        done = shell.good("update", "m.adaline", "new.csv", "-o", "more.adaline", "--json")
+        assert done.json["rows_after"] - done.json["rows_before"] == 2
+        assert "non-numeric value of x in line 3 (1), non-numeric value of y in line 6 (1)" in done.err
+    written(["x;y", "abc;1,5", "2,5;oops"], "new.csv")
+    assert "can read no row of new.csv: non-numeric value of x in line 2 (1)" in shell.bad(
+        "score", "m.adaline", "new.csv"
+    )
+
+
+def test_a_table_is_scored_in_its_own_notation_beside_columns_that_are_not_used(shell: Shell) -> None:
+    written(["id,x,y", *(f"{i:03},{i}.5,{2 * i}.25" for i in range(12))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    written(["id;x;y", *(f"{i:03};{i},5;{2 * i},25" for i in range(12))], "new.csv")
+    assert shell.good("score", "m.adaline", "new.csv", "--json").json["targets"][0]["rmse"] < 1e-9
+
+
+def test_a_table_without_the_target_is_refused_by_its_name(shell: Shell) -> None:
+    written(["x,price (EUR)", *(f"{i},{2 * i}" for i in range(12))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "price (EUR)", "-o", "m.adaline")
+    written(["x", "1", "2"], "new.csv")
+    for command in ("score", "update"):
+        assert "new.csv has no column 'price (EUR)'" in shell.bad(command, "m.adaline", "new.csv")
 
 
 def test_an_empty_column_of_dates_is_filled(shell: Shell) -> None:

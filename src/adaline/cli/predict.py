@@ -29,7 +29,7 @@ from pyarrow import parquet
 from adaline import storage
 from adaline.cli.app import listed
 from adaline.cli.exit import check_output, note
-from adaline.cli.open import opened_pipe, reading_for, with_notes
+from adaline.cli.open import opened_pipe, reading_for, shown_counts, with_notes
 from adaline.cli.output import json_text, print_json, say
 from adaline.coding import Coding, Column
 from adaline.coding.expressions import lag_of
@@ -51,6 +51,7 @@ from adaline.sources.tables.source import coded_by
 from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
 from adaline.sources.tables.spec import TableSpec, check_column, check_needed
 from adaline.sources.tables.sql import quoted
+from adaline.sources.tables.unreadable import readable_rows
 from adaline.storage.container import replacing
 from adaline.storage.pipelines import first_step, is_pipeline, last_step
 from adaline.systems import SYSTEMS
@@ -63,7 +64,6 @@ WriteRows = Callable[[Any], None]
 
 BATCH = 2**15
 REASON = "reason"
-SHOWN = 5  # reasons that are named in the note about rows without a prediction
 
 
 @dataclass(frozen=True)
@@ -113,20 +113,6 @@ class PredictionCounts:
                 f"{part_of(self.missing, self.rows, 'have')} no prediction: {shown_counts(self.reasons)}; --strict "
                 f"refuses {refused}"
             )
-
-
-def shown_counts(counts: dict[str, int]) -> str:
-    """Return reasons and how many rows each has, the most frequent first.
-
-    Examples
-    --------
-    >>> from adaline.cli.predict import shown_counts
-    >>> shown_counts({"missing value of age": 2, "unseen level of carrier": 7})
-    'unseen level of carrier (7), missing value of age (2)'
-    """
-    worst = sorted(counts, key=lambda reason: -counts[reason])
-    shown = ", ".join(f"{reason} ({counts[reason]:,})" for reason in worst[:SHOWN])
-    return shown + (f" and {counted(len(worst) - SHOWN, 'other reason')}" if len(worst) > SHOWN else "")
 
 
 class UnalteredTable(Relation):
@@ -263,6 +249,7 @@ def write_predictions(
     else:
         coding = coding_for(model, relation)
         relation = relation.with_texts(coding.texts)
+        coding = readable_rows(relation, coding, {one.name: one.kind for one in coding.columns}).applied_to(coding)
         relation.add_lags(coding.needed)
         batches = predictions(model, relation, coding, options)
     rows = with_totals(batches, relation)

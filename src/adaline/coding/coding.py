@@ -20,7 +20,7 @@ from adaline.coding.effects import Effect, effects_of_rows
 from adaline.coding.expressions import compiled, evaluate, lag_of, names_in
 from adaline.coding.learned import Cut, Facts
 from adaline.coding.names import NAMED, MadeNames
-from adaline.coding.numerals import Notation, read_text
+from adaline.coding.numerals import Notation, is_word, read_text
 from adaline.coding.problems import RowProblems, shown_level
 from adaline.coding.rows import AVERAGED, Entries, as_csr, product_of
 from adaline.coding.terms import Term, TermFactor
@@ -277,8 +277,9 @@ class Coding:
     def read_texts(self, frame: nw.DataFrame[Any]) -> tuple[nw.DataFrame[Any], RowProblems]:
         """Return an Arrow table whose columns of numbers, dates and booleans are such, and the problems of its rows.
 
-        A column that holds text instead is read value by value in the notation of the fit. A value that cannot be read
-        is a problem of its row, and any value in the table. Other frames are returned as they are.
+        A column that holds text instead is read value by value in the notation of the fit. Words such as "n.a." are
+        missing values, and any other value that cannot be read is a problem of its row. Other frames are returned as
+        they are.
 
         Examples
         --------
@@ -307,7 +308,7 @@ class Coding:
 
         notation = next((one for one in self.notations if column.name in one.columns), None)
         values = frame[column.name].to_list()
-        texts = [None if is_missing(value) else str(value) for value in values]
+        texts = [None if is_missing(value) or is_word(value) else str(value) for value in values]
         read = {text: read_text(text, column.kind, notation) for text in texts if text is not None}
         kind, default = TYPES[column.kind]
         kept = [None if text is None else default if read[text][1] else read[text][0] for text in texts]

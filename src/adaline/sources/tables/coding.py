@@ -548,10 +548,16 @@ def required_columns(relation: Relation, spec: TableSpec, targets: Sequence[str]
 
 
 def target_columns(relation: Relation, text: str) -> list[str]:
-    """Return the raw columns of a target: itself, or those of its expression; of cbind(a, b) those of both."""
+    """Return the raw columns of a target: itself, or those of its expression; of cbind(a, b) those of both.
+
+    What is no expression is the name of a column that the table does not have.
+    """
     if text in relation.schema:
         return [text]
-    return [name for one in targets_of(text) for name in ([one] if one in relation.schema else names_in(one))]
+    try:
+        return [name for one in targets_of(text) for name in ([one] if one in relation.schema else names_in(one))]
+    except InvalidParameter:
+        return [text]
 
 
 def missing_message(relation: Relation, names: Iterable[str], targets: Collection[str] = ()) -> str:

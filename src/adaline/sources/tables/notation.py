@@ -22,10 +22,10 @@ from adaline.coding.numerals import (
     PERCENT,
     SECONDS,
     UNIT,
+    WORDS,
     Notation,
 )
 from adaline.coding.units import BLANK, SUFFIX, Unit, spellings_of, unit_key, without_unit
-from adaline.sources.tables.layout import WORDS
 from adaline.sources.tables.sql import quoted, text
 
 SHAPES: tuple[tuple[str, tuple[str, ...]], ...] = (

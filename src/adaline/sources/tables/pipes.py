@@ -23,13 +23,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.coding.numerals import MISSING_WORDS
 from adaline.errors import UnreadableTable
 from adaline.leftovers import temporary_folder
 from adaline.sources.tables.batches import rechunked
 from adaline.sources.tables.boxes import is_boxed
 from adaline.sources.tables.failures import PIPES, Reporting
 from adaline.sources.tables.files import ARROW_STREAM, told_format
-from adaline.sources.tables.layout import FIXED, MISSING_WORDS, SPACES, OtherEncoding, is_value, layout, parsed
+from adaline.sources.tables.layout import FIXED, SPACES, OtherEncoding, is_value, layout, parsed
 from adaline.wording import file_name
 
 STDIN = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")

@@ -328,8 +328,21 @@ class Relation:
         options = self.options.as_fitted(coding)
         if self.dialect is None or self.layout is None or self.sql != self.dialect.sql(self.files):
             return self
-        if options.na == self.options.na and not self._differs(options.notations):
+        if options == self.options or (options.na == self.options.na and not self._differs(options.notations)):
             return self
+        return self._reread(options)
+
+    def without_texts(self, unreadable: Mapping[str, Collection[str]]) -> Self:
+        """Return the same table, which is text files, without the rows in which columns have some texts.
+
+        The other values of these columns decide how they are read: as numbers or dates, if they all are.
+        """
+        given = tuple((name, tuple(sorted(texts))) for name, texts in unreadable.items() if texts)
+        return self._reread(replace(self.options, unreadable=given)) if given else self
+
+    def _reread(self, options: FileOptions) -> Self:
+        """Return the same text files, read by other options."""
+        assert self.layout is not None
         other = copy(self)
         other.options = options
         other.dialect = find_dialect(self.files, self.layout, self.rows, self.size() <= WHOLE_SAMPLE, options)

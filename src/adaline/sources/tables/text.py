@@ -17,16 +17,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
-from adaline.coding.numerals import Notation
+from adaline.coding.numerals import MISSING_WORDS, WORDS, Notation
 from adaline.errors import UnreadableTable
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.files import escaped, is_compressed, open_compressed
 from adaline.sources.tables.layout import (
     HEAD,
-    MISSING_WORDS,
     NOT_UTF8,
     SPACES,
-    WORDS,
     Layout,
     OtherEncoding,
     collapsed,
@@ -276,7 +274,8 @@ def _lines(file: Iterable[str], ends: set[str]) -> Iterator[str]:
 @dataclass(frozen=True)
 class Dialect:
     """The options of DuckDB's `read_csv`: the layout of the lines, the type of each column, and others; the columns
-    that are converted from text; and two values of each column of numbers in different units.
+    that are converted from text; two values of each column of numbers in different units; and, by column, texts whose
+    rows are left out.
     """
 
     layout: Layout
@@ -284,6 +283,7 @@ class Dialect:
     options: str
     conversions: tuple[Conversion, ...] = ()
     mixed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unreadable: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def sql(self, files: Sequence[str]) -> str:
         """Return SQL that reads the files as one table."""
@@ -292,6 +292,9 @@ class Dialect:
         read = (
             f"read_csv([{listed}], auto_detect=false, hive_partitioning=false, columns={{{columns}}}, {self.options})"
         )
+        if self.unreadable:
+            kept = (f"({quoted(n)} IN ({', '.join(map(text, texts))})) IS NOT TRUE" for n, texts in self.unreadable)
+            read = f"(SELECT * FROM {read} WHERE {' AND '.join(kept)})"
         if not self.conversions:
             return read
         converted = ", ".join(f"{one.sql} AS {quoted(one.name)}" for one in self.conversions)
@@ -346,9 +349,11 @@ def find_dialect(
     types = tuple(number_type(column["type"], whole) for column in found)
     others = ("TIME", "TIMESTAMP") if times else ("TIME",)  # other formats, and times of day, are found by column
     types = tuple("VARCHAR" if kind in others else kind for kind in types)
-    first = replace(first, texts=frozenset()) if reading.na else first  # words that are missing values here
-    dialect = Dialect(first, types, options)
-    texts = [i for i, kind in enumerate(types) if kind == "VARCHAR" and first.names[i] not in first.texts]
+    if reading.na or reading.unreadable:  # words that are missing values here, or whose rows are left out
+        first = replace(first, texts=frozenset())
+    dialect = Dialect(first, types, options, unreadable=reading.unreadable)
+    converted = {*first.texts, *(name for name, _ in reading.unreadable)}
+    texts = [i for i, kind in enumerate(types) if kind == "VARCHAR" and first.names[i] not in converted]
     dialect = _with_type_if(dialect, files[0], query, texts, f"regexp_full_match({{}}, {SIGNED})", "DOUBLE", whole)
     booleans = [i for i, column in enumerate(found) if column["type"] == "BOOLEAN"]
     dialect = _with_type_if(dialect, files[0], query, booleans, BOOLEAN, "BOOLEAN", whole)
