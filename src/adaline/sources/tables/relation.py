@@ -72,15 +72,18 @@ from adaline.sources.tables.text import (
     Dialect,
     arrow_kind,
     check_columns,
+    check_layout,
     find_dialect,
     find_errors,
     find_repeated_names,
     has_escaped_quotes,
+    is_alike,
     lines_with,
     number_type,
     row_lines,
     write_commas,
     write_doubled,
+    write_like,
     write_line_feeds,
     write_padded,
     write_without_lines,
@@ -135,7 +138,6 @@ class Relation:
         self._decoded = DecodedGroups()
         self._required: dict[str, tuple[str, ...]] = {"TRUE": ()}  # columns of conditions that `present` made
         self._integrity: Future[None] | None = None
-        self._skipped: dict[str, list[int]] = {}  # lines of copies of files before which a line was left out
         self._registered: dict[str, Any] = {}  # Arrow tables that queries name
         self._copies = Copies()  # of files that cannot be read as they are, and of pipes
         _check_arrow()
@@ -402,7 +404,7 @@ class Relation:
         for name, lines in self._row_lines:
             if index < len(lines):
                 of = f" of {self._copies.given.get(name, name)}" if len(self.files) > 1 else ""
-                return f"line {self._as_given(name, lines[index])}{of}"
+                return f"line {self._copies.line(name, lines[index])}{of}"
             index -= len(lines)
         return f"row {row}"
 
@@ -418,16 +420,12 @@ class Relation:
         with self._reporting():
             return [(name, row_lines(name, self.layout)) for name in self.files]
 
-    def _as_given(self, name: str, line: int) -> int:
-        """Return the line of a file, given that of a copy from which lines may have been left out."""
-        return line + sum(one <= line for one in self._skipped.get(name, ()))
-
     def lines_with(self, column: str, values: Collection[str], most: int) -> tuple[int, ...]:
         """Return the first lines of a text file that have one of some values in a column; none where that is slow."""
         if self.layout is None or not self.has_lines or len(self.files) > 1:
             return ()
         name = self.files[0]
-        return tuple(self._as_given(name, one) for one in lines_with(name, self.layout, column, values, most))
+        return tuple(self._copies.line(name, one) for one in lines_with(name, self.layout, column, values, most))
 
     def absent(self, column: str) -> str:
         """Return SQL that is true where a value is missing: NULL, or NaN.
@@ -612,6 +610,7 @@ class Relation:
             if fixed:
                 self.notes = (*self.notes, "read as columns of fixed width")
             self.layout = layout(self.files[0])
+        self._align(self.layout)
         below = {name: found for name in self.files if (found := find_footer(name, self.layout)) is not None}
         if below:
             for name, footer in below.items():
@@ -629,12 +628,23 @@ class Relation:
         self.sql = self.dialect.sql(self.files)
         self.notes = (*self.notes, *self.layout.notes, *describe(self.dialect.conversions))
 
+    def _align(self, wanted: Layout) -> None:
+        """Replace files with another order of columns, or another separator, than the first by copies like it."""
+        for name in self.files[1:]:
+            found = layout(name)
+            if found != wanted and is_alike(found, wanted):
+                moved = found.skip + found.header - wanted.skip - wanted.header
+                copy = write_like(name, found, wanted, self._copies.new(name, ".csv", moved=moved))
+                self._replace_files([copy if one == name else one for one in self.files])
+                name, found = copy, layout(copy)
+            check_layout(self.files[0], wanted, name, found)
+
     def _pad_short_rows(self, error: str) -> bool:
         """Replace a file whose short rows lack values at their ends by a copy that has empty ones; False if not."""
         if self.layout is None or len(self.files) > 1 or self.size() > WHOLE_SAMPLE or not MISFIT.search(error):
             return False
         copy = self._copies.new(self.files[0], ".csv")
-        lines = write_padded(self.files[0], self.layout, copy)
+        lines = [self._copies.line(copy, one) for one in write_padded(self.files[0], self.layout, copy)]
         if not lines:
             del self._copies.given[copy]
             return False
@@ -651,8 +661,7 @@ class Relation:
             if not names and not totals:
                 continue
             lines = sorted([*names, *totals])
-            copy = write_without_lines(name, lines, self._copies.new(name, ".csv"))
-            self._skipped[copy] = [line - i for i, line in enumerate(lines)]
+            copy = write_without_lines(name, lines, self._copies.new(name, ".csv", without=lines))
             self._replace_files([copy if one == name else one for one in self.files])
             if names:
                 verbs = ("repeats", "is") if len(names) == 1 else ("repeat", "are")
@@ -739,7 +748,8 @@ class Relation:
             return str(error)
         if self.layout is not None and (known is None or self.size() <= WHOLE_SAMPLE):
             for name in self.files:
-                if found := find_errors(name, self.layout, name in self.watched and not is_compressed(name)):
+                own = name in self.watched and not is_compressed(name)
+                if found := find_errors(name, self.layout, own, partial(self._copies.line, name)):
                     return f"{name}{found}"
         return self._unconverted() or known
 

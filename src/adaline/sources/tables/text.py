@@ -22,6 +22,7 @@ from adaline.errors import UnreadableTable
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.files import escaped, is_compressed, open_compressed
 from adaline.sources.tables.layout import (
+    FIXED,
     HEAD,
     NOT_UTF8,
     SPACES,
@@ -29,7 +30,6 @@ from adaline.sources.tables.layout import (
     OtherEncoding,
     collapsed,
     is_value,
-    layout,
 )
 from adaline.sources.tables.notation import Conversion, find_conversions
 from adaline.sources.tables.sql import quoted, text
@@ -62,10 +62,13 @@ MISFIT = re.compile(r"line \d+ has \d+ value")
 MIXED_ENDS = "lines end in different ways (CR, LF)"
 
 
-def find_errors(name: str, found: Layout, given: bool = False) -> str | None:
+def find_errors(
+    name: str, found: Layout, given: bool = False, shown: Callable[[int], int] = lambda line: line
+) -> str | None:
     """Return the malformed lines of a file, the first of them by their numbers, or None. Reads all of the file.
 
-    Of a file that the user has `given` as it is, the message ends with a command that leaves them out.
+    Of a file that the user has `given` as it is, the message ends with a command that leaves them out. Of a copy,
+    `shown` returns the line of the user's file.
     """
     wanted = len(found.names)
     ends: set[str] = set()
@@ -85,10 +88,10 @@ def find_errors(name: str, found: Layout, given: bool = False) -> str | None:
                 if row and len(row) != wanted:
                     lines_of_wrong.append((first, line))
                     longer += len(row) == wanted + 1 and not row[-1]
-                    wrong += [f"line {first} has {counted(len(row), 'value')}"] * (len(wrong) < MOST_LISTED)
+                    wrong += [f"line {shown(first)} has {counted(len(row), 'value')}"] * (len(wrong) < MOST_LISTED)
     except csv.Error as error:
         if "field larger" not in str(error) and not wrong:
-            return f", line {line + 1}: {UNCLOSED}: correct that line"
+            return f", line {shown(line + 1)}: {UNCLOSED}: correct that line"
     except UnicodeDecodeError:
         return f": {NOT_UTF8}"
     except (OSError, EOFError):
@@ -167,6 +170,36 @@ def write_line_feeds(name: str, copy: str) -> str:
         open(copy, "w", encoding="utf-8", newline="\n") as out,
     ):
         out.writelines(file)
+    return copy
+
+
+def is_alike(found: Layout, wanted: Layout) -> bool:
+    """Whether a file has the columns of another, perhaps in another order, so that a copy may be written like it."""
+    return sorted(found.names) == sorted(wanted.names) and not {found.separator, wanted.separator} & {SPACES, FIXED}
+
+
+def write_like(name: str, found: Layout, wanted: Layout, copy: str) -> str:
+    """Write a copy of a file with the separator, the order of columns and the lines above the rows of another layout.
+
+    Rows that lack values, or have more, stay as they are. Returns the path of the copy.
+    """
+    places = [found.names.index(one) for one in wanted.names]
+    with (
+        io.TextIOWrapper(open_compressed(name), encoding="utf-8-sig", newline="") as file,
+        open(copy, "w", encoding="utf-8", newline="") as out,
+    ):
+        writer = csv.writer(out, delimiter=wanted.separator, lineterminator="\n")
+        out.write("\n" * wanted.skip)
+        writer.writerows([wanted.names] * wanted.header)
+        for _ in range(found.skip + found.header):
+            next(file, None)
+        try:
+            for row in csv.reader(file, delimiter=found.separator, strict=True):
+                writer.writerow([row[i] for i in places] if len(row) == len(places) else row)
+        except UnicodeDecodeError:
+            raise OtherEncoding(f"{name}: {NOT_UTF8}") from None
+        except csv.Error as error:
+            raise UnreadableTable(f"{name}: {error}; write it like the other files") from None
     return copy
 
 
@@ -334,8 +367,6 @@ def find_dialect(
 ) -> Dialect:
     """Return the dialect of files, from the first of them and its layout; types from all its rows if `whole`."""
     reading = reading or FileOptions()
-    for name in files[1:]:
-        check_layout(files[0], first, name, layout(name))
     words = [*(MISSING_WORDS if whole else missing_words_in(files[0], MISSING_WORDS)), *_spellings(reading.na)]
     options = (
         f"delim={text(first.separator)}, quote='\"', escape='\"', header={str(first.header).lower()}, "
