@@ -266,3 +266,26 @@ def test_rows_of_a_file_are_named_by_their_lines(shell: Shell) -> None:
     assert "column 'w' is -1 at line 9" in shell.bad("fit", "bad.csv", "-t", "y", "--weight", "w")
     poisson = "GeneralizedLinear(loss='poisson')"
     assert "the target is -18 at line 13" in shell.bad("fit", "bad.csv", "-t", "y", "--system", poisson)
+
+
+def test_words_for_missing_values_may_be_levels(shell: Shell) -> None:
+    regions = ["NA", "EU", "NA", "None"] * 4
+    written(["region,x,y", *(f"{region},{i if i else 'NA'},{i % 5}" for i, region in enumerate(regions))], "t.csv")
+    done = shell.good("fit", "t.csv", "-t", "y", "--missing", "indicator")
+    assert "'NA' (8) and 'None' (4) in 'region' counted as missing, --na '' keeps such words as levels" in done.err
+    done = shell.good("fit", "t.csv", "-t", "y", "--na", "", "-o", "m.adaline")
+    assert "15 rows (1 row with gaps left out)" in done.out  # NA stays missing among numbers
+    assert load("m.adaline").coding_.columns[0].levels == ("EU", "NA", "None")
+    found = shell.good("predict", "m.adaline", "t.csv").rows
+    assert [row["reason"] for row in found] == ["missing value of x", *[""] * 15]
+    told = shell("fit", "t.csv", "-t", "region").err  # of one class, which is refused
+    assert "12 of 16 rows are left out: no value of region; 'NA' (8) and 'None' (4) in 'region'" in told
+
+
+@pytest.mark.parametrize(("text", "word"), [("1e400", "inf"), ("-1e400", "-inf"), ("1E+999", "+inf")])
+def test_numbers_that_overflow_are_infinite(text: str, word: str, shell: Shell) -> None:
+    for separator, sign in (",.", ";,"):
+        rows = (f"{text if i == 5 else f'{i}{sign}5'}{separator}{i}" for i in range(12))
+        written([f"x{separator}y", *rows], "t.csv")
+        assert "contains infinity: first at line 7, column 'x'" in shell.bad("fit", "t.csv", "-t", "y")
+        assert "11 rows (1 row with gaps left out)" in shell.good("fit", "t.csv", "-t", "y", f"--na={word}").out

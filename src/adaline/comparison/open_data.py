@@ -253,11 +253,12 @@ def open_data(
     source = TableSource(relation, spec, parts=parts)
     source.keep()
     if spec.missing != "error" and missing.without_target:
-        notes.append(f"{part_of(missing.without_target, missing.rows)} left out: no value of {' or '.join(required)}")
+        note = f"{part_of(missing.without_target, missing.rows)} left out: no value of {' or '.join(required)}"
+        notes.append(note + _words_text(relation, required, request))
     gaps = ""
     if spec.missing != "error" and missing.holes:
         gaps, note = _gaps_text(spec.missing, missing, request)
-        notes.append(note)
+        notes.append(note + _words_text(relation, list(missing.holes), request))
     categories = dict(spec.categories)
     is_column = target in relation.schema
     few = missing.few if is_column else 0
@@ -597,6 +598,19 @@ def _gaps_text(policy: str, missing: MissingCounts, request: DataRequest) -> tup
         share = f"{lost / missing.with_target:.0%}"
         note += f"; {request.option('missing', 'drop')} would leave out the {counted(lost)} that have gaps ({share})"
     return f"gaps in {counted(len(holes), 'column')} filled{marks}", note
+
+
+def _words_text(relation: Relation, columns: Sequence[str], request: DataRequest) -> str:
+    """Return which words were read as missing values in columns of text, as the end of a note; "" where none were."""
+    found = relation.gap_words(columns[:MOST_NAMED])
+    if not found:
+        return ""
+    each = (
+        f"{' and '.join(f'{word!r} ({count:,})' for word, count in words.items())} in {name!r}"
+        for name, words in found.items()
+    )
+    option = "--na ''" if request.shell else "na=''"
+    return f"; {', '.join(each)} counted as missing, {option} keeps such words as levels"
 
 
 def _distinct(relation: Relation, column: str) -> int:

@@ -21,7 +21,7 @@ from adaline.arrays import NO_FRAMES
 from adaline.coding import Coding
 from adaline.coding.expressions import lag_of
 from adaline.coding.frames import collected
-from adaline.coding.numerals import Notation
+from adaline.coding.numerals import MISSING_WORDS, Notation
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.lazy import nw
 from adaline.leftovers import remove_with
@@ -364,6 +364,23 @@ class Relation:
             for one in notations
             for name in one.columns
         )
+
+    def gap_words(self, names: Iterable[str]) -> dict[str, dict[str, int]]:
+        """Return the words that are read as missing values in columns of text, the most frequent first, and how often.
+
+        These are the usual words, which might be levels of a category; of large files none are returned.
+        """
+        if self.dialect is None or not self.has_lines:
+            return {}
+        table = self.dialect.as_written.sql(self.files)
+        words = ", ".join(text(word) for word in MISSING_WORDS if word and word in self.dialect.words)
+        out: dict[str, dict[str, int]] = {}
+        for name in (name for name in names if self.kind(name) == "text" and words):
+            one = quoted(name)
+            rows = f"SELECT {one}, count(*) AS n FROM {table} WHERE {one} IN ({words})"
+            found = self.rows(f"{rows} GROUP BY 1 ORDER BY n DESC, 1")
+            out |= {name: dict(found)} if found else {}
+        return out
 
     def add_lags(self, names: Iterable[str]) -> None:
         """Add the columns that are called as in "lag(x, 2)": column x as it was 2 rows before, missing in the first."""

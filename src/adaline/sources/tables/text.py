@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
-from adaline.coding.numerals import MISSING_WORDS, WORDS, Notation
+from adaline.coding.numerals import FORMS, MISSING_WORDS, WORDS, Notation
 from adaline.errors import UnreadableTable
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.files import escaped, is_compressed, open_compressed
@@ -307,8 +307,8 @@ def _lines(file: Iterable[str], ends: set[str]) -> Iterator[str]:
 @dataclass(frozen=True)
 class Dialect:
     """The options of DuckDB's `read_csv`: the layout of the lines, the type of each column, and others; the columns
-    that are converted from text; two values of each column of numbers in different units; and, by column, texts whose
-    rows are left out.
+    that are converted from text; two values of each column of numbers in different units; by column, texts whose rows
+    are left out; words for missing values; and which infinities, "inf" or "-inf", are missing values.
     """
 
     layout: Layout
@@ -317,21 +317,36 @@ class Dialect:
     conversions: tuple[Conversion, ...] = ()
     mixed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unreadable: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    words: tuple[str, ...] = ("",)
+    infinities: tuple[str, ...] = ()
 
     def sql(self, files: Sequence[str]) -> str:
         """Return SQL that reads the files as one table."""
         listed = ", ".join(text(escaped(name)) for name in files)
         columns = ", ".join(f"{text(n)}: {text(kind)}" for n, kind in zip(self.layout.names, self.types, strict=True))
         read = (
-            f"read_csv([{listed}], auto_detect=false, hive_partitioning=false, columns={{{columns}}}, {self.options})"
+            f"read_csv([{listed}], auto_detect=false, hive_partitioning=false, columns={{{columns}}}, {self.options}, "
+            f"nullstr=[{', '.join(map(text, self.words))}])"
         )
         if self.unreadable:
             kept = (f"({quoted(n)} IN ({', '.join(map(text, texts))})) IS NOT TRUE" for n, texts in self.unreadable)
             read = f"(SELECT * FROM {read} WHERE {' AND '.join(kept)})"
-        if not self.conversions:
+        replaced = {one.name: one.sql for one in self.conversions}
+        known = zip(self.layout.names, self.types, strict=True)
+        numbers = [name for name, kind in known if kind == "DOUBLE" and self.infinities]
+        numbers += [one.name for one in self.conversions if one.form in FORMS and self.infinities]
+        for name in numbers:
+            for infinity in self.infinities:
+                replaced[name] = f"nullif({replaced.get(name, quoted(name))}, '{infinity}'::DOUBLE)"
+        if not replaced:
             return read
-        converted = ", ".join(f"{one.sql} AS {quoted(one.name)}" for one in self.conversions)
-        return f"(SELECT * REPLACE ({converted}) FROM {read})"
+        return f"(SELECT * REPLACE ({', '.join(f'{sql} AS {quoted(n)}' for n, sql in replaced.items())}) FROM {read})"
+
+    @property
+    def as_written(self) -> Self:
+        """The dialect with every column as the text of its file; only empty fields have no value."""
+        found = self.with_texts(self.layout.names)
+        return replace(found, words=("",), infinities=(), unreadable=())
 
     def notations(self, names: Collection[str]) -> tuple[Notation, ...]:
         """Return how columns are written, those that have decimals or dates, in groups of one notation."""
@@ -367,14 +382,18 @@ def find_dialect(
 ) -> Dialect:
     """Return the dialect of files, from the first of them and its layout; types from all its rows if `whole`."""
     reading = reading or FileOptions()
-    words = [*(MISSING_WORDS if whole else missing_words_in(files[0], MISSING_WORDS)), *_spellings(reading.na)]
+    words = _spellings(reading.na)
+    if "" not in reading.na:
+        words = [*(MISSING_WORDS if whole else missing_words_in(files[0], MISSING_WORDS)), *words]
     options = (
         f"delim={text(first.separator)}, quote='\"', escape='\"', header={str(first.header).lower()}, "
-        f"skip={first.skip}, comment='', strict_mode=true, nullstr=[{', '.join(map(text, words))}]"
+        f"skip={first.skip}, comment='', strict_mode=true"
     )
+    infinities = tuple(word for word in ("inf", "-inf") if {word, f"+{word}"} & {*words})
     names = ", ".join(map(text, first.names))
     found, times = query(
         f"SELECT Columns, TimestampFormat FROM sniff_csv({text(escaped(files[0]))}, {options}, names=[{names}], "
+        f"nullstr=[{', '.join(map(text, words))}], "
         f"dateformat='%Y-%m-%d', sample_size={-1 if whole else SAMPLE})"
     )[0]
     types = tuple(number_type(column["type"], whole) for column in found)
@@ -382,7 +401,7 @@ def find_dialect(
     types = tuple("VARCHAR" if kind in others else kind for kind in types)
     if reading.na or reading.unreadable:  # words that are missing values here, or whose rows are left out
         first = replace(first, texts=frozenset())
-    dialect = Dialect(first, types, options, unreadable=reading.unreadable)
+    dialect = Dialect(first, types, options, (), {}, reading.unreadable, tuple(words), infinities)
     converted = {*first.texts, *(name for name, _ in reading.unreadable)}
     texts = [i for i, kind in enumerate(types) if kind == "VARCHAR" and first.names[i] not in converted]
     dialect = _with_type_if(dialect, files[0], query, texts, f"regexp_full_match({{}}, {SIGNED})", "DOUBLE", whole)
