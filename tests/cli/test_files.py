@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyarrow import parquet
@@ -34,16 +37,21 @@ def test_a_model_reads_new_files_as_the_one_it_was_fitted_to(shell: Shell) -> No
     assert LinearRegression().fit(open_table(clean, target="Preis")).coef_ == pytest.approx(expected, rel=1e-9)
 
 
+def values_read(shell: Shell, column: str, *options: str) -> list[Any]:
+    """Return the values of a column as `predict` reads them."""
+    lines = shell.good("predict", "m.adaline", "new.csv", "--json", *options).out.splitlines()
+    return [json.loads(line)[column] for line in lines]
+
+
 def test_a_model_remembers_the_notation_of_its_files(shell: Shell) -> None:
     written(["x;y", *(f"{i}.{100 + i},5;{2 * i},25" for i in range(1, 13))], "old.csv")
     shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
     written(["x;y", "1.234;7,5", "2.345;9,5"], "new.csv")
     done = shell.good("predict", "m.adaline", "new.csv")
-    assert [float(row["x"]) for row in done.rows] == [1234, 2345]
+    assert [row["x"] for row in done.rows] == ["1.234", "2.345"]  # as it is written
+    assert values_read(shell, "x") == [1234, 2345]
     assert "points for thousands, as '1.234': column 'x', as in the fit" in done.err
-    assert [float(row["x"]) for row in shell.good("predict", "m.adaline", "new.csv", "--decimal", ".").rows] == [
-        *(1.234, 2.345)
-    ]
+    assert values_read(shell, "x", "--decimal", ".") == [1.234, 2.345]
     model = load("m.adaline")
     assert model.predict(open_table("new.csv")) == pytest.approx(model.predict(open_table({"x": [1234.0, 2345.0]})))
     assert shell.good("score", "m.adaline", "new.csv", "--json").json["targets"][0]["rmse"] < 8
@@ -56,7 +64,7 @@ def test_a_point_of_the_fit_stays_a_point(shell: Shell) -> None:
     written(["x,y", *(f"{i}.125,{2 * i}" for i in range(1, 13))], "old.csv")
     shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
     written(["x;z", "1.125;5,5", "2.125;6,5"], "new.csv")  # z shows that commas are decimal here
-    assert [float(row["x"]) for row in shell.good("predict", "m.adaline", "new.csv").rows] == [1.125, 2.125]
+    assert values_read(shell, "x") == [1.125, 2.125]
 
 
 def test_a_model_remembers_words_for_missing_values_and_dates(shell: Shell) -> None:
@@ -66,13 +74,13 @@ def test_a_model_remembers_words_for_missing_values_and_dates(shell: Shell) -> N
     shell.good("fit", "old.csv", "-t", "y", *options, "-o", "m.adaline")
     written(["x,d,y", "-999,08/03/2024,11", "3,09/03/2024,6"], "new.csv")
     done = shell.good("predict", "m.adaline", "new.csv")
-    assert [row["x"] for row in done.rows] == ["", "3"]
-    assert [row["d"] for row in done.rows] == ["2024-03-08", "2024-03-09"]
+    assert values_read(shell, "x") == [None, 3]
+    assert values_read(shell, "d") == ["2024-03-08", "2024-03-09"]
     assert float(done.rows[0]["prediction"]) == pytest.approx(4)
     model = load("m.adaline")
     assert model.coding_.na == ("-999",)
     assert model.predict(open_table("new.csv"))[0] == pytest.approx(float(done.rows[0]["prediction"]))
-    assert float(shell.good("predict", "m.adaline", "new.csv", "--na", "x").rows[0]["x"]) == -999
+    assert values_read(shell, "x", "--na", "x")[0] == -999
 
 
 def test_text_among_local_numbers_is_one_empty_prediction(shell: Shell) -> None:
@@ -289,3 +297,29 @@ def test_numbers_that_overflow_are_infinite(text: str, word: str, shell: Shell) 
         written([f"x{separator}y", *rows], "t.csv")
         assert "contains infinity: first at line 7, column 'x'" in shell.bad("fit", "t.csv", "-t", "y")
         assert "11 rows (1 row with gaps left out)" in shell.good("fit", "t.csv", "-t", "y", f"--na={word}").out
+
+
+def test_columns_are_copied_as_they_are_written(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(["id,x,day,y", *(f"{i:03},{i}.50,{i:02}/02/2024,{2 * i}" for i in range(1, 13))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "--features", "x", "-o", "m.adaline")
+    lines = ["id,x,day,y", "007,1.50,31/12/2024,NA", "008,1e0,n.a.,", "009,abc,,2.0"]
+    content = Path(written(lines, "new.csv")).read_bytes()
+    for name in ("new.csv", "-"):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
+        out = shell.good("predict", "m.adaline", name).out.splitlines()
+        assert [line.rsplit(",", 2)[0] for line in out] == lines
+        assert out[3].endswith(",,non-numeric value 'abc' of x")
+    shell.good("predict", "m.adaline", "new.csv", "--keep", "y,id", "-o", "out.tsv")
+    kept = [line.split("\t")[:2] for line in Path("out.tsv").read_text().splitlines()]
+    assert kept[1:3] == [["NA", "007"], ["", "008"]]
+
+
+def test_levels_are_found_whatever_the_blanks_around_them(shell: Shell) -> None:
+    rows = (f"{1 + i % 3},{'ab'[i % 2]},{i % 5}" for i in range(12))
+    written(["zone,g,y", *rows], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "--categories", "zone", "-o", "m.adaline")
+    written(["zone,g", "1,a", "1, a", "2,b ", "x,a", "3,B"], "new.csv")
+    found = shell.good("predict", "m.adaline", "new.csv").rows
+    reasons = ["", "", "", "unseen level 'x' of zone", "unseen level 'B' of g (the fit has 'b')"]
+    assert [row["reason"] for row in found] == reasons
+    assert found[0]["prediction"] == found[1]["prediction"] != ""

@@ -211,14 +211,14 @@ class Coding:
             if np.isnan(effect.missing):
                 out.add_missing(effect.name, codes == ABSENT)
             if refused and effect.fitted:
-                self._add_unseen(out, effect.name, codes, frame)
+                self._add_unseen(out, effect.name, codes, frame, effect.levels.tolist())
         for column in self.columns:
             if column.has_levels:
                 codes = column.codes(frame)
                 if not filled:
                     out.add_missing(column.name, codes == ABSENT)
                 if refused and column.name in self._by_levels:
-                    self._add_unseen(out, column.name, codes, frame)
+                    self._add_unseen(out, column.name, codes, frame, column.levels)
             elif not filled:
                 out.add_missing(column.name, column.absent(frame))
         for text in self._computed_levels if refused else ():
@@ -226,10 +226,13 @@ class Coding:
             out.add("value outside the intervals", text, outside & ~out.missing)
         return out
 
-    def _add_unseen(self, problems: RowProblems, name: str, codes: Codes32, frame: nw.DataFrame[Any]) -> None:
+    def _add_unseen(
+        self, problems: RowProblems, name: str, codes: Codes32, frame: nw.DataFrame[Any], levels: Sequence[Any]
+    ) -> None:
         unknown = codes == UNKNOWN
         if unknown.any():
-            problems.add("unseen level", name, unknown, frame[name].to_list())
+            alike = {level.strip().casefold(): level for level in levels if isinstance(level, str)}
+            problems.add("unseen level", name, unknown, frame[name].to_list(), alike)
 
     def _coded_by_levels(self, name: str) -> list[Column | Effect]:
         """Return the category, and the effect, of a column whose unseen levels are refused."""

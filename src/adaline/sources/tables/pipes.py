@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.coding.numerals import MISSING_WORDS
 from adaline.errors import UnreadableTable
 from adaline.leftovers import temporary_folder
 from adaline.sources.tables.batches import rechunked
@@ -148,7 +147,7 @@ def spool(pipe: Pipe, path: str) -> str:
 def tables_in(pipe: Pipe) -> Iterator[Any] | None:
     """Return what comes through a pipe as Arrow tables, as it comes; None for formats that must be there as a whole.
 
-    Fields of CSV stay texts, without a value where they are a word for missing values.
+    Fields of CSV stay texts, without a value where they are empty.
     """
     if pipe.head.startswith(ARROW_STREAM):
         import pyarrow as pa
@@ -196,7 +195,7 @@ def _text_tables(pipe: Pipe) -> Iterator[Any]:
         found = layout(path)
     parse = csv.ParseOptions(delimiter=found.separator, newlines_in_values=True)
     convert = csv.ConvertOptions(
-        column_types=dict.fromkeys(found.names, "string"), null_values=MISSING_WORDS, strings_can_be_null=True
+        column_types=dict.fromkeys(found.names, "string"), null_values=[""], strings_can_be_null=True
     )
     body = head.removeprefix(BOM_UTF8).lstrip()
     ends, _ = _line_ends(body)
