@@ -323,3 +323,23 @@ def test_levels_are_found_whatever_the_blanks_around_them(shell: Shell) -> None:
     reasons = ["", "", "", "unseen level 'x' of zone", "unseen level 'B' of g (the fit has 'b')"]
     assert [row["reason"] for row in found] == reasons
     assert found[0]["prediction"] == found[1]["prediction"] != ""
+
+
+def test_postal_codes_are_levels_whether_named_or_not(shell: Shell) -> None:
+    written(["zip,x,y", *(f"0{1000 + i % 4},{i * i % 7},{i % 5}" for i in range(12))], "t.csv")
+    note = "column 'zip' is coded by levels: it holds numbers as text: turn them into numbers if they are amounts\n"
+    for options in ((), ("--features", "zip,x")):
+        done = shell.good("fit", "t.csv", "-t", "y", *options)
+        assert done.err.startswith(f"note: {note}")
+        assert "zip[T.01003]" in done.out
+    written(["zip,x,y", *(f"0{1000 + i},{i * i % 7},{i % 5}" for i in range(30))], "t.csv")  # one level a row
+    remedy = "numbers as text: turn them into numbers if they are amounts, or name it in --categories to code them"
+    assert f"column 'zip' is left out: it holds {remedy}" in shell.good("fit", "t.csv", "-t", "y").err
+    assert f"column 'zip' holds {remedy}" in shell.bad("fit", "t.csv", "-t", "y", "--features", "zip,x")
+
+
+def test_a_target_of_one_value_is_no_set_of_classes(shell: Shell) -> None:
+    written(["x,y", *(f"{i * i % 7},7" for i in range(12))], "t.csv")
+    done = shell.good("fit", "t.csv", "-t", "y")
+    assert "note: y has the same value in every row: choose another target" in done.err
+    assert "whole numbers" not in done.err

@@ -67,7 +67,9 @@ def chosen_system(opened: OpenedData, named: str | None, settings: Iterable[str]
     """
     if named is None:
         named = FOR_LABELS if opened.labels else FOR_NUMBERS
-        if opened.few:
+        if opened.few == 1:
+            note(f"{opened.target} has the same value in every row: choose another target")
+        elif opened.few:
             note(
                 f"{opened.target} has only {opened.few} different whole numbers and is treated as a quantity; if they "
                 f"are classes, name a classifier, as in --system {FOR_LABELS}"

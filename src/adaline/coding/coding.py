@@ -29,6 +29,7 @@ from adaline.errors import InvalidData, MissingValues
 from adaline.lazy import nw
 from adaline.locks import cached_property
 from adaline.parameters import OneOf
+from adaline.wording import counted
 
 MISSING = ("error", "drop", "mean", "indicator")
 UNSEEN = ("error", "other")
@@ -671,8 +672,8 @@ class _Rows:
     def _refuse_missing(self, name: str, gaps: NDArray[np.bool_]) -> None:
         row = self.first_row + int(np.flatnonzero(gaps)[0])
         raise MissingValues(
-            f"column {name!r} has {int(gaps.sum()):,} missing value(s) (NaN or none), first at row {row}. Fill them, "
-            "leave such rows out, or open the table with missing='drop', 'mean' or 'indicator'"
+            f"column {name!r} has {counted(int(gaps.sum()), 'missing value')} (NaN or none), first at row {row}. Fill "
+            "them, leave such rows out, or open the table with missing='drop', 'mean' or 'indicator'"
         )
 
 

@@ -491,11 +491,19 @@ def test_letters_behind_numbers_may_be_parts_of_names(values: list[str]) -> None
     assert not Relation("t.csv").mixed_units("v")
 
 
+def test_millions_are_numbers_unless_they_stand_beside_thousands() -> None:
+    assert column_of(["1.25M", "3M", "0.75M"])[:2] == ("DOUBLE", [1.25, 3.0, 0.75])
+    written(["v,z,y", *(f"{i}.5{'M' if i % 3 else 'k'},{i},{i * i}" for i in range(24))])
+    opened = open_data(DataRequest.of("t.csv", target="y"))
+    assert opened.nearly_numbers == {"v": "is left out: it holds numbers in different units, as '1.5M' and '0.5k'"}
+
+
 def test_numbers_in_different_units_are_left_out() -> None:
     written(["v,z,y", *(f"{i} {'kg' if i % 3 else 'g'},{i},{i * i}" for i in range(24))])
     opened = open_data(DataRequest.of("t.csv", target="y"))
     note = "column 'v' is left out: it holds numbers in different units, as '1 kg' and '0 g': convert them to one unit"
     assert any(one.startswith(note) for one in opened.notes), opened.notes
+    assert opened.nearly_numbers == {"v": "is left out: it holds numbers in different units, as '1 kg' and '0 g'"}
     with pytest.raises(InvalidData, match="the target 'v' holds numbers in different units"):
         open_data(DataRequest.of("t.csv", target="v"))
     assert "v" in (open_data(DataRequest.of("t.csv", target="y", categories=["v"])).spec.features or ())
