@@ -314,6 +314,14 @@ def test_columns_are_copied_as_they_are_written(shell: Shell, monkeypatch: pytes
     assert kept[1:3] == [["NA", "007"], ["", "008"]]
 
 
+def test_a_text_among_numbers_of_json_is_shown_without_its_quotes(shell: Shell) -> None:
+    written(["x,y", *(f"{i},{2 * i}" for i in range(12))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    written(['{"x": 1.5}', '{"x": "abc"}'], "new.json")
+    found = shell.good("predict", "m.adaline", "new.json").rows
+    assert [(row["x"], row["reason"]) for row in found] == [("1.5", ""), ("abc", "non-numeric value 'abc' of x")]
+
+
 def test_levels_are_found_whatever_the_blanks_around_them(shell: Shell) -> None:
     rows = (f"{1 + i % 3},{'ab'[i % 2]},{i % 5}" for i in range(12))
     written(["zone,g,y", *rows], "old.csv")

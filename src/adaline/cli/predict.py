@@ -129,6 +129,8 @@ class UnalteredTable(Relation):
     def value(self, column: str) -> str:
         """Return a column as SQL; only what Arrow cannot hold becomes text."""
         kind = self.schema[column]
+        if kind == "JSON":  # of values of several types; texts without their quotes
+            return f"({quoted(column)} ->> '$')"
         return f"CAST({quoted(column)} AS VARCHAR)" if kind.startswith(("ENUM(", "UUID")) else quoted(column)
 
     def written(self, columns: Sequence[str]) -> Iterator[Any] | None:
