@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyarrow import parquet
@@ -34,16 +37,21 @@ def test_a_model_reads_new_files_as_the_one_it_was_fitted_to(shell: Shell) -> No
     assert LinearRegression().fit(open_table(clean, target="Preis")).coef_ == pytest.approx(expected, rel=1e-9)
 
 
+def values_read(shell: Shell, column: str, *options: str) -> list[Any]:
+    """Return the values of a column as `predict` reads them."""
+    lines = shell.good("predict", "m.adaline", "new.csv", "--json", *options).out.splitlines()
+    return [json.loads(line)[column] for line in lines]
+
+
 def test_a_model_remembers_the_notation_of_its_files(shell: Shell) -> None:
     written(["x;y", *(f"{i}.{100 + i},5;{2 * i},25" for i in range(1, 13))], "old.csv")
     shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
     written(["x;y", "1.234;7,5", "2.345;9,5"], "new.csv")
     done = shell.good("predict", "m.adaline", "new.csv")
-    assert [float(row["x"]) for row in done.rows] == [1234, 2345]
+    assert [row["x"] for row in done.rows] == ["1.234", "2.345"]  # as it is written
+    assert values_read(shell, "x") == [1234, 2345]
     assert "points for thousands, as '1.234': column 'x', as in the fit" in done.err
-    assert [float(row["x"]) for row in shell.good("predict", "m.adaline", "new.csv", "--decimal", ".").rows] == [
-        *(1.234, 2.345)
-    ]
+    assert values_read(shell, "x", "--decimal", ".") == [1.234, 2.345]
     model = load("m.adaline")
     assert model.predict(open_table("new.csv")) == pytest.approx(model.predict(open_table({"x": [1234.0, 2345.0]})))
     assert shell.good("score", "m.adaline", "new.csv", "--json").json["targets"][0]["rmse"] < 8
@@ -56,7 +64,7 @@ def test_a_point_of_the_fit_stays_a_point(shell: Shell) -> None:
     written(["x,y", *(f"{i}.125,{2 * i}" for i in range(1, 13))], "old.csv")
     shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
     written(["x;z", "1.125;5,5", "2.125;6,5"], "new.csv")  # z shows that commas are decimal here
-    assert [float(row["x"]) for row in shell.good("predict", "m.adaline", "new.csv").rows] == [1.125, 2.125]
+    assert values_read(shell, "x") == [1.125, 2.125]
 
 
 def test_a_model_remembers_words_for_missing_values_and_dates(shell: Shell) -> None:
@@ -66,13 +74,13 @@ def test_a_model_remembers_words_for_missing_values_and_dates(shell: Shell) -> N
     shell.good("fit", "old.csv", "-t", "y", *options, "-o", "m.adaline")
     written(["x,d,y", "-999,08/03/2024,11", "3,09/03/2024,6"], "new.csv")
     done = shell.good("predict", "m.adaline", "new.csv")
-    assert [row["x"] for row in done.rows] == ["", "3"]
-    assert [row["d"] for row in done.rows] == ["2024-03-08", "2024-03-09"]
+    assert values_read(shell, "x") == [None, 3]
+    assert values_read(shell, "d") == ["2024-03-08", "2024-03-09"]
     assert float(done.rows[0]["prediction"]) == pytest.approx(4)
     model = load("m.adaline")
     assert model.coding_.na == ("-999",)
     assert model.predict(open_table("new.csv"))[0] == pytest.approx(float(done.rows[0]["prediction"]))
-    assert float(shell.good("predict", "m.adaline", "new.csv", "--na", "x").rows[0]["x"]) == -999
+    assert values_read(shell, "x", "--na", "x")[0] == -999
 
 
 def test_text_among_local_numbers_is_one_empty_prediction(shell: Shell) -> None:
@@ -101,7 +109,52 @@ def test_a_value_that_is_no_date_is_one_empty_prediction(shell: Shell) -> None:
         assert [row["reason"] for row in shell.good("predict", "m.adaline", "new.csv").rows] == [reason] * 2
     written(["d,x,y", "3/14/2023,4,1", "unknown,5,2", "3/15/2023,1,3"], "new.csv")
     for command in ("score", "update"):
+        done = shell.good(command, "m.adaline", "new.csv", *(["-o", "more.adaline"] if command == "update" else []))
+        assert "note: 1 of 3 rows is left out: invalid date of d in line 3 (1)" in done.err
+    written(["d,x,y", "soon,4,1", "unknown,5,2"], "new.csv")
+    for command in ("score", "update"):
         assert "column 'd' holds text, and the model was fitted to dates" in shell.bad(command, "m.adaline", "new.csv")
+
+
+def test_one_unreadable_number_costs_its_row_alone(shell: Shell) -> None:
+    written(["x,y", *(f"{i}.5,{2 * i}.25" for i in range(12))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    for bad in ("abc", "12.5"):
+        written(["x;y", "1,5;2,25", f"{bad};5,0", "2,5;4,25", "k.A.;5,0", "3,5;oops"], "new.csv")
+        reasons = ["", f"non-numeric value '{bad}' of x", "", "missing value of x", ""]
+        for options in ((), ("--decimal", ",")):
+            found = shell.good("predict", "m.adaline", "new.csv", *options).rows
+            assert [row["reason"] for row in found] == reasons
+            assert float(found[2]["prediction"]) == pytest.approx(4.25)
+        told = (
+            "note: 3 of 5 rows are left out: missing value of x (1), non-numeric value of x in line 3 (1), non-numeric "
+            "value of y in line 6 (1)"
+        )
+        done = shell.good("score", "m.adaline", "new.csv", "--json")
+        assert told in done.err
+        assert (done.json["rows"], done.json["left_out"]) == (2, 3)
+        done = shell.good("update", "m.adaline", "new.csv", "-o", "more.adaline", "--json")
+        assert done.json["rows_after"] - done.json["rows_before"] == 2
+        assert "non-numeric value of x in line 3 (1), non-numeric value of y in line 6 (1)" in done.err
+    written(["x;y", "abc;1,5", "2,5;oops"], "new.csv")
+    assert "can read no row of new.csv: non-numeric value of x in line 2 (1)" in shell.bad(
+        "score", "m.adaline", "new.csv"
+    )
+
+
+def test_a_table_is_scored_in_its_own_notation_beside_columns_that_are_not_used(shell: Shell) -> None:
+    written(["id,x,y", *(f"{i:03},{i}.5,{2 * i}.25" for i in range(12))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    written(["id;x;y", *(f"{i:03};{i},5;{2 * i},25" for i in range(12))], "new.csv")
+    assert shell.good("score", "m.adaline", "new.csv", "--json").json["targets"][0]["rmse"] < 1e-9
+
+
+def test_a_table_without_the_target_is_refused_by_its_name(shell: Shell) -> None:
+    written(["x,price (EUR)", *(f"{i},{2 * i}" for i in range(12))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "price (EUR)", "-o", "m.adaline")
+    written(["x", "1", "2"], "new.csv")
+    for command in ("score", "update"):
+        assert "new.csv has no column 'price (EUR)'" in shell.bad(command, "m.adaline", "new.csv")
 
 
 def test_an_empty_column_of_dates_is_filled(shell: Shell) -> None:
@@ -221,3 +274,80 @@ def test_rows_of_a_file_are_named_by_their_lines(shell: Shell) -> None:
     assert "column 'w' is -1 at line 9" in shell.bad("fit", "bad.csv", "-t", "y", "--weight", "w")
     poisson = "GeneralizedLinear(loss='poisson')"
     assert "the target is -18 at line 13" in shell.bad("fit", "bad.csv", "-t", "y", "--system", poisson)
+
+
+def test_words_for_missing_values_may_be_levels(shell: Shell) -> None:
+    regions = ["NA", "EU", "NA", "None"] * 4
+    written(["region,x,y", *(f"{region},{i if i else 'NA'},{i % 5}" for i, region in enumerate(regions))], "t.csv")
+    done = shell.good("fit", "t.csv", "-t", "y", "--missing", "indicator")
+    assert "'NA' (8) and 'None' (4) in 'region' counted as missing, --na '' keeps such words as levels" in done.err
+    done = shell.good("fit", "t.csv", "-t", "y", "--na", "", "-o", "m.adaline")
+    assert "15 rows (1 row with gaps left out)" in done.out  # NA stays missing among numbers
+    assert load("m.adaline").coding_.columns[0].levels == ("EU", "NA", "None")
+    found = shell.good("predict", "m.adaline", "t.csv").rows
+    assert [row["reason"] for row in found] == ["missing value of x", *[""] * 15]
+    told = shell("fit", "t.csv", "-t", "region").err  # of one class, which is refused
+    assert "12 of 16 rows are left out: no value of region; 'NA' (8) and 'None' (4) in 'region'" in told
+
+
+@pytest.mark.parametrize(("text", "word"), [("1e400", "inf"), ("-1e400", "-inf"), ("1E+999", "+inf")])
+def test_numbers_that_overflow_are_infinite(text: str, word: str, shell: Shell) -> None:
+    for separator, sign in (",.", ";,"):
+        rows = (f"{text if i == 5 else f'{i}{sign}5'}{separator}{i}" for i in range(12))
+        written([f"x{separator}y", *rows], "t.csv")
+        assert "contains infinity: first at line 7, column 'x'" in shell.bad("fit", "t.csv", "-t", "y")
+        assert "11 rows (1 row with gaps left out)" in shell.good("fit", "t.csv", "-t", "y", f"--na={word}").out
+
+
+def test_columns_are_copied_as_they_are_written(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(["id,x,day,y", *(f"{i:03},{i}.50,{i:02}/02/2024,{2 * i}" for i in range(1, 13))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "--features", "x", "-o", "m.adaline")
+    lines = ["id,x,day,y", "007,1.50,31/12/2024,NA", "008,1e0,n.a.,", "009,abc,,2.0"]
+    content = Path(written(lines, "new.csv")).read_bytes()
+    for name in ("new.csv", "-"):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
+        out = shell.good("predict", "m.adaline", name).out.splitlines()
+        assert [line.rsplit(",", 2)[0] for line in out] == lines
+        assert out[3].endswith(",,non-numeric value 'abc' of x")
+    shell.good("predict", "m.adaline", "new.csv", "--keep", "y,id", "-o", "out.tsv")
+    kept = [line.split("\t")[:2] for line in Path("out.tsv").read_text().splitlines()]
+    assert kept[1:3] == [["NA", "007"], ["", "008"]]
+
+
+def test_a_text_among_numbers_of_json_is_shown_without_its_quotes(shell: Shell) -> None:
+    written(["x,y", *(f"{i},{2 * i}" for i in range(12))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    written(['{"x": 1.5}', '{"x": "abc"}'], "new.json")
+    found = shell.good("predict", "m.adaline", "new.json").rows
+    assert [(row["x"], row["reason"]) for row in found] == [("1.5", ""), ("abc", "non-numeric value 'abc' of x")]
+
+
+def test_levels_are_found_whatever_the_blanks_around_them(shell: Shell) -> None:
+    rows = (f"{1 + i % 3},{'ab'[i % 2]},{i % 5}" for i in range(12))
+    written(["zone,g,y", *rows], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "--categories", "zone", "-o", "m.adaline")
+    written(["zone,g", "1,a", "1, a", "2,b ", "x,a", "3,B"], "new.csv")
+    found = shell.good("predict", "m.adaline", "new.csv").rows
+    reasons = ["", "", "", "unseen level 'x' of zone", "unseen level 'B' of g (the fit has 'b')"]
+    assert [row["reason"] for row in found] == reasons
+    assert found[0]["prediction"] == found[1]["prediction"] != ""
+
+
+def test_postal_codes_are_levels_whether_named_or_not(shell: Shell) -> None:
+    written(["zip,x,y", *(f"0{1000 + i % 4},{i * i % 7},{i % 5}" for i in range(12))], "t.csv")
+    note = "column 'zip' is coded by levels: it holds numbers as text: turn them into numbers if they are amounts\n"
+    for options in ((), ("--features", "zip,x")):
+        done = shell.good("fit", "t.csv", "-t", "y", *options)
+        assert done.err.startswith(f"note: {note}")
+        assert "zip[T.01003]" in done.out
+    written(["zip,x,y", *(f"0{1000 + i},{i * i % 7},{i % 5}" for i in range(30))], "t.csv")  # one level a row
+    remedy = "numbers as text: turn them into numbers if they are amounts, or name it in --categories to code them"
+    assert f"column 'zip' is left out: it holds {remedy}" in shell.good("fit", "t.csv", "-t", "y").err
+    assert f"column 'zip' holds {remedy}" in shell.bad("fit", "t.csv", "-t", "y", "--features", "zip,x")
+
+
+def test_a_target_of_one_value_is_no_set_of_classes(shell: Shell) -> None:
+    written(["x,y", *(f"{i * i % 7},7" for i in range(12))], "t.csv")
+    done = shell.good("fit", "t.csv", "-t", "y")
+    assert "note: y has the same value in every row: choose another target" in done.err
+    assert "whole numbers" not in done.err

@@ -79,11 +79,11 @@ def test_standard_input_is_read_as_a_file(shell: Shell, monkeypatch: pytest.Monk
         give(monkeypatch, content)
         assert [row["prediction"] for row in shell.good("predict", "m.adaline", name).rows] == rows, form
     for content, said in (
-        (b"a,b,color\n1,2,red\n2,x,red\n", "stdin, line 3: column 'b' holds 'x'"),
+        (b"a,b,color\n1,2,red\n2,x,red\n", "stdin, line 3: non-numeric value 'x' of b"),
         (b"a,b,color\n1,2,red\n2,red\n", "Expected 3 columns, got 2"),
         (b"a,b\n1,2\n", "stdin has no column 'color'"),
         (b"a,b,color\n", "stdin has no rows"),
-        (b'{"a":1,"b":"x","color":"red"}\n', "stdin, line 1: column 'b' holds 'x'"),
+        (b'{"a":1,"b":"x","color":"red"}\n', "stdin, line 1: non-numeric value 'x' of b"),
         (b'{"a":1,"b":2,"color":"red\\""}\n{"a":1,"b":2,"color":"red"}\n', "red"),
         (as_bytes("arrow stream")[:800], "stdin"),
         (as_bytes("csv.gz")[:-100], "stdin is cut short"),

@@ -295,3 +295,16 @@ def test_a_table_of_five_rows_has_no_handful_of_wrong_ones() -> None:
     X = np.array([[8.44], [7.58], [4.21], [2.59], [5.11]])
     found = compare_table(Table.of(X, 2 * X[:, 0] + 1), systems=["LinearRegression"])
     assert "without" not in found.recommendation.headline
+
+
+@pytest.mark.parametrize("missing", ["mean", "indicator"])
+def test_dates_beside_filled_gaps_are_not_far(missing: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    days = pd.date_range("2020-01-01", periods=200).astype(str)
+    gone = 49 * np.arange(200) % 100 < 49  # so many that the quartiles of all rows are next to the mean
+    y = np.arange(200) * 0.02 + rng.standard_normal(200)
+    pd.DataFrame({"day": np.where(gone, "", days), "y": y}).to_csv(tmp_path / "t.csv", index=False)
+    opened = adaline.compare(
+        str(tmp_path / "t.csv"), target="y", dates=["day"], missing=missing, systems=["LinearRegression"]
+    )
+    assert "Values far from all others" not in [finding.title for finding in opened.findings]

@@ -183,6 +183,8 @@ def test_the_page_of_two_classes() -> None:
     assert f"AUC {area:.4f}" in text
     assert str(found.threshold) in text
     assert found.threshold is not None
+    assert found.threshold.advice in text
+    assert f"compare the column probability_{positive} of adaline predict --proba with" in found.threshold.advice
     assert found.threshold.cost <= found.threshold.default_cost
     assert found.to_dict()["threshold"]["positive"] == positive
     assert str(found.threshold) in str(found)

@@ -149,6 +149,11 @@ def listed(text: str | None) -> tuple[str, ...] | None:
     return tuple(name for name in (part.strip() for part in parts) if name)
 
 
+def missing_words(text: str | None) -> tuple[str, ...] | None:
+    """Return the words for missing values in "a, b"; an empty text stands for empty fields alone."""
+    return listed(text) or (None if text is None else ("",))
+
+
 def unquoted(text: str | None) -> str | None:
     """Return one name, which may be quoted as in a list of them.
 
@@ -306,7 +311,12 @@ def file_options(
     ] = None,
     na: Annotated[
         str | None,
-        option("--na", metavar="A,B", callback=listed, help="More words for missing values, besides NA, ? and others."),
+        option(
+            "--na",
+            metavar="A,B",
+            callback=missing_words,
+            help="More words for missing values, besides NA, ? and others; '' keeps these as texts.",
+        ),
     ] = None,
     encoding: Annotated[
         str | None,

@@ -219,5 +219,7 @@ def _show(found: Comparison) -> None:
     say(str(found.recommendation), style="bold")
     if found.threshold is not None:
         say(str(found.threshold))
+        if advice := found.threshold.advice:
+            say(advice)
     for finding in found.findings:
         say(str(finding), style={SERIOUS: "red", WARNING: "yellow"}.get(finding.severity, ""))

@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from adaline import storage
 from adaline.cli.exit import note
-from adaline.cli.open import reading_for
+from adaline.cli.open import reading_for, shown_counts
 from adaline.cli.output import print_json, say
-from adaline.cli.predict import UnalteredTable, coding_for, shown_counts
+from adaline.cli.predict import UnalteredTable, coding_for
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.effects import effects
 from adaline.lazy import nw

@@ -15,20 +15,25 @@ from adaline import peers
 from adaline.basis import Basis, Fourier, Polynomial, Radial
 from adaline.cli.app import Options, listed, power
 from adaline.cli.exit import note
+from adaline.coding.formula import targets_of
 from adaline.comparison.open_data import DataRequest, OpenedData, open_data, open_sparse_data
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.input.coded import coded
+from adaline.input.coded import coded, coding_of
 from adaline.sources import Source, TableSource
+from adaline.sources.tables.coding import target_columns
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.pipes import Pipe, is_pipe, open_pipe
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
 from adaline.sources.tables.spec import TableSpec, read_spec
+from adaline.sources.tables.unreadable import ReadableRows, readable_rows
 from adaline.storage.pipelines import first_step
 from adaline.systems import SYSTEMS, system_name
+from adaline.wording import counted
 
 Table = TypeVar("Table", bound=Relation)
 
+SHOWN = 5  # reasons that are named in the note about rows without a prediction
 FOR_NUMBERS, FOR_LABELS = "LinearRegression", "GaussianClassifier"
 
 
@@ -132,6 +137,37 @@ def rows_for(model: Any, relation: Relation, target: str | None, weight: str | N
     features = None if coding is None else tuple(coding.needed)
     spec = TableSpec(target=target, weight=weight or (coding and coding.weight), features=features)
     return TableSource(relation, read_spec(relation, spec))
+
+
+def shown_counts(counts: dict[str, int]) -> str:
+    """Return reasons and how many rows each has, the most frequent first.
+
+    Examples
+    --------
+    >>> from adaline.cli.open import shown_counts
+    >>> shown_counts({"missing value of age": 2, "unseen level of carrier": 7})
+    'unseen level of carrier (7), missing value of age (2)'
+    """
+    worst = sorted(counts, key=lambda reason: -counts[reason])
+    shown = ", ".join(f"{reason} ({counts[reason]:,})" for reason in worst[:SHOWN])
+    return shown + (f" and {counted(len(worst) - SHOWN, 'other reason')}" if len(worst) > SHOWN else "")
+
+
+def readable_rows_for(model: Any, relation: Relation, rows: TableSource) -> ReadableRows:
+    """Return the rows of a table with targets whose numbers and dates a fitted model can read; refuse one without."""
+    coding, classes = coding_of(model), vars(model).get("classes_")
+    if coding is None:
+        return ReadableRows(relation, {}, ())
+    targets = rows.targets or (() if coding.target is None else targets_of(coding.target))
+    labels = classes is not None and classes.dtype.kind in "UO"
+    numbers = [] if labels else [name for one in targets for name in target_columns(relation, one)]
+    numbers += [] if coding.offset is None else target_columns(relation, coding.offset)
+    numbers += [name for name in (rows.spec.weight or coding.weight,) if name is not None]
+    kinds = {column.name: column.kind for column in coding.columns} | dict.fromkeys(numbers, "number")
+    found = readable_rows(relation, coding, kinds)
+    if found.problems and not found.relation.count("TRUE"):
+        raise InvalidData(f"the model can read no row of {relation.title}: {shown_counts(found.counts(relation))}")
+    return found
 
 
 @contextmanager

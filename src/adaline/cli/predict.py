@@ -10,12 +10,13 @@ from __future__ import annotations
 import inspect
 import os
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, NamedTuple
@@ -29,11 +30,12 @@ from pyarrow import parquet
 from adaline import storage
 from adaline.cli.app import listed
 from adaline.cli.exit import check_output, note
-from adaline.cli.open import opened_pipe, reading_for, with_notes
+from adaline.cli.open import opened_pipe, reading_for, shown_counts, with_notes
 from adaline.cli.output import json_text, print_json, say
 from adaline.coding import Coding, Column
 from adaline.coding.expressions import lag_of
 from adaline.coding.frames import plain_terms
+from adaline.coding.numerals import MISSING_WORDS
 from adaline.coding.problems import Mask, RowProblems
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.input.coded import as_coded, coding_of
@@ -51,6 +53,7 @@ from adaline.sources.tables.source import coded_by
 from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
 from adaline.sources.tables.spec import TableSpec, check_column, check_needed
 from adaline.sources.tables.sql import quoted
+from adaline.sources.tables.unreadable import readable_rows
 from adaline.storage.container import replacing
 from adaline.storage.pipelines import first_step, is_pipeline, last_step
 from adaline.systems import SYSTEMS
@@ -63,7 +66,6 @@ WriteRows = Callable[[Any], None]
 
 BATCH = 2**15
 REASON = "reason"
-SHOWN = 5  # reasons that are named in the note about rows without a prediction
 
 
 @dataclass(frozen=True)
@@ -115,20 +117,6 @@ class PredictionCounts:
             )
 
 
-def shown_counts(counts: dict[str, int]) -> str:
-    """Return reasons and how many rows each has, the most frequent first.
-
-    Examples
-    --------
-    >>> from adaline.cli.predict import shown_counts
-    >>> shown_counts({"missing value of age": 2, "unseen level of carrier": 7})
-    'unseen level of carrier (7), missing value of age (2)'
-    """
-    worst = sorted(counts, key=lambda reason: -counts[reason])
-    shown = ", ".join(f"{reason} ({counts[reason]:,})" for reason in worst[:SHOWN])
-    return shown + (f" and {counted(len(worst) - SHOWN, 'other reason')}" if len(worst) > SHOWN else "")
-
-
 class UnalteredTable(Relation):
     """A table whose columns keep their types, so that they can be written as they were read."""
 
@@ -141,26 +129,40 @@ class UnalteredTable(Relation):
     def value(self, column: str) -> str:
         """Return a column as SQL; only what Arrow cannot hold becomes text."""
         kind = self.schema[column]
+        if kind == "JSON":  # of values of several types; texts without their quotes
+            return f"({quoted(column)} ->> '$')"
         return f"CAST({quoted(column)} AS VARCHAR)" if kind.startswith(("ENUM(", "UUID")) else quoted(column)
+
+    def written(self, columns: Sequence[str]) -> Iterator[Any] | None:
+        """Return all rows of some columns as the texts of their files, as Arrow tables; None of other files."""
+        if self.dialect is None or not columns:
+            return None
+        chosen = ", ".join(map(quoted, columns))
+        queries = (f"SELECT {chosen} FROM {self.dialect.as_written.sql([name])}" for name in self.files)
+        readers = (self._cursor().sql(sql).to_arrow_reader(BATCH) for sql in queries)
+        return (as_table(batch) for reader in readers for batch in reader)
 
 
 class PipedTable(UnalteredTable):
     """A table that comes through a pipe and is read once: its columns are those of its first rows.
 
-    What the model takes for numbers, booleans or dates is converted; other columns stay as they come.
+    What the model takes for numbers, booleans or dates is converted, unless a value cannot be; other columns stay as
+    they come, but for `words` that are missing values.
     """
 
-    def __init__(self, title: str, tables: Iterator[Any], coding: Coding | None) -> None:
+    def __init__(self, title: str, tables: Iterator[Any], coding: Coding | None, words: Sequence[str] = ()) -> None:
         self.tables = tables
         self.columns: Sequence[Column] = () if coding is None else coding.columns
         self.title = self.place = title
         self.places: list[tuple[int, int | None]] = []  # the first row of each table and its line
+        self.words = pa.array(words, pa.string())
+        self.came: deque[Any] | None = None  # rows as they came, of those that were returned, if these are asked for
         self.first = next(tables, None)
         if self.first is None:
             raise InvalidData(f"{title} has no rows")
         if coding is None:
             self.columns = [Column(name, "number") for name in self.first.column_names]
-        super().__init__(self._converted(self.first, 0).replace_schema_metadata(None))
+        super().__init__(self._converted(self.first).replace_schema_metadata(None))
         self.title = self.place = title
 
     def runs(self, columns: Sequence[str], where: str, size: int, indexed: Sequence[str] = ()) -> Runs:
@@ -174,17 +176,33 @@ class PipedTable(UnalteredTable):
                     absent = [name for name in columns if name not in rows.column_names]
                     for name in absent:
                         rows = rows.append_column(name, pa.nulls(len(rows)))
-                    found = self._converted(rows.select(columns), first)
+                    rows = rows.select(columns)
+                    if self.came is not None:
+                        self.came.append(rows)
+                    found = self._converted(rows)
                     yield len(found), partial(iter, [found])
                     first += len(found)
+
+    def written(self, columns: Sequence[str]) -> Iterator[Any] | None:
+        """Return some columns of the rows that are returned from now on, as they came."""
+        self.came = came = deque[Any]()
+        return (came.popleft().select(columns) for _ in repeat(None)) if columns else None
 
     def row_name(self, row: int, where: str = "TRUE") -> str:
         """Return what to call a row: its line in a text, else its index, counted from 0."""
         first, line = next((place for place in reversed(self.places) if place[0] <= row), (0, line_of(self.first)))
         return f"row {row}" if line is None else f"line {line + row - first}"
 
-    def _converted(self, table: Any, first: int) -> Any:
-        """Return rows, the first of which has index `first`, with the columns of the model in their types."""
+    def _converted(self, table: Any) -> Any:
+        """Return rows with the columns of the model in their types.
+
+        A column with a value that cannot be converted stays text.
+        """
+        for i, name in enumerate(table.column_names if len(self.words) else ()):
+            if pa.types.is_string(table.column(i).type):
+                values = table.column(i)
+                absent = pc.is_in(values, value_set=self.words)
+                table = table.set_column(i, name, pc.if_else(absent, pa.scalar(None, pa.string()), values))
         for column in self.columns:
             if column.name not in table.column_names:
                 continue
@@ -194,15 +212,8 @@ class PipedTable(UnalteredTable):
             values = table.column(i)
             if pa.types.is_string(values.type) and kind != pa.string():
                 values = pc.replace_substring_regex(pc.utf8_trim_whitespace(values), r"^\+", "")
-            try:
-                values = values.cast(kind)
-            except pa.ArrowInvalid:
-                row = first_unlike(values, kind)
-                raise InvalidData(
-                    f"{self.title}, {self.row_name(first + row)}: column {column.name!r} holds "
-                    f"{values[row].as_py()!r}, and the model was fitted to a {column.kind}"
-                ) from None
-            table = table.set_column(i, column.name, values)
+            with suppress(pa.ArrowInvalid):
+                table = table.set_column(i, column.name, values.cast(kind))
         return table
 
 
@@ -212,19 +223,6 @@ KIND_OF = {
     "date": pa.timestamp("us"),
     **dict.fromkeys(("category", "hashed", "words"), pa.string()),
 }
-
-
-def first_unlike(values: Any, kind: Any) -> int:
-    """Return the index of the first value that cannot be cast."""
-    low, high = 0, len(values)  # the first `low` can be, the first `high` cannot
-    while high - low > 1:
-        middle = (low + high) // 2
-        try:
-            values.slice(0, middle).cast(kind)
-            low = middle
-        except pa.ArrowInvalid:
-            high = middle
-    return low
 
 
 def run_predict(
@@ -263,10 +261,27 @@ def write_predictions(
     else:
         coding = coding_for(model, relation)
         relation = relation.with_texts(coding.texts)
+        coding = readable_rows(relation, coding, {one.name: one.kind for one in coding.columns}).applied_to(coding)
         relation.add_lags(coding.needed)
         batches = predictions(model, relation, coding, options)
+    if not as_json and (output is None or not _is_parquet(output)):
+        batches = as_written(batches, relation.written(kept))
     rows = with_totals(batches, relation)
     return _write(model, relation.title, kept, rows, options, output, as_json, relation.row_name)
+
+
+def as_written(batches: Iterator[PredictedBatch], texts: Iterator[Any] | None) -> Iterator[PredictedBatch]:
+    """Return batches with the texts of their rows instead of values, so that 007 and 1.50 are copied as they are."""
+    if texts is None:
+        yield from batches
+        return
+    rest: list[Any] = []
+    for batch in batches:
+        while sum(map(len, rest)) < len(batch.rows):
+            rest.append(next(texts))
+        joined = pa.concat_tables(rest)
+        rest = [joined.slice(len(batch.rows))]
+        yield batch._replace(rows=joined.slice(0, len(batch.rows)))
 
 
 def with_totals(batches: Iterator[PredictedBatch], relation: Relation) -> Iterator[PredictedBatch]:
@@ -402,7 +417,8 @@ def table_to_predict(data: str | Pipe, reading: FileOptions, model: Any, one_typ
     with Reporting(data.title):
         local = reading.given() or not all(one.plain for one in reading.notations)
         tables = None if local or (one_type and data.suffix == ".json") else tables_in(data)
-        return UnalteredTable(data, reading) if tables is None else PipedTable(data.title, tables, coding)
+        words = MISSING_WORDS if data.suffix == ".csv" else ()
+        return UnalteredTable(data, reading) if tables is None else PipedTable(data.title, tables, coding, words)
 
 
 def predictions(model: Any, relation: Relation, coding: Coding, options: PredictOptions) -> Iterator[PredictedBatch]:
@@ -656,7 +672,7 @@ def writing(path: Path | None, as_json: bool = False) -> Iterator[WriteRows]:
 
 
 def _with_schema(table: Any, schema: Any) -> Any:
-    """Return a table with the types of a schema, without the texts of totals that do not fit them."""
+    """Return a table with the types of a schema, without texts that do not fit them, as those of totals."""
     columns = []
     for column, field_ in zip(table.columns, schema, strict=True):
         try:
@@ -664,8 +680,17 @@ def _with_schema(table: Any, schema: Any) -> Any:
         except pa.ArrowInvalid:
             if not pa.types.is_string(column.type):
                 raise
-            columns.append(pa.nulls(len(column), field_.type))
+            columns.append(pa.chunked_array([_fitting(cell, field_.type) for cell in column], field_.type))
     return pa.table(columns, schema=schema)
+
+
+def _fitting(cell: Any, kind: Any) -> Any:
+    """Return a text as an array of one value of a type, which is missing where the text cannot be converted."""
+    one = pa.array([cell.as_py()], pa.string())
+    try:
+        return one.cast(kind)
+    except pa.ArrowInvalid:
+        return pa.nulls(1, kind)
 
 
 def _is_parquet(path: Path) -> bool:

@@ -16,9 +16,16 @@ from numpy.typing import NDArray
 from adaline import storage
 from adaline.arrays import Array
 from adaline.cli.exit import note
-from adaline.cli.open import opened_pipe, reading_for, rows_for, sparse_rows_for, with_notes
+from adaline.cli.open import (
+    opened_pipe,
+    readable_rows_for,
+    reading_for,
+    rows_for,
+    shown_counts,
+    sparse_rows_for,
+    with_notes,
+)
 from adaline.cli.output import facts, print_json, say, show
-from adaline.cli.predict import shown_counts
 from adaline.cli.summary import model_label
 from adaline.coding import Coding
 from adaline.coding.formula import targets_of
@@ -98,7 +105,9 @@ def _rows_to_judge(model: Any, data: Any, reading: FileOptions, target: str | No
         return RowsToJudge(rows, rows.read_targets()[:, 0], _weights(rows), ("label",), pipe_title(data))
     relation = with_notes(Relation(data, reading_for(model, reading)))
     coding, classes = coding_of(model), vars(model).get("classes_")
-    given, known, unseen = rows_for(model, relation, target, weight), relation, dict[str, list[Any]]()
+    given, unseen = rows_for(model, relation, target, weight), dict[str, list[Any]]()
+    readable = readable_rows_for(model, relation, given)
+    known = readable.relation
     if coding is None:
         source = coded(model, TableSource(relation, replace(given.spec, missing="drop")))
         assert isinstance(source, TableSource)
@@ -107,7 +116,7 @@ def _rows_to_judge(model: Any, data: Any, reading: FileOptions, target: str | No
         text_target = classes is not None and classes.dtype.kind in "UO"
         targets = given.targets or targets_of(coding.target or "")
         check_needed(relation, coding)
-        known = relation.with_texts([*coding.texts, *(targets if text_target else ())])
+        known = known.with_texts([*coding.texts, *(targets if text_target else ())])
         known.add_lags(coding.needed)
         unseen = {name: _unseen_levels(known, coding, name) for name in coding.needed}
         kept = known.without_values(unseen)
@@ -124,8 +133,9 @@ def _rows_to_judge(model: Any, data: Any, reading: FileOptions, target: str | No
         needed = () if source.spec.missing != "drop" else source.coding.needed
         gaps = count_gaps(known, required_columns(known, source.spec, source.targets, needed))
         reasons = {f"missing value of {name}": count for name, count in gaps.items() if count}
+        reasons |= readable.counts(relation)
         reasons |= {
-            f"unseen level of {name}": total - known.without_values({name: levels}).count("TRUE")
+            f"unseen level of {name}": known.count("TRUE") - known.without_values({name: levels}).count("TRUE")
             for name, levels in unseen.items()
             if levels
         }

@@ -8,7 +8,16 @@ from typing import Any
 
 from adaline import storage
 from adaline.cli.exit import MODEL_START, check_output, note
-from adaline.cli.open import dropping_gaps, opened_pipe, reading_for, rows_for, sparse_rows_for, with_notes
+from adaline.cli.open import (
+    dropping_gaps,
+    opened_pipe,
+    readable_rows_for,
+    reading_for,
+    rows_for,
+    shown_counts,
+    sparse_rows_for,
+    with_notes,
+)
 from adaline.cli.output import print_json, say
 from adaline.cli.summary import certify, described, model_label, rows_text
 from adaline.errors import InvalidParameter
@@ -45,9 +54,13 @@ def run_update(
     else:
         relation = with_notes(Relation(given, reading_for(model, reading)))
         given_rows = rows_for(model, relation, target, weight)
+        readable = readable_rows_for(model, relation, given_rows)
+        rows = readable.relation.count("TRUE")
+        if readable.problems:
+            total, why = relation.count("TRUE"), shown_counts(readable.counts(relation))
+            note(f"{part_of(total - rows, total)} left out: {why}")
         with dropping_gaps(model) as policy:
-            model.partial_fit(TableSource(relation, replace(given_rows.spec, missing=policy)))
-        rows = relation.count("TRUE")
+            model.partial_fit(TableSource(readable.relation, replace(given_rows.spec, missing=policy)))
     after = rows_of(model)
     if before is not None and after is not None and (gone := rows - (after - before)) > 0:
         note(f"{part_of(gone, rows)} left out: missing values")

@@ -20,7 +20,7 @@ from adaline.coding.effects import Effect, effects_of_rows
 from adaline.coding.expressions import compiled, evaluate, lag_of, names_in
 from adaline.coding.learned import Cut, Facts
 from adaline.coding.names import NAMED, MadeNames
-from adaline.coding.numerals import Notation, read_text
+from adaline.coding.numerals import Notation, is_word, read_text
 from adaline.coding.problems import RowProblems, shown_level
 from adaline.coding.rows import AVERAGED, Entries, as_csr, product_of
 from adaline.coding.terms import Term, TermFactor
@@ -29,6 +29,7 @@ from adaline.errors import InvalidData, MissingValues
 from adaline.lazy import nw
 from adaline.locks import cached_property
 from adaline.parameters import OneOf
+from adaline.wording import counted
 
 MISSING = ("error", "drop", "mean", "indicator")
 UNSEEN = ("error", "other")
@@ -211,14 +212,14 @@ class Coding:
             if np.isnan(effect.missing):
                 out.add_missing(effect.name, codes == ABSENT)
             if refused and effect.fitted:
-                self._add_unseen(out, effect.name, codes, frame)
+                self._add_unseen(out, effect.name, codes, frame, effect.levels.tolist())
         for column in self.columns:
             if column.has_levels:
                 codes = column.codes(frame)
                 if not filled:
                     out.add_missing(column.name, codes == ABSENT)
                 if refused and column.name in self._by_levels:
-                    self._add_unseen(out, column.name, codes, frame)
+                    self._add_unseen(out, column.name, codes, frame, column.levels)
             elif not filled:
                 out.add_missing(column.name, column.absent(frame))
         for text in self._computed_levels if refused else ():
@@ -226,10 +227,13 @@ class Coding:
             out.add("value outside the intervals", text, outside & ~out.missing)
         return out
 
-    def _add_unseen(self, problems: RowProblems, name: str, codes: Codes32, frame: nw.DataFrame[Any]) -> None:
+    def _add_unseen(
+        self, problems: RowProblems, name: str, codes: Codes32, frame: nw.DataFrame[Any], levels: Sequence[Any]
+    ) -> None:
         unknown = codes == UNKNOWN
         if unknown.any():
-            problems.add("unseen level", name, unknown, frame[name].to_list())
+            alike = {level.strip().casefold(): level for level in levels if isinstance(level, str)}
+            problems.add("unseen level", name, unknown, frame[name].to_list(), alike)
 
     def _coded_by_levels(self, name: str) -> list[Column | Effect]:
         """Return the category, and the effect, of a column whose unseen levels are refused."""
@@ -277,8 +281,9 @@ class Coding:
     def read_texts(self, frame: nw.DataFrame[Any]) -> tuple[nw.DataFrame[Any], RowProblems]:
         """Return an Arrow table whose columns of numbers, dates and booleans are such, and the problems of its rows.
 
-        A column that holds text instead is read value by value in the notation of the fit. A value that cannot be read
-        is a problem of its row, and any value in the table. Other frames are returned as they are.
+        A column that holds text instead is read value by value in the notation of the fit. Words such as "n.a." are
+        missing values, and any other value that cannot be read is a problem of its row. Other frames are returned as
+        they are.
 
         Examples
         --------
@@ -307,7 +312,7 @@ class Coding:
 
         notation = next((one for one in self.notations if column.name in one.columns), None)
         values = frame[column.name].to_list()
-        texts = [None if is_missing(value) else str(value) for value in values]
+        texts = [None if is_missing(value) or is_word(value) else str(value) for value in values]
         read = {text: read_text(text, column.kind, notation) for text in texts if text is not None}
         kind, default = TYPES[column.kind]
         kept = [None if text is None else default if read[text][1] else read[text][0] for text in texts]
@@ -667,8 +672,8 @@ class _Rows:
     def _refuse_missing(self, name: str, gaps: NDArray[np.bool_]) -> None:
         row = self.first_row + int(np.flatnonzero(gaps)[0])
         raise MissingValues(
-            f"column {name!r} has {int(gaps.sum()):,} missing value(s) (NaN or none), first at row {row}. Fill them, "
-            "leave such rows out, or open the table with missing='drop', 'mean' or 'indicator'"
+            f"column {name!r} has {counted(int(gaps.sum()), 'missing value')} (NaN or none), first at row {row}. Fill "
+            "them, leave such rows out, or open the table with missing='drop', 'mean' or 'indicator'"
         )
 
 

@@ -146,19 +146,28 @@ class Column:
         found = self.texts(frame).absent
         return np.zeros(len(frame), dtype=bool) if found is None else found
 
-    def codes(self, frame: nw.DataFrame[Any]) -> Codes32:
-        """Return the index of each value among the levels, (n,): ABSENT where missing, UNKNOWN for other levels."""
+    def codes(self, frame: nw.DataFrame[Any], exact: bool = False) -> Codes32:
+        """Return the index of each value among the levels, (n,): ABSENT where missing, UNKNOWN for other levels.
+
+        Unless `exact`, a text that is no level stands for one that it equals without blanks around it, or as a number.
+        """
         series = frame[self.name]
         arrow = series.implementation.is_pyarrow()
         if self.of_texts and (series.dtype == nw.String or (arrow and series.dtype == nw.Categorical)):
-            return codes_among(self.index, series)
+            return codes_among(self.index, series, exact)
         if series.dtype.is_numeric() and self._numbers is not None:
             return self._numbers.find(self.numbers(frame))
         if series.dtype.is_numeric():  # numbers where the levels are texts
             return codes_among(self.index, series)
 
         def code(value: Any) -> int:
-            return ABSENT if is_missing(value) else self._known.get(plain(value), UNKNOWN)
+            if is_missing(value):
+                return ABSENT
+            found = self._known.get(plain(value), UNKNOWN)
+            if found == UNKNOWN and isinstance(value, str) and self._numbers is not None and not exact:
+                with suppress(ValueError):
+                    return self._known.get(plain(float(value)), UNKNOWN)
+            return found
 
         if arrow:
             return _arrow_codes(series.to_native(), code)
@@ -318,10 +327,19 @@ def texts_of(series: nw.Series[Any]) -> Texts:
     return replace(texts, absent=absent) if absent.any() else texts
 
 
-def codes_among(index: TextIndex, series: nw.Series[Any]) -> Codes32:
-    """Return the index of each value of a series, as a text, among known texts, (n,); ABSENT where it is missing."""
+def codes_among(index: TextIndex, series: nw.Series[Any], exact: bool = False) -> Codes32:
+    """Return the index of each value of a series, as a text, among known texts, (n,); ABSENT where it is missing.
+
+    Unless `exact`, a text that is not known is looked up without the blanks around it.
+    """
     texts = texts_of(series)
     found = index.find(texts)
+    unknown = found == UNKNOWN if texts.absent is None else (found == UNKNOWN) & ~texts.absent
+    if unknown.any() and not exact:
+        values = series.to_list()
+        places = [i for i in np.flatnonzero(unknown).tolist() if str(values[i]).strip() != str(values[i])]
+        if places:
+            found[places] = index.find(Texts.of(str(values[i]).strip() for i in places))
     return found if texts.absent is None else np.where(texts.absent, np.int32(ABSENT), found)
 
 

@@ -15,6 +15,7 @@ from adaline.coding.columns import Column, is_missing, is_text, kind_of, learn_c
 from adaline.coding.terms import Term, TermFactor, without_repetition
 from adaline.errors import InvalidData, InvalidType, MissingValues
 from adaline.lazy import nw
+from adaline.wording import counted
 
 
 def plain_terms(columns: Iterable[Column]) -> tuple[Term, ...]:
@@ -68,7 +69,7 @@ def _learn(name: str, kind: str, series: nw.Series[Any]) -> Column:
     counts, absent = _counted_texts(series) or _counted_objects(name, series)
     if absent:
         raise MissingValues(
-            f"column {name!r} has {absent:,} missing value(s). Fill them, leave such rows out, or use "
+            f"column {name!r} has {counted(absent, 'missing value')}. Fill them, leave such rows out, or use "
             "open_table(frame, target=..., missing='drop')"
         )
     other = next((v for v in counts if not isinstance(v, str | int | float | bool | np.generic)), None)

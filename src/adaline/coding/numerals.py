@@ -46,6 +46,16 @@ SECONDS = "%H:%M:%S"  # the form of columns of them, read as seconds
 DATE_FORM = "%[YmdbB][-/. ]%[mdbB][-/. ,]{1,2}%[Yymd]([T, ]+%[HI]:%M(:%S([.]%f)?)?( %p)?)?"
 ISO_DATE = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
 
+MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "?")
+"""Words that stand for a missing value in any column."""
+WORDS = (
+    *dict.fromkeys(word.lower() for word in MISSING_WORDS),
+    *("-", "--", "---", "\u2013", "\u2014", ".", "..", "...", ":", "n.a.", "n. a.", "n.a", "nil", "missing"),
+    *("k.a.", "k. a.", "keine angabe", "#na", "#div/0!", "#ref!", "#value!", "#name?", "#num!", "#null!"),
+    *("#nv", "#wert!", "#bezug!", "#zahl!", "#valeur!", "#nombre!", "#nom?", "#\u00a1valor!", "#\u00a1div/0!"),
+)
+"""Words, in lower case, that stand for a missing value in a column whose other values are all numbers or dates."""
+
 
 @dataclass(frozen=True)
 class Notation:
@@ -105,6 +115,11 @@ def number_in(value: str, decimal: str = ".") -> float | None:
     if trimmed.startswith("(") or bare.endswith("-"):
         return -float(bare.strip("-"))
     return float(bare)
+
+
+def is_word(value: Any) -> bool:
+    """Whether a value is a word for a missing value in a column of numbers or dates."""
+    return isinstance(value, str) and value.strip(BLANK).lower() in WORDS
 
 
 def unit_in(value: str) -> str:

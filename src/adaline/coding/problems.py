@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,8 +44,18 @@ class RowProblems:
         self.counts: dict[str, int] = {}
         self._reasons: dict[int, list[str]] = {}
 
-    def add(self, problem: str, of: str, rows: Mask, values: Sequence[Any] | None = None) -> None:
-        """Add a problem of some rows, (n,), with a column or term; `values` of all rows stand in their reasons."""
+    def add(
+        self,
+        problem: str,
+        of: str,
+        rows: Mask,
+        values: Sequence[Any] | None = None,
+        alike: Mapping[str, str] | None = None,
+    ) -> None:
+        """Add a problem of some rows, (n,), with a column or term; `values` of all rows stand in their reasons.
+
+        Known values are `alike` that differ from these by capitals or blanks only, by their texts without either.
+        """
         if not rows.any():
             return
         self.codable &= ~rows
@@ -53,6 +63,8 @@ class RowProblems:
         self.counts[text] = self.counts.get(text, 0) + int(rows.sum())
         for row in np.flatnonzero(rows).tolist():
             told = text if values is None else f"{problem} {shown_level(values[row])} of {of}"
+            if values is not None and alike and (known := alike.get(str(values[row]).strip().casefold())) is not None:
+                told += f" (the fit has {shown_level(known)})"
             self._reasons.setdefault(row, []).append(told)
 
     def add_missing(self, of: str, rows: Mask) -> None:

@@ -31,6 +31,7 @@ N kN Nm J kJ MJ cal kcal hp=bhp PS
 mg/dl=mg/dL g/dl=g/dL mg/l=mg/L g/l=g/L \u00b5g/l=\u00b5g/L=ug/l=ug/L ng/ml=ng/mL mmol/l=mmol/L
 \u00b5mol/l=\u00b5mol/L=umol/l=umol/L \u00b5g/m\u00b3=\u00b5g/m3=ug/m3 mg/kg mol mmol U/l=U/L IU/l=IU/L ppm ppb
 l/min=L/min m\u00b3/s=m3/s m\u00b3/h=m3/h l/100km=L/100km mpg rpm bpm px pt pcs=pc Stk=Stk.=St\u00fcck lm lx
+k M Mio=Mio.=mn=mln B bn Mrd=Mrd.
 """
 UNITS = {one: group.split("=")[0] for group in VOCABULARY.split() for one in group.split("=")}
 """Each spelling of a common unit, and the one that stands for all of them."""

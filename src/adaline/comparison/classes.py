@@ -166,6 +166,18 @@ class Threshold(NamedTuple):
             "on these rows, so new rows cost a little more."
         )
 
+    @property
+    def advice(self) -> str:
+        """How to apply the threshold, which a fitted model does not know; "" where no row is called positive."""
+        if math.isinf(self.threshold):
+            return ""
+        default = "A fitted or saved model labels rows by the default threshold, not by this one:"
+        if self.probability:
+            column = f"probability_{self.positive}"
+            return f"{default} compare the column {column} of adaline predict --proba with {self.threshold:.6g}."
+        what = f"its decision value towards {self.positive}, by decision_function in Python,"
+        return f"{default} compare {what} with {self.threshold:.6g}."
+
 
 def cheapest_threshold(
     costs: Costs, y: NDArray[Any], predicted: NDArray[Any], scores: Array, weight: Array | None, probability: bool

@@ -114,17 +114,17 @@ class Finding:
 
 
 def nearly_numbers_text(nearly: dict[str, str]) -> str:
-    """Return which columns of numbers a few texts keep from being used, given what is done with each, and why."""
+    """Return which columns of numbers cannot be used as such, given what is done with each, and why."""
     shown, more = [f"column {name!r} {what}" for name, what in nearly.items()], len(nearly) - MOST_NAMED
     return "; ".join(shown[:MOST_NAMED]) + (f"; and {counted(more, 'more column')}" if more > 0 else "")
 
 
 def mistyped_columns(nearly: dict[str, str]) -> Finding:
-    """Return the finding about columns of numbers that a few texts keep from being used as such."""
+    """Return the finding about columns of numbers that a few texts, or different units, keep from being used."""
     text = nearly_numbers_text(nearly)
     return Finding(
         SERIOUS,
-        "Columns of numbers that hold a few texts",
+        "Columns of numbers that hold a few texts or different units",
         f"{text[:1].upper()}{text[1:]}. Correct these values, or name them as missing values, then compare again.",
         tuple(nearly),
     )

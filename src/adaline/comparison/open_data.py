@@ -18,6 +18,7 @@ from adaline.sources import TableSource
 from adaline.sources.tables.batches import without_missing
 from adaline.sources.tables.coding import (
     CODED_LEVELS,
+    Mistyped,
     codable_categories,
     count_gaps,
     find_constants,
@@ -146,7 +147,7 @@ class OpenedData:
     left_out : columns that are not used, and why.
     notes : what was left out, in sentences.
     gaps : what was done about missing values of features, in a few words for a title; "" where there are none.
-    nearly_numbers : columns of numbers that a few texts keep from being used as such, and where these are.
+    nearly_numbers : columns of numbers that a few texts, or different units, keep from being used as such, and why.
     """
 
     request: DataRequest
@@ -253,11 +254,12 @@ def open_data(
     source = TableSource(relation, spec, parts=parts)
     source.keep()
     if spec.missing != "error" and missing.without_target:
-        notes.append(f"{part_of(missing.without_target, missing.rows)} left out: no value of {' or '.join(required)}")
+        note = f"{part_of(missing.without_target, missing.rows)} left out: no value of {' or '.join(required)}"
+        notes.append(note + _words_text(relation, required, request))
     gaps = ""
     if spec.missing != "error" and missing.holes:
         gaps, note = _gaps_text(spec.missing, missing, request)
-        notes.append(note)
+        notes.append(note + _words_text(relation, list(missing.holes), request))
     categories = dict(spec.categories)
     is_column = target in relation.schema
     few = missing.few if is_column else 0
@@ -376,7 +378,8 @@ def _with_features(
     for name in drop:
         check_column(relation, name, request.option("drop"))
     if spec.features is not None:
-        return replace(spec, features=tuple(name for name in spec.features if name not in drop)), {}, [], {}
+        spec = replace(spec, features=tuple(name for name in spec.features if name not in drop))
+        return *_with_levels_of_numbers(relation, spec, request), {}
     features, reasons, levels = usable_columns(relation, spec, everywhere)
     reasons = {name: reason for name, reason in reasons.items() if name not in drop}
     features = [name for name in features if name not in drop]
@@ -406,13 +409,34 @@ def _with_features(
     coded = [name for name in features if name in mistyped]
     named = [name for name in coded if name not in sparse]
     spec = replace(spec, categories=(*spec.categories, *((name, None) for name in named)))
-    notes += [f"column {name!r} is coded by levels: it {_spelled(mistyped[name].reason, request)}" for name in coded]
+    notes += [_coded_note(name, mistyped[name], request) for name in coded]
     if not features:
         why = "".join(f"; {name!r} {_spelled(reason, request)}" for name, reason in reasons.items())
         raise InvalidData(f"{relation.title} has no column to learn from besides the target{why}")
     used = {True: "is coded by levels", False: "is left out"}
     nearly = {name: f"{used[name in coded]}: {one.brief}" for name, one in mistyped.items() if one.nearly}
+    nearly |= {name: f"is left out: it {mixed}" for name in reasons if (mixed := relation.mixed_units(name))}
     return replace(spec, features=tuple(features)), reasons, notes, nearly
+
+
+def _with_levels_of_numbers(
+    relation: Relation, spec: TableSpec, request: DataRequest
+) -> tuple[TableSpec, dict[str, str], list[str]]:
+    """Return the spec with named features that hold numbers as text as categories, no reasons, and notes about these.
+
+    Columns of which most texts occur once are no categories.
+    """
+    named = {*spec.whole, *(name for name, _ in spec.categories)}
+    texts = [n for n in spec.features or () if n not in named and relation.kind(n) == "text"]
+    levels = usable_columns(relation, spec, everywhere=False).levels if texts else {}
+    found = find_mistyped(relation, [name for name in texts if name in levels])
+    spec = replace(spec, categories=(*spec.categories, *((name, None) for name in found)))
+    return spec, {}, [_coded_note(name, one, request) for name, one in found.items()]
+
+
+def _coded_note(name: str, found: Mistyped, request: DataRequest) -> str:
+    """Return the note that a column of numbers is coded by its levels, and what to do to use it as numbers."""
+    return f"column {name!r} is coded by levels: it {_spelled(found.reason_of_levels, request)}"
 
 
 def _without_constants(relation: Relation, spec: TableSpec) -> tuple[TableSpec, list[str]]:
@@ -597,6 +621,19 @@ def _gaps_text(policy: str, missing: MissingCounts, request: DataRequest) -> tup
         share = f"{lost / missing.with_target:.0%}"
         note += f"; {request.option('missing', 'drop')} would leave out the {counted(lost)} that have gaps ({share})"
     return f"gaps in {counted(len(holes), 'column')} filled{marks}", note
+
+
+def _words_text(relation: Relation, columns: Sequence[str], request: DataRequest) -> str:
+    """Return which words were read as missing values in columns of text, as the end of a note; "" where none were."""
+    found = relation.gap_words(columns[:MOST_NAMED])
+    if not found:
+        return ""
+    each = (
+        f"{' and '.join(f'{word!r} ({count:,})' for word, count in words.items())} in {name!r}"
+        for name, words in found.items()
+    )
+    option = "--na ''" if request.shell else "na=''"
+    return f"; {', '.join(each)} counted as missing, {option} keeps such words as levels"
 
 
 def _distinct(relation: Relation, column: str) -> int:

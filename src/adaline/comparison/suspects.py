@@ -43,6 +43,7 @@ CODE_SHARE = 0.1  # the same, of rows that hold one and the same far value, as a
 MOST_NAMED = 3  # rows that a headline names
 CONTINUOUS = 30  # different values from which a column may tell rows apart
 MOST_HASHED = 2**24  # rows times columns that near repetitions are counted over
+SAME_MEAN = 1e-12  # difference from the mean, relative to the size of a column, up to which a value was filled with it
 MOST_REFITTED = 2**20  # numbers of X up to which a system that is no sum is cross-validated again
 CHANGED = 0.1  # difference of R^2, or of the share of the baseline's errors avoided, that changes a conclusion
 FACTOR = 1.5  # of the errors with and without outlying rows: leaving out the largest errors always lowers the mean one
@@ -67,7 +68,10 @@ def far_values(table: Table) -> list[FarValues]:
         x = table.column(j)
         if len(np.unique(x[:1000])) <= 2:
             continue
-        low, high = np.quantile(x[:: 1 + len(x) // MOST_QUANTILE_ROWS], [0.25, 0.75])
+        present = x[:: 1 + len(x) // MOST_QUANTILE_ROWS]
+        if table.gaps:  # values that were filled with the mean have no spread
+            present = present[np.abs(present - x.mean()) > SAME_MEAN * (x.std() + abs(x.mean()))]
+        low, high = np.quantile(present if len(present) else x, [0.25, 0.75])
         reach = FAR * (high - low)
         if reach > 0 and not low - reach <= table.ends[0][j] <= table.ends[1][j] <= high + reach:
             rows = np.flatnonzero((x < low - reach) | (x > high + reach))

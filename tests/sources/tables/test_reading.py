@@ -491,11 +491,19 @@ def test_letters_behind_numbers_may_be_parts_of_names(values: list[str]) -> None
     assert not Relation("t.csv").mixed_units("v")
 
 
+def test_millions_are_numbers_unless_they_stand_beside_thousands() -> None:
+    assert column_of(["1.25M", "3M", "0.75M"])[:2] == ("DOUBLE", [1.25, 3.0, 0.75])
+    written(["v,z,y", *(f"{i}.5{'M' if i % 3 else 'k'},{i},{i * i}" for i in range(24))])
+    opened = open_data(DataRequest.of("t.csv", target="y"))
+    assert opened.nearly_numbers == {"v": "is left out: it holds numbers in different units, as '1.5M' and '0.5k'"}
+
+
 def test_numbers_in_different_units_are_left_out() -> None:
     written(["v,z,y", *(f"{i} {'kg' if i % 3 else 'g'},{i},{i * i}" for i in range(24))])
     opened = open_data(DataRequest.of("t.csv", target="y"))
     note = "column 'v' is left out: it holds numbers in different units, as '1 kg' and '0 g': convert them to one unit"
     assert any(one.startswith(note) for one in opened.notes), opened.notes
+    assert opened.nearly_numbers == {"v": "is left out: it holds numbers in different units, as '1 kg' and '0 g'"}
     with pytest.raises(InvalidData, match="the target 'v' holds numbers in different units"):
         open_data(DataRequest.of("t.csv", target="v"))
     assert "v" in (open_data(DataRequest.of("t.csv", target="y", categories=["v"])).spec.features or ())
@@ -546,6 +554,17 @@ def test_rows_are_named_by_the_lines_of_their_file() -> None:
     short = [*(f"{i},{i},u" for i in range(12)), "", "4,5", "6,inf,v"]
     found = Relation(written(["x,y,g", *short]))
     assert found.row_name(13) == "line 16"
+    found = Relation(written(["x,y,g", *short[:5], "x,y,g", *short[5:]]))  # a copy without a line, and one of that
+    assert [found.row_name(i) for i in (4, 5, 13)] == ["line 6", "line 8", "line 17"]
+    assert "line 16 has no values at the end, which are read as missing" in found.notes
+
+
+def test_lines_of_files_are_named_whatever_the_order_of_their_columns() -> None:
+    written(["x,g,y", *(f"{i},u,{i}" for i in range(4))], "s.csv")
+    written(["a title", "", "y;g;x", "1;u;2", "", "3;v;4"], "t.csv")
+    found = Relation(["s.csv", "t.csv"])
+    assert [found.row_name(i) for i in (3, 4, 5)] == ["line 5 of s.csv", "line 4 of t.csv", "line 6 of t.csv"]
+    assert found.rows(f"SELECT x, g, y FROM {found.sql} WHERE g = 'v'") == [(4, "v", 3)]
 
 
 def test_findings_name_lines_of_files_whose_rows_have_several(tmp_path: Path) -> None:

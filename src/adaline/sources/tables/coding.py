@@ -548,10 +548,16 @@ def required_columns(relation: Relation, spec: TableSpec, targets: Sequence[str]
 
 
 def target_columns(relation: Relation, text: str) -> list[str]:
-    """Return the raw columns of a target: itself, or those of its expression; of cbind(a, b) those of both."""
+    """Return the raw columns of a target: itself, or those of its expression; of cbind(a, b) those of both.
+
+    What is no expression is the name of a column that the table does not have.
+    """
     if text in relation.schema:
         return [text]
-    return [name for one in targets_of(text) for name in ([one] if one in relation.schema else names_in(one))]
+    try:
+        return [name for one in targets_of(text) for name in ([one] if one in relation.schema else names_in(one))]
+    except InvalidParameter:
+        return [text]
 
 
 def missing_message(relation: Relation, names: Iterable[str], targets: Collection[str] = ()) -> str:
@@ -707,13 +713,27 @@ def refuse_prose(relation: Relation, names: list[str], targets: list[str]) -> No
 class Mistyped:
     """Why a text column of numbers is not read as numbers, in a clause that follows its name.
 
-    `present` texts are there, of which `others` are not numbers, the first in these `lines` of the file.
+    `problem` and `remedy` are such clauses, and `as_levels` the other remedy, that of a column which is not coded by
+    its levels yet. `present` texts are there, of which `others` are not numbers, the first in these `lines` of the
+    file.
     """
 
-    reason: str
+    problem: str
+    remedy: str = ""
+    as_levels: str = "name it in categories= to code them"
     present: int = 0
     others: int = 0
     lines: tuple[int, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """The problem, and both remedies."""
+        return f"{self.problem}: {self.remedy}, or {self.as_levels}"
+
+    @property
+    def reason_of_levels(self) -> str:
+        """The problem of a column that is coded by its levels, and how to use it as numbers."""
+        return f"{self.problem}: {self.remedy}"
 
     @property
     def nearly(self) -> bool:
@@ -749,23 +769,22 @@ def _mistyped(relation: Relation, name: str) -> Mistyped:
     wanted = f"NOT {is_number[sign]}" if others else percent if percents else f"NOT {plainly}"
     found = [str(t) for (t,) in relation.rows(f"SELECT t FROM {texts} WHERE {wanted} ORDER BY t LIMIT {MOST_LINES}")]
     if not found:
-        return Mistyped("holds numbers as text: turn them into numbers, or name it in categories= to code them")
+        return Mistyped("holds numbers as text", "turn them into numbers if they are amounts")
     lines = relation.lines_with(name, found, MOST_LINES)
     shown = ", ".join(repr(shorten(value, 40)) for value in found[:MOST_NAMED]) + ", ..." * (len(found) > MOST_NAMED)
     if percents and not others:
-        where = Mistyped("", present, percents, lines).places(" ({})")
+        where = Mistyped("", others=percents, lines=lines).places(" ({})")
         return Mistyped(
             f"holds numbers with different percent signs, or with and without one, as {shown}{where}, and 5 beside 12% "
-            "may mean 5% or 500%: write them all in one notation, or name it in categories= to code them"
+            "may mean 5% or 500%",
+            "write them all in one notation",
         )
     if others and others < (1 - MOSTLY) * present:
-        where = Mistyped("", present, others, lines).places(" in {}")
-        reason = (
-            f"holds numbers, but also {shown} ({others:,} such value{'s' * (others > 1)}{where}): name these words in "
-            "na= if they stand for missing values, or the column in categories= if its numbers are names"
+        where = Mistyped("", others=others, lines=lines).places(" in {}")
+        return Mistyped(
+            f"holds numbers, but also {shown} ({others:,} such value{'s' * (others > 1)}{where})",
+            "name these words in na= if they stand for missing values",
+            "the column in categories= if its numbers are names",
+            *(present, others, lines),
         )
-        return Mistyped(reason, present, others, lines)
-    return Mistyped(
-        f"holds numbers written as {shown}: write them all in one notation, as 1234.5, or name it in categories= to "
-        "code them"
-    )
+    return Mistyped(f"holds numbers written as {shown}", "write them all in one notation, as 1234.5")

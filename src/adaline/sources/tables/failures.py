@@ -9,6 +9,7 @@ from typing import Any
 
 from adaline.errors import AdalineError, UnreadableTable
 from adaline.sources.tables.layout import NOT_UTF8
+from adaline.wording import counted
 
 PIPES = "adaline-pipe-"  # how the names of folders begin that hold what came through a pipe
 
@@ -99,9 +100,8 @@ def _one_line(message: str, title: str) -> str | None:
     if "utf-8" in message:
         return f"{where_text}: {NOT_UTF8}"
     if fields := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message):
-        return (
-            f"{where_text} has {fields.group(2)} value(s), but there are {fields.group(1)} columns: correct that line"
-        )
+        has = counted(int(fields.group(2)), "value")
+        return f"{where_text} has {has}, but there are {fields.group(1)} columns: correct that line"
     if value := re.search(r'converting column "(.*)"\. Could not convert string "(.*)" to \'(\w+)\'', message):
         what = "a number" if value.group(3) in ("DOUBLE", "BIGINT", "HUGEINT") else value.group(3)
         return f"{where_text}: column {value.group(1)!r} holds {value.group(2)[:40]!r}, not {what} like the others"

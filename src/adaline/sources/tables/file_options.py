@@ -19,9 +19,11 @@ class FileOptions:
     table : which table of a database, or a query on it.
     sheet : which sheet of a spreadsheet, by its name or its number, 1 for the first.
     decimal : the decimal sign of numbers written as text, "," or ".".
-    na : words that stand for missing values in every column, in addition to the usual ones.
+    na : words that stand for missing values in every column, in addition to the usual ones; with "" among them,
+        instead of these, which are then levels of a category like others.
     encoding : the encoding of text files, such as "latin-1".
     notations : how the files of a fit wrote columns, to read those of a prediction in the same way.
+    unreadable : columns of text files, and texts in them; rows with one of these are left out.
 
     Examples
     --------
@@ -36,6 +38,7 @@ class FileOptions:
     na: tuple[str, ...] = ()
     encoding: str | None = None
     notations: tuple[Notation, ...] = ()
+    unreadable: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @classmethod
     def of(
@@ -64,7 +67,7 @@ class FileOptions:
 
     def given(self) -> dict[str, Any]:
         """Return the options that were set, by name."""
-        names = (one.name for one in fields(self) if one.name != "notations")
+        names = (one.name for one in fields(self) if one.name not in ("notations", "unreadable"))
         return {name: getattr(self, name) for name in names if getattr(self, name) not in (None, ())}
 
     def as_fitted(self, coding: Coding) -> Self:

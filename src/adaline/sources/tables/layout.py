@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
+from adaline.coding.numerals import WORDS
 from adaline.errors import UnreadableTable
 from adaline.sources.tables.encodings import wide_encoding
 from adaline.sources.tables.files import cut_short, open_compressed
@@ -49,15 +50,6 @@ TIME = re.compile(r"\d{1,3}:\d{2}(:\d{2}([.,]\d+)?)?")
 INDEX = "index"  # what a first column without a name is called
 INDEX_NAMES = re.compile(rf"Unnamed: 0|\.\.\.1|__index_level_0__|rownames|{INDEX}", re.IGNORECASE)
 """Names that pandas, readr, R and Stata give to a column of row numbers or row labels that had none."""
-MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "?")
-"""Words that stand for a missing value in any column."""
-WORDS = (
-    *dict.fromkeys(word.lower() for word in MISSING_WORDS),
-    *("-", "--", "---", "\u2013", "\u2014", ".", "..", "...", ":", "n.a.", "n. a.", "n.a", "nil", "missing"),
-    *("k.a.", "k. a.", "keine angabe", "#na", "#div/0!", "#ref!", "#value!", "#name?", "#num!", "#null!"),
-    *("#nv", "#wert!", "#bezug!", "#zahl!", "#valeur!", "#nombre!", "#nom?", "#\u00a1valor!", "#\u00a1div/0!"),
-)
-"""Words, in lower case, that stand for a missing value in a column whose other values are all numbers or dates."""
 DIGIT = re.compile(r"\d")
 GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+")  # numbers whose points may be decimal, or for thousands
 NOT_UTF8 = "not UTF-8 text; name its encoding, as in encoding='latin-1'"

@@ -22,10 +22,10 @@ from adaline.coding.numerals import (
     PERCENT,
     SECONDS,
     UNIT,
+    WORDS,
     Notation,
 )
 from adaline.coding.units import BLANK, SUFFIX, Unit, spellings_of, unit_key, without_unit
-from adaline.sources.tables.layout import WORDS
 from adaline.sources.tables.sql import quoted, text
 
 SHAPES: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -292,17 +292,20 @@ class ColumnUnits:
     units : with how many values have each.
     bare : number of values without one.
     examples : texts of the first two units.
+    fractions : whether some values have decimals, as amounts have, and names such as 12a have not.
     """
 
     units: dict[Unit, int]
     bare: int
     examples: tuple[str, ...]
+    fractions: bool
 
     @property
     def mixed(self) -> bool:
         """Whether there are different units, beyond doubt."""
         several = len({one.key for one in self.units}) > 1
-        return several and all(one.common for one in self.units) and any(one.clear for one in self.units)
+        certain = self.fractions or any(one.clear for one in self.units)
+        return several and certain and all(one.common for one in self.units)
 
     @property
     def spellings(self) -> tuple[str, ...]:
@@ -328,15 +331,16 @@ def _find_units(names: Sequence[str], table: str, query: Query, rows: int) -> di
         rest = "regexp_full_match(t, '[^0-9]{0,4}[0-9].*')"
         sample = f"SELECT {column.trimmed} AS t FROM {table} WHERE NOT {column.is_word} LIMIT {rows}"
         found = query(
-            f"SELECT unit, gap <> '' AS apart, count(*), any_value(t), bool_and({rest}) FROM "
+            f"SELECT unit, gap <> '' AS apart, count(*), any_value(t), bool_and({rest}), "
+            "bool_or(regexp_matches(t, '[0-9][.,][0-9]')) FROM "
             f"(SELECT t, unnest({cut}) FROM ({sample})) GROUP BY unit, apart ORDER BY 3 DESC LIMIT {MOST_UNITS + 1}"
         )
-        if len(found) > MOST_UNITS or not all(number for *_, number in found):
+        if len(found) > MOST_UNITS or not all(number for *_, number, _ in found):
             continue
         units = {Unit(unit, apart): count for unit, apart, count, *_ in found if unit}
-        shown = {Unit(unit, apart).key: example for unit, apart, _, example, _ in found if unit}
+        shown = {Unit(unit, apart).key: example for unit, apart, _, example, *_ in found if unit}
         bare = sum(count for unit, _, count, *_ in found if not unit)
-        out[name] = ColumnUnits(units, bare, tuple(shown.values())[:2])
+        out[name] = ColumnUnits(units, bare, tuple(shown.values())[:2], any(one[-1] for one in found))
     return out
 
 

@@ -119,7 +119,8 @@ def open_table(
     decimal : "," or "."
         The decimal sign of numbers in text files, where it cannot be told from them.
     na : word or list of words
-        What stands for a missing value in any column, besides the usual words.
+        What stands for a missing value in any column, besides the usual words. With "" among them only these words and
+        empty fields do, so that NA or None may be a level of a category.
     encoding : name
         The encoding of text files; without it UTF-8, or else what the file looks like.
     progress : bool or None

@@ -29,7 +29,7 @@ from adaline.sources.tables.batches import rechunked
 from adaline.sources.tables.boxes import is_boxed
 from adaline.sources.tables.failures import PIPES, Reporting
 from adaline.sources.tables.files import ARROW_STREAM, told_format
-from adaline.sources.tables.layout import FIXED, MISSING_WORDS, SPACES, OtherEncoding, is_value, layout, parsed
+from adaline.sources.tables.layout import FIXED, SPACES, OtherEncoding, is_value, layout, parsed
 from adaline.wording import file_name
 
 STDIN = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
@@ -147,7 +147,7 @@ def spool(pipe: Pipe, path: str) -> str:
 def tables_in(pipe: Pipe) -> Iterator[Any] | None:
     """Return what comes through a pipe as Arrow tables, as it comes; None for formats that must be there as a whole.
 
-    Fields of CSV stay texts, without a value where they are a word for missing values.
+    Fields of CSV stay texts, without a value where they are empty.
     """
     if pipe.head.startswith(ARROW_STREAM):
         import pyarrow as pa
@@ -195,7 +195,7 @@ def _text_tables(pipe: Pipe) -> Iterator[Any]:
         found = layout(path)
     parse = csv.ParseOptions(delimiter=found.separator, newlines_in_values=True)
     convert = csv.ConvertOptions(
-        column_types=dict.fromkeys(found.names, "string"), null_values=MISSING_WORDS, strings_can_be_null=True
+        column_types=dict.fromkeys(found.names, "string"), null_values=[""], strings_can_be_null=True
     )
     body = head.removeprefix(BOM_UTF8).lstrip()
     ends, _ = _line_ends(body)

@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from adaline.coding import Coding
 from adaline.coding.expressions import lag_of
-from adaline.coding.numerals import Notation
+from adaline.coding.numerals import MISSING_WORDS, Notation
 from adaline.errors import InvalidParameter, UnreadableTable
 from adaline.lazy import nw
 from adaline.leftovers import remove_with
@@ -69,15 +69,18 @@ from adaline.sources.tables.text import (
     Dialect,
     arrow_kind,
     check_columns,
+    check_layout,
     find_dialect,
     find_errors,
     find_repeated_names,
     has_escaped_quotes,
+    is_alike,
     lines_with,
     number_type,
     row_lines,
     write_commas,
     write_doubled,
+    write_like,
     write_line_feeds,
     write_padded,
     write_without_lines,
@@ -132,7 +135,6 @@ class Relation:
         self._decoded = DecodedGroups()
         self._required: dict[str, tuple[str, ...]] = {"TRUE": ()}  # columns of conditions that `present` made
         self._integrity: Future[None] | None = None
-        self._skipped: dict[str, list[int]] = {}  # lines of copies of files before which a line was left out
         self._registered: dict[str, Any] = {}  # Arrow tables that queries name
         self._copies = Copies()  # of files that cannot be read as they are, and of pipes
         _check_arrow()
@@ -325,8 +327,21 @@ class Relation:
         options = self.options.as_fitted(coding)
         if self.dialect is None or self.layout is None or self.sql != self.dialect.sql(self.files):
             return self
-        if options.na == self.options.na and not self._differs(options.notations):
+        if options == self.options or (options.na == self.options.na and not self._differs(options.notations)):
             return self
+        return self._reread(options)
+
+    def without_texts(self, unreadable: Mapping[str, Collection[str]]) -> Self:
+        """Return the same table, which is text files, without the rows in which columns have some texts.
+
+        The other values of these columns decide how they are read: as numbers or dates, if they all are.
+        """
+        given = tuple((name, tuple(sorted(texts))) for name, texts in unreadable.items() if texts)
+        return self._reread(replace(self.options, unreadable=given)) if given else self
+
+    def _reread(self, options: FileOptions) -> Self:
+        """Return the same text files, read by other options."""
+        assert self.layout is not None
         other = copy(self)
         other.options = options
         other.dialect = find_dialect(self.files, self.layout, self.rows, self.size() <= WHOLE_SAMPLE, options)
@@ -346,6 +361,23 @@ class Relation:
             for one in notations
             for name in one.columns
         )
+
+    def gap_words(self, names: Iterable[str]) -> dict[str, dict[str, int]]:
+        """Return the words that are read as missing values in columns of text, the most frequent first, and how often.
+
+        These are the usual words, which might be levels of a category; of large files none are returned.
+        """
+        if self.dialect is None or not self.has_lines:
+            return {}
+        table = self.dialect.as_written.sql(self.files)
+        words = ", ".join(text(word) for word in MISSING_WORDS if word and word in self.dialect.words)
+        out: dict[str, dict[str, int]] = {}
+        for name in (name for name in names if self.kind(name) == "text" and words):
+            one = quoted(name)
+            rows = f"SELECT {one}, count(*) AS n FROM {table} WHERE {one} IN ({words})"
+            found = self.rows(f"{rows} GROUP BY 1 ORDER BY n DESC, 1")
+            out |= {name: dict(found)} if found else {}
+        return out
 
     def add_lags(self, names: Iterable[str]) -> None:
         """Add the columns that are called as in "lag(x, 2)": column x as it was 2 rows before, missing in the first."""
@@ -386,7 +418,7 @@ class Relation:
         for name, lines in self._row_lines:
             if index < len(lines):
                 of = f" of {self._copies.given.get(name, name)}" if len(self.files) > 1 else ""
-                return f"line {self._as_given(name, lines[index])}{of}"
+                return f"line {self._copies.line(name, lines[index])}{of}"
             index -= len(lines)
         return f"row {row}"
 
@@ -402,16 +434,12 @@ class Relation:
         with self._reporting():
             return [(name, row_lines(name, self.layout)) for name in self.files]
 
-    def _as_given(self, name: str, line: int) -> int:
-        """Return the line of a file, given that of a copy from which lines may have been left out."""
-        return line + sum(one <= line for one in self._skipped.get(name, ()))
-
     def lines_with(self, column: str, values: Collection[str], most: int) -> tuple[int, ...]:
         """Return the first lines of a text file that have one of some values in a column; none where that is slow."""
         if self.layout is None or not self.has_lines or len(self.files) > 1:
             return ()
         name = self.files[0]
-        return tuple(self._as_given(name, one) for one in lines_with(name, self.layout, column, values, most))
+        return tuple(self._copies.line(name, one) for one in lines_with(name, self.layout, column, values, most))
 
     def absent(self, column: str) -> str:
         """Return SQL that is true where a value is missing: NULL, or NaN.
@@ -595,6 +623,7 @@ class Relation:
             if fixed:
                 self.notes = (*self.notes, "read as columns of fixed width")
             self.layout = layout(self.files[0])
+        self._align(self.layout)
         below = {name: found for name in self.files if (found := find_footer(name, self.layout)) is not None}
         if below:
             for name, footer in below.items():
@@ -612,12 +641,23 @@ class Relation:
         self.sql = self.dialect.sql(self.files)
         self.notes = (*self.notes, *self.layout.notes, *describe(self.dialect.conversions))
 
+    def _align(self, wanted: Layout) -> None:
+        """Replace files with another order of columns, or another separator, than the first by copies like it."""
+        for name in self.files[1:]:
+            found = layout(name)
+            if found != wanted and is_alike(found, wanted):
+                moved = found.skip + found.header - wanted.skip - wanted.header
+                copy = write_like(name, found, wanted, self._copies.new(name, ".csv", moved=moved))
+                self._replace_files([copy if one == name else one for one in self.files])
+                name, found = copy, layout(copy)
+            check_layout(self.files[0], wanted, name, found)
+
     def _pad_short_rows(self, error: str) -> bool:
         """Replace a file whose short rows lack values at their ends by a copy that has empty ones; False if not."""
         if self.layout is None or len(self.files) > 1 or self.size() > WHOLE_SAMPLE or not MISFIT.search(error):
             return False
         copy = self._copies.new(self.files[0], ".csv")
-        lines = write_padded(self.files[0], self.layout, copy)
+        lines = [self._copies.line(copy, one) for one in write_padded(self.files[0], self.layout, copy)]
         if not lines:
             del self._copies.given[copy]
             return False
@@ -634,8 +674,7 @@ class Relation:
             if not names and not totals:
                 continue
             lines = sorted([*names, *totals])
-            copy = write_without_lines(name, lines, self._copies.new(name, ".csv"))
-            self._skipped[copy] = [line - i for i, line in enumerate(lines)]
+            copy = write_without_lines(name, lines, self._copies.new(name, ".csv", without=lines))
             self._replace_files([copy if one == name else one for one in self.files])
             if names:
                 verbs = ("repeats", "is") if len(names) == 1 else ("repeat", "are")
@@ -726,7 +765,8 @@ class Relation:
             return str(error)
         if self.layout is not None and (known is None or self.size() <= WHOLE_SAMPLE):
             for name in self.files:
-                if found := find_errors(name, self.layout, name in self.watched and not is_compressed(name)):
+                own = name in self.watched and not is_compressed(name)
+                if found := find_errors(name, self.layout, own, partial(self._copies.line, name)):
                     return f"{name}{found}"
         return self._unconverted() or known
 

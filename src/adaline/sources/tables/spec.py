@@ -12,10 +12,10 @@ from adaline.coding import Coding
 from adaline.coding.coding import check_policies
 from adaline.coding.columns import DEFAULT_WIDTH, check_width
 from adaline.coding.expressions import compiled, lag_of, names_in
+from adaline.coding.numerals import WORDS
 from adaline.errors import InvalidData, InvalidParameter, UnknownParameter
 from adaline.parameters import OneOf
 from adaline.sources.tables.failures import shorten
-from adaline.sources.tables.layout import WORDS
 from adaline.sources.tables.notation import date_formats
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sql import quoted

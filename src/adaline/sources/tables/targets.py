@@ -178,7 +178,7 @@ def label_column(name: str, classes: NDArray[Any]) -> Column:
 
 
 def _label_indices(column: Column, frame: nw.DataFrame[Any], first: int) -> Array:
-    codes = column.codes(frame)
+    codes = column.codes(frame, exact=True)
     if (codes == ABSENT).any():
         raise MissingValues(f"the target {column.name!r} is missing at row {first + int((codes == ABSENT).argmax())}")
     if (codes == UNKNOWN).any():

@@ -17,21 +17,19 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
-from adaline.coding.numerals import Notation
+from adaline.coding.numerals import FORMS, MISSING_WORDS, WORDS, Notation
 from adaline.errors import UnreadableTable
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.files import escaped, is_compressed, open_compressed
 from adaline.sources.tables.layout import (
+    FIXED,
     HEAD,
-    MISSING_WORDS,
     NOT_UTF8,
     SPACES,
-    WORDS,
     Layout,
     OtherEncoding,
     collapsed,
     is_value,
-    layout,
 )
 from adaline.sources.tables.notation import Conversion, find_conversions
 from adaline.sources.tables.sql import quoted, text
@@ -64,10 +62,13 @@ MISFIT = re.compile(r"line \d+ has \d+ value")
 MIXED_ENDS = "lines end in different ways (CR, LF)"
 
 
-def find_errors(name: str, found: Layout, given: bool = False) -> str | None:
+def find_errors(
+    name: str, found: Layout, given: bool = False, shown: Callable[[int], int] = lambda line: line
+) -> str | None:
     """Return the malformed lines of a file, the first of them by their numbers, or None. Reads all of the file.
 
-    Of a file that the user has `given` as it is, the message ends with a command that leaves them out.
+    Of a file that the user has `given` as it is, the message ends with a command that leaves them out. Of a copy,
+    `shown` returns the line of the user's file.
     """
     wanted = len(found.names)
     ends: set[str] = set()
@@ -87,10 +88,10 @@ def find_errors(name: str, found: Layout, given: bool = False) -> str | None:
                 if row and len(row) != wanted:
                     lines_of_wrong.append((first, line))
                     longer += len(row) == wanted + 1 and not row[-1]
-                    wrong += [f"line {first} has {counted(len(row), 'value')}"] * (len(wrong) < MOST_LISTED)
+                    wrong += [f"line {shown(first)} has {counted(len(row), 'value')}"] * (len(wrong) < MOST_LISTED)
     except csv.Error as error:
         if "field larger" not in str(error) and not wrong:
-            return f", line {line + 1}: {UNCLOSED}: correct that line"
+            return f", line {shown(line + 1)}: {UNCLOSED}: correct that line"
     except UnicodeDecodeError:
         return f": {NOT_UTF8}"
     except (OSError, EOFError):
@@ -169,6 +170,36 @@ def write_line_feeds(name: str, copy: str) -> str:
         open(copy, "w", encoding="utf-8", newline="\n") as out,
     ):
         out.writelines(file)
+    return copy
+
+
+def is_alike(found: Layout, wanted: Layout) -> bool:
+    """Whether a file has the columns of another, perhaps in another order, so that a copy may be written like it."""
+    return sorted(found.names) == sorted(wanted.names) and not {found.separator, wanted.separator} & {SPACES, FIXED}
+
+
+def write_like(name: str, found: Layout, wanted: Layout, copy: str) -> str:
+    """Write a copy of a file with the separator, the order of columns and the lines above the rows of another layout.
+
+    Rows that lack values, or have more, stay as they are. Returns the path of the copy.
+    """
+    places = [found.names.index(one) for one in wanted.names]
+    with (
+        io.TextIOWrapper(open_compressed(name), encoding="utf-8-sig", newline="") as file,
+        open(copy, "w", encoding="utf-8", newline="") as out,
+    ):
+        writer = csv.writer(out, delimiter=wanted.separator, lineterminator="\n")
+        out.write("\n" * wanted.skip)
+        writer.writerows([wanted.names] * wanted.header)
+        for _ in range(found.skip + found.header):
+            next(file, None)
+        try:
+            for row in csv.reader(file, delimiter=found.separator, strict=True):
+                writer.writerow([row[i] for i in places] if len(row) == len(places) else row)
+        except UnicodeDecodeError:
+            raise OtherEncoding(f"{name}: {NOT_UTF8}") from None
+        except csv.Error as error:
+            raise UnreadableTable(f"{name}: {error}; write it like the other files") from None
     return copy
 
 
@@ -276,7 +307,8 @@ def _lines(file: Iterable[str], ends: set[str]) -> Iterator[str]:
 @dataclass(frozen=True)
 class Dialect:
     """The options of DuckDB's `read_csv`: the layout of the lines, the type of each column, and others; the columns
-    that are converted from text; and two values of each column of numbers in different units.
+    that are converted from text; two values of each column of numbers in different units; by column, texts whose rows
+    are left out; words for missing values; and which infinities, "inf" or "-inf", are missing values.
     """
 
     layout: Layout
@@ -284,18 +316,37 @@ class Dialect:
     options: str
     conversions: tuple[Conversion, ...] = ()
     mixed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unreadable: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    words: tuple[str, ...] = ("",)
+    infinities: tuple[str, ...] = ()
 
     def sql(self, files: Sequence[str]) -> str:
         """Return SQL that reads the files as one table."""
         listed = ", ".join(text(escaped(name)) for name in files)
         columns = ", ".join(f"{text(n)}: {text(kind)}" for n, kind in zip(self.layout.names, self.types, strict=True))
         read = (
-            f"read_csv([{listed}], auto_detect=false, hive_partitioning=false, columns={{{columns}}}, {self.options})"
+            f"read_csv([{listed}], auto_detect=false, hive_partitioning=false, columns={{{columns}}}, {self.options}, "
+            f"nullstr=[{', '.join(map(text, self.words))}])"
         )
-        if not self.conversions:
+        if self.unreadable:
+            kept = (f"({quoted(n)} IN ({', '.join(map(text, texts))})) IS NOT TRUE" for n, texts in self.unreadable)
+            read = f"(SELECT * FROM {read} WHERE {' AND '.join(kept)})"
+        replaced = {one.name: one.sql for one in self.conversions}
+        known = zip(self.layout.names, self.types, strict=True)
+        numbers = [name for name, kind in known if kind == "DOUBLE" and self.infinities]
+        numbers += [one.name for one in self.conversions if one.form in FORMS and self.infinities]
+        for name in numbers:
+            for infinity in self.infinities:
+                replaced[name] = f"nullif({replaced.get(name, quoted(name))}, '{infinity}'::DOUBLE)"
+        if not replaced:
             return read
-        converted = ", ".join(f"{one.sql} AS {quoted(one.name)}" for one in self.conversions)
-        return f"(SELECT * REPLACE ({converted}) FROM {read})"
+        return f"(SELECT * REPLACE ({', '.join(f'{sql} AS {quoted(n)}' for n, sql in replaced.items())}) FROM {read})"
+
+    @property
+    def as_written(self) -> Self:
+        """The dialect with every column as the text of its file; only empty fields have no value."""
+        found = self.with_texts(self.layout.names)
+        return replace(found, words=("",), infinities=(), unreadable=())
 
     def notations(self, names: Collection[str]) -> tuple[Notation, ...]:
         """Return how columns are written, those that have decimals or dates, in groups of one notation."""
@@ -331,24 +382,28 @@ def find_dialect(
 ) -> Dialect:
     """Return the dialect of files, from the first of them and its layout; types from all its rows if `whole`."""
     reading = reading or FileOptions()
-    for name in files[1:]:
-        check_layout(files[0], first, name, layout(name))
-    words = [*(MISSING_WORDS if whole else missing_words_in(files[0], MISSING_WORDS)), *_spellings(reading.na)]
+    words = _spellings(reading.na)
+    if "" not in reading.na:
+        words = [*(MISSING_WORDS if whole else missing_words_in(files[0], MISSING_WORDS)), *words]
     options = (
         f"delim={text(first.separator)}, quote='\"', escape='\"', header={str(first.header).lower()}, "
-        f"skip={first.skip}, comment='', strict_mode=true, nullstr=[{', '.join(map(text, words))}]"
+        f"skip={first.skip}, comment='', strict_mode=true"
     )
+    infinities = tuple(word for word in ("inf", "-inf") if {word, f"+{word}"} & {*words})
     names = ", ".join(map(text, first.names))
     found, times = query(
         f"SELECT Columns, TimestampFormat FROM sniff_csv({text(escaped(files[0]))}, {options}, names=[{names}], "
+        f"nullstr=[{', '.join(map(text, words))}], "
         f"dateformat='%Y-%m-%d', sample_size={-1 if whole else SAMPLE})"
     )[0]
     types = tuple(number_type(column["type"], whole) for column in found)
     others = ("TIME", "TIMESTAMP") if times else ("TIME",)  # other formats, and times of day, are found by column
     types = tuple("VARCHAR" if kind in others else kind for kind in types)
-    first = replace(first, texts=frozenset()) if reading.na else first  # words that are missing values here
-    dialect = Dialect(first, types, options)
-    texts = [i for i, kind in enumerate(types) if kind == "VARCHAR" and first.names[i] not in first.texts]
+    if reading.na or reading.unreadable:  # words that are missing values here, or whose rows are left out
+        first = replace(first, texts=frozenset())
+    dialect = Dialect(first, types, options, (), {}, reading.unreadable, tuple(words), infinities)
+    converted = {*first.texts, *(name for name, _ in reading.unreadable)}
+    texts = [i for i, kind in enumerate(types) if kind == "VARCHAR" and first.names[i] not in converted]
     dialect = _with_type_if(dialect, files[0], query, texts, f"regexp_full_match({{}}, {SIGNED})", "DOUBLE", whole)
     booleans = [i for i, column in enumerate(found) if column["type"] == "BOOLEAN"]
     dialect = _with_type_if(dialect, files[0], query, booleans, BOOLEAN, "BOOLEAN", whole)

@@ -1,0 +1,97 @@
+"""Values of text files that cannot be read as what a model was fitted to: numbers, dates or times.
+
+One such value makes its column a column of text. The notation of the column is that of most of its values; rows with
+another value have no prediction, and are left out where targets are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from adaline.coding import Coding
+from adaline.coding.numerals import FORMS, Notation, is_word, read_text
+from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.sql import quoted
+
+READ = ("number", "date")  # kinds of columns whose texts are read
+SAMPLE = 2048  # different texts of a column from which its notation is found
+MOST_LINES = 5  # that a message names
+
+
+@dataclass(frozen=True)
+class ReadableRows:
+    """The rows of a table whose columns of numbers and dates can be read.
+
+    Parameters
+    ----------
+    relation : these rows, with those columns as numbers and dates.
+    problems : the texts of the other rows by column, each with what is wrong with it; none of a column that has no
+        other texts.
+    notations : how those columns are written.
+    """
+
+    relation: Relation
+    problems: dict[str, dict[str, str]]
+    notations: tuple[Notation, ...]
+
+    def applied_to(self, coding: Coding) -> Coding:
+        """Return a coding that reads texts as they are written in this table."""
+        here = {name for one in self.notations for name in one.columns}
+        others = (replace(one, columns=tuple(n for n in one.columns if n not in here)) for one in coding.notations)
+        return replace(
+            coding, notations=tuple(one for one in (*self.notations, *others) if one.columns and not one.plain)
+        )
+
+    def counts(self, whole: Relation) -> dict[str, int]:
+        """Return how many rows of the whole table have each problem of a column, with their first lines."""
+        out = {}
+        found = {(problem, name) for name, texts in self.problems.items() for problem in texts.values()}
+        for problem, name in sorted(found):
+            texts = [text for text, one in self.problems[name].items() if one == problem]
+            rows = whole.count("TRUE") - whole.without_values({name: texts}).count("TRUE")
+            lines = whole.lines_with(name, texts, MOST_LINES)
+            more = ", ..." * (rows > len(lines))
+            where = f" in line{'s' * (rows > 1)} {', '.join(map(str, lines))}{more}" if lines else ""
+            out[f"{problem} of {name}{where}"] = rows
+        return out
+
+
+def readable_rows(relation: Relation, coding: Coding, kinds: Mapping[str, str]) -> ReadableRows:
+    """Return the rows of a table that can be read for a model, given the kinds of columns that it takes.
+
+    Columns that a table does not have, or that it does not hold as texts, are not looked at, nor are tables that are
+    not text files.
+    """
+    problems: dict[str, dict[str, str]] = {}
+    assumed: list[Notation] = []
+    known = {name: one for one in coding.notations for name in one.columns}
+    for name, kind in kinds.items():
+        texts = name in relation.schema and relation.kind(name) == "text"
+        if relation.dialect is None or not texts or kind not in READ:
+            continue
+        column = quoted(name)
+        rows = relation.rows(f"SELECT DISTINCT {column} FROM {relation.sql} WHERE {column} IS NOT NULL")
+        found = [text for (text,) in rows if not is_word(text)]
+        notation = _notation(name, kind, found[:SAMPLE], known.get(name), relation.options.decimal)
+        read = {text: read_text(text, kind, notation)[1] for text in found}
+        if any(read.values()) and not all(read.values()):
+            problems[name] = {text: problem for text, problem in read.items() if problem}
+        assumed.append(notation or Notation(".", "", (name,)))
+    rest = relation.without_texts(problems)
+    here = () if rest.dialect is None else rest.dialect.notations(list(problems))
+    told = {name for one in here for name in one.columns}
+    return ReadableRows(rest, problems, (*here, *(one for one in assumed if one.columns[0] not in told)))
+
+
+def _notation(name: str, kind: str, texts: list[str], known: Notation | None, decimal: str | None) -> Notation | None:
+    """Return how most texts of a column are written, given the notation of the fit and the decimal sign, if any.
+
+    None is the plain one.
+    """
+    fitted = Notation(".", "", (name,)) if known is None else replace(known, columns=(name,))
+    if kind != "number" or fitted.form not in FORMS:
+        return known and fitted
+    signs = dict.fromkeys((fitted.form, *FORMS)) if decimal is None else (decimal,)
+    tried = [None if one.plain else one for one in (replace(fitted, form=sign) for sign in signs)]
+    return max(tried, key=lambda one: sum(not read_text(text, kind, one)[1] for text in texts))
