@@ -42,6 +42,7 @@ from adaline.plots.comparison import draw_errors, errors_of
 from adaline.plots.style import on_dark
 from adaline.plots.thresholds import MOST_CURVES
 from adaline.results import Certificate
+from adaline.sources.threads import blas_threads_for
 from adaline.storage.container import replacing
 from adaline.systems import ElasticNet, LogisticRegression, OrdinalRegression
 from adaline.wording import amount, counted, four_places, p_value, visible
@@ -76,7 +77,8 @@ def write_report(found: Comparison, path: str | os.PathLike[str], drawing: Drawi
     ...     "Employed" in write_report(found, folder + "/report.html").read_text(encoding="utf-8")
     True
     """
-    page = visible(render(found, drawing))
+    with blas_threads_for(min(found.data.X.shape)):
+        page = visible(render(found, drawing))
     with replacing(path) as temporary:
         Path(temporary).write_text(page, encoding="utf-8", errors="replace")
     return Path(path)
