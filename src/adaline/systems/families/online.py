@@ -43,6 +43,7 @@ from adaline.sources import Source
 from adaline.sources.standardized import Standard, standardized
 from adaline.sums import Spread
 from adaline.sums.wrong_rows import outputs
+from adaline.systems.families.notebook import NotebookDisplay
 
 ORDER = (
     "what a scan learns depends on the order of rows and on the number of steps; a weight multiplies the rate of one"
@@ -94,7 +95,7 @@ class FittedScan(Generic[Kind]):
         return FittedScan(self.scan, whole)
 
 
-class OnlineSystem(BaseEstimator):
+class OnlineSystem(NotebookDisplay, BaseEstimator):
     """A linear machine that learns row by row, or by batch steps, and can continue at any time.
 
     A learner names the rule of its scan (`_rule`, `_rule_options`) and whether it ends at an epoch without a mistake
