@@ -23,6 +23,7 @@ from types import MethodType
 from typing import Any, Self, TypeVar, cast
 
 from adaline import errors
+from adaline.display import fit_as_html
 from adaline.locks import Lock
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -175,7 +176,22 @@ class BaseEstimator(AloneEstimator):
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__.copy()
 
-    get_metadata_routing, _repr_html_, _repr_mimebundle_ = Deferred(), Deferred(), Deferred()
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        join()
+        above: Any = super()
+        diagram = above._repr_html_  # there is none with sklearn.set_config(display="text")
+        return lambda: fit_as_html(self) + str(diagram())
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        join()
+        above: Any = super()
+        shown: dict[str, str] = above._repr_mimebundle_(**options)
+        if "text/html" in shown:
+            shown["text/html"] = fit_as_html(self) + shown["text/html"]
+        return shown
+
+    get_metadata_routing = Deferred()
     set_fit_request, set_partial_fit_request, set_score_request = Deferred(), Deferred(), Deferred()
     set_predict_request, set_predict_proba_request = Deferred(), Deferred()
     set_decision_function_request, set_transform_request = Deferred(), Deferred()

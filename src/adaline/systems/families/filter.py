@@ -20,7 +20,6 @@ from adaline.parameters import COUNT, FLAG, NONE, AnyOf, ListOf, WholeNumber
 from adaline.sources import Source
 from adaline.sources.array import read_weights
 from adaline.sources.signal import SignalSource, filtered_on_device
-from adaline.systems.families.notebook import NotebookDisplay
 
 
 class Filtered(NamedTuple):
@@ -30,7 +29,7 @@ class Filtered(NamedTuple):
     error: Array
 
 
-class SignalSystem(NotebookDisplay, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A filter w'u_n + w0, u_n = [x_(n-delay), ..., x_(n-delay-taps+1)], all taps of the first signal first."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # it needs a signal, not rows

@@ -43,7 +43,7 @@ from adaline.sources import Source
 from adaline.sources.standardized import Standard, standardized
 from adaline.sums import Spread
 from adaline.sums.wrong_rows import outputs
-from adaline.systems.families.notebook import NotebookDisplay
+from adaline.systems.families.supervised import LinearRegressor
 
 ORDER = (
     "what a scan learns depends on the order of rows and on the number of steps; a weight multiplies the rate of one"
@@ -95,7 +95,7 @@ class FittedScan(Generic[Kind]):
         return FittedScan(self.scan, whole)
 
 
-class OnlineSystem(NotebookDisplay, BaseEstimator):
+class OnlineSystem(BaseEstimator):
     """A linear machine that learns row by row, or by batch steps, and can continue at any time.
 
     A learner names the rule of its scan (`_rule`, `_rule_options`) and whether it ends at an epoch without a mistake
@@ -119,6 +119,8 @@ class OnlineSystem(NotebookDisplay, BaseEstimator):
     standardize: Annotated[bool, FLAG] = False  # an argument only of systems that work in the units of the columns
     mixing: Annotated[int | None, AnyOf(NONE, COUNT)] = None  # an argument only of systems whose parts can be averaged
     n_features_in_: int
+
+    coefficients = LinearRegressor.coefficients
 
     _rule: ClassVar[type[Scan]]
     _ends_clean: ClassVar[bool] = False

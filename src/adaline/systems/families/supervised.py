@@ -10,13 +10,12 @@ from adaline.estimator import BaseEstimator, ClassifierMixin, MultiOutputMixin, 
 from adaline.input.coded import scored
 from adaline.input.labels import Labels
 from adaline.systems.families.decisions import label_of_largest
-from adaline.systems.families.notebook import NotebookDisplay
 
 if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit does not
     from adaline.inference.coefficients import Coefficients
 
 
-class LinearRegressor(NotebookDisplay, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A regression that takes sparse rows too, and sources to be scored on."""
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -50,7 +49,7 @@ class LinearRegressor(NotebookDisplay, MultiOutputMixin, RegressorMixin, BaseEst
         return tags
 
 
-class LinearClassifier(NotebookDisplay, ClassifierMixin, BaseEstimator):
+class LinearClassifier(ClassifierMixin, BaseEstimator):
     """A classifier by the largest discriminant, which takes sparse rows too, and sources to be scored on."""
 
     classes_: Labels

@@ -18,10 +18,9 @@ from adaline.parameters import COUNT, SEED, ZERO_OR_MORE
 from adaline.results import Certificate, Status
 from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
-from adaline.systems.families.notebook import NotebookDisplay
 
 
-class UnsupervisedSystem(NotebookDisplay, BaseEstimator):
+class UnsupervisedSystem(BaseEstimator):
     """A system that learns from rows without targets: opens rows, maps functions over them, certifies."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # without a target nothing can be compared
