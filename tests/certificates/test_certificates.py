@@ -10,7 +10,7 @@ import pytest
 
 from adaline import GeneralizedLinear, LinearRegression, LogisticRegression, Status
 from tests.certificates import exact
-from tests.certificates.cases import FAMILIES, Case, Outcome, check, run, tally
+from tests.certificates.cases import FAMILIES, Case, Outcome, check, draw_case, run, tally
 
 FITS = 300
 MOST_OVER, MOST_RATIO, MOST_MODEST = 0.1, 2.0, 1.5
@@ -70,6 +70,26 @@ def test_sums_of_columns_far_from_zero() -> None:
     x = rng.normal(size=(15, 2)) + 1e6
     for family in ("least squares", "least squares sums"):
         checked(family, x, rng.normal(size=15))
+
+
+@pytest.mark.parametrize("number", [985, 1182, 1777, 2441, 3593])
+def test_sums_of_rows_with_weights_over_eight_decades(number: int) -> None:
+    """Fits of `python -m tests.certificates --seed 11` that claimed up to 0.3 digits too many."""
+    outcome = check(draw_case(np.random.default_rng([11, number]), "least squares sums"))
+    assert outcome is not None
+    assert outcome.over < 0
+    assert outcome.gap_ratio <= 1
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_of_larger_blocks(weighted: bool) -> None:
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(900, 3)) + np.array([0.0, 10.0, 1e4])
+    weight = 10.0 ** rng.uniform(-4, 4, 900) if weighted else None
+    outcome = check(Case("least squares sums", "", x, x[:, 0] + rng.normal(size=900), weight, None, 0.0, True))
+    assert outcome is not None
+    assert 0 < outcome.claimed < outcome.true
+    assert outcome.gap_ratio <= 1
 
 
 def test_a_larger_fit_claims_what_float64_alone_proves() -> None:
