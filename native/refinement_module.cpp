@@ -136,15 +136,20 @@ bool refine_step(const Buffer& hi, const Buffer& lo, const Reals& step, const Re
         double *const h = hi.data() + k * (1 + D), *const l = lo.data() + k * (1 + D);
         double *const out = progress.data() + k, *const e = error.data() + k * (1 + D);
         const double before = out[0];
-        double size = 0;
-        for (index j = 0; j < D; ++j) size = larger(size, std::abs(s[j] * L[j]));
+        double size = 0, slope = 0;
+        for (index j = 0; j < D; ++j) {
+            size = larger(size, std::abs(s[j] * L[j]));
+            slope = larger(slope, std::abs(b[j] / L[j]));
+        }
         const double rho = larger(before > 0 ? size / before : 0, contraction);
         const bool good = rho < stalled;
         const double constant = (intercept ? g[0] / weight : 0) * good;
         double left = good ? rho * size : larger(size, before);
         // the means are known to rounding of the spread only, and S^-1 amplifies what is left of sum r through them
         left += 8 * rounding * condition * condition * std::abs(constant) * root;
-        double with_data = 0, with_centred = 0, with_pull = 0, along_mean = 0, slope = 0;
+        // the gradient was rounded to one number, and the triangles were solved in such: C^-1 amplifies that
+        left += (2 * width + 4) * rounding * farthest * farthest * std::sqrt(width) * slope;
+        double with_data = 0, with_centred = 0, with_pull = 0, along_mean = 0;
         for (index j = 0; j < D; ++j) {
             const double one = s[j] * good;
             with_data += one * a[j];
@@ -154,7 +159,6 @@ bool refine_step(const Buffer& hi, const Buffer& lo, const Reals& step, const Re
             const Twofold sum = Twofold{h[1 + j], l[1 + j]} + Twofold{one, 0.0};
             h[1 + j] = sum.hi;
             l[1 + j] = sum.lo;
-            slope = larger(slope, std::abs(b[j] / L[j]));
         }
         const double squares = larger(
             g[2 * (D + 1)] - 2 * with_data + with_centred - with_pull - weight * constant * constant, 0);
