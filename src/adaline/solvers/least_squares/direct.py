@@ -176,21 +176,27 @@ def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenal
 def output_digits(moments: Moments, intercept: bool, penalty: RidgePenalty) -> float:
     """Return the correct digits of predictions by the solution from sums alone, those of the worst target.
 
-    Coefficients count by what they add to predictions: about the means, at a row as far from them as rows usually are,
-    their errors add up to a bound on the error, their sizes to that of what predictions are made of.
+    With |f| <= g change the errors of the normal equations, columns of length one, predictions of the rows are off by
+    f'C^-1 f <= change^2 g'|C^-1| g, as a sum of squares. That is compared with what predictions are made of: the
+    coefficients times the spreads, and the mean. Errors are taken as `noise` has them, as forgetting is refused by it.
     """
     normal = solve_gram(moments, intercept, penalty)
-    factor, scaling = normal.factor, normal.factor.scaling
+    factor, scaling, u = normal.factor, normal.factor.scaling, normal.u
     if not factor.decided or not scaling.weight > 0:
         return 0.0
-    out, d = normal.bounded(penalty), scaling.features
-    error = _error(factor, out)
-    spread = np.sqrt(moments.second.diagonal()[:d] / scaling.weight)
-    size = np.abs(out.theta[:, 1:]) @ spread
-    wrong = error[:, 1:] @ spread
+    d, root = scaling.features, np.sqrt(scaling.weight)
+    change, reach = factor.prior_error(
+        normal.relative, u, moments.noise[d:] + 2 * ROUNDING * moments.second.diagonal()[d:]
+    )
+    wrong = change * np.sqrt(np.sqrt(normal.relative) @ reach) / root
+    spread = np.sqrt(moments.second.diagonal()[:d]) / root
+    size = np.abs(u) @ spread
+    if isinstance(factor, SpectralFactor) and factor.rank < d:
+        wrong = wrong + factor.projection_error(u) @ spread
     if intercept:
-        wrong += _wrong_at_mean(factor, out)
-        size += np.abs(np.ldexp(scaling.mean_hi[d:], -scaling.target_scale))
+        blur = np.sqrt(ROUNDING * moments.noise) / root  # of the means
+        wrong = wrong + np.abs(u) @ blur[:d] + blur[d:]
+        size = size + np.abs(np.ldexp(scaling.mean_hi[d:], -scaling.target_scale))
     share = np.divide(wrong, size, out=np.where(wrong > 0, 1.0, 0.0), where=size > 0)
     return -float(np.log10(min(float(share.max()), 1.0) + ROUNDING))
 
@@ -211,15 +217,10 @@ def _gap(factor: Factor, out: Refined) -> Array:
     scaling = factor.scaling
     if not scaling.intercept:
         return out.gap
-    wrong = _wrong_at_mean(factor, out)
+    mean, theta = np.abs(scaling.scaled_mean()), np.abs(out.theta)
+    wrong = np.maximum(out.error[:, 0] - out.error[:, 1:] @ mean, 0.0)
+    wrong += 2 * ROUNDING * (theta[:, 0] + theta[:, 1:] @ mean)
     return np.asarray(0.5 * (np.sqrt(2 * out.gap) + np.sqrt(scaling.weight) * wrong) ** 2)
-
-
-def _wrong_at_mean(factor: Factor, out: Refined) -> Array:
-    """Return a bound on what rounding and the intercept's own error add to the outputs at the means, (K,)."""
-    mean, theta = np.abs(factor.scaling.scaled_mean()), np.abs(out.theta)
-    own = np.maximum(out.error[:, 0] - out.error[:, 1:] @ mean, 0.0)
-    return np.asarray(own + 2 * ROUNDING * (theta[:, 0] + theta[:, 1:] @ mean))
 
 
 def _trace(factor: Factor, penalty: RidgePenalty) -> float:
