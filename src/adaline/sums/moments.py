@@ -343,17 +343,19 @@ def fill_few(moments: Moments, block: Block) -> bool:
         c = twofold.sum_rows(*twofold.multiply(*weighted, v[0][:, None], v[1][:, None]))
         if not np.isfinite(c[0]).all():
             return False
-        weight, m, second = [part[-1, -1] for part in c], [part[:-1, -1] for part in c], [part[:-1, :-1] for part in c]
+        weight, m = (c[0][-1, -1], c[1][-1, -1]), (c[0][:-1, -1], c[1][:-1, -1])
+        hi, lo = c[0][:-1, :-1], c[1][:-1, :-1]
         moments.buffer[:2] = block.rows, weight[0]
         moments.exponent[:] = exponent
-        moments.noise[:] = 4 * (block.rows + 8) * ROUNDING * second[0].diagonal()
+        moments.noise[:] = 4 * (block.rows + 8) * ROUNDING * hi.diagonal()
         if moments.centred:
             d = _quotient(*m, *weight)
-            moments.first_hi[:], moments.first_lo[:] = twofold.add(shift, 0.0, *(np.ldexp(part, scale) for part in d))
-            second = twofold.add(*second, *twofold.multiply(-m[0][:, None], -m[1][:, None], *d))
+            mean = twofold.add(shift, 0.0, np.ldexp(d[0], scale), np.ldexp(d[1], scale))
+            moments.first_hi[:], moments.first_lo[:] = mean
+            hi, lo = twofold.add(hi, lo, *twofold.multiply(-m[0][:, None], -m[1][:, None], *d))
         else:
             moments.first_hi[:], moments.first_lo[:] = m
-    upper = np.triu(second[0] + second[1])
+    upper = np.triu(hi + lo)
     moments.second[:] = upper + np.triu(upper, 1).T
     moments.noise[:] = ROUNDING * (np.abs(upper.diagonal()) + moments.noise)
     return True
