@@ -134,6 +134,15 @@ def test_larger_blocks_have_a_bound_by_their_additions(moments: Fill) -> None:
     assert m.excess > 10
     np.testing.assert_allclose(m.noise, SUM_ROUNDING * np.diagonal(m.second), rtol=0.1)
     assert_bounded(m, in_fractions(x, t)[1])
+    more = moments(Block(*rows(few + 1, seed=1)), True)
+    both = m.copy()
+    both.merge(more)
+    both.merge(moments(Block(*rows(9, seed=2)), True))
+    for part in (m, more):
+        both.subtract(part)
+    assert both.rows == 9
+    assert both.excess == 1
+    assert np.all(both.noise > m.excess * more.noise)
 
 
 @both_ways

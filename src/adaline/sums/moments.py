@@ -41,6 +41,7 @@ SUM_ROUNDING = SUM_UNITS * ROUNDING
 ENTRY_UNITS = 16  # units of rounding of a product, weights and centring included, at most
 PANEL_ROWS = 96  # of the native kernel
 LARGEST_BLOCK = 2**16  # rows of a block in memory, at most
+MOST_UNITS = PANEL_ROWS + LARGEST_BLOCK // PANEL_ROWS + ENTRY_UNITS  # of its sums, whatever the signs
 FEW_PRODUCTS = 2**13  # rows x columns^2 up to which a block is summed in double-double, as in native/moments.hpp
 PIECE = 2**26  # numbers copied at a time where rows must be shifted, scaled or weighted
 ORDINARY = 300  # exponent up to which a column is scaled by one factor
@@ -116,14 +117,11 @@ class Moments(Sum):
 
     @property
     def excess(self) -> float:
-        """What rounding can do at most over `noise`.
+        """What rounding can do at most over `noise`: nothing more where all blocks had few products.
 
         A larger block adds up to `PANEL_ROWS` rows one after the other, and then its panels.
         """
-        if self.rows * self.columns**2 <= FEW_PRODUCTS:
-            return 1.0
-        additions = min(self.rows, PANEL_ROWS) + min(self.rows, LARGEST_BLOCK) // PANEL_ROWS
-        return max((additions + ENTRY_UNITS) / SUM_UNITS, 1.0)
+        return 1.0 if self.rows * self.columns**2 <= FEW_PRODUCTS else MOST_UNITS / SUM_UNITS
 
     @property
     def second(self) -> Array:
@@ -167,6 +165,8 @@ class Moments(Sum):
             native.moments_subtract(self.buffer, other.buffer, *self.shape)
         else:
             subtract_reference(self, other)
+        if other.excess > self.excess:  # the few rows that are left were part of a larger block
+            self.noise[:] *= other.excess
 
     def about_mean(self) -> Moments:
         """Return these moments in centred form; raw ones by a rank-one correction, whose rounding enters `noise`."""
