@@ -109,7 +109,7 @@ inline bool moments_csr(const State<double>& s, const Sparse& x, const Targets& 
         }
     });
     for (index a = 0; a < q; ++a) {
-        s.noise[a] = (8 + s.rows / 2) * roundoff * s.S[a * q + a];
+        s.noise[a] = (4 + s.rows) * roundoff * s.S[a * q + a];
         for (index b = 0; b < a; ++b) s.S[a * q + b] = s.S[b * q + a];
     }
     const bool finite = s.finite();

@@ -7,6 +7,8 @@
 // The ones column of the panel makes m the last column of C. Rounding errors of S_jj are
 // those of C_jj: small where the shift is near the mean, as the pilot rows make it; `noise`
 // reports them to the solvers.
+//
+// Blocks of few products, as single calls of partial_fit bring, are summed in double-double: S is then rounded once.
 #pragma once
 
 #include "scratch.hpp"
@@ -43,6 +45,81 @@ inline void finish(const State<double>& s, const Blocks& C, const double* d, dou
         }
 }
 
+// Whether all sums are finite; those of no weight are zero.
+inline bool settled(const State<double>& s) {
+    const bool finite = s.finite();
+    if (finite && s.W == 0) __builtin_memset(s.hi, 0, sizeof(double) * (4 + s.q) * s.q);
+    return finite;
+}
+
+inline constexpr index few_products = 1 << 13;  // rows x columns^2; adaline.sums.moments.FEW_PRODUCTS is the same
+
+inline dd<double> quotient(dd<double> a, dd<double> b) {
+    const double first = a.hi / b.hi;
+    const dd<double> rest = a + (-first) * b;
+    return fast_sum(first, rest.hi / b.hi);
+}
+
+inline dd<double> scaled(dd<double> a, double exponent) {
+    const int e = whole(exponent);
+    return {std::ldexp(a.hi, e), std::ldexp(a.lo, e)};
+}
+
+inline index padded_few(index q) { return (q + lanes) / lanes * lanes; }
+
+// The same in double-double, given shift and scaling: v is exact, and S is C - m d' rounded once.
+inline void moments_of_few(const State<double>& s, const Dense& x, const Targets& y, bool centred,
+                           const double* shift, const Scaling& scaling) {
+    const index n = x.rows, q = s.q, padded = padded_few(q);
+    double *const hi = scratch.zeros(padded * (q + 1)), *const lo = scratch.zeros(padded * (q + 1));
+    double *const v = scratch.zeros(padded), *const rest = scratch.zeros(padded);
+    double *const d = scratch.zeros(q + 1), *const d_lo = scratch.zeros(q + 1);
+    const auto sum = [&](index a, index b) { return fast_sum(hi[a * padded + b], lo[a * padded + b]); };
+    v[q] = 1;
+    for (index i = 0; i < n; ++i) {
+        const auto set = [&](index j, double z) {
+            const dd<double> apart = two_sum(z * scaling.unit[j], -scaling.offset[j]);
+            v[j] = apart.hi * scaling.scale[j];
+            rest[j] = apart.lo * scaling.scale[j];
+        };
+        typed(x, [&](const auto& m) {
+            for (index j = 0; j < x.columns; ++j) set(j, double(m(i, j)));
+        });
+        for (index k = 0; k < y.K; ++k) set(x.columns + k, y.t[i * y.K + k]);
+        const double w = y.weight ? y.weight[i] : 1;
+        for (index a = 0; a <= q; ++a) {
+            const dd<double> wv = w * dd<double>{v[a], rest[a]};
+            for (index b = a / lanes * lanes; b <= q; b += lanes) {
+                double *const high = hi + a * padded + b, *const low = lo + a * padded + b;
+                const dd<vec> z{load(v + b), load(rest + b)};
+                dd<vec> total{load(high), load(low)};
+                accumulate(total, broadcast(wv.hi), z);
+                store(high, total.hi);
+                store(low, total.lo + wv.lo * z.hi);
+            }
+        }
+    }
+    const dd<double> W = sum(q, q);
+    s.W = W.hi;
+    for (index j = 0; j < q; ++j) {
+        const dd<double> m = sum(j, q), mean = centred && s.W > 0 ? quotient(m, W) : dd<double>{0, 0};
+        d[j] = mean.hi, d_lo[j] = mean.lo;
+        const dd<double> far = scaled(mean, s.exponent[j]), near = two_sum(shift[j], far.hi);
+        const dd<double> first = centred ? fast_sum(near.hi, near.lo + far.lo) : m;
+        s.hi[j] = first.hi;
+        s.lo[j] = first.lo;
+    }
+    for (index a = 0; a < q; ++a) {
+        const dd<double> m = sum(a, q);
+        for (index b = a; b < q; ++b) {
+            const dd<double> c = sum(a, b), p = m.hi * dd<double>{d[b], d_lo[b]};
+            const dd<double> left = c + dd<double>{-p.hi, -(p.lo + m.lo * d[b])};
+            s.S[a * q + b] = s.S[b * q + a] = left.hi + left.lo;
+        }
+        s.noise[a] = roundoff * (std::fabs(s.S[a * q + a]) + double(4 * (n + 8)) * roundoff * sum(a, a).hi);
+    }
+}
+
 inline bool moments(const State<double>& s, const Dense& x, const Targets& y, bool centred,
              const double* exponent) {
     const index n = x.rows, D = x.columns, q = s.q, strips = q / strip + 1, padded = strips * strip;
@@ -50,7 +127,9 @@ inline bool moments(const State<double>& s, const Dense& x, const Targets& y, bo
     s.mode = double(centred ? MomentMode::centred : MomentMode::raw);
     if (!n) return true;
 
-    scratch.reserve(Panel::size(strips) + Blocks::size(strips) + 5 * padded + Panel::height, 7);
+    const bool few = n * q * q <= few_products;
+    const index extra = few ? 2 * (padded_few(q) * (q + 2) + q + 1) : 0;
+    scratch.reserve(Panel::size(strips) + Blocks::size(strips) + 5 * padded + Panel::height + extra, 7 + (few ? 6 : 0));
     const Panel panel{scratch.array(Panel::size(strips)), strips};
     const Blocks C{scratch.array(Blocks::size(strips)), strips};
     panel.clear(D);
@@ -69,6 +148,10 @@ inline bool moments(const State<double>& s, const Dense& x, const Targets& y, bo
     });
     for (index k = 0; k < y.K; ++k) look(D + k, [&](index i) { return y.t[i * y.K + k]; });
 
+    if (few) {
+        moments_of_few(s, x, y, centred, shift, scaling);
+        return settled(s);
+    }
     for (index first = 0; first < n; first += Panel::height) {
         const index rows = n - first < Panel::height ? n - first : Panel::height;
         for (index i = 0; root && i < rows; i += lanes) store(root + i, roots(up_to(y.weight + first + i, rows - i)));
@@ -90,9 +173,7 @@ inline bool moments(const State<double>& s, const Dense& x, const Targets& y, bo
         s.lo[j] = centred ? first.lo : 0;
     }
     finish(s, C, d, s.W);
-    const bool finite = s.finite();
-    if (finite && s.W == 0) __builtin_memset(s.hi, 0, sizeof(double) * (4 + q) * q);
-    return finite;
+    return settled(s);
 }
 
 }  // namespace adaline::ADALINE_ISA

@@ -136,15 +136,20 @@ bool refine_step(const Buffer& hi, const Buffer& lo, const Reals& step, const Re
         double *const h = hi.data() + k * (1 + D), *const l = lo.data() + k * (1 + D);
         double *const out = progress.data() + k, *const e = error.data() + k * (1 + D);
         const double before = out[0];
-        double size = 0;
-        for (index j = 0; j < D; ++j) size = larger(size, std::abs(s[j] * L[j]));
+        double size = 0, slope = 0;
+        for (index j = 0; j < D; ++j) {
+            size = larger(size, std::abs(s[j] * L[j]));
+            slope = larger(slope, std::abs(b[j] / L[j]));
+        }
         const double rho = larger(before > 0 ? size / before : 0, contraction);
         const bool good = rho < stalled;
         const double constant = (intercept ? g[0] / weight : 0) * good;
         double left = good ? rho * size : larger(size, before);
         // the means are known to rounding of the spread only, and S^-1 amplifies what is left of sum r through them
         left += 8 * rounding * condition * condition * std::abs(constant) * root;
-        double with_data = 0, with_centred = 0, with_pull = 0, along_mean = 0, slope = 0;
+        // the gradient was rounded to one number, and the triangles were solved in such: C^-1 amplifies that
+        left += (2 * width + 4) * rounding * farthest * farthest * std::sqrt(width) * slope;
+        double with_data = 0, with_centred = 0, with_pull = 0, along_mean = 0;
         for (index j = 0; j < D; ++j) {
             const double one = s[j] * good;
             with_data += one * a[j];
@@ -154,7 +159,6 @@ bool refine_step(const Buffer& hi, const Buffer& lo, const Reals& step, const Re
             const Twofold sum = Twofold{h[1 + j], l[1 + j]} + Twofold{one, 0.0};
             h[1 + j] = sum.hi;
             l[1 + j] = sum.lo;
-            slope = larger(slope, std::abs(b[j] / L[j]));
         }
         const double squares = larger(
             g[2 * (D + 1)] - 2 * with_data + with_centred - with_pull - weight * constant * constant, 0);
@@ -264,6 +268,23 @@ std::tuple<index, double> equilibrate(const Reals& state, index D, index K, bool
     return {varying, largest};
 }
 
+// left (K, D) = c - (S + P) u, in double-double, of the state of moments and slopes u (K, D).
+void sums_residual(const Buffer& left, const Reals& state, const Reals& pull, const Reals& u) {
+    const index D = index(pull.size()), K = D ? index(u.size()) / D : 0, q = D + K;
+    require(index(u.size()) == K * D && left.size() == u.size(), "u and left must be (K, D)");
+    require(index(state.size()) == 3 + (4 + q) * q, "state has the wrong size");
+    const nb::gil_scoped_release unlocked;
+    const double* const second = state.data() + 3 + 4 * q;
+    for (index k = 0; k < K; ++k) {
+        const double* const w = u.data() + k * D;
+        for (index i = 0; i < D; ++i) {
+            Twofold sum{second[(D + k) * q + i], 0.0};
+            for (index j = 0; j < D; ++j) sum = sum + Twofold{-w[j], 0.0} * Twofold{second[j * q + i], 0.0};
+            left.data()[k * D + i] = (sum + Twofold{-w[i], 0.0} * Twofold{pull.data()[i], 0.0}).hi;
+        }
+    }
+}
+
 // The norms of the rows of a matrix (D, D) in column-major order.
 void row_lengths(const Buffer& out, const ColumnMajor& matrix) {
     const index D = index(out.size());
@@ -327,6 +348,7 @@ void bind_refinement(nb::module_& m) {
           array("progress"), array("error"), "weight"_a, "intercept"_a, "contraction"_a, "condition"_a);
     m.def("equilibrate", &equilibrate, array("state"), "D"_a, "K"_a, "intercept"_a, array("pull"), array("lengths"),
           array("alive"), array("down"), array("relative"), array("means"), array("c"));
+    m.def("sums_residual", &sums_residual, array("left"), array("state"), array("pull"), array("u"));
     m.def("row_lengths", &row_lengths, array("out"), array("matrix"));
     m.def("raw_solution", &raw_solution, array("raw"), array("unit"), array("total"), array("state"),
           array("theta"), array("error"), array("exponent"), array("length"), array("pull"), array("squares"), array("gradient"), array("gap"),

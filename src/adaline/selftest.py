@@ -27,6 +27,7 @@ from adaline.kernels import native
 from adaline.losses import LOSSES, CustomLoss, Huber, Loss
 from adaline.scans import SCANS, Scan, adaptive, lms, sigmoid
 from adaline.solvers.absorb import levels
+from adaline.solvers.least_squares.direct import sums_residual_reference
 from adaline.solvers.least_squares.factor import equilibrate_reference, put_row_lengths_reference
 from adaline.solvers.least_squares.fit import digits_reference, raw_solution_reference
 from adaline.solvers.least_squares.refine import find_gradient_reference, put_intercept_reference, take_step_reference
@@ -335,6 +336,7 @@ def _refinement(block: Block, rng: np.random.Generator) -> Iterator[Agreement]:
             equilibrate_reference,
             (moments.buffer, *shape, True, pull, columns, vary, length, reach, np.stack([mean, low]), square),
         ),
+        "sums_residual": (sums_residual_reference, (data, moments.buffer, pull, step)),
         "row_lengths": (put_row_lengths_reference, (reach, np.asfortranarray(np.outer(length, pull)))),
         "refine_start": (put_intercept_reference, (whole, small, each, mean, low, length, step, True)),
         "refine_gradient": (find_gradient_reference, (sums, theta, small, mean, low, pull, data, step)),

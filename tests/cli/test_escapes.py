@@ -12,7 +12,9 @@ import pyarrow as pa
 import pytest
 
 import adaline
+from adaline.cli.exit import check_output
 from adaline.cli.predict import text_writer
+from adaline.serve.security import read_tokens
 from adaline.wording import visible
 from tests.cli.command_line import Shell
 
@@ -122,12 +124,17 @@ def test_predictions_are_data_in_a_file_and_text_in_a_terminal() -> None:
 
 def test_errors_have_the_name_of_a_file_on_one_line(data: Path) -> None:
     Path("empty\nforged.csv").touch()
+    Path("folder\nforged.adaline").mkdir()
+    Path("tokens\nforged").write_text("words\n")
     for read in (
         lambda: adaline.load(data),
         lambda: adaline.load("none\nforged.adaline"),
         lambda: adaline.open_table("none\nforged.csv", target="y"),
         lambda: adaline.open_table("empty\nforged.csv", target="y"),
         lambda: adaline.open_table(str(data), target="none"),
+        lambda: check_output(Path("folder\nforged.adaline")),
+        lambda: check_output(Path("none\nforged/model.adaline")),
+        lambda: read_tokens("tokens\nforged"),
     ):
         with pytest.raises(adaline.AdalineError, match=r"\\nforged"):
             read()

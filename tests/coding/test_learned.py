@@ -104,3 +104,13 @@ def test_offsets_and_two_targets_are_those_of_statsmodels(frame: pd.DataFrame, t
         np.testing.assert_array_equal(model.predict(open_table(frame)), model.predict(frame))
     with pytest.raises(InvalidParameter, match="takes no offset"):
         LinearRegression().fit(open_table(frame, formula="y ~ x + offset(z)"))
+
+
+@pytest.mark.parametrize("missing", ["drop", "error"])
+def test_expressions_without_a_column_are_constants(missing: str) -> None:
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0, 5.0, 4.0, 7.0], "y": [1.0, 2.0, 4.0, 3.0, 5.0, 6.0]})
+    plain = GeneralizedLinear(loss="poisson").fit(frame[["x"]], frame["y"])
+    moved = GeneralizedLinear(loss="poisson").fit(open_table(frame, formula="y ~ x + offset(2.5)", missing=missing))
+    np.testing.assert_allclose(moved.intercept_ + 2.5, plain.intercept_, rtol=1e-12)
+    cut = open_table(frame, formula="y ~ x + cut(3, [0, 2, 5])", missing=missing)
+    assert cut.names == ("x", "cut(3, [0, 2, 5])[T.(2,5]]")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from adaline.block import Block, Shape
 from adaline.sources import ArraySource, SparseSource
 from adaline.sums import Moments
 from adaline.sums.columns import PILOT_ROWS
-from adaline.sums.moments import fill_reference
+from adaline.sums.moments import FEW_PRODUCTS, SUM_ROUNDING, fill_reference, merge_reference
 
 Array = NDArray[Any]
 
@@ -95,6 +96,65 @@ def assert_noise_known(m: Moments, sought: Array) -> None:
 def rows(n: int, seed: int = 0, features: int = 3) -> tuple[Array, Array]:
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, features)), rng.normal(size=(n, 1))
+
+
+def assert_bounded(m: Moments, sought: Array) -> None:
+    """Assert that the error of every entry S_ij is at most sqrt(bound_i bound_j)."""
+    width = np.sqrt(np.ldexp(m.bound, 2 * m.exponent.astype(np.int64)))
+    error = np.array(scaled(m)[1].astype(float).tolist(), dtype=object)
+    error = np.abs(np.vectorize(Fraction, otypes=[object])(error) - sought)
+    assert np.all(error.astype(float) <= np.outer(width, width))
+
+
+@both_ways
+@pytest.mark.parametrize("centred", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_the_bound_holds_for_every_entry(moments: Fill, centred: bool, weighted: bool) -> None:
+    """Blocks of few products are rounded once, and so is every merge; weights are over eight decades."""
+    rng = np.random.default_rng(3)
+    for n in (3, 12, 60):
+        x = rng.normal(size=(n, 3)) * [1.0, 1e-6, 1e3] + [0.0, 0.0, 1e6]
+        t, weight = rng.normal(size=(n, 1)), 2.0 ** rng.integers(-13, 13, n) if weighted else None
+        parts = np.array_split(np.arange(n), 3)
+        blocks = [Block(x[p], t[p], None if weight is None else weight[p]) for p in parts]
+        m = moments(blocks[0], centred)
+        np.testing.assert_allclose(m.noise, ROUNDING * np.diagonal(m.second), rtol=1e-9)
+        for block in blocks[1:]:
+            (m.merge if moments is native else partial(merge_reference, m))(moments(block, centred))
+        assert np.all(m.noise <= 3.1 * ROUNDING * np.diagonal(m.second))
+        assert_bounded(m, in_fractions(x, t, weight, centred)[1])
+
+
+@both_ways
+def test_larger_blocks_have_a_bound_by_their_additions(moments: Fill) -> None:
+    few = FEW_PRODUCTS // 16
+    assert moments(Block(*rows(few)), True).excess == 1
+    x, t = rows(few + 1)
+    m = moments(Block(x, t), True)
+    assert m.excess > 10
+    np.testing.assert_allclose(m.noise, SUM_ROUNDING * np.diagonal(m.second), rtol=0.1)
+    assert_bounded(m, in_fractions(x, t)[1])
+    more = moments(Block(*rows(few + 1, seed=1)), True)
+    both = m.copy()
+    both.merge(more)
+    both.merge(moments(Block(*rows(9, seed=2)), True))
+    for part in (m, more):
+        both.subtract(part)
+    assert both.rows == 9
+    assert both.excess == 1
+    assert np.all(both.noise > m.excess * more.noise)
+
+
+@both_ways
+def test_a_light_block_does_not_move_the_mean(moments: Fill) -> None:
+    x, t = rows(8)
+    m = moments(Block(x[:4] + 1e6, t[:4], np.full(4, 2.0**-40)), True)
+    m.merge(moments(Block(x[4:], t[4:]), True))
+    weight = np.repeat([2.0**-40, 1.0], 4)
+    both = np.vstack([x[:4] + 1e6, x[4:]])
+    mean = in_fractions(both, t, weight)[0]
+    error = [abs(Fraction(a) + Fraction(b) - c) for a, b, c in zip(m.first_hi, m.first_lo, mean, strict=True)]
+    assert max(error) < 2.0**-70
 
 
 @both_ways

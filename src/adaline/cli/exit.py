@@ -21,7 +21,7 @@ from typing import Any
 from adaline import interrupts
 from adaline.cli.app import TABLE_OPTIONS
 from adaline.errors import AdalineError, InvalidParameter
-from adaline.wording import visible
+from adaline.wording import file_name, visible
 
 DONE, INTERNAL, INVALID, INTERRUPTED, BROKEN_PIPE, TERMINATED = 0, 1, 2, 130, 141, 143
 
@@ -116,21 +116,22 @@ def check_output(path: Path | None, kinds: tuple[str, ...] = (), replaces: bytes
     """
     if path is None:
         return
+    name = file_name(path)
     if replaces is not None and path.is_file() and path.suffix != ".adaline":
         with path.open("rb") as file:
             start = file.read(4096)
         if start and replaces not in start:
             what = "model" if replaces == MODEL_START else "report"
-            raise InvalidParameter(f"{path} exists and is not an adaline {what}: choose another name with -o")
+            raise InvalidParameter(f"{name} exists and is not an adaline {what}: choose another name with -o")
     folder = path.absolute().parent
     if kinds and not path.name.lower().endswith(kinds):
-        raise InvalidParameter(f"cannot tell what to write from the name {path}: end it in {' or '.join(kinds)}")
+        raise InvalidParameter(f"cannot tell what to write from the name {name}: end it in {' or '.join(kinds)}")
     if path.is_dir():
-        raise InvalidParameter(f"cannot write {path}: it is a folder")
+        raise InvalidParameter(f"cannot write {name}: it is a folder")
     if not folder.is_dir():
-        raise InvalidParameter(f"cannot write {path}: there is no folder {folder}")
+        raise InvalidParameter(f"cannot write {name}: there is no folder {file_name(folder)}")
     if not os.access(folder, os.W_OK):
-        raise InvalidParameter(f"cannot write {path}: permission denied in {folder}")
+        raise InvalidParameter(f"cannot write {name}: permission denied in {file_name(folder)}")
 
 
 @contextmanager

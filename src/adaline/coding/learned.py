@@ -219,11 +219,13 @@ class Cut(LearnedFunction):
 
     def of(self, x: Array, facts: Facts) -> Array:
         breaks = np.array(facts[: self.size(facts) + 1])
-        out = np.searchsorted(breaks, x, side="left" if self.right else "right") - 1.0
+        out = np.asarray(
+            np.searchsorted(breaks, x, side="left" if self.right else "right") - 1.0
+        )  # x may be one number
         if self.include_lowest:
             out[x == breaks[0 if self.right else -1]] += 1 if self.right else -1
         out[(out < 0) | (out >= len(breaks) - 1) | np.isnan(x)] = np.nan
-        return np.asarray(out)
+        return out
 
     def size(self, facts: Facts) -> int:
         return (len(facts) - 1) // 2

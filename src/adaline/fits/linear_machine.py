@@ -46,7 +46,6 @@ from adaline.penalties import RidgePenalty, no_penalty
 from adaline.results import Certificate, Solution, Status
 from adaline.solvers.least_squares.choose import (
     GRAM_BYTES,
-    STREAMED_DIGITS,
     is_wide,
     solve_least_squares,
     solve_wide,
@@ -84,6 +83,7 @@ SHAPE_OPEN = (
 ROUNDING = 2.0**-52
 REFINED = 2**14  # rows x coefficients up to which weights are always refined: a read in double-double is some ms
 MOST_REFINED = 2**21  # the same where float64 alone proves few digits: about a second
+PROVEN_DIGITS = 7.0  # by float64 alone, from which on a larger fit is not refined
 NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
 AT_AN_END = 1e-9  # curvature of a row, on average, below which constants have gone as far as they can
 ROUNDS, STEPS = 5, 50  # of Newton and gradient steps in turn
@@ -755,7 +755,7 @@ class _Minimising:
     ) -> RefinedWeights | None:
         """Return the weights refined on the raw rows, with what that proves; None where it is not done.
 
-        Where that takes time that matters it is not done for more digits than STREAMED_DIGITS, nor for fits from nearly
+        Where that takes time that matters it is not done for more digits than PROVEN_DIGITS, nor for fits from nearly
         the same rows, as of folds: they predict.
         """
         options = self.options
@@ -764,7 +764,7 @@ class _Minimising:
         if apart or len(depends.left_out) or numbers > MOST_REFINED:
             return None
         matters = numbers > REFINED or problem.source.costly
-        if matters and (options.near is not None or self._claims(problem, found, raw, None)[0] >= STREAMED_DIGITS):
+        if matters and (options.near is not None or self._claims(problem, found, raw, None)[0] >= PROVEN_DIGITS):
             return None
         original = problem.original if isinstance(problem, TurnedProblem) else problem
         start = problem.to_scaled(theta)

@@ -61,29 +61,30 @@ def read_tokens(path: str | os.PathLike[str]) -> Tokens:
 
     No message quotes a line of the file, as it may hold a token.
     """
+    name = file_name(path)
     try:
         with open(path, "rb") as file:
             lines = file.read(LARGEST).decode().splitlines()
             more = file.read(1)  # of a device there is no end
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
-        raise UnreadableTable(f"the tokens in {file_name(path)} cannot be read: {reason}") from None
+        raise UnreadableTable(f"the tokens in {name} cannot be read: {reason}") from None
     if more:
-        raise UnreadableTable(f"the tokens in {file_name(path)} cannot be read: there are more than {LARGEST:,} bytes")
+        raise UnreadableTable(f"the tokens in {name} cannot be read: there are more than {LARGEST:,} bytes")
     roles: dict[bytes, str] = {}
     for number, line in enumerate(lines, 1):
         words = line.split()
         if not words or words[0].startswith("#"):
             continue
         if len(words) != 2 or words[0] not in ROLES:
-            raise InvalidParameter(f"{path}, line {number}: a line is a role (read, learn, admin), a blank and a token")
+            raise InvalidParameter(f"{name}, line {number}: a line is a role (read, learn, admin), a blank and a token")
         if len(words[1]) < SHORTEST:
-            raise InvalidParameter(f"{path}, line {number}: a token needs at least {SHORTEST} characters")
+            raise InvalidParameter(f"{name}, line {number}: a token needs at least {SHORTEST} characters")
         if words[1].encode() in roles:
-            raise InvalidParameter(f"{path}, line {number}: this token is there already")
+            raise InvalidParameter(f"{name}, line {number}: this token is there already")
         roles[words[1].encode()] = words[0]
     if not roles:
-        raise InvalidParameter(f"{path} holds no token: write lines as 'read TOKEN', 'learn TOKEN', 'admin TOKEN'")
+        raise InvalidParameter(f"{name} holds no token: write lines as 'read TOKEN', 'learn TOKEN', 'admin TOKEN'")
     return Tokens(roles)
 
 

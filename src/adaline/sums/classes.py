@@ -138,11 +138,12 @@ class ClassMoments(Sum):
         exponent = exponents(np.abs(centred).max(axis=0), np.abs(targets).max(axis=0))
         centred = np.ldexp(centred, -exponent.astype(np.int64))
         weighted = self.weights[:, None] * centred
+        units = (len(self.parts) + 4) ** 2  # products with x are rounded once a class, and their factors by 4 units
         for part, of_x, of_t in (
             (out.first_hi, x.first_hi, mean),
             (out.first_lo, x.first_lo, 0.0),
             (out.exponent, x.exponent, exponent),
-            (out.noise, x.noise, ROUNDING * (weighted * centred).sum(axis=0)),
+            (out.noise, x.noise, ROUNDING * units * (weighted * centred).sum(axis=0)),
         ):
             part[:d], part[d:] = of_x, of_t
         out.second[:d, :d] = x.second

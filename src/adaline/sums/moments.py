@@ -11,8 +11,12 @@ so that neither a large mean nor sorted rows cost digits. Column j is scaled by 
 magnitudes from 1e-300 to 1e300 neither overflow nor vanish. The mean is kept as hi + lo. In raw mode (no intercept, or
 sparse rows, which must stay sparse) nothing is centred: first = sum w z and S = sum w z z', both scaled.
 
-`noise` bounds the rounding error of the diagonal of S; it grows by centring and by `subtract`, and tells the solvers
-how many digits the sums can give.
+Blocks of few products are summed, and all states merged, in double-double, so that S is rounded once each time.
+
+`noise` tells the solvers how many digits the sums can give. It is what rounding does to the diagonal of S, added up
+over blocks and merges; that of an entry S_ij is at most sqrt(noise_i noise_j), by Cauchy's inequality. For blocks of
+few products, sparse rows and merges it is a bound. For larger blocks it is what errors are like, 8 units, as ranks are
+decided by it: `bound` is the bound, from the number of additions.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ import numpy as np
 import scipy
 
 from adaline import twofold
-from adaline.arrays import Array, all_finite, host, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, all_finite, as_dense, host, is_sparse, namespace, to_device_of
 from adaline.block import DENSE, Block, Shape
 from adaline.kernels import fused_kernels, native, numbers_of
 from adaline.sums.base import Sum
@@ -32,8 +36,13 @@ from adaline.sums.columns import exponents, largest_magnitudes, pilot, sparse_ex
 
 CENTRED, RAW = (float(mode) for mode in numbers_of("MomentMode", ("centred", "raw")).values())
 ROUNDING = 2.0**-53
-SUM_ROUNDING = 8 * ROUNDING  # of one block's sum of squares, panels and blocks added pairwise
+SUM_UNITS = 8  # units of rounding of a larger block's sum of squares, as they are mostly
+SUM_ROUNDING = SUM_UNITS * ROUNDING
+ENTRY_UNITS = 16  # units of rounding of a product, weights and centring included, at most
 PANEL_ROWS = 96  # of the native kernel
+LARGEST_BLOCK = 2**16  # rows of a block in memory, at most
+MOST_UNITS = PANEL_ROWS + LARGEST_BLOCK // PANEL_ROWS + ENTRY_UNITS  # of its sums, whatever the signs
+FEW_PRODUCTS = 2**13  # rows x columns^2 up to which a block is summed in double-double, as in native/moments.hpp
 PIECE = 2**26  # numbers copied at a time where rows must be shifted, scaled or weighted
 ORDINARY = 300  # exponent up to which a column is scaled by one factor
 BATCH_ROWS, BATCH_COLUMNS = 2**12, 32  # rows to one matrix product on a device, and rows a column at least
@@ -102,6 +111,19 @@ class Moments(Sum):
         return self.vector(3)
 
     @property
+    def bound(self) -> Array:
+        """Bound on the rounding error of the diagonal of S, whatever the signs of the roundings: noise x `excess`."""
+        return self.noise * self.excess
+
+    @property
+    def excess(self) -> float:
+        """What rounding can do at most over `noise`: nothing more where all blocks had few products.
+
+        A larger block adds up to `PANEL_ROWS` rows one after the other, and then its panels.
+        """
+        return 1.0 if self.rows * self.columns**2 <= FEW_PRODUCTS else MOST_UNITS / SUM_UNITS
+
+    @property
     def second(self) -> Array:
         """The scaled matrix S, (q, q)."""
         q = self.columns
@@ -143,6 +165,8 @@ class Moments(Sum):
             native.moments_subtract(self.buffer, other.buffer, *self.shape)
         else:
             subtract_reference(self, other)
+        if other.excess > self.excess:  # the few rows that are left were part of a larger block
+            self.noise[:] *= other.excess
 
     def about_mean(self) -> Moments:
         """Return these moments in centred form; raw ones by a rank-one correction, whose rounding enters `noise`."""
@@ -152,8 +176,7 @@ class Moments(Sum):
         out.buffer[2] = CENTRED
         if self.weight > 0:
             mean = self.first_hi / self.weight
-            centre(out, np.zeros(self.columns), self.first_hi)
-            out.first_lo[:] += np.ldexp(self.first_lo / self.weight, self.exponent.astype(np.int64))
+            centre(out, np.zeros(self.columns), self.first_hi, self.first_lo)
             out.noise[:] += SUM_ROUNDING * self.weight * mean**2
         return out
 
@@ -281,6 +304,8 @@ def fill_reference(moments: Moments, block: Block) -> None:
         shift = np.zeros(moments.columns)
         exponent = block.exponent
         product = sparse_product(block, exponent)
+    elif block.rows * moments.columns**2 <= FEW_PRODUCTS and fill_few(moments, block):
+        return
     else:
         shift, exponent, mild = pilot(block, moments.centred)
         if block.weight is None and mild:
@@ -298,8 +323,42 @@ def fill_reference(moments: Moments, block: Block) -> None:
             exponent = exponents(largest, largest)
             product = shifted_product(block.heavy(), shift, exponent)
     # sparse rows are added one by one, raw ones panel by panel: a constant column then rounds in one direction
-    in_order = block.rows / 2 if is_sparse(block.x) else 0 if moments.centred else block.rows // PANEL_ROWS // 2
+    in_order = block.rows - 4 if is_sparse(block.x) else 0 if moments.centred else block.rows // PANEL_ROWS // 2
     _settle(moments, (block.rows, weight), shift, exponent, product, in_order)
+
+
+def fill_few(moments: Moments, block: Block) -> bool:
+    """Fill zero moments from a dense block of few products in double-double, S rounded once; False on overflow.
+
+    W = sum w, m = sum w v, S = sum w v v' - m m' / W, v = z - shift, scaled.
+    """
+    shift, exponent, _ = pilot(block, moments.centred)
+    z = np.concatenate([host(as_dense(block.gathered().x)).astype(np.float64), host(block.t)], axis=1)
+    scale = exponent.astype(np.int64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        v = [np.ldexp(part, -scale) for part in twofold.two_sum(z, -shift)]
+        v = [np.column_stack([part, np.full(len(z), one)]) for part, one in zip(v, (1.0, 0.0), strict=True)]
+        w = host(block.weights())[:, None, None]
+        weighted = twofold.multiply(v[0][:, :, None], v[1][:, :, None], w, 0.0)
+        c = twofold.sum_rows(*twofold.multiply(*weighted, v[0][:, None], v[1][:, None]))
+        if not np.isfinite(c[0]).all():
+            return False
+        weight, m = (c[0][-1, -1], c[1][-1, -1]), (c[0][:-1, -1], c[1][:-1, -1])
+        hi, lo = c[0][:-1, :-1], c[1][:-1, :-1]
+        moments.buffer[:2] = block.rows, weight[0]
+        moments.exponent[:] = exponent
+        moments.noise[:] = 4 * (block.rows + 8) * ROUNDING * hi.diagonal()
+        if moments.centred:
+            d = _quotient(*m, *weight)
+            mean = twofold.add(shift, 0.0, np.ldexp(d[0], scale), np.ldexp(d[1], scale))
+            moments.first_hi[:], moments.first_lo[:] = mean
+            hi, lo = twofold.add(hi, lo, *twofold.multiply(-m[0][:, None], -m[1][:, None], *d))
+        else:
+            moments.first_hi[:], moments.first_lo[:] = m
+    upper = np.triu(hi + lo)
+    moments.second[:] = upper + np.triu(upper, 1).T
+    moments.noise[:] = ROUNDING * (np.abs(upper.diagonal()) + moments.noise)
+    return True
 
 
 def fill_fused(moments: Moments, block: Block) -> bool:
@@ -308,7 +367,8 @@ def fill_fused(moments: Moments, block: Block) -> bool:
     W = sum w, sum w z, S = sum w (z - mean)(z - mean)', as `fill_reference` does, by a kernel of `adaline.fused`.
     """
     fused = fused_kernels(block.x)
-    if fused is None or block.rows == 0 or moments.columns >= fused.WIDEST_PRODUCT:
+    few = block.rows * moments.columns**2 <= FEW_PRODUCTS
+    if fused is None or few or moments.columns >= fused.WIDEST_PRODUCT:
         return False
     t = to_device_of(block.x, block.t)
     own = None if block.weight is None else to_device_of(block.x, block.weight)
@@ -336,18 +396,28 @@ def _settle(
     moments.buffer[:2] = counts
     moments.exponent[:] = exponent
     moments.second[:] = product[:-1, :-1]
-    moments.noise[:] = (SUM_ROUNDING + ROUNDING * in_order) * np.diagonal(moments.second)
+    few = counts[0] * moments.columns**2 <= FEW_PRODUCTS  # `excess` allows nothing for these
+    units = SUM_UNITS + in_order + (counts[0] + ENTRY_UNITS if few else 0)
+    moments.noise[:] = ROUNDING * units * np.diagonal(moments.second)
     if moments.centred:
         centre(moments, shift, product[:-1, -1])
     else:
         moments.first_hi[:] = product[:-1, -1]
 
 
-def centre(moments: Moments, shift: Array, first: Array) -> None:
-    """Move S from a shift to the mean, given first = sum w (z - shift), scaled."""
-    delta = np.ldexp(first / moments.weight, moments.exponent.astype(np.int64))
-    moments.first_hi[:], moments.first_lo[:] = twofold.two_sum(shift, delta)
+def centre(moments: Moments, shift: Array, first: Array, first_lo: Any = 0.0) -> None:
+    """Move S from a shift to the mean, given first = sum w (z - shift), scaled, as hi and lo."""
+    quotient = _quotient(first, first_lo, moments.weight, 0.0)
+    delta = (np.ldexp(part, moments.exponent.astype(np.int64)) for part in quotient)
+    moments.first_hi[:], moments.first_lo[:] = twofold.add(shift, 0.0, *delta)
     moments.second[:] -= np.outer(first, first) / moments.weight
+
+
+def _quotient(a_hi: Any, a_lo: Any, b_hi: Any, b_lo: Any) -> tuple[Any, Any]:
+    """Return a / b as hi and lo."""
+    first = a_hi / b_hi
+    rest = twofold.add(a_hi, a_lo, *twofold.multiply(b_hi, b_lo, -first, 0.0))
+    return twofold.two_sum(first, rest[0] / b_hi)
 
 
 def merge_reference(a: Moments, b: Moments) -> None:
@@ -358,44 +428,52 @@ def merge_reference(a: Moments, b: Moments) -> None:
     if a.weight == 0:
         a.buffer[1:] = b.buffer[1:]
         return
-    b = _common_scale(a, b)
-    weight = a.weight + b.weight
-    if a.centred:
-        d = (b.first_hi - a.first_hi) + (b.first_lo - a.first_lo)
-        d_scaled = np.ldexp(d, -a.exponent.astype(np.int64))
-        a.second[:] += b.second + (a.weight * b.weight / weight) * np.outer(d_scaled, d_scaled)
-        a.first_hi[:], a.first_lo[:] = twofold.add(a.first_hi, a.first_lo, d * (b.weight / weight), 0.0)
-    else:
-        a.second[:] += b.second
-        a.first_hi[:], a.first_lo[:] = twofold.add(a.first_hi, a.first_lo, b.first_hi, b.first_lo)
-    a.noise[:] += b.noise + ROUNDING / 4 * np.diagonal(a.second)
-    a.buffer[1] = weight
+    _combine(a, _common_scale(a, b), 1.0)
 
 
 def subtract_reference(a: Moments, b: Moments) -> None:
     """Take b out of a, which contains its rows, by Chan's formula backwards."""
+    rows = a.buffer[0]
     a.buffer[0] -= b.buffer[0]
     if b.weight == 0:
         return
-    weight = a.weight - b.weight
-    if weight <= 1e-12 * a.weight:
+    if a.weight - b.weight <= 1e-12 * a.weight:
         a.buffer[1] = 0.0
         a.buffer[3:] = 0.0
         return
     b = _common_scale(a, b)
-    noise = a.noise + b.noise + 2 * ROUNDING * np.diagonal(a.second)  # two sums, each of at most what was there
+    before, square = a.second.diagonal().copy(), np.zeros(a.columns)
+    counts = a.weight == rows and b.weight == b.rows
+    weight = a.weight
     if a.centred:
-        d = (a.first_hi - b.first_hi) + (a.first_lo - b.first_lo)
-        a.first_hi[:], a.first_lo[:] = twofold.add(a.first_hi, a.first_lo, d * (b.weight / weight), 0.0)
-        d_scaled = np.ldexp(d * (a.weight / weight), -a.exponent.astype(np.int64))
-        between = (weight * b.weight / a.weight) * np.outer(d_scaled, d_scaled)
-        noise += SUM_ROUNDING * np.diagonal(between)
-        a.second[:] -= b.second + between
+        d = np.ldexp((b.first_hi - a.first_hi) + (b.first_lo - a.first_lo), -a.exponent.astype(np.int64))
+        square = weight * b.weight / (weight - b.weight) * d**2
+    _combine(a, b, -1.0)
+    # rounded weights, taken out, leave their errors behind in a smaller sum
+    uneven = 0.0 if counts else 4 * rows * weight / a.weight
+    a.noise[:] += ROUNDING * (uneven * square + 16 * ROUNDING * (before + square))
+
+
+def _combine(a: Moments, b: Moments, sign: float) -> None:
+    """Set a to a + sign b, both of one scale and with a weight, in double-double; S is rounded once."""
+    weight = twofold.two_sum(a.weight, sign * b.weight)
+    own = twofold.two_sum(a.second, sign * b.second)
+    if a.centred:
+        scale = a.exponent.astype(np.int64)
+        share = _quotient(sign * b.weight, 0.0, *weight)
+        d = twofold.add(b.first_hi, b.first_lo, -a.first_hi, -a.first_lo)
+        d = np.ldexp(d[0], -scale), np.ldexp(d[1], -scale)
+        step = twofold.multiply(*share, *d)
+        a.first_hi[:], a.first_lo[:] = twofold.add(
+            a.first_hi, a.first_lo, np.ldexp(step[0], scale), np.ldexp(step[1], scale)
+        )
+        square = twofold.multiply(d[0][:, None], d[1][:, None], *d)
+        own = twofold.add(*own, *twofold.multiply(*twofold.multiply(a.weight, 0.0, *share), *square))
     else:
-        a.second[:] -= b.second
-        a.first_hi[:], a.first_lo[:] = twofold.add(a.first_hi, a.first_lo, -b.first_hi, -b.first_lo)
-    a.noise[:] = noise
-    a.buffer[1] = weight
+        a.first_hi[:], a.first_lo[:] = twofold.add(a.first_hi, a.first_lo, sign * b.first_hi, sign * b.first_lo)
+    a.second[:] = own[0] + own[1]
+    a.noise[:] += b.noise + ROUNDING * np.abs(a.second.diagonal())
+    a.buffer[1] = weight[0]
 
 
 def _common_scale(a: Moments, b: Moments) -> Moments:

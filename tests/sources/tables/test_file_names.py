@@ -85,6 +85,15 @@ def test_a_device_is_refused(device: str) -> None:
     refused(f"SELECT * FROM '{device}'")
 
 
+def test_a_link_to_a_device_is_refused_and_left_out_of_globs(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").symlink_to("/dev/zero")
+    assert "copy what it holds into a file" in refused(tmp_path / "a.csv")
+    refused(f"SELECT * FROM '{tmp_path / 'a.csv'}'")
+    WRITERS[".csv"](tmp_path / "rows.csv")
+    assert open_table(tmp_path / "*.csv", target="y").n_rows == 50
+    assert open_table(tmp_path, target="y").n_rows == 50
+
+
 def test_folders_without_tables(tmp_path: Path) -> None:
     (tmp_path / "inner" / "deep.csv").mkdir(parents=True)
     assert "name them by a glob" in refused(tmp_path)

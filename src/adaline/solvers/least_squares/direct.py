@@ -5,48 +5,116 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline import twofold
+from adaline.arrays import Array, all_finite
+from adaline.block import Shape
+from adaline.kernels import native
 from adaline.penalties import RidgePenalty
 from adaline.results import Solution, Status
-from adaline.solvers.least_squares.factor import Factor, KeptFactor, SpectralFactor, gram_factor
+from adaline.solvers.least_squares.factor import CholeskyFactor, Factor, KeptFactor, SpectralFactor, gram_factor
 from adaline.solvers.least_squares.fit import Fit, certificate, judge, raw_solution, refuse_overflow
 from adaline.solvers.least_squares.refine import Refined, start_with_intercept
 from adaline.sums import Moments
-from adaline.sums.moments import ROUNDING
+from adaline.sums.moments import ROUNDING, SUM_UNITS
 
+SOLVED_UNITS = 3  # units of rounding a column of solving with a Cholesky factor (Higham 2002, theorem 10.4)
+REFINEMENTS = 1  # steps in double-double on the normal equations of sums
+MOST_REFINED = 2**20  # targets x columns^2 up to which they are taken
+OUTWARDS = 1 + 2.0**-20  # for the rounding of bounds themselves
 LEFT_OUT = "columns that are linear combinations of columns before them are left out (see aliased_)"
 
 
 class Normal(NamedTuple):
-    """The normal equations solved from the sums alone: factor, relative noise of the columns, slopes u (K, D)."""
+    """The normal equations solved from the sums alone: factor, relative noise of the columns, slopes u (K, D).
+
+    left : (K, D) what is left of c - (S + P) u; None where it is not known, and rounding of the factor is allowed for.
+    """
 
     moments: Moments
     factor: Factor
     relative: Array
     u: Array
+    left: Array | None = None
 
     def bounded(self, penalty: RidgePenalty) -> Refined:
-        """Return the solution with an a-priori bound on its errors."""
+        """Return the solution with an a-priori bound on its errors: that of the sums, of their solution, of weights
+        and means, and of rounding u itself.
+
+        S = sum of S_a + S_b + c d d' over merges, c = W_a W_b / W. Sums of weights that are rounded change c, and the
+        means along d; by Cauchy's inequality that moves outputs by the residuals' own size times the rounding, at most.
+        """
         factor, u, moments = self.factor, self.u, self.moments
-        scaling = factor.scaling
+        scaling, length, bound = factor.scaling, factor.length, moments.bound
         d = scaling.features
         total = moments.second.diagonal()[d:]
         squares = total - (u * moments.second[d:, :d]).sum(axis=1)
         squares = np.maximum(squares - u**2 @ penalty.scaled(scaling.exponent), 0.0)
-        error = factor.prior_error(self.relative, u, moments.noise[d:] + 2 * ROUNDING * total)
-        size = np.abs(error * factor.length).sum(axis=1)
-        mean = np.abs(scaling.scaled_mean())
+        relative = bound[:d] * factor.down**2 + ROUNDING * (SOLVED_UNITS * d + 6 if self.left is None else 0)
+        left = None if self.left is None else np.abs(self.left) * factor.down
+        rounded = ROUNDING * np.abs(u)
+        change, reach = factor.prior_error(relative, u, bound[d:])
+        wrong = self._weights_rounding() * np.sqrt(squares + d * ROUNDING * total)
+        error = np.outer(change, reach) + rounded * length
+        if left is not None:
+            error += factor.amplified(left)
+        if wrong.any():
+            error += np.outer(wrong, factor.inverse_lengths() * length)
         theta = start_with_intercept(factor, u)[0]
-        mean_t = np.abs(np.ldexp(scaling.mean_hi[d:], -scaling.target_scale))
-        # means are as uncertain as sums of squares: rows taken out again leave their rounding behind
-        blur = np.sqrt(ROUNDING * moments.noise / (scaling.weight or 1.0)) * scaling.intercept
-        constant = error @ mean + 4 * ROUNDING * (np.abs(u) @ mean + mean_t) + np.abs(u) @ blur[:d] + blur[d:]
+        blurred, constant = np.zeros((2, len(u)))
+        if scaling.intercept:
+            # means are as uncertain as sums of squares: rows taken out again leave their rounding behind
+            units = moments.excess * SUM_UNITS if moments.excess > 1 else 1.0
+            blur = np.sqrt(ROUNDING * units * bound / (scaling.weight or 1.0))
+            blurred = np.abs(u) @ blur[:d] + blur[d:] + wrong / np.sqrt(scaling.weight or 1.0)
+            mean = scaling.scaled_mean()
+            along = factor.solve(mean[None])[0]
+            away = np.abs(along * length)
+            constant = change * (away @ np.sqrt(relative)) + wrong * np.sqrt(max(float(along @ mean), 0.0)) + blurred
+            constant += rounded @ np.abs(mean) + ROUNDING * np.abs(theta[:, 0]) + (0.0 if left is None else left @ away)
+        size = error.sum(axis=1)
+        error = OUTWARDS * np.column_stack([constant, error * factor.down])
         gradient = size / np.sqrt(max(d, 1))
-        return Refined(theta, np.column_stack([constant, error]), squares, gradient, 0.5 * size**2, 0)
+        gap = 0.5 * (size + np.sqrt(scaling.weight) * blurred) ** 2
+        return Refined(theta, error, squares, gradient, gap, 0)
+
+    def _weights_rounding(self) -> float:
+        """Return what rounding did to sums of weights, relatively, at most; whole numbers are not rounded."""
+        counts = self.moments.weight == self.moments.rows
+        return 0.0 if counts else 3 * ROUNDING * self.moments.rows
+
+    def refined(self, penalty: RidgePenalty) -> Normal:
+        """Return the solution to the last bit of what the sums give, by residuals c - (S + P) u in double-double.
+
+        The solution as it is where that would take long, or numbers are too large for it.
+        """
+        factor, u, moments = self.factor, self.u, self.moments
+        d = factor.scaling.features
+        if not isinstance(factor, CholeskyFactor) or u.size * d > MOST_REFINED:
+            return self
+        pull, left = penalty.scaled(factor.scaling.exponent), np.empty(u.shape)
+        for _ in range(REFINEMENTS):
+            sums_residual(left, moments.buffer, pull, np.ascontiguousarray(u))
+            u = u + factor.solve(left * factor.alive)
+        sums_residual(left, moments.buffer, pull, np.ascontiguousarray(u))
+        return self._replace(u=u, left=left * factor.alive) if all_finite(left) else self
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def sums_residual_reference(left: Array, state: Array, pull: Array, u: Array) -> None:
+    """Set left (K, D) to c - (S + P) u, computed in double-double, of the state of moments and slopes u (K, D)."""
+    k, d = u.shape
+    second = Moments(Shape(d, k), state).second
+    hi, lo = twofold.two_prod(-u.T[:, :, None], second[:d, None, :d])
+    own_hi, own_lo = twofold.two_prod(-u[None], pull)
+    c, zero = second[None, d:, :d], np.zeros((1, k, d))
+    left[:] = twofold.sum_rows(np.concatenate([hi, own_hi, c]), np.concatenate([lo, own_lo, zero]))[0]
+
+
+sums_residual: Any = sums_residual_reference if native is None else native.sums_residual
 
 
 def solve_gram(moments: Moments, intercept: bool, penalty: RidgePenalty) -> Normal:
@@ -108,21 +176,27 @@ def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenal
 def output_digits(moments: Moments, intercept: bool, penalty: RidgePenalty) -> float:
     """Return the correct digits of predictions by the solution from sums alone, those of the worst target.
 
-    Coefficients count by what they add to predictions: about the means, at a row as far from them as rows usually are,
-    their errors add up to a bound on the error, their sizes to that of what predictions are made of.
+    With |f| <= g change the errors of the normal equations, columns of length one, predictions of the rows are off by
+    f'C^-1 f <= change^2 g'|C^-1| g, as a sum of squares. That is compared with what predictions are made of: the
+    coefficients times the spreads, and the mean. Errors are taken as `noise` has them, as forgetting is refused by it.
     """
     normal = solve_gram(moments, intercept, penalty)
-    factor, scaling = normal.factor, normal.factor.scaling
+    factor, scaling, u = normal.factor, normal.factor.scaling, normal.u
     if not factor.decided or not scaling.weight > 0:
         return 0.0
-    out, d = normal.bounded(penalty), scaling.features
-    error = _error(factor, out)
-    spread = np.sqrt(moments.second.diagonal()[:d] / scaling.weight)
-    size = np.abs(out.theta[:, 1:]) @ spread
-    wrong = error[:, 1:] @ spread
+    d, root = scaling.features, np.sqrt(scaling.weight)
+    change, reach = factor.prior_error(
+        normal.relative, u, moments.noise[d:] + 2 * ROUNDING * moments.second.diagonal()[d:]
+    )
+    wrong = change * np.sqrt(np.sqrt(normal.relative) @ reach) / root
+    spread = np.sqrt(moments.second.diagonal()[:d]) / root
+    size = np.abs(u) @ spread
+    if isinstance(factor, SpectralFactor) and factor.rank < d:
+        wrong = wrong + factor.projection_error(u) @ spread
     if intercept:
-        wrong += error[:, 0] - error[:, 1:] @ np.abs(scaling.scaled_mean())
-        size += np.abs(np.ldexp(scaling.mean_hi[d:], -scaling.target_scale))
+        blur = np.sqrt(ROUNDING * moments.noise) / root  # of the means
+        wrong = wrong + np.abs(u) @ blur[:d] + blur[d:]
+        size = size + np.abs(np.ldexp(scaling.mean_hi[d:], -scaling.target_scale))
     share = np.divide(wrong, size, out=np.where(wrong > 0, 1.0, 0.0), where=size > 0)
     return -float(np.log10(min(float(share.max()), 1.0) + ROUNDING))
 
@@ -144,8 +218,9 @@ def _gap(factor: Factor, out: Refined) -> Array:
     if not scaling.intercept:
         return out.gap
     mean, theta = np.abs(scaling.scaled_mean()), np.abs(out.theta)
-    wrong = out.error[:, 0] - out.error[:, 1:] @ mean + 2 * ROUNDING * (theta[:, 0] + theta[:, 1:] @ mean)
-    return np.asarray(0.5 * (np.sqrt(2 * out.gap) + np.sqrt(scaling.weight) * np.maximum(wrong, 0.0)) ** 2)
+    wrong = np.maximum(out.error[:, 0] - out.error[:, 1:] @ mean, 0.0)
+    wrong += 2 * ROUNDING * (theta[:, 0] + theta[:, 1:] @ mean)
+    return np.asarray(0.5 * (np.sqrt(2 * out.gap) + np.sqrt(scaling.weight) * wrong) ** 2)
 
 
 def _trace(factor: Factor, penalty: RidgePenalty) -> float:
@@ -162,6 +237,7 @@ def solve_sums(moments: Moments, intercept: bool, penalty: RidgePenalty, drop: b
         kept = normal.factor.kept()
         d = kept.scaling.features
         normal = normal._replace(factor=kept, u=kept.solve(moments.second[d:, :d]))
+    normal = normal.refined(penalty)
     return assemble(moments, normal.factor, normal.bounded(penalty), penalty, gram_name(normal.factor) + " on sums")
 
 

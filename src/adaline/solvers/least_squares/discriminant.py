@@ -55,7 +55,7 @@ def discriminant(within: Moments, sums: ClassMoments) -> Discriminant:
     factor, relative = gram_factor(within, True, no_penalty(sums.features))
     away = sums.differences(within)
     u = factor.solve(away) * within.weight
-    error = factor.prior_error(relative, u, np.zeros(len(u)))
+    error = np.outer(*factor.prior_error(relative * within.excess, u, np.zeros(len(u)))) * factor.down
     found = digits(np.pad(error, ((0, 0), (1, 0))), np.pad(u, ((0, 0), (1, 0))), np.append(1.0, factor.length))
     found = found if factor.decided else 0.0
     columns = int(varying(sums.total().about_mean()).sum())

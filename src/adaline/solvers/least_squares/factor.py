@@ -37,7 +37,6 @@ Mask = NDArray[np.bool_]
 EPS = 2 * ROUNDING
 ROUNDED = 4 * EPS  # spread over mean that rounding alone can give a column
 CLEAN, CLEAN_CONDITION = 256 * EPS, 1e3  # entries of null vectors that are rounding, for good conditions
-SAFETY = 0.5  # the noise of a column bounds its errors, which are mostly much smaller: see docs/design.md
 GRADED = 13.0  # powers of two between the units of dependent columns, beyond which their null vectors are graded
 EXACT_CONDITION = 32  # columns up to which the condition is computed from eigenvalues
 
@@ -169,17 +168,28 @@ class Factor:
         """Return sqrt of the diagonal of (S + P)^-1."""
         return np.asarray(np.linalg.norm(self.half_scaled(np.ones(self.scaling.features)), axis=1))
 
-    def prior_error(self, relative: Array, u: Array, target_noise: Array) -> Array:
-        """Return a bound on the error of u = (S + dS)^-1 (c + dc), the entries of dS and dc taken as independent.
+    @cached_property
+    def inverse(self) -> Array:
+        """C^-1, (D, D)."""
+        spread = self.half_scaled(self.length)
+        return np.asarray(spread @ spread.T)
 
-        du = S^-1 (dc - dS u), |dS_ij| <= length_i length_j sqrt(relative_i relative_j): in equilibrated coordinates
-        (dS u)_i is about sqrt(relative_i) times the length of sqrt(relative) u.
+    def amplified(self, g: Array) -> Array:
+        """Return |C^-1| g for rows g (m, D) of numbers that are not negative: how far errors of these sizes reach."""
+        return np.asarray(g @ np.abs(self.inverse))
+
+    def prior_error(self, relative: Array, u: Array, target_noise: Array) -> tuple[Array, Array]:
+        """Return f (K,) and h (D,): u = (S + dS)^-1 (c + dc), (K, D), is off by at most f_k h_j, columns of length one.
+
+        With |dS_ij| <= g_i g_j and |dc_j| <= g_j g_t, whatever their signs, g = sqrt(relative) and h = |C^-1| g,
+        |du| <= h (g'|u| + g_t + g'|du|). That bounds g'|du|, and so f = (g'|u| + g_t) / (1 - 2 g'h), where the 2
+        allows for rounding of C^-1 itself. Infinite where nothing is known.
         """
         grain = np.sqrt(relative)
-        change = np.sqrt(((grain * u * self.length) ** 2).sum(axis=1)) + np.sqrt(target_noise)
-        spread = self.half_scaled(self.length)
-        inverse = spread @ spread.T  # C^-1
-        return np.asarray(SAFETY * change[:, None] * np.sqrt((inverse**2) @ relative) / self.length)
+        h = self.amplified(grain) * self.alive
+        share = 2 * float(grain @ h)
+        f = np.abs(u * self.length) @ grain + np.sqrt(target_noise)
+        return (f / (1.0 - share) if share < 1 else np.full(len(u), np.inf)), h
 
 
 @dataclass(eq=False)

@@ -94,7 +94,8 @@ class Fit(NamedTuple):
         with np.errstate(all="ignore"):
             size, own = (np.sqrt(one / self.weight) * self.unit for one in (squares, self.total))
             target = np.hypot(scaling.mean_hi[scaling.features :], own)
-            return np.asarray(size / np.where(size > 0, np.fmax(self.term_sizes().max(axis=1), target), 1.0))
+            relative = size / np.where(size > 0, np.fmax(self.term_sizes().max(axis=1), target), 1.0)
+        return np.where(squares == 0, 0.0, relative)  # the unit of targets near 1e308 overflows
 
     def without_dependent(self) -> Fit:
         """Return the same fit without the columns that are combinations of columns before them, as in R.

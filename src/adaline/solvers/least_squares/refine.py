@@ -138,6 +138,9 @@ def take_step_reference(
     left = np.where(good, rho * size, np.maximum(size, before))
     # the means are known to rounding of the spread only, and S^-1 amplifies what is left of sum r through them
     left = left + 4 * EPS * condition**2 * np.abs(constant) * root
+    # the gradient was rounded to one number, and the triangles were solved in such: C^-1 amplifies that
+    slope, farthest = np.abs(centred / length).max(axis=1, initial=0.0), reach.max(initial=0.0)
+    left = left + (2 * d + 4) * ROUNDING * farthest**2 * np.sqrt(d) * slope
     squares = sums[:, -1, 0] - 2 * (step * data).sum(axis=1) + (step * centred).sum(axis=1)
     squares = np.maximum(squares - step**2 @ pull - weight * constant**2, 0.0)
     change = np.concatenate([(constant - step @ mean[:d])[:, None], step], axis=1)
@@ -151,12 +154,12 @@ def take_step_reference(
     done = (enough & (left <= ENOUGH * wanted)) | ~good
     # what rounding in double-double leaves; t and w0 may cancel in the residual
     terms = d * (np.abs(hi[:, 1:]) @ np.hypot(root * mean_x, length)) + root * (np.abs(hi[:, 0]) + mean_t)
-    noise = reach.max(initial=0.0) * np.sqrt(d * squares) + terms
+    noise = farthest * np.sqrt(d * squares) + terms
     error[:, 1:] = (left[:, None] + TWOFOLD_ROUNDING * noise[:, None] * reach) * down
     error[:, 0] = error[:, 1:] @ mean_x + left_of_mean
     progress[0] = np.where(good, size, before)
     progress[1] = squares
-    progress[2] = np.abs(centred / length).max(axis=1, initial=0.0) * np.minimum(rho, 1.0)
+    progress[2] = slope * np.minimum(rho, 1.0)
     progress[3] = 0.5 * (left**2 * d + (ROUNDING * scaled.sum(axis=1)) ** 2)
     return not done.all()
 

@@ -23,7 +23,7 @@ from adaline.locks import cached_property
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares import choose
 from adaline.solvers.least_squares.direct import Normal, assemble, solve_sums
-from adaline.solvers.least_squares.factor import SAFETY, Factor, moments_scaling
+from adaline.solvers.least_squares.factor import Factor, moments_scaling
 from adaline.solvers.least_squares.fit import Fit
 from adaline.solvers.least_squares.refine import refine
 from adaline.sources import Source
@@ -32,6 +32,7 @@ from adaline.sums.moments import ROUNDING
 
 OVERSAMPLING = 8  # of the spectra, whose maxima between the grid points are then at most 3 percent higher
 SAFE_CONTRACTION = 0.1
+INDEPENDENT = 0.5  # of the noise of the sums: what their errors are mostly below
 
 
 @dataclass(eq=False)
@@ -79,11 +80,13 @@ class ToeplitzFactor(Factor):
         diagonal = np.log(self.root.diagonal() * self.length) + self.scaling.scale * np.log(2.0)
         return float(2 * diagonal.sum())
 
-    def prior_error(self, relative: Array, u: Array, target_noise: Array) -> Array:
-        """Return a bound as for other factors, with |C^-1 e_i|^2 <= norm(C^-1) (C^-1)_ii."""
+    def prior_error(self, relative: Array, u: Array, target_noise: Array) -> tuple[Array, Array]:
+        """Return what errors are mostly below: roundings are taken as independent, and |C^-1 e_i|^2 as
+        norm(C^-1) (C^-1)_ii. A bound for any signs, as other factors have it, would be D times as large.
+        """
         grain = np.sqrt(self.relative)
         change = grain * np.linalg.norm(u * self.length, axis=1) + np.sqrt(target_noise)
-        return np.asarray(SAFETY * change[:, None] * (grain * np.sqrt(self.inverse_norm) * self.inverse_lengths()))
+        return INDEPENDENT * change, grain * np.sqrt(self.inverse_norm) * self.inverse_lengths() * self.length
 
 
 def toeplitz_factor(moments: Moments, penalty: float) -> ToeplitzFactor | None:

@@ -128,10 +128,10 @@ class OrdinalProblem(Problem):
             return None
         second = (self.spread.root * self.view.scale) ** 2 + self.view.offset**2
         metric = self.weight * np.concatenate([np.ones(self.thresholds), np.where(second > 0, second, 1.0)])
+        root = np.sqrt(metric)  # in units of the metric the matrix is conditioned by the damping, whatever the columns
+        hessian, gradient = evaluation.hessian / np.outer(root, root), evaluation.gradient[0] / root
         for damping in DAMPINGS:
-            damped = linalg.solve(
-                evaluation.hessian + np.diag(damping * metric), -evaluation.gradient[0], assume_a="pos"
-            )
+            damped = -linalg.solve(hessian + damping * np.eye(len(root)), gradient, assume_a="pos") / root
             if reach(damped[None, :]) <= most:
                 break
         return np.asarray(damped[None, :])

@@ -147,7 +147,7 @@ class TableSpec:
             return [] if self.offset is None else [self.offset]
         if not compiled(self.offset).plain:
             raise InvalidParameter(f"the offset {self.offset!r} needs more than numbers of its row: make it a column")
-        return names_in(self.offset) or [self.offset]
+        return names_in(self.offset)
 
     def options(self) -> dict[str, Any]:
         """Return the options that differ from their defaults, as `open_table` takes them."""
