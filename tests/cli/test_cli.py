@@ -148,6 +148,8 @@ def test_defaults_of_fit_follow_the_target(shell: Shell, data: Path) -> None:
     amounts = shell.good("fit", data, "-t", "id", "--features", "a,b", "-s", "GaussianClassifier", "--json")
     assert "each is treated as a class; if they are quantities, choose a regression" in amounts.err
     assert "cut it into classes" in shell.bad("fit", data, "-t", "y", "-s", "LogisticRegression")
+    names = "SELECT i AS x, 'name ' || i // 2 AS name FROM range(4000) AS t(i)"
+    assert "no label; choose another target" in shell.bad("compare", names, "-t", "name")
 
 
 def test_what_cannot_be_used_is_left_out_and_said(shell: Shell, data: Path) -> None:

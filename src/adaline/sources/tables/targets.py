@@ -204,10 +204,10 @@ def check_labels(name: str, labels: Collection[Any]) -> None:
         found = f"more than {MOST_LABELS:,} different values"
         if amount is not None:
             found = f"fractions, such as {amount:.6g}" if isfinite(amount) else f"the value {amount:g}"
-        raise InvalidData(
-            f"Unknown label type: the target {name!r} has {found}, so it is no label; use a regression, such as "
-            "LinearRegression, or cut it into classes"
-        )
+        remedy = "use a regression, such as LinearRegression, or cut it into classes"
+        if any(isinstance(label, str) for label in labels):
+            remedy = "choose another target, or merge its values into fewer classes"
+        raise InvalidData(f"Unknown label type: the target {name!r} has {found}, so it is no label; {remedy}")
 
 
 def weight_column(name: str, frame: nw.DataFrame[Any], first: int) -> Array:
