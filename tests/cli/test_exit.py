@@ -95,6 +95,18 @@ def test_help_and_version_are_no_mistakes(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "option"),
+    [("compare", "--absorb"), ("select", "--absorb"), ("separable", "--absorb"), ("separable", "--offset")],
+)
+def test_options_that_a_command_refuses_are_not_in_its_help(shell: Shell, name: str, option: str) -> None:
+    assert option in shell.good("fit", "--help").out
+    assert option not in shell.good(name, "--help").out
+    given = ("-s", "Ridge", "-p", "penalty=1,2") if name == "select" else ()
+    assert "No such option" not in shell.bad(name, "penguins", "-t", "island", option, "species", *given)
+
+
+
+@pytest.mark.parametrize(
     ("missing", "words", "said"),
     [
         ("typer", ["fit", "penguins"], "the command line needs more packages: pip install 'adaline-learn[app]'"),

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -444,8 +445,16 @@ def _call(body: Callable[..., None], given: dict[str, Any]) -> None:
     body(**given)
 
 
+def _hidden(option: inspect.Parameter) -> inspect.Parameter:
+    """Return an option that the help does not show."""
+    kind, shown = get_args(option.annotation)
+    unseen = copy(shown)
+    unseen.hidden = True
+    return option.replace(annotation=Annotated[kind, unseen])
+
+
 def command(
-    short_help: str, *examples: str, unharmed: str = "nothing was written"
+    short_help: str, *examples: str, unharmed: str = "nothing was written", hidden: Sequence[str] = ()
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a command; its arguments are its options, its body runs guarded and ends in an exit code.
 
@@ -454,6 +463,7 @@ def command(
     short_help : a line for the list of commands; the docstring is the help of the command itself.
     examples : command lines for the end of its help.
     unharmed : what is true of files if it is interrupted.
+    hidden : options of `table_options` that the command refuses with a message of its own, and its help does not show.
 
     An argument called `options` stands for DATA and all of `table_options` and `file_options`, and receives their
     values as a dictionary; one called `reading` stands for those of `file_options`, and receives them as FileOptions.
@@ -462,6 +472,7 @@ def command(
     def register(body: Callable[..., None]) -> Callable[..., None]:
         parameters = dict(inspect.signature(body, eval_str=True).parameters)
         shared = TABLE_OPTIONS if parameters.pop("options", None) is not None else {}
+        shared = {name: _hidden(one) if name in hidden else one for name, one in shared.items()}
         files = FILE_OPTIONS if parameters.pop("reading", None) is not None else {}
 
         def run(**given: Any) -> None:

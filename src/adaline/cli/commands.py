@@ -147,6 +147,7 @@ def predict(
     "adaline compare flights.csv -t arr_delay -o flights.html --save best.adaline",
     "adaline compare titanic.csv -t survived --task classification --missing mean",
     unharmed="no report was written",
+    hidden=("absorb", "singletons"),
 )
 def compare(
     options: Options,
@@ -216,6 +217,7 @@ def compare(
     "Decide whether a hyperplane separates the classes.",
     "adaline separable penguins --target species",
     "adaline separable breast_cancer -t diagnosis --json",
+    hidden=("offset", "absorb", "singletons"),
 )
 def separable(options: Options, json: Json = False) -> None:
     """Decide whether a hyperplane separates the classes, with a proof that is checked in exact arithmetic."""
@@ -228,6 +230,7 @@ def separable(options: Options, json: Json = False) -> None:
     "Choose parameters by cross-validation.",
     "adaline select longley -t Employed -s Ridge -p penalty=0.01,0.1,1,10",
     "adaline select penguins -t species -s LogisticRegression -p penalty=0.1,1,10 --rule one-standard-error",
+    hidden=("absorb", "singletons"),
 )
 def select(
     options: Options,
