@@ -226,6 +226,11 @@ CITIES = ["City         Temp  Days", "New York     12.5     3", "Los Angeles  20
             ["index", "mpg", "cyl"],
             None,
         ),
+        (
+            [" id       school  x", "  9  12-15 years  1", " 11   < 12 years  2", " 20    16+ years  4"],
+            ["id", "school", "x"],
+            (20, "16+ years", 4),
+        ),
         ([*CITIES, "Stratford-upon-Avon 9.5 2"], ["City         Temp  Days"], None),
     ],
 )

@@ -68,10 +68,14 @@ def _spans(lines: Sequence[str]) -> list[slice]:
 
 
 def _named_spans(names: str, spans: Sequence[slice]) -> list[slice]:
-    """Return the spans, those without a name that are one blank apart from the span to their left joined with it."""
+    """Return the spans, those without a name joined with the one beside them that is one blank apart, if any.
+
+    A first column may have no name: its rows are then labelled.
+    """
     out: list[slice] = []
     for span in spans:
-        if out and span.start == out[-1].stop + 1 and not names[span].strip():
+        alone = not names[span].strip() or (len(out) > 1 and not names[out[-1]].strip())
+        if out and span.start == out[-1].stop + 1 and alone:
             span = slice(out.pop().start, span.stop)
         out.append(span)
     return out
