@@ -238,6 +238,7 @@ def test_a_perfect_fit_has_no_error_and_no_complaint() -> None:
     assert found["notes"] == [EXACT_FIT]
 
 
+@pytest.mark.filterwarnings("ignore:left out")
 def test_columns_that_take_no_part_in_an_exact_fit_are_named() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 3)).round(3)
