@@ -11,7 +11,7 @@ import pytest
 from pyarrow import parquet
 
 from adaline import LinearRegression, load, open_table
-from adaline.coding.numerals import Notation
+from adaline.coding.numerals import Notation, read_text
 from adaline.errors import InvalidData
 from tests.cli.command_line import Shell
 from tests.sources.tables.test_reading import G, X, Y, rows, written
@@ -140,6 +140,48 @@ def test_one_unreadable_number_costs_its_row_alone(shell: Shell) -> None:
     assert "can read no row of new.csv: non-numeric value of x in line 2 (1)" in shell.bad(
         "score", "m.adaline", "new.csv"
     )
+
+
+@pytest.mark.parametrize("lines", [["x,y", "0.5,1", "abc,2"], ["x;y", "0,5;1", "abc;2"]])
+def test_plain_numbers_beside_an_unreadable_one_are_not_read_one_by_one(
+    lines: list[str], shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(["x,y", *(f"{i}.5,{2 * i}.25" for i in range(12))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    written([*lines, *(f"{i}{lines[1][1:]}" for i in range(1, 90))], "new.csv")
+    read: list[str] = []
+
+    def noted(value: str, kind: str, notation: Notation | None) -> tuple[Any, str]:
+        read.append(value)
+        return read_text(value, kind, notation)
+
+    monkeypatch.setattr("adaline.sources.tables.unreadable.read_text", noted)
+    monkeypatch.setattr("adaline.sources.tables.unreadable.SAMPLE", 10)
+    done = shell.good("score", "m.adaline", "new.csv", "--json")
+    assert (done.json["rows"], done.json["left_out"]) == (90, 1)
+    assert len(read) == 2 * 10 + 1  # of two decimal signs, and the one that is no number
+
+
+def test_lines_are_those_of_the_file_also_beside_rows_left_out(shell: Shell) -> None:
+    written(["x,g,y", *(f"{i},{'ab'[i % 2]},{2 * i + i % 3}" for i in range(12))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    written(["x,g,y", "1,a,2", "abc,a,3", "2,zz,4", "inf,b,5", "3,a,6"], "new.csv")
+    assert "first at line 5, column 'x'" in shell.bad("score", "m.adaline", "new.csv")
+    written(["x,g,y", "1,a,2", "abc,a,3", "inf,b,5", "3,a,6"], "new.csv")
+    assert "first at line 4, column 'x'" in shell.bad("update", "m.adaline", "new.csv", "-o", "more.adaline")
+
+
+def test_rows_before_others_are_not_left_out_where_a_model_has_lags(shell: Shell) -> None:
+    values = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]
+    rows = (f"{x},{10 * before + x}" for before, x in zip([0, *values], values, strict=False))
+    written(["x,y", *rows], "old.csv")
+    shell.good("fit", "old.csv", "--formula", "y ~ x + lag(x, 1)", "-o", "m.adaline")
+    written(["x,y", "1,1", "2,12", "abc,99", "4,24", "5,45"], "new.csv")  # 24 would follow from 2, two rows before
+    for command in ("score", "update"):
+        told = shell.bad(command, "m.adaline", "new.csv", *(["-o", "more.adaline"] if command == "update" else []))
+        assert "non-numeric value of x in line 4 (1); the model has lags" in told
+    reasons = [row["reason"] for row in shell.good("predict", "m.adaline", "new.csv").rows]
+    assert reasons[2:] == ["non-numeric value 'abc' of x", "non-numeric value 'abc' of lag(x, 1)", ""]
 
 
 def test_a_table_is_scored_in_its_own_notation_beside_columns_that_are_not_used(shell: Shell) -> None:

@@ -22,6 +22,7 @@ import pytest
 from pyarrow import csv, parquet
 
 from adaline import LinearRegression, open_table, save
+from adaline.cli.predict import PipedTable
 from adaline.errors import UnreadableTable
 from adaline.sources.tables import pipes
 from tests.cli.command_line import Shell, table
@@ -186,6 +187,22 @@ def test_types_of_json_that_change_are_those_of_all_rows_in_parquet(
         found = parquet.read_table("out.parquet").column("id")
         assert len(found) == len(rows)
         assert str(found[-1].as_py()).strip('"') == str(then)
+
+
+def test_types_of_json_that_change_are_copied_to_csv(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell.good("fit", "data.csv", "-t", "y", "--features", "a,b", "-o", "m.adaline")
+    rows = [{"a": 1, "b": 2.0, "id": 1}] * 2500 + [{"a": 1.5, "b": 2.0, "id": 2.5}]
+    give(monkeypatch, "".join(json.dumps(row) + "\n" for row in rows).encode())
+    found = shell.good("predict", "m.adaline", "-").rows
+    assert len(found) == len(rows)
+    assert (found[0]["a"], found[-1]["a"], found[-1]["id"]) == ("1", "1.5", "2.5")
+
+
+def test_rows_that_came_through_a_pipe_are_not_held(shell: Shell) -> None:
+    rows = PipedTable("stdin", iter([pa.table({"a": ["1"]})] * 2), None, ("",))
+    assert rows.written([]) is None
+    assert sum(count for count, _ in rows.runs(["a"], "TRUE", 10)) == 2
+    assert not rows.came
 
 
 def test_a_query_reads_no_pipe(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -233,3 +233,15 @@ def test_changes_of_quadratic_systems_with_many_columns_average_fewer_rows() -> 
     assert [steps_affordable(cost, 8, 60) for cost in (costs[0], 100 * costs[1])] == [60, 8]
     averaged = [len(range(900)[rows_averaged(60 * cost, found.data, found.task)]) for cost in costs]
     assert averaged == [900, 113]
+
+
+def test_the_page_counts_all_columns_that_are_not_shown_and_the_rows_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(0).normal(size=(300, 20))
+    found = compare_table(
+        Table.of(X, (X[:, 0] > 0).astype(int)), systems=["GaussianClassifier"], folds=2, task="classification"
+    )
+    monkeypatch.setattr("adaline.comparison.changes.MOST_PRODUCTS", 2**16)
+    assert found.recommended is not None
+    shown = report._changes(found, found.recommended)
+    assert shown is not None
+    assert (len(shown["rows"]), shown["more"], shown["over"]) == (8, 12, "75 of the 300 rows")

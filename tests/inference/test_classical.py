@@ -238,6 +238,7 @@ def test_a_perfect_fit_has_no_error_and_no_complaint() -> None:
     assert found["notes"] == [EXACT_FIT]
 
 
+@pytest.mark.filterwarnings("ignore:left out")
 def test_columns_that_take_no_part_in_an_exact_fit_are_named() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 3)).round(3)
@@ -247,6 +248,8 @@ def test_columns_that_take_no_part_in_an_exact_fit_are_named() -> None:
         assert found["notes"][0].startswith(EXACT_FIT)
         assert all(math.isnan(row["p_value"]) for row in found["coefficients"])
     assert LinearRegression().fit(X, y).summary().notes == [f"{EXACT_FIT}; the coefficient of x1 is zero to rounding"]
+    dependent = LinearRegression(rank="drop").fit(np.column_stack([X, X[:, 0] - X[:, 1], np.ones(50)]), y).summary()
+    assert dependent.notes[-1] == f"{EXACT_FIT}; the coefficient of x1 is zero to rounding"  # x3 and x4 are left out
     noisy = LinearRegression().fit(X, y + 1e-6 * rng.normal(size=50)).summary()
     assert noisy.notes == []  # 1e-12 of the target is more than rounding
     assert noisy.to_dict()["f_p_value"] < 1e-10

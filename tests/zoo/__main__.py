@@ -44,9 +44,10 @@ def main() -> int:
     for outcome in _run_all(chosen, given.jobs):
         outcomes.append(_compared(outcome, expected, given.accept))
         print(_line(outcomes[-1]), flush=True)
+    what = f"Seconds, {'without start-up' if given.warm else 'start-up included'}"
     if given.warm or given.jobs > 1:  # wall time says nothing
         outcomes = [replace(one, seconds=one.processor) for one in outcomes]
-    what = "Processor seconds, without start-up" if given.warm else "Seconds, start-up included"
+        what = f"Processor {what[0].lower()}{what[1:]}"
     print(_summary(outcomes, what))
     if given.accept:
         known = {(one.table, one.target): one.outcome for one in outcomes if one.outcome != FAILED}

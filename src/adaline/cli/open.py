@@ -15,6 +15,7 @@ from adaline import peers
 from adaline.basis import Basis, Fourier, Polynomial, Radial
 from adaline.cli.app import Options, listed, power
 from adaline.cli.exit import note
+from adaline.coding.expressions import lag_of
 from adaline.coding.formula import targets_of
 from adaline.comparison.open_data import DataRequest, OpenedData, open_data, open_sparse_data
 from adaline.errors import InvalidData, InvalidParameter
@@ -165,6 +166,11 @@ def readable_rows_for(model: Any, relation: Relation, rows: TableSource) -> Read
     numbers += [name for name in (rows.spec.weight or coding.weight,) if name is not None]
     kinds = {column.name: column.kind for column in coding.columns} | dict.fromkeys(numbers, "number")
     found = readable_rows(relation, coding, kinds)
+    if found.problems and any(map(lag_of, coding.needed)):
+        where = shown_counts(found.counts(relation))
+        raise InvalidData(
+            f"{relation.title}: {where}; the model has lags, so rows are not left out. Correct the values"
+        )
     if found.problems and not found.relation.count("TRUE"):
         raise InvalidData(f"the model can read no row of {relation.title}: {shown_counts(found.counts(relation))}")
     return found

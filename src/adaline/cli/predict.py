@@ -43,7 +43,7 @@ from adaline.input.coded import coded as coded_rows
 from adaline.lazy import nw
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.batches import Runs, as_table
-from adaline.sources.tables.failures import Reporting
+from adaline.sources.tables.failures import Reporting, reported
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.open_table import engine_of
 from adaline.sources.tables.parts import FileParts, over_tables
@@ -140,7 +140,7 @@ class UnalteredTable(Relation):
         chosen = ", ".join(map(quoted, columns))
         queries = (f"SELECT {chosen} FROM {self.dialect.as_written.sql([name])}" for name in self.files)
         readers = (self._cursor().sql(sql).to_arrow_reader(BATCH) for sql in queries)
-        return (as_table(batch) for reader in readers for batch in reader)
+        return (as_table(batch) for reader in readers for batch in reported(reader, self._reporting()))
 
 
 class PipedTable(UnalteredTable):
@@ -184,9 +184,11 @@ class PipedTable(UnalteredTable):
                     first += len(found)
 
     def written(self, columns: Sequence[str]) -> Iterator[Any] | None:
-        """Return some columns of the rows that are returned from now on, as they came."""
+        """Return some columns of the rows that are returned from now on, as they came; None of what is no text."""
+        if not len(self.words) or not columns:
+            return None
         self.came = came = deque[Any]()
-        return (came.popleft().select(columns) for _ in repeat(None)) if columns else None
+        return (came.popleft().select(columns) for _ in repeat(None))
 
     def row_name(self, row: int, where: str = "TRUE") -> str:
         """Return what to call a row: its line in a text, else its index, counted from 0."""

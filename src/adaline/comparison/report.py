@@ -231,7 +231,7 @@ def _coefficients(found: Comparison, chosen: Result) -> dict[str, Any] | None:
 
 def _changes(found: Comparison, chosen: Result) -> dict[str, Any] | None:
     """Return what steps in the columns do by the recommended system, and what the runner-up says differently."""
-    taken = steps(found.data)
+    taken = every_step = steps(found.data)
     if not taken:
         return None
     other = next((result for result in found.results if result is not chosen and not result.failure), None)
@@ -252,6 +252,7 @@ def _changes(found: Comparison, chosen: Result) -> dict[str, Any] | None:
     by_summary = (
         found.task == REGRESSION and hasattr(chosen.model, "summary") and chosen.settings.get("loss") not in LOSSES
     )
+    n, count = len(found.data.y), len(range(len(found.data.y))[averaged])
     times = {factor.step.text: [_multiplied(factor)] for factor in factors(chosen, found.data, taken)}
     return {
         "rows": [
@@ -266,7 +267,8 @@ def _changes(found: Comparison, chosen: Result) -> dict[str, Any] | None:
             }
             for own in strongest_changes(ours, MOST_CHANGES)
         ],
-        "more": max(len(ours) - MOST_CHANGES, 0),
+        "more": max(len(every_step) - MOST_CHANGES, 0),
+        "over": "the rows" if by_summary or count == n else f"{count:,} of the {n:,} rows",
         "multiplied": bool(times),
         "what": _changed(found, chosen, positive),
         "two": bool(positive),

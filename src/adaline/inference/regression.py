@@ -6,7 +6,7 @@ Classical errors need nothing but the fit. Robust errors read the rows once more
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,7 +107,8 @@ def summarise_regression(
         found.append("no standard errors: the absorbed effects explain the target, up to rounding")
     else:
         which = [f" of y{k}" if len(targets) > 1 else "" for k in range(len(targets))]
-        found += [_exact_note(fit, k, names, own) for (fit, k), own in zip(targets, which, strict=True) if fit.exact[k]]
+        exact = [(fit, k, own) for (fit, k), own in zip(targets, which, strict=True) if fit.exact[k]]
+        found += [_exact_note(fit, k, names, missing, own) for fit, k, own in exact]
     return made(
         Summary,
         title=title,
@@ -129,12 +130,15 @@ def summarise_regression(
     )
 
 
-def _exact_note(fit: Fit, k: int, names: Sequence[str], which: str) -> str:
-    """Return the line about a fit whose residuals are rounding, with the columns that take no part in it."""
+def _exact_note(fit: Fit, k: int, names: Sequence[str], missing: Collection[str], which: str) -> str:
+    """Return the line about a fit whose residuals are rounding, with the columns that take no part in it.
+
+    Columns that are `missing` from the table, as they depend on others, are not named again.
+    """
     if fit.constant[k]:
         return f"the target{which} has the same value in every row: there is nothing to explain, and tests are left out"
     size = fit.term_sizes()[k]
-    zero = [name for name, own in zip(names, size[1:], strict=True) if own <= EXACT * size.max()]
+    zero = [n for n, own in zip(names, size[1:], strict=True) if own <= EXACT * size.max() and n not in missing]
     more = f"; the coefficients of {some(zero)} are zero to rounding" if len(zero) > 1 else ""
     more = f"; the coefficient of {zero[0]} is zero to rounding" if len(zero) == 1 else more
     return EXACT_FIT.replace("the fit", f"the fit{which}", 1) + more

@@ -23,7 +23,7 @@ from adaline.sums.moments import ROUNDING, Moments
 
 MOST_DIGITS = -math.log10(ROUNDING)
 ILL_CONDITIONED = 1e8
-EXACT = 1e-15  # residuals relative to the terms of the fit below which they are rounding, as in R's summary.lm
+EXACT = 1e-15  # residuals relative to the largest term below which they are rounding; R's summary.lm: to fitted values
 
 
 class Fit(NamedTuple):

@@ -136,6 +136,9 @@ class Relation:
         self._required: dict[str, tuple[str, ...]] = {"TRUE": ()}  # columns of conditions that `present` made
         self._integrity: Future[None] | None = None
         self._registered: dict[str, Any] = {}  # Arrow tables that queries name
+        self._filters: tuple[
+            tuple[str, str], ...
+        ] = ()  # tables, and the conditions by which rows of them were left out
         self._copies = Copies()  # of files that cannot be read as they are, and of pipes
         _check_arrow()
         frame = as_frame(data)
@@ -337,7 +340,12 @@ class Relation:
         The other values of these columns decide how they are read: as numbers or dates, if they all are.
         """
         given = tuple((name, tuple(sorted(texts))) for name, texts in unreadable.items() if texts)
-        return self._reread(replace(self.options, unreadable=given)) if given else self
+        if not given:
+            return self
+        other = self._reread(replace(self.options, unreadable=given))
+        assert other.dialect is not None
+        other._filters = (*self._filters, (other.dialect.as_written.sql(self.files), other.dialect.kept))
+        return other
 
     def _reread(self, options: FileOptions) -> Self:
         """Return the same text files, read by other options."""
@@ -402,7 +410,9 @@ class Relation:
             f"({self.value(name)} IS NULL OR {self.value(name)} NOT IN (SELECT value FROM {table}))"
             for name, table in zip(given, tables, strict=True)
         ]
-        other.sql, other.parquet = f"(SELECT * FROM {self.sql} WHERE {' AND '.join(conditions)})", False
+        where = " AND ".join(conditions)
+        other.sql, other.parquet = f"(SELECT * FROM {self.sql} WHERE {where})", False
+        other._filters = (*self._filters, (self.sql, where))
         other.counted, other.groups = {}, {}
         return other
 
@@ -411,10 +421,10 @@ class Relation:
         if not self.has_lines:
             return f"row {row}"
         index = row
-        if where != "TRUE":
-            numbered = f"(SELECT row_number() OVER () - 1 AS i, ({where}) AS used FROM {self.sql})"
-            found = self.rows(f"SELECT i FROM {numbered} WHERE used ORDER BY i LIMIT 1 OFFSET {row}")
-            index = int(found[0][0]) if found else row
+        for table, condition in reversed((*self._filters, *(((self.sql, where),) if where != "TRUE" else ()))):
+            numbered = f"(SELECT row_number() OVER () - 1 AS i, ({condition}) AS used FROM {table})"
+            found = self.rows(f"SELECT i FROM {numbered} WHERE used ORDER BY i LIMIT 1 OFFSET {index}")
+            index = int(found[0][0]) if found else index
         for name, lines in self._row_lines:
             if index < len(lines):
                 of = f" of {self._copies.given.get(name, name)}" if len(self.files) > 1 else ""

@@ -329,8 +329,7 @@ class Dialect:
             f"nullstr=[{', '.join(map(text, self.words))}])"
         )
         if self.unreadable:
-            kept = (f"({quoted(n)} IN ({', '.join(map(text, texts))})) IS NOT TRUE" for n, texts in self.unreadable)
-            read = f"(SELECT * FROM {read} WHERE {' AND '.join(kept)})"
+            read = f"(SELECT * FROM {read} WHERE {self.kept})"
         replaced = {one.name: one.sql for one in self.conversions}
         known = zip(self.layout.names, self.types, strict=True)
         numbers = [name for name, kind in known if kind == "DOUBLE" and self.infinities]
@@ -341,6 +340,13 @@ class Dialect:
         if not replaced:
             return read
         return f"(SELECT * REPLACE ({', '.join(f'{sql} AS {quoted(n)}' for n, sql in replaced.items())}) FROM {read})"
+
+    @property
+    def kept(self) -> str:
+        """SQL that is true of the rows, read as text, that are not left out for an unreadable text."""
+        return " AND ".join(
+            f"({quoted(n)} IN ({', '.join(map(text, texts))})) IS NOT TRUE" for n, texts in self.unreadable
+        )
 
     @property
     def as_written(self) -> Self:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from adaline.coding import Coding
-from adaline.coding.numerals import FORMS, Notation, is_word, read_text
+from adaline.coding.numerals import FORMS, PERCENT, PLAIN, Notation, is_word, read_text
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sql import quoted
 
@@ -71,17 +71,29 @@ def readable_rows(relation: Relation, coding: Coding, kinds: Mapping[str, str]) 
         if relation.dialect is None or not texts or kind not in READ:
             continue
         column = quoted(name)
-        rows = relation.rows(f"SELECT DISTINCT {column} FROM {relation.sql} WHERE {column} IS NOT NULL")
-        found = [text for (text,) in rows if not is_word(text)]
-        notation = _notation(name, kind, found[:SAMPLE], known.get(name), relation.options.decimal)
-        read = {text: read_text(text, kind, notation)[1] for text in found}
+        table = f"{relation.sql} WHERE {column} IS NOT NULL"
+        rows = relation.rows(f"SELECT DISTINCT {column} FROM {table} ORDER BY hash({column}) LIMIT {SAMPLE}")
+        some = [value for (value,) in rows if not is_word(value)]
+        notation = _notation(name, kind, some, known.get(name), relation.options.decimal)
+        plain = f"CASE WHEN {_is_plain(column, kind, notation)} THEN NULL ELSE {column} END"
+        rows = relation.rows(f"SELECT DISTINCT {plain} FROM {table}")  # NULL where there are plain numbers
+        found = dict.fromkeys(value for (value,) in rows if not is_word(value))
+        read = {value: "" if value is None else read_text(value, kind, notation)[1] for value in found}
         if any(read.values()) and not all(read.values()):
-            problems[name] = {text: problem for text, problem in read.items() if problem}
+            problems[name] = {value: problem for value, problem in read.items() if problem}
         assumed.append(notation or Notation(".", "", (name,)))
     rest = relation.without_texts(problems)
     here = () if rest.dialect is None else rest.dialect.notations(list(problems))
     told = {name for one in here for name in one.columns}
     return ReadableRows(rest, problems, (*here, *(one for one in assumed if one.columns[0] not in told)))
+
+
+def _is_plain(column: str, kind: str, notation: Notation | None) -> str:
+    """Return SQL that is true of digits with a decimal sign, which can be read, and are most values of large files."""
+    form, unit = (".", "") if notation is None else (notation.form, notation.unit)
+    if kind != "number" or form not in FORMS or unit in PERCENT:
+        return "FALSE"
+    return f"regexp_full_match({column}, '[-+]?{PLAIN}([{form}][0-9]+)?([eE][-+]?[0-9]+)?')"
 
 
 def _notation(name: str, kind: str, texts: list[str], known: Notation | None, decimal: str | None) -> Notation | None:
