@@ -107,6 +107,8 @@ def test_the_jackknife_by_hand() -> None:
     np.testing.assert_allclose([part[0] for part in found], expected, rtol=1e-12)
     assert np.isnan([part[1] for part in found]).all()  # folds that agree to the bit say nothing
     assert np.isnan(jackknife(np.array(1.0), []).lower)
+    with np.errstate(all="raise", under="ignore"):
+        assert np.isnan(jackknife(np.array(1e-180), [np.array(1e-180), np.array(3e-180)]).p_value)
 
 
 def test_intervals_of_a_discriminant_are_those_of_its_fold_models() -> None:

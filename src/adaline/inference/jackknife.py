@@ -47,7 +47,7 @@ def jackknife(estimate: Array, without: Sequence[Array]) -> JackknifeInterval:
         return JackknifeInterval(unknown, unknown, unknown, unknown)
     stacked = np.array(without, dtype=np.float64)
     error = np.sqrt((k - 1) / k * ((stacked - stacked.mean(axis=0)) ** 2).sum(axis=0))
-    error = np.where(np.ptp(stacked, axis=0) > 0, error, np.nan)
+    error = np.where((np.ptp(stacked, axis=0) > 0) & (error > 0), error, np.nan)  # squares may underflow
     reach = float(scipy.special.stdtrit(k - 1, 0.5 + LEVEL / 2)) * error
     p = 2 * scipy.special.stdtr(k - 1, -np.abs(estimate / error))
     return JackknifeInterval(error, p, estimate - reach, estimate + reach)
