@@ -308,8 +308,8 @@ class Table:
             raise InvalidData(f"target {self.target} is '{classes[0]}' in every row: choose another column")
         if len(classes) == len(self.y):
             raise InvalidData(
-                f"target {self.target} has a different label in each of {len(self.y):,} rows: choose a column whose "
-                "labels occur in several rows"
+                f"target {self.target} has a different label in each of {len(self.y):,} rows: choose another target, "
+                "whose labels occur in several rows"
             )
 
     def _check_numbers(self) -> None:

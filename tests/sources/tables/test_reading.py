@@ -714,3 +714,12 @@ def test_one_list_of_date_formats(form: str, tmp_path: Path, monkeypatch: pytest
     frame = {"t": [form] * 30, "x": list(range(30))}
     with pytest.raises(InvalidData, match="'t' holds dates"):
         open_data(DataRequest.of(frame, target="t"))
+
+
+def test_numbers_beside_an_unnamed_column_of_labels_are_names() -> None:
+    found = Relation(written([",142.24,144.78,147.32", *(f"9.{i},{i},0,{i % 3}" for i in range(6))]))
+    assert list(found.schema) == ["index", "142.24", "144.78", "147.32"]
+    bare = Relation(
+        written([",142.24,144.78,147.32", "9.1,1,0,2", ",2,0,1", *(f"9.{i},{i},0,{i % 3}" for i in range(6))])
+    )
+    assert bare.count("TRUE") == 9

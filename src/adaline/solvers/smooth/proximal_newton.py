@@ -36,6 +36,7 @@ Indices = NDArray[np.intp]
 
 # the working set
 WHOLE = 128  # columns up to which all are in it
+JOINED = 512  # coefficients up to which those of a quadratic that do not settle are joined one by one
 FIRST = 32  # columns that it gains at least
 TIGHTER = 0.01  # share of the last tolerance for the steps, where the gap is not met yet
 NO_COLUMNS = np.zeros(0, np.intp)
@@ -50,7 +51,7 @@ STRAIGHT = 1e-8  # share of the largest possible curvature below which a coeffic
 # the minimum of a quadratic model
 NATIVE = hasattr(native, "descend")
 EXACT = 1e-4  # share of the residual to which it is solved
-SWEEPS, MORE_SWEEPS, ROUNDS = 4, 30, 200  # the second of up to WHOLE coefficients: as cheap as one solve
+SWEEPS, MORE_SWEEPS, FEW_ROUNDS, ROUNDS = 4, 30, 8, 200  # the second of up to WHOLE coefficients: as cheap as one solve
 LIFTS = 1e-11, 1e-9, 1e-7, 1e-5  # added to the unit diagonal of a matrix, which may be singular: the first that serves
 FIRM = 0.0, 1e-15, 1e-13, *LIFTS  # the same where steps are to end at the minimum
 FLOOR = 1e-14  # of the size of the residual at the start: nothing below it is met
@@ -475,11 +476,14 @@ def minimise_quadratic(hessian: Array, gradient: Array, start: Array, l1: Array,
 
     wanted = max(share, FLOOR) ** 2 * size()
     last, sweeps = math.inf, SWEEPS if len(w) > WHOLE else MORE_SWEEPS
-    for _ in range(ROUNDS):
+    for i in range(ROUNDS):
         coordinate_descent(hessian, g, w, l1, sweeps, wanted)
         if size() <= wanted:
             break
-        solve_support(hessian, g, w, l1)
+        if i == FEW_ROUNDS and len(w) <= JOINED:  # weights leave and return: they are then joined one by one
+            solve_active(hessian, g, w, l1)
+        else:
+            solve_support(hessian, g, w, l1)
         reached = 0.5 * float((gradient + g) @ (w - start)) + float(l1 @ np.abs(w))
         if size() <= wanted or not reached < last:
             break

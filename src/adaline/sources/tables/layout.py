@@ -320,6 +320,9 @@ def _is_data(first: RowCells, body: Sequence[RowCells]) -> bool:
     body = [row for row in body if len(row) == len(first) and row != first]  # names may be repeated further down
     columns = [[row[i] for row in body if row[i].strip()] for i in range(len(first))]
     numeric = [bool(column) and all(map(is_value, column)) for column in columns]
+    labels = not first[0].strip() and len(columns[0]) == len(body) >= RECURRING
+    if labels and len(set(first)) == len(first):
+        return False  # the column of row labels alone has no name
     values = [is_value(cell) for cell in first]
     named = [i for i, cell in enumerate(first) if cell.strip() and not values[i]]
     recurring = all(first[i] in columns[i] for i in named)
