@@ -8,7 +8,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-csv.field_size_limit(2**31 - 1)
 LINES = re.compile(r"lines? (\d+(?: to \d+)?(?:, \d+)*)(?: and (\d+) more)?\b.*left out")
 
 
@@ -33,6 +32,8 @@ def count_records(path: Path, names: set[str]) -> int | None:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
+        return None
+    if max(map(len, text.splitlines()), default=0) > csv.field_size_limit():
         return None
     for delimiter in ",;\t|":
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
