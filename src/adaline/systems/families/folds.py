@@ -23,7 +23,7 @@ from adaline.sums import FoldSums, running
 
 Unions = Callable[[list[Any]], list[Any]]
 """From the sums of folds to sums of some of them together, as `all_but_one` and `running`."""
-ENOUGH_DIGITS = 7.0  # proven, from which sums alone say what the rows would say: they are mostly right to more
+ENOUGH_DIGITS = 6.0  # proven, from which sums alone say what the rows would say: they are mostly right to more
 
 
 class FoldedRows(NamedTuple):
