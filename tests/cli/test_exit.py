@@ -105,7 +105,6 @@ def test_options_that_a_command_refuses_are_not_in_its_help(shell: Shell, name: 
     assert "No such option" not in shell.bad(name, "penguins", "-t", "island", option, "species", *given)
 
 
-
 @pytest.mark.parametrize(
     ("missing", "words", "said"),
     [

@@ -53,7 +53,7 @@ def main() -> int:
         known = {(one.table, one.target): one.outcome for one in outcomes if one.outcome != FAILED}
         write_outcomes(known if whole else expected | known)
     if outcomes and (whole or given.page):
-        PAGE.write_text(_page(outcomes, len(_chosen([], None, 0)), what), encoding="utf-8")
+        PAGE.write_text(_page(outcomes, 0 if whole else len(_chosen([], None, 0)), what), encoding="utf-8")
     return 1 if any(one.outcome == FAILED for one in outcomes) else 0
 
 
@@ -157,7 +157,7 @@ def _times(outcomes: list[Outcome], what: str) -> str:
 
 
 def _page(outcomes: list[Outcome], every: int, what: str) -> str:
-    """Return the page of the documentation: a line a run; `every` is the number of tables that there are."""
+    """Return the page of the documentation: a line a run; `every` is the number of tables that a sample is of."""
     tables = len({one.table for one in outcomes})
     part = f" These are {tables} of {every} tables and files, drawn at random." if tables < every else ""
     awkward = {file.name: file.what for file in AWKWARD}
