@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from scipy.optimize import nnls
 
+from adaline.separation.budget import Budget, Undecided
 from adaline.separation.exact import complement, eliminate, whole, whole_rows
 from adaline.separation.hull import SimplexBasis, alternative, nearest
 from adaline.separation.separability import separability
@@ -98,7 +99,7 @@ def test_exact_algebra(rows: list[list[int]]) -> None:
 def test_alternative_of_gordan(rows: list[list[int]]) -> None:
     u = np.array(rows).astype(object)
     basis = SimplexBasis(2)
-    phi = alternative(u, basis)
+    phi = alternative(u, basis, Budget().spend)
     if phi is not None:
         assert (u @ phi > 0).all()
     else:
@@ -132,3 +133,14 @@ def test_nearest_point_separates_or_is_zero() -> None:
         _, missing = nnls(corners.T, np.append(point, 1.0))  # a convex combination of the rows of the support
         assert missing < 1e-12
         assert np.linalg.norm(point) < 1e-12 or (rows @ point > 0.999 * point @ point).all()
+
+
+def test_exact_pivots_are_paid_for() -> None:
+    rng = np.random.default_rng(5)
+    u = rng.integers(-100, 100, (40, 6)).astype(object)
+    spent: list[float] = []
+    alternative(u, SimplexBasis(6), spent.append)
+    assert len(spent) > 1
+    assert spent[-1] > spent[0] > 0  # integers grow
+    with pytest.raises(Undecided):
+        alternative(u, SimplexBasis(6), Budget(1.5 * spent[0]).spend)

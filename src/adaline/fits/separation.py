@@ -40,6 +40,7 @@ MOST_COORDINATES = 64  # beyond, exact arithmetic can take longer
 MOST_WORK = 2**21  # rows x columns^2 x classes beyond which it is not decided whether each class is separable
 ON_PLANE = 1e-9  # share of the largest lead of a row below which another lies on the plane
 PROOF = 5e9  # work of a proof of separation, in products: seconds
+OUTLOOK = 5e8  # the same of one machine where the answer is only for the advice
 
 
 @dataclass(frozen=True)
@@ -204,7 +205,7 @@ def convergence_outlook(source: Source, labels: NDArray[Any], scan: Scan, theore
     for name, t in zip(labels.tolist(), targets.T, strict=False):
         rows = source.with_targets(t[:, None])
         try:
-            theta = separating_weights(rows, together)
+            theta = separating_weights(rows, together, OUTLOOK)
         except AdalineError:  # too close to tell without long arithmetic, or rows of some classes only
             return ConvergenceOutlook()
         if theta is None:

@@ -147,12 +147,12 @@ class _Working:
                 return overlap
             self.exact = True
         _refuse_many(self.floats.shape[1])
-        self.contests.budget.spend(EXACT * float(self.floats.shape[1]) ** 4)
         if self.basis is None:
             self.basis = SimplexBasis(self.floats.shape[1])
             for i in self.support:
+                self.contests.budget.spend(self.basis.work)
                 self.basis.take(i, self._whole()[i])
-        phi = alternative(self._whole(), self.basis)
+        phi = alternative(self._whole(), self.basis, self.contests.budget.spend)
         if phi is not None:
             return phi
         rows = [(row, share) for row, share in zip(self.basis.rows, self.basis.weights, strict=True) if share > 0]

@@ -23,13 +23,14 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from adaline.arrays import Array
+from adaline.separation.budget import EXACT
 from adaline.separation.exact import Whole
 
 ENOUGH = 0.9  # of the largest margin
 ZERO = 1e-14  # lengths below this, next to those of the rows, are rounding
 UPDATED = 40  # supports of more rows are updated, smaller ones factored afresh
 MOST_CHANGES = 50  # before an updated factor is made afresh
-GREEDY = 50  # pivots by the largest violation, times the dimension; then by index, which cannot cycle (Bland)
+GREEDY = 4  # pivots by the largest violation, times the dimension; then by index, which cannot cycle (Bland)
 
 
 def nearest(
@@ -173,15 +174,20 @@ class SimplexBasis:
         return True
 
     @property
+    def work(self) -> float:
+        """The work of taking a row, in products of floats; that of long integers grows with their length."""
+        return EXACT * float(len(self.rows)) ** 2 * (1.0 + self.det.bit_length() / 64) ** 1.6
+
+    @property
     def weights(self) -> Whole:
         """The weights of the rows in the basis, times det."""
         return self.table[:, -1]
 
 
-def alternative(u: Whole, basis: SimplexBasis) -> Whole | None:
+def alternative(u: Whole, basis: SimplexBasis, spend: Callable[[float], None]) -> Whole | None:
     """Return a direction phi with u_i . phi > 0 for all rows (n, q), or None where the basis proves there is none.
 
-    The basis may hold rows of u from before; it is changed.
+    The basis may hold rows of u from before; it is changed. Each change is paid for by `spend`.
     """
     greedy = GREEDY * (u.shape[1] + 1)
     while True:
@@ -196,5 +202,6 @@ def alternative(u: Whole, basis: SimplexBasis) -> Whole | None:
         if (heights > 0).all():
             return np.asarray(rho[:-1])
         entering = int(heights.argmin()) if greedy > 0 else int(np.flatnonzero(heights < -rho[-1])[0])
+        spend(basis.work)
         basis.take(entering, u[entering], int(k))
         greedy -= 1

@@ -17,6 +17,7 @@ exact. Where steps get stuck at the boundary, as they may at levels near 0 or 1,
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum, auto
 
 import numpy as np
 import scipy
@@ -37,7 +38,8 @@ SURE = 1e-9  # a d that is beyond 0 or 1 by less than this is there by rounding
 
 # the interior point method
 BACK = 0.99995  # share of the way to the boundary
-MOST, STALLED = 100, 5  # steps, and steps without progress
+INSIDE = 10.0  # mean residuals that slacks begin with: nearer to zero, many tied rows hold the first steps up
+MOST, STALLED = 100, 8  # steps, and steps without progress
 FAR = 1e6  # typical residuals
 STUCK = 1e-10  # of all residuals, above which a gap that does not fall is no rounding
 CHUNK = 4096  # rows weighted at a time: they stay in the cache
@@ -135,19 +137,26 @@ def solve_program(a: Array, t: Array, level: float, theta: Array) -> Vertex:
     """Solve for rows a (n, p) of full rank and targets t (n,), starting near theta.
 
     Where theta fits all rows up to rounding, no loss is left: every d of 1 - level satisfies the dual equations.
-    The loss of a row far off has the same slope however far: such targets are brought nearer, if that changes no side.
+    The loss of a row far off has the same slope however far. Where such rows leave few digits for the others, their
+    targets are brought nearer, if that changes no side.
     """
     r = t - a @ theta
     if (np.abs(r) <= ROUNDING * np.sqrt(len(theta)) * (np.abs(t) + np.abs(a) @ np.abs(theta))).all():
         return _through(a, t, theta, np.full(len(t), 1.0 - level), np.full(len(t), True), 0)
-    off_plane = np.abs(r) > ROUNDING * (np.abs(t) + np.abs(t - r))
+    found, end = _follow(a, t, level, theta)
+    if end is End.CONVERGED:
+        return found
+    r = t - a @ found.theta
+    off_plane = ~found.on_plane & (np.abs(r) > ROUNDING * (np.abs(t) + np.abs(t - r)))
     far = FAR * float(np.median(np.abs(r[off_plane]))) if off_plane.any() else np.inf
     moved = np.abs(r) > far
-    near = np.where(moved, t - r + np.clip(r, -far, far), t)
-    found = _follow(a, near, level, theta)
-    if (moved & (found.on_plane | ((t - a @ found.theta) * (near - a @ found.theta) < 0))).any():
-        return _follow(a, t, level, theta)
-    return found
+    if moved.any():
+        near = np.where(moved, t - r + np.clip(r, -far, far), t)
+        other, end_near = _follow(a, near, level, found.theta)
+        changed = (t - a @ other.theta) * (near - a @ other.theta) < 0
+        if end_near is not End.STUCK and not (moved & (other.on_plane | changed)).any():
+            return other
+    return _simplex(a, t, level, found.theta) if end is End.STUCK else found
 
 
 def _solve_near(
@@ -225,30 +234,38 @@ def _gap(
     return float(np.abs(lack) @ np.abs(theta[0]))
 
 
-def _follow(a: Array, t: Array, level: float, theta: Array) -> Vertex:
+class End(Enum):
+    """How the interior point method ended: STUCK far from the solution, STALLED near it."""
+
+    CONVERGED = auto()
+    STALLED = auto()
+    STUCK = auto()
+
+
+def _follow(a: Array, t: Array, level: float, theta: Array) -> tuple[Vertex, End]:
     """Return a solution by the interior point method: d and 1 - d, times how far rows lie below and above, go to 0."""
     share = np.repeat([[1.0 - level], [level]], len(t), axis=1)
+    total = a.T @ share[0]
     r = t - a @ theta
     size = float(np.abs(r).mean()) or 1.0
-    r = r + np.where(np.abs(r) < 1e-3 * size, 1e-3 * size, 0.0)
-    slack = np.maximum([-r, r], 0.0) + 1e-3 * size
-    best, stalled, steps = np.inf, 0, 0
+    slack = np.maximum([-r, r], 0.0) + INSIDE * size
+    best, stalled, steps, end = np.inf, 0, 0, End.STALLED
     while steps < MOST:
         gap = float(np.vdot(slack, share))
         stalled = stalled + 1 if gap > 0.9 * best else 0
         if _is_rounding(gap, slack):
+            end = End.CONVERGED
             break
-        if stalled == STALLED and gap > STUCK * float(np.abs(t - a @ theta).sum()):
-            return _simplex(a, t, level, theta)
         if stalled == STALLED:
+            end = End.STUCK if gap > STUCK * float(np.abs(t - a @ theta).sum()) else End.STALLED
             break
         best = min(best, gap)
-        moved = _step(a, t, theta, share, slack)
+        moved = _step(a, t, total - a.T @ share[0], theta, share, slack)
         if moved is None:
             break
         theta, share, slack = moved
         steps += 1
-    return _onto_plane(a, t, theta, share[0], share[1], steps)
+    return _onto_plane(a, t, theta, share[0], share[1], steps), end
 
 
 def _is_rounding(gap: float, slack: Array) -> bool:
@@ -258,10 +275,13 @@ def _is_rounding(gap: float, slack: Array) -> bool:
 
 
 @np.errstate(all="ignore")  # where many rows tie, shares underflow; what is not finite is refused at the end
-def _step(a: Array, t: Array, theta: Array, share: Array, slack: Array) -> tuple[Array, Array, Array] | None:
+def _step(
+    a: Array, t: Array, lack: Array, theta: Array, share: Array, slack: Array
+) -> tuple[Array, Array, Array] | None:
     """Take a predictor and a corrector step; None where rounding leaves no direction.
 
-    `share` and `slack` are (2, n): d and 1 - d, and how far rows lie below and above.
+    `share` and `slack` are (2, n): d and 1 - d, and how far rows lie below and above. `lack` (p,) is what rounding has
+    left of the equations for A'd.
     """
     ratio, away = slack / share, t - a @ theta
     q = 1.0 / (ratio[0] + ratio[1])
@@ -275,7 +295,7 @@ def _step(a: Array, t: Array, theta: Array, share: Array, slack: Array) -> tuple
 
     def direction(lean: Array) -> tuple[Array, Array]:
         """Return the steps of theta and of d where d leans as it does."""
-        turn = lapack.dpotrs(root, a.T @ (q * lean))[0]
+        turn = lapack.dpotrs(root, a.T @ (q * lean) - lack)[0]
         return turn, q * (lean - a @ turn)
 
     def reach(v: Array, dv: Array) -> float:
