@@ -16,6 +16,7 @@ def test_targets_most_of_which_are_equal_need_no_simplex_method(monkeypatch: pyt
     rng = np.random.default_rng(seed)
     a = np.column_stack([np.ones(n), rng.standard_normal((n, p)), rng.exponential(size=n) ** 3])
     t = np.where(rng.uniform(size=n) < 0.02, rng.exponential(size=n), 0.0)
+    a, t = np.vstack([a, 3 * a.sum(axis=0)]), np.append(t, t.sum())  # as many rows on one side are added up
     monkeypatch.setattr(quantile, "_simplex", None)
     found = solve_program(a, t, level, 1e-12 * rng.standard_normal(p + 2))
     assert np.abs(found.theta).max() < 1e-12
