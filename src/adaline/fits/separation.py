@@ -40,6 +40,7 @@ MOST_COORDINATES = 64  # beyond, exact arithmetic can take longer
 MOST_WORK = 2**21  # rows x columns^2 x classes beyond which it is not decided whether each class is separable
 ON_PLANE = 1e-9  # share of the largest lead of a row below which another lies on the plane
 PROOF = 5e9  # work of a proof of separation, in products: seconds
+PROOF_NEAR = 5e8  # the same in a fit of a fold, of which there are many
 OUTLOOK = 5e8  # the same of one machine where the answer is only for the advice
 
 
@@ -71,8 +72,8 @@ class Separation:
 class SeparationCheck:
     """Whether a fit without a penalty has anything to converge to; its targets are indices of `classes` classes."""
 
-    def __init__(self, problem: Problem, classes: int) -> None:
-        self.problem, self.classes = problem, classes
+    def __init__(self, problem: Problem, classes: int, work: float = PROOF) -> None:
+        self.problem, self.classes, self.work = problem, classes, work
         self.found: Separation | None = None
         self.settled = False
         self.provable = True  # False where a proof was given up on rows of which these are some
@@ -118,7 +119,7 @@ class SeparationCheck:
         suspected = Separation("suspected", _unit(raw)) if likely else None
         if not self.provable:
             return suspected
-        budget = Budget(PROOF)  # of the guess and the decision together
+        budget = Budget(self.work)  # of the guess and the decision together
         try:
             guessed = likely and len(raw) == 1
             plane = quasi_separating_weights(self.problem.source, raw[0], budget) if guessed else None
