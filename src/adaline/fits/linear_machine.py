@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, host
 from adaline.errors import AdalineError, InvalidData
-from adaline.fits.separation import PATIENCE, PROOF, PROOF_NEAR, Separation, SeparationCheck, with_tiny_penalty
+from adaline.fits.separation import PATIENCE, Separation, SeparationCheck, with_tiny_penalty
 from adaline.input.first_pass import class_weights_of
 from adaline.links import name_of
 from adaline.losses import (
@@ -469,8 +469,8 @@ class _Minimising:
             self.loss.of_classes and constants.lowest == 0 and problem.source.shape.targets == 1
         )
         separable = labelled and options.free and not options.firth
-        work = PROOF if options.near is None else PROOF_NEAR
-        self.check = SeparationCheck(problem, max(problem.outputs, 2), work) if separable else None
+        classes, fold = max(problem.outputs, 2), options.near is not None
+        self.check = SeparationCheck(problem, classes, fold) if separable else None
         if self.check is not None and options.separated is not None:
             self.check.take(options.separated)
 

@@ -40,7 +40,7 @@ MOST_COORDINATES = 64  # beyond, exact arithmetic can take longer
 MOST_WORK = 2**21  # rows x columns^2 x classes beyond which it is not decided whether each class is separable
 ON_PLANE = 1e-9  # share of the largest lead of a row below which another lies on the plane
 PROOF = 5e9  # work of a proof of separation, in products: seconds
-PROOF_NEAR = 5e8  # the same in a fit of a fold, of which there are many
+PROOF_OF_FOLD = 5e8  # the same for a fit of a fold, of which there are many
 OUTLOOK = 5e8  # the same of one machine where the answer is only for the advice
 
 
@@ -72,8 +72,8 @@ class Separation:
 class SeparationCheck:
     """Whether a fit without a penalty has anything to converge to; its targets are indices of `classes` classes."""
 
-    def __init__(self, problem: Problem, classes: int, work: float = PROOF) -> None:
-        self.problem, self.classes, self.work = problem, classes, work
+    def __init__(self, problem: Problem, classes: int, fold: bool = False) -> None:
+        self.problem, self.classes, self.work = problem, classes, PROOF_OF_FOLD if fold else PROOF
         self.found: Separation | None = None
         self.settled = False
         self.provable = True  # False where a proof was given up on rows of which these are some
