@@ -50,7 +50,7 @@ def test_a_model_remembers_the_notation_of_its_files(shell: Shell) -> None:
     done = shell.good("predict", "m.adaline", "new.csv")
     assert [row["x"] for row in done.rows] == ["1.234", "2.345"]  # as it is written
     assert values_read(shell, "x") == [1234, 2345]
-    assert "points for thousands, as '1.234': column 'x', as in the fit" in done.err
+    assert "points for thousands, as '1.234': column 'x'" in done.err
     assert values_read(shell, "x", "--decimal", ".") == [1.234, 2.345]
     model = load("m.adaline")
     assert model.predict(open_table("new.csv")) == pytest.approx(model.predict(open_table({"x": [1234.0, 2345.0]})))
@@ -60,11 +60,39 @@ def test_a_model_remembers_the_notation_of_its_files(shell: Shell) -> None:
     assert load("m.adaline").coef_ == pytest.approx(model.partial_fit(open_table("new.csv", target="y")).coef_)
 
 
-def test_a_point_of_the_fit_stays_a_point(shell: Shell) -> None:
-    written(["x,y", *(f"{i}.125,{2 * i}" for i in range(1, 13))], "old.csv")
+POINTS = ["x,y", *(f"{i}.125,{2 * i}.5" for i in range(1, 13))]
+COMMAS = [line.replace(",", ";").replace(".", ",") for line in POINTS]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "values", "note"),
+    [
+        (COMMAS, ["x,z", "1.125,12.5", "2.125,7.5"], [1.125, 2.125], ""),  # z proves that points are decimal
+        (COMMAS, ["x,k", "1.125,1", "2.125,2"], [1.125, 2.125], "decimal point, as '1.125': column 'x', unlike in the"),
+        (
+            COMMAS,
+            ["x;k", "1.125;1", "2.125;2"],
+            [1125, 2125],
+            "points for thousands, as '1.125': column 'x', as in the",
+        ),
+        (POINTS, ["x;z", "1,125;12,5", "2,125;7,5"], [1.125, 2.125], ""),
+        (POINTS, ["x;k", "1,125;1", "2,125;2"], [1.125, 2.125], "decimal comma, as '1,125': column 'x', unlike in the"),
+        (POINTS, ["x;z", "1.125;5,5", "2.125;6,5"], [1125, 2125], "thousands, as '1.125': column 'x', unlike in the"),
+    ],
+)
+def test_a_decimal_sign_belongs_to_a_file(
+    shell: Shell, old: list[str], new: list[str], values: list[float], note: str
+) -> None:
+    written(old, "old.csv")
     shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
-    written(["x;z", "1.125;5,5", "2.125;6,5"], "new.csv")  # z shows that commas are decimal here
-    assert values_read(shell, "x") == [1.125, 2.125]
+    written(new, "new.csv")
+    assert values_read(shell, "x") == values
+    done = shell.good("predict", "m.adaline", "new.csv")
+    assert f"{note} fit; --decimal" in done.err if note else "fit" not in done.err
+    written([*new, f"abc{new[0][1]}1"], "new.csv")  # a bad value does not change how the others are read
+    assert [row["prediction"] for row in shell.good("predict", "m.adaline", "new.csv").rows[:2]] == [
+        row["prediction"] for row in done.rows
+    ]
 
 
 def test_a_model_remembers_words_for_missing_values_and_dates(shell: Shell) -> None:

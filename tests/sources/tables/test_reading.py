@@ -137,6 +137,9 @@ GROUPED = [66.447, 851.0, 1.234, 12.0]
         (["x;y", "66.447;6", "1851;2", "1.234;3", "12;4"], [66.447, 1851, 1.234, 12], ""),
         (["x;y", '"$5,856";6.5', "$851;2", "$12;3", "$1;4"], [5856, 851, 12, 1], "commas for thousands"),
         (["x;y", '"5,856";6', "851;2", "12;3", "1;4"], [5.856, 851, 12, 1], "a decimal comma"),
+        (["x;y", "5.805;846", "1.341;8.385"], [5805, 1341], "thousands, as '5.805': columns 'x', 'y'; decimal='.'"),
+        (["x;y", "5.805;1", "1.341;2"], [5.805, 1.341], "a decimal point, as '5.805': column 'x'; decimal=','"),
+        (["x;y", "5.805;2,5", "1.341;2,5"], [5805, 1341], "points for thousands, as '5.805': column 'x'"),
     ],
 )
 def test_three_digits_after_every_sign_may_be_thousands(lines: list[str], values: list[float], note: str) -> None:

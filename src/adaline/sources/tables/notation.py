@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 from adaline.coding.numerals import (
     CLOCK,
@@ -117,10 +117,13 @@ class TextColumn:
 
 @dataclass(frozen=True)
 class Conversions:
-    """How columns of text are read, and which of them hold numbers in different units: two texts with such units."""
+    """How columns of text are read, which of them hold numbers in different units: two texts with such units, and the
+    decimal sign of the file.
+    """
 
     columns: list[Conversion]
     mixed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    sign: FileSign = field(default_factory=lambda: FileSign())
 
 
 def find_conversions(
@@ -130,7 +133,7 @@ def find_conversions(
     query: Query,
     rows: int,
     decimal: str | None,
-    comma: bool,
+    separator: str,
     known: Mapping[str, Notation],
     plain: Collection[str] = (),
 ) -> Conversions:
@@ -144,8 +147,8 @@ def find_conversions(
     query : runs SQL.
     rows : how many rows to look at.
     decimal : the decimal sign of the file, where the user gave it.
-    comma : whether a comma is likelier to be a decimal sign than one for thousands where it may be either.
-    known : how the files of a fit wrote columns; where the values here fit that notation, it is used.
+    separator : between the values of a line.
+    known : how the files of a fit wrote columns, which decides what the table itself leaves open.
     plain : columns among `numbers` that have decimal points beyond doubt.
     """
     forms = {name: one.form for name, one in known.items()}
@@ -163,36 +166,85 @@ def find_conversions(
     mixed = {name: one.examples for name, one in units.items() if one.mixed}
     measured = {name: one for name, one in units.items() if one.fits(known.get(name))}
     seen |= _look_without_units(measured, table, query, rows)
-    here = decimal or _sign_of_file(seen.values())
-    unclear = [name for name in numbers if name not in plain and name not in seen and forms.get(name) != "."]
+    unclear = [name for name in numbers if name not in plain and name not in seen]
     more = _look(unclear if decimal is None else (), table, query, min(rows, GLIMPSE))
     more = _look([name for name, one in more.items() if one.commas == one.count > 0], table, query, rows)
-    more = {name: one for name, one in more.items() if one.commas == one.count and one.has_point}
-    seen |= {name: one for name, one in more.items() if here == "," or one.looks_grouped}
-    comma = here == "," or (comma and not here)
+    seen |= {name: one for name, one in more.items() if one.commas == one.count and one.has_point}
+    sign = FileSign.of(seen.values(), bool(plain), decimal, separator)
     whole = rows >= EVERY
     read = (
         _number_conversion(
             TextColumn(name, measured[name].spellings if name in measured else ()),
-            *(look, here, decimal, comma and not (plain and look.looks_grouped), whole, known.get(name)),
+            *(look, sign, whole, known.get(name)),
         )
         for name, look in seen.items()
     )
-    found = [one for one in read if one is not None]
+    as_they_are = {name for name in numbers if name not in measured}  # where there is nothing to convert or to note
+    found = [one for one in read if one is not None and (one.notation or one.words or one.name not in as_they_are)]
     taken = {one.name for one in found}
     clocks = [name for name, one in glimpsed.items() if re.fullmatch(CLOCK, one.example) and name not in taken]
     found += [one for name in clocks if (one := _time_conversion(name, table, query, rows)) is not None]
     for name, formats in likely.items():
         if name not in taken:
-            one = _date_conversion(name, formats, table, query, rows, comma, forms.get(name))
+            one = _date_conversion(name, formats, table, query, rows, sign.is_comma, forms.get(name))
             found += [] if one is None else [one]
-    return Conversions(found, {name: two for name, two in mixed.items() if name not in {one.name for one in found}})
+    rest = {name: two for name, two in mixed.items() if name not in {one.name for one in found}}
+    return Conversions(found, rest, sign)
 
 
-def _sign_of_file(looks: Iterable[Look]) -> str:
-    """Return the decimal sign that the columns of a file show, "" where they show none, or both."""
-    shown = {max(".,", key=one.fitting) for one in looks if one.points != one.commas}
-    return shown.pop() if len(shown) == 1 else ""
+@dataclass(frozen=True)
+class FileSign:
+    """The decimal sign of a file, as far as the file itself shows it.
+
+    A file has one decimal sign, unless the values of a column can only be read with the other.
+
+    Parameters
+    ----------
+    certain : what the user said, or what values such as 12.5 or 3,25 prove; "" where there are none, or both.
+    grouped : whether points seem to separate thousands: a column has 1.234 and 567, and no 1234.
+    separator : between the values of a line. Commas between values leave points for decimals, and semicolons are
+        written where commas are decimal signs.
+    given : what the user said, or "".
+    """
+
+    certain: str = ""
+    grouped: bool = False
+    separator: str = ","
+    given: str = ""
+
+    @classmethod
+    def of(cls, looks: Iterable[Look], points: bool, given: str | None, separator: str) -> Self:
+        """Return the sign of a file, given its columns of numbers, and whether others have decimal points."""
+        looks = list(looks)
+        shown = {max(".,", key=one.fitting) for one in looks if one.points != one.commas} | ({"."} if points else set())
+        grouped = separator != "," and any(one.looks_grouped and one.has_point for one in looks)
+        return cls(given or (shown.pop() if len(shown) == 1 else ""), grouped, separator, given or "")
+
+    @property
+    def is_comma(self) -> bool:
+        """Whether it is a comma, or more likely one than a point."""
+        return self.certain == "," or (not self.certain and self.separator == ";")
+
+    def choose(self, has_point: bool, has_comma: bool, known: str = "") -> str:
+        """Return the sign of a column whose values may have either; `known` is that of a fit.
+
+        Examples
+        --------
+        >>> from adaline.sources.tables.notation import FileSign
+        >>> FileSign(".").choose(True, False, ","), FileSign("", separator=";").choose(False, True, ".")
+        ('.', ',')
+        >>> FileSign("", separator="|").choose(True, False, ",")
+        ','
+        """
+        if self.certain:
+            return self.certain
+        if has_comma and self.separator == ";":
+            return ","
+        if has_point and self.separator == ",":
+            return "."
+        if has_point and self.grouped:
+            return ","
+        return known or ("," if self.separator == ";" and not has_point else ".")
 
 
 @dataclass(frozen=True)
@@ -363,12 +415,11 @@ def _look_without_units(units: Mapping[str, ColumnUnits], table: str, query: Que
 
 
 def _number_conversion(
-    column: TextColumn, look: Look, here: str, given: str | None, comma: bool, whole: bool, known: Notation | None
+    column: TextColumn, look: Look, sign: FileSign, whole: bool, known: Notation | None
 ) -> Conversion | None:
     """Return how to read a column of numbers, or None where they fit no single notation.
 
-    `here` is the decimal sign of the file, by what the user said or by its other columns, or ""; `whole` says that all
-    rows were looked at; `known` is the notation of the column in the files of a fit.
+    `whole` says that all rows were looked at; `known` is the notation of the column in the files of a fit.
     """
     unit, some = look.unit, look.signed < look.count
     if len(look.units) > 1 or (unit in PERCENT and some):  # 5 beside 12% may be 5% or 500%
@@ -377,23 +428,17 @@ def _number_conversion(
         return None
     if column.units and known is not None:
         unit = known.unit
-    fits = [sign for sign in ".," if look.fitting(sign) == look.count]
-    if given is not None:
-        fits = [sign for sign in fits if sign == given]
-    as_known = given is None and known is not None and known.form in fits
-    if as_known and known is not None and known.form == "." and look.has_comma and here == ",":
-        as_known = False  # a comma in a file of decimal commas
-    if not fits or not (look.count or as_known):
+    fits = [one for one in ".," if look.fitting(one) == look.count and one in (sign.given or ".,")]
+    fitted = known.form if known is not None and known.form in FORMS else ""
+    if not fits or not (look.count or fitted):
         return None
-    doubtful = len(fits) == 2 and (look.has_comma or look.has_point)
-    if as_known and known is not None:
-        fits = [known.form]
-    decimal = fits[0] if len(fits) == 1 else here or ("," if comma else ".")
+    decimal = fits[0] if len(fits) == 1 else sign.choose(look.has_point, look.has_comma, fitted)
     parts = []
     other = look.has_comma if decimal == "." else look.has_point
     if look.has_comma and decimal == ",":
         parts.append("a decimal comma")
-    if look.has_point and decimal == "." and look.looks_grouped:
+    doubt = _doubt(look, decimal, sign, fitted) if len(fits) == 2 else ""
+    if look.has_point and decimal == "." and doubt:
         parts.append("a decimal point")
     if other:
         parts.append(f"{'commas' if decimal == '.' else 'points'} for thousands")
@@ -409,17 +454,30 @@ def _number_conversion(
         parts.append(f"no {known.unit}, which those of the fit have (12 is read as 12{blank}{known.unit})")
     if look.negative:
         parts.append("parentheses or a trailing minus for negative numbers")
-    doubt = ""
-    if doubtful and as_known:
-        doubt = ", as in the fit"
-    elif doubtful and given is None and (not here or (decimal == "." and look.has_point and look.looks_grouped)):
-        way = "the other way" if parts != ["a decimal point"] else "as points for thousands"
-        doubt = f"; decimal='{'.' if decimal == ',' else ','}' reads them {way}"
     if known is not None and unit and unit != known.unit:
         doubt += f"; the model was fitted to {f'values in {known.unit}' if known.unit else 'values without a unit'}"
     sql = _number_sql(column, decimal, look)
     sql = TextColumn(column.name).value(sql) if look.words or not whole else sql
     return Conversion(column.name, sql, decimal, " and ".join(parts), look.example, doubt, look.words, unit)
+
+
+def _doubt(look: Look, decimal: str, sign: FileSign, fitted: str) -> str:
+    """Return what is ambiguous about the decimal sign of a column whose values may have either; "" for nothing.
+
+    `fitted` is the sign of the column in the files of a fit, or "".
+    """
+    if not (look.has_comma or look.has_point) or sign.given:
+        return ""
+    thousands = look.has_point if decimal == "," else look.has_comma
+    point = look.has_point and decimal == "."
+    if sign.certain and not (point and look.looks_grouped) and not (thousands and fitted not in ("", decimal)):
+        return ""
+    usual = fitted == "." or (not fitted and (look.has_long or sign.separator != ";"))
+    if point and not look.looks_grouped and usual:
+        return ""
+    how = {"": "", decimal: ", as in the fit"}.get(fitted, ", unlike in the fit")
+    way = "as points for thousands" if point else "the other way"
+    return f"{how}; decimal='{'.' if decimal == ',' else ','}' reads them {way}"
 
 
 def _number_sql(column: TextColumn, decimal: str, look: Look) -> str:

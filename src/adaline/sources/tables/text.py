@@ -31,7 +31,7 @@ from adaline.sources.tables.layout import (
     collapsed,
     is_value,
 )
-from adaline.sources.tables.notation import Conversion, find_conversions
+from adaline.sources.tables.notation import Conversion, FileSign, find_conversions
 from adaline.sources.tables.sql import quoted, text
 from adaline.wording import counted
 
@@ -308,7 +308,7 @@ def _lines(file: Iterable[str], ends: set[str]) -> Iterator[str]:
 class Dialect:
     """The options of DuckDB's `read_csv`: the layout of the lines, the type of each column, and others; the columns
     that are converted from text; two values of each column of numbers in different units; by column, texts whose rows
-    are left out; words for missing values; and which infinities, "inf" or "-inf", are missing values.
+    are left out; words for missing values; which infinities, "inf" or "-inf", are missing values; and the decimal sign.
     """
 
     layout: Layout
@@ -319,6 +319,7 @@ class Dialect:
     unreadable: tuple[tuple[str, tuple[str, ...]], ...] = ()
     words: tuple[str, ...] = ("",)
     infinities: tuple[str, ...] = ()
+    sign: FileSign = field(default_factory=FileSign)
 
     def sql(self, files: Sequence[str]) -> str:
         """Return SQL that reads the files as one table."""
@@ -426,12 +427,12 @@ def _with_notations(dialect: Dialect, file: str, query: Query, rows: int, readin
     numbers = [n for n, kind in known.items() if kind == "DOUBLE" or (n in scaled and kind == "BIGINT")]
     local = {name for name, one in fitted.items() if one.form == ","} | scaled
     plain = [n for n in numbers if n in dialect.layout.decimals and decimal != "," and n not in local]
+    separator = dialect.layout.separator
     if not texts and len(plain) == len(numbers):
-        return dialect
+        return replace(dialect, sign=FileSign.of((), bool(plain), decimal, separator))
     table = dialect.with_texts([*texts, *numbers]).sql([file])
-    comma = dialect.layout.separator == ";"
-    found = find_conversions(texts, numbers, table, query, rows, decimal, comma, fitted, plain)
-    return replace(dialect.converted(found.columns), mixed=found.mixed)
+    found = find_conversions(texts, numbers, table, query, rows, decimal, separator, fitted, plain)
+    return replace(dialect.converted(found.columns), mixed=found.mixed, sign=found.sign)
 
 
 def number_type(kind: str, whole: bool) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from adaline.coding import Coding
 from adaline.coding.numerals import FORMS, PERCENT, PLAIN, Notation, is_word, read_text
+from adaline.sources.tables.notation import FileSign
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sql import quoted
 
@@ -74,7 +75,7 @@ def readable_rows(relation: Relation, coding: Coding, kinds: Mapping[str, str]) 
         table = f"{relation.sql} WHERE {column} IS NOT NULL"
         rows = relation.rows(f"SELECT DISTINCT {column} FROM {table} ORDER BY hash({column}) LIMIT {SAMPLE}")
         some = [value for (value,) in rows if not is_word(value)]
-        notation = _notation(name, kind, some, known.get(name), relation.options.decimal)
+        notation = _notation(name, kind, some, known.get(name), relation.dialect.sign)
         plain = f"CASE WHEN {_is_plain(column, kind, notation)} THEN NULL ELSE {column} END"
         rows = relation.rows(f"SELECT DISTINCT {plain} FROM {table}")  # NULL where there are plain numbers
         found = dict.fromkeys(value for (value,) in rows if not is_word(value))
@@ -96,14 +97,15 @@ def _is_plain(column: str, kind: str, notation: Notation | None) -> str:
     return f"regexp_full_match({column}, '[-+]?{PLAIN}([{form}][0-9]+)?([eE][-+]?[0-9]+)?')"
 
 
-def _notation(name: str, kind: str, texts: list[str], known: Notation | None, decimal: str | None) -> Notation | None:
-    """Return how most texts of a column are written, given the notation of the fit and the decimal sign, if any.
+def _notation(name: str, kind: str, texts: list[str], known: Notation | None, sign: FileSign) -> Notation | None:
+    """Return how most texts of a column are written, given the notation of the fit and the decimal sign of the file.
 
     None is the plain one.
     """
     fitted = Notation(".", "", (name,)) if known is None else replace(known, columns=(name,))
     if kind != "number" or fitted.form not in FORMS:
         return known and fitted
-    signs = dict.fromkeys((fitted.form, *FORMS)) if decimal is None else (decimal,)
-    tried = [None if one.plain else one for one in (replace(fitted, form=sign) for sign in signs)]
+    likely = sign.choose(any("." in one for one in texts), any("," in one for one in texts), fitted.form)
+    signs = (sign.given,) if sign.given else dict.fromkeys((likely, *FORMS))
+    tried = [None if one.plain else one for one in (replace(fitted, form=one) for one in signs)]
     return max(tried, key=lambda one: sum(not read_text(text, kind, one)[1] for text in texts))
