@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
@@ -268,6 +269,12 @@ def test_numbers_for_a_model_of_percents_are_noted(shell: Shell) -> None:
         written(["x", value, value], "new.csv")
         done = shell.good("predict", "m.adaline", "new.csv")
         assert f"no %, which those of the fit have (12 is read as 12%), as '{value}': column 'x'" in done.err
+    parquet.write_table(pa.table({"x": [0.12, 0.5]}), "new.parquet")
+    done = shell.good("predict", "m.adaline", "new.parquet")
+    assert "no %, which those of the fit have (12 is read as 12%): column 'x'" in done.err
+    assert "column 'x' holds values between -1 and 1, as 0.12, and the fit had percentages" in done.err
+    written(["x", "0.5%", "0.7%"], "new.csv")
+    assert "values between" not in shell.good("predict", "m.adaline", "new.csv").err
     written(["x", "12%", "0.12", "oops"], "new.csv")
     found = [row["reason"] for row in shell.good("predict", "m.adaline", "new.csv").rows]
     assert found == ["", "value in another unit '0.12' of x", "non-numeric value 'oops' of x"]

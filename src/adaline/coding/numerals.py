@@ -37,6 +37,7 @@ DECORATION = f"({CURRENCY})|[{BLANK}'\u2019%\u2030()]"
 NO_CENTS = "[.,]-{1,2}$"
 """What stands for decimals that are zero, as in 12,-."""
 PERCENT = {"%": "a percent sign", "\u2030": "a per mille sign"}
+PERCENT_SCALE = {"%": 100, "\u2030": 1000}
 MERIDIEM = "[ ]?[AaPp][Mm]"
 CLOCK = (
     f"[0-9]{{1,3}}:[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?|(0?[1-9]|1[0-2]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?{MERIDIEM}"
@@ -88,6 +89,12 @@ class Notation:
     def measured(self) -> bool:
         """Whether numbers have a unit of measurement."""
         return bool(self.unit) and re.fullmatch(UNIT, self.unit) is None
+
+    @property
+    def without_unit(self) -> str:
+        """What is said of numbers that lack the unit, after "numbers with"."""
+        blank = " " if self.measured else ""
+        return f"no {self.unit}, which those of the fit have (12 is read as 12{blank}{self.unit})"
 
     @property
     def plain(self) -> bool:

@@ -450,8 +450,7 @@ def _number_conversion(
         share = f" ({look.signed:,} of {look.count:,} values)" if some else ""
         parts.append(f"the {'unit' if column.units else 'currency'} {unit}{share}")
     elif known is not None and known.scaled and look.count:
-        blank = " " if known.measured else ""
-        parts.append(f"no {known.unit}, which those of the fit have (12 is read as 12{blank}{known.unit})")
+        parts.append(known.without_unit)
     if look.negative:
         parts.append("parentheses or a trailing minus for negative numbers")
     if known is not None and unit and unit != known.unit:

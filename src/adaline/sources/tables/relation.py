@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from adaline.coding import Coding
 from adaline.coding.expressions import lag_of
-from adaline.coding.numerals import MISSING_WORDS, Notation
+from adaline.coding.numerals import MISSING_WORDS, PERCENT, PERCENT_SCALE, Notation
 from adaline.errors import InvalidParameter, UnreadableTable
 from adaline.lazy import nw
 from adaline.leftovers import remove_with
@@ -164,6 +164,7 @@ class Relation:
         self.index = self._find_index()
         if self.sql.startswith("read_json("):
             self._note_epochs()
+        self._note_units()
         self.stamp = self.stamps()
 
     @cached_property
@@ -753,6 +754,24 @@ class Relation:
             if seconds and EPOCHS[0] <= low and high <= EPOCHS[1]:
                 note = f"column {name!r} is read as numbers, but looks like dates in milliseconds since 1970, as {low}"
                 self.notes = (*self.notes, f"{note}; to_json(date_format='iso') writes dates")
+
+    def _note_units(self) -> None:
+        """Note columns of numbers without the percent sign or the unit that those of a fit have."""
+        here = {} if self.dialect is None else {one.name: one.unit for one in self.dialect.conversions}
+        scaled = ((name, one) for one in self.options.notations if one.scaled for name in one.columns)
+        for name, one in scaled:
+            if name not in self.schema or self.kind(name) != "number" or here.get(name):
+                continue
+            if self.dialect is None:
+                self.notes = (*self.notes, f"numbers with {one.without_unit}: column {name!r}")
+            column = f"abs({quoted(name)})"
+            least, most, whole = self.rows(
+                f"SELECT min({column}), max({column}), bool_and({column} = floor({column})) FROM {self.sql}"
+            )[0]
+            if one.unit in PERCENT and most is not None and most <= 1 and not whole:
+                told = f"column {name!r} holds values between -1 and 1, as {least:g}, and the fit had percentages"
+                scale = f"{least:g} stands for {least * PERCENT_SCALE[one.unit]:g}{one.unit}"
+                self.notes = (*self.notes, f"{told}: multiply by {PERCENT_SCALE[one.unit]} if {scale}")
 
     def _check_parquet(self) -> None:
         """Refuse files whose columns differ."""
