@@ -428,3 +428,27 @@ def test_a_target_of_one_value_is_no_set_of_classes(shell: Shell) -> None:
     done = shell.good("fit", "t.csv", "-t", "y")
     assert "the target has the same value in every row" in done.out
     assert "whole numbers" not in done.err
+
+
+@pytest.mark.parametrize("word", ["x", "yes", "1"])
+def test_a_column_that_is_ticked_or_empty_costs_no_rows(shell: Shell, word: str) -> None:
+    ticked = [i % 3 == 0 for i in range(12)]
+    lines = ["x,tick,y", *(f"{i * i % 7}.5,{word if one else ''},{2 * i + 3 * one}" for i, one in enumerate(ticked))]
+    written(lines, "old.csv")
+    done = shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    assert f"column 'tick' holds '{word}' or nothing and is read as yes or no" in done.err
+    assert load("m.adaline").feature_names_in_.tolist() == ["x", f"tick[T.{word}]"]
+    found = shell.good("predict", "m.adaline", "old.csv").rows
+    assert all(row["prediction"] for row in found)
+    written(["x,tick", "1.5,"], "new.csv")
+    parquet.write_table(pa.table({"x": [1.5], "tick": pa.array([None], pa.string())}), "new.parquet")
+    both = [shell.good("predict", "m.adaline", name).rows[0]["prediction"] for name in ("new.csv", "new.parquet")]
+    assert both[0] == both[1] != ""
+    for options in ([], ["-t", "y"]):
+        assert shell.good("score", "m.adaline", "old.csv", "--json", *options).json["rows"] == 12
+    assert "24 rows after" in shell.good("update", "m.adaline", "old.csv").out
+
+
+def test_a_text_with_few_gaps_is_no_box_to_tick(shell: Shell) -> None:
+    written(["x,g,y", *(f"{i},{'' if i == 7 else 'DE'},{2 * i + i % 2}" for i in range(20))], "old.csv")
+    assert "yes or no" not in shell.good("fit", "old.csv", "-t", "y").err

@@ -136,7 +136,8 @@ def rows_for(model: Any, relation: Relation, target: str | None, weight: str | N
     if target is None:
         return TableSource(relation, TableSpec())
     features = None if coding is None else tuple(coding.needed)
-    spec = TableSpec(target=target, weight=weight or (coding and coding.weight), features=features)
+    ticked = () if coding is None else tuple((one.name, one.levels) for one in coding.columns if one.takes_gaps)
+    spec = TableSpec(target=target, weight=weight or (coding and coding.weight), features=features, categories=ticked)
     return TableSource(relation, read_spec(relation, spec))
 
 

@@ -130,7 +130,7 @@ def _rows_to_judge(model: Any, data: Any, reading: FileOptions, target: str | No
         y = y.astype(np.int64)  # labels as the table has them
     reasons: dict[str, int] = {}
     if len(y) < total:
-        needed = () if source.spec.missing != "drop" else source.coding.needed
+        needed = () if source.spec.missing != "drop" else source.coding.required
         gaps = count_gaps(known, required_columns(known, source.spec, source.targets, needed))
         reasons = {f"missing value of {name}": count for name, count in gaps.items() if count}
         reasons |= readable.counts(relation)

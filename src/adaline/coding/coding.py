@@ -138,6 +138,12 @@ class Coding:
         return tuple(dict.fromkeys(names))
 
     @cached_property
+    def required(self) -> tuple[str, ...]:
+        """The raw columns without those in which a missing value is a level."""
+        free = {column.name for column in self.columns if column.takes_gaps}
+        return tuple(name for name in self.needed if name not in free)
+
+    @cached_property
     def texts(self) -> tuple[str, ...]:
         """The categories and effects whose levels are texts."""
         columns = (column for column in self.columns if column.is_category)
