@@ -15,11 +15,13 @@ from adaline import peers
 from adaline.basis import Basis, Fourier, Polynomial, Radial
 from adaline.cli.app import Options, listed, power
 from adaline.cli.exit import note
+from adaline.coding import Coding
 from adaline.coding.expressions import lag_of
 from adaline.coding.formula import targets_of
 from adaline.comparison.open_data import DataRequest, OpenedData, open_data, open_sparse_data
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.input.coded import coded, coding_of
+from adaline.lazy import nw
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.coding import target_columns
 from adaline.sources.tables.file_options import FileOptions
@@ -177,14 +179,27 @@ def readable_rows_for(model: Any, relation: Relation, rows: TableSource) -> Read
     return found
 
 
+def unseen_levels(relation: Relation, coding: Coding) -> dict[str, list[Any]]:
+    """Return the different values of each column that a model cannot code: levels that its fit did not have."""
+    import pyarrow as pa
+
+    out: dict[str, list[Any]] = {}
+    for name in filter(coding.refuses_levels, coding.needed):
+        values = [value for (value,) in relation.rows(f"SELECT DISTINCT {relation.value(name)} FROM {relation.sql}")]
+        out[name] = coding.unseen_levels(name, nw.from_native(pa.table({name: values}), eager_only=True))
+    return out
+
+
 @contextmanager
-def dropping_gaps(model: Any) -> Iterator[str]:
+def dropping_gaps(model: Any, strict: bool = False) -> Iterator[str]:
     """Let a model that refuses missing values leave such rows out for a while; yield its policy for missing values.
 
-    A model refuses them if its own rows had none, also where `adaline fit` would have left them out.
+    A model refuses them if its own rows had none, also where `adaline fit` would have left them out. If `strict`, rows
+    that it would leave out are refused.
     """
     coding = vars(model).get("coding_")
-    policy = "drop" if coding is None or coding.missing == "error" else coding.missing
+    refused = "error" if strict else "drop"
+    policy = refused if coding is None or coding.missing in ("error", "drop") else coding.missing
     if coding is not None:
         model.coding_ = replace(coding, missing=policy)
     try:

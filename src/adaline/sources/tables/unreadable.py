@@ -6,8 +6,9 @@ another value have no prediction, and are left out where targets are compared.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from adaline.coding import Coding
 from adaline.coding.numerals import FORMS, PERCENT, PLAIN, Notation, is_word, read_text
@@ -50,12 +51,17 @@ class ReadableRows:
         found = {(problem, name) for name, texts in self.problems.items() for problem in texts.values()}
         for problem, name in sorted(found):
             texts = [text for text, one in self.problems[name].items() if one == problem]
-            rows = whole.count("TRUE") - whole.without_values({name: texts}).count("TRUE")
-            lines = whole.lines_with(name, texts, MOST_LINES)
-            more = ", ..." * (rows > len(lines))
-            where = f" in line{'s' * (rows > 1)} {', '.join(map(str, lines))}{more}" if lines else ""
-            out[f"{problem} of {name}{where}"] = rows
+            out |= counted_rows(whole, problem, name, texts)
         return out
+
+
+def counted_rows(whole: Relation, problem: str, name: str, values: Sequence[Any]) -> dict[str, int]:
+    """Return a problem with some values of a column, with the first lines that have it, and the number of its rows."""
+    rows = whole.count("TRUE") - whole.without_values({name: values}).count("TRUE")
+    lines = whole.lines_with(name, {str(value) for value in values}, MOST_LINES)
+    more = ", ..." * (rows > len(lines))
+    where = f" in line{'s' * (rows > 1)} {', '.join(map(str, lines))}{more}" if lines else ""
+    return {f"{problem} of {name}{where}": rows}
 
 
 def readable_rows(relation: Relation, coding: Coding, kinds: Mapping[str, str]) -> ReadableRows:
