@@ -452,3 +452,13 @@ def test_a_column_that_is_ticked_or_empty_costs_no_rows(shell: Shell, word: str)
 def test_a_text_with_few_gaps_is_no_box_to_tick(shell: Shell) -> None:
     written(["x,g,y", *(f"{i},{'' if i == 7 else 'DE'},{2 * i + i % 2}" for i in range(20))], "old.csv")
     assert "yes or no" not in shell.good("fit", "old.csv", "-t", "y").err
+
+
+def test_blanks_around_texts_are_no_part_of_a_level(shell: Shell) -> None:
+    g = ["red ", "red", " blue", "blue", "green", "red\t"]
+    written(["g,y", *(f"{one},{i}" for i, one in enumerate(g))], "old.csv")
+    parquet.write_table(pa.table({"g": g, "y": range(6)}), "old.parquet")
+    for name in ("old.csv", "old.parquet"):
+        shell.good("fit", name, "-t", "y", "-o", "m.adaline")
+        assert load("m.adaline").feature_names_in_.tolist() == ["g[T.green]", "g[T.red]"]
+        assert "Levels in several spellings" not in shell.good("compare", name, "-t", "y").out

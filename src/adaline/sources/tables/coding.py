@@ -321,10 +321,12 @@ class Design:
                 )
             if not found[0]:
                 raise MissingValues(f"column {name!r} has no values at all; leave it out")
-            gaps = summary.levels[name].missing
+            gaps, given = summary.levels[name].missing, dict(self.spec.categories).get(name)
+            if given is None and name not in self.declared:
+                found = _without_blanks(*found)
             if name in self.spec.ticked:
                 found, gaps = ([*found[0], MISSING_LEVEL], np.append(found[1], gaps)), 0
-            column = _category(name, *found, dict(self.spec.categories).get(name), self.declared.get(name))
+            column = _category(name, *found, given, self.declared.get(name))
             return replace(column, gaps=marked and gaps > 0)
         if name not in summary.means:
             return Column(name, kind)
@@ -664,6 +666,18 @@ def _category(
     elif unknown := [levels[i] for i in np.setdiff1d(np.arange(len(levels)), at)]:
         raise InvalidData(f"column {name!r} has the level {min(unknown, key=str)!r}, which categories= does not name")
     return learn_category(name, order, np.where(at >= 0, counts[np.maximum(at, 0)], 0))
+
+
+def _without_blanks(levels: list[Any], counts: RowCounts) -> tuple[list[Any], RowCounts]:
+    """Return levels and their counts, texts without blanks around them, by which values are found too."""
+    plain = [level.strip() or level if isinstance(level, str) else level for level in levels]
+    if plain == levels:
+        return levels, counts
+    sums: dict[Any, int] = {}
+    for level, count in zip(plain, counts.tolist(), strict=True):
+        sums[level] = sums.get(level, 0) + count
+    order = sorted(sums, key=lambda level: (isinstance(level, str), level))
+    return order, np.array([sums[level] for level in order], dtype=np.int64)
 
 
 def _places(levels: list[Any], wanted: list[Any]) -> NDArray[Any]:
