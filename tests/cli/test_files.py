@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -462,3 +463,21 @@ def test_blanks_around_texts_are_no_part_of_a_level(shell: Shell) -> None:
         shell.good("fit", name, "-t", "y", "-o", "m.adaline")
         assert load("m.adaline").feature_names_in_.tolist() == ["g[T.green]", "g[T.red]"]
         assert "Levels in several spellings" not in shell.good("compare", name, "-t", "y").out
+
+
+def test_words_for_gaps_are_no_levels(shell: Shell) -> None:
+    g = ["a", "b", "n.a.", "-", "k.A.", "a", "b", "b", "a", "b"]
+    written(["g,rh,y", *(f"{one},{'+-'[i % 3 % 2]},{i}" for i, one in enumerate(g))], "old.csv")
+    done = shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    assert load("m.adaline").feature_names_in_.tolist() == ["g[T.b]", "rh[T.-]"]  # - is a level beside +
+    assert "'-' (1) and 'k.A.' (1) and 'n.a.' (1) in 'g' counted as missing, --na '' keeps such words" in done.err
+    written(["g,rh", "n.a.,-"], "new.csv")
+    assert shell.good("predict", "m.adaline", "new.csv").rows[0]["reason"] == "missing value of g"
+    written(["g,rh", "a,-"], "new.csv")
+    assert shell.good("predict", "m.adaline", "new.csv").rows[0]["prediction"]
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline", "--na", "")
+    assert "g[T.n.a.]" in load("m.adaline").feature_names_in_
+    written(["g,rh", "n.a.,-", "b,+"], "new.csv")
+    assert all(row["prediction"] for row in shell.good("predict", "m.adaline", "new.csv").rows)
+    expected = load("m.adaline").predict(pd.DataFrame({"g": ["n.a.", "b"], "rh": ["-", "+"]}))
+    assert load("m.adaline").predict(open_table("new.csv")) == pytest.approx(expected)

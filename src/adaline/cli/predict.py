@@ -35,7 +35,7 @@ from adaline.cli.output import json_text, print_json, say
 from adaline.coding import Coding, Column
 from adaline.coding.expressions import lag_of
 from adaline.coding.frames import plain_terms
-from adaline.coding.numerals import MISSING_WORDS
+from adaline.coding.numerals import MISSING_WORDS, is_text_word
 from adaline.coding.problems import Mask, RowProblems
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.input.coded import as_coded, coding_of
@@ -212,6 +212,9 @@ class PipedTable(UnalteredTable):
             kind = pa.float64() if numbers else KIND_OF[column.kind]
             i = table.column_names.index(column.name)
             values = table.column(i)
+            if len(self.words) and column.has_levels and pa.types.is_string(values.type):
+                kept = [None if one is None or is_text_word(one, column.levels) else one for one in values.to_pylist()]
+                values = pa.chunked_array([pa.array(kept, pa.string())])
             if pa.types.is_string(values.type) and kind != pa.string():
                 values = pc.replace_substring_regex(pc.utf8_trim_whitespace(values), r"^\+", "")
             with suppress(pa.ArrowInvalid):

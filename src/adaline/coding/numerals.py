@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -56,6 +57,8 @@ WORDS = (
     *("#nv", "#wert!", "#bezug!", "#zahl!", "#valeur!", "#nombre!", "#nom?", "#\u00a1valor!", "#\u00a1div/0!"),
 )
 """Words, in lower case, that stand for a missing value in a column whose other values are all numbers or dates."""
+TEXT_WORDS = tuple(word for word in WORDS if word not in ("", "nil", "missing", ":"))
+"""Those that stand for a missing value in a column of text too, whose other values have letters or digits."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,11 @@ def number_in(value: str, decimal: str = ".") -> float | None:
 def is_word(value: Any) -> bool:
     """Whether a value is a word for a missing value in a column of numbers or dates."""
     return isinstance(value, str) and value.strip(BLANK).lower() in WORDS
+
+
+def is_text_word(value: str, levels: Collection[Any]) -> bool:
+    """Whether a text is a word for a missing value in a column of a model that has these levels."""
+    return value not in levels and value.strip(BLANK).lower() in TEXT_WORDS
 
 
 def unit_in(value: str) -> str:

@@ -21,6 +21,7 @@ from adaline.coding.numerals import (
     NO_CENTS,
     PERCENT,
     SECONDS,
+    TEXT_WORDS,
     UNIT,
     WORDS,
     Notation,
@@ -190,6 +191,33 @@ def find_conversions(
             found += [] if one is None else [one]
     rest = {name: two for name, two in mixed.items() if name not in {one.name for one in found}}
     return Conversions(found, rest, sign)
+
+
+def find_text_words(
+    names: Sequence[str], table: str, query: Query, rows: int, levels: Mapping[str, Collection[Any]]
+) -> dict[str, tuple[str, ...]]:
+    """Return the words for missing values in columns of text, as they are spelled, such as n.a. and k.A.
+
+    The other values of a column must have letters or digits, as "-" is a value beside "+". Where a model has `levels`
+    of a column, any such word that is no level is a missing value.
+    """
+    if not names:
+        return {}
+    longest = max(map(len, TEXT_WORDS)) + 2
+    short = f"strlen(value) <= {4 * longest}"
+    word = f"lower(trim(value, {text(BLANK)})) IN ({', '.join(map(text, TEXT_WORDS))})"
+    columns = ", ".join(map(quoted, names))
+    first = f"SELECT {columns} FROM {table} LIMIT {rows}"
+    values = f"SELECT unnest(range({len(names)})) AS i, unnest([{columns}]) AS value FROM ({first})"
+    each = query(f"SELECT i, list(DISTINCT value) FROM ({values}) WHERE {short} AND {word} GROUP BY i")
+    found = {names[i]: tuple(sorted({*words} - {*levels.get(names[i], ())})) for i, words in each}
+    out = {name: words for name, words in found.items() if words and name in levels}
+    for name in (name for name, words in found.items() if words and name not in levels):
+        value = f"SELECT {quoted(name)} AS value FROM {table} LIMIT {rows}"
+        named = "regexp_matches(value, '[\\p{L}\\p{N}]')"
+        if query(f"SELECT bool_and({named}) FROM ({value}) WHERE NOT ({word})")[0][0]:
+            out[name] = found[name]
+    return out
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,7 @@ from adaline.sources.tables.text import (
     lines_with,
     number_type,
     row_lines,
+    text_words,
     write_commas,
     write_doubled,
     write_like,
@@ -331,9 +332,15 @@ class Relation:
         options = self.options.as_fitted(coding)
         if self.dialect is None or self.layout is None or self.sql != self.dialect.sql(self.files):
             return self
-        if options == self.options or (options.na == self.options.na and not self._differs(options.notations)):
+        same = options.na == self.options.na and not self._differs(options.notations)
+        if options == self.options or (same and self._text_words(options) == self.dialect.text_words):
             return self
         return self._reread(options)
+
+    def _text_words(self, options: FileOptions) -> Mapping[str, tuple[str, ...]]:
+        """Return the words for missing values in columns of text by other options."""
+        assert self.dialect is not None
+        return text_words(self.dialect, self.files[0], self.rows, options)
 
     def without_texts(self, unreadable: Mapping[str, Collection[str]]) -> Self:
         """Return the same table, which is text files, without the rows in which columns have some texts.
@@ -379,9 +386,12 @@ class Relation:
         if self.dialect is None or not self.has_lines:
             return {}
         table = self.dialect.as_written.sql(self.files)
-        words = ", ".join(text(word) for word in MISSING_WORDS if word and word in self.dialect.words)
+        usual = [word for word in MISSING_WORDS if word and word in self.dialect.words]
         out: dict[str, dict[str, int]] = {}
-        for name in (name for name in names if self.kind(name) == "text" and words):
+        for name in (name for name in names if self.kind(name) == "text"):
+            words = ", ".join(map(text, [*usual, *self.dialect.text_words.get(name, ())]))
+            if not words:
+                continue
             one = quoted(name)
             rows = f"SELECT {one}, count(*) AS n FROM {table} WHERE {one} IN ({words})"
             found = self.rows(f"{rows} GROUP BY 1 ORDER BY n DESC, 1")

@@ -31,7 +31,7 @@ from adaline.sources.tables.layout import (
     collapsed,
     is_value,
 )
-from adaline.sources.tables.notation import Conversion, FileSign, find_conversions
+from adaline.sources.tables.notation import Conversion, FileSign, find_conversions, find_text_words
 from adaline.sources.tables.sql import quoted, text
 from adaline.wording import counted
 
@@ -39,6 +39,7 @@ MOST_LISTED = 5  # malformed lines that a message names
 MOST_DELETED = 10  # malformed lines that a command in a message leaves out
 FEW_SHORT = 0.1  # share of the rows that may lack values at their ends
 SAMPLE = 20480  # rows from which the types of columns are found, where not all rows are read for that
+WORD_ROWS = 100_000  # from which words for missing values in columns of text are found
 SIGNED = "' *[-+]?((0|[1-9][0-9]*)([.][0-9]*)?|[.][0-9]+)([eE][-+]?[0-9]+)? *'"
 BOOLEAN = "lower({}) IN ('true', 'false')"
 
@@ -308,7 +309,8 @@ def _lines(file: Iterable[str], ends: set[str]) -> Iterator[str]:
 class Dialect:
     """The options of DuckDB's `read_csv`: the layout of the lines, the type of each column, and others; the columns
     that are converted from text; two values of each column of numbers in different units; by column, texts whose rows
-    are left out; words for missing values; which infinities, "inf" or "-inf", are missing values; and the decimal sign.
+    are left out; words for missing values; which infinities, "inf" or "-inf", are missing values; the decimal sign; and
+    words for missing values in columns of text.
     """
 
     layout: Layout
@@ -320,6 +322,7 @@ class Dialect:
     words: tuple[str, ...] = ("",)
     infinities: tuple[str, ...] = ()
     sign: FileSign = field(default_factory=FileSign)
+    text_words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def sql(self, files: Sequence[str]) -> str:
         """Return SQL that reads the files as one table."""
@@ -331,7 +334,11 @@ class Dialect:
         )
         if self.unreadable:
             read = f"(SELECT * FROM {read} WHERE {self.kept})"
-        replaced = {one.name: one.sql for one in self.conversions}
+        replaced = {
+            name: f"CASE WHEN {quoted(name)} NOT IN ({', '.join(map(text, words))}) THEN {quoted(name)} END"
+            for name, words in self.text_words.items()
+        }
+        replaced |= {one.name: one.sql for one in self.conversions}
         known = zip(self.layout.names, self.types, strict=True)
         numbers = [name for name, kind in known if kind == "DOUBLE" and self.infinities]
         numbers += [one.name for one in self.conversions if one.form in FORMS and self.infinities]
@@ -353,7 +360,7 @@ class Dialect:
     def as_written(self) -> Self:
         """The dialect with every column as the text of its file; only empty fields have no value."""
         found = self.with_texts(self.layout.names)
-        return replace(found, words=("",), infinities=(), unreadable=())
+        return replace(found, words=("",), infinities=(), unreadable=(), text_words={})
 
     def notations(self, names: Collection[str]) -> tuple[Notation, ...]:
         """Return how columns are written, those that have decimals or dates, in groups of one notation."""
@@ -414,7 +421,19 @@ def find_dialect(
     dialect = _with_type_if(dialect, files[0], query, texts, f"regexp_full_match({{}}, {SIGNED})", "DOUBLE", whole)
     booleans = [i for i, column in enumerate(found) if column["type"] == "BOOLEAN"]
     dialect = _with_type_if(dialect, files[0], query, booleans, BOOLEAN, "BOOLEAN", whole)
-    return _with_notations(dialect, files[0], query, 2**62 if whole else SAMPLE, reading)
+    dialect = _with_notations(dialect, files[0], query, 2**62 if whole else SAMPLE, reading)
+    return replace(dialect, text_words=text_words(dialect, files[0], query, reading))
+
+
+def text_words(dialect: Dialect, file: str, query: Query, reading: FileOptions) -> Mapping[str, tuple[str, ...]]:
+    """Return the words for missing values in columns of text; none where the user keeps such words as levels."""
+    if "" in reading.na:
+        return {}
+    converted = {one.name for one in dialect.conversions}
+    kinds = zip(dialect.layout.names, dialect.types, strict=True)
+    names = [name for name, kind in kinds if kind == "VARCHAR" and name not in converted]
+    plain = replace(dialect, conversions=(), text_words={}).sql([file])
+    return find_text_words(names, plain, query, WORD_ROWS, dict(reading.levels))
 
 
 def _with_notations(dialect: Dialect, file: str, query: Query, rows: int, reading: FileOptions) -> Dialect:
