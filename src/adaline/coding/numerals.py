@@ -45,7 +45,9 @@ CLOCK = (
 )
 """Times of day, and durations; DuckDB has a type for those below 24 hours."""
 SECONDS = "%H:%M:%S"  # the form of columns of them, read as seconds
-DATE_FORM = "%[YmdbB][-/. ]%[mdbB][-/. ,]{1,2}%[Yymd]([T, ]+%[HI]:%M(:%S([.]%f)?)?( %p)?)?"
+DATE_FORM = (
+    "(%[YmdbB][-/. ]%[mdbB][-/. ,]{1,2}%[Yymd]|%Y%m%d|%Y[-/]%m|%[bB][-/ ]%[Yy])([T, ]+%[HI]:%M(:%S([.]%f)?)?( %p)?)?"
+)
 ISO_DATE = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
 
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "?")

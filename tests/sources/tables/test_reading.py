@@ -726,3 +726,45 @@ def test_numbers_beside_an_unnamed_column_of_labels_are_names() -> None:
         written([",142.24,144.78,147.32", "9.1,1,0,2", ",2,0,1", *(f"9.{i},{i},0,{i % 3}" for i in range(6))])
     )
     assert bare.count("TRUE") == 9
+
+
+def test_semicolons_separate_values_that_have_commas() -> None:
+    names = ["Meier, Hans", "Schulz, Eva", "Braun, Otto, Dr.", "Adam, Ina"]
+    found = Relation(written(["name;y", *(f"{names[i % 4]};{i}" for i in range(12))]))
+    assert (list(found.schema), found.notes) == (["name", "y"], ())
+
+
+@pytest.mark.parametrize(
+    ("texts", "first"),
+    [
+        (["2015-01", "2015-02", "2016-12"], date(2015, 1, 1)),
+        (["20230131", "20231201", "20240229"], date(2023, 1, 31)),
+        (["Mar 2023", "Apr 2023", "Dec 2024"], date(2023, 3, 1)),
+        (["March 2023", "April 2023", "May 2024"], date(2023, 3, 1)),
+        (["Mar-23", "Apr-23", "Dec-24"], date(2023, 3, 1)),
+    ],
+)
+def test_months_and_dates_without_signs_are_dates(texts: list[str], first: date) -> None:
+    found = Relation(written(["x,d,y", *(f"{i}.5,{one},{i}" for i, one in enumerate(texts))]))
+    assert found.kind("d") == "date"
+    assert found.rows(f"SELECT d FROM {found.sql} LIMIT 1")[0][0] == first
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind"),
+    [
+        (["2009-10", "2010-11", "2011-12"], "text"),  # seasons
+        (["20230131", "20231301", "20240229"], "number"),
+        (["20230131", "20231201"], "number"),
+        (["2015-13", "2015-02", "2016-12"], "text"),
+    ],
+)
+def test_what_only_looks_like_dates_is_none(texts: list[str], kind: str) -> None:
+    found = Relation(written(["x,d,y", *(f"{i}.5,{one},{i}" for i, one in enumerate(texts))]))
+    assert found.kind("d") == kind
+
+
+def test_a_text_that_differs_in_every_row_is_no_feature() -> None:
+    lines = ["id,x,y", *(f"K{(37 * i) % 1009},{i * i % 7},{i}" for i in range(12))]
+    found = open_data(DataRequest.of(written(lines), target="y"))
+    assert (found.spec.features, list(found.left_out)) == (("x",), ["id"])

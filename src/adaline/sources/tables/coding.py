@@ -62,6 +62,7 @@ SIGNS = "'[,%\u2030$\u20ac\u00a3\u00a5'' \u00a0_]'"  # signs in numbers written 
 IDENTIFIER = re.compile(r"(^|_|\b)(id|key|uuid|guid|index|no|nr)$|[a-z](Id|ID|Key)$", re.ASCII)
 MOSTLY = 0.5  # fraction of numbers above which a text column is a column of numbers with errors
 FEW_OTHERS = 0.1  # fraction of texts in a column of numbers up to which they look like mistakes
+FEWEST = 2  # rows of a table in which texts that are all different may be levels
 UNTICKED = 0.1  # fraction of the rows from which the gaps in a column of one text mean no, and not an unknown value
 MOST_NAMED = 3  # values of a column that a message names
 MOST_LINES = 5  # lines with such values that a message names
@@ -110,7 +111,7 @@ def usable_columns(relation: Relation, spec: TableSpec, everywhere: bool = True)
     if texts or declared:
         levels, rows = _distinct(relation, [*texts, *declared])
         for name in texts:
-            if nearly_unique(levels[name], rows):
+            if nearly_unique(levels[name], rows) or levels[name] == rows > FEWEST:
                 reasons[name] = (
                     f"holds {levels.pop(name):,} different texts; name it in categories to code them all, or in "
                     "hashed, or in words"

@@ -38,6 +38,10 @@ SHAPES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"\d{1,2}([- ])[A-Za-z]{3}\1\d{4}", ("%d{0}%b{0}%Y",)),
     (r"\d{1,2}([- ])[A-Za-z]{3}\1\d{2}", ("%d{0}%b{0}%y",)),
     (r"\d{1,2}([- ])[A-Za-z]{4,9}\1\d{4}", ("%d{0}%B{0}%Y",)),
+    (r"\d{4}([-/])\d{2}", ("%Y{0}%m",)),
+    (r"[A-Za-z]{3}([-/ ])\d{4}", ("%b{0}%Y",)),
+    (r"[A-Za-z]{3}(-)\d{2}", ("%b-%y",)),
+    (r"[A-Za-z]{4,9}( )\d{4}", ("%B %Y",)),
     (r"[A-Za-z]{3}( )\d{1,2} \d{4}", ("%b %d %Y",)),
     (r"[A-Za-z]{4,9}( )\d{1,2} \d{4}", ("%B %d %Y",)),
     (r"[A-Za-z]{3}( )\d{1,2}, \d{4}", ("%b %d, %Y",)),
@@ -51,6 +55,8 @@ CLOCKS = (
     (r"\d{1,2}:\d{2} [AaPp][Mm]", "%I:%M %p"),
     (r"\d{1,2}:\d{2}:\d{2} [AaPp][Mm]", "%I:%M:%S %p"),
 )
+COMPACT = "%Y%m%d"  # the format of dates that are written as whole numbers
+FEWEST_COMPACT = 3  # whole numbers that are all dates by chance once in 20,000 columns
 GLIMPSE = 2048  # rows that rule out most columns
 EVERY = 2**62  # rows to look at where all are
 MOST_UNITS = 20  # different words behind numbers that may be units, in a column
@@ -137,6 +143,7 @@ def find_conversions(
     separator: str,
     known: Mapping[str, Notation],
     plain: Collection[str] = (),
+    compact: Collection[str] = (),
 ) -> Conversions:
     """Return how to read the columns of text that hold numbers or dates in a notation of their own.
 
@@ -151,12 +158,14 @@ def find_conversions(
     separator : between the values of a line.
     known : how the files of a fit wrote columns, which decides what the table itself leaves open.
     plain : columns among `numbers` that have decimal points beyond doubt.
+    compact : columns of whole numbers that may be dates such as 20241231.
     """
     forms = {name: one.form for name, one in known.items()}
     scaled = {name for name, one in known.items() if one.scaled}
     looked = [*names, *(name for name in numbers if name in scaled or (decimal or forms.get(name)) == ",")]
     glimpsed = _look(looked, table, query, min(rows, GLIMPSE))
     likely = {name: formats for name, one in glimpsed.items() if (formats := date_formats(one.example)) and one.count}
+    likely |= dict.fromkeys(compact, (COMPACT,))
     numeric = [name for name, one in glimpsed.items() if one.count in (one.points, one.commas)]
     numeric = [name for name in numeric if glimpsed[name].count or forms.get(name) in FORMS]
     seen = _look(numeric, table, query, rows) if numeric else {}
@@ -564,7 +573,9 @@ def _date_conversion(
         f"SELECT count({value}), max({value}), {words}, {', '.join(asked)} FROM {sample}"
     )[0]
     fits = [one for one, fit in zip(formats, fitting, strict=True) if fit == count]
-    if not fits:
+    if formats == (COMPACT,) and known != COMPACT and count < FEWEST_COMPACT:
+        return None
+    if not fits or (fits[0][3:] == "%m" and _are_seasons(value, sample, query)):
         return None
     day_first = comma or not fits[0].startswith("%d/")
     chosen = known if known in fits else fits[0] if len(fits) == 1 or day_first else fits[1]
@@ -576,6 +587,12 @@ def _date_conversion(
     there = tuple(sorted(one for one in found or () if one))
     notation = first.get(chosen[:2], "the year first")
     return Conversion(name, column.value(sql), chosen, notation, str(example), doubt, there)
+
+
+def _are_seasons(value: str, sample: str, query: Query) -> bool:
+    """Whether texts such as 2011-12 all name a year and the next one, and so are no months."""
+    years = f"(CAST(left({value}, 4) AS INTEGER) + 1) % 100 = CAST(right({value}, 2) AS INTEGER)"
+    return bool(query(f"SELECT bool_and({years}) FROM {sample}")[0][0])
 
 
 def _time_conversion(name: str, table: str, query: Query, rows: int) -> Conversion | None:

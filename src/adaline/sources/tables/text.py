@@ -31,7 +31,7 @@ from adaline.sources.tables.layout import (
     collapsed,
     is_value,
 )
-from adaline.sources.tables.notation import Conversion, FileSign, find_conversions, find_text_words
+from adaline.sources.tables.notation import COMPACT, Conversion, FileSign, find_conversions, find_text_words
 from adaline.sources.tables.sql import quoted, text
 from adaline.wording import counted
 
@@ -447,10 +447,15 @@ def _with_notations(dialect: Dialect, file: str, query: Query, rows: int, readin
     local = {name for name, one in fitted.items() if one.form == ","} | scaled
     plain = [n for n in numbers if n in dialect.layout.decimals and decimal != "," and n not in local]
     separator = dialect.layout.separator
-    if not texts and len(plain) == len(numbers):
+    compact = [
+        name
+        for name in dialect.layout.compact_dates
+        if known[name] == "BIGINT" and (name not in fitted or fitted[name].form == COMPACT)
+    ]
+    if not texts and not compact and len(plain) == len(numbers):
         return replace(dialect, sign=FileSign.of((), bool(plain), decimal, separator))
-    table = dialect.with_texts([*texts, *numbers]).sql([file])
-    found = find_conversions(texts, numbers, table, query, rows, decimal, separator, fitted, plain)
+    table = dialect.with_texts([*texts, *numbers, *compact]).sql([file])
+    found = find_conversions(texts, numbers, table, query, rows, decimal, separator, fitted, plain, compact)
     return replace(dialect.converted(found.columns), mixed=found.mixed, sign=found.sign)
 
 
