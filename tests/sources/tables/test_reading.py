@@ -768,3 +768,16 @@ def test_a_text_that_differs_in_every_row_is_no_feature() -> None:
     lines = ["id,x,y", *(f"K{(37 * i) % 1009},{i * i % 7},{i}" for i in range(12))]
     found = open_data(DataRequest.of(written(lines), target="y"))
     assert (found.spec.features, list(found.left_out)) == (("x",), ["id"])
+
+
+@pytest.mark.parametrize("names", [("a.csv", "b.csv"), ("b.csv", "a.csv")])
+def test_files_of_a_glob_are_read_by_the_columns_that_all_have(names: tuple[str, str]) -> None:
+    written(["x,y", "1,2", "3,4"], names[0])
+    written(["y;extra;x", "6;a;5", "8;b;7"], names[1])
+    found = Relation("[ab].csv")
+    assert sorted(found.rows(f"SELECT x, y FROM {found.sql}")) == [(1, 2), (3, 4), (5, 6), (7, 8)]
+    assert "extra" not in found.schema
+    assert f"column 'extra' is left out: {names[0]} has no column 'extra'" in found.notes[0]
+    written(["y;extra;x", "6;a;5", "8;b"], names[1])
+    with pytest.raises(UnreadableTable, match="line 3 has 2 values, but there are 3 columns"):
+        Relation("[ab].csv")

@@ -79,6 +79,7 @@ from adaline.sources.tables.text import (
     number_type,
     row_lines,
     text_words,
+    with_common_names,
     write_commas,
     write_doubled,
     write_like,
@@ -644,7 +645,7 @@ class Relation:
             if fixed:
                 self.notes = (*self.notes, "read as columns of fixed width")
             self.layout = layout(self.files[0])
-        self._align(self.layout)
+        self.layout = self._align(self.layout)
         below = {name: found for name in self.files if (found := find_footer(name, self.layout)) is not None}
         if below:
             for name, footer in below.items():
@@ -662,16 +663,30 @@ class Relation:
         self.sql = self.dialect.sql(self.files)
         self.notes = (*self.notes, *self.layout.notes, *describe(self.dialect.conversions))
 
-    def _align(self, wanted: Layout) -> None:
-        """Replace files with another order of columns, or another separator, than the first by copies like it."""
-        for name in self.files[1:]:
-            found = layout(name)
-            if found != wanted and is_alike(found, wanted):
-                moved = found.skip + found.header - wanted.skip - wanted.header
-                copy = write_like(name, found, wanted, self._copies.new(name, ".csv", moved=moved))
-                self._replace_files([copy if one == name else one for one in self.files])
-                name, found = copy, layout(copy)
-            check_layout(self.files[0], wanted, name, found)
+    def _align(self, wanted: Layout) -> Layout:
+        """Replace files that are written differently from the first by copies like it; return the layout of all.
+
+        They may have another order of columns, another separator, and columns that others do not have: those that all
+        have are read, with a note about the rest.
+        """
+        found = {name: wanted if name == self.files[0] else layout(name) for name in self.files}
+        common = with_common_names(found, wanted)
+        every = dict.fromkeys(name for one in found.values() for name in one.names)
+        rest = [name for name in every if name not in common.names]
+        if rest and all(is_alike(one, common) for one in found.values()):
+            lacking = next(name for name, one in found.items() if rest[0] not in one.names)
+            shown = ", ".join(map(repr, rest[:5])) + ", ..." * (len(rest) > 5)
+            own = f"column{'s' * (len(rest) > 1)} {shown} {'are' if len(rest) > 1 else 'is'} left out"
+            missing = self._copies.given.get(lacking, lacking)
+            self.notes = (*self.notes, f"{own}: {missing} has no column {rest[0]!r}; open the files apart to use it")
+        for name, one in found.items():
+            if one != common and is_alike(one, common):
+                moved = one.skip + one.header - common.skip - common.header
+                copy = write_like(name, one, common, self._copies.new(name, ".csv", moved=moved))
+                self._replace_files([copy if other == name else other for other in self.files])
+                name, one = copy, layout(copy)
+            check_layout(self.files[0], common, name, one)
+        return common
 
     def _pad_short_rows(self, error: str) -> bool:
         """Replace a file whose short rows lack values at their ends by a copy that has empty ones; False if not."""

@@ -174,15 +174,27 @@ def write_line_feeds(name: str, copy: str) -> str:
     return copy
 
 
+def with_common_names(found: Mapping[str, Layout], wanted: Layout) -> Layout:
+    """Return a layout with the names that all files have, if some file has no others; else as it is."""
+    names = [name for name in wanted.names if all(name in one.names for one in found.values())]
+    nested = any(sorted(one.names) == sorted(names) for one in found.values())
+    if len(names) < 2 or not nested or not all(one.header for one in found.values()):
+        return wanted
+    index = wanted.index if wanted.index in names else None
+    return replace(wanted, names=tuple(names), left_out=tuple(n for n in wanted.left_out if n in names), index=index)
+
+
 def is_alike(found: Layout, wanted: Layout) -> bool:
     """Whether a file has the columns of another, perhaps in another order, so that a copy may be written like it."""
-    return sorted(found.names) == sorted(wanted.names) and not {found.separator, wanted.separator} & {SPACES, FIXED}
+    more = found.header and {*found.names} > {*wanted.names}
+    same = more or sorted(found.names) == sorted(wanted.names)
+    return same and not {found.separator, wanted.separator} & {SPACES, FIXED}
 
 
 def write_like(name: str, found: Layout, wanted: Layout, copy: str) -> str:
     """Write a copy of a file with the separator, the order of columns and the lines above the rows of another layout.
 
-    Rows that lack values, or have more, stay as they are. Returns the path of the copy.
+    Rows that lack values, or have more, stay as they are, and are refused later. Returns the path of the copy.
     """
     places = [found.names.index(one) for one in wanted.names]
     with (
@@ -195,8 +207,14 @@ def write_like(name: str, found: Layout, wanted: Layout, copy: str) -> str:
         for _ in range(found.skip + found.header):
             next(file, None)
         try:
-            for row in csv.reader(file, delimiter=found.separator, strict=True):
-                writer.writerow([row[i] for i in places] if len(row) == len(places) else row)
+            reader = csv.reader(file, delimiter=found.separator, strict=True)
+            for row in reader:
+                fits = len(row) == len(found.names)
+                if not fits and len(row) == len(places):  # which would be read as a row
+                    where = f"line {found.skip + found.header + reader.line_num} has {counted(len(row), 'value')}"
+                    columns = counted(len(found.names), "column")
+                    raise UnreadableTable(f"{name}, {where}, but there are {columns}: correct that line")
+                writer.writerow([row[i] for i in places] if fits else row)
         except UnicodeDecodeError:
             raise OtherEncoding(f"{name}: {NOT_UTF8}") from None
         except csv.Error as error:
@@ -506,13 +524,14 @@ def check_layout(first: str, wanted: Layout, name: str, found: Layout) -> None:
 
 def check_columns(first: str, wanted: dict[str, str], name: str, found: dict[str, str]) -> None:
     """Refuse a file whose columns, names to kinds, are not those of the first."""
+    remedy = "open the files apart, or name the columns that all have in a query, such as SELECT a, b FROM '*.parquet'"
     for column in wanted:
         if column not in found:
-            raise UnreadableTable(f"{name} has no column {column!r}, which {first} has: open files of one kind")
+            raise UnreadableTable(f"{name} has no column {column!r}, which {first} has: {remedy}")
         if wanted[column] != found[column]:
             raise UnreadableTable(
                 f"column {column!r} holds {wanted[column]} in {first}, but {found[column]} in {name}: write them alike"
             )
     for column in found:
         if column not in wanted:
-            raise UnreadableTable(f"{name} has a column {column!r}, which {first} has not: open files of one kind")
+            raise UnreadableTable(f"{name} has a column {column!r}, which {first} has not: {remedy}")
