@@ -10,6 +10,7 @@ import io
 import re
 import shlex
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -175,10 +176,14 @@ def write_line_feeds(name: str, copy: str) -> str:
 
 
 def with_common_names(found: Mapping[str, Layout], wanted: Layout) -> Layout:
-    """Return a layout with the names that all files have, if some file has no others; else as it is."""
+    """Return a layout with the names that all files have; as it is where more than half of them have another name,
+    which some file lacks, and where no file has these names alone.
+    """
     names = [name for name in wanted.names if all(name in one.names for one in found.values())]
+    counts = Counter(name for one in found.values() for name in one.names if name not in names)
+    frequent = any(2 * count > len(found) for count in counts.values())
     nested = any(sorted(one.names) == sorted(names) for one in found.values())
-    if len(names) < 2 or not nested or not all(one.header for one in found.values()):
+    if frequent or not nested or len(names) < 2 or not all(one.header for one in found.values()):
         return wanted
     index = wanted.index if wanted.index in names else None
     return replace(wanted, names=tuple(names), left_out=tuple(n for n in wanted.left_out if n in names), index=index)
