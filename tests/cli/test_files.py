@@ -481,3 +481,13 @@ def test_words_for_gaps_are_no_levels(shell: Shell) -> None:
     assert all(row["prediction"] for row in shell.good("predict", "m.adaline", "new.csv").rows)
     expected = load("m.adaline").predict(pd.DataFrame({"g": ["n.a.", "b"], "rh": ["-", "+"]}))
     assert load("m.adaline").predict(open_table("new.csv")) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("word", ["a,b", 'so "what"'])
+def test_words_for_missing_values_may_have_separators_and_quotes(shell: Shell, word: str) -> None:
+    cell = '"' + word.replace('"', '""') + '"'
+    written(["x,y", *(f"{cell if i == 3 else i},{2 * i + i % 2}" for i in range(12))], "old.csv")
+    argument = cell if "," in word else word
+    done = shell.good("fit", "old.csv", "-t", "y", "--na", argument)
+    assert "11 rows (1 row with gaps left out)" in done.out
+    assert open_table("old.csv", target="y", na=word, missing="drop").n_rows == 11

@@ -75,6 +75,7 @@ from adaline.sources.tables.text import (
     find_repeated_names,
     has_escaped_quotes,
     is_alike,
+    is_cut,
     lines_with,
     number_type,
     row_lines,
@@ -82,6 +83,7 @@ from adaline.sources.tables.text import (
     with_common_names,
     write_commas,
     write_doubled,
+    write_emptied,
     write_like,
     write_line_feeds,
     write_padded,
@@ -646,6 +648,8 @@ class Relation:
                 self.notes = (*self.notes, "read as columns of fixed width")
             self.layout = layout(self.files[0])
         self.layout = self._align(self.layout)
+        if words := [word for word in self.options.na if is_cut(word, self.layout.separator)]:
+            self._rewrite(partial(write_emptied, found=self.layout, words=words))
         below = {name: found for name in self.files if (found := find_footer(name, self.layout)) is not None}
         if below:
             for name, footer in below.items():

@@ -227,6 +227,29 @@ def write_like(name: str, found: Layout, wanted: Layout, copy: str) -> str:
     return copy
 
 
+def is_cut(word: str, separator: str) -> bool:
+    """Whether a word has the separator, a quote or a line end in it, so that DuckDB takes it for no missing value."""
+    return any(sign in word for sign in (separator, '"', "\n", "\r"))
+
+
+def write_emptied(name: str, copy: str, found: Layout, words: Collection[str]) -> str:
+    """Write a copy of a file in which the values that are one of some words are empty, and return its path."""
+    with (
+        io.TextIOWrapper(open_compressed(name), encoding="utf-8-sig", newline="") as file,
+        open(copy, "w", encoding="utf-8", newline="") as out,
+    ):
+        out.writelines(islice(file, found.skip + found.header))
+        writer = csv.writer(out, delimiter=found.separator, lineterminator="\n")
+        try:
+            for row in csv.reader(file, delimiter=found.separator, strict=True):
+                writer.writerow(["" if cell in words else cell for cell in row])
+        except UnicodeDecodeError:
+            raise OtherEncoding(f"{name}: {NOT_UTF8}") from None
+        except csv.Error as error:
+            raise UnreadableTable(f"{name}: {error}; correct the file") from None
+    return copy
+
+
 def write_padded(name: str, found: Layout, copy: str) -> list[int]:
     """Write a copy of a file whose short rows are filled up with empty values, and return the lines of these.
 
@@ -419,7 +442,7 @@ def find_dialect(
 ) -> Dialect:
     """Return the dialect of files, from the first of them and its layout; types from all its rows if `whole`."""
     reading = reading or FileOptions()
-    words = _spellings(reading.na)
+    words = _spellings([word for word in reading.na if not is_cut(word, first.separator)])
     if "" not in reading.na:
         words = [*(MISSING_WORDS if whole else missing_words_in(files[0], MISSING_WORDS)), *words]
     options = (
