@@ -455,6 +455,14 @@ def test_a_text_with_few_gaps_is_no_box_to_tick(shell: Shell) -> None:
     assert "yes or no" not in shell.good("fit", "old.csv", "-t", "y").err
 
 
+def test_underscores_are_no_part_of_a_number(shell: Shell) -> None:
+    written(["x,k,y", *(f"{i},{10 + i % 3},{2 * i + i % 3}" for i in range(12))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "--categories", "k", "-o", "m.adaline")
+    written(["x,k", "1,1_0", "1_0,11", "1,12"], "new.csv")
+    found = [row["reason"] for row in shell.good("predict", "m.adaline", "new.csv").rows]
+    assert found == ["unseen level '1_0' of k", "non-numeric value '1_0' of x", ""]
+
+
 def test_blanks_around_texts_are_no_part_of_a_level(shell: Shell) -> None:
     g = ["red ", "red", " blue", "blue", "green", "red\t"]
     written(["g,y", *(f"{one},{i}" for i, one in enumerate(g))], "old.csv")
@@ -491,3 +499,23 @@ def test_words_for_missing_values_may_have_separators_and_quotes(shell: Shell, w
     done = shell.good("fit", "old.csv", "-t", "y", "--na", argument)
     assert "11 rows (1 row with gaps left out)" in done.out
     assert open_table("old.csv", target="y", na=word, missing="drop").n_rows == 11
+
+
+def test_a_bad_value_costs_its_row_alone_in_any_file(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(["x,y", *(f"{i}.5,{2 * i + i % 2}" for i in range(12))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    Path("parts").mkdir()
+    written(["x,y", "1.5,3"], "parts/1.csv")
+    written(["x,y", "abc,4", "2.5,6"], "parts/2.csv")
+    rows = [{"x": 1.5, "y": 3}, {"x": "abc", "y": 4}, {"x": 2.5, "y": 6}]
+    written([json.dumps(row) for row in rows], "new.jsonl")
+    parquet.write_table(pa.table({"x": ["1.5", "abc", "2.5"], "y": [3, 4, 6]}), "new.parquet")
+    for name in ("parts/*.csv", "new.jsonl", "new.parquet", "-"):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(Path("new.jsonl").read_bytes())))
+        found = shell.good("predict", "m.adaline", name, "--json").out.splitlines()
+        reasons = [json.loads(line)["reason"] for line in found]
+        assert reasons == [None, "non-numeric value 'abc' of x", None]
+        if name != "-":
+            assert [json.loads(line)["x"] for line in found] == [1.5, None, 2.5]
+            assert shell.good("score", "m.adaline", name, "--json").json["rows"] == 2
+            assert "14 rows after" in shell.good("update", "m.adaline", name, "-o", "other.adaline").out

@@ -161,7 +161,7 @@ def readable_rows_for(model: Any, relation: Relation, rows: TableSource) -> Read
     """Return the rows of a table with targets whose numbers and dates a fitted model can read; refuse one without."""
     coding, classes = coding_of(model), vars(model).get("classes_")
     if coding is None:
-        return ReadableRows(relation, {}, ())
+        return ReadableRows(relation, {}, (), relation)
     targets = rows.targets or (() if coding.target is None else targets_of(coding.target))
     labels = classes is not None and classes.dtype.kind in "UO"
     numbers = [] if labels else [name for one in targets for name in target_columns(relation, one)]
@@ -170,12 +170,12 @@ def readable_rows_for(model: Any, relation: Relation, rows: TableSource) -> Read
     kinds = {column.name: column.kind for column in coding.columns} | dict.fromkeys(numbers, "number")
     found = readable_rows(relation, coding, kinds)
     if found.problems and any(map(lag_of, coding.needed)):
-        where = shown_counts(found.counts(relation))
+        where = shown_counts(found.counts())
         raise InvalidData(
             f"{relation.title}: {where}; the model has lags, so rows are not left out. Correct the values"
         )
     if found.problems and not found.relation.count("TRUE"):
-        raise InvalidData(f"the model can read no row of {relation.title}: {shown_counts(found.counts(relation))}")
+        raise InvalidData(f"the model can read no row of {relation.title}: {shown_counts(found.counts())}")
     return found
 
 

@@ -266,13 +266,25 @@ def write_predictions(
     else:
         coding = coding_for(model, relation)
         relation = relation.with_texts(coding.texts)
-        coding = readable_rows(relation, coding, {one.name: one.kind for one in coding.columns}).applied_to(coding)
+        readable = readable_rows(relation, coding, {one.name: one.kind for one in coding.columns})
+        relation, coding = readable.whole, readable.applied_to(coding)
         relation.add_lags(coding.needed)
         batches = predictions(model, relation, coding, options)
+        if as_json or (output is not None and _is_parquet(output)):
+            batches = with_numbers(batches, coding)
     if not as_json and (output is None or not _is_parquet(output)):
         batches = as_written(batches, relation.written(kept))
     rows = with_totals(batches, relation)
     return _write(model, relation.title, kept, rows, options, output, as_json, relation.row_name)
+
+
+def with_numbers(batches: Iterator[PredictedBatch], coding: Coding) -> Iterator[PredictedBatch]:
+    """Return batches with the columns that the model takes for numbers or dates as such; texts that are none of these
+    are missing.
+    """
+    for batch in batches:
+        frame = coding.without_unreadable(nw.from_native(batch.rows, eager_only=True))
+        yield batch._replace(rows=frame.to_native())
 
 
 def as_written(batches: Iterator[PredictedBatch], texts: Iterator[Any] | None) -> Iterator[PredictedBatch]:

@@ -131,7 +131,7 @@ def _rows_to_judge(model: Any, data: Any, reading: FileOptions, target: str | No
         needed = () if source.spec.missing != "drop" else source.coding.required
         gaps = count_gaps(known, required_columns(known, source.spec, source.targets, needed))
         reasons = {f"missing value of {name}": count for name, count in gaps.items() if count}
-        reasons |= readable.counts(relation)
+        reasons |= readable.counts()
         reasons |= {
             f"unseen level of {name}": known.count("TRUE") - known.without_values({name: levels}).count("TRUE")
             for name, levels in unseen.items()

@@ -75,7 +75,8 @@ def run_update(
         if reasons:
             total, labels = relation.count("TRUE"), any(one.startswith(UNKNOWN_LABEL) for one in reasons)
             adds = "; --new-classes adds such labels" if labels else ""
-            note(f"{part_of(total - rows, total)} left out: {shown_counts(reasons)}{adds}; --strict refuses them")
+            them = "it" if total - rows == 1 else "them"
+            note(f"{part_of(total - rows, total)} left out: {shown_counts(reasons)}{adds}; --strict refuses {them}")
         with dropping_gaps(model, strict) as policy:
             model.partial_fit(TableSource(kept, replace(given_rows.spec, missing=policy)))
     after = rows_of(model)
@@ -98,7 +99,7 @@ def _known_rows(
 ) -> tuple[Relation, dict[str, int]]:
     """Return the rows that a model can learn, and how many of the others there are for each reason."""
     readable = readable_rows_for(model, relation, given)
-    reasons = readable.counts(relation) if readable.problems else {}
+    reasons = readable.counts() if readable.problems else {}
     coding, classes = coding_of(model), vars(model).get("classes_")
     if coding is None or any(map(lag_of, coding.needed)):
         return readable.relation, reasons

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
+from adaline.coding.numerals import plain_number
 from adaline.coding.texts import (
     ABSENT,
     UNKNOWN,
@@ -175,8 +176,8 @@ class Column:
                 return ABSENT
             found = self._known.get(plain(value), UNKNOWN)
             if found == UNKNOWN and isinstance(value, str) and self._numbers is not None and not exact:
-                with suppress(ValueError):
-                    return self._known.get(plain(float(value)), UNKNOWN)
+                number = plain_number(value)
+                return UNKNOWN if number is None else self._known.get(plain(number), UNKNOWN)
             return found
 
         if arrow:

@@ -107,6 +107,21 @@ class Notation:
         return self.form == "." and not self.unit
 
 
+def plain_number(value: str) -> float | None:
+    """Return the number that a text is, as in 1234.5, 1e3 or inf; None where it is none.
+
+    Examples
+    --------
+    >>> from adaline.coding.numerals import plain_number
+    >>> plain_number(" 1e3 "), plain_number("1_000")
+    (1000.0, None)
+    """
+    try:
+        return None if "_" in value else float(value)
+    except ValueError:
+        return None
+
+
 def number_in(value: str, decimal: str = ".") -> float | None:
     """Return the number that a text is, given its decimal sign; None where it is none.
 
@@ -118,10 +133,7 @@ def number_in(value: str, decimal: str = ".") -> float | None:
     """
     trimmed = value.strip(BLANK).replace("\u2013", "-")
     if re.fullmatch(FORMS[decimal], trimmed) is None:
-        try:
-            return float(value) if decimal == "." else None  # as "inf"
-        except ValueError:
-            return None
+        return plain_number(value) if decimal == "." else None  # as "inf"
     bare = re.sub(NO_CENTS, "", re.sub(DECORATION, "", trimmed.replace("\u2212", "-")))
     bare = bare.replace("," if decimal == "." else ".", "").replace(",", ".")
     if trimmed.startswith("(") or bare.endswith("-"):
@@ -222,11 +234,8 @@ def read_text(value: str, kind: str, notation: Notation | None) -> tuple[Any, st
     if unit != own and (unit or own in PERCENT):
         return None, "value in another unit"
     if form not in FORMS:
-        try:
-            read = float(value)
-        except ValueError:
-            return None, "non-numeric value"
-    return read, ""
+        read = plain_number(value)
+    return read, "" if read is not None else "non-numeric value"
 
 
 def _read_measure(value: str, own: str, decimal: str) -> tuple[float | None, str]:

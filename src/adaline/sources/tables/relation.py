@@ -276,6 +276,8 @@ class Relation:
         zone.
         """
         kind, name = self.kind(column), quoted(column)
+        if self.schema[column] == "JSON":  # of values of several types; texts without their quotes
+            return f"({name} ->> '$')"
         wanted = {"boolean": "BOOLEAN", "date": "TIMESTAMP", "number": "DOUBLE"}.get(kind, "VARCHAR")
         if self.schema[column] in (wanted, "FLOAT", "DATE", "TIMESTAMP WITH TIME ZONE"):
             return name
@@ -356,6 +358,39 @@ class Relation:
         other = self._reread(replace(self.options, unreadable=given))
         assert other.dialect is not None
         other._filters = (*self._filters, (other.dialect.as_written.sql(self.files), other.dialect.kept))
+        return other
+
+    def with_unreadable_texts(self, names: Iterable[str]) -> Self:
+        """Return the same text files with columns read as text some of whose values are not of the type of the others.
+
+        Such a value may be in another file than the first, or beyond the rows that types are found from.
+        """
+        if self.dialect is None or (len(self.files) == 1 and self.size() <= WHOLE_SAMPLE):
+            return self
+        kinds = dict(zip(self.dialect.layout.names, self.dialect.types, strict=True))
+        failed = {one.name: one.failed for one in self.dialect.conversions}
+        for name in names:
+            if kinds.get(name, "VARCHAR") != "VARCHAR":
+                failed[name] = f"{quoted(name)} IS NOT NULL AND TRY_CAST({quoted(name)} AS {kinds[name]}) IS NULL"
+        chosen = [name for name in names if name in failed]
+        if not chosen:
+            return self
+        asked = ", ".join(f"bool_or({failed[name]})" for name in chosen)
+        table = self.dialect.with_texts(chosen).sql(self.files)
+        found = self.rows(f"SELECT {asked} FROM {table}")[0]
+        return self.with_texts([name for name, wrong in zip(chosen, found, strict=True) if wrong])
+
+    def with_numbers(self, names: Sequence[str], unreadable: Mapping[str, Collection[str]]) -> Self:
+        """Return the same table, which is no text file, without the rows in which columns have some texts, and with the
+        texts of some columns as numbers.
+        """
+        other = self.without_values({name: list(texts) for name, texts in unreadable.items()})
+        if names:
+            numbers = ", ".join(f"TRY_CAST({self.value(name)} AS DOUBLE) AS {quoted(name)}" for name in names)
+            other = copy(other)
+            other.sql, other.parquet = f"(SELECT * REPLACE ({numbers}) FROM {other.sql})", False
+            other.schema = self.schema | dict.fromkeys(names, "DOUBLE")
+            other.counted, other.groups = {}, {}
         return other
 
     def _reread(self, options: FileOptions) -> Self:

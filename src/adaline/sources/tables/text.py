@@ -459,6 +459,8 @@ def find_dialect(
     types = tuple(number_type(column["type"], whole) for column in found)
     others = ("TIME", "TIMESTAMP") if times else ("TIME",)  # other formats, and times of day, are found by column
     types = tuple("VARCHAR" if kind in others else kind for kind in types)
+    read = {name for name, _ in reading.unreadable}  # by value, as a later file may have other texts than the first
+    types = tuple("VARCHAR" if name in read else kind for name, kind in zip(first.names, types, strict=True))
     if reading.na or reading.unreadable:  # words that are missing values here, or whose rows are left out
         first = replace(first, texts=frozenset())
     dialect = Dialect(first, types, options, (), {}, reading.unreadable, tuple(words), infinities)
