@@ -20,6 +20,7 @@ import pytest
 from adaline import GeneralizedLinear, LinearRegression, compare, open_table
 from adaline.coding.numerals import number_in
 from adaline.coding.units import unit_key
+from adaline.comparison.findings import mistyped_columns
 from adaline.comparison.open_data import DataRequest, open_data
 from adaline.comparison.table import read_data
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
@@ -781,3 +782,14 @@ def test_files_of_a_glob_are_read_by_the_columns_that_all_have(names: tuple[str,
     written(["y;extra;x", "6;a;5", "8;b"], names[1])
     with pytest.raises(UnreadableTable, match="line 3 has 2 values, but there are 3 columns"):
         Relation("[ab].csv")
+
+
+def test_advice_on_units_agrees() -> None:
+    lines = ["w,x,y", *(f"{i}{' m' if i % 9 == 0 else ''},{i * i % 7},{2 * i + i % 3}" for i in range(40))]
+    found = open_data(DataRequest.of(written(lines), target="y"))
+    assert "with a unit" in found.left_out["w"]
+    assert "write all values in one unit, or without it" in found.left_out["w"]
+    lines = ["w,x,y", *(f"{i} {('kg', 'lb')[i % 3 == 0]},{i * i % 7},{2 * i + i % 3}" for i in range(40))]
+    text = mistyped_columns(open_data(DataRequest.of(written(lines), target="y")).nearly_numbers).text
+    assert "Convert the values to one unit; then compare again" in text
+    assert "missing values" not in text
