@@ -519,3 +519,13 @@ def test_a_bad_value_costs_its_row_alone_in_any_file(shell: Shell, monkeypatch: 
             assert [json.loads(line)["x"] for line in found] == [1.5, None, 2.5]
             assert shell.good("score", "m.adaline", name, "--json").json["rows"] == 2
             assert "14 rows after" in shell.good("update", "m.adaline", name, "-o", "other.adaline").out
+
+
+def test_a_bad_value_beyond_the_first_rows_costs_its_row_alone(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(["x,y", *(f"{i}.5,{2 * i + i % 2}" for i in range(12))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    monkeypatch.setattr("adaline.sources.tables.relation.WHOLE_SAMPLE", 1)
+    monkeypatch.setattr("adaline.sources.tables.text.SAMPLE", 2048)
+    written(["x,y", *(f"{i % 9}.5,1" for i in range(5000)), "abc,3", "1.5,4"], "new.csv")
+    found = shell.good("predict", "m.adaline", "new.csv").rows
+    assert [row["reason"] for row in found[-2:]] == ["non-numeric value 'abc' of x", ""]
