@@ -348,7 +348,9 @@ def test_rows_of_a_file_are_named_by_their_lines(shell: Shell) -> None:
     bad[8], bad[12] = "5,4,q,10,-1", "9,4,q,-18,1"
     written(bad, "bad.csv")
     assert "bad.csv, line 9: unseen level 'q' of c" in shell.bad("predict", "m.adaline", "bad.csv", "--strict")
-    assert "has the level 'q' at line 9" in shell.bad("update", "m.adaline", "bad.csv", "-o", "u.adaline")
+    update = "update", "m.adaline", "bad.csv", "-o", "u.adaline"
+    assert "unseen level of c in lines 9, 13 (2)" in shell.bad(*update, "--strict")
+    assert "unseen level of c in lines 9, 13 (2)" in shell.good(*update).err
     assert "column 'w' is -1 at line 9" in shell.bad("fit", "bad.csv", "-t", "y", "--weight", "w")
     poisson = "GeneralizedLinear(loss='poisson')"
     assert "the target is -18 at line 13" in shell.bad("fit", "bad.csv", "-t", "y", "--system", poisson)

@@ -157,7 +157,7 @@ def shown_counts(counts: dict[str, int]) -> str:
     return shown + (f" and {counted(len(worst) - SHOWN, 'other reason')}" if len(worst) > SHOWN else "")
 
 
-def readable_rows_for(model: Any, relation: Relation, rows: TableSource) -> ReadableRows:
+def readable_rows_for(model: Any, relation: Relation, rows: TableSource) -> ReadableRows[Relation]:
     """Return the rows of a table with targets whose numbers and dates a fitted model can read; refuse one without."""
     coding, classes = coding_of(model), vars(model).get("classes_")
     if coding is None:

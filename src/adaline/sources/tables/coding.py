@@ -215,7 +215,7 @@ def find_ticked(relation: Relation, names: Iterable[str]) -> dict[str, str]:
     likely = [name for name, values in columns if len({*values} - {None}) <= 1]
     if not likely:
         return {}
-    counts: dict[str, dict[str, int]] = {name: {} for name in likely}
+    counts: dict[str, dict[str | None, int]] = {name: {} for name in likely}
     rows = 0
     for table in relation.with_texts(likely).arrow_tables(likely):
         rows += table.num_rows
@@ -693,7 +693,7 @@ def _places(levels: list[Any], wanted: list[Any]) -> NDArray[Any]:
 
 def _distinct(relation: Relation, names: list[str]) -> tuple[dict[str, int], int]:
     """Return the number of distinct values of text columns in the first rows, and the number of those rows."""
-    asked = ", ".join(f"count(DISTINCT {relation.value(name)})" for name in names)
+    asked = ", ".join(f"count(DISTINCT trim({relation.value(name)}))" for name in names)
     rows, *counts = relation.rows(f"SELECT count(*), {asked} FROM (SELECT * FROM {relation.sql} LIMIT {SAMPLE})")[0]
     return dict(zip(names, counts, strict=True)), rows
 

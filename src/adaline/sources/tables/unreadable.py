@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from adaline.coding import Coding
 from adaline.coding.numerals import FORMS, PERCENT, PLAIN, Notation, is_word, read_text
 from adaline.sources.tables.notation import FileSign
 from adaline.sources.tables.relation import Relation
+
+Table = TypeVar("Table", bound=Relation)
 
 READ = ("number", "date")  # kinds of columns whose texts are read
 SAMPLE = 2048  # different texts of a column from which its notation is found
@@ -21,7 +23,7 @@ MOST_LINES = 5  # that a message names
 
 
 @dataclass(frozen=True)
-class ReadableRows:
+class ReadableRows(Generic[Table]):
     """The rows of a table whose columns of numbers and dates can be read.
 
     Parameters
@@ -33,10 +35,10 @@ class ReadableRows:
     whole : all rows, with those columns as texts where some cannot be read.
     """
 
-    relation: Relation
+    relation: Table
     problems: dict[str, dict[str, str]]
     notations: tuple[Notation, ...]
-    whole: Relation
+    whole: Table
 
     def applied_to(self, coding: Coding) -> Coding:
         """Return a coding that reads texts as they are written in this table."""
@@ -48,7 +50,7 @@ class ReadableRows:
 
     def counts(self) -> dict[str, int]:
         """Return how many rows of the whole table have each problem of a column, with their first lines."""
-        out = {}
+        out: dict[str, int] = {}
         found = {(problem, name) for name, texts in self.problems.items() for problem in texts.values()}
         for problem, name in sorted(found):
             texts = [text for text, one in self.problems[name].items() if one == problem]
@@ -65,7 +67,7 @@ def counted_rows(whole: Relation, problem: str, name: str, values: Sequence[Any]
     return {f"{problem} of {name}{where}": rows}
 
 
-def readable_rows(relation: Relation, coding: Coding, kinds: Mapping[str, str]) -> ReadableRows:
+def readable_rows(relation: Table, coding: Coding, kinds: Mapping[str, str]) -> ReadableRows[Table]:
     """Return the rows of a table that can be read for a model, given the kinds of columns that it takes.
 
     Columns that a table does not have, or that it does not hold as texts, are not looked at.
