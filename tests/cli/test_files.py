@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
@@ -50,7 +52,7 @@ def test_a_model_remembers_the_notation_of_its_files(shell: Shell) -> None:
     done = shell.good("predict", "m.adaline", "new.csv")
     assert [row["x"] for row in done.rows] == ["1.234", "2.345"]  # as it is written
     assert values_read(shell, "x") == [1234, 2345]
-    assert "points for thousands, as '1.234': column 'x', as in the fit" in done.err
+    assert "points for thousands, as '1.234': column 'x'" in done.err
     assert values_read(shell, "x", "--decimal", ".") == [1.234, 2.345]
     model = load("m.adaline")
     assert model.predict(open_table("new.csv")) == pytest.approx(model.predict(open_table({"x": [1234.0, 2345.0]})))
@@ -60,11 +62,39 @@ def test_a_model_remembers_the_notation_of_its_files(shell: Shell) -> None:
     assert load("m.adaline").coef_ == pytest.approx(model.partial_fit(open_table("new.csv", target="y")).coef_)
 
 
-def test_a_point_of_the_fit_stays_a_point(shell: Shell) -> None:
-    written(["x,y", *(f"{i}.125,{2 * i}" for i in range(1, 13))], "old.csv")
+POINTS = ["x,y", *(f"{i}.125,{2 * i}.5" for i in range(1, 13))]
+COMMAS = [line.replace(",", ";").replace(".", ",") for line in POINTS]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "values", "note"),
+    [
+        (COMMAS, ["x,z", "1.125,12.5", "2.125,7.5"], [1.125, 2.125], ""),  # z proves that points are decimal
+        (COMMAS, ["x,k", "1.125,1", "2.125,2"], [1.125, 2.125], "decimal point, as '1.125': column 'x', unlike in the"),
+        (
+            COMMAS,
+            ["x;k", "1.125;1", "2.125;2"],
+            [1125, 2125],
+            "points for thousands, as '1.125': column 'x', as in the",
+        ),
+        (POINTS, ["x;z", "1,125;12,5", "2,125;7,5"], [1.125, 2.125], ""),
+        (POINTS, ["x;k", "1,125;1", "2,125;2"], [1.125, 2.125], "decimal comma, as '1,125': column 'x', unlike in the"),
+        (POINTS, ["x;z", "1.125;5,5", "2.125;6,5"], [1125, 2125], "thousands, as '1.125': column 'x', unlike in the"),
+    ],
+)
+def test_a_decimal_sign_belongs_to_a_file(
+    shell: Shell, old: list[str], new: list[str], values: list[float], note: str
+) -> None:
+    written(old, "old.csv")
     shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
-    written(["x;z", "1.125;5,5", "2.125;6,5"], "new.csv")  # z shows that commas are decimal here
-    assert values_read(shell, "x") == [1.125, 2.125]
+    written(new, "new.csv")
+    assert values_read(shell, "x") == values
+    done = shell.good("predict", "m.adaline", "new.csv")
+    assert f"{note} fit; --decimal" in done.err if note else "fit" not in done.err
+    written([*new, f"abc{new[0][1]}1"], "new.csv")  # a bad value does not change how the others are read
+    assert [row["prediction"] for row in shell.good("predict", "m.adaline", "new.csv").rows[:2]] == [
+        row["prediction"] for row in done.rows
+    ]
 
 
 def test_a_model_remembers_words_for_missing_values_and_dates(shell: Shell) -> None:
@@ -240,6 +270,12 @@ def test_numbers_for_a_model_of_percents_are_noted(shell: Shell) -> None:
         written(["x", value, value], "new.csv")
         done = shell.good("predict", "m.adaline", "new.csv")
         assert f"no %, which those of the fit have (12 is read as 12%), as '{value}': column 'x'" in done.err
+    parquet.write_table(pa.table({"x": [0.12, 0.5]}), "new.parquet")
+    done = shell.good("predict", "m.adaline", "new.parquet")
+    assert "no %, which those of the fit have (12 is read as 12%): column 'x'" in done.err
+    assert "column 'x' holds values between -1 and 1, as 0.12, and the fit had percentages" in done.err
+    written(["x", "0.5%", "0.7%"], "new.csv")
+    assert "values between" not in shell.good("predict", "m.adaline", "new.csv").err
     written(["x", "12%", "0.12", "oops"], "new.csv")
     found = [row["reason"] for row in shell.good("predict", "m.adaline", "new.csv").rows]
     assert found == ["", "value in another unit '0.12' of x", "non-numeric value 'oops' of x"]
@@ -312,7 +348,9 @@ def test_rows_of_a_file_are_named_by_their_lines(shell: Shell) -> None:
     bad[8], bad[12] = "5,4,q,10,-1", "9,4,q,-18,1"
     written(bad, "bad.csv")
     assert "bad.csv, line 9: unseen level 'q' of c" in shell.bad("predict", "m.adaline", "bad.csv", "--strict")
-    assert "has the level 'q' at line 9" in shell.bad("update", "m.adaline", "bad.csv", "-o", "u.adaline")
+    update = "update", "m.adaline", "bad.csv", "-o", "u.adaline"
+    assert "unseen level of c in lines 9, 13 (2)" in shell.bad(*update, "--strict")
+    assert "unseen level of c in lines 9, 13 (2)" in shell.good(*update).err
     assert "column 'w' is -1 at line 9" in shell.bad("fit", "bad.csv", "-t", "y", "--weight", "w")
     poisson = "GeneralizedLinear(loss='poisson')"
     assert "the target is -18 at line 13" in shell.bad("fit", "bad.csv", "-t", "y", "--system", poisson)
@@ -393,3 +431,103 @@ def test_a_target_of_one_value_is_no_set_of_classes(shell: Shell) -> None:
     done = shell.good("fit", "t.csv", "-t", "y")
     assert "the target has the same value in every row" in done.out
     assert "whole numbers" not in done.err
+
+
+@pytest.mark.parametrize("word", ["x", "yes", "1"])
+def test_a_column_that_is_ticked_or_empty_costs_no_rows(shell: Shell, word: str) -> None:
+    ticked = [i % 3 == 0 for i in range(12)]
+    lines = ["x,tick,y", *(f"{i * i % 7}.5,{word if one else ''},{2 * i + 3 * one}" for i, one in enumerate(ticked))]
+    written(lines, "old.csv")
+    done = shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    assert f"column 'tick' holds '{word}' or nothing and is read as yes or no" in done.err
+    assert load("m.adaline").feature_names_in_.tolist() == ["x", f"tick[T.{word}]"]
+    found = shell.good("predict", "m.adaline", "old.csv").rows
+    assert all(row["prediction"] for row in found)
+    written(["x,tick", "1.5,"], "new.csv")
+    parquet.write_table(pa.table({"x": [1.5], "tick": pa.array([None], pa.string())}), "new.parquet")
+    both = [shell.good("predict", "m.adaline", name).rows[0]["prediction"] for name in ("new.csv", "new.parquet")]
+    assert both[0] == both[1] != ""
+    for options in ([], ["-t", "y"]):
+        assert shell.good("score", "m.adaline", "old.csv", "--json", *options).json["rows"] == 12
+    assert "24 rows after" in shell.good("update", "m.adaline", "old.csv").out
+
+
+def test_a_text_with_few_gaps_is_no_box_to_tick(shell: Shell) -> None:
+    written(["x,g,y", *(f"{i},{'' if i == 7 else 'DE'},{2 * i + i % 2}" for i in range(20))], "old.csv")
+    assert "yes or no" not in shell.good("fit", "old.csv", "-t", "y").err
+
+
+def test_underscores_are_no_part_of_a_number(shell: Shell) -> None:
+    written(["x,k,y", *(f"{i},{10 + i % 3},{2 * i + i % 3}" for i in range(12))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "--categories", "k", "-o", "m.adaline")
+    written(["x,k", "1,1_0", "1_0,11", "1,12"], "new.csv")
+    found = [row["reason"] for row in shell.good("predict", "m.adaline", "new.csv").rows]
+    assert found == ["unseen level '1_0' of k", "non-numeric value '1_0' of x", ""]
+
+
+def test_blanks_around_texts_are_no_part_of_a_level(shell: Shell) -> None:
+    g = ["red ", "red", " blue", "blue", "green", "red\t"]
+    written(["g,y", *(f"{one},{i}" for i, one in enumerate(g))], "old.csv")
+    parquet.write_table(pa.table({"g": g, "y": range(6)}), "old.parquet")
+    for name in ("old.csv", "old.parquet"):
+        shell.good("fit", name, "-t", "y", "-o", "m.adaline")
+        assert load("m.adaline").feature_names_in_.tolist() == ["g[T.green]", "g[T.red]"]
+        assert "Levels in several spellings" not in shell.good("compare", name, "-t", "y").out
+
+
+def test_words_for_gaps_are_no_levels(shell: Shell) -> None:
+    g = ["a", "b", "n.a.", "-", "k.A.", "a", "b", "b", "a", "b"]
+    written(["g,rh,y", *(f"{one},{'+-'[i % 3 % 2]},{i}" for i, one in enumerate(g))], "old.csv")
+    done = shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    assert load("m.adaline").feature_names_in_.tolist() == ["g[T.b]", "rh[T.-]"]  # - is a level beside +
+    assert "'-' (1) and 'k.A.' (1) and 'n.a.' (1) in 'g' counted as missing, --na '' keeps such words" in done.err
+    written(["g,rh", "n.a.,-"], "new.csv")
+    assert shell.good("predict", "m.adaline", "new.csv").rows[0]["reason"] == "missing value of g"
+    written(["g,rh", "a,-"], "new.csv")
+    assert shell.good("predict", "m.adaline", "new.csv").rows[0]["prediction"]
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline", "--na", "")
+    assert "g[T.n.a.]" in load("m.adaline").feature_names_in_
+    written(["g,rh", "n.a.,-", "b,+"], "new.csv")
+    assert all(row["prediction"] for row in shell.good("predict", "m.adaline", "new.csv").rows)
+    expected = load("m.adaline").predict(pd.DataFrame({"g": ["n.a.", "b"], "rh": ["-", "+"]}))
+    assert load("m.adaline").predict(open_table("new.csv")) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("word", ["a,b", 'so "what"'])
+def test_words_for_missing_values_may_have_separators_and_quotes(shell: Shell, word: str) -> None:
+    cell = '"' + word.replace('"', '""') + '"'
+    written(["x,y", *(f"{cell if i == 3 else i},{2 * i + i % 2}" for i in range(12))], "old.csv")
+    argument = cell if "," in word else word
+    done = shell.good("fit", "old.csv", "-t", "y", "--na", argument)
+    assert "11 rows (1 row with gaps left out)" in done.out
+    assert open_table("old.csv", target="y", na=word, missing="drop").n_rows == 11
+
+
+def test_a_bad_value_costs_its_row_alone_in_any_file(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(["x,y", *(f"{i}.5,{2 * i + i % 2}" for i in range(12))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    Path("parts").mkdir()
+    written(["x,y", "1.5,3"], "parts/1.csv")
+    written(["x,y", "abc,4", "2.5,6"], "parts/2.csv")
+    rows = [{"x": 1.5, "y": 3}, {"x": "abc", "y": 4}, {"x": 2.5, "y": 6}]
+    written([json.dumps(row) for row in rows], "new.jsonl")
+    parquet.write_table(pa.table({"x": ["1.5", "abc", "2.5"], "y": [3, 4, 6]}), "new.parquet")
+    for name in ("parts/*.csv", "new.jsonl", "new.parquet", "-"):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(Path("new.jsonl").read_bytes())))
+        found = shell.good("predict", "m.adaline", name, "--json").out.splitlines()
+        reasons = [json.loads(line)["reason"] for line in found]
+        assert reasons == [None, "non-numeric value 'abc' of x", None]
+        if name != "-":
+            assert [json.loads(line)["x"] for line in found] == [1.5, None, 2.5]
+            assert shell.good("score", "m.adaline", name, "--json").json["rows"] == 2
+            assert "14 rows after" in shell.good("update", "m.adaline", name, "-o", "other.adaline").out
+
+
+def test_a_bad_value_beyond_the_first_rows_costs_its_row_alone(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(["x,y", *(f"{i}.5,{2 * i + i % 2}" for i in range(12))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    monkeypatch.setattr("adaline.sources.tables.relation.WHOLE_SAMPLE", 1)
+    monkeypatch.setattr("adaline.sources.tables.text.SAMPLE", 2048)
+    written(["x,y", *(f"{i % 9}.5,1" for i in range(5000)), "abc,3", "1.5,4"], "new.csv")
+    found = shell.good("predict", "m.adaline", "new.csv").rows
+    assert [row["reason"] for row in found[-2:]] == ["non-numeric value 'abc' of x", ""]

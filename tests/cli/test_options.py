@@ -17,7 +17,8 @@ from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.spec import TableSpec
 
 SPEC = {one.name for one in fields(TableSpec)}
-READING = {one.name for one in fields(FileOptions)} - {"notations", "unreadable"}  # of a model, not of the user
+OF_A_MODEL = {"notations", "unreadable", "levels"}  # not of the user
+READING = {one.name for one in fields(FileOptions)} - OF_A_MODEL
 LINES = [
     "fit penguins",
     "fit penguins -t y --features a,b --drop c --set rate=1 --set init=2 --missing mean --json -o m.adaline --passes 3",

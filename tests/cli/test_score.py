@@ -182,15 +182,20 @@ def test_texts_are_no_numbers_to_be_judged_by(shell: Shell) -> None:
     )
 
 
-def test_classes_that_an_update_adds_are_told(shell: Shell) -> None:
-    Path("two.csv").write_text("x,y\n1,down\n2,up\n3,down\n5,up\n")
-    Path("more.csv").write_text("x,y\n1,Down\n2,up\n3,Down\n5,up\n")
+def test_an_update_leaves_out_unknown_labels_and_levels(shell: Shell) -> None:
+    Path("two.csv").write_text("x,g,y\n1,a,down\n2,b,up\n3,b,down\n5,a,up\n")
+    Path("more.csv").write_text("x,g,y\n1,a,Down\n2,b,up\n3,z,down\n5,b,up\n")
     shell.good("fit", "two.csv", "-t", "y", "-s", "GaussianClassifier", "-o", "m.adaline")
-    assert shell.good("update", "m.adaline", "two.csv").err == ""
-    assert (
-        "note: new classes: 'Down'; before, the model knew 'down', 'up'"
-        in shell.good("update", "m.adaline", "more.csv").err
-    )
+    assert shell.good("update", "m.adaline", "two.csv", "-o", "other.adaline").err == ""
+    assert "line 4" in shell.bad("update", "m.adaline", "more.csv", "--strict")
+    done = shell.good("update", "m.adaline", "more.csv", "-o", "other.adaline")
+    assert "4 rows before, 6 rows after" in done.out
+    left_out = "unseen level of g in line 4 (1), unknown label of y in line 2 (1); --new-classes adds such labels"
+    assert f"note: 2 of 4 rows are left out: {left_out}; --strict refuses them" in done.err
+    done = shell.good("update", "m.adaline", "more.csv", "--new-classes")
+    assert "note: new classes: 'Down'; before, the model knew 'down', 'up'" in done.err
+    Path("gaps.csv").write_text("x,g,y\n1,a,down\n,b,up\n")
+    assert "missing value" in shell.bad("update", "m.adaline", "gaps.csv", "--strict")
 
 
 @pytest.mark.parametrize("policy", ["error", "drop", "mean"])

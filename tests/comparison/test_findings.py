@@ -214,7 +214,7 @@ def test_spellings_constant_texts_and_copies_of_columns_are_found() -> None:
     answer[[0, 2, 1]] = ["Ja", "JA ", "nien"]
     found = opened(answer=answer, again=np.char.add("is ", answer), country=["DE"] * 60, b=numbers(n=60)[0][:, 0])
     text = found["Levels in several spellings"].text
-    assert "answer ('ja', 'Ja', 'JA ')" in text or "answer ('ja', 'JA ', 'Ja')" in text
+    assert "answer ('ja', 'Ja', 'JA')" in text or "answer ('ja', 'JA', 'Ja')" in text
     assert "'nien' for 'nein' in answer" in text
     assert "country holds the same value in every row" in found["Constant columns"].text
     assert "again repeats answer, b repeats a." in found["Columns that repeat others"].text

@@ -118,7 +118,8 @@ def test_the_command_line_says_what_became_of_gaps(
     done = shell.good("fit", "none.csv", "-t", "y")
     assert "column 'b' is left out: it has no value in 48 of 80 rows" in done.err
     assert "48 rows (32 rows with gaps left out)" in done.out
-    pd.DataFrame({"a": [1.0, None] * 20, "b": [None, 2.0] * 20, "y": range(40)}).to_csv("never.csv", index=False)
+    never = pd.DataFrame({"a": [1.0, None, 3.0, None] * 10, "b": [None, 2.0, None, 5.0] * 10, "y": range(40)})
+    never.to_csv("never.csv", index=False)
     done = shell.good("fit", "never.csv", "-t", "y", "--features", "a,b")
     assert "40 rows (gaps in 2 columns filled and marked)" in done.out
     assert "no row is complete" in done.err

@@ -377,15 +377,20 @@ def update(
         Path | None,
         option("--output", "-o", metavar="FILE", help="Where to save the model; default: MODEL itself."),
     ] = None,
+    strict: Annotated[bool, option("--strict", help="Refuse rows that cannot be learned.")] = False,
+    new_classes: Annotated[
+        bool, option("--new-classes", help="Add labels that the model does not know as new classes.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Update a model with more rows; the result equals a fit to all rows. Columns are coded as in the first fit.
 
-    Rows with missing values that the model does not fill are left out, with a note.
+    Rows with missing values that the model does not fill, with levels or labels that it does not know, and with values
+    that cannot be read are left out, with a note.
     """
     from adaline.cli.update import run_update
 
-    run_update(model, data, reading, target, weight, output, json)
+    run_update(model, data, reading, target, weight, output, json, strict, new_classes)
 
 
 @command(

@@ -21,6 +21,7 @@ from adaline import storage
 from adaline.cli.exit import MODEL_START, check_output, note
 from adaline.cli.output import json_text, print_json, say
 from adaline.cli.summary import certify, described, model_label, rows_text
+from adaline.coding.numerals import plain_number
 from adaline.errors import BadRows, Busy, InvalidData, InvalidParameter
 from adaline.fitted import rows_of
 from adaline.serve.learner import Learner, Receipt
@@ -251,10 +252,8 @@ def _value(text: str, column: RowColumn) -> Any:
     if text in ("", "NA", "NULL"):
         return None
     if column.kind == "number":
-        try:
-            return float(text)
-        except ValueError:
-            return text  # which is refused by the name of its column
+        number = plain_number(text)
+        return text if number is None else number  # a text is refused by the name of its column
     if column.kind == "boolean":
         return True if text.lower() in TRUE else False if text.lower() in FALSE else text
     return text

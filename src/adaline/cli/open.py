@@ -15,11 +15,13 @@ from adaline import peers
 from adaline.basis import Basis, Fourier, Polynomial, Radial
 from adaline.cli.app import Options, listed, power
 from adaline.cli.exit import note
+from adaline.coding import Coding
 from adaline.coding.expressions import lag_of
 from adaline.coding.formula import targets_of
 from adaline.comparison.open_data import DataRequest, OpenedData, open_data, open_sparse_data
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.input.coded import coded, coding_of
+from adaline.lazy import nw
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.coding import target_columns
 from adaline.sources.tables.file_options import FileOptions
@@ -136,7 +138,8 @@ def rows_for(model: Any, relation: Relation, target: str | None, weight: str | N
     if target is None:
         return TableSource(relation, TableSpec())
     features = None if coding is None else tuple(coding.needed)
-    spec = TableSpec(target=target, weight=weight or (coding and coding.weight), features=features)
+    ticked = () if coding is None else tuple((one.name, one.levels) for one in coding.columns if one.takes_gaps)
+    spec = TableSpec(target=target, weight=weight or (coding and coding.weight), features=features, categories=ticked)
     return TableSource(relation, read_spec(relation, spec))
 
 
@@ -154,11 +157,11 @@ def shown_counts(counts: dict[str, int]) -> str:
     return shown + (f" and {counted(len(worst) - SHOWN, 'other reason')}" if len(worst) > SHOWN else "")
 
 
-def readable_rows_for(model: Any, relation: Relation, rows: TableSource) -> ReadableRows:
+def readable_rows_for(model: Any, relation: Relation, rows: TableSource) -> ReadableRows[Relation]:
     """Return the rows of a table with targets whose numbers and dates a fitted model can read; refuse one without."""
     coding, classes = coding_of(model), vars(model).get("classes_")
     if coding is None:
-        return ReadableRows(relation, {}, ())
+        return ReadableRows(relation, {}, (), relation)
     targets = rows.targets or (() if coding.target is None else targets_of(coding.target))
     labels = classes is not None and classes.dtype.kind in "UO"
     numbers = [] if labels else [name for one in targets for name in target_columns(relation, one)]
@@ -167,23 +170,36 @@ def readable_rows_for(model: Any, relation: Relation, rows: TableSource) -> Read
     kinds = {column.name: column.kind for column in coding.columns} | dict.fromkeys(numbers, "number")
     found = readable_rows(relation, coding, kinds)
     if found.problems and any(map(lag_of, coding.needed)):
-        where = shown_counts(found.counts(relation))
+        where = shown_counts(found.counts())
         raise InvalidData(
             f"{relation.title}: {where}; the model has lags, so rows are not left out. Correct the values"
         )
     if found.problems and not found.relation.count("TRUE"):
-        raise InvalidData(f"the model can read no row of {relation.title}: {shown_counts(found.counts(relation))}")
+        raise InvalidData(f"the model can read no row of {relation.title}: {shown_counts(found.counts())}")
     return found
 
 
+def unseen_levels(relation: Relation, coding: Coding) -> dict[str, list[Any]]:
+    """Return the different values of each column that a model cannot code: levels that its fit did not have."""
+    import pyarrow as pa
+
+    out: dict[str, list[Any]] = {}
+    for name in filter(coding.refuses_levels, coding.needed):
+        values = [value for (value,) in relation.rows(f"SELECT DISTINCT {relation.value(name)} FROM {relation.sql}")]
+        out[name] = coding.unseen_levels(name, nw.from_native(pa.table({name: values}), eager_only=True))
+    return out
+
+
 @contextmanager
-def dropping_gaps(model: Any) -> Iterator[str]:
+def dropping_gaps(model: Any, strict: bool = False) -> Iterator[str]:
     """Let a model that refuses missing values leave such rows out for a while; yield its policy for missing values.
 
-    A model refuses them if its own rows had none, also where `adaline fit` would have left them out.
+    A model refuses them if its own rows had none, also where `adaline fit` would have left them out. If `strict`, rows
+    that it would leave out are refused.
     """
     coding = vars(model).get("coding_")
-    policy = "drop" if coding is None or coding.missing == "error" else coding.missing
+    refused = "error" if strict else "drop"
+    policy = refused if coding is None or coding.missing in ("error", "drop") else coding.missing
     if coding is not None:
         model.coding_ = replace(coding, missing=policy)
     try:

@@ -35,7 +35,7 @@ from adaline.cli.output import json_text, print_json, say
 from adaline.coding import Coding, Column
 from adaline.coding.expressions import lag_of
 from adaline.coding.frames import plain_terms
-from adaline.coding.numerals import MISSING_WORDS
+from adaline.coding.numerals import MISSING_WORDS, is_text_word
 from adaline.coding.problems import Mask, RowProblems
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.input.coded import as_coded, coding_of
@@ -212,6 +212,9 @@ class PipedTable(UnalteredTable):
             kind = pa.float64() if numbers else KIND_OF[column.kind]
             i = table.column_names.index(column.name)
             values = table.column(i)
+            if len(self.words) and column.has_levels and pa.types.is_string(values.type):
+                kept = [None if one is None or is_text_word(one, column.levels) else one for one in values.to_pylist()]
+                values = pa.chunked_array([pa.array(kept, pa.string())])
             if pa.types.is_string(values.type) and kind != pa.string():
                 values = pc.replace_substring_regex(pc.utf8_trim_whitespace(values), r"^\+", "")
             with suppress(pa.ArrowInvalid):
@@ -263,13 +266,25 @@ def write_predictions(
     else:
         coding = coding_for(model, relation)
         relation = relation.with_texts(coding.texts)
-        coding = readable_rows(relation, coding, {one.name: one.kind for one in coding.columns}).applied_to(coding)
+        readable = readable_rows(relation, coding, {one.name: one.kind for one in coding.columns})
+        relation, coding = readable.whole, readable.applied_to(coding)
         relation.add_lags(coding.needed)
         batches = predictions(model, relation, coding, options)
+        if as_json or (output is not None and _is_parquet(output)):
+            batches = with_numbers(batches, coding)
     if not as_json and (output is None or not _is_parquet(output)):
         batches = as_written(batches, relation.written(kept))
     rows = with_totals(batches, relation)
     return _write(model, relation.title, kept, rows, options, output, as_json, relation.row_name)
+
+
+def with_numbers(batches: Iterator[PredictedBatch], coding: Coding) -> Iterator[PredictedBatch]:
+    """Return batches with the columns that the model takes for numbers or dates as such; texts that are none of these
+    are missing.
+    """
+    for batch in batches:
+        frame = coding.without_unreadable(nw.from_native(batch.rows, eager_only=True))
+        yield batch._replace(rows=frame.to_native())
 
 
 def as_written(batches: Iterator[PredictedBatch], texts: Iterator[Any] | None) -> Iterator[PredictedBatch]:

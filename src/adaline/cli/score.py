@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from adaline import storage
@@ -23,17 +22,16 @@ from adaline.cli.open import (
     rows_for,
     shown_counts,
     sparse_rows_for,
+    unseen_levels,
     with_notes,
 )
 from adaline.cli.output import facts, print_json, say, show
 from adaline.cli.summary import model_label
-from adaline.coding import Coding
 from adaline.coding.formula import targets_of
 from adaline.comparison.classes import decisions, recalls
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import is_classifier, is_regressor
 from adaline.input.coded import coded, coding_of
-from adaline.lazy import nw
 from adaline.results import some
 from adaline.selection.measures import SMALLEST
 from adaline.selection.probabilities import reliability
@@ -118,7 +116,7 @@ def _rows_to_judge(model: Any, data: Any, reading: FileOptions, target: str | No
         check_needed(relation, coding)
         known = known.with_texts([*coding.texts, *(targets if text_target else ())])
         known.add_lags(coding.needed)
-        unseen = {name: _unseen_levels(known, coding, name) for name in coding.needed}
+        unseen = unseen_levels(known, coding)
         kept = known.without_values(unseen)
         if any(unseen.values()) and kept.count("TRUE") == 0:
             shown = ", ".join(name for name, levels in unseen.items() if levels)
@@ -130,24 +128,16 @@ def _rows_to_judge(model: Any, data: Any, reading: FileOptions, target: str | No
         y = y.astype(np.int64)  # labels as the table has them
     reasons: dict[str, int] = {}
     if len(y) < total:
-        needed = () if source.spec.missing != "drop" else source.coding.needed
+        needed = () if source.spec.missing != "drop" else source.coding.required
         gaps = count_gaps(known, required_columns(known, source.spec, source.targets, needed))
         reasons = {f"missing value of {name}": count for name, count in gaps.items() if count}
-        reasons |= readable.counts(relation)
+        reasons |= readable.counts()
         reasons |= {
             f"unseen level of {name}": known.count("TRUE") - known.without_values({name: levels}).count("TRUE")
             for name, levels in unseen.items()
             if levels
         }
     return RowsToJudge(source, y, _weights(source), tuple(source.targets), relation.title, total - len(y), reasons)
-
-
-def _unseen_levels(relation: Relation, coding: Coding, name: str) -> list[Any]:
-    """Return the different values of a column that the model cannot predict."""
-    if not coding.refuses_levels(name):
-        return []
-    values = [value for (value,) in relation.rows(f"SELECT DISTINCT {relation.value(name)} FROM {relation.sql}")]
-    return coding.unseen_levels(name, nw.from_native(pa.table({name: values}), eager_only=True))
 
 
 def _weights(source: Source) -> Array:

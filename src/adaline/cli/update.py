@@ -16,18 +16,26 @@ from adaline.cli.open import (
     rows_for,
     shown_counts,
     sparse_rows_for,
+    unseen_levels,
     with_notes,
 )
 from adaline.cli.output import print_json, say
 from adaline.cli.summary import certify, described, model_label, rows_text
-from adaline.errors import InvalidParameter
+from adaline.coding.expressions import lag_of
+from adaline.coding.formula import targets_of
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.fitted import rows_of
+from adaline.input.coded import coding_of
 from adaline.results import some
 from adaline.sources import TableSource
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sparse_files import sparse_suffix
+from adaline.sources.tables.spec import check_needed
+from adaline.sources.tables.unreadable import counted_rows
 from adaline.wording import file_name, part_of
+
+UNKNOWN_LABEL = "unknown label"
 
 
 def run_update(
@@ -38,8 +46,14 @@ def run_update(
     weight: str | None,
     output: Path | None,
     as_json: bool,
+    strict: bool = False,
+    new_classes: bool = False,
 ) -> None:
-    """Take more rows into a saved model and save it again."""
+    """Take more rows into a saved model and save it again.
+
+    Rows with values that cannot be read, with levels, or with labels that the fit did not have are left out with a
+    note, or refused if `strict`; with `new_classes` such labels become classes.
+    """
     saved = path if output is None else output
     model = storage.load(path)
     check_output(saved, replaces=MODEL_START)
@@ -54,13 +68,17 @@ def run_update(
     else:
         relation = with_notes(Relation(given, reading_for(model, reading)))
         given_rows = rows_for(model, relation, target, weight)
-        readable = readable_rows_for(model, relation, given_rows)
-        rows = readable.relation.count("TRUE")
-        if readable.problems:
-            total, why = relation.count("TRUE"), shown_counts(readable.counts(relation))
-            note(f"{part_of(total - rows, total)} left out: {why}")
-        with dropping_gaps(model) as policy:
-            model.partial_fit(TableSource(readable.relation, replace(given_rows.spec, missing=policy)))
+        kept, reasons = _known_rows(model, relation, given_rows, new_classes)
+        rows = kept.count("TRUE")
+        if reasons and strict:
+            raise InvalidData(f"{relation.title}: {shown_counts(reasons)}. Drop --strict to leave such rows out")
+        if reasons:
+            total, labels = relation.count("TRUE"), any(one.startswith(UNKNOWN_LABEL) for one in reasons)
+            adds = "; --new-classes adds such labels" if labels else ""
+            them = "it" if total - rows == 1 else "them"
+            note(f"{part_of(total - rows, total)} left out: {shown_counts(reasons)}{adds}; --strict refuses {them}")
+        with dropping_gaps(model, strict) as policy:
+            model.partial_fit(TableSource(kept, replace(given_rows.spec, missing=policy)))
     after = rows_of(model)
     if before is not None and after is not None and (gone := rows - (after - before)) > 0:
         note(f"{part_of(gone, rows)} left out: missing values")
@@ -74,6 +92,32 @@ def run_update(
     say(f"{model_label(model)}: {rows_text(before)} before, {rows_text(after)} after")
     certify(model.certificate_)
     say(f"saved: {file_name(saved)}")
+
+
+def _known_rows(
+    model: Any, relation: Relation, given: TableSource, new_classes: bool
+) -> tuple[Relation, dict[str, int]]:
+    """Return the rows that a model can learn, and how many of the others there are for each reason."""
+    readable = readable_rows_for(model, relation, given)
+    reasons = readable.counts() if readable.problems else {}
+    coding, classes = coding_of(model), vars(model).get("classes_")
+    if coding is None or any(map(lag_of, coding.needed)):
+        return readable.relation, reasons
+    targets = given.targets or targets_of(coding.target or "")
+    texts = targets if classes is not None and classes.dtype.kind in "UO" else ()
+    known = readable.relation.with_texts([*coding.texts, *texts])
+    check_needed(known, coding)
+    unknown = {name: ("unseen level", levels) for name, levels in unseen_levels(known, coding).items()}
+    if classes is not None and not new_classes and targets and targets[0] in known.schema:
+        found = known.rows(f"SELECT DISTINCT {known.value(targets[0])} FROM {known.sql}")
+        labels = [label for (label,) in found if label is not None and label not in classes.tolist()]
+        unknown[targets[0]] = UNKNOWN_LABEL, labels
+    for name, (problem, values) in unknown.items():
+        reasons |= counted_rows(known, problem, name, values) if values else {}
+    kept = known.without_values({name: values for name, (_, values) in unknown.items()})
+    if reasons and not kept.count("TRUE"):
+        raise InvalidData(f"the model can learn no row of {relation.title}: {shown_counts(reasons)}")
+    return kept, reasons
 
 
 def _classes(model: Any) -> list[Any]:

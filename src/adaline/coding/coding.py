@@ -138,6 +138,12 @@ class Coding:
         return tuple(dict.fromkeys(names))
 
     @cached_property
+    def required(self) -> tuple[str, ...]:
+        """The raw columns without those in which a missing value is a level."""
+        free = {column.name for column in self.columns if column.takes_gaps}
+        return tuple(name for name in self.needed if name not in free)
+
+    @cached_property
     def texts(self) -> tuple[str, ...]:
         """The categories and effects whose levels are texts."""
         columns = (column for column in self.columns if column.is_category)
@@ -296,15 +302,36 @@ class Coding:
         [None, "invalid date 'unknown' of day"]
         """
         found: list[_Unread] = []
-        if frame.implementation.is_pyarrow():
-            for column in self.columns:
-                if column.kind in TYPES and column.name in frame.columns and column.misread(frame[column.name].dtype):
-                    frame, wrong = self._read_column(column, frame)
-                    found += wrong
+        for column in self._misread(frame):
+            frame, wrong = self._read_column(column, frame)
+            found += wrong
         problems = self.problems(frame)
         for name, rows, problem, values in found:
             problems.add(problem, name, rows, values)
         return frame, problems
+
+    def without_unreadable(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+        """Return an Arrow table read as `read_texts` does; texts that cannot be read are missing values."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        for column in self._misread(frame):
+            frame, wrong = self._read_column(column, frame)
+            native = frame.to_native()
+            at = native.schema.get_field_index(column.name)
+            for _, rows, *_ in wrong:
+                values = native.column(at)
+                kept = pc.if_else(pa.array(rows), pa.scalar(None, values.type), values)
+                native = native.set_column(at, column.name, kept)
+            frame = nw.from_native(native, eager_only=True)
+        return frame
+
+    def _misread(self, frame: nw.DataFrame[Any]) -> list[Column]:
+        """Return the columns of numbers, dates and booleans that an Arrow table holds as texts."""
+        if not frame.implementation.is_pyarrow():
+            return []
+        read = (one for one in self.columns if one.kind in TYPES and one.name in frame.columns)
+        return [column for column in read if column.misread(frame[column.name].dtype)]
 
     def _read_column(self, column: Column, frame: nw.DataFrame[Any]) -> tuple[nw.DataFrame[Any], list[_Unread]]:
         """Return an Arrow table with a column of text read by value, and the rows with each problem of the values."""

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
+from adaline.coding.numerals import plain_number
 from adaline.coding.texts import (
     ABSENT,
     UNKNOWN,
@@ -55,7 +56,7 @@ class Column:
     ----------
     name : of the column.
     kind : "number", "boolean", "date" (days since 1970) or "category".
-    levels : of a category, the reference first.
+    levels : of a category, the reference first. Missing values are the level "(missing)" where that is one of them.
     share : how often each level occurred, as a fraction of the rows.
     mean : of the values present, for numbers where missing ones are filled.
     gaps : whether missing values have a column (numbers) or a level (categories) of their own.
@@ -114,6 +115,11 @@ class Column:
         return self.kind == "category"
 
     @cached_property
+    def takes_gaps(self) -> bool:
+        """Whether a missing value is one of the levels, as in a column that is ticked or empty."""
+        return self.has_levels and MISSING_LEVEL in self.levels
+
+    @cached_property
     def of_texts(self) -> bool:
         """Whether the levels are texts."""
         return all(isinstance(level, str) for level in self.levels)
@@ -151,6 +157,11 @@ class Column:
 
         Unless `exact`, a text that is no level stands for one that it equals without blanks around it, or as a number.
         """
+        found = self._codes(frame, exact)
+        return np.where(found == ABSENT, np.int32(self._known[MISSING_LEVEL]), found) if self.takes_gaps else found
+
+    def _codes(self, frame: nw.DataFrame[Any], exact: bool) -> Codes32:
+        """Return what `codes` does, ABSENT wherever a value is missing."""
         series = frame[self.name]
         arrow = series.implementation.is_pyarrow()
         if self.of_texts and (series.dtype == nw.String or (arrow and series.dtype == nw.Categorical)):
@@ -165,8 +176,8 @@ class Column:
                 return ABSENT
             found = self._known.get(plain(value), UNKNOWN)
             if found == UNKNOWN and isinstance(value, str) and self._numbers is not None and not exact:
-                with suppress(ValueError):
-                    return self._known.get(plain(float(value)), UNKNOWN)
+                number = plain_number(value)
+                return UNKNOWN if number is None else self._known.get(plain(number), UNKNOWN)
             return found
 
         if arrow:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -37,13 +38,16 @@ DECORATION = f"({CURRENCY})|[{BLANK}'\u2019%\u2030()]"
 NO_CENTS = "[.,]-{1,2}$"
 """What stands for decimals that are zero, as in 12,-."""
 PERCENT = {"%": "a percent sign", "\u2030": "a per mille sign"}
+PERCENT_SCALE = {"%": 100, "\u2030": 1000}
 MERIDIEM = "[ ]?[AaPp][Mm]"
 CLOCK = (
     f"[0-9]{{1,3}}:[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?|(0?[1-9]|1[0-2]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?{MERIDIEM}"
 )
 """Times of day, and durations; DuckDB has a type for those below 24 hours."""
 SECONDS = "%H:%M:%S"  # the form of columns of them, read as seconds
-DATE_FORM = "%[YmdbB][-/. ]%[mdbB][-/. ,]{1,2}%[Yymd]([T, ]+%[HI]:%M(:%S([.]%f)?)?( %p)?)?"
+DATE_FORM = (
+    "(%[YmdbB][-/. ]%[mdbB][-/. ,]{1,2}%[Yymd]|%Y%m%d|%Y[-/]%m|%[bB][-/ ]%[Yy])([T, ]+%[HI]:%M(:%S([.]%f)?)?( %p)?)?"
+)
 ISO_DATE = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
 
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "?")
@@ -55,6 +59,8 @@ WORDS = (
     *("#nv", "#wert!", "#bezug!", "#zahl!", "#valeur!", "#nombre!", "#nom?", "#\u00a1valor!", "#\u00a1div/0!"),
 )
 """Words, in lower case, that stand for a missing value in a column whose other values are all numbers or dates."""
+TEXT_WORDS = tuple(word for word in WORDS if word not in ("", "nil", "missing", ":"))
+"""Those that stand for a missing value in a column of text too, whose other values have letters or digits."""
 
 
 @dataclass(frozen=True)
@@ -90,9 +96,30 @@ class Notation:
         return bool(self.unit) and re.fullmatch(UNIT, self.unit) is None
 
     @property
+    def without_unit(self) -> str:
+        """What is said of numbers that lack the unit, after "numbers with"."""
+        blank = " " if self.measured else ""
+        return f"no {self.unit}, which those of the fit have (12 is read as 12{blank}{self.unit})"
+
+    @property
     def plain(self) -> bool:
         """Whether it is that of numbers such as 1234.5, which codings do not store."""
         return self.form == "." and not self.unit
+
+
+def plain_number(value: str) -> float | None:
+    """Return the number that a text is, as in 1234.5, 1e3 or inf; None where it is none.
+
+    Examples
+    --------
+    >>> from adaline.coding.numerals import plain_number
+    >>> plain_number(" 1e3 "), plain_number("1_000")
+    (1000.0, None)
+    """
+    try:
+        return None if "_" in value else float(value)
+    except ValueError:
+        return None
 
 
 def number_in(value: str, decimal: str = ".") -> float | None:
@@ -106,10 +133,7 @@ def number_in(value: str, decimal: str = ".") -> float | None:
     """
     trimmed = value.strip(BLANK).replace("\u2013", "-")
     if re.fullmatch(FORMS[decimal], trimmed) is None:
-        try:
-            return float(value) if decimal == "." else None  # as "inf"
-        except ValueError:
-            return None
+        return plain_number(value) if decimal == "." else None  # as "inf"
     bare = re.sub(NO_CENTS, "", re.sub(DECORATION, "", trimmed.replace("\u2212", "-")))
     bare = bare.replace("," if decimal == "." else ".", "").replace(",", ".")
     if trimmed.startswith("(") or bare.endswith("-"):
@@ -120,6 +144,11 @@ def number_in(value: str, decimal: str = ".") -> float | None:
 def is_word(value: Any) -> bool:
     """Whether a value is a word for a missing value in a column of numbers or dates."""
     return isinstance(value, str) and value.strip(BLANK).lower() in WORDS
+
+
+def is_text_word(value: str, levels: Collection[Any]) -> bool:
+    """Whether a text is a word for a missing value in a column of a model that has these levels."""
+    return value not in levels and value.strip(BLANK).lower() in TEXT_WORDS
 
 
 def unit_in(value: str) -> str:
@@ -205,11 +234,8 @@ def read_text(value: str, kind: str, notation: Notation | None) -> tuple[Any, st
     if unit != own and (unit or own in PERCENT):
         return None, "value in another unit"
     if form not in FORMS:
-        try:
-            read = float(value)
-        except ValueError:
-            return None, "non-numeric value"
-    return read, ""
+        read = plain_number(value)
+    return read, "" if read is not None else "non-numeric value"
 
 
 def _read_measure(value: str, own: str, decimal: str) -> tuple[float | None, str]:

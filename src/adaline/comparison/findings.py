@@ -122,10 +122,14 @@ def nearly_numbers_text(nearly: dict[str, str]) -> str:
 def mistyped_columns(nearly: dict[str, str]) -> Finding:
     """Return the finding about columns of numbers that a few texts, or different units, keep from being used."""
     text = nearly_numbers_text(nearly)
+    units = [what for what in nearly.values() if "different units" in what]
+    ways = ["correct the texts, or name them as missing values"] if len(units) < len(nearly) else []
+    ways += ["convert the values to one unit"] if units else []
+    remedy = "; ".join(ways)
     return Finding(
         SERIOUS,
         "Columns of numbers that hold a few texts or different units",
-        f"{text[:1].upper()}{text[1:]}. Correct these values, or name them as missing values, then compare again.",
+        f"{text[:1].upper()}{text[1:]}. {remedy[:1].upper()}{remedy[1:]}; then compare again.",
         tuple(nearly),
     )
 

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from adaline.coding.columns import MISSING_LEVEL
 from adaline.coding.formula import read_formula
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources import TableSource
@@ -24,6 +25,7 @@ from adaline.sources.tables.coding import (
     find_constants,
     find_identifiers,
     find_mistyped,
+    find_ticked,
     gap_counts,
     gaps_of,
     refuse_prose,
@@ -231,6 +233,9 @@ def open_data(
     if spec.formula is None:
         spec, left_out, notes, nearly = _with_features(relation, spec, request, parts is None, penalised)
         explained = {*left_out}
+        if request.choose_missing and parts is None:
+            relation, spec, ticked = _with_ticked(relation, spec)
+            notes += ticked
         if most_lost is None and parts is None and request.spec.features is None:
             spec, same = _without_constants(relation, spec)
             left_out |= dict.fromkeys(same, "holds the same value in every row")
@@ -242,6 +247,7 @@ def open_data(
     required = required_columns(relation, replace(spec, missing="mean"), [target], ())
 
     def count_missing(columns: Sequence[str], trusting: bool = False) -> MissingCounts:
+        columns = [name for name in columns if name not in spec.ticked]
         if parts is None:
             return _count_missing(relation, target, required, columns, trusting, named)
         return _count_in_parts(parts, target_columns(relation, target), required, columns)
@@ -437,6 +443,17 @@ def _with_levels_of_numbers(
 def _coded_note(name: str, found: Mistyped, request: DataRequest) -> str:
     """Return the note that a column of numbers is coded by its levels, and what to do to use it as numbers."""
     return f"column {name!r} is coded by levels: it {_spelled(found.reason_of_levels, request)}"
+
+
+def _with_ticked(relation: Relation, spec: TableSpec) -> tuple[Relation, TableSpec, list[str]]:
+    """Return the table and the spec with columns that hold one text or nothing as categories of two levels, and notes
+    about them.
+    """
+    named = {*spec.whole, *(name for name, _ in spec.categories)}
+    found = find_ticked(relation, [name for name in spec.features or () if name not in named])
+    levels = tuple((name, (MISSING_LEVEL, text)) for name, text in found.items())
+    notes = [f"column {name!r} holds {text!r} or nothing and is read as yes or no" for name, text in found.items()]
+    return relation.with_texts(found), replace(spec, categories=(*spec.categories, *levels)), notes
 
 
 def _without_constants(relation: Relation, spec: TableSpec) -> tuple[TableSpec, list[str]]:

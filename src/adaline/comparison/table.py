@@ -601,12 +601,16 @@ def _column_sql(relation: Relation, name: str, category: bool, exact: bool, gaps
 def _queried(relation: Relation, name: str, role: str, category: bool, found: list[Any]) -> dict[str, Any]:
     missing, distinct, *rest = found
     if len(rest) == 1:
-        counts = sorted(dict(rest[0] or {}).items(), key=lambda item: -item[1])
         kind = "boolean" if relation.kind(name) == "boolean" and not category else "category"
-        rows = {str(plain(level)): int(count) for level, count in counts}
+        rows: dict[str, int] = {}
+        for level, count in dict(rest[0] or {}).items():
+            text = str(plain(level))
+            own = text.strip() or text if role == "feature" else text  # a level has no blanks around it
+            rows[own] = rows.get(own, 0) + int(count)
+        rows = dict(sorted(rows.items(), key=lambda item: -item[1]))
         levels = [[level, count] for level, count in rows.items()][:MOST_LEVELS]
         same = [] if kind == "boolean" else same_levels(rows)
-        known = {"missing": missing, "distinct": len(counts), "levels": levels, "same": same}
+        known = {"missing": missing, "distinct": len(rows), "levels": levels, "same": same}
         return _description(name, role, kind, **known)
     low, mean, high = (None if value is None else float(value) for value in rest)
     return _description(

@@ -288,7 +288,7 @@ def _plain(coding: Coding, factors: tuple[Any, ...], first: int) -> PlainColumn 
     if len(factors) != 1 or factors[0].column is None or factors[0].text != factors[0].column or factors[0].full:
         return None
     column: Column = coding.column(factors[0].column, factors[0].category)
-    if column.gaps or column.kind not in ("number", "boolean", "category"):
+    if column.gaps or column.takes_gaps or column.kind not in ("number", "boolean", "category"):
         return None
     if column.has_levels and not (column.of_texts or all(map(_is_double, column.levels))):
         return None

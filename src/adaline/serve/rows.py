@@ -449,7 +449,7 @@ def _raw_columns(coding: Coding) -> tuple[RowColumn, ...]:
     optional = coding.missing in ("mean", "indicator")
     out: dict[str, RowColumn] = {}
     for column in coding.columns:
-        out.setdefault(column.name, RowColumn(column.name, *_kind(column), optional))
+        out.setdefault(column.name, RowColumn(column.name, *_kind(column), optional or column.takes_gaps))
     for effect in coding.effects:
         kind = "text" if effect.texts else "number"
         out.setdefault(effect.name, RowColumn(effect.name, kind, (), not np.isnan(effect.missing)))

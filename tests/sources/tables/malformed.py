@@ -289,7 +289,13 @@ for word in ("abc", "1O", "1 2", "1e", "0x"):
 for word in ("-", "missing", "n.a.", "#REF!", "#DIV/0!", "--", ".", "k.A.", "k. A.", "\u2013"):
     written(f"{word} among numbers", replaced(3, "b", word), r"missing values in column 'b' \(1\)")
 written("a word named in na", replaced(3, "b", "abc"), r"missing values in column 'b' \(1\)", options={"na": "abc"})
-written("dashes among texts", rows_with("c", ["-", "u"] * 6), fit=([A, B, dummies(["-", "u"] * 6, "u")[0]], Y))
+written("dashes among texts", rows_with("c", ["-", "u"] * 6), r"missing values in column 'c' \(6\)")
+written(
+    "dashes among texts that are levels",
+    rows_with("c", ["-", "u"] * 6),
+    options={"na": ""},
+    fit=([A, B, dummies(["-", "u"] * 6, "u")[0]], Y),
+)
 written("a word in the first row", replaced(1, "a", "x"), "column 'a' holds numbers, but also 'x' .1 such")
 written("a word in the last row", replaced(12, "a", "x"), "column 'a' holds numbers, but also 'x' .1 such")
 written("a word in the 30,000th row", CLEAN + (ROWS[0] + "\n") * 30000 + "x,1,2\n", "'a' holds numbers, but also 'x'")
@@ -501,7 +507,11 @@ written("category of one level", rows_with("c", ["u"] * N), fit=([A, B], Y))
 written(
     "levels that differ in capitals", rows_with("c", ["u", "U"] * 6), fit=([A, B, dummies(["u", "U"] * 6, "u")[0]], Y)
 )
-written("levels that differ in spaces", rows_with("c", ["u", "u "] * 6), fit=([A, B, [0, 1] * 6], Y))
+written(
+    "levels that differ in spaces",
+    rows_with("c", ["u", "u ", "v"] * 4),
+    fit=([A, B, dummies(["u", "u", "v"] * 4, "v")[0]], Y),
+)
 written(
     "levels called missing",
     rows_with("c", ["(missing)", "", "w"] * 4),
@@ -788,8 +798,8 @@ def several(name: str, contents: list[str | bytes], error: str | None, suffix: s
 
 several("alike", [CLEAN, CLEAN], None)
 several("other names", [CLEAN, CLEAN.replace("b", "c", 1)], "1.csv has no column 'b', which .*0.csv has")
-several("fewer columns", [CLEAN, "a,y\n1,2\n"], "1.csv has no column 'b'")
-several("more columns", [CLEAN, rows_with("c", WORDS)], "1.csv has a column 'c'")
+several("fewer columns", [CLEAN, CLEAN, "a,y\n1,2\n"], "2.csv has no column 'b'.*open the files apart")
+several("more columns", [CLEAN, rows_with("c", WORDS)], None)
 several("another order", [CLEAN, "\n".join(",".join(line.split(",")[::-1]) for line in CLEAN.split("\n"))], None)
 several("other separators", [CLEAN, CLEAN.replace(",", ";")], None)
 several("a title above the second", [CLEAN, "results of 2024\n\n" + CLEAN], None)

@@ -20,6 +20,7 @@ import pytest
 from adaline import GeneralizedLinear, LinearRegression, compare, open_table
 from adaline.coding.numerals import number_in
 from adaline.coding.units import unit_key
+from adaline.comparison.findings import mistyped_columns
 from adaline.comparison.open_data import DataRequest, open_data
 from adaline.comparison.table import read_data
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
@@ -137,6 +138,9 @@ GROUPED = [66.447, 851.0, 1.234, 12.0]
         (["x;y", "66.447;6", "1851;2", "1.234;3", "12;4"], [66.447, 1851, 1.234, 12], ""),
         (["x;y", '"$5,856";6.5', "$851;2", "$12;3", "$1;4"], [5856, 851, 12, 1], "commas for thousands"),
         (["x;y", '"5,856";6', "851;2", "12;3", "1;4"], [5.856, 851, 12, 1], "a decimal comma"),
+        (["x;y", "5.805;846", "1.341;8.385"], [5805, 1341], "thousands, as '5.805': columns 'x', 'y'; decimal='.'"),
+        (["x;y", "5.805;1", "1.341;2"], [5.805, 1.341], "a decimal point, as '5.805': column 'x'; decimal=','"),
+        (["x;y", "5.805;2,5", "1.341;2,5"], [5805, 1341], "points for thousands, as '5.805': column 'x'"),
     ],
 )
 def test_three_digits_after_every_sign_may_be_thousands(lines: list[str], values: list[float], note: str) -> None:
@@ -723,3 +727,69 @@ def test_numbers_beside_an_unnamed_column_of_labels_are_names() -> None:
         written([",142.24,144.78,147.32", "9.1,1,0,2", ",2,0,1", *(f"9.{i},{i},0,{i % 3}" for i in range(6))])
     )
     assert bare.count("TRUE") == 9
+
+
+def test_semicolons_separate_values_that_have_commas() -> None:
+    names = ["Meier, Hans", "Schulz, Eva", "Braun, Otto, Dr.", "Adam, Ina"]
+    found = Relation(written(["name;y", *(f"{names[i % 4]};{i}" for i in range(12))]))
+    assert (list(found.schema), found.notes) == (["name", "y"], ())
+
+
+@pytest.mark.parametrize(
+    ("texts", "first"),
+    [
+        (["2015-01", "2015-02", "2016-12"], date(2015, 1, 1)),
+        (["20230131", "20231201", "20240229"], date(2023, 1, 31)),
+        (["Mar 2023", "Apr 2023", "Dec 2024"], date(2023, 3, 1)),
+        (["March 2023", "April 2023", "May 2024"], date(2023, 3, 1)),
+        (["Mar-23", "Apr-23", "Dec-24"], date(2023, 3, 1)),
+    ],
+)
+def test_months_and_dates_without_signs_are_dates(texts: list[str], first: date) -> None:
+    found = Relation(written(["x,d,y", *(f"{i}.5,{one},{i}" for i, one in enumerate(texts))]))
+    assert found.kind("d") == "date"
+    assert found.rows(f"SELECT d FROM {found.sql} LIMIT 1")[0][0] == first
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind"),
+    [
+        (["2009-10", "2010-11", "2011-12"], "text"),  # seasons
+        (["20230131", "20231301", "20240229"], "number"),
+        (["20230131", "20231201"], "number"),
+        (["2015-13", "2015-02", "2016-12"], "text"),
+    ],
+)
+def test_what_only_looks_like_dates_is_none(texts: list[str], kind: str) -> None:
+    found = Relation(written(["x,d,y", *(f"{i}.5,{one},{i}" for i, one in enumerate(texts))]))
+    assert found.kind("d") == kind
+
+
+def test_a_text_that_differs_in_every_row_is_no_feature() -> None:
+    lines = ["id,x,y", *(f"K{(37 * i) % 1009},{i * i % 7},{i}" for i in range(12))]
+    found = open_data(DataRequest.of(written(lines), target="y"))
+    assert (found.spec.features, list(found.left_out)) == (("x",), ["id"])
+
+
+@pytest.mark.parametrize("names", [("a.csv", "b.csv"), ("b.csv", "a.csv")])
+def test_files_of_a_glob_are_read_by_the_columns_that_all_have(names: tuple[str, str]) -> None:
+    written(["x,y", "1,2", "3,4"], names[0])
+    written(["y;extra;x", "6;a;5", "8;b;7"], names[1])
+    found = Relation("[ab].csv")
+    assert sorted(found.rows(f"SELECT x, y FROM {found.sql}")) == [(1, 2), (3, 4), (5, 6), (7, 8)]
+    assert "extra" not in found.schema
+    assert f"column 'extra' is left out: {names[0]} has no column 'extra'" in found.notes[0]
+    written(["y;extra;x", "6;a;5", "8;b"], names[1])
+    with pytest.raises(UnreadableTable, match="line 3 has 2 values, but there are 3 columns"):
+        Relation("[ab].csv")
+
+
+def test_advice_on_units_agrees() -> None:
+    lines = ["w,x,y", *(f"{i}{' m' if i % 9 == 0 else ''},{i * i % 7},{2 * i + i % 3}" for i in range(40))]
+    found = open_data(DataRequest.of(written(lines), target="y"))
+    assert "with a unit" in found.left_out["w"]
+    assert "write all values in one unit, or without it" in found.left_out["w"]
+    lines = ["w,x,y", *(f"{i} {('kg', 'lb')[i % 3 == 0]},{i * i % 7},{2 * i + i % 3}" for i in range(40))]
+    text = mistyped_columns(open_data(DataRequest.of(written(lines), target="y")).nearly_numbers).text
+    assert "Convert the values to one unit; then compare again" in text
+    assert "missing values" not in text

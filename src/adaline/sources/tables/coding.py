@@ -19,6 +19,7 @@ from adaline.arrays import Array
 from adaline.coding import Coding, Column, Effect, Learned, Term
 from adaline.coding.columns import (
     FEW_LEVELS,
+    MISSING_LEVEL,
     HashedColumn,
     WordColumn,
     is_text,
@@ -32,9 +33,11 @@ from adaline.coding.frames import plain_terms, refusal
 from adaline.coding.learned import HELD
 from adaline.coding.levels import LONGEST_KEPT, RowCounts
 from adaline.coding.names import NAMED
+from adaline.coding.numerals import number_in
 from adaline.coding.rows import check_columns
 from adaline.coding.terms import without_repetition
 from adaline.coding.texts import TextIndex, Texts
+from adaline.coding.units import without_unit
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
 from adaline.sources.tables.batches import without_missing
@@ -61,6 +64,8 @@ SIGNS = "'[,%\u2030$\u20ac\u00a3\u00a5'' \u00a0_]'"  # signs in numbers written 
 IDENTIFIER = re.compile(r"(^|_|\b)(id|key|uuid|guid|index|no|nr)$|[a-z](Id|ID|Key)$", re.ASCII)
 MOSTLY = 0.5  # fraction of numbers above which a text column is a column of numbers with errors
 FEW_OTHERS = 0.1  # fraction of texts in a column of numbers up to which they look like mistakes
+FEWEST = 2  # rows of a table in which texts that are all different may be levels
+UNTICKED = 0.1  # fraction of the rows from which the gaps in a column of one text mean no, and not an unknown value
 MOST_NAMED = 3  # values of a column that a message names
 MOST_LINES = 5  # lines with such values that a message names
 TEXTS = ("text", "category")
@@ -108,7 +113,7 @@ def usable_columns(relation: Relation, spec: TableSpec, everywhere: bool = True)
     if texts or declared:
         levels, rows = _distinct(relation, [*texts, *declared])
         for name in texts:
-            if nearly_unique(levels[name], rows):
+            if nearly_unique(levels[name], rows) or levels[name] == rows > FEWEST:
                 reasons[name] = (
                     f"holds {levels.pop(name):,} different texts; name it in categories to code them all, or in "
                     "hashed, or in words"
@@ -192,6 +197,39 @@ def find_constants(relation: Relation, names: Iterable[str]) -> list[str]:
             if not values:
                 break
     return list(values)
+
+
+def find_ticked(relation: Relation, names: Iterable[str]) -> dict[str, str]:
+    """Return the columns that hold one text or nothing, such as boxes that are ticked or not, with that text.
+
+    A value that is missing in few rows is unknown. Other types than text are looked at in text
+    files, where they can be read as text.
+    """
+    kinds = ("text",) if relation.dialect is None else ("text", "number", "boolean")
+    found = [name for name in names if relation.kind(name) in kinds]
+    if not found:
+        return {}
+    texts = ", ".join(f"CAST({quoted(name)} AS VARCHAR)" for name in found)
+    first = relation.rows(f"SELECT {texts} FROM {relation.sql} LIMIT {FIRST_ROWS}")
+    columns = zip(found, zip(*first, strict=True), strict=False)
+    likely = [name for name, values in columns if len({*values} - {None}) <= 1]
+    if not likely:
+        return {}
+    counts: dict[str, dict[str | None, int]] = {name: {} for name in likely}
+    rows = 0
+    for table in relation.with_texts(likely).arrow_tables(likely):
+        rows += table.num_rows
+        for name in list(counts):
+            for one in table.column(name).value_counts().to_pylist():
+                counts[name][one["values"]] = counts[name].get(one["values"], 0) + one["counts"]
+            if len(counts[name]) > 2:
+                del counts[name]
+    values = {name: [text for text in own if text is not None] for name, own in counts.items()}
+    return {
+        name: values[name][0]
+        for name, own in counts.items()
+        if len(values[name]) == 1 and own[values[name][0]] > 1 and own.get(None, 0) >= UNTICKED * rows
+    }
 
 
 def _same(values: Sequence[Any]) -> bool:
@@ -286,8 +324,13 @@ class Design:
                 )
             if not found[0]:
                 raise MissingValues(f"column {name!r} has no values at all; leave it out")
-            column = _category(name, *found, dict(self.spec.categories).get(name), self.declared.get(name))
-            return replace(column, gaps=marked and summary.levels[name].missing > 0)
+            gaps, given = summary.levels[name].missing, dict(self.spec.categories).get(name)
+            if given is None and name not in self.declared:
+                found = _without_blanks(*found)
+            if name in self.spec.ticked:
+                found, gaps = ([*found[0], MISSING_LEVEL], np.append(found[1], gaps)), 0
+            column = _category(name, *found, given, self.declared.get(name))
+            return replace(column, gaps=marked and gaps > 0)
         if name not in summary.means:
             return Column(name, kind)
         numbers = summary.means[name]
@@ -400,7 +443,8 @@ def learn_coding(relation: Relation, spec: TableSpec, reduce: ReduceRows | None 
         summary = summarize(reduce, wanted)
         if not summary.rows:
             design.refuse_no_rows()
-    if spec.missing == "error" and any(levels.missing for levels in summary.levels.values()):
+    holes = [name for name, levels in summary.levels.items() if levels.missing and name not in spec.ticked]
+    if spec.missing == "error" and holes:
         of_targets = [column for target in design.targets for column in target_columns(relation, target)]
         design.refuse_gaps(reduce, [*of_targets, *(name for name, _ in design.features)])
     coding = _learn_functions(reduce, design, design.coding(summary), relation.estimated_rows() or 0)
@@ -537,14 +581,15 @@ def rows_filter(relation: Relation, spec: TableSpec, targets: Sequence[str], fea
 
 def required_columns(relation: Relation, spec: TableSpec, targets: Sequence[str], features: Iterable[str]) -> list[str]:
     """Return the columns that must have a value in the rows that are used: unless missing="error", those of target,
-    weight and offset, and for missing="drop" all features.
+    weight and offset, and for missing="drop" all features but those of which a missing value is a level.
     """
     if spec.missing == "error":
         return []
     required = [name for text in targets for name in target_columns(relation, text)]
     required += [spec.weight] if spec.weight is not None else []
     required += spec.offset_columns(relation.schema)
-    return list(dict.fromkeys([*required, *(features if spec.missing == "drop" else ())]))
+    complete = [name for name in features if name not in spec.ticked] if spec.missing == "drop" else []
+    return list(dict.fromkeys([*required, *complete]))
 
 
 def target_columns(relation: Relation, text: str) -> list[str]:
@@ -626,6 +671,18 @@ def _category(
     return learn_category(name, order, np.where(at >= 0, counts[np.maximum(at, 0)], 0))
 
 
+def _without_blanks(levels: list[Any], counts: RowCounts) -> tuple[list[Any], RowCounts]:
+    """Return levels and their counts, texts without blanks around them, by which values are found too."""
+    plain = [level.strip() or level if isinstance(level, str) else level for level in levels]
+    if plain == levels:
+        return levels, counts
+    sums: dict[Any, int] = {}
+    for level, count in zip(plain, counts.tolist(), strict=True):
+        sums[level] = sums.get(level, 0) + count
+    order = sorted(sums, key=lambda level: (isinstance(level, str), level))
+    return order, np.array([sums[level] for level in order], dtype=np.int64)
+
+
 def _places(levels: list[Any], wanted: list[Any]) -> NDArray[Any]:
     """Return the index of each value wanted among levels, below zero where it is none of them."""
     if all(type(level) is str for level in chain(levels, wanted)):
@@ -636,7 +693,7 @@ def _places(levels: list[Any], wanted: list[Any]) -> NDArray[Any]:
 
 def _distinct(relation: Relation, names: list[str]) -> tuple[dict[str, int], int]:
     """Return the number of distinct values of text columns in the first rows, and the number of those rows."""
-    asked = ", ".join(f"count(DISTINCT {relation.value(name)})" for name in names)
+    asked = ", ".join(f"count(DISTINCT trim({relation.value(name)}))" for name in names)
     rows, *counts = relation.rows(f"SELECT count(*), {asked} FROM (SELECT * FROM {relation.sql} LIMIT {SAMPLE})")[0]
     return dict(zip(names, counts, strict=True)), rows
 
@@ -781,6 +838,14 @@ def _mistyped(relation: Relation, name: str) -> Mistyped:
         )
     if others and others < (1 - MOSTLY) * present:
         where = Mistyped("", others=others, lines=lines).places(" in {}")
+        measured = all(number_in(bare, sign) is not None for bare, unit in map(without_unit, found) if unit)
+        if measured and all(without_unit(value)[1] for value in found):
+            return Mistyped(
+                f"holds numbers, but also {shown} with a unit ({others:,} such value{'s' * (others > 1)}{where})",
+                "write all values in one unit, or without it",
+                "name the column in categories= if they are names",
+                *(present, others, lines),
+            )
         return Mistyped(
             f"holds numbers, but also {shown} ({others:,} such value{'s' * (others > 1)}{where})",
             "name these words in na= if they stand for missing values",

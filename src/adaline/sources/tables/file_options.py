@@ -22,7 +22,8 @@ class FileOptions:
     na : words that stand for missing values in every column, in addition to the usual ones; with "" among them,
         instead of these, which are then levels of a category like others.
     encoding : the encoding of text files, such as "latin-1".
-    notations : how the files of a fit wrote columns, to read those of a prediction in the same way.
+    notations : how the files of a fit wrote columns, which decides what those of a prediction leave open.
+    levels : those of the categories of a fit, which are no words for missing values.
     unreadable : columns of text files, and texts in them; rows with one of these are left out.
 
     Examples
@@ -39,6 +40,7 @@ class FileOptions:
     encoding: str | None = None
     notations: tuple[Notation, ...] = ()
     unreadable: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    levels: tuple[tuple[str, tuple[Any, ...]], ...] = ()
 
     @classmethod
     def of(
@@ -67,7 +69,7 @@ class FileOptions:
 
     def given(self) -> dict[str, Any]:
         """Return the options that were set, by name."""
-        names = (one.name for one in fields(self) if one.name not in ("notations", "unreadable"))
+        names = (one.name for one in fields(self) if one.name not in ("notations", "unreadable", "levels"))
         return {name: getattr(self, name) for name in names if getattr(self, name) not in (None, ())}
 
     def as_fitted(self, coding: Coding) -> Self:
@@ -78,4 +80,5 @@ class FileOptions:
         notations = coding.notations_to_read()
         if self.decimal is not None:
             notations = tuple(one for one in notations if one.form not in FORMS)
-        return replace(self, na=self.na or coding.na, notations=notations)
+        levels = tuple((one.name, one.levels) for one in coding.columns if one.has_levels)
+        return replace(self, na=self.na or coding.na, notations=notations, levels=levels)

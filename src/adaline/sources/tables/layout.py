@@ -51,6 +51,7 @@ INDEX = "index"  # what a first column without a name is called
 INDEX_NAMES = re.compile(rf"Unnamed: 0|\.\.\.1|__index_level_0__|rownames|{INDEX}", re.IGNORECASE)
 """Names that pandas, readr, R and Stata give to a column of row numbers or row labels that had none."""
 DIGIT = re.compile(r"\d")
+COMPACT_DATE = re.compile(r"\s*((19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01]))?\s*")  # or nothing
 GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+")  # numbers whose points may be decimal, or for thousands
 NOT_UTF8 = "not UTF-8 text; name its encoding, as in encoding='latin-1'"
 FOREIGN = {
@@ -77,6 +78,7 @@ class Layout:
     index : the first column, if it has no name: perhaps row numbers or row labels.
     texts : columns some of whose first values are texts without digits, and so neither numbers nor dates.
     decimals : columns some of whose first values have a decimal point that cannot be one for thousands.
+    compact_dates : columns whose first values are whole numbers that may be dates, such as 20241231.
     notes : what was understood, in sentences.
     """
 
@@ -88,6 +90,7 @@ class Layout:
     index: str | None = None
     texts: frozenset[str] = field(default=frozenset(), compare=False)
     decimals: frozenset[str] = field(default=frozenset(), compare=False)
+    compact_dates: frozenset[str] = field(default=frozenset(), compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
 
 
@@ -177,8 +180,8 @@ def _layout(rows: FirstRows, start: int, separator: str) -> Layout:
             f"line {rows.lines[start]} holds values, not names of columns: they are called {names[0]} to {names[-1]}"
         )
         skip = rows.lines[start] - 1
-        texts, decimals = _columns_with(_is_text, names, body), _columns_with(_has_decimals, names, body)
-        return Layout(separator, skip, False, tuple(names), texts=texts, decimals=decimals, notes=tuple(notes))
+        found = Layout(separator, skip, False, tuple(names), notes=tuple(notes))
+        return _with_kinds(found, body)
     if group and _repeated(cells):
         cells = _with_groups(group, cells)
     found = Layout(separator, rows.lines[start] - 1, True, ())
@@ -216,9 +219,20 @@ def _named(found: Layout, cells: RowCells, body: Sequence[RowCells], note: str, 
     if renamed := [i for i, word in enumerate(words) if word and names[i] != word]:
         called = ", ".join(f"{words[i]!r} is called {names[i]!r}" for i in renamed[:5])
         notes.append(f"column names that occur twice, capitals aside: {called}{', ...' * (len(renamed) > 5)}")
-    texts, decimals = _columns_with(_is_text, names, body), _columns_with(_has_decimals, names, body)
     found = replace(found, names=tuple(names), left_out=left_out, index=index, notes=tuple(notes))
-    return replace(found, texts=texts, decimals=decimals)
+    return _with_kinds(found, body)
+
+
+def _with_kinds(found: Layout, body: Sequence[RowCells]) -> Layout:
+    """Return the layout with what the first values of columns tell about all of them."""
+    names = found.names
+    others = _columns_with(lambda cell: COMPACT_DATE.fullmatch(cell) is None, names, body)
+    return replace(
+        found,
+        texts=_columns_with(_is_text, names, body),
+        decimals=_columns_with(_has_decimals, names, body),
+        compact_dates=_columns_with(lambda cell: bool(cell.strip()), names, body) - others,
+    )
 
 
 def _columns_with(condition: Callable[[str], bool], names: Sequence[str], body: Sequence[RowCells]) -> frozenset[str]:
@@ -462,19 +476,20 @@ class OtherEncoding(UnreadableTable):
 def _separator(name: str, beginning: str, first: int, whole: bool) -> tuple[str, FirstRows, int]:
     """Return the separator, the first rows that it makes, and which of them has the names, or the first values.
 
-    It cuts most lines into as many values as there are names; of several, it is the one that makes most columns.
+    It cuts most lines into as many values as there are names; of several, it is one that cuts the first line too, which
+    is a title otherwise, and then the one that makes most columns.
     """
-    best, most = ",", (False, 1)
+    best, most = ",", (False, False, 1)
     rows, start = parsed(beginning, ",", first, whole), 0
     for separator in SEPARATORS:
         found = parsed(beginning, separator, first, whole)
         if not found.cells:
             continue
         at = _start(found)
-        score = (found.agree(at), len(found.cells[at]))
-        if score[1] > 1 and (score > most or (score == most and Path(name).suffix == ".tsv" and separator == "\t")):
+        score = (found.agree(at), at == 0, len(found.cells[at]))
+        if score[2] > 1 and (score > most or (score == most and Path(name).suffix == ".tsv" and separator == "\t")):
             best, most, rows, start = separator, score, found, at
-    if most == (False, 1) and len(rows.cells) > 1:
+    if most == (False, False, 1) and len(rows.cells) > 1:
         found = parsed(beginning, SPACES, first, whole)
         wide = len(found.cells[0])
         if wide > 1 and all(len(row) == wide for row in found.after(0)):

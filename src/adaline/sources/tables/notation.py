@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 from adaline.coding.numerals import (
     CLOCK,
@@ -21,6 +21,7 @@ from adaline.coding.numerals import (
     NO_CENTS,
     PERCENT,
     SECONDS,
+    TEXT_WORDS,
     UNIT,
     WORDS,
     Notation,
@@ -37,6 +38,10 @@ SHAPES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"\d{1,2}([- ])[A-Za-z]{3}\1\d{4}", ("%d{0}%b{0}%Y",)),
     (r"\d{1,2}([- ])[A-Za-z]{3}\1\d{2}", ("%d{0}%b{0}%y",)),
     (r"\d{1,2}([- ])[A-Za-z]{4,9}\1\d{4}", ("%d{0}%B{0}%Y",)),
+    (r"\d{4}([-/])\d{2}", ("%Y{0}%m",)),
+    (r"[A-Za-z]{3}([-/ ])\d{4}", ("%b{0}%Y",)),
+    (r"[A-Za-z]{3}(-)\d{2}", ("%b-%y",)),
+    (r"[A-Za-z]{4,9}( )\d{4}", ("%B %Y",)),
     (r"[A-Za-z]{3}( )\d{1,2} \d{4}", ("%b %d %Y",)),
     (r"[A-Za-z]{4,9}( )\d{1,2} \d{4}", ("%B %d %Y",)),
     (r"[A-Za-z]{3}( )\d{1,2}, \d{4}", ("%b %d, %Y",)),
@@ -50,6 +55,8 @@ CLOCKS = (
     (r"\d{1,2}:\d{2} [AaPp][Mm]", "%I:%M %p"),
     (r"\d{1,2}:\d{2}:\d{2} [AaPp][Mm]", "%I:%M:%S %p"),
 )
+COMPACT = "%Y%m%d"  # the format of dates that are written as whole numbers
+FEWEST_COMPACT = 3  # whole numbers that are all dates by chance once in 20,000 columns
 GLIMPSE = 2048  # rows that rule out most columns
 EVERY = 2**62  # rows to look at where all are
 MOST_UNITS = 20  # different words behind numbers that may be units, in a column
@@ -117,10 +124,13 @@ class TextColumn:
 
 @dataclass(frozen=True)
 class Conversions:
-    """How columns of text are read, and which of them hold numbers in different units: two texts with such units."""
+    """How columns of text are read, which of them hold numbers in different units: two texts with such units, and the
+    decimal sign of the file.
+    """
 
     columns: list[Conversion]
     mixed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    sign: FileSign = field(default_factory=lambda: FileSign())
 
 
 def find_conversions(
@@ -130,9 +140,10 @@ def find_conversions(
     query: Query,
     rows: int,
     decimal: str | None,
-    comma: bool,
+    separator: str,
     known: Mapping[str, Notation],
     plain: Collection[str] = (),
+    compact: Collection[str] = (),
 ) -> Conversions:
     """Return how to read the columns of text that hold numbers or dates in a notation of their own.
 
@@ -144,15 +155,17 @@ def find_conversions(
     query : runs SQL.
     rows : how many rows to look at.
     decimal : the decimal sign of the file, where the user gave it.
-    comma : whether a comma is likelier to be a decimal sign than one for thousands where it may be either.
-    known : how the files of a fit wrote columns; where the values here fit that notation, it is used.
+    separator : between the values of a line.
+    known : how the files of a fit wrote columns, which decides what the table itself leaves open.
     plain : columns among `numbers` that have decimal points beyond doubt.
+    compact : columns of whole numbers that may be dates such as 20241231.
     """
     forms = {name: one.form for name, one in known.items()}
     scaled = {name for name, one in known.items() if one.scaled}
     looked = [*names, *(name for name in numbers if name in scaled or (decimal or forms.get(name)) == ",")]
     glimpsed = _look(looked, table, query, min(rows, GLIMPSE))
     likely = {name: formats for name, one in glimpsed.items() if (formats := date_formats(one.example)) and one.count}
+    likely |= dict.fromkeys(compact, (COMPACT,))
     numeric = [name for name, one in glimpsed.items() if one.count in (one.points, one.commas)]
     numeric = [name for name in numeric if glimpsed[name].count or forms.get(name) in FORMS]
     seen = _look(numeric, table, query, rows) if numeric else {}
@@ -163,36 +176,112 @@ def find_conversions(
     mixed = {name: one.examples for name, one in units.items() if one.mixed}
     measured = {name: one for name, one in units.items() if one.fits(known.get(name))}
     seen |= _look_without_units(measured, table, query, rows)
-    here = decimal or _sign_of_file(seen.values())
-    unclear = [name for name in numbers if name not in plain and name not in seen and forms.get(name) != "."]
+    unclear = [name for name in numbers if name not in plain and name not in seen]
     more = _look(unclear if decimal is None else (), table, query, min(rows, GLIMPSE))
     more = _look([name for name, one in more.items() if one.commas == one.count > 0], table, query, rows)
-    more = {name: one for name, one in more.items() if one.commas == one.count and one.has_point}
-    seen |= {name: one for name, one in more.items() if here == "," or one.looks_grouped}
-    comma = here == "," or (comma and not here)
+    seen |= {name: one for name, one in more.items() if one.commas == one.count and one.has_point}
+    sign = FileSign.of(seen.values(), bool(plain), decimal, separator)
     whole = rows >= EVERY
     read = (
         _number_conversion(
             TextColumn(name, measured[name].spellings if name in measured else ()),
-            *(look, here, decimal, comma and not (plain and look.looks_grouped), whole, known.get(name)),
+            *(look, sign, whole, known.get(name)),
         )
         for name, look in seen.items()
     )
-    found = [one for one in read if one is not None]
+    as_they_are = {name for name in numbers if name not in measured}  # where there is nothing to convert or to note
+    found = [one for one in read if one is not None and (one.notation or one.words or one.name not in as_they_are)]
     taken = {one.name for one in found}
     clocks = [name for name, one in glimpsed.items() if re.fullmatch(CLOCK, one.example) and name not in taken]
     found += [one for name in clocks if (one := _time_conversion(name, table, query, rows)) is not None]
     for name, formats in likely.items():
         if name not in taken:
-            one = _date_conversion(name, formats, table, query, rows, comma, forms.get(name))
+            one = _date_conversion(name, formats, table, query, rows, sign.is_comma, forms.get(name))
             found += [] if one is None else [one]
-    return Conversions(found, {name: two for name, two in mixed.items() if name not in {one.name for one in found}})
+    rest = {name: two for name, two in mixed.items() if name not in {one.name for one in found}}
+    return Conversions(found, rest, sign)
 
 
-def _sign_of_file(looks: Iterable[Look]) -> str:
-    """Return the decimal sign that the columns of a file show, "" where they show none, or both."""
-    shown = {max(".,", key=one.fitting) for one in looks if one.points != one.commas}
-    return shown.pop() if len(shown) == 1 else ""
+def find_text_words(
+    names: Sequence[str], table: str, query: Query, rows: int, levels: Mapping[str, Collection[Any]]
+) -> dict[str, tuple[str, ...]]:
+    """Return the words for missing values in columns of text, as they are spelled, such as n.a. and k.A.
+
+    The other values of a column must have letters or digits, as "-" is a value beside "+". Where a model has `levels`
+    of a column, any such word that is no level is a missing value.
+    """
+    if not names:
+        return {}
+    longest = max(map(len, TEXT_WORDS)) + 2
+    short = f"strlen(value) <= {4 * longest}"
+    word = f"lower(trim(value, {text(BLANK)})) IN ({', '.join(map(text, TEXT_WORDS))})"
+    columns = ", ".join(map(quoted, names))
+    first = f"SELECT {columns} FROM {table} LIMIT {rows}"
+    values = f"SELECT unnest(range({len(names)})) AS i, unnest([{columns}]) AS value FROM ({first})"
+    each = query(f"SELECT i, list(DISTINCT value) FROM ({values}) WHERE {short} AND {word} GROUP BY i")
+    found = {names[i]: tuple(sorted({*words} - {*levels.get(names[i], ())})) for i, words in each}
+    out = {name: words for name, words in found.items() if words and name in levels}
+    for name in (name for name, words in found.items() if words and name not in levels):
+        value = f"SELECT {quoted(name)} AS value FROM {table} LIMIT {rows}"
+        named = "regexp_matches(value, '[\\p{L}\\p{N}]')"
+        if query(f"SELECT bool_and({named}) FROM ({value}) WHERE NOT ({word})")[0][0]:
+            out[name] = found[name]
+    return out
+
+
+@dataclass(frozen=True)
+class FileSign:
+    """The decimal sign of a file, as far as the file itself shows it.
+
+    A file has one decimal sign, unless the values of a column can only be read with the other.
+
+    Parameters
+    ----------
+    certain : what the user said, or what values such as 12.5 or 3,25 prove; "" where there are none, or both.
+    grouped : whether points seem to separate thousands: a column has 1.234 and 567, and no 1234.
+    separator : between the values of a line. Commas between values leave points for decimals, and semicolons are
+        written where commas are decimal signs.
+    given : what the user said, or "".
+    """
+
+    certain: str = ""
+    grouped: bool = False
+    separator: str = ","
+    given: str = ""
+
+    @classmethod
+    def of(cls, looks: Iterable[Look], points: bool, given: str | None, separator: str) -> Self:
+        """Return the sign of a file, given its columns of numbers, and whether others have decimal points."""
+        looks = list(looks)
+        shown = {max(".,", key=one.fitting) for one in looks if one.points != one.commas} | ({"."} if points else set())
+        grouped = separator != "," and any(one.looks_grouped and one.has_point for one in looks)
+        return cls(given or (shown.pop() if len(shown) == 1 else ""), grouped, separator, given or "")
+
+    @property
+    def is_comma(self) -> bool:
+        """Whether it is a comma, or more likely one than a point."""
+        return self.certain == "," or (not self.certain and self.separator == ";")
+
+    def choose(self, has_point: bool, has_comma: bool, known: str = "") -> str:
+        """Return the sign of a column whose values may have either; `known` is that of a fit.
+
+        Examples
+        --------
+        >>> from adaline.sources.tables.notation import FileSign
+        >>> FileSign(".").choose(True, False, ","), FileSign("", separator=";").choose(False, True, ".")
+        ('.', ',')
+        >>> FileSign("", separator="|").choose(True, False, ",")
+        ','
+        """
+        if self.certain:
+            return self.certain
+        if has_comma and self.separator == ";":
+            return ","
+        if has_point and self.separator == ",":
+            return "."
+        if has_point and self.grouped:
+            return ","
+        return known or ("," if self.separator == ";" and not has_point else ".")
 
 
 @dataclass(frozen=True)
@@ -363,12 +452,11 @@ def _look_without_units(units: Mapping[str, ColumnUnits], table: str, query: Que
 
 
 def _number_conversion(
-    column: TextColumn, look: Look, here: str, given: str | None, comma: bool, whole: bool, known: Notation | None
+    column: TextColumn, look: Look, sign: FileSign, whole: bool, known: Notation | None
 ) -> Conversion | None:
     """Return how to read a column of numbers, or None where they fit no single notation.
 
-    `here` is the decimal sign of the file, by what the user said or by its other columns, or ""; `whole` says that all
-    rows were looked at; `known` is the notation of the column in the files of a fit.
+    `whole` says that all rows were looked at; `known` is the notation of the column in the files of a fit.
     """
     unit, some = look.unit, look.signed < look.count
     if len(look.units) > 1 or (unit in PERCENT and some):  # 5 beside 12% may be 5% or 500%
@@ -377,23 +465,17 @@ def _number_conversion(
         return None
     if column.units and known is not None:
         unit = known.unit
-    fits = [sign for sign in ".," if look.fitting(sign) == look.count]
-    if given is not None:
-        fits = [sign for sign in fits if sign == given]
-    as_known = given is None and known is not None and known.form in fits
-    if as_known and known is not None and known.form == "." and look.has_comma and here == ",":
-        as_known = False  # a comma in a file of decimal commas
-    if not fits or not (look.count or as_known):
+    fits = [one for one in ".," if look.fitting(one) == look.count and one in (sign.given or ".,")]
+    fitted = known.form if known is not None and known.form in FORMS else ""
+    if not fits or not (look.count or fitted):
         return None
-    doubtful = len(fits) == 2 and (look.has_comma or look.has_point)
-    if as_known and known is not None:
-        fits = [known.form]
-    decimal = fits[0] if len(fits) == 1 else here or ("," if comma else ".")
+    decimal = fits[0] if len(fits) == 1 else sign.choose(look.has_point, look.has_comma, fitted)
     parts = []
     other = look.has_comma if decimal == "." else look.has_point
     if look.has_comma and decimal == ",":
         parts.append("a decimal comma")
-    if look.has_point and decimal == "." and look.looks_grouped:
+    doubt = _doubt(look, decimal, sign, fitted) if len(fits) == 2 else ""
+    if look.has_point and decimal == "." and doubt:
         parts.append("a decimal point")
     if other:
         parts.append(f"{'commas' if decimal == '.' else 'points'} for thousands")
@@ -405,21 +487,33 @@ def _number_conversion(
         share = f" ({look.signed:,} of {look.count:,} values)" if some else ""
         parts.append(f"the {'unit' if column.units else 'currency'} {unit}{share}")
     elif known is not None and known.scaled and look.count:
-        blank = " " if known.measured else ""
-        parts.append(f"no {known.unit}, which those of the fit have (12 is read as 12{blank}{known.unit})")
+        parts.append(known.without_unit)
     if look.negative:
         parts.append("parentheses or a trailing minus for negative numbers")
-    doubt = ""
-    if doubtful and as_known:
-        doubt = ", as in the fit"
-    elif doubtful and given is None and (not here or (decimal == "." and look.has_point and look.looks_grouped)):
-        way = "the other way" if parts != ["a decimal point"] else "as points for thousands"
-        doubt = f"; decimal='{'.' if decimal == ',' else ','}' reads them {way}"
     if known is not None and unit and unit != known.unit:
         doubt += f"; the model was fitted to {f'values in {known.unit}' if known.unit else 'values without a unit'}"
     sql = _number_sql(column, decimal, look)
     sql = TextColumn(column.name).value(sql) if look.words or not whole else sql
     return Conversion(column.name, sql, decimal, " and ".join(parts), look.example, doubt, look.words, unit)
+
+
+def _doubt(look: Look, decimal: str, sign: FileSign, fitted: str) -> str:
+    """Return what is ambiguous about the decimal sign of a column whose values may have either; "" for nothing.
+
+    `fitted` is the sign of the column in the files of a fit, or "".
+    """
+    if not (look.has_comma or look.has_point) or sign.given:
+        return ""
+    thousands = look.has_point if decimal == "," else look.has_comma
+    point = look.has_point and decimal == "."
+    if sign.certain and not (point and look.looks_grouped) and not (thousands and fitted not in ("", decimal)):
+        return ""
+    usual = fitted == "." or (not fitted and (look.has_long or sign.separator != ";"))
+    if point and not look.looks_grouped and usual:
+        return ""
+    how = {"": "", decimal: ", as in the fit"}.get(fitted, ", unlike in the fit")
+    way = "as points for thousands" if point else "the other way"
+    return f"{how}; decimal='{'.' if decimal == ',' else ','}' reads them {way}"
 
 
 def _number_sql(column: TextColumn, decimal: str, look: Look) -> str:
@@ -479,7 +573,9 @@ def _date_conversion(
         f"SELECT count({value}), max({value}), {words}, {', '.join(asked)} FROM {sample}"
     )[0]
     fits = [one for one, fit in zip(formats, fitting, strict=True) if fit == count]
-    if not fits:
+    if formats == (COMPACT,) and known != COMPACT and count < FEWEST_COMPACT:
+        return None
+    if not fits or (fits[0][3:] == "%m" and _are_seasons(value, sample, query)):
         return None
     day_first = comma or not fits[0].startswith("%d/")
     chosen = known if known in fits else fits[0] if len(fits) == 1 or day_first else fits[1]
@@ -491,6 +587,12 @@ def _date_conversion(
     there = tuple(sorted(one for one in found or () if one))
     notation = first.get(chosen[:2], "the year first")
     return Conversion(name, column.value(sql), chosen, notation, str(example), doubt, there)
+
+
+def _are_seasons(value: str, sample: str, query: Query) -> bool:
+    """Whether texts such as 2011-12 all name a year and the next one, and so are no months."""
+    years = f"(CAST(left({value}, 4) AS INTEGER) + 1) % 100 = CAST(right({value}, 2) AS INTEGER)"
+    return bool(query(f"SELECT bool_and({years}) FROM {sample}")[0][0])
 
 
 def _time_conversion(name: str, table: str, query: Query, rows: int) -> Conversion | None:

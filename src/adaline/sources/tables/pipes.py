@@ -209,14 +209,38 @@ def _text_tables(pipe: Pipe) -> Iterator[Any]:
         line += piece.count(b"\n")
 
 
+def _mixed_rows(piece: bytes) -> Any:
+    """Return lines of JSON as an Arrow table in which columns of texts and numbers are texts; None of other lines."""
+    import pyarrow as pa
+
+    try:
+        rows = [json.loads(line) for line in piece.splitlines() if line.strip()]
+        names = dict.fromkeys(name for row in rows for name in row)
+        columns = {name: [row.get(name) for row in rows] for name in names}
+        for name, values in columns.items():
+            if any(isinstance(value, str) for value in values):
+                plain = (value if value is None or isinstance(value, str) else json.dumps(value) for value in values)
+                columns[name] = list(plain)
+        return pa.table(columns)
+    except (ValueError, AttributeError, TypeError, pa.ArrowInvalid):
+        return None
+
+
 def _json_tables(pipe: Pipe) -> Iterator[Any]:
+    import pyarrow as pa
     from pyarrow import json as arrow_json
 
     line = 1
     for piece in _pieces(pipe, quotes=False):
         options = arrow_json.ReadOptions(block_size=len(piece))
         if piece.strip():
-            yield _with_line(arrow_json.read_json(io.BytesIO(piece), options), piece, line)
+            try:
+                table = arrow_json.read_json(io.BytesIO(piece), options)
+            except pa.ArrowInvalid:
+                table = _mixed_rows(piece)
+                if table is None:
+                    raise
+            yield _with_line(table, piece, line)
         line += piece.count(b"\n")
 
 

@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from adaline.coding import Coding
 from adaline.coding.expressions import lag_of
-from adaline.coding.numerals import MISSING_WORDS, Notation
+from adaline.coding.numerals import MISSING_WORDS, PERCENT, PERCENT_SCALE, Notation
 from adaline.errors import InvalidParameter, UnreadableTable
 from adaline.lazy import nw
 from adaline.leftovers import remove_with
@@ -75,11 +75,15 @@ from adaline.sources.tables.text import (
     find_repeated_names,
     has_escaped_quotes,
     is_alike,
+    is_cut,
     lines_with,
     number_type,
     row_lines,
+    text_words,
+    with_common_names,
     write_commas,
     write_doubled,
+    write_emptied,
     write_like,
     write_line_feeds,
     write_padded,
@@ -164,6 +168,7 @@ class Relation:
         self.index = self._find_index()
         if self.sql.startswith("read_json("):
             self._note_epochs()
+        self._note_units()
         self.stamp = self.stamps()
 
     @cached_property
@@ -271,6 +276,8 @@ class Relation:
         zone.
         """
         kind, name = self.kind(column), quoted(column)
+        if self.schema[column] == "JSON":  # of values of several types; texts without their quotes
+            return f"({name} ->> '$')"
         wanted = {"boolean": "BOOLEAN", "date": "TIMESTAMP", "number": "DOUBLE"}.get(kind, "VARCHAR")
         if self.schema[column] in (wanted, "FLOAT", "DATE", "TIMESTAMP WITH TIME ZONE"):
             return name
@@ -330,9 +337,15 @@ class Relation:
         options = self.options.as_fitted(coding)
         if self.dialect is None or self.layout is None or self.sql != self.dialect.sql(self.files):
             return self
-        if options == self.options or (options.na == self.options.na and not self._differs(options.notations)):
+        same = options.na == self.options.na and not self._differs(options.notations)
+        if options == self.options or (same and self._text_words(options) == self.dialect.text_words):
             return self
         return self._reread(options)
+
+    def _text_words(self, options: FileOptions) -> Mapping[str, tuple[str, ...]]:
+        """Return the words for missing values in columns of text by other options."""
+        assert self.dialect is not None
+        return text_words(self.dialect, self.files[0], self.rows, options)
 
     def without_texts(self, unreadable: Mapping[str, Collection[str]]) -> Self:
         """Return the same table, which is text files, without the rows in which columns have some texts.
@@ -345,6 +358,39 @@ class Relation:
         other = self._reread(replace(self.options, unreadable=given))
         assert other.dialect is not None
         other._filters = (*self._filters, (other.dialect.as_written.sql(self.files), other.dialect.kept))
+        return other
+
+    def with_unreadable_texts(self, names: Iterable[str]) -> Self:
+        """Return the same text files with columns read as text some of whose values are not of the type of the others.
+
+        Such a value may be in another file than the first, or beyond the rows that types are found from.
+        """
+        if self.dialect is None or (len(self.files) == 1 and self.size() <= WHOLE_SAMPLE):
+            return self
+        kinds = dict(zip(self.dialect.layout.names, self.dialect.types, strict=True))
+        failed = {one.name: one.failed for one in self.dialect.conversions}
+        for name in names:
+            if kinds.get(name, "VARCHAR") != "VARCHAR":
+                failed[name] = f"{quoted(name)} IS NOT NULL AND TRY_CAST({quoted(name)} AS {kinds[name]}) IS NULL"
+        chosen = [name for name in names if name in failed]
+        if not chosen:
+            return self
+        asked = ", ".join(f"bool_or({failed[name]})" for name in chosen)
+        table = self.dialect.with_texts(chosen).sql(self.files)
+        found = self.rows(f"SELECT {asked} FROM {table}")[0]
+        return self.with_texts([name for name, wrong in zip(chosen, found, strict=True) if wrong])
+
+    def with_numbers(self, names: Sequence[str], unreadable: Mapping[str, Collection[str]]) -> Self:
+        """Return the same table, which is no text file, without the rows in which columns have some texts, and with the
+        texts of some columns as numbers.
+        """
+        other = self.without_values({name: list(texts) for name, texts in unreadable.items()})
+        if names:
+            numbers = ", ".join(f"TRY_CAST({self.value(name)} AS DOUBLE) AS {quoted(name)}" for name in names)
+            other = copy(other)
+            other.sql, other.parquet = f"(SELECT * REPLACE ({numbers}) FROM {other.sql})", False
+            other.schema = self.schema | dict.fromkeys(names, "DOUBLE")
+            other.counted, other.groups = {}, {}
         return other
 
     def _reread(self, options: FileOptions) -> Self:
@@ -378,9 +424,12 @@ class Relation:
         if self.dialect is None or not self.has_lines:
             return {}
         table = self.dialect.as_written.sql(self.files)
-        words = ", ".join(text(word) for word in MISSING_WORDS if word and word in self.dialect.words)
+        usual = [word for word in MISSING_WORDS if word and word in self.dialect.words]
         out: dict[str, dict[str, int]] = {}
-        for name in (name for name in names if self.kind(name) == "text" and words):
+        for name in (name for name in names if self.kind(name) == "text"):
+            words = ", ".join(map(text, [*usual, *self.dialect.text_words.get(name, ())]))
+            if not words:
+                continue
             one = quoted(name)
             rows = f"SELECT {one}, count(*) AS n FROM {table} WHERE {one} IN ({words})"
             found = self.rows(f"{rows} GROUP BY 1 ORDER BY n DESC, 1")
@@ -633,7 +682,9 @@ class Relation:
             if fixed:
                 self.notes = (*self.notes, "read as columns of fixed width")
             self.layout = layout(self.files[0])
-        self._align(self.layout)
+        self.layout = self._align(self.layout)
+        if words := [word for word in self.options.na if is_cut(word, self.layout.separator)]:
+            self._rewrite(partial(write_emptied, found=self.layout, words=words))
         below = {name: found for name in self.files if (found := find_footer(name, self.layout)) is not None}
         if below:
             for name, footer in below.items():
@@ -651,16 +702,30 @@ class Relation:
         self.sql = self.dialect.sql(self.files)
         self.notes = (*self.notes, *self.layout.notes, *describe(self.dialect.conversions))
 
-    def _align(self, wanted: Layout) -> None:
-        """Replace files with another order of columns, or another separator, than the first by copies like it."""
-        for name in self.files[1:]:
-            found = layout(name)
-            if found != wanted and is_alike(found, wanted):
-                moved = found.skip + found.header - wanted.skip - wanted.header
-                copy = write_like(name, found, wanted, self._copies.new(name, ".csv", moved=moved))
-                self._replace_files([copy if one == name else one for one in self.files])
-                name, found = copy, layout(copy)
-            check_layout(self.files[0], wanted, name, found)
+    def _align(self, wanted: Layout) -> Layout:
+        """Replace files that are written differently from the first by copies like it; return the layout of all.
+
+        They may have another order of columns, another separator, and columns that others do not have: those that all
+        have are read, with a note about the rest.
+        """
+        found = {name: wanted if name == self.files[0] else layout(name) for name in self.files}
+        common = with_common_names(found, wanted)
+        every = dict.fromkeys(name for one in found.values() for name in one.names)
+        rest = [name for name in every if name not in common.names]
+        if rest and all(is_alike(one, common) for one in found.values()):
+            lacking = next(name for name, one in found.items() if rest[0] not in one.names)
+            shown = ", ".join(map(repr, rest[:5])) + ", ..." * (len(rest) > 5)
+            own = f"column{'s' * (len(rest) > 1)} {shown} {'are' if len(rest) > 1 else 'is'} left out"
+            missing = self._copies.given.get(lacking, lacking)
+            self.notes = (*self.notes, f"{own}: {missing} has no column {rest[0]!r}; open the files apart to use it")
+        for name, one in found.items():
+            if one != common and is_alike(one, common):
+                moved = one.skip + one.header - common.skip - common.header
+                copy = write_like(name, one, common, self._copies.new(name, ".csv", moved=moved))
+                self._replace_files([copy if other == name else other for other in self.files])
+                name, one = copy, layout(copy)
+            check_layout(self.files[0], common, name, one)
+        return common
 
     def _pad_short_rows(self, error: str) -> bool:
         """Replace a file whose short rows lack values at their ends by a copy that has empty ones; False if not."""
@@ -753,6 +818,24 @@ class Relation:
             if seconds and EPOCHS[0] <= low and high <= EPOCHS[1]:
                 note = f"column {name!r} is read as numbers, but looks like dates in milliseconds since 1970, as {low}"
                 self.notes = (*self.notes, f"{note}; to_json(date_format='iso') writes dates")
+
+    def _note_units(self) -> None:
+        """Note columns of numbers without the percent sign or the unit that those of a fit have."""
+        here = {} if self.dialect is None else {one.name: one.unit for one in self.dialect.conversions}
+        scaled = ((name, one) for one in self.options.notations if one.scaled for name in one.columns)
+        for name, one in scaled:
+            if name not in self.schema or self.kind(name) != "number" or here.get(name):
+                continue
+            if self.dialect is None:
+                self.notes = (*self.notes, f"numbers with {one.without_unit}: column {name!r}")
+            column = f"abs({quoted(name)})"
+            least, most, whole = self.rows(
+                f"SELECT min({column}), max({column}), bool_and({column} = floor({column})) FROM {self.sql}"
+            )[0]
+            if one.unit in PERCENT and most is not None and most <= 1 and not whole:
+                told = f"column {name!r} holds values between -1 and 1, as {least:g}, and the fit had percentages"
+                scale = f"{least:g} stands for {least * PERCENT_SCALE[one.unit]:g}{one.unit}"
+                self.notes = (*self.notes, f"{told}: multiply by {PERCENT_SCALE[one.unit]} if {scale}")
 
     def _check_parquet(self) -> None:
         """Refuse files whose columns differ."""

@@ -266,7 +266,7 @@ class TableSource(Source):
         if self._given_where is not None:
             return self._given_where
         spec = replace(self.spec, offset=self.coding.offset)
-        return rows_filter(self.relation, spec, self.targets, self.coding.needed)
+        return rows_filter(self.relation, spec, self.targets, self.coding.required)
 
     @property
     def weighted(self) -> bool:
@@ -511,7 +511,7 @@ class TableSource(Source):
 
     def count_gaps(self) -> dict[str, int]:
         """Return the number of missing values of each column that is read, of all rows."""
-        columns = list(dict.fromkeys([*self._other_columns(), *self.coding.needed]))
+        columns = list(dict.fromkeys([*self._other_columns(), *self.coding.required]))
         if self.parts is None:
             return count_gaps(self.relation, columns)
         self.reads[0] += 1

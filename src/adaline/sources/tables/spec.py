@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from adaline.coding import Coding
 from adaline.coding.coding import check_policies
-from adaline.coding.columns import DEFAULT_WIDTH, check_width
+from adaline.coding.columns import DEFAULT_WIDTH, MISSING_LEVEL, check_width
 from adaline.coding.expressions import compiled, lag_of, names_in
 from adaline.coding.numerals import WORDS
 from adaline.errors import InvalidData, InvalidParameter, UnknownParameter
@@ -87,6 +87,11 @@ class TableSpec:
     def whole(self) -> dict[str, str]:
         """The columns that are hashed, or whose words are counted, with "hashed" or "words"."""
         return {name: "hashed" for name, _ in self.hashed} | {name: "words" for name, _ in self.words}
+
+    @property
+    def ticked(self) -> list[str]:
+        """The categories of which a missing value is a level."""
+        return [name for name, levels in self.categories if levels is not None and MISSING_LEVEL in levels]
 
     @property
     def targets(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import io
 import re
 import shlex
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -31,7 +32,7 @@ from adaline.sources.tables.layout import (
     collapsed,
     is_value,
 )
-from adaline.sources.tables.notation import Conversion, find_conversions
+from adaline.sources.tables.notation import COMPACT, Conversion, FileSign, find_conversions, find_text_words
 from adaline.sources.tables.sql import quoted, text
 from adaline.wording import counted
 
@@ -39,6 +40,7 @@ MOST_LISTED = 5  # malformed lines that a message names
 MOST_DELETED = 10  # malformed lines that a command in a message leaves out
 FEW_SHORT = 0.1  # share of the rows that may lack values at their ends
 SAMPLE = 20480  # rows from which the types of columns are found, where not all rows are read for that
+WORD_ROWS = 100_000  # from which words for missing values in columns of text are found
 SIGNED = "' *[-+]?((0|[1-9][0-9]*)([.][0-9]*)?|[.][0-9]+)([eE][-+]?[0-9]+)? *'"
 BOOLEAN = "lower({}) IN ('true', 'false')"
 
@@ -173,15 +175,31 @@ def write_line_feeds(name: str, copy: str) -> str:
     return copy
 
 
+def with_common_names(found: Mapping[str, Layout], wanted: Layout) -> Layout:
+    """Return a layout with the names that all files have; as it is where more than half of them have another name,
+    which some file lacks, and where no file has these names alone.
+    """
+    names = [name for name in wanted.names if all(name in one.names for one in found.values())]
+    counts = Counter(name for one in found.values() for name in one.names if name not in names)
+    frequent = any(2 * count > len(found) for count in counts.values())
+    nested = any(sorted(one.names) == sorted(names) for one in found.values())
+    if frequent or not nested or len(names) < 2 or not all(one.header for one in found.values()):
+        return wanted
+    index = wanted.index if wanted.index in names else None
+    return replace(wanted, names=tuple(names), left_out=tuple(n for n in wanted.left_out if n in names), index=index)
+
+
 def is_alike(found: Layout, wanted: Layout) -> bool:
     """Whether a file has the columns of another, perhaps in another order, so that a copy may be written like it."""
-    return sorted(found.names) == sorted(wanted.names) and not {found.separator, wanted.separator} & {SPACES, FIXED}
+    more = found.header and {*found.names} > {*wanted.names}
+    same = more or sorted(found.names) == sorted(wanted.names)
+    return same and not {found.separator, wanted.separator} & {SPACES, FIXED}
 
 
 def write_like(name: str, found: Layout, wanted: Layout, copy: str) -> str:
     """Write a copy of a file with the separator, the order of columns and the lines above the rows of another layout.
 
-    Rows that lack values, or have more, stay as they are. Returns the path of the copy.
+    Rows that lack values, or have more, stay as they are, and are refused later. Returns the path of the copy.
     """
     places = [found.names.index(one) for one in wanted.names]
     with (
@@ -194,12 +212,41 @@ def write_like(name: str, found: Layout, wanted: Layout, copy: str) -> str:
         for _ in range(found.skip + found.header):
             next(file, None)
         try:
-            for row in csv.reader(file, delimiter=found.separator, strict=True):
-                writer.writerow([row[i] for i in places] if len(row) == len(places) else row)
+            reader = csv.reader(file, delimiter=found.separator, strict=True)
+            for row in reader:
+                fits = len(row) == len(found.names)
+                if not fits and len(row) == len(places):  # which would be read as a row
+                    where = f"line {found.skip + found.header + reader.line_num} has {counted(len(row), 'value')}"
+                    columns = counted(len(found.names), "column")
+                    raise UnreadableTable(f"{name}, {where}, but there are {columns}: correct that line")
+                writer.writerow([row[i] for i in places] if fits else row)
         except UnicodeDecodeError:
             raise OtherEncoding(f"{name}: {NOT_UTF8}") from None
         except csv.Error as error:
             raise UnreadableTable(f"{name}: {error}; write it like the other files") from None
+    return copy
+
+
+def is_cut(word: str, separator: str) -> bool:
+    """Whether a word has the separator, a quote or a line end in it, so that DuckDB takes it for no missing value."""
+    return any(sign in word for sign in (separator, '"', "\n", "\r"))
+
+
+def write_emptied(name: str, copy: str, found: Layout, words: Collection[str]) -> str:
+    """Write a copy of a file in which the values that are one of some words are empty, and return its path."""
+    with (
+        io.TextIOWrapper(open_compressed(name), encoding="utf-8-sig", newline="") as file,
+        open(copy, "w", encoding="utf-8", newline="") as out,
+    ):
+        out.writelines(islice(file, found.skip + found.header))
+        writer = csv.writer(out, delimiter=found.separator, lineterminator="\n")
+        try:
+            for row in csv.reader(file, delimiter=found.separator, strict=True):
+                writer.writerow(["" if cell in words else cell for cell in row])
+        except UnicodeDecodeError:
+            raise OtherEncoding(f"{name}: {NOT_UTF8}") from None
+        except csv.Error as error:
+            raise UnreadableTable(f"{name}: {error}; correct the file") from None
     return copy
 
 
@@ -308,7 +355,8 @@ def _lines(file: Iterable[str], ends: set[str]) -> Iterator[str]:
 class Dialect:
     """The options of DuckDB's `read_csv`: the layout of the lines, the type of each column, and others; the columns
     that are converted from text; two values of each column of numbers in different units; by column, texts whose rows
-    are left out; words for missing values; and which infinities, "inf" or "-inf", are missing values.
+    are left out; words for missing values; which infinities, "inf" or "-inf", are missing values; the decimal sign; and
+    words for missing values in columns of text.
     """
 
     layout: Layout
@@ -319,6 +367,8 @@ class Dialect:
     unreadable: tuple[tuple[str, tuple[str, ...]], ...] = ()
     words: tuple[str, ...] = ("",)
     infinities: tuple[str, ...] = ()
+    sign: FileSign = field(default_factory=FileSign)
+    text_words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def sql(self, files: Sequence[str]) -> str:
         """Return SQL that reads the files as one table."""
@@ -330,7 +380,11 @@ class Dialect:
         )
         if self.unreadable:
             read = f"(SELECT * FROM {read} WHERE {self.kept})"
-        replaced = {one.name: one.sql for one in self.conversions}
+        replaced = {
+            name: f"CASE WHEN {quoted(name)} NOT IN ({', '.join(map(text, words))}) THEN {quoted(name)} END"
+            for name, words in self.text_words.items()
+        }
+        replaced |= {one.name: one.sql for one in self.conversions}
         known = zip(self.layout.names, self.types, strict=True)
         numbers = [name for name, kind in known if kind == "DOUBLE" and self.infinities]
         numbers += [one.name for one in self.conversions if one.form in FORMS and self.infinities]
@@ -352,7 +406,7 @@ class Dialect:
     def as_written(self) -> Self:
         """The dialect with every column as the text of its file; only empty fields have no value."""
         found = self.with_texts(self.layout.names)
-        return replace(found, words=("",), infinities=(), unreadable=())
+        return replace(found, words=("",), infinities=(), unreadable=(), text_words={})
 
     def notations(self, names: Collection[str]) -> tuple[Notation, ...]:
         """Return how columns are written, those that have decimals or dates, in groups of one notation."""
@@ -388,7 +442,7 @@ def find_dialect(
 ) -> Dialect:
     """Return the dialect of files, from the first of them and its layout; types from all its rows if `whole`."""
     reading = reading or FileOptions()
-    words = _spellings(reading.na)
+    words = _spellings([word for word in reading.na if not is_cut(word, first.separator)])
     if "" not in reading.na:
         words = [*(MISSING_WORDS if whole else missing_words_in(files[0], MISSING_WORDS)), *words]
     options = (
@@ -405,6 +459,8 @@ def find_dialect(
     types = tuple(number_type(column["type"], whole) for column in found)
     others = ("TIME", "TIMESTAMP") if times else ("TIME",)  # other formats, and times of day, are found by column
     types = tuple("VARCHAR" if kind in others else kind for kind in types)
+    read = {name for name, _ in reading.unreadable}  # by value, as a later file may have other texts than the first
+    types = tuple("VARCHAR" if name in read else kind for name, kind in zip(first.names, types, strict=True))
     if reading.na or reading.unreadable:  # words that are missing values here, or whose rows are left out
         first = replace(first, texts=frozenset())
     dialect = Dialect(first, types, options, (), {}, reading.unreadable, tuple(words), infinities)
@@ -413,7 +469,19 @@ def find_dialect(
     dialect = _with_type_if(dialect, files[0], query, texts, f"regexp_full_match({{}}, {SIGNED})", "DOUBLE", whole)
     booleans = [i for i, column in enumerate(found) if column["type"] == "BOOLEAN"]
     dialect = _with_type_if(dialect, files[0], query, booleans, BOOLEAN, "BOOLEAN", whole)
-    return _with_notations(dialect, files[0], query, 2**62 if whole else SAMPLE, reading)
+    dialect = _with_notations(dialect, files[0], query, 2**62 if whole else SAMPLE, reading)
+    return replace(dialect, text_words=text_words(dialect, files[0], query, reading))
+
+
+def text_words(dialect: Dialect, file: str, query: Query, reading: FileOptions) -> Mapping[str, tuple[str, ...]]:
+    """Return the words for missing values in columns of text; none where the user keeps such words as levels."""
+    if "" in reading.na:
+        return {}
+    converted = {one.name for one in dialect.conversions}
+    kinds = zip(dialect.layout.names, dialect.types, strict=True)
+    names = [name for name, kind in kinds if kind == "VARCHAR" and name not in converted]
+    plain = replace(dialect, conversions=(), text_words={}).sql([file])
+    return find_text_words(names, plain, query, WORD_ROWS, dict(reading.levels))
 
 
 def _with_notations(dialect: Dialect, file: str, query: Query, rows: int, reading: FileOptions) -> Dialect:
@@ -426,12 +494,17 @@ def _with_notations(dialect: Dialect, file: str, query: Query, rows: int, readin
     numbers = [n for n, kind in known.items() if kind == "DOUBLE" or (n in scaled and kind == "BIGINT")]
     local = {name for name, one in fitted.items() if one.form == ","} | scaled
     plain = [n for n in numbers if n in dialect.layout.decimals and decimal != "," and n not in local]
-    if not texts and len(plain) == len(numbers):
-        return dialect
-    table = dialect.with_texts([*texts, *numbers]).sql([file])
-    comma = dialect.layout.separator == ";"
-    found = find_conversions(texts, numbers, table, query, rows, decimal, comma, fitted, plain)
-    return replace(dialect.converted(found.columns), mixed=found.mixed)
+    separator = dialect.layout.separator
+    compact = [
+        name
+        for name in dialect.layout.compact_dates
+        if known[name] == "BIGINT" and (name not in fitted or fitted[name].form == COMPACT)
+    ]
+    if not texts and not compact and len(plain) == len(numbers):
+        return replace(dialect, sign=FileSign.of((), bool(plain), decimal, separator))
+    table = dialect.with_texts([*texts, *numbers, *compact]).sql([file])
+    found = find_conversions(texts, numbers, table, query, rows, decimal, separator, fitted, plain, compact)
+    return replace(dialect.converted(found.columns), mixed=found.mixed, sign=found.sign)
 
 
 def number_type(kind: str, whole: bool) -> str:
@@ -481,13 +554,14 @@ def check_layout(first: str, wanted: Layout, name: str, found: Layout) -> None:
 
 def check_columns(first: str, wanted: dict[str, str], name: str, found: dict[str, str]) -> None:
     """Refuse a file whose columns, names to kinds, are not those of the first."""
+    remedy = "open the files apart, or name the columns that all have in a query, such as SELECT a, b FROM '*.parquet'"
     for column in wanted:
         if column not in found:
-            raise UnreadableTable(f"{name} has no column {column!r}, which {first} has: open files of one kind")
+            raise UnreadableTable(f"{name} has no column {column!r}, which {first} has: {remedy}")
         if wanted[column] != found[column]:
             raise UnreadableTable(
                 f"column {column!r} holds {wanted[column]} in {first}, but {found[column]} in {name}: write them alike"
             )
     for column in found:
         if column not in wanted:
-            raise UnreadableTable(f"{name} has a column {column!r}, which {first} has not: open files of one kind")
+            raise UnreadableTable(f"{name} has a column {column!r}, which {first} has not: {remedy}")

@@ -6,13 +6,16 @@ another value have no prediction, and are left out where targets are compared.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
 from adaline.coding import Coding
 from adaline.coding.numerals import FORMS, PERCENT, PLAIN, Notation, is_word, read_text
+from adaline.sources.tables.notation import FileSign
 from adaline.sources.tables.relation import Relation
-from adaline.sources.tables.sql import quoted
+
+Table = TypeVar("Table", bound=Relation)
 
 READ = ("number", "date")  # kinds of columns whose texts are read
 SAMPLE = 2048  # different texts of a column from which its notation is found
@@ -20,7 +23,7 @@ MOST_LINES = 5  # that a message names
 
 
 @dataclass(frozen=True)
-class ReadableRows:
+class ReadableRows(Generic[Table]):
     """The rows of a table whose columns of numbers and dates can be read.
 
     Parameters
@@ -29,11 +32,13 @@ class ReadableRows:
     problems : the texts of the other rows by column, each with what is wrong with it; none of a column that has no
         other texts.
     notations : how those columns are written.
+    whole : all rows, with those columns as texts where some cannot be read.
     """
 
-    relation: Relation
+    relation: Table
     problems: dict[str, dict[str, str]]
     notations: tuple[Notation, ...]
+    whole: Table
 
     def applied_to(self, coding: Coding) -> Coding:
         """Return a coding that reads texts as they are written in this table."""
@@ -43,49 +48,70 @@ class ReadableRows:
             coding, notations=tuple(one for one in (*self.notations, *others) if one.columns and not one.plain)
         )
 
-    def counts(self, whole: Relation) -> dict[str, int]:
+    def counts(self) -> dict[str, int]:
         """Return how many rows of the whole table have each problem of a column, with their first lines."""
-        out = {}
+        out: dict[str, int] = {}
         found = {(problem, name) for name, texts in self.problems.items() for problem in texts.values()}
         for problem, name in sorted(found):
             texts = [text for text, one in self.problems[name].items() if one == problem]
-            rows = whole.count("TRUE") - whole.without_values({name: texts}).count("TRUE")
-            lines = whole.lines_with(name, texts, MOST_LINES)
-            more = ", ..." * (rows > len(lines))
-            where = f" in line{'s' * (rows > 1)} {', '.join(map(str, lines))}{more}" if lines else ""
-            out[f"{problem} of {name}{where}"] = rows
+            out |= counted_rows(self.whole, problem, name, texts)
         return out
 
 
-def readable_rows(relation: Relation, coding: Coding, kinds: Mapping[str, str]) -> ReadableRows:
+def counted_rows(whole: Relation, problem: str, name: str, values: Sequence[Any]) -> dict[str, int]:
+    """Return a problem with some values of a column, with the first lines that have it, and the number of its rows."""
+    rows = whole.count("TRUE") - whole.without_values({name: values}).count("TRUE")
+    lines = whole.lines_with(name, {str(value) for value in values}, MOST_LINES)
+    more = ", ..." * (rows > len(lines))
+    where = f" in line{'s' * (rows > 1)} {', '.join(map(str, lines))}{more}" if lines else ""
+    return {f"{problem} of {name}{where}": rows}
+
+
+def readable_rows(relation: Table, coding: Coding, kinds: Mapping[str, str]) -> ReadableRows[Table]:
     """Return the rows of a table that can be read for a model, given the kinds of columns that it takes.
 
-    Columns that a table does not have, or that it does not hold as texts, are not looked at, nor are tables that are
-    not text files.
+    Columns that a table does not have, or that it does not hold as texts, are not looked at.
     """
     problems: dict[str, dict[str, str]] = {}
     assumed: list[Notation] = []
+    numbers: list[str] = []  # columns of texts that are plain numbers, some of them at least
     known = {name: one for one in coding.notations for name in one.columns}
+    kinds = {name: kind for name, kind in kinds.items() if name in relation.schema and kind in READ}
+    relation = relation.with_unreadable_texts(kinds)
+    sign = FileSign() if relation.dialect is None else relation.dialect.sign
     for name, kind in kinds.items():
-        texts = name in relation.schema and relation.kind(name) == "text"
-        if relation.dialect is None or not texts or kind not in READ:
+        if not _holds_texts(relation, name, kind):
             continue
-        column = quoted(name)
+        column = relation.value(name)
         table = f"{relation.sql} WHERE {column} IS NOT NULL"
-        rows = relation.rows(f"SELECT DISTINCT {column} FROM {table} ORDER BY hash({column}) LIMIT {SAMPLE}")
+        rows = relation.rows(f"SELECT DISTINCT {column} AS t FROM {table} ORDER BY hash(t) LIMIT {SAMPLE}")
         some = [value for (value,) in rows if not is_word(value)]
-        notation = _notation(name, kind, some, known.get(name), relation.options.decimal)
+        notation = _notation(name, kind, some, known.get(name), sign)
         plain = f"CASE WHEN {_is_plain(column, kind, notation)} THEN NULL ELSE {column} END"
         rows = relation.rows(f"SELECT DISTINCT {plain} FROM {table}")  # NULL where there are plain numbers
         found = dict.fromkeys(value for (value,) in rows if not is_word(value))
         read = {value: "" if value is None else read_text(value, kind, notation)[1] for value in found}
         if any(read.values()) and not all(read.values()):
             problems[name] = {value: problem for value, problem in read.items() if problem}
+        numbers += [name] if notation is None and not all(read.values()) else []
         assumed.append(notation or Notation(".", "", (name,)))
+    if relation.dialect is None:
+        return ReadableRows(relation.with_numbers(numbers, problems), problems, tuple(assumed), relation)
     rest = relation.without_texts(problems)
     here = () if rest.dialect is None else rest.dialect.notations(list(problems))
     told = {name for one in here for name in one.columns}
-    return ReadableRows(rest, problems, (*here, *(one for one in assumed if one.columns[0] not in told)))
+    notations = (*here, *(one for one in assumed if one.columns[0] not in told))
+    return ReadableRows(rest, problems, notations, relation)
+
+
+def _holds_texts(relation: Relation, name: str, kind: str) -> bool:
+    """Whether a column holds texts where a model takes numbers or dates; in JSON also texts among numbers.
+
+    Of tables that are no text files, only numbers that are written plainly are read.
+    """
+    if relation.dialect is not None:
+        return relation.kind(name) == "text"
+    return kind == "number" and (relation.kind(name) == "text" or relation.schema[name] == "JSON")
 
 
 def _is_plain(column: str, kind: str, notation: Notation | None) -> str:
@@ -96,14 +122,15 @@ def _is_plain(column: str, kind: str, notation: Notation | None) -> str:
     return f"regexp_full_match({column}, '[-+]?{PLAIN}([{form}][0-9]+)?([eE][-+]?[0-9]+)?')"
 
 
-def _notation(name: str, kind: str, texts: list[str], known: Notation | None, decimal: str | None) -> Notation | None:
-    """Return how most texts of a column are written, given the notation of the fit and the decimal sign, if any.
+def _notation(name: str, kind: str, texts: list[str], known: Notation | None, sign: FileSign) -> Notation | None:
+    """Return how most texts of a column are written, given the notation of the fit and the decimal sign of the file.
 
     None is the plain one.
     """
     fitted = Notation(".", "", (name,)) if known is None else replace(known, columns=(name,))
     if kind != "number" or fitted.form not in FORMS:
         return known and fitted
-    signs = dict.fromkeys((fitted.form, *FORMS)) if decimal is None else (decimal,)
-    tried = [None if one.plain else one for one in (replace(fitted, form=sign) for sign in signs)]
+    likely = sign.choose(any("." in one for one in texts), any("," in one for one in texts), fitted.form)
+    signs = (sign.given,) if sign.given else dict.fromkeys((likely, *FORMS))
+    tried = [None if one.plain else one for one in (replace(fitted, form=one) for one in signs)]
     return max(tried, key=lambda one: sum(not read_text(text, kind, one)[1] for text in texts))
