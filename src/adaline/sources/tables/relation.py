@@ -11,7 +11,7 @@ from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import mkdtemp
 from typing import Any, Self
 from uuid import uuid4
 
@@ -860,7 +860,7 @@ def _connect() -> Any:
         raise InvalidParameter(
             f"tables need duckdb 1.5 or newer, not {duckdb.__version__}: pip install 'adaline-learn[app]'"
         )
-    scratch = os.path.join(gettempdir(), f"adaline-{uuid4().hex}")  # made when it is needed, and then removed
+    scratch = mkdtemp(prefix="adaline-")  # one that DuckDB makes could be read by everyone
     connection = duckdb.connect(config=SETTINGS | {"threads": threads(), "temp_directory": scratch})
     remove_with(connection, scratch)
     connection.execute("SET TimeZone = 'UTC'")
