@@ -492,6 +492,9 @@ def test_target_slices(centred: bool) -> None:
         sliced = m.target(k)
         assert sliced.shape == (3, 1)
         assert sliced.centred == centred
+        assert m.excess > sliced.excess == 1
+        np.testing.assert_array_equal(sliced.bound, m.bound[[0, 1, 2, 3 + k]])
+        alone.noise[:] = sliced.noise
         np.testing.assert_allclose(sliced.buffer, alone.buffer, rtol=1e-12, atol=1e-13)
     before = m.buffer.copy()
     m.target(1).buffer[:] = 0.0
