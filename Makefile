@@ -236,7 +236,7 @@ $(VENV)/.packages: pyproject.toml
 $(VENV)/.installed: $(VENV)/.run
 	@echo "== development: tests, linters, peers"
 	$(PIP) install --quiet --upgrade 'pip>=25.1'
-	$(PIP) install --quiet --no-compile --group dev
+	$(PIP) install --quiet --no-compile --group dev --group stata
 	$(PIP) install --quiet --no-compile $(TORCH) || echo "   without torch: the tests of devices are left out"
 	@touch $@
 

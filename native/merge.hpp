@@ -6,9 +6,11 @@
 //
 // (Chan, Golub, LeVeque 1979): one formula, with b counted by the sign +1 or -1. Raw sums add
 // without d. A state with W = 0 is the zero, whatever its rows. All of it is computed in double-double, so that S_ij is
-// rounded once. Sums of weights W that are no whole numbers are rounded each time: solvers allow for that.
+// rounded once; merging adds the errors of that, which are known, to `noise`. Sums of weights W that are no whole
+// numbers are rounded each time: solvers allow for that.
 #pragma once
 
+#include "functions.hpp"
 #include "moments.hpp"
 
 namespace adaline::ADALINE_ISA {
@@ -34,9 +36,10 @@ inline void combine(const State<double>& a, const State<const double>& b, double
     const double uneven = sign < 0 && !counts ? 4 * a.rows * a.W / W.hi : 0;
 
     const index padded = q + lanes;
-    scratch.reserve(4 * padded, 4);
+    scratch.reserve(5 * padded, 5);
     double *const fa = scratch.zeros(padded), *const fb = scratch.zeros(padded);
     double *const d = scratch.zeros(padded), *const d_lo = scratch.zeros(padded);
+    double* const shorter = scratch.zeros(padded);  // one over the lengths sqrt(S_jj) of the result
     for (index j = 0; j < q; ++j) {
         const bool only_b = a.S[j * q + j] == 0 && a.hi[j] == 0, only_a = b.S[j * q + j] == 0 && b.hi[j] == 0;
         const bool take_b = !only_a && (only_b || b.exponent[j] > a.exponent[j]);
@@ -56,6 +59,7 @@ inline void combine(const State<double>& a, const State<const double>& b, double
         a.hi[j] = first.hi;
         a.lo[j] = first.lo;
         const double before = a.S[j * q + j] * fa[j] * fa[j], between = std::fabs(c.hi) * d[j] * d[j];
+        shorter[j] = inverse_length(before + b.S[j * q + j] * fb[j] * fb[j] + between);  // of a merge
         a.noise[j] = a.noise[j] * fa[j] * fa[j] + b.noise[j] * fb[j] * fb[j];
         if (sign < 0) a.noise[j] += roundoff * (uneven * between + 16 * roundoff * (before + between));
     }
@@ -64,6 +68,7 @@ inline void combine(const State<double>& a, const State<const double>& b, double
         double* const Sa = a.S + i * q;
         const double* const Sb = b.S + i * q;
         const vec di = broadcast(d[i]), di_lo = broadcast(d_lo[i]);
+        vec share = broadcast(0.0);
         for (index j = 0, left = q; j < q; j += lanes, left -= lanes) {
             const vec dj = load(d + j), dj_lo = load(d_lo + j);
             dd<vec> between = two_prod(di, dj);
@@ -73,9 +78,15 @@ inline void combine(const State<double>& a, const State<const double>& b, double
                                         sign * (up_to(Sb + j, left) * (fb[i] * load(fb + j))));
             const dd<vec> sum = two_sum(own.hi, more.hi);
             const vec rest = sum.lo + (own.lo + (more.lo + (c_hi * between.lo + c_lo * between.hi)));
-            store_head(Sa + j, sum.hi + rest, left);
+            const dd<vec> rounded = two_sum(sum.hi, rest);
+            const vec own_share = magnitude(rounded.lo) * load(shorter + j);
+            store_head(Sa + j, rounded.hi, left);
+            share = own_share > share ? own_share : share;
         }
-        a.noise[i] += roundoff * std::fabs(Sa[i]);
+        double largest = 0;
+        for (int l = 0; l < lanes; ++l) largest = std::fmax(largest, share[l]);
+        const double most = roundoff * std::fabs(Sa[i]);
+        a.noise[i] += sign < 0 ? most : rounded_once(largest, shorter[i], most);
     }
     a.W = W.hi;
 }

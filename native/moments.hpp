@@ -8,7 +8,10 @@
 // those of C_jj: small where the shift is near the mean, as the pilot rows make it; `noise`
 // reports them to the solvers.
 //
-// Blocks of few products, as single calls of partial_fit bring, are summed in double-double: S is then rounded once.
+// Blocks of few products, as single calls of partial_fit bring, are summed in double-double: S is then rounded once,
+// by errors e that are known, and
+//
+//   noise_i = max_j |e_ij| sqrt(S_ii / S_jj),   so that |e_ij| <= sqrt(noise_i noise_j)
 #pragma once
 
 #include "scratch.hpp"
@@ -65,6 +68,15 @@ inline dd<double> scaled(dd<double> a, double exponent) {
     return {std::ldexp(a.hi, e), std::ldexp(a.lo, e)};
 }
 
+inline double inverse_length(double square) { return square > 0 ? 1 / std::sqrt(square) : 0; }
+
+// What rounding once adds to the noise of a column, given its share max_j |e_ij| / sqrt(S_jj) and one over its own
+// length: at most what rounding can do, and at least a quarter, as errors of double-double itself are not counted.
+inline double rounded_once(double share, double inverse, double most) {
+    constexpr double outwards = 1 + 1.0 / (1 << 20);  // for rounding of lengths
+    return inverse > 0 ? std::fmax(std::fmin(outwards * share / inverse, most), most / 4) : most;
+}
+
 inline index padded_few(index q) { return (q + lanes) / lanes * lanes; }
 
 // The same in double-double, given shift and scaling: v is exact, and S is C - m d' rounded once.
@@ -74,6 +86,7 @@ inline void moments_of_few(const State<double>& s, const Dense& x, const Targets
     double *const hi = scratch.zeros(padded * (q + 1)), *const lo = scratch.zeros(padded * (q + 1));
     double *const v = scratch.zeros(padded), *const rest = scratch.zeros(padded);
     double *const d = scratch.zeros(q + 1), *const d_lo = scratch.zeros(q + 1);
+    double *const own = scratch.zeros(q), *const shorter = scratch.zeros(q);
     const auto sum = [&](index a, index b) { return fast_sum(hi[a * padded + b], lo[a * padded + b]); };
     v[q] = 1;
     for (index i = 0; i < n; ++i) {
@@ -114,10 +127,22 @@ inline void moments_of_few(const State<double>& s, const Dense& x, const Targets
         for (index b = a; b < q; ++b) {
             const dd<double> c = sum(a, b), p = m.hi * dd<double>{d[b], d_lo[b]};
             const dd<double> left = c + dd<double>{-p.hi, -(p.lo + m.lo * d[b])};
-            s.S[a * q + b] = s.S[b * q + a] = left.hi + left.lo;
+            const double rounded = left.hi + left.lo, error = std::fabs(left.lo - (rounded - left.hi));
+            s.S[a * q + b] = rounded;
+            if (b > a) s.S[b * q + a] = error;  // until all lengths are known
+            if (b == a) own[a] = error, shorter[a] = inverse_length(std::fabs(rounded));
         }
-        s.noise[a] = roundoff * (std::fabs(s.S[a * q + a]) + double(4 * (n + 8)) * roundoff * sum(a, a).hi);
     }
+    for (index a = 0; a < q; ++a) {
+        double share = own[a] * shorter[a];
+        for (index b = 0; b < a; ++b) share = std::fmax(share, s.S[a * q + b] * shorter[b]);
+        for (index b = a + 1; b < q; ++b) share = std::fmax(share, s.S[b * q + a] * shorter[b]);
+        const double most = roundoff * std::fabs(s.S[a * q + a]);
+        const double sums = double(4 * (n + 8)) * roundoff * roundoff * sum(a, a).hi;
+        s.noise[a] = rounded_once(share, shorter[a], most) + sums;
+    }
+    for (index a = 0; a < q; ++a)
+        for (index b = 0; b < a; ++b) s.S[a * q + b] = s.S[b * q + a];
 }
 
 inline bool moments(const State<double>& s, const Dense& x, const Targets& y, bool centred,
@@ -128,8 +153,8 @@ inline bool moments(const State<double>& s, const Dense& x, const Targets& y, bo
     if (!n) return true;
 
     const bool few = n * q * q <= few_products;
-    const index extra = few ? 2 * (padded_few(q) * (q + 2) + q + 1) : 0;
-    scratch.reserve(Panel::size(strips) + Blocks::size(strips) + 5 * padded + Panel::height + extra, 7 + (few ? 6 : 0));
+    const index extra = few ? 2 * (padded_few(q) * (q + 2) + 2 * q + 1) : 0;
+    scratch.reserve(Panel::size(strips) + Blocks::size(strips) + 5 * padded + Panel::height + extra, 7 + (few ? 8 : 0));
     const Panel panel{scratch.array(Panel::size(strips)), strips};
     const Blocks C{scratch.array(Blocks::size(strips)), strips};
     panel.clear(D);

@@ -6,6 +6,7 @@ to that: `remove_leftovers` removes what is left.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -51,10 +52,16 @@ def removing(remove: Callable[[], Any]) -> Iterator[None]:
 
 
 def remove_with(owner: Any, folder: str) -> None:
-    """Let `remove_leftovers` remove a folder, which may not exist yet, as long as its owner lives."""
+    """Remove a folder with its owner, at the latest at exit, or let `remove_leftovers` do that."""
     key = object()
     _removals[key] = partial(_remove_folder, folder)
-    finalize(owner, _removals.pop, key, None)
+    finalize(owner, _end, key, folder, os.getpid())
+
+
+def _end(key: object, folder: str, process: int) -> None:
+    _removals.pop(key, None)
+    if process == os.getpid():  # a process that was forked leaves the folder to the one that uses it
+        _remove_folder(folder)
 
 
 def remove_leftovers() -> None:
@@ -67,7 +74,6 @@ def remove_leftovers() -> None:
 
 
 def _remove_folder(name: str) -> None:
-    import os
     from shutil import rmtree
 
     for _ in range(TRIES):

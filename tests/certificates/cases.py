@@ -12,6 +12,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
+from sklearn.base import clone
 
 from adaline import GeneralizedLinear, LinearRegression, LogisticRegression, Ridge, Status
 from adaline.errors import AdalineError, AdalineWarning
@@ -74,14 +76,42 @@ class _LeastSquares:
         return self.model().fit(x, t, sample_weight=sample_weight)
 
 
-class _Streamed(_LeastSquares):
-    """The same from sums that took in the rows in three pieces."""
+def _in_three_calls(model: Any, x: Any, t: Any, w: Any) -> Any:
+    for rows in np.array_split(np.arange(len(t)), 3):
+        model.partial_fit(x[rows], t[rows], sample_weight=None if w is None else w[rows])
+    return model
+
+
+def _row_by_row(model: Any, x: Any, t: Any, w: Any) -> Any:
+    for i in range(len(t)):
+        model.partial_fit(x[i : i + 1], t[i : i + 1], sample_weight=None if w is None else w[i : i + 1])
+    return model
+
+
+def _merged(model: Any, x: Any, t: Any, w: Any) -> Any:
+    first, second = None if w is None else w[:7], None if w is None else w[7:]
+    other = clone(model).partial_fit(x[7:], t[7:], sample_weight=second)
+    return model.partial_fit(x[:7], t[:7], sample_weight=first).merge(other)
+
+
+def _forgotten(model: Any, x: Any, t: Any, w: Any) -> Any:
+    rows = 3 * x[::-1], 2 * t, None if w is None else w[::-1]
+    model.partial_fit(x, t, sample_weight=w).partial_fit(*rows[:2], sample_weight=rows[2])
+    return model.forget(*rows)
+
+
+def _sparse(model: Any, x: Any, t: Any, w: Any) -> Any:
+    return _in_three_calls(model, sparse.csr_array(x), t, w)
+
+
+@dataclass(frozen=True)
+class _Sums(_LeastSquares):
+    """The same from sums that took in the rows in a way of their own."""
+
+    way: Callable[[Any, Any, Any, Any], Any] = _in_three_calls
 
     def fit(self, x: Any, t: Any, sample_weight: Any = None) -> Any:
-        model = self.model()
-        for rows in np.array_split(np.arange(len(t)), 3):
-            model.partial_fit(x[rows], t[rows], sample_weight=None if sample_weight is None else sample_weight[rows])
-        return model
+        return self.way(self.model(), x, t, sample_weight)
 
 
 def _logistic(z: Any) -> Any:
@@ -134,7 +164,18 @@ FAMILIES: dict[str, Family] = {
     ),
     "huber": Family(_linked(Huber(0.5), None), exact.huber(0.5), lambda rng, z: z + rng.standard_t(2, len(z))),
     "least squares": Family(_LeastSquares, exact.tweedie(0, _itself), lambda rng, z: z + rng.normal(size=len(z)), 2.0),
-    "least squares sums": Family(_Streamed, exact.tweedie(0, _itself), lambda rng, z: z + rng.normal(size=len(z)), 2.0),
+    **{
+        name: Family(
+            partial(_Sums, way=way), exact.tweedie(0, _itself), lambda rng, z: z + rng.normal(size=len(z)), 2.0
+        )
+        for name, way in {
+            "least squares sums": _in_three_calls,
+            "sums row by row": _row_by_row,
+            "sums merged": _merged,
+            "sums after forget": _forgotten,
+            "sums of sparse rows": _sparse,
+        }.items()
+    },
     "squared hinge": Family(
         partial(GeneralizedLinear, loss="squared_hinge"),
         exact.squared_hinge,

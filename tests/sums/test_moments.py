@@ -118,11 +118,24 @@ def test_the_bound_holds_for_every_entry(moments: Fill, centred: bool, weighted:
         parts = np.array_split(np.arange(n), 3)
         blocks = [Block(x[p], t[p], None if weight is None else weight[p]) for p in parts]
         m = moments(blocks[0], centred)
-        np.testing.assert_allclose(m.noise, ROUNDING * np.diagonal(m.second), rtol=1e-9)
+        assert np.all(m.noise <= (1 + 1e-9) * ROUNDING * np.diagonal(m.second))
         for block in blocks[1:]:
             (m.merge if moments is native else partial(merge_reference, m))(moments(block, centred))
         assert np.all(m.noise <= 3.1 * ROUNDING * np.diagonal(m.second))
         assert_bounded(m, in_fractions(x, t, weight, centred)[1])
+
+
+@both_ways
+def test_rounding_that_was_not_done_is_not_counted(moments: Fill) -> None:
+    """Sums of whole numbers, in two blocks of two rows: a quarter of what rounding could have done, each time."""
+    x, t = np.array([[1.0, 3.0], [3.0, 9.0], [5.0, -1.0], [7.0, 1.0]]), np.array([[1.0], [5.0], [9.0], [17.0]])
+    m, other = moments(Block(x[:2], t[:2]), True), moments(Block(x[2:], t[2:]), True)
+    squares = np.diagonal(scaled(m)[1]) + np.diagonal(scaled(other)[1])
+    (m.merge if moments is native else partial(merge_reference, m))(other)
+    second = scaled(m)[1]
+    np.testing.assert_array_equal(second, 4 * np.cov(np.column_stack([x, t]).T, bias=True))
+    noise = np.ldexp(m.noise, 2 * m.exponent.astype(np.int64))
+    assert np.all(noise <= (0.25 + 1e-9) * ROUNDING * (squares + np.diagonal(second)))
 
 
 @both_ways
@@ -479,6 +492,9 @@ def test_target_slices(centred: bool) -> None:
         sliced = m.target(k)
         assert sliced.shape == (3, 1)
         assert sliced.centred == centred
+        assert m.excess > sliced.excess == 1
+        np.testing.assert_array_equal(sliced.bound, m.bound[[0, 1, 2, 3 + k]])
+        alone.noise[:] = sliced.noise
         np.testing.assert_allclose(sliced.buffer, alone.buffer, rtol=1e-12, atol=1e-13)
     before = m.buffer.copy()
     m.target(1).buffer[:] = 0.0

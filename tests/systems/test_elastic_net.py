@@ -23,7 +23,8 @@ from adaline.fits import elastic_path
 from adaline.losses import Logistic, Quantile
 from adaline.results import Status
 from adaline.solvers.coordinates import lasso, newton_nets
-from adaline.solvers.coordinates.corners import GroupCorners
+from adaline.solvers.coordinates.corners import Corners, GroupCorners
+from adaline.solvers.coordinates.quantile_nets import QuantileLasso
 from adaline.sources import ArraySource
 from adaline.sources.tables import source as table_source
 from adaline.sources.views import Fold, fold_of
@@ -563,6 +564,14 @@ def test_few_rows_that_are_held_give_what_sums_over_them_do(loss: str, monkeypat
     np.testing.assert_allclose(held.path_["coef"], sums.path_["coef"], rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(held.path_["values"], sums.path_["values"], rtol=1e-6)
     np.testing.assert_allclose(held.coef_, sums.coef_, rtol=1e-9)
+
+
+def test_a_dual_solution_that_is_not_feasible_proves_nothing() -> None:
+    """Without a penalty any pull on a coefficient of zero was taken for rounding, and the gap for zero."""
+    rows = QuantileLasso(
+        np.array([[1.0], [2.0]]), np.array([1.0, 2.0]), np.ones(2), 0.5, False, np.zeros(2), np.full(2, 0.5)
+    )
+    assert rows._gap(Corners(np.zeros(1))) == rows.objective(Corners(np.zeros(1))) == 1.5
 
 
 def test_absolute_errors_of_more_columns_than_rows_are_proven() -> None:

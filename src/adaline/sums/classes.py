@@ -114,7 +114,7 @@ class ClassMoments(Sum):
         exponents_of = [(part.exponent - out.exponent).astype(np.int64) for part in self.parts]
         pairs = list(zip(self.parts, exponents_of, strict=True))
         out.second[:] = sum(np.ldexp(part.second, e[:, None] + e) for part, e in pairs if part.weight > 0)
-        out.noise[:] = sum(np.ldexp(part.noise, 2 * e) for part, e in pairs)
+        out.noise[:] = sum(np.ldexp(part.noise, 2 * e) for part, e in pairs) + ROUNDING * out.second.diagonal()
         return out
 
     def means(self) -> tuple[Array, Array]:

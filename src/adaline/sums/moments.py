@@ -9,14 +9,15 @@ formula
 
 so that neither a large mean nor sorted rows cost digits. Column j is scaled by 2^-e_j, which is exact, so that
 magnitudes from 1e-300 to 1e300 neither overflow nor vanish. The mean is kept as hi + lo. In raw mode (no intercept, or
-sparse rows, which must stay sparse) nothing is centred: first = sum w z and S = sum w z z', both scaled.
+many sparse rows, which must stay sparse) nothing is centred: first = sum w z and S = sum w z z', both scaled.
 
 Blocks of few products are summed, and all states merged, in double-double, so that S is rounded once each time.
 
 `noise` tells the solvers how many digits the sums can give. It is what rounding does to the diagonal of S, added up
 over blocks and merges; that of an entry S_ij is at most sqrt(noise_i noise_j), by Cauchy's inequality. For blocks of
-few products, sparse rows and merges it is a bound. For larger blocks it is what errors are like, 8 units, as ranks are
-decided by it: `bound` is the bound, from the number of additions.
+few products, sparse rows and merges it is a bound: what rounding S did is known there, and not only how much it can
+do. For larger blocks it is what errors are like, 8 units, as ranks are decided by it: `bound` is the bound, from the
+number of additions.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ ENTRY_UNITS = 16  # units of rounding of a product, weights and centring include
 PANEL_ROWS = 96  # of the native kernel
 LARGEST_BLOCK = 2**16  # rows of a block in memory, at most
 MOST_UNITS = PANEL_ROWS + LARGEST_BLOCK // PANEL_ROWS + ENTRY_UNITS  # of its sums, whatever the signs
+OUTWARDS = 1 + 2.0**-20  # for the rounding of bounds themselves
 FEW_PRODUCTS = 2**13  # rows x columns^2 up to which a block is summed in double-double, as in native/moments.hpp
 PIECE = 2**26  # numbers copied at a time where rows must be shifted, scaled or weighted
 ORDINARY = 300  # exponent up to which a column is scaled by one factor
@@ -203,9 +205,13 @@ class Moments(Sum):
         for i in range(4):
             out.vector(i)[:] = self.vector(i)[columns]
         out.second[:] = self.second[np.ix_(columns, columns)]
+        if self.excess > out.excess:  # with all targets, the blocks had many products
+            out.noise[:] *= self.excess
         return out
 
     def _fill(self, block: Block) -> None:
+        if is_sparse(block.x) and self.centred:
+            block = replace(block, x=as_dense(block.x), exponent=None)
         if native is not None and isinstance(block.x, DENSE):
             if not self._run(block, None):
                 self._refill(block)
@@ -355,10 +361,23 @@ def fill_few(moments: Moments, block: Block) -> bool:
             hi, lo = twofold.add(hi, lo, *twofold.multiply(-m[0][:, None], -m[1][:, None], *d))
         else:
             moments.first_hi[:], moments.first_lo[:] = m
-    upper = np.triu(hi + lo)
-    moments.second[:] = upper + np.triu(upper, 1).T
-    moments.noise[:] = ROUNDING * (np.abs(upper.diagonal()) + moments.noise)
+    second = np.triu(hi + lo)
+    moments.second[:] = second + np.triu(second, 1).T
+    error = np.triu(lo - (second - hi))
+    moments.noise[:] = rounded_once(moments.second, error + np.triu(error, 1).T) + ROUNDING * moments.noise
     return True
+
+
+def rounded_once(second: Array, error: Array) -> Array:
+    """Return n (q,) with |error_ij| <= sqrt(n_i n_j), for the errors of rounding S to float64, which are known.
+
+    n_i = max_j |error_ij| sqrt(S_ii / S_jj): at most what rounding can do, and at least a quarter of it, as errors of
+    double-double itself are not counted.
+    """
+    square = np.abs(second.diagonal())
+    length = np.sqrt(square)
+    share = np.divide(np.abs(error), length, out=np.zeros_like(error), where=length > 0).max(axis=1, initial=0.0)
+    return np.asarray(np.clip(OUTWARDS * share * length, ROUNDING / 4 * square, ROUNDING * square))
 
 
 def fill_fused(moments: Moments, block: Block) -> bool:
@@ -472,7 +491,11 @@ def _combine(a: Moments, b: Moments, sign: float) -> None:
     else:
         a.first_hi[:], a.first_lo[:] = twofold.add(a.first_hi, a.first_lo, sign * b.first_hi, sign * b.first_lo)
     a.second[:] = own[0] + own[1]
-    a.noise[:] += b.noise + ROUNDING * np.abs(a.second.diagonal())
+    a.noise[:] += b.noise
+    if sign > 0:
+        a.noise[:] += rounded_once(a.second, own[1] - (a.second - own[0]))
+    else:  # columns may have no length left
+        a.noise[:] += ROUNDING * np.abs(a.second.diagonal())
     a.buffer[1] = weight[0]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -300,13 +301,18 @@ def test_a_query_that_is_no_select_for_duckdb_says_what_to_write() -> None:
     assert "was not given" in refused("PIVOT (FROM read_text('secret.csv')) ON content IN ('s') USING count(*)")
 
 
-def test_large_sorts_are_written_to_a_folder_that_is_removed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_sorts_are_written_to_a_private_folder_that_is_removed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (folder / "scratch").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder / "scratch"))
     monkeypatch.setitem(relation_module.SETTINGS, "memory_limit", "60MB")
     relation = relation_module.Relation("SELECT range AS a, hash(range) AS y FROM range(3000000) ORDER BY y")
-    seen = max(len(list((folder / "scratch").rglob("*"))) for _ in relation.runs(["a", "y"], "TRUE", 2**16))
+    seen = max(len(list((folder / "scratch").rglob("*/*"))) for _ in relation.runs(["a", "y"], "TRUE", 2**16))
     assert seen > 0
-    relation.connection.close()
+    [private] = (folder / "scratch").iterdir()
+    assert os.name == "nt" or private.stat().st_mode & 0o777 == 0o700
+    del relation
+    gc.collect()
     assert not list((folder / "scratch").iterdir())
     (folder / "scratch").rmdir()

@@ -27,6 +27,7 @@ from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.files import check_compressed
 from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.spreadsheets import _extent
 from adaline.storage import load, save
 
 N = 12
@@ -402,6 +403,34 @@ def test_a_sheet_is_read_like_a_text_file() -> None:
     model = LinearRegression().fit(open_table(path, target="y", features=["x", "g"]))
     clean = LinearRegression().fit(open_table({"x": X, "g": G, "y": Y}, target="y"))
     assert model.coef_ == pytest.approx(clean.coef_)
+
+
+FAR = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'
+
+
+def test_a_value_far_beyond_the_table_is_refused() -> None:
+    """Reading would take 512 GiB, and end the process."""
+    pytest.importorskip("python_calamine")
+    with zipfile.ZipFile(write_xlsx("near.xlsx", {"Data": TABLE})) as near, zipfile.ZipFile("far.xlsx", "w") as far:
+        for part in near.namelist():
+            far.writestr(part, near.read(part).replace(b"</sheetData>", FAR.encode()))
+    with pytest.raises(UnreadableTable, match="a sheet has a value in row 1,048,576 and one in column 16,384"):
+        Relation("far.xlsx")
+
+
+def test_how_far_sheets_reach() -> None:
+    row, cells = '<table:table-row table:number-rows-repeated="{}">{}</table:table-row>', "<table:table-cell{}{}"
+    filled = cells.format(' table:number-columns-repeated="3"', ' office:value-type="float"/>')
+    empty = cells.format(' table:number-columns-repeated="16384"', "/>")
+    sheet = "".join(row.format(*one) for one in ((2, filled), (100, empty), (5, filled + empty), (10**6, empty)))
+    assert _extent("content.xml", f"<table:table >{sheet}</table:table></office:body>".encode()) == (107, 3, 2)
+    records = [(0, 6), (2, 9), (0, 1041), (300, 7), (5, 2)]  # a row, a cell, a row, something else, a cell
+    packed = b"".join(
+        (bytes([kind]) if kind < 128 else bytes([kind & 127 | 128, kind >> 7])) + b"\x04" + at.to_bytes(4, "little")
+        for kind, at in records
+    )
+    assert _extent("xl/worksheets/sheet1.bin", b"\x81\x01\x00" + packed) == (1042, 10, 2)
+    assert _extent("xl/styles.xml", b"<styleSheet/>") == (0, 1, 0)
 
 
 @pytest.mark.parametrize(("name", "extra"), [("t.xlsx", "excel"), ("t.dta", "stata")])

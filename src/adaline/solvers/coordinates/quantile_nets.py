@@ -54,19 +54,27 @@ class QuantileLasso:
 
     @one_blas_thread()
     def solve(self, corners: Corners, last: Corners) -> None:
-        """Step to the minimum under a penalty, from that under `last`: at once, or by penalties between."""
+        """Step to the minimum under a penalty, from that under `last`: at once, or by penalties between.
+
+        Without a penalty, many planes may go through all rows. The shortest is the minimum under penalties between.
+        """
         start = self.theta, self.e
         self._reach(corners, last)
         best = self.gap, self.objective(corners), self.theta, self.e
+        shortest = len(self.theta) <= len(self.t) or bool(corners.c.all())
         (self.theta, self.e), far = start, last
         for _ in range(STEPS):
-            if self._enough(best[0], best[1]) or (far.c <= corners.c).all():
+            if (shortest and self._enough(best[0], best[1])) or (far.c <= corners.c).all():
                 break
             near = Corners(np.maximum(corners.c, STEP * far.c))
             self._reach(near, far)
+            solved = self._enough(self.gap, self.objective(near))
             there, far = self.e, near
             self._prove(corners)
-            best = min(best, (self.gap, self.objective(corners), self.theta, self.e), key=lambda one: one[0])
+            found = self.gap, self.objective(corners), self.theta, self.e
+            settled = solved and self._enough(found[0], found[1])
+            best = found if settled and not shortest else min(best, found, key=lambda one: one[0])
+            shortest = shortest or settled
             self.e = there
         self.gap, _, self.theta, self.e = best
 
@@ -161,9 +169,7 @@ class QuantileLasso:
             return np.inf
         tilt, pull, v = lack * abs(float(self.theta[0])), self.pull(), self.theta[1:]
         over = np.maximum(np.abs(pull) - corners.c, 0.0)
-        if (
-            over <= np.where(corners.c > 0, ROUNDING, 1.0) * self._steepest
-        ).all():  # costs about that times the weights
+        if (over <= np.where(corners.c > 0, ROUNDING, SURE) * self._steepest).all():  # costs that times the weights
             r = self.t - self.theta[0] - self.z @ v
             above = self.objective(corners) - float((self.weight * self.e) @ r) - float(pull @ v)
             return max(above, 0.0) + float(over @ np.abs(v)) + tilt

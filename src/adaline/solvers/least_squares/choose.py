@@ -23,8 +23,10 @@ from adaline.solvers.least_squares.fit import Fit, digits
 from adaline.solvers.least_squares.rank_deficient import proven
 from adaline.solvers.least_squares.refine import Refined, refine
 from adaline.sources import Source
+from adaline.sources.array import SparseSource
 from adaline.sources.threads import blas_threads_for
 from adaline.sums import Moments, Triangle
+from adaline.sums.moments import FEW_PRODUCTS
 
 SOLVERS = ("auto", "normal", "qr", "svd", "gradient")
 GRAM_BYTES = 2**29  # of a Gram matrix, at most
@@ -55,7 +57,8 @@ def sums(source: Source, intercept: bool) -> Moments:
             f"sums of {source.shape.features} columns exceed the limit of {GRAM_BYTES >> 20} MiB: such data can be "
             "fitted in one go, but not streamed"
         )
-    moments = source.sum(Moments, centred=intercept and not source.sparse)
+    few = isinstance(source, SparseSource) and source.n_rows * sum(source.shape) ** 2 <= FEW_PRODUCTS
+    moments = source.sum(Moments, centred=intercept and (few or not source.sparse))  # few rows may be dense for a while
     if not moments.finite:
         source.refuse_nonfinite()
     return moments.about_mean() if intercept else moments

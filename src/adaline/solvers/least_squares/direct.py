@@ -68,7 +68,8 @@ class Normal(NamedTuple):
         if scaling.intercept:
             # means are as uncertain as sums of squares: rows taken out again leave their rounding behind
             units = moments.excess * SUM_UNITS if moments.excess > 1 else 1.0
-            blur = np.sqrt(ROUNDING * units * bound / (scaling.weight or 1.0))
+            blur = np.maximum(bound, ROUNDING * moments.second.diagonal())
+            blur = np.sqrt(ROUNDING * units * blur / (scaling.weight or 1.0))
             blurred = np.abs(u) @ blur[:d] + blur[d:] + wrong / np.sqrt(scaling.weight or 1.0)
             mean = scaling.scaled_mean()
             along = factor.solve(mean[None])[0]

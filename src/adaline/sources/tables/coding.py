@@ -43,7 +43,7 @@ from adaline.lazy import nw
 from adaline.sources.tables.batches import without_missing
 from adaline.sources.tables.failures import shorten
 from adaline.sources.tables.notation import TextColumn
-from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.relation import TIMES_OF_DAY, Relation
 from adaline.sources.tables.spec import TableSpec, refuse_absorbed, shown_columns
 from adaline.sources.tables.sql import quoted
 from adaline.sources.tables.summary import (
@@ -98,7 +98,7 @@ def usable_columns(relation: Relation, spec: TableSpec, everywhere: bool = True)
         kind = relation.kind(name)
         if name in others:
             continue
-        if kind == "other" and relation.schema[name] == "TIME":
+        if kind == "other" and relation.schema[name] in TIMES_OF_DAY:
             seconds = f"SELECT * REPLACE (epoch({quoted(name)}) AS {quoted(name)}) FROM ..."
             reasons[name] = f"holds times of day; a query turns them into seconds: {seconds}"
         elif kind == "other":

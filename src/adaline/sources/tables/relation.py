@@ -11,7 +11,7 @@ from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import mkdtemp
 from typing import Any, Self
 from uuid import uuid4
 
@@ -103,6 +103,7 @@ SETTINGS: dict[str, Any] = {
 """Of every connection: no extension, no password and no object of Python is found by its name in a query."""
 EPOCHS = (315_532_800_000, 4_102_444_800_000)  # milliseconds since 1970 from 1980 to 2100
 PANDAS_INDEX = "__index_level_0__"
+TIMES_OF_DAY = ("TIME", "TIME WITH TIME ZONE")  # Arrow writes Parquet files with the second, since 18 with the first
 NEEDED = "tables need duckdb and pyarrow: pip install 'adaline-learn[app]'"
 WHOLE_NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL\(\d+,0\)")
 NUMBER = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|BIGNUM|FLOAT|DOUBLE|DECIMAL)\b")
@@ -312,7 +313,7 @@ class Relation:
 
     def has_no_levels(self, column: str) -> bool:
         """Whether a column holds what frames write in other ways than tables: lists, structs, bytes, intervals."""
-        return self.kind(column) == "other" and self.schema[column] != "TIME"
+        return self.kind(column) == "other" and self.schema[column] not in TIMES_OF_DAY
 
     def is_ordered(self, column: str) -> bool:
         """Whether the table declares a column as a category whose levels have an order, as an enum of SQL has."""
@@ -943,7 +944,7 @@ def _connect() -> Any:
         raise InvalidParameter(
             f"tables need duckdb 1.5 or newer, not {duckdb.__version__}: pip install 'adaline-learn[app]'"
         )
-    scratch = os.path.join(gettempdir(), f"adaline-{uuid4().hex}")  # made when it is needed, and then removed
+    scratch = mkdtemp(prefix="adaline-")  # one that DuckDB makes could be read by everyone
     connection = duckdb.connect(config=SETTINGS | {"threads": threads(), "temp_directory": scratch})
     remove_with(connection, scratch)
     connection.execute("SET TimeZone = 'UTC'")
