@@ -162,8 +162,12 @@ def _schemas(limits: Limits) -> dict[str, Any]:
         },
         "ProgressiveError": {
             "type": "object",
-            "description": "Of rows, each predicted before it was learned: squares or wrong labels, and the own loss.",
-            "properties": {"rows": whole, **dict.fromkeys(("mean", "recent", "loss", "recent_loss"), NUMBER)},
+            "description": "Mean error of rows, each predicted before it was learned; `loss` is the model's own.",
+            "properties": {
+                "measure": {"enum": ["mean squared error", "error rate"]},
+                "rows": whole,
+                **dict.fromkeys(("mean", "recent", "loss", "recent_loss"), NUMBER),
+            },
         },
         "Models": _object({"models": names}, ["models"]),
         "History": _object({"rows_seen": numbers, "mean": numbers, "recent": numbers}, ["rows_seen", "mean", "recent"]),
