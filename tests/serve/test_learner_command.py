@@ -83,6 +83,7 @@ def test_lines_that_cannot_be_learned_are_left_out_and_named(shell: Shell) -> No
     for number in (21, 22, 23, 24, 25):
         assert f"note: line {number} is left out: " in done.err
     assert "note: 5 lines left out" in done.err
+    assert not re.search(r"\brow \d", done.err)  # of a batch, which the user does not know
     Path("rows.csv").write_text("a,b\n1,x\n")
     assert "no column 't'" in shell.bad("learn", "m.adaline", "rows.csv")
     assert "No such file" in shell.bad("learn", "m.adaline", "nowhere.csv")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -79,6 +80,12 @@ def _save(learner: Learner, saved: Path, before: int | None, left_out: int, as_j
     say(f"saved: {file_name(saved)}")
 
 
+def _without_row(error: BadRows) -> str:
+    """Return a message without the number of the row in its batch: the user knows it as a line."""
+    text = re.sub(rf"^row {error.row}(, |: )| at row {error.row}\b", "", str(error))
+    return re.sub(rf"^row {error.row} ", "it ", text)
+
+
 def _as_json(error: ProgressiveError) -> dict[str, Any]:
     """Return an error with its measure, for JSON."""
     return {"measure": error.measure, "progressive_error": error.mean, "recent_error": error.recent}
@@ -149,7 +156,7 @@ class _Feed:
     def _leave_out(self, line: int, error: BadRows) -> None:
         self.left_out += 1
         if self.left_out <= SHOWN_FAULTS:
-            note(f"line {line} is left out: {error}")
+            note(f"line {line} is left out: {_without_row(error)}")
 
 
 class _Lines:
