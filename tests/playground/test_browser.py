@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import redirect_stdout
@@ -23,20 +22,9 @@ from adaline.playground.scenes import scenes
 from adaline.playground.traces import quiet, weights_of
 
 pytestmark = pytest.mark.browser
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 KEPT = os.environ.get("PLAYGROUND_SCREENSHOTS")  # a folder for screenshots of every scene
 WIDTHS = (1280, 390)
 BOARD = "#board-0"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    driver = pytest.importorskip("playwright.sync_api")
-    assert CHROMIUM, "no Chromium was found: Debian and Ubuntu have it as the package chromium"
-    with driver.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
