@@ -53,7 +53,7 @@ class Visitor:
         if urlsplit(request.url).hostname != "127.0.0.1" and not request.url.startswith("data:"):
             self.troubles.append(f"asked for {request.url}")
 
-    def open(self, tail: str = "") -> Any:
+    def open(self, tail: str = "#board") -> Any:
         self.page.goto("about:blank")
         self.page.goto(self.address + tail)
         self.page.wait_for_selector("body[data-ready]", timeout=60_000)
@@ -100,7 +100,7 @@ CROWDED = """() => {
     const down = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
     if (across > 1 && down > 1) out.push(`${a.id || a.className} lies on ${b.id || b.className}`);
   }
-  for (const e of document.querySelectorAll("button, legend, #guide p, #guide span, .verdict p")) {
+  for (const e of document.querySelectorAll("button, legend, #guide p, #guide span, .formulas, .verdict p")) {
     if (e.offsetParent && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== "inline")
       out.push(`clipped: ${e.textContent}`);
   }
@@ -116,6 +116,7 @@ def test_a_scene_is_walked_through(browser: Any, address: str, scene: dict[str, 
         page = visitor.open(f"#scene={scene['id']}")
         for k, step in enumerate(scene["steps"]):
             assert page.locator("#guide h2").inner_text() == scene["title"]
+            assert page.locator("#guide math").count() > 0
             if page.locator("#play").is_visible():
                 page.keyboard.press("n")
                 visitor.rest()
@@ -1102,7 +1103,7 @@ def test_buttons_wait_for_their_texts(visitor: Visitor) -> None:
     """Where the network is slow, nothing is shown that has no name yet."""
     held: list[Any] = []
     visitor.page.route("**/page/texts.json", lambda route: held.append(route))
-    visitor.page.goto(visitor.address)
+    visitor.page.goto(f"{visitor.address}#board")
     while not held:
         visitor.page.wait_for_timeout(20)
     assert not visitor.page.locator("#play").is_visible()
@@ -1110,6 +1111,96 @@ def test_buttons_wait_for_their_texts(visitor: Visitor) -> None:
     visitor.page.wait_for_selector("body[data-ready]", timeout=60_000)
     visitor.rest()
     assert visitor.page.locator("#play").is_visible()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_page_opens_on_scenes_that_run(browser: Any, address: str, width: int) -> None:
+    visitor = Visitor(browser, address, width, motion="no-preference")
+    page = visitor.page
+    page.goto(address)
+    page.wait_for_selector("body[data-ready]", timeout=60_000)
+    assert page.locator(".way").count() == 3
+    assert page.locator(".way:visible").count() == 3
+    assert not page.locator("#play").is_visible()
+    shown = page.locator("#playing").inner_text()
+    before = page.evaluate("playground.moment")
+    visitor.until(f"playground.moment > {before}")
+    page.keyboard.press("n")  # works the board, which is not open
+    assert page.evaluate("playground.running")
+    page.evaluate("void playground.go(Infinity)")
+    visitor.until(f"document.querySelector('#playing').textContent !== {shown!r}")
+    assert page.evaluate("location.hash") == ""
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.locator("#lectures button").nth(2).click()
+    visitor.until("location.hash.startsWith('#scene=')")
+    assert page.evaluate("playground.guide.scene.lecture") == "S2"
+    assert not page.locator("#welcome").is_visible()
+    page.go_back()
+    visitor.until("!document.querySelector('#welcome').hidden && playground.running")
+    page.locator("#way-free").click()
+    visitor.rest()
+    assert page.locator("#play").is_visible()
+    assert page.evaluate("playground.state.model.system") == "Perceptron"
+    assert page.evaluate("playground.running ?? false") is False
+    page.locator("#home").click()
+    visitor.until("!document.querySelector('#welcome').hidden")
+    page.locator("#playing").click()
+    visitor.until("location.hash.startsWith('#scene=')")
+    visitor.close()
+
+
+def test_the_welcome_rests_where_motion_is_not_wanted(visitor: Visitor) -> None:
+    page = visitor.open("")
+    assert page.locator(".way:visible").count() == 3
+    assert page.evaluate("playground.moment === playground.length - 1 && !playground.running")
+    page.locator("#way-paste").click()
+    visitor.rest()
+    assert page.evaluate("document.activeElement.id") == "csv"
+
+
+def test_a_table_that_is_dropped_on_the_welcome_is_read(visitor: Visitor) -> None:
+    page = visitor.open("")
+    page.evaluate(
+        """text => { const data = new DataTransfer(); data.items.add(new File([text], "table.csv"));
+        document.dispatchEvent(new DragEvent("drop", { dataTransfer: data, cancelable: true })); }""",
+        "a,b,kind\n1,2,x\n3,4,y\n",
+    )
+    page.locator("#csv-take").click()
+    visitor.rest()
+    assert page.evaluate("playground.state.points.length") == 2
+    assert not page.locator("#welcome").is_visible()
+
+
+def test_the_page_says_that_it_waits_for_the_server(visitor: Visitor) -> None:
+    visitor.page.route_web_socket("**/ws", lambda socket: None)  # which nobody answers
+    visitor.page.goto(visitor.address)
+    visitor.page.wait_for_selector("body[data-texts]")
+    visitor.page.wait_for_timeout(300)
+    assert visitor.page.locator("#connecting").inner_text().startswith("Connecting")
+    assert not visitor.page.locator("#play, .way, #scenes").first.is_visible()
+
+
+ROWS = "\n".join(f"p{i},{i + 1},{1.5 * i},{i * i % 7},{i % 3},{'xy'[i % 2]}" for i in range(12))
+GUESSED = {
+    f"id,n,a,b,target,kind\n{ROWS}": ("target", ["a", "b"]),  # by its name
+    f"id,n,a,b,k,kind\n{ROWS}": ("kind", ["a", "b"]),
+    "\n".join(line.rsplit(",", 1)[0] for line in f"id,n,a,b,k,kind\n{ROWS}".split("\n")): ("k", ["a", "b"]),  # 0, 1, 2
+    "\n".join(line.rsplit(",", 2)[0] for line in f"id,n,a,b,k,kind\n{ROWS}".split("\n")): (None, ["a", "b"]),
+    "k,x\n" + "\n".join(f"{1 + i % 2},{0.1 * i}" for i in range(12)): ("k", ["x", "k"]),
+    "word,x,y\n" + "\n".join(f"w{i % 7},{0.1 * i},{i * i}" for i in range(9)): (None, ["x", "y"]),
+}
+"""Tables by their text: the column that is guessed to hold the classes, and those of the axes."""
+
+
+def test_ids_are_not_guessed_as_classes_and_codes_are(visitor: Visitor) -> None:
+    guess = """async (texts) => {
+      const { chosen, parse } = await import("/page/csv.js");
+      return texts.map((text) => {
+        const table = parse(text), { label, axes } = chosen(table), name = (k) => table.columns[k]?.name ?? null;
+        return [name(label), axes.map(name)];
+      });
+    }"""
+    assert visitor.open().evaluate(guess, list(GUESSED)) == [list(one) for one in GUESSED.values()]
 
 
 def test_a_stranger_to_the_address_gets_a_board(visitor: Visitor) -> None:
