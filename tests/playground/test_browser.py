@@ -363,7 +363,7 @@ DROP = """([text, kind]) => {
 
 def test_what_is_no_table_is_told_so_however_it_came(visitor: Visitor) -> None:
     page = visitor.open()
-    cases = {"": "This is no table", "one": "This is no table", "some words\nand more": "Two columns of numbers"}
+    cases = {"": "This is not a table", "one": "This is not a table", "some words\nand more": "Two columns of numbers"}
     for text, told in cases.items():
         for kind in ("file", "text") if text else ("file",):
             page.evaluate(DROP, [text, kind])
@@ -400,10 +400,10 @@ def test_rows_that_are_left_out_do_not_scale_the_others(visitor: Visitor) -> Non
 
 
 HUGE = (
-    ("a,b\n" + "0.25,0.5\n" * 30_000, "The board holds 20,000 points", ["Take 20000 rows"]),
-    ("x" * 5_000_001, "longer than 5 million bytes", []),
-    ("\n".join([",".join(map(str, range(2000)))] * 2), "The first 500 columns", ["Take 2 rows"]),
-    ('"' + "a,1\n" * 100_000, "This is no table", []),
+    ("a,b\n" + "0.25,0.5\n" * 30_000, "The board holds 20,000 points", ["Use 20000 rows"]),
+    ("x" * 5_000_001, "larger than 5 MB", []),
+    ("\n".join([",".join(map(str, range(2000)))] * 2), "Only the first 500 columns", ["Use 2 rows"]),
+    ('"' + "a,1\n" * 100_000, "This is not a table", []),
 )
 
 
@@ -663,7 +663,7 @@ def test_what_happens_is_said(visitor: Visitor) -> None:
     heard = page.evaluate("heard")
     assert "point of Class 3 added at 0.2, 0" in heard
     assert "undone" in heard
-    assert any("rows seen" in one and "share of errors" in one for one in heard)
+    assert any("rows seen" in one and "error rate" in one for one in heard)
     drag(page, tuple(page.evaluate("playground.state.points[0].slice(0, 2)")), (0, 0))
     visitor.rest()
     assert any(one.startswith("point moved to") for one in page.evaluate("heard"))
