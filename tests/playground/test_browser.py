@@ -566,7 +566,7 @@ def test_what_is_left_out_of_a_table_is_on_the_page(browser: Any, tmp_path: Path
     page = visitor.open()
     assert page.evaluate("playground.state.points.length") == 12
     notes = page.locator(".note-of-table")
-    assert notes.all_inner_texts() == ["1 row of 13 is left out: with something missing"]
+    assert notes.all_inner_texts() == ["1 of 13 rows is left out for gaps in 'one' (1)"]
     assert notes.first.is_visible()
     visitor.close()
     playground.close()
@@ -933,9 +933,9 @@ def test_a_browser_without_sound_or_clipboard_says_so(visitor: Visitor) -> None:
     visitor.page.add_init_script(LACKING)
     page = visitor.open("#scene=noise")
     assert page.locator("[data-sound]").evaluate_all("all => all.every(one => one.disabled)")
-    assert "plays no sound" in page.locator("#chart").inner_text()
+    assert "cannot play sound" in page.locator("#chart").inner_text()
     page.locator("#share").click()
-    visitor.until("document.querySelector('#share').textContent === 'The address has it'")
+    visitor.until("document.querySelector('#share').textContent === 'Copy it from the address bar'")
 
 
 def test_fishers_direction_is_turned_by_hand(visitor: Visitor) -> None:
