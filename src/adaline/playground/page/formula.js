@@ -8,6 +8,7 @@ const SIGNS = { leftarrow: "←", le: "≤", ge: "≥", to: "→", propto: "∝"
 const NAMES = new Set(["argmax", "cos", "diag", "exp", "ln", "max", "min", "sign", "sin", "tanh", "Trace"]);
 const LIMITS = new Set(["max", "min", "argmax"]); // what stands below them, not beside
 const SPACES = { ",": ".17em", quad: "1.2em" };
+const CLOSING = { "(": ")", "[": "]" };
 const TOKEN = /\\([A-Za-z]+|,)|[0-9]+(?:\.[0-9]+)?|[A-Za-z]|\S/g;
 
 function node(tag, attributes, ...children) {
@@ -15,6 +16,12 @@ function node(tag, attributes, ...children) {
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   made.append(...children);
   return made;
+}
+
+// Brackets about something, as high as a fraction in it.
+function enclosed(bracket, inside) {
+  const stretchy = String(Boolean(inside.querySelector("mfrac")));
+  return node("mrow", {}, node("mo", { stretchy }, bracket), inside, node("mo", { stretchy }, CLOSING[bracket]));
 }
 
 // The tree of a formula, <math>; a command that is not known is an error.
@@ -48,9 +55,10 @@ export function formula(tex) {
   const atom = () => {
     const token = tokens[at++], name = token.slice(1);
     if (token === "{") return group("}");
+    if (token in CLOSING) return enclosed(token, group(CLOSING[token]));
     if (/^[0-9]/.test(token)) return node("mn", {}, token);
     if (/^[A-Za-z]$/.test(token)) return node("mi", {}, token);
-    if (!token.startsWith("\\")) return node("mo", token === "|" ? { stretchy: "false" } : {}, token === "-" ? "−" : token);
+    if (!token.startsWith("\\")) return node("mo", token === "|" ? { stretchy: "false", lspace: "0", rspace: "0" } : {}, token === "-" ? "−" : token);
     if (name === "frac") return node("mfrac", {}, argument(), argument());
     if (name === "hat") return node("mover", { accent: "true" }, argument(), node("mo", { stretchy: "false" }, "^"));
     if (name === "sum") return node("mo", { largeop: "true", movablelimits: "false" }, "∑");
