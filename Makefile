@@ -199,7 +199,7 @@ archive: $(VENV)/.release
 wheels: $(VENV)/.release
 	$(BIN)/python -m cibuildwheel --output-dir dist
 
-# A tag that is released is the version, and the changelog has it: make check-tag TAG=v0.2.0
+# A tag that is released is the version, and the changelog has it: make check-tag TAG=v1.2.3
 check-tag:
 	grep -qx '__version__ = "$(TAG:v%=%)"' src/adaline/__init__.py
 	grep -q '^## \[$(TAG:v%=%)\] - ' CHANGELOG.md
