@@ -6,7 +6,7 @@
 # make test-faults  KILLS=1000 learners and servers killed under load, and what they acknowledged checked
 # make test-service  10,000 mutated bodies to the service, what schemathesis makes of its description, and its memory
 #             under load for SECONDS=60
-# make test-browser  the playground in Chromium, every scene; BROWSER="browser and not slow" for a short walk
+# make test-browser  the playground and the service's pages in Chromium; BROWSER="browser and not slow" for a short walk
 # make test-oldest  the same with the lowest versions of the dependencies that pyproject.toml allows
 # make zoo    adaline compare on public tables and awkward files: docs/zoo.md; ZOO="vega/*" for some, ZOO="--sample 40"
 # make bench  side by side with the peers: docs/benchmarks.md
@@ -79,7 +79,7 @@ test-browser: $(VENV)/.installed
 	@command -v chromium || command -v chromium-browser || command -v google-chrome || { \
 		echo "Missing: Chromium. Install it (Debian, Ubuntu: the package chromium)." >&2; exit 1; }
 	$(PIP) install --quiet --group browser
-	$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal -m "$(BROWSER)" tests/playground
+	$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal -m "$(BROWSER)" tests/playground tests/serve/test_browser.py
 
 # The packages hold tables; they lie apart from .venv, without what they depend on.
 ZOO    ?=
@@ -199,7 +199,7 @@ archive: $(VENV)/.release
 wheels: $(VENV)/.release
 	$(BIN)/python -m cibuildwheel --output-dir dist
 
-# A tag that is released is the version, and the changelog has it: make check-tag TAG=v0.2.0
+# A tag that is released is the version, and the changelog has it: make check-tag TAG=v1.2.3
 check-tag:
 	grep -qx '__version__ = "$(TAG:v%=%)"' src/adaline/__init__.py
 	grep -q '^## \[$(TAG:v%=%)\] - ' CHANGELOG.md

@@ -9,9 +9,11 @@ evenly over the list from a place that a hash of the test's name chooses, so tha
 import gc
 import math
 import os
+import shutil
 from collections import defaultdict
 from collections.abc import Generator, Iterator
 from functools import cache
+from typing import Any
 from zlib import crc32
 
 import pytest
@@ -32,6 +34,18 @@ def quick_typer() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(typer.main, "get_command", cache(typer.main.get_command))
         yield
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium, driven by Playwright."""
+    driver = pytest.importorskip("playwright.sync_api")
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    assert chromium, "no Chromium was found: Debian and Ubuntu have it as the package chromium"
+    with driver.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser
+        browser.close()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -66,3 +66,17 @@ def test_unknown_names_are_answered_with_the_known_ones() -> None:
         datasets.path("../penguins")
     with pytest.raises(InvalidParameter, match="no column 'price'"):
         datasets.load("longley", target="price")
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("load_wine", r"use adaline\.datasets\.load\('wine'\)"),
+        ("penguins", r"use adaline\.datasets\.load\('penguins'\)"),
+        ("load_iris", r"adaline\.datasets\.load\(name\) takes one of abalone, breast_cancer"),
+        ("nothing", r"has no attribute 'nothing'$"),
+    ],
+)
+def test_loaders_of_other_packages_are_answered_with_ours(name: str, advice: str) -> None:
+    with pytest.raises(AttributeError, match=advice):
+        getattr(datasets, name)

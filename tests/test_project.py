@@ -37,6 +37,8 @@ def test_changelog_and_citation_name_the_release() -> None:
     assert sections[0] == ("Unreleased", "")
     assert sections[1] == (adaline.__version__, f" - {cited['date-released']}")
     assert cited["license"] == PYPROJECT["project"]["license"]
+    assert f"version {adaline.__version__}" in text("README.md")
+    assert f"releases/{adaline.__version__}.md" in text("mkdocs.yml")
 
 
 def test_the_recipe_for_conda_is_that_of_the_package() -> None:
@@ -49,6 +51,8 @@ def test_the_recipe_for_conda_is_that_of_the_package() -> None:
     known = yaml.safe_load(recipe)
     assert str(known["package"]["version"]) == adaline.__version__
     project = PYPROJECT["project"]
+    assert known["build"]["entry_points"] == [f"{name} = {place}" for name, place in project["scripts"].items()]
+    assert known["about"]["summary"] == project["description"]
     listed = [f"python{project['requires-python']}", *project["dependencies"], *project["optional-dependencies"]["app"]]
     wanted = [line.replace(">=", " >=") for line in listed]
     assert known["requirements"]["run"] == [

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from adaline.lazy import lazily
 from adaline.namesake import warn_of_namesake
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 warn_of_namesake()
 

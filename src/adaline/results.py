@@ -55,19 +55,19 @@ class Status(Enum):
     FEW_DIGITS = ("few digits", "the sums alone leave few correct digits; fit all rows in one go to have them refined")
     SEPARATED = (
         "separated",
-        "a plane has every row on its side, so that weights grow without end and the likelihood has no maximum: the "
+        "a hyperplane separates the classes, so the weights grow without bound and the likelihood has no maximum: the "
         "weights under a tiny penalty are returned; ",
         "use penalty='auto', a number, or firth=True",
     )
     QUASI_SEPARATED = (
         "quasi-separated",
-        "a plane has every row on its side or on it, so that some weights grow without end and the likelihood has no "
-        "maximum: the weights under a tiny penalty are returned; ",
+        "a hyperplane separates the classes up to rows that lie on it, so some weights grow without bound and the "
+        "likelihood has no maximum: the weights under a tiny penalty are returned; ",
         "use penalty='auto', a number, or firth=True",
     )
     NOT_UNIQUE = (
         "not unique",
-        "several planes are equally good, and one among them is returned: more rows, or fewer columns, make it unique",
+        "several hyperplanes are equally good, and one of them is returned: more rows or fewer columns make it unique",
     )
     NO_MINIMUM = (
         "no minimum",
@@ -82,7 +82,7 @@ class Status(Enum):
     NOT_CONVERGED = ("not converged", "raise epochs or tol, or choose another solver")
     ONGOING = (
         "ongoing",
-        "every row was taken in once, and the next ones can follow; fit goes over the rows for several epochs",
+        "every row was processed once, and more rows may follow; fit makes several passes (epochs) over the rows",
     )
     DIVERGED = ("diverged", "the rate is too large: lower it or use rate='auto'; the last good weights are kept")
 

@@ -42,6 +42,8 @@ def data(tmp_path: Path) -> Path:
         (["fit", "nowhere.csv", "-t", "y"], "there is no file nowhere.csv"),
         (["fit", "date.csv", "-t", "y"], "Did you mean data.csv?"),
         (["fit", "penguin", "-t", "y"], "Did you mean penguins?"),
+        (["fit", "adaline.datasets.load_penguins", "-t", "y"], "Did you mean penguins?"),
+        (["fit", "adaline.datasets.penguins", "-t", "y"], "Did you mean penguins?"),
         (["fit", "nowhere/x.csv", "-t", "y"], "There is no folder nowhere either."),
         (["fit", "https://x.org/data.csv", "-t", "y"], "download it first"),
         (["fit", "penguins"], "--target COLUMN, or --formula 'target ~ columns'. Columns of penguins: species, island"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import redirect_stdout
@@ -23,20 +22,9 @@ from adaline.playground.scenes import scenes
 from adaline.playground.traces import quiet, weights_of
 
 pytestmark = pytest.mark.browser
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 KEPT = os.environ.get("PLAYGROUND_SCREENSHOTS")  # a folder for screenshots of every scene
 WIDTHS = (1280, 390)
 BOARD = "#board-0"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    driver = pytest.importorskip("playwright.sync_api")
-    assert CHROMIUM, "no Chromium was found: Debian and Ubuntu have it as the package chromium"
-    with driver.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +53,7 @@ class Visitor:
         if urlsplit(request.url).hostname != "127.0.0.1" and not request.url.startswith("data:"):
             self.troubles.append(f"asked for {request.url}")
 
-    def open(self, tail: str = "") -> Any:
+    def open(self, tail: str = "#board") -> Any:
         self.page.goto("about:blank")
         self.page.goto(self.address + tail)
         self.page.wait_for_selector("body[data-ready]", timeout=60_000)
@@ -112,7 +100,7 @@ CROWDED = """() => {
     const down = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
     if (across > 1 && down > 1) out.push(`${a.id || a.className} lies on ${b.id || b.className}`);
   }
-  for (const e of document.querySelectorAll("button, legend, #guide p, #guide span, .verdict p")) {
+  for (const e of document.querySelectorAll("button, legend, #guide p, #guide span, .formulas, .verdict p")) {
     if (e.offsetParent && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== "inline")
       out.push(`clipped: ${e.textContent}`);
   }
@@ -128,6 +116,7 @@ def test_a_scene_is_walked_through(browser: Any, address: str, scene: dict[str, 
         page = visitor.open(f"#scene={scene['id']}")
         for k, step in enumerate(scene["steps"]):
             assert page.locator("#guide h2").inner_text() == scene["title"]
+            assert page.locator("#guide math").count() > 0
             if page.locator("#play").is_visible():
                 page.keyboard.press("n")
                 visitor.rest()
@@ -374,7 +363,7 @@ DROP = """([text, kind]) => {
 
 def test_what_is_no_table_is_told_so_however_it_came(visitor: Visitor) -> None:
     page = visitor.open()
-    cases = {"": "This is no table", "one": "This is no table", "some words\nand more": "Two columns of numbers"}
+    cases = {"": "This is not a table", "one": "This is not a table", "some words\nand more": "Two columns of numbers"}
     for text, told in cases.items():
         for kind in ("file", "text") if text else ("file",):
             page.evaluate(DROP, [text, kind])
@@ -411,10 +400,10 @@ def test_rows_that_are_left_out_do_not_scale_the_others(visitor: Visitor) -> Non
 
 
 HUGE = (
-    ("a,b\n" + "0.25,0.5\n" * 30_000, "The board holds 20,000 points", ["Take 20000 rows"]),
-    ("x" * 5_000_001, "longer than 5 million bytes", []),
-    ("\n".join([",".join(map(str, range(2000)))] * 2), "The first 500 columns", ["Take 2 rows"]),
-    ('"' + "a,1\n" * 100_000, "This is no table", []),
+    ("a,b\n" + "0.25,0.5\n" * 30_000, "The board holds 20,000 points", ["Use 20000 rows"]),
+    ("x" * 5_000_001, "larger than 5 MB", []),
+    ("\n".join([",".join(map(str, range(2000)))] * 2), "Only the first 500 columns", ["Use 2 rows"]),
+    ('"' + "a,1\n" * 100_000, "This is not a table", []),
 )
 
 
@@ -577,7 +566,7 @@ def test_what_is_left_out_of_a_table_is_on_the_page(browser: Any, tmp_path: Path
     page = visitor.open()
     assert page.evaluate("playground.state.points.length") == 12
     notes = page.locator(".note-of-table")
-    assert notes.all_inner_texts() == ["1 row of 13 is left out: with something missing"]
+    assert notes.all_inner_texts() == ["1 of 13 rows is left out for gaps in 'one' (1)"]
     assert notes.first.is_visible()
     visitor.close()
     playground.close()
@@ -674,7 +663,7 @@ def test_what_happens_is_said(visitor: Visitor) -> None:
     heard = page.evaluate("heard")
     assert "point of Class 3 added at 0.2, 0" in heard
     assert "undone" in heard
-    assert any("rows seen" in one and "share of errors" in one for one in heard)
+    assert any("rows seen" in one and "error rate" in one for one in heard)
     drag(page, tuple(page.evaluate("playground.state.points[0].slice(0, 2)")), (0, 0))
     visitor.rest()
     assert any(one.startswith("point moved to") for one in page.evaluate("heard"))
@@ -944,9 +933,9 @@ def test_a_browser_without_sound_or_clipboard_says_so(visitor: Visitor) -> None:
     visitor.page.add_init_script(LACKING)
     page = visitor.open("#scene=noise")
     assert page.locator("[data-sound]").evaluate_all("all => all.every(one => one.disabled)")
-    assert "plays no sound" in page.locator("#chart").inner_text()
+    assert "cannot play sound" in page.locator("#chart").inner_text()
     page.locator("#share").click()
-    visitor.until("document.querySelector('#share').textContent === 'The address has it'")
+    visitor.until("document.querySelector('#share').textContent === 'Copy it from the address bar'")
 
 
 def test_fishers_direction_is_turned_by_hand(visitor: Visitor) -> None:
@@ -1114,7 +1103,7 @@ def test_buttons_wait_for_their_texts(visitor: Visitor) -> None:
     """Where the network is slow, nothing is shown that has no name yet."""
     held: list[Any] = []
     visitor.page.route("**/page/texts.json", lambda route: held.append(route))
-    visitor.page.goto(visitor.address)
+    visitor.page.goto(f"{visitor.address}#board")
     while not held:
         visitor.page.wait_for_timeout(20)
     assert not visitor.page.locator("#play").is_visible()
@@ -1122,6 +1111,96 @@ def test_buttons_wait_for_their_texts(visitor: Visitor) -> None:
     visitor.page.wait_for_selector("body[data-ready]", timeout=60_000)
     visitor.rest()
     assert visitor.page.locator("#play").is_visible()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_page_opens_on_scenes_that_run(browser: Any, address: str, width: int) -> None:
+    visitor = Visitor(browser, address, width, motion="no-preference")
+    page = visitor.page
+    page.goto(address)
+    page.wait_for_selector("body[data-ready]", timeout=60_000)
+    assert page.locator(".way").count() == 3
+    assert page.locator(".way:visible").count() == 3
+    assert not page.locator("#play").is_visible()
+    shown = page.locator("#playing").inner_text()
+    before = page.evaluate("playground.moment")
+    visitor.until(f"playground.moment > {before}")
+    page.keyboard.press("n")  # works the board, which is not open
+    assert page.evaluate("playground.running")
+    page.evaluate("void playground.go(Infinity)")
+    visitor.until(f"document.querySelector('#playing').textContent !== {shown!r}")
+    assert page.evaluate("location.hash") == ""
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.locator("#lectures button").nth(2).click()
+    visitor.until("location.hash.startsWith('#scene=')")
+    assert page.evaluate("playground.guide.scene.lecture") == "S2"
+    assert not page.locator("#welcome").is_visible()
+    page.go_back()
+    visitor.until("!document.querySelector('#welcome').hidden && playground.running")
+    page.locator("#way-free").click()
+    visitor.rest()
+    assert page.locator("#play").is_visible()
+    assert page.evaluate("playground.state.model.system") == "Perceptron"
+    assert page.evaluate("playground.running ?? false") is False
+    page.locator("#home").click()
+    visitor.until("!document.querySelector('#welcome').hidden")
+    page.locator("#playing").click()
+    visitor.until("location.hash.startsWith('#scene=')")
+    visitor.close()
+
+
+def test_the_welcome_rests_where_motion_is_not_wanted(visitor: Visitor) -> None:
+    page = visitor.open("")
+    assert page.locator(".way:visible").count() == 3
+    assert page.evaluate("playground.moment === playground.length - 1 && !playground.running")
+    page.locator("#way-paste").click()
+    visitor.rest()
+    assert page.evaluate("document.activeElement.id") == "csv"
+
+
+def test_a_table_that_is_dropped_on_the_welcome_is_read(visitor: Visitor) -> None:
+    page = visitor.open("")
+    page.evaluate(
+        """text => { const data = new DataTransfer(); data.items.add(new File([text], "table.csv"));
+        document.dispatchEvent(new DragEvent("drop", { dataTransfer: data, cancelable: true })); }""",
+        "a,b,kind\n1,2,x\n3,4,y\n",
+    )
+    page.locator("#csv-take").click()
+    visitor.rest()
+    assert page.evaluate("playground.state.points.length") == 2
+    assert not page.locator("#welcome").is_visible()
+
+
+def test_the_page_says_that_it_waits_for_the_server(visitor: Visitor) -> None:
+    visitor.page.route_web_socket("**/ws", lambda socket: None)  # which nobody answers
+    visitor.page.goto(visitor.address)
+    visitor.page.wait_for_selector("body[data-texts]")
+    visitor.page.wait_for_timeout(300)
+    assert visitor.page.locator("#connecting").inner_text().startswith("Connecting")
+    assert not visitor.page.locator("#play, .way, #scenes").first.is_visible()
+
+
+ROWS = "\n".join(f"p{i},{i + 1},{1.5 * i},{i * i % 7},{i % 3},{'xy'[i % 2]}" for i in range(12))
+GUESSED = {
+    f"id,n,a,b,target,kind\n{ROWS}": ("target", ["a", "b"]),  # by its name
+    f"id,n,a,b,k,kind\n{ROWS}": ("kind", ["a", "b"]),
+    "\n".join(line.rsplit(",", 1)[0] for line in f"id,n,a,b,k,kind\n{ROWS}".split("\n")): ("k", ["a", "b"]),  # 0, 1, 2
+    "\n".join(line.rsplit(",", 2)[0] for line in f"id,n,a,b,k,kind\n{ROWS}".split("\n")): (None, ["a", "b"]),
+    "k,x\n" + "\n".join(f"{1 + i % 2},{0.1 * i}" for i in range(12)): ("k", ["x", "k"]),
+    "word,x,y\n" + "\n".join(f"w{i % 7},{0.1 * i},{i * i}" for i in range(9)): (None, ["x", "y"]),
+}
+"""Tables by their text: the column that is guessed to hold the classes, and those of the axes."""
+
+
+def test_ids_are_not_guessed_as_classes_and_codes_are(visitor: Visitor) -> None:
+    guess = """async (texts) => {
+      const { chosen, parse } = await import("/page/csv.js");
+      return texts.map((text) => {
+        const table = parse(text), { label, axes } = chosen(table), name = (k) => table.columns[k]?.name ?? null;
+        return [name(label), axes.map(name)];
+      });
+    }"""
+    assert visitor.open().evaluate(guess, list(GUESSED)) == [list(one) for one in GUESSED.values()]
 
 
 def test_a_stranger_to_the_address_gets_a_board(visitor: Visitor) -> None:

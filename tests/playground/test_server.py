@@ -16,6 +16,7 @@ from concurrent.futures import thread as executors
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import adaline
@@ -62,7 +63,9 @@ def test_the_page_and_its_files_are_served_from_here_alone(url: str) -> None:
         status, headers, body = read(f"{url}page/{path.name}")
         assert (status, body) == (200, path.read_bytes())
         if path.suffix in (".js", ".html", ".css"):
-            assert not re.search(rb"https?://(?!www\.w3\.org/2000/svg)", body), f"{path.name} names another machine"
+            assert not re.search(rb"https?://(?!www\.w3\.org/(2000/svg|1998/Math))", body), (
+                f"{path.name} names another machine"
+            )
 
 
 def test_scenes_are_listed(url: str) -> None:
@@ -287,3 +290,12 @@ def test_a_table_is_put_on_the_board_by_its_most_telling_directions() -> None:
     assert len(numbers["values"]) == 16
     with pytest.raises(AdalineError, match="target"):
         board_of_table("penguins", None)
+
+
+@pytest.mark.parametrize(("first", "task"), [(0, "classes"), (1, "classes"), (3, "numbers")])
+def test_codes_of_classes_are_classes(first: int, task: str) -> None:
+    pytest.importorskip("duckdb")
+    a = np.arange(12.0)
+    board = board_of_table({"a": a, "b": a * a % 7, "t": first + a.astype(int) % 3}, "t")
+    assert board["task"] == task
+    assert board["classes"] == (None if task == "numbers" else [str(first + k) for k in range(3)])

@@ -600,6 +600,7 @@ def test_scenes_have_what_the_page_and_others_read() -> None:
         assert 3 <= len(scene["steps"]) <= 6
         assert any("question" in step for step in scene["steps"]), scene["id"]
         assert any("try" in step for step in scene["steps"]), scene["id"]
+        assert scene["steps"][0]["formula"], scene["id"]
         for step in scene["steps"]:
             assert step["say"]
             assert (step.get("question", {}).get("kind") == "choice") <= ("wrong" in step or "right" in step)

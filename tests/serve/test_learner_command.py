@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from adaline import LMS, load, open_table, save
+from adaline import LMS, Perceptron, load, open_table, save
 from tests.cli.command_line import Shell
 
 
@@ -47,11 +48,30 @@ def test_lines_are_learned_as_a_table_is(shell: Shell) -> None:
         assert (done.json["rows_before"], done.json["rows_after"]) == (100, 400)
         said = [json.loads(line) for line in done.err.splitlines()]
         assert [one["rows_seen"] for one in said] == [150, 300]
+        assert {one["measure"] for one in (*said, done.json)} == {"mean squared error"}
+        assert done.json["error_rows"] == 300
         assert 0 < said[-1]["progressive_error"] < 0.1
         assert np.array_equal(load(f"{k}.adaline").coef_, told.coef_)
     done = shell.good("learn", "m.adaline", "rows.csv", "--format", "csv")
     assert "LMS: 100 rows before, 400 rows after" in done.out
+    assert re.search(r"progressive mean squared error: 0\.\d+ over 300 rows, each predicted before", done.out)
     assert np.array_equal(load("m.adaline").coef_, told.coef_)
+
+
+def test_the_error_of_classes_is_an_error_rate(shell: Shell) -> None:
+    save(Perceptron().fit([[0.0], [1.0]], ["a", "b"]), "m.adaline")
+    Path("rows.csv").write_text("x0,y\n0.1,a\n0.9,a\n")
+    done = shell.good("learn", "m.adaline", "rows.csv", "--every", 2)
+    assert "4 rows seen: progressive error rate 0.5 over 2 rows, 0.5 recently (about the last 1,000 rows)" in done.err
+    assert "progressive error rate: 0.5 over 2 rows" in done.out
+
+
+def test_a_file_that_is_not_text_is_refused(shell: Shell) -> None:
+    begun()
+    Path("rows.xlsx").write_bytes(b"PK\x03\x04\x14\0\0\0\n")
+    assert "rows.xlsx is not text: adaline learn reads JSON lines or CSV" in shell.bad(
+        "learn", "m.adaline", "rows.xlsx"
+    )
 
 
 def test_lines_that_cannot_be_learned_are_left_out_and_named(shell: Shell) -> None:
@@ -63,6 +83,7 @@ def test_lines_that_cannot_be_learned_are_left_out_and_named(shell: Shell) -> No
     for number in (21, 22, 23, 24, 25):
         assert f"note: line {number} is left out: " in done.err
     assert "note: 5 lines left out" in done.err
+    assert not re.search(r"\brow \d", done.err)  # of a batch, which the user does not know
     Path("rows.csv").write_text("a,b\n1,x\n")
     assert "no column 't'" in shell.bad("learn", "m.adaline", "rows.csv")
     assert "No such file" in shell.bad("learn", "m.adaline", "nowhere.csv")

@@ -500,6 +500,9 @@ def learn(
 ) -> None:
     """Learn rows as they arrive, each predicted before it is learned; the progressive error is printed on stderr.
 
+    The error is the mean squared error of numbers or the error rate of classes, over all rows of the stream so far and
+    over about the last 1,000; since each row is predicted before it is learned, it estimates the error on unseen rows.
+
     Lines that cannot be learned are skipped and named. At the end of the stream, on Ctrl-C and on SIGTERM, the rows
     read so far are learned and the model is saved. With a journal, an interrupted run resumes with the model of the
     journal, and MODEL is ignored.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -24,7 +25,7 @@ from adaline.cli.summary import certify, described, model_label, rows_text
 from adaline.coding.numerals import plain_number
 from adaline.errors import BadRows, Busy, InvalidData, InvalidParameter
 from adaline.fitted import rows_of
-from adaline.serve.learner import Learner, Receipt
+from adaline.serve.learner import RECENT, Learner, ProgressiveError, Receipt
 from adaline.serve.rows import RowColumn, RowLayout
 from adaline.wording import counted, file_name
 
@@ -69,13 +70,26 @@ def _save(learner: Learner, saved: Path, before: int | None, left_out: int, as_j
         note(f"{counted(left_out, 'line')} left out")
     error = learner.progressive
     if as_json:
-        print_json({**described(model), "rows_before": before, "rows_after": learner.rows_seen, "saved": str(saved)})
+        rows = {"rows_before": before, "rows_after": learner.rows_seen}
+        print_json({**described(model), **rows, **_as_json(error), "error_rows": error.rows, "saved": str(saved)})
         return
     say(f"{model_label(model)}: {rows_text(before)} before, {rows_text(learner.rows_seen)} after")
     if error.rows:
-        say(f"progressive error {error.mean:.6g} over {counted(error.rows)}")
+        rows = counted(error.rows)
+        say(f"progressive {error.measure}: {error.mean:.6g} over {rows}, each predicted before it was learned")
     certify(model.certificate_)
     say(f"saved: {file_name(saved)}")
+
+
+def _without_row(error: BadRows) -> str:
+    """Return a message without the number of the row in its batch: the user knows it as a line."""
+    text = re.sub(rf"^row {error.row}(, |: )| at row {error.row}\b", "", str(error))
+    return re.sub(rf"^row {error.row} ", "it ", text)
+
+
+def _as_json(error: ProgressiveError) -> dict[str, Any]:
+    """Return an error with its measure, for JSON."""
+    return {"measure": error.measure, "progressive_error": error.mean, "recent_error": error.recent}
 
 
 class _Feed:
@@ -133,16 +147,17 @@ class _Feed:
         """Say how it goes, and save the model."""
         error = self.learner.progressive
         if self.as_json:
-            found = {"rows_seen": seen, "progressive_error": error.mean, "recent_error": error.recent}
-            print(json_text(found), file=sys.stderr)
+            print(json_text({"rows_seen": seen, **_as_json(error)}), file=sys.stderr)
         else:
-            print(f"{seen:,} rows: progressive error {error.mean:.6g}, recent {error.recent:.6g}", file=sys.stderr)
+            recent = f"{error.recent:.6g} recently (about the last {RECENT:,.0f} rows)"
+            means = f"{error.mean:.6g} over {counted(error.rows)}, {recent}"
+            print(f"{seen:,} rows seen: progressive {error.measure} {means}", file=sys.stderr)
         storage.save(self.learner.latest(), self.saved)
 
     def _leave_out(self, line: int, error: BadRows) -> None:
         self.left_out += 1
         if self.left_out <= SHOWN_FAULTS:
-            note(f"line {line} is left out: {error}")
+            note(f"line {line} is left out: {_without_row(error)}")
 
 
 class _Lines:
@@ -150,6 +165,7 @@ class _Lines:
 
     def __init__(self, data: str) -> None:
         self._own = data != "-"
+        self.name = file_name(data) if self._own else "standard input"
         self.descriptor = os.open(data, os.O_RDONLY) if self._own else sys.stdin.fileno()
         self.more = False
         self._stop, self._stopped = os.pipe()
@@ -201,6 +217,10 @@ def _rows(source: _Lines, form: str | None, layout: RowLayout) -> Iterator[tuple
     known = {column.name: column for column in (*layout.columns, *layout.learned)}
     names: list[str] | None = None
     for number, line in enumerate(source, 1):
+        if number == 1 and b"\0" in line:
+            raise InvalidData(
+                f"{source.name} is not text: adaline learn reads JSON lines or CSV, adaline update other files"
+            )
         text = line.decode("utf-8", "replace").strip("\r\ufeff")
         if not text.strip():
             continue

@@ -15,6 +15,7 @@ penguins: 333 rows, 8 columns; species from bill, flipper and weight, with islan
 from __future__ import annotations
 
 import csv
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -222,6 +223,21 @@ def load(name: str, *, target: str | None = None) -> Dataset:
     if target_name in numbers:
         y = y.astype(np.float64)
     return Dataset(name, X, y, feature_names, target_name, recipe.description)
+
+
+def name_in(text: str) -> str | None:
+    """Return the data set that a dotted name or the name of a loader stands for, `datasets.load_wine`, or None."""
+    name = text.rpartition(".")[2].removeprefix("load_").removeprefix("fetch_")
+    return name if name in _RECIPES else None
+
+
+def __getattr__(name: str) -> Any:
+    text = f"module {__name__!r} has no attribute {name!r}"
+    if (found := name_in(name)) is not None:
+        raise AttributeError(f"{text}: use {__name__}.load({found!r})")
+    if name.startswith(("load_", "fetch_")):
+        raise AttributeError(f"{text}: {__name__}.load(name) takes one of {', '.join(names())}")
+    raise AttributeError(text, name=name, obj=sys.modules[__name__])  # so that Python suggests a close name
 
 
 def _is_number(text: str) -> bool:

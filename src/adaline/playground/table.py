@@ -42,6 +42,8 @@ def board_of_table(data: Any, target: str | None) -> dict[str, Any]:
     x = np.concatenate([np.asarray(as_dense(one.x), dtype=np.float64) for one in parts])
     t = np.concatenate([np.asarray(one.t, dtype=np.float64).reshape(len(one.x), -1)[:, 0] for one in parts])
     notes = list(opened.notes)
+    if classes is None and _are_codes(codes := np.unique(t)):
+        classes, t = codes.astype(int), np.searchsorted(codes, t).astype(np.float64)
     if classes is not None:
         counts = np.bincount(t.astype(int), minlength=len(classes))
         kept = np.sort(np.argsort(-counts, kind="stable")[:BOARD_CLASSES])
@@ -73,6 +75,12 @@ def board_of_table(data: Any, target: str | None) -> dict[str, Any]:
         "axes": [{"name": name, "values": _scaled(values, extent)} for name, values in axes[:MOST_AXES]],
         "notes": notes,
     }
+
+
+def _are_codes(values: Array) -> bool:
+    """Whether the values of a target are codes of classes: 0, 1, 2 or 1, 2, 3, of as many classes as a board has."""
+    count = len(values)
+    return 1 < count <= BOARD_CLASSES and values[0] in (0, 1) and bool((values == values[0] + np.arange(count)).all())
 
 
 def _directions(z: Array, t: Array, labels: bool) -> list[tuple[str, Array]]:

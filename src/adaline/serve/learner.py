@@ -87,14 +87,16 @@ class ProgressiveError:
 
     Parameters
     ----------
+    measure : what `mean` and `recent` are: "mean squared error" for numbers, "error rate" (the share of wrong labels)
+        for classes. A model and its challengers share it.
     rows : rows that were predicted so.
-    mean : mean error of all of them, squares of numbers, wrong labels of classes: the same measure for a model and its
-        challengers. NaN without any row.
+    mean : mean error of all of them. NaN without any row.
     recent : mean error of about the last 1,000.
     loss, recent_loss : the same by the model's own loss: squares of numbers, -log of the probability that was given to
         the label, at most 36; NaN for classifiers that give no probabilities.
     """
 
+    measure: str
     rows: int
     mean: float
     recent: float
@@ -716,10 +718,11 @@ class _LearningModel:
     def error(self) -> ProgressiveError:
         """The error of predictions, each made before its row was learned."""
         rows, error, recent_error, loss, recent_loss = self.totals
+        measure = "error rate" if hasattr(self.current, "classes_") else "mean squared error"
         if not rows:
-            return ProgressiveError(0, math.nan, math.nan, math.nan, math.nan)
+            return ProgressiveError(measure, 0, math.nan, math.nan, math.nan, math.nan)
         losses = (loss / rows, recent_loss) if gives_loss(self.current) else (math.nan, math.nan)
-        return ProgressiveError(rows, error / rows, recent_error, *losses)
+        return ProgressiveError(measure, rows, error / rows, recent_error, *losses)
 
     def judge(self, rows: DecodedRows) -> None:
         """Predict rows that are not learned yet, and count the errors."""

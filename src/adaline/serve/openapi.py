@@ -14,20 +14,20 @@ NUMBER = {"type": ["number", "null"]}
 OBJECT = {"type": "object"}
 NAMED = {"$ref": "#/components/parameters/Name"}
 ERRORS = {
-    400: "The request is not HTTP as it should be, or has a header twice.",
-    401: "A token is needed, or the one sent is not known.",
-    403: "The token has another role, or the model does not learn.",
+    400: "The request is malformed, or repeats a header.",
+    401: "A token is required, or the token is unknown.",
+    403: "The token lacks the role, or the model does not learn.",
     404: "There is no such model, version or snapshot.",
-    405: "The path does not take this method.",
+    405: "The path does not support this method.",
     408: "The request took too long to arrive.",
     413: "The request is too large.",
-    415: "The Content-Type is none that is taken.",
-    421: "The service answers to localhost alone.",
-    422: "Something is wrong with the rows or options: `row` and `column` say where.",
-    431: "The head of the request is too long, or has too many headers.",
-    429: "Too many rows wait: try again after `Retry-After` seconds.",
-    503: "The journal cannot be written, or learning has ended.",
-    507: "The disk is full: nothing of the request was learned.",
+    415: "The Content-Type is not supported.",
+    421: "The service accepts requests to localhost only.",
+    422: "The rows or options are invalid: `row` and `column` say where.",
+    431: "The headers are too long or too many.",
+    429: "Too many rows are queued: retry after `Retry-After` seconds.",
+    503: "The journal cannot be written, or learning has stopped.",
+    507: "The disk is full: no row of the request was learned.",
 }
 
 
@@ -51,36 +51,36 @@ def description(limits: Limits, tokens: bool, names: list[str]) -> dict[str, Any
     paths: dict[str, dict[str, Any]] = {
         "/models": {"get": _reading("List the models", "Models", name=False)},
         one: {
-            "get": _reading("What a model is: system, columns, rows seen, certificate, progressive error", "Model"),
+            "get": _reading("Describe a model: class, columns, rows seen, certificate, progressive error", "Model"),
             "put": {
-                **_changing("Let a model file take the place of a model", "Replaced"),
+                **_changing("Replace a model with a model file", "Replaced"),
                 "requestBody": {"required": True, "content": {"application/octet-stream": {"schema": BINARY}}},
             },
         },
         f"{one}/predict": {"post": _predicting()},
         f"{one}/learn": {"post": _learning()},
-        f"{one}/file": {"get": _reading("The model file as it is now", BINARY, kind="application/octet-stream")},
-        f"{one}/history": {"get": _reading("The progressive error as it went", "History")},
-        f"{one}/snapshots": {"get": _reading("What there is to roll back to", "Snapshots")},
+        f"{one}/file": {"get": _reading("Download the current model file", BINARY, kind="application/octet-stream")},
+        f"{one}/history": {"get": _reading("History of the progressive error", "History")},
+        f"{one}/snapshots": {"get": _reading("List the snapshots", "Snapshots")},
         f"{one}/rollback": {
-            "post": {**_changing("Go back to a snapshot", "RolledBack"), "requestBody": _in_json("Rollback")}
+            "post": {**_changing("Roll back to a snapshot", "RolledBack"), "requestBody": _in_json("Rollback")}
         },
         f"{one}/promote": {
             "post": {
-                **_changing("Let a challenger take the place of a model", "Promoted"),
+                **_changing("Replace a model with a challenger", "Promoted"),
                 "requestBody": _in_json("Promote"),
             }
         },
         "/metrics": {"get": _reading("Metrics for Prometheus", {"type": "string"}, name=False, kind="text/plain")},
-        "/healthz": {"get": _reading("Whether the process runs", "Status", name=False)},
-        "/readyz": {"get": _reading("Whether all models predict and learn", "Status", name=False, unready=True)},
+        "/healthz": {"get": _reading("Check that the process runs", "Status", name=False)},
+        "/readyz": {"get": _reading("Check that all models can predict and learn", "Status", name=False, unready=True)},
     }
     out: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {
             "title": "adaline",
             "version": __version__,
-            "description": f"Models in service. A request has at most {limits.body:,} bytes and {limits.rows:,} rows. "
+            "description": f"A request may have up to {limits.body:,} bytes and {limits.rows:,} rows. "
             "Errors are problem details (RFC 9457).",
         },
         "paths": paths,
@@ -105,7 +105,7 @@ def _schemas(limits: Limits) -> dict[str, Any]:
                 {"type": "array", "items": CELL, "maxItems": limits.columns},
             ]
         },
-        "description": "By the names of columns, or as arrays in the order of the columns.",
+        "description": "Objects with the column names as keys, or arrays in the order of the columns.",
     }
     names = {"type": "array", "items": {"type": "string"}}
     numbers = {"type": "array", "items": NUMBER}
@@ -133,12 +133,12 @@ def _schemas(limits: Limits) -> dict[str, Any]:
         },
         "Learn": _object(
             {
-                "rows": {**rows, "description": "With the target under its own name; in arrays it comes last."},
+                "rows": {**rows, "description": "As for predictions, with the target under its name; in arrays it comes last."},
                 "key": {
                     "type": ["string", "null"],
                     "minLength": 1,
                     "maxLength": LONGEST_KEY,
-                    "description": "Rows of a key are learned once, however often they are sent.",
+                    "description": "Rows with the same key are learned once, however often they are sent.",
                 },
             },
             ["rows"],
@@ -162,8 +162,12 @@ def _schemas(limits: Limits) -> dict[str, Any]:
         },
         "ProgressiveError": {
             "type": "object",
-            "description": "Of rows, each predicted before it was learned: squares or wrong labels, and the own loss.",
-            "properties": {"rows": whole, **dict.fromkeys(("mean", "recent", "loss", "recent_loss"), NUMBER)},
+            "description": "Mean error of rows, each predicted before it was learned; `loss` is the model's own.",
+            "properties": {
+                "measure": {"enum": ["mean squared error", "error rate"]},
+                "rows": whole,
+                **dict.fromkeys(("mean", "recent", "loss", "recent_loss"), NUMBER),
+            },
         },
         "Models": _object({"models": names}, ["models"]),
         "History": _object({"rows_seen": numbers, "mean": numbers, "recent": numbers}, ["rows_seen", "mean", "recent"]),
@@ -192,19 +196,19 @@ def _schemas(limits: Limits) -> dict[str, Any]:
 
 
 def _predicting() -> dict[str, Any]:
-    version = _option("version", {"type": "string", "pattern": "^[0-9]{1,9}$"}, "An older version, by its number.")
+    version = _option("version", {"type": "string", "pattern": "^[0-9]{1,9}$"}, "Number of an older version.")
     options = [
-        _option("probabilities", {"enum": ["true", "false"]}, "Of CSV and Arrow: probabilities of the classes too."),
-        _option("interval", {"enum": ["confidence", "prediction"]}, "Of CSV and Arrow: limits of predictions too."),
-        _option("level", {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, "Of intervals; 0.95."),
+        _option("probabilities", {"enum": ["true", "false"]}, "CSV and Arrow: add the probabilities of the classes."),
+        _option("interval", {"enum": ["confidence", "prediction"]}, "CSV and Arrow: add the limits of an interval."),
+        _option("level", {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, "Level of the interval; default 0.95."),
     ]
     return {
-        "summary": "Predict rows; the answer is of the kind of the request",
+        "summary": "Predict rows; the response has the format of the request",
         "parameters": [NAMED, version, *options],
         "requestBody": _rows_in("Predict"),
         "responses": {
             "200": {
-                "description": "Predictions, a row each.",
+                "description": "One prediction for each row.",
                 "content": {
                     JSON: {"schema": _ref("Predictions")},
                     CSV: {"schema": {"type": "string"}},
@@ -217,9 +221,9 @@ def _predicting() -> dict[str, Any]:
 
 
 def _learning() -> dict[str, Any]:
-    key = _option("key", {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY}, "Of CSV and Arrow: the key.")
+    key = _option("key", {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY}, "CSV and Arrow: the key.")
     return {
-        "summary": "Learn from rows with their targets; answered once they are on disk",
+        "summary": "Learn rows with their targets; answered once they are on disk",
         "parameters": [NAMED, key],
         "requestBody": _rows_in("Learn"),
         "responses": {
@@ -261,7 +265,7 @@ def _in_json(schema: str) -> dict[str, Any]:
 
 def _good(schema: str | dict[str, Any], kind: str = JSON) -> dict[str, Any]:
     inside = _ref(schema) if isinstance(schema, str) else schema
-    return {"200": {"description": "Done.", "content": {kind: {"schema": inside}}}}
+    return {"200": {"description": "Success.", "content": {kind: {"schema": inside}}}}
 
 
 def _errors(*statuses: int) -> dict[str, Any]:
@@ -271,7 +275,7 @@ def _errors(*statuses: int) -> dict[str, Any]:
 
 def _name(names: list[str] | None) -> dict[str, Any]:
     schema = {"type": "string", "pattern": f"^{NAME.pattern}$"} if names is None else {"enum": names}
-    return {"name": "name", "in": "path", "required": True, "schema": schema, "description": "Of the model."}
+    return {"name": "name", "in": "path", "required": True, "schema": schema, "description": "Name of the model."}
 
 
 def _option(name: str, schema: dict[str, Any], text: str) -> dict[str, Any]:

@@ -97,9 +97,8 @@ SOLVERS = ("auto", "newton", "lbfgs", "newton-cg", "gradient", "stochastic")
 OF_MACHINES = ("auto", "lbfgs", "gradient", "stochastic")
 NEAR = (Status.SOLVED, Status.ILL_CONDITIONED, Status.RANK_DEFICIENT)  # start fits of nearly the same rows
 SEPARATED = (
-    "a plane has the rows of the classes on its sides, so that weights grow without end and the likelihood has no "
-    "maximum: {weights} are returned; give a number as penalty, or use LogisticRegression, whose separation_ is the "
-    "plane"
+    "a hyperplane separates the classes, so the weights grow without bound and the likelihood has no maximum: "
+    "{weights} are returned; give a number as penalty, or use LogisticRegression, whose separation_ is the hyperplane"
 )
 
 

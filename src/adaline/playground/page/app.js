@@ -1,13 +1,16 @@
 // The playground: its state, what changes it, and what is drawn of it.
 import { Board, classMark, px, py, windowMessage } from "./board.js";
 import { histogram, lineChart, surfaceChart } from "./charts.js";
-import { MOST_ROWS, parse, pointsOf } from "./csv.js";
-import { $, el, loadTexts, redraw, show, svg, t } from "./dom.js";
+import { MOST_ROWS, chosen, parse, pointsOf } from "./csv.js";
+import { $, el, load, loadTexts, redraw, show, svg, t } from "./dom.js";
 import { drawForm } from "./form.js";
 import { Guide } from "./guide.js";
 import { Link } from "./link.js";
 import * as sound from "./sound.js";
 
+const DEMONSTRATED = ["perceptron", "lms", "kmeans", "irls"]; // scenes that run behind the welcome
+const DEMONSTRATION = 6; // seconds that one takes
+const REST = 1500; // milliseconds between two
 const TOOLS = ["add", "move", "erase", "brush"];
 const SPEEDS = [2, 8, 25, 60];
 const FIRST = { classes: "Perceptron", numbers: "LinearRegression", clusters: "KMeans" };
@@ -36,11 +39,15 @@ class App {
   async start() {
     await loadTexts();
     $("lost").textContent = t("lost", { port: location.port });
-    this.link = new Link((open) => { $("lost").hidden = open; if (open && this.ready) this.refit(this.moment); });
+    this.link = new Link((open) => {
+      $("lost").hidden = open;
+      $("connecting").hidden ||= !open; // one of the two is enough
+      if (open && this.ready) this.refit(this.moment);
+    });
     this.boards = [new Board(0, this), new Board(1, this)];
     $("boards").append(this.boards[0].figure);
     this.guide = new Guide(this);
-    this.scenes = await (await fetch("/scenes.json")).json();
+    this.scenes = await load("/scenes.json");
     const known = await this.link.insist({ type: "systems" });
     this.systems = known.systems;
     this.kinds = known.kinds;
@@ -50,6 +57,7 @@ class App {
     await this.readHash();
     this.ready = true;
     document.body.dataset.ready = "true";
+    $("connecting").hidden = true;
   }
 
   // What stands on the page from the start.
@@ -71,6 +79,18 @@ class App {
     }
     $("scenes").append(el("option", { value: "" }, t("choose-scene")), ...groups.values());
     $("scenes").addEventListener("change", () => $("scenes").value && this.goto($("scenes").value, 0));
+    for (const group of groups.values()) $("lectures").append(el("button", { type: "button", class: "link", onclick: () => this.goto(group.firstChild.value, 0) }, group.label));
+    $("way-free").addEventListener("click", () => this.fromWelcome());
+    for (const [id, field] of [["way-file", "csv-file"], ["way-paste", "csv"]]) {
+      $(id).addEventListener("click", () => {
+        this.fromWelcome();
+        $("points-card").open = $("csv").closest("details").open = true;
+        $(field).scrollIntoView({ block: "center" });
+        $(field).focus({ preventScroll: true });
+        if (id === "way-file") $(field).click();
+      });
+    }
+    $("playing").addEventListener("click", () => this.goto(this.demonstrated, 0));
     $("free").addEventListener("click", () => this.free());
     $("skip").addEventListener("click", (event) => { event.preventDefault(); $("board-0").focus(); }); // the address is the scene's
     $("share").addEventListener("click", () => this.share());
@@ -111,6 +131,7 @@ class App {
       event.preventDefault();
       const [file] = event.dataTransfer?.files ?? [], text = event.dataTransfer?.getData("text");
       if (!file && !text) return;
+      if (this.welcoming) this.fromWelcome();
       $("points-card").open = true;
       $("csv").closest("details").open = true;
       if (file) this.readFile(file);
@@ -118,7 +139,7 @@ class App {
     });
     document.addEventListener("keydown", (event) => {
       const writing = event.target.closest?.("input:not([type=range], [type=radio]), textarea, select");
-      if (writing) return;
+      if (writing || this.welcoming) return;
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") { event.preventDefault(); if (event.shiftKey) this.redo(); else this.undo(); }
       else if (event.ctrlKey || event.metaKey || event.altKey) return;
       else if (event.key === "n") this.walk(this.moment + 1);
@@ -133,6 +154,7 @@ class App {
   async readHash() {
     const given = new URLSearchParams(location.hash.slice(1));
     const scene = this.scenes.find((one) => one.id === given.get("scene"));
+    this.leaveWelcome();
     this.stop();
     this.saveNow(false); // what was to be saved belongs to the address before
     this.hash = location.hash;
@@ -144,14 +166,57 @@ class App {
     else await this.open();
   }
 
-  // Open the page without a scene: the board of a table that the server was started on, or a first board.
+  // Open the page without a scene: the board of a table that the server was started on, the welcome, or a first board.
   async open() {
-    const table = await (await fetch("/board.json")).json();
-    if (table) { this.table = table; this.panels(true); await this.tableBoard(0, 1); }
-    else {
-      this.panels(true);
-      await this.apply({ recipe: { kind: "separable", count: 40, noise: 0.2, seed: 1 }, model: { system: "Perceptron", settings: {} }, start: true });
-    }
+    const table = await load("/board.json");
+    this.panels(true);
+    if (table) { this.table = table; await this.tableBoard(0, 1); }
+    else if (location.hash.length > 1) await this.firstBoard();
+    else await this.welcome();
+  }
+
+  firstBoard() {
+    return this.apply({ recipe: { kind: "separable", count: 40, noise: 0.2, seed: 1 }, model: { system: "Perceptron", settings: {} }, start: true });
+  }
+
+  // Show the ways to begin over scenes that run one after the other; where motion is not wanted, over one that has ended.
+  async welcome() {
+    const welcoming = this.welcoming = {};
+    document.body.classList.add("welcoming");
+    $("welcome").hidden = false;
+    $("boards").inert = true;
+    const demonstrate = async (k) => {
+      const scene = this.scenes.find((one) => one.id === DEMONSTRATED[k]), { recipe, model } = this.guide.settings(scene, 0);
+      this.demonstrated = scene.id;
+      $("playing").textContent = scene.title;
+      await this.apply({ recipe, model, start: !calm.matches });
+    };
+    await demonstrate(0);
+    const goOn = async () => {
+      for (let k = 1; this.welcoming === welcoming; k++) {
+        await this.run(() => this.length / DEMONSTRATION);
+        await new Promise((rested) => { setTimeout(rested, REST); });
+        if (this.welcoming === welcoming) await demonstrate(k % DEMONSTRATED.length);
+      }
+    };
+    if (!calm.matches) goOn();
+  }
+
+  leaveWelcome() {
+    if (!this.welcoming) return;
+    this.welcoming = null;
+    document.body.classList.remove("welcoming");
+    $("welcome").hidden = true;
+    $("boards").inert = false;
+  }
+
+  // Leave the welcome for a board of one's own.
+  fromWelcome() {
+    this.stop();
+    this.saveNow();
+    this.panels(true);
+    this.setHash("#board", true);
+    this.firstBoard();
   }
 
   async tableBoard(i, j) {
@@ -200,6 +265,7 @@ class App {
   }
 
   panels(free) {
+    this.leaveWelcome();
     for (const name of ["points-card", "model-card"]) $(name).open = free && innerWidth > 900;
     $("rival-card").open = $("code-card").open = false;
     if (!free) return;
@@ -225,7 +291,7 @@ class App {
     const waits = Boolean(this.saving);
     clearTimeout(this.saving);
     this.saving = null;
-    if (!waits || !write) return;
+    if (!waits || !write || this.welcoming) return;
     const { scene, index } = this.guide;
     const where = scene ? `scene=${scene.id}${index ? `&step=${index + 1}` : ""}` : "";
     const board = this.pack();
@@ -552,14 +618,19 @@ class App {
   }
 
   toggle() {
-    if (this.running) return this.stop();
+    if (this.running) this.stop();
+    else this.run(() => Number($("speed").value));
+  }
+
+  // Run from the moment to the end, or from the start where that is reached, at a speed in moments a second.
+  run(speed) {
     if (this.moment >= this.length - 1) this.moment = 0;
     this.running = true;
     $("play").textContent = t("pause");
     let before = performance.now(), rest = 0;
     const tick = (now) => {
       if (!this.running) return;
-      rest += ((now - before) / 1000) * Number($("speed").value);
+      rest += ((now - before) / 1000) * speed();
       before = now;
       const by = Math.floor(rest);
       rest -= by;
@@ -568,11 +639,13 @@ class App {
       else requestAnimationFrame(tick);
     };
     requestAnimationFrame(tick);
+    return new Promise((stopped) => { this.stopped = stopped; });
   }
 
   stop() {
     if (!this.running) return;
     this.running = false;
+    this.stopped();
     $("play").textContent = t("play");
     this.code();
     this.saveHash();
@@ -890,15 +963,18 @@ class App {
     if (numeric.length < 2) return tell("two-columns");
     if (table.long) tell("csv-long");
     if (table.wide) tell("csv-wide");
+    const first = chosen(table);
     const pick = (label, from, at, none) => {
       const select = el("select", {}, ...(none ? [el("option", { value: "" }, t("none"))] : []));
-      from.forEach((one, k) => select.append(el("option", { value: table.columns.indexOf(one), selected: k === at }, one.name)));
+      for (const one of from) {
+        const k = table.columns.indexOf(one);
+        select.append(el("option", { value: k, selected: k === at }, one.name));
+      }
       box.append(el("label", { class: "field" }, el("span", {}, t(label)), select));
       return select;
     };
-    const x = pick("axis-across", numeric, 0), y = pick("axis-up", numeric, 1);
-    const words = table.columns.findIndex((one) => !one.numeric);
-    const label = pick("csv-class", table.columns, words, true);
+    const x = pick("axis-across", numeric, first.axes[0]), y = pick("axis-up", numeric, first.axes[1]);
+    const label = pick("csv-class", table.columns, first.label, true);
     box.append(el("button", { type: "button", id: "csv-take", onclick: () => {
       const of = (select) => (select.value === "" ? null : table.columns[Number(select.value)]);
       const { points, classes } = pointsOf(table, of(x), of(y), of(label));
@@ -911,7 +987,7 @@ class App {
     } }, t("csv-take", { rows: table.rows })), el("p", { class: "small", id: "csv-took" }));
   }
 
-  say(text) { $("said").textContent = text; }
+  say(text) { if (!this.welcoming) $("said").textContent = text; }
 }
 
 const app = new App();

@@ -1,6 +1,9 @@
 // Tables pasted or dropped: fields by commas, semicolons, tabs or runs of spaces, quoted or not. Names are shown as text
 // and run nothing.
 export const MOST_ROWS = 20000, MOST_COLUMNS = 500;
+export const MOST_CLASSES = 5; // that the board shows
+const MOST_LABELS = 20; // different values of a column that are guessed to be classes
+const TARGET = /^(class|classes|target|label|labels|species|outcome|diagnosis|y)$/i;
 const SAMPLE = 5000; // letters at the beginning that show what parts the fields
 const MISSING = new Set(["", "na", "n/a", "nan", "null", "none", "?"]);
 const DECIMAL = /^[+-]?\d*,\d+(e[+-]?\d+)?$/i; // 1,5
@@ -85,6 +88,28 @@ export function parse(given) {
   return { columns, rows: Math.min(body.length, MOST_ROWS), long: body.length > MOST_ROWS, wide };
 }
 
+// Which columns to begin with: one for the classes, or none, and two of numbers for the axes. Ids are none of them.
+export function chosen(table) {
+  const { columns, rows } = table;
+  const known = columns.map(({ values, numbers, numeric }) => {
+    const given = values.slice(0, rows).filter((one) => !missing(one)), levels = [...new Set(given)];
+    const places = levels.map((one) => numbers[values.indexOf(one)]).sort((p, q) => p - q);
+    const counted = numeric && places.every((one, i) => one === places[0] + i); // whole numbers without a gap
+    return {
+      id: levels.length === given.length && levels.length > MOST_CLASSES && (!numeric || counted), // never twice
+      label: levels.length > 1 && levels.length <= Math.min(MOST_LABELS, Math.max(MOST_CLASSES, given.length / 2)),
+      code: counted && places.length <= MOST_CLASSES && (places[0] === 0 || places[0] === 1), // 0, 1, 2
+    };
+  });
+  const is = (k) => k >= 0 && known[k].label && (!columns[k].numeric || known[k].code);
+  const where = (test) => columns.findIndex((one, k) => is(k) && test(one));
+  const guesses = [where((one) => TARGET.test(one.name)), columns.length - 1, where((one) => !one.numeric), 0];
+  const label = guesses.find(is) ?? -1;
+  const numeric = columns.map((_, k) => k).filter((k) => columns[k].numeric);
+  const axes = [...numeric.filter((k) => k !== label && !known[k].id), ...numeric.filter((k) => k !== label && known[k].id), label];
+  return { label, axes: axes.slice(0, 2) };
+}
+
 // Numbers, scaled to the board.
 const spread = (values, half) => {
   const low = values.reduce((a, b) => Math.min(a, b), Infinity), high = values.reduce((a, b) => Math.max(a, b), -Infinity);
@@ -98,7 +123,7 @@ export function pointsOf(table, x, y, label) {
   if (label) for (const one of label.values.slice(0, table.rows)) if (!missing(one)) counts.set(one, (counts.get(one) ?? 0) + 1);
   const value = new Map(label?.values.map((one, i) => [one, label.numbers[i]]));
   const inOrder = label?.numeric ? (p, q) => value.get(p) - value.get(q) : undefined;
-  const classes = [...counts.entries()].sort((p, q) => q[1] - p[1]).slice(0, 5).map(([name]) => name).sort(inOrder);
+  const classes = [...counts.entries()].sort((p, q) => q[1] - p[1]).slice(0, MOST_CLASSES).map(([name]) => name).sort(inOrder);
   const kept = [];
   for (let i = 0; i < table.rows; i++) {
     const k = label ? classes.indexOf(label.values[i]) : 0;

@@ -2,8 +2,16 @@
 const SVG = "http://www.w3.org/2000/svg";
 let texts = {};
 
+// The JSON of an address of the server; where it does not answer, it is asked again every second.
+export async function load(address) {
+  for (;;) {
+    try { return await (await fetch(address)).json(); }
+    catch { await new Promise((again) => { setTimeout(again, 1000); }); }
+  }
+}
+
 export async function loadTexts() {
-  texts = await (await fetch("/page/texts.json")).json();
+  texts = await load("/page/texts.json");
   document.documentElement.lang = texts.language;
   for (const one of document.querySelectorAll("[data-text]")) one.textContent = t(one.dataset.text);
   for (const one of document.querySelectorAll("[data-label]")) {

@@ -1,5 +1,6 @@
 // The guide: a scene's text beside the board, its controls, things to try, and a question that is checked.
 import { $, el, redraw, show, t } from "./dom.js";
+import { formula } from "./formula.js";
 
 export class Guide {
   constructor(app) {
@@ -59,11 +60,19 @@ export class Guide {
       el("p", { class: "where" }, `${t(`lecture ${scene.lecture}`)} · ${scene.chapter}`),
       el("h2", {}, scene.title),
       ...step.say.split("\n").map((one) => el("p", {}, one)),
+      this.formulas(),
       ...(step.try ? [el("p", { class: "try" }, step.try)] : []),
       this.sliders(),
       ...(step.question ? [this.question(step)] : []),
       walk);
     if (worked && !this.box.contains(document.activeElement)) $("step-next").focus({ preventScroll: true });
+  }
+
+  // The formulas of a step: its own, or those of the last step before it that has some.
+  formulas() {
+    const { formula: given } = this.scene.steps.slice(0, this.index + 1).findLast((one) => one.formula);
+    const line = ({ tex, number }) => el("div", { class: "formula" }, formula(tex), number ? el("span", { class: "small" }, `(${number})`) : null);
+    return el("div", { class: "formulas" }, ...given.map(line));
   }
 
   sliders() {

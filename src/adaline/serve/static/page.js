@@ -23,7 +23,7 @@ async function ask(path, options = {}) {
   const answer = await fetch(path, { ...options, headers });
   if (answer.status === 401 || (answer.status === 403 && !model)) {
     $("token-form").hidden = false;
-    throw new Error(token ? "This token is not taken." : "A token is needed.");
+    throw new Error(token ? "The token is refused." : "A token is required.");
   }
   const body = await answer.json();
   if (!answer.ok) throw Object.assign(new Error(body.detail), body);
@@ -158,7 +158,7 @@ function plot(history) {
   const all = [...history.mean, ...history.recent].filter((value) => value !== null);
   svg.replaceChildren();
   if (xs.length === 0) {
-    svg.append(shape("text", { x: width / 2, y: 150, "text-anchor": "middle" }, "No row has been learned yet."));
+    svg.append(shape("text", { x: width / 2, y: 150, "text-anchor": "middle" }, "No rows have been learned yet."));
     return;
   }
   const [first, last] = [xs[0], xs[xs.length - 1]];
@@ -213,15 +213,15 @@ function describe(about) {
   const error = about.progressive_error;
   $("learning").hidden = !error;
   if (error && error.rows) {
-    $("error-text").textContent = `The ${about.classes ? "share of wrong labels" : "mean squared error"} of ${counted(error.rows)} rows, each predicted before it was learned: ${short(error.mean)}; of late ${short(error.recent)}.${
-      about.classes && error.loss !== null ? ` Their log loss: ${short(error.loss)}; of late ${short(error.recent_loss)}.` : ""
+    $("error-text").textContent = `The ${about.classes ? "error rate" : "mean squared error"} of ${counted(error.rows)} rows, each predicted before it was learned: ${short(error.mean)}; recently ${short(error.recent)}.${
+      about.classes && error.loss !== null ? ` Their log loss: ${short(error.loss)}; recently ${short(error.recent_loss)}.` : ""
     }`;
   }
   const scores = Object.entries(about.scores || {});
   $("scores").hidden = scores.length < 2;
   if (scores.length > 1) {
     $("scores").replaceChildren();
-    for (const cells of [["", "all rows", "of late"], ...scores.map(([name, one]) => [name, short(one.mean), short(one.recent)])]) {
+    for (const cells of [["", "all rows", "recently"], ...scores.map(([name, one]) => [name, short(one.mean), short(one.recent)])]) {
       const line = element("tr");
       for (const cell of cells) line.append(element(cells[0] ? "td" : "th", cell));
       $("scores").append(line);

@@ -74,6 +74,8 @@ def _similar_file(name: str) -> str:
         there = os.listdir(folder or ".")
     except (OSError, ValueError):
         return "" if os.path.isdir(folder) or not folder else f" There is no folder {file_name(folder[:200])} either."
+    if (bundled := datasets.name_in(name)) is not None:
+        return f" Did you mean {bundled}?"
     near = get_close_matches(os.path.basename(name)[:200], [*there[:10_000], *datasets.names()], n=1)
     meant = os.path.join(folder, near[0]) if near and near[0] in there else "".join(near)
     return f" Did you mean {file_name(meant)}?" if near else ""
