@@ -228,7 +228,7 @@ def write_like(name: str, found: Layout, wanted: Layout, copy: str) -> str:
 
 
 def is_cut(word: str, separator: str) -> bool:
-    """Whether a word has the separator, a quote or a line end in it, which DuckDB refuses as a word for missing values."""
+    """Whether a word has the separator, a quote or a line end in it, which DuckDB does not allow for missing values."""
     return any(sign in word for sign in (separator, '"', "\n", "\r"))
 
 
