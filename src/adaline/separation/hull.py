@@ -15,6 +15,7 @@ fractions and no rounding.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -176,7 +177,7 @@ class SimplexBasis:
     @property
     def work(self) -> float:
         """The work of taking a row, in products of floats; that of long integers grows with their length."""
-        return EXACT * float(len(self.rows)) ** 2 * (1.0 + self.det.bit_length() / 64) ** 1.6
+        return EXACT * len(self.rows) ** 2 * math.pow(1.0 + self.det.bit_length() / 64, 1.6)
 
     @property
     def weights(self) -> Whole:
