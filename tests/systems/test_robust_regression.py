@@ -592,3 +592,18 @@ def test_an_exact_fit_has_no_rows_off_its_plane(loss: str) -> None:
     assert model.summary().to_dict()["beyond"] == 0
     assert model.coef_[2] == 0.0  # not the rounding of the rows, of which no digit is right
     assert model.certificate_.digits > 10
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_levels_whose_rows_all_lie_far_out_do_not_hold_tukeys_weights_up(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    level = rng.integers(0, 27, 600)
+    level[:6] = [27, 27, 28, 28, 29, 29]
+    X = np.column_stack([rng.standard_normal((600, 3)), np.eye(30)[level][:, 1:]])
+    X = np.column_stack([X, X[:, :3] @ rng.standard_normal(3), X[:, 3:] @ rng.standard_normal(29)])
+    y = X[:, 0] + 0.1 * rng.standard_normal(600)
+    y[:6] += 50 * rng.standard_exponential(6)
+    with pytest.warns(AdalineWarning, match="linear combinations"):
+        model = RobustRegression(loss="tukey").fit(X, y)
+    assert model.certificate_.status == "rank-deficient"
+    assert np.abs(model.coef_).max() < 10 * np.abs(y).max()

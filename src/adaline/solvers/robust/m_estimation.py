@@ -82,8 +82,11 @@ class RowResiduals(ABC):
         """Return the sum of the losses."""
 
     @abstractmethod
-    def change(self, before: Any) -> float:
-        """Return by how much the residuals of rows that count differ from those before a step at most."""
+    def change(self, before: Any, reach: float = np.inf) -> float:
+        """Return by how much the residuals of rows that count differ from those before a step at most.
+
+        Rows in memory whose residuals were and are beyond `reach` do not count: they pull at nothing.
+        """
 
     @abstractmethod
     def scale(self, kind: Scale) -> float:
@@ -118,10 +121,11 @@ class HeldResiduals(RowResiduals):
         """Return the sum of the losses."""
         return float(self.weight @ loss.value(0.0 * self.r, self.r))
 
-    def change(self, before: HeldResiduals) -> float:
+    def change(self, before: HeldResiduals, reach: float = np.inf) -> float:
         """Return the largest difference from the residuals before."""
         xp = namespace(self.r)
-        return float(xp.max(xp.where(self.weight > 0, xp.abs(self.r - before.r), 0.0 * self.weight)))
+        counts = (self.weight > 0) & (xp.minimum(xp.abs(self.r), xp.abs(before.r)) <= reach)
+        return float(xp.max(xp.where(counts, xp.abs(self.r - before.r), 0.0 * self.weight)))
 
     def scale(self, kind: Scale) -> float:
         """Return their scale."""
@@ -166,7 +170,7 @@ class StreamedResiduals(RowResiduals):
         """Return the sum of the losses."""
         return self.totals(loss).value
 
-    def change(self, before: StreamedResiduals) -> float:
+    def change(self, before: StreamedResiduals, reach: float = np.inf) -> float:
         """Return the largest difference from the residuals before the step that led here."""
         return 0.0 if before is self or self._known is None else float(self._known[1].largest[1])
 
@@ -247,7 +251,7 @@ def m_estimate(
             return _exact(here, max(s, floor), history)
         rho: Any = loss(threshold * s)
         evaluation, curvature, share, new = _step(here, rho, near, lift, curvature)
-        change, here = new.change(here), new
+        change, here = new.change(here, rho.c if loss is Tukey else np.inf), new
         history.append(here.objective(rho))
         found = here.scale(scale)
         past.append((s, found))
@@ -386,7 +390,7 @@ def _with_left_out(here: RowResiduals, rho: Tukey, lift: Array | None) -> RowRes
     As of a level of a category that the start has not seen: all its rows may lie far out, and one of them much further.
     """
     weighted = replace(here.problem, loss=Reweighted(rho)).evaluate(here.theta, second=True)
-    null = _factored(weighted, lift).null
+    null = np.linalg.qr(_factored(weighted, lift).null)[0]  # long vectors belong to columns that are all but zero
     near_median = replace(here.problem, loss=Reweighted(Huber(MEDIAN * rho.c)))
     for _ in range(MEDIAN_STEPS if null.shape[1] else 0):
         at = near_median.evaluate(here.theta, second=True)
@@ -474,7 +478,12 @@ def _is_definite(evaluation: Evaluation, lift: Array | None) -> bool:
 def _lifted(evaluation: Evaluation, lift: Array | None) -> Array:
     """Return the second derivatives, a projection `lift` onto directions along which they are zero added."""
     matrix = _matrix(evaluation)
-    return matrix if lift is None else matrix + float(np.mean(matrix.diagonal())) * lift
+    if lift is None:
+        return matrix
+    out = matrix + float(np.mean(matrix.diagonal())) * lift
+    unseen = (matrix.diagonal() == 0) & (lift.diagonal() <= UNSEEN)  # only rows without weight: rounding of `lift`
+    out[unseen] = out[:, unseen] = 0.0
+    return np.asarray(out)
 
 
 def _matrix(evaluation: Evaluation) -> Array:
