@@ -299,3 +299,13 @@ def test_rows_that_the_fit_does_not_determine_have_no_interval() -> None:
     known, unknown = model.predict([[1.0, 2.0, 1.0], [1.0, 2.0, 3.0]], interval="confidence").lower
     np.testing.assert_allclose(known, alone.predict([[1, 2]], "confidence").lower[0], rtol=1e-6)
     assert np.isnan(unknown).all()
+
+
+def test_nothing_is_claimed_about_digits_that_are_not_proven() -> None:
+    """Powers far from zero: 13.4 digits were claimed, and none was right."""
+    rng = np.random.default_rng(3)
+    x = rng.uniform(66, 67, (15, 1)) ** np.array([3, 2, 1])
+    y = np.digitize(x[:, 2] - 66.5 + 0.5 * rng.normal(size=15), [-0.3, 0.3])
+    proof = OrdinalRegression().fit(x, y).certificate_
+    assert np.isnan(proof.digits)
+    assert proof.status is Status.ILL_CONDITIONED

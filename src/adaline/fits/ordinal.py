@@ -22,7 +22,7 @@ from adaline.results import Solution, Status
 from adaline.separation.budget import Budget
 from adaline.separation.separability import decide_jointly
 from adaline.solvers.least_squares.dependence import Dependence, independent
-from adaline.solvers.least_squares.fit import certificate, digits
+from adaline.solvers.least_squares.fit import certificate
 from adaline.solvers.smooth.choose import MATRIX, minimise_near, minimise_smooth, needs_metric, sample_rows
 from adaline.solvers.smooth.lbfgs import Metric, of_diagonal
 from adaline.solvers.smooth.likelihood import LikelihoodFit
@@ -34,6 +34,7 @@ from adaline.sources.threads import one_blas_thread
 from adaline.sources.totals import weight_totals
 
 REMEDIES = "give a number as penalty"  # where there is no maximum
+ROUNDED_VALUE = 1e-13  # share of an objective that may be rounding
 IN_SAMPLE = 10  # rows of the rarest class that a sample must be expected to have
 
 
@@ -97,14 +98,13 @@ class _Fitting:
             status = self.separation.status
         elif found.converged and len(depends.left_out) and free:
             status = Status.RANK_DEFICIENT
-        elif found.converged and condition > 1e8:
+        elif found.converged and (condition > 1e8 or _has_flat_directions(found)):
             status = Status.ILL_CONDITIONED
-        proof = certificate(
+        proof = certificate(  # how many digits are right is not known
             status=status,
             objective=found.evaluation.value,
             gradient=problem.steepness(found.evaluation.gradient),
-            gap=found.gap,
-            digits=_digits(problem, found, raw),
+            gap=found.gap + _rounding(problem, found, raw[0]),
             condition=condition,
             rank=depends.rank,
             solver=found.solver,
@@ -252,13 +252,13 @@ def _shortest(problem: OrdinalProblem, found: DescentResult) -> tuple[Array, Dep
     return theta, problem.dependence(np.concatenate([np.zeros((1, null.shape[1])), null[first:]]))
 
 
-def _digits(problem: OrdinalProblem, found: DescentResult, raw: Array) -> float:
-    """Return the correct digits of thresholds and slopes in raw units: what the next step would change, rounding."""
-    if found.curvature is None:
-        return math.nan
-    error = np.abs(found.curvature.solve(found.evaluation.gradient))[0]
-    error += ROUNDING * math.sqrt(problem.spread.weight) * np.sqrt((found.curvature.root**2).sum(axis=1))
-    ends, slopes = error[: problem.thresholds], error[problem.thresholds :]
-    outside = np.concatenate([ends + slopes @ np.abs(problem.view.offset), slopes * problem.view.scale])
-    length = np.maximum(problem.spread.root, np.finfo(float).tiny)
-    return digits(outside[None, :], raw, np.concatenate([np.ones(problem.thresholds), length]))
+def _rounding(problem: OrdinalProblem, found: DescentResult, raw: Array) -> float:
+    """Return what rounding may add to the objective: of its value, and of weights (M,) in raw units, by the outputs."""
+    ends, slopes = np.split(np.abs(raw), [problem.thresholds])
+    size = float(ends.max() + slopes @ problem.spread.root)
+    return ROUNDED_VALUE * abs(found.evaluation.value) + problem.spread.weight * (16 * ROUNDING * size) ** 2
+
+
+def _has_flat_directions(found: DescentResult) -> bool:
+    """Whether there are directions along which the curvature is lost in rounding, so that weights are not settled."""
+    return found.curvature is not None and found.curvature.null.shape[1] > 0
