@@ -133,7 +133,10 @@ def _schemas(limits: Limits) -> dict[str, Any]:
         },
         "Learn": _object(
             {
-                "rows": {**rows, "description": "As for predictions, with the target under its name; in arrays it comes last."},
+                "rows": {
+                    **rows,
+                    "description": "As for predictions, with the target under its name; in arrays it comes last.",
+                },
                 "key": {
                     "type": ["string", "null"],
                     "minLength": 1,
@@ -200,7 +203,11 @@ def _predicting() -> dict[str, Any]:
     options = [
         _option("probabilities", {"enum": ["true", "false"]}, "CSV and Arrow: add the probabilities of the classes."),
         _option("interval", {"enum": ["confidence", "prediction"]}, "CSV and Arrow: add the limits of an interval."),
-        _option("level", {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, "Level of the interval; default 0.95."),
+        _option(
+            "level",
+            {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+            "Level of the interval; default 0.95.",
+        ),
     ]
     return {
         "summary": "Predict rows; the response has the format of the request",
