@@ -14,7 +14,7 @@
 # make recordings  the scenes and the chart that README and documentation show, again: docs/assets
 # make docs   the documentation with its gallery: site/     make clean  remove what these made
 # make sanitize  the kernels' tests under the address and undefined-behaviour sanitizers
-# make test-arm  the kernels against their references on ARM, compiled across and run by qemu
+# make wheel-cross ARCH=amd64  a wheel for another architecture (or arm64), compiled across and checked by qemu
 # make certificates  FITS=20000 random fits, their certificates against 65-digit arithmetic
 # make fuzz   random attacks for FUZZ_SECONDS=600, the kernels under the sanitizers
 #
@@ -38,7 +38,7 @@ export PYTHONUTF8 := 1
 # Byte code is written, whatever the shell says: without it every process of the tests compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick test-spark test-gpu test-oldest test-pure test-arm sanitize fuzz lint lint-types lint-rest lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-interrupts test-service test-browser recordings zoo certificates
+.PHONY: demo test quick test-spark test-gpu test-oldest test-pure wheel-cross sanitize fuzz lint lint-types lint-rest lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-interrupts test-service test-browser recordings zoo certificates
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.run
@@ -127,9 +127,6 @@ SANITIZED_PYTHON = LD_PRELOAD="$$(native/sanitizer-libraries)" ASAN_OPTIONS=dete
 sanitize: $(SANITIZED)/.installed
 	$(SANITIZED_PYTHON) -m pytest -q -n auto --maxprocesses 8 --dist worksteal --capture=sys tests/native tests/sums tests/scans
 
-test-arm:
-	@native/test-arm "$(PYTHON)"
-
 certificates: $(VENV)/.installed
 	$(BIN)/python -m tests.certificates --fits $(FITS) --jobs $$(getconf _NPROCESSORS_ONLN) --worst 10
 	$(BIN)/python -m tests.certificates --fits $$(($(FITS) / 4)) --float64 --only logistic --only softmax --only binomial \
@@ -190,6 +187,10 @@ check-wheel:
 	"$(PYTHON)" -m venv --clear build/empty
 	build/empty/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check dist/*.whl
 	cd build && empty/$(SCRIPTS)/python -m adaline.selftest
+
+ARCH ?= $(if $(filter aarch64,$(shell uname -m)),amd64,arm64)
+wheel-cross: $(VENV)/.release
+	@native/wheel-cross "$(abspath $(BIN))/python" $(ARCH)
 
 # What a release has for systems that no wheel fits: the source, and a wheel without kernels.
 archive: $(VENV)/.release

@@ -91,7 +91,14 @@ def test_reports_are_whole_and_self_contained(name: str) -> None:
     assert (f"Use {found.recommended.label}" in parts.text) == found.recommendation.useful == (name != "wide")
     assert found.recommendation.text in parts.text
     assert found.data.target in parts.text
-    for heading in ("All systems", "Coefficients", "How it errs", "The data", "The certificate", "How to reproduce"):
+    for heading in (
+        "All systems",
+        "Coefficients",
+        "Residuals and errors",
+        "The data",
+        "The certificate",
+        "How to reproduce",
+    ):
         assert heading in parts.text
     for result in found.results:
         assert result.label in parts.text

@@ -70,8 +70,8 @@ def _save(learner: Learner, saved: Path, before: int | None, left_out: int, as_j
         note(f"{counted(left_out, 'line')} left out")
     error = learner.progressive
     if as_json:
-        rows = {"rows_before": before, "rows_after": learner.rows_seen}
-        print_json({**described(model), **rows, **_as_json(error), "error_rows": error.rows, "saved": str(saved)})
+        counts = {"rows_before": before, "rows_after": learner.rows_seen, "error_rows": error.rows}
+        print_json({**described(model), **counts, **_as_json(error), "saved": str(saved)})
         return
     say(f"{model_label(model)}: {rows_text(before)} before, {rows_text(learner.rows_seen)} after")
     if error.rows:

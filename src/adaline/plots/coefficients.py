@@ -196,7 +196,7 @@ def penalty_path(model: Any, ax: Axes | None = None) -> Axes:
     if criterion != "evidence":
         log_scale(ax, "y")
     ax.axvline(chosen, color=ORANGE, linestyle="--", label=f"chosen: {chosen:.3g}")
-    what = {"evidence": "-2 log evidence", "folds": "error on rows held out"}.get(criterion, criterion.upper())
+    what = {"evidence": "-2 log evidence", "folds": "error on held-out rows"}.get(criterion, criterion.upper())
     return finished(ax, "penalty on standardised columns", what)
 
 

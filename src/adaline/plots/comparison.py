@@ -27,7 +27,7 @@ def comparison(found: Any, ax: Axes | None = None) -> Axes:
     --------
     >>> from adaline import compare, plots
     >>> plots.comparison(compare("norris", target="y")).get_xlabel()
-    'RMSE of y, rows held out'
+    'RMSE of y, held-out rows'
     """
     if not hasattr(found, "results"):
         raise InvalidParameter(f"comparison draws what compare() returned, got {type(found).__name__}")
@@ -96,7 +96,7 @@ def draw_errors(
     else:
         ax.set_title(f"far to the right: {title}", loc="right", color=GREY, fontsize=9)
     unit = "wrong labels, %" if measure == "error rate" else f"{measure} of {short(target)}"
-    ax.set_xlabel(f"{unit}, rows held out")
+    ax.set_xlabel(f"{unit}, held-out rows")
     ax.locator_params(axis="x", nbins=5)  # numbers of five digits side by side
     ax.grid(axis="x", color=GRID, linewidth=0.7)
     ax.set_axisbelow(True)
