@@ -33,7 +33,8 @@ OUTER = 2**21  # numbers in the products x x' of all rows
 WORK = 2**29  # multiplications of the second derivatives of all machines, beyond which calls cost little beside them
 MATRICES = 2**23  # numbers in the second derivatives of all machines
 STEPS = 60  # at most, under one penalty
-SWEEPS = 1000 if NATIVE else 30  # over a quadratic model before its nonzero coefficients are solved for, a call each
+SWEEPS, FEWEST = 1000 if NATIVE else 30, 30  # over a quadratic model, a call each, before a solve for what is not zero
+SWEPT = 2**21  # products of them all, of many coefficients: then a solve costs less
 EXACT = 1e-3  # share of the residual to which a quadratic model is solved: its own error is larger until the last step
 
 
@@ -294,7 +295,8 @@ def _lowest(matrices: Array, gradient: Array, start: Array, cost: Array) -> Arra
         return np.asarray((least_subgradient(w, g, cost) ** 2 / size).sum(axis=1))
 
     enough = EXACT**2 * left()
-    for one in zip(matrices, g, w, cost, [SWEEPS] * len(w), enough.tolist(), strict=True):
+    sweeps = min(SWEEPS, max(FEWEST, SWEPT // w.shape[1] ** 2))
+    for one in zip(matrices, g, w, cost, [sweeps] * len(w), enough.tolist(), strict=True):
         coordinate_descent(*one)
     for m in np.flatnonzero(left() > enough).tolist():
         w[m] = minimise_quadratic(matrices[m], g[m], w[m], cost[m], EXACT)
