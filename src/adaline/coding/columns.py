@@ -275,7 +275,12 @@ def days(series: nw.Series[Any]) -> Array:
     if series.dtype == nw.Date:
         series = series.cast(nw.Datetime("us"))
     micro = series.dt.timestamp("us")
-    return np.asarray(micro.cast(nw.Float64).to_numpy(), dtype=np.float64) / (DAY * 1e6)
+    seconds = micro // 1_000_000  # Arrow refuses to make floats of integers beyond 2^53, as of the year 9999
+    whole, rest = (
+        np.asarray(part.cast(nw.Float64).to_numpy(), dtype=np.float64)
+        for part in (seconds, micro - seconds * 1_000_000)
+    )
+    return (whole + rest / 1e6) / DAY
 
 
 def kind_of(dtype: Any) -> str:
