@@ -483,8 +483,9 @@ def test_words_for_gaps_are_no_levels(shell: Shell) -> None:
     assert "'-' (1) and 'k.A.' (1) and 'n.a.' (1) in 'g' counted as missing, --na '' keeps such words" in done.err
     written(["g,rh", "n.a.,-"], "new.csv")
     assert shell.good("predict", "m.adaline", "new.csv").rows[0]["reason"] == "missing value of g"
-    written(["g,rh", "a,-"], "new.csv")
-    assert shell.good("predict", "m.adaline", "new.csv").rows[0]["prediction"]
+    written(["g,rh", "a,-", "a, - "], "new.csv")
+    first, padded = shell.good("predict", "m.adaline", "new.csv").rows
+    assert first["prediction"] == padded["prediction"] != ""
     shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline", "--na", "")
     assert "g[T.n.a.]" in load("m.adaline").feature_names_in_
     written(["g,rh", "n.a.,-", "b,+"], "new.csv")
