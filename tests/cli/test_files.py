@@ -273,12 +273,25 @@ def test_numbers_for_a_model_of_percents_are_noted(shell: Shell) -> None:
     parquet.write_table(pa.table({"x": [0.12, 0.5]}), "new.parquet")
     done = shell.good("predict", "m.adaline", "new.parquet")
     assert "no %, which those of the fit have (12 is read as 12%): column 'x'" in done.err
-    assert "column 'x' holds values between -1 and 1, as 0.12, and the fit had percentages" in done.err
+    assert "column 'x' holds values between -1 and 1, as 0.5, and the fit had percentages" in done.err
     written(["x", "0.5%", "0.7%"], "new.csv")
     assert "values between" not in shell.good("predict", "m.adaline", "new.csv").err
     written(["x", "12%", "0.12", "oops"], "new.csv")
     found = [row["reason"] for row in shell.good("predict", "m.adaline", "new.csv").rows]
     assert found == ["", "value in another unit '0.12' of x", "non-numeric value 'oops' of x"]
+
+
+@pytest.mark.parametrize("name", ["new.csv", "new.jsonl"])
+def test_a_bad_value_among_numbers_for_a_model_of_percents_costs_its_row_alone(shell: Shell, name: str) -> None:
+    written(["x,y", *(f"{10 + i}%,{2 * i}" for i in range(12))], "old.csv")
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    values = ["12", "oops", "0", "13"]
+    rows = ["x", *values] if name.endswith("csv") else [f'{{"x": {json.dumps(one)}}}' for one in (12, "oops", 0, 13)]
+    done = shell.good("predict", "m.adaline", written(rows, name))
+    assert [bool(row["reason"]) for row in done.rows] == [False, True, False, False]
+    assert "no %, which those of the fit have (12 is read as 12%): column 'x'" in done.err
+    parquet.write_table(pa.table({"x": [0.0, 0.5]}), "new.parquet")
+    assert "if 0.5 stands for 50%" in shell.good("predict", "m.adaline", "new.parquet").err
 
 
 def test_new_files_are_read_in_the_unit_of_the_fit(shell: Shell) -> None:
@@ -483,8 +496,9 @@ def test_words_for_gaps_are_no_levels(shell: Shell) -> None:
     assert "'-' (1) and 'k.A.' (1) and 'n.a.' (1) in 'g' counted as missing, --na '' keeps such words" in done.err
     written(["g,rh", "n.a.,-"], "new.csv")
     assert shell.good("predict", "m.adaline", "new.csv").rows[0]["reason"] == "missing value of g"
-    written(["g,rh", "a,-"], "new.csv")
-    assert shell.good("predict", "m.adaline", "new.csv").rows[0]["prediction"]
+    written(["g,rh", "a,-", "a, - "], "new.csv")
+    first, padded = shell.good("predict", "m.adaline", "new.csv").rows
+    assert first["prediction"] == padded["prediction"] != ""
     shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline", "--na", "")
     assert "g[T.n.a.]" in load("m.adaline").feature_names_in_
     written(["g,rh", "n.a.,-", "b,+"], "new.csv")

@@ -63,6 +63,13 @@ def with_notes(relation: Table) -> Table:
     return relation
 
 
+def with_readable_notes(rows: ReadableRows[Table]) -> ReadableRows[Table]:
+    """Return the rows that a model can read, after saying on stderr how their columns were understood."""
+    for text in rows.notes:
+        note(text)
+    return rows
+
+
 def chosen_system(opened: OpenedData, named: str | None, settings: Iterable[str], passes: int | None = None) -> Any:
     """Return the system to fit: the one named, else the plainest for numbers or for labels.
 
@@ -168,7 +175,7 @@ def readable_rows_for(model: Any, relation: Relation, rows: TableSource) -> Read
     numbers += [] if coding.offset is None else target_columns(relation, coding.offset)
     numbers += [name for name in (rows.spec.weight or coding.weight,) if name is not None]
     kinds = {column.name: column.kind for column in coding.columns} | dict.fromkeys(numbers, "number")
-    found = readable_rows(relation, coding, kinds)
+    found = with_readable_notes(readable_rows(relation, coding, kinds))
     if found.problems and any(map(lag_of, coding.needed)):
         where = shown_counts(found.counts())
         raise InvalidData(

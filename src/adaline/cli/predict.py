@@ -30,7 +30,7 @@ from pyarrow import parquet
 from adaline import storage
 from adaline.cli.app import listed
 from adaline.cli.exit import check_output, note
-from adaline.cli.open import opened_pipe, reading_for, shown_counts, with_notes
+from adaline.cli.open import opened_pipe, reading_for, shown_counts, with_notes, with_readable_notes
 from adaline.cli.output import json_text, print_json, say
 from adaline.coding import Coding, Column
 from adaline.coding.expressions import lag_of
@@ -266,7 +266,8 @@ def write_predictions(
     else:
         coding = coding_for(model, relation)
         relation = relation.with_texts(coding.texts)
-        readable = readable_rows(relation, coding, {one.name: one.kind for one in coding.columns})
+        kinds = {one.name: one.kind for one in coding.columns}
+        readable = with_readable_notes(readable_rows(relation, coding, kinds))
         relation, coding = readable.whole, readable.applied_to(coding)
         relation.add_lags(coding.needed)
         batches = predictions(model, relation, coding, options)

@@ -147,8 +147,9 @@ def is_word(value: Any) -> bool:
 
 
 def is_text_word(value: str, levels: Collection[Any]) -> bool:
-    """Whether a text is a word for a missing value in a column of a model that has these levels."""
-    return value not in levels and value.strip(BLANK).lower() in TEXT_WORDS
+    """Whether a text is a word for a missing value in a column of a model that has these levels, blanks aside."""
+    bare = value.strip(BLANK)
+    return bare.lower() in TEXT_WORDS and value not in levels and bare not in levels
 
 
 def unit_in(value: str) -> str:

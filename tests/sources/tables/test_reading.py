@@ -433,6 +433,15 @@ def test_how_far_sheets_reach() -> None:
     assert _extent("xl/styles.xml", b"<styleSheet/>") == (0, 1, 0)
 
 
+def test_extents_of_forged_sheets_are_found_in_linear_time() -> None:
+    """Tags without an end took quadratic time, and numbers of many digits raised a ValueError."""
+    assert _extent("xl/worksheets/sheet1.xml", b"<c <row " * 200_000) == (0, 1, 0)
+    digits = "9" * 5000
+    assert _extent("xl/worksheets/sheet1.xml", f'<row r="{digits}"><c r="A{digits}">'.encode()).rows == 999_999_999
+    row = f'<table:table-row table:number-rows-repeated="{digits}"><table:table-cell office:value="1"/>'
+    assert _extent("content.xml", f"<table:table >{row}".encode()).rows == 999_999_999
+
+
 @pytest.mark.parametrize(("name", "extra"), [("t.xlsx", "excel"), ("t.dta", "stata")])
 def test_a_missing_package_is_named(name: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
     write_xlsx(name, {"Data": TABLE}) if extra == "excel" else Path(name).write_bytes(b"s\x02\x01\x00")

@@ -224,6 +224,8 @@ def find_ticked(relation: Relation, names: Iterable[str]) -> dict[str, str]:
                 counts[name][one["values"]] = counts[name].get(one["values"], 0) + one["counts"]
             if len(counts[name]) > 2:
                 del counts[name]
+        if not counts:
+            break
     values = {name: [text for text in own if text is not None] for name, own in counts.items()}
     return {
         name: values[name][0]

@@ -25,6 +25,7 @@ from adaline.coding.numerals import (
     UNIT,
     WORDS,
     Notation,
+    is_text_word,
 )
 from adaline.coding.units import BLANK, SUFFIX, Unit, spellings_of, unit_key, without_unit
 from adaline.sources.tables.sql import quoted, text
@@ -219,7 +220,8 @@ def find_text_words(
     first = f"SELECT {columns} FROM {table} LIMIT {rows}"
     values = f"SELECT unnest(range({len(names)})) AS i, unnest([{columns}]) AS value FROM ({first})"
     each = query(f"SELECT i, list(DISTINCT value) FROM ({values}) WHERE {short} AND {word} GROUP BY i")
-    found = {names[i]: tuple(sorted({*words} - {*levels.get(names[i], ())})) for i, words in each}
+    spelled = ((names[i], sorted(words)) for i, words in each)
+    found = {name: tuple(one for one in words if is_text_word(one, levels.get(name, ()))) for name, words in spelled}
     out = {name: words for name, words in found.items() if words and name in levels}
     for name in (name for name, words in found.items() if words and name not in levels):
         value = f"SELECT {quoted(name)} AS value FROM {table} LIMIT {rows}"

@@ -830,12 +830,10 @@ class Relation:
             if self.dialect is None:
                 self.notes = (*self.notes, f"numbers with {one.without_unit}: column {name!r}")
             column = f"abs({quoted(name)})"
-            least, most, whole = self.rows(
-                f"SELECT min({column}), max({column}), bool_and({column} = floor({column})) FROM {self.sql}"
-            )[0]
+            most, whole = self.rows(f"SELECT max({column}), bool_and({column} = floor({column})) FROM {self.sql}")[0]
             if one.unit in PERCENT and most is not None and most <= 1 and not whole:
-                told = f"column {name!r} holds values between -1 and 1, as {least:g}, and the fit had percentages"
-                scale = f"{least:g} stands for {least * PERCENT_SCALE[one.unit]:g}{one.unit}"
+                told = f"column {name!r} holds values between -1 and 1, as {most:g}, and the fit had percentages"
+                scale = f"{most:g} stands for {most * PERCENT_SCALE[one.unit]:g}{one.unit}"
                 self.notes = (*self.notes, f"{told}: multiply by {PERCENT_SCALE[one.unit]} if {scale}")
 
     def _check_parquet(self) -> None:

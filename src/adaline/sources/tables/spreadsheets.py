@@ -92,8 +92,8 @@ def _extent(part: str, content: bytes) -> Extent:
         return _open_document_extent(content)
     if content.startswith(BEGIN_SHEET):
         return _binary_extent(content)
-    cells = re.findall(rb"""<(?:\w+:)?c\s[^>]*?\br=["']([A-Za-z]+)(\d+)""", content)
-    rows = re.findall(rb"""<(?:\w+:)?row\s[^>]*?\br=["'](\d+)""", content)
+    cells = re.findall(rb"""<(?:\w+:)?c\s[^<>]*?\br=["']([A-Za-z]{1,9})(\d{1,9})""", content)
+    rows = re.findall(rb"""<(?:\w+:)?row\s[^<>]*?\br=["'](\d{1,9})""", content)
     columns = (_column_number(letters.decode()) for letters in {letters for letters, _ in cells})
     return Extent(max(map(int, [*rows, *(row for _, row in cells)]), default=0), max(columns, default=1), len(cells))
 
@@ -154,7 +154,7 @@ def _repeating_extent(sheet: bytes) -> Extent:
 
 def _repeated(text: bytes, what: bytes) -> int:
     """Return how often a row or a cell is repeated."""
-    found = re.search(rb"""table:number-%b-repeated=["'](\d+)""" % what, text)
+    found = re.search(rb"""table:number-%b-repeated=["'](\d{1,9})""" % what, text)
     return int(found[1]) if found else 1
 
 

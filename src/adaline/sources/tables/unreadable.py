@@ -33,12 +33,14 @@ class ReadableRows(Generic[Table]):
         other texts.
     notations : how those columns are written.
     whole : all rows, with those columns as texts where some cannot be read.
+    notes : columns without the percent sign of the fit, in sentences.
     """
 
     relation: Table
     problems: dict[str, dict[str, str]]
     notations: tuple[Notation, ...]
     whole: Table
+    notes: tuple[str, ...] = ()
 
     def applied_to(self, coding: Coding) -> Coding:
         """Return a coding that reads texts as they are written in this table."""
@@ -74,6 +76,7 @@ def readable_rows(relation: Table, coding: Coding, kinds: Mapping[str, str]) -> 
     """
     problems: dict[str, dict[str, str]] = {}
     assumed: list[Notation] = []
+    notes: list[str] = []
     numbers: list[str] = []  # columns of texts that are plain numbers, some of them at least
     known = {name: one for one in coding.notations for name in one.columns}
     kinds = {name: kind for name, kind in kinds.items() if name in relation.schema and kind in READ}
@@ -87,6 +90,8 @@ def readable_rows(relation: Table, coding: Coding, kinds: Mapping[str, str]) -> 
         rows = relation.rows(f"SELECT DISTINCT {column} AS t FROM {table} ORDER BY hash(t) LIMIT {SAMPLE}")
         some = [value for (value,) in rows if not is_word(value)]
         notation = _notation(name, kind, some, known.get(name), sign)
+        if name in known and known[name].unit in PERCENT and (notation is None or not notation.unit):
+            notes.append(f"numbers with {known[name].without_unit}: column {name!r}")
         plain = f"CASE WHEN {_is_plain(column, kind, notation)} THEN NULL ELSE {column} END"
         rows = relation.rows(f"SELECT DISTINCT {plain} FROM {table}")  # NULL where there are plain numbers
         found = dict.fromkeys(value for (value,) in rows if not is_word(value))
@@ -96,12 +101,12 @@ def readable_rows(relation: Table, coding: Coding, kinds: Mapping[str, str]) -> 
         numbers += [name] if notation is None and not all(read.values()) else []
         assumed.append(notation or Notation(".", "", (name,)))
     if relation.dialect is None:
-        return ReadableRows(relation.with_numbers(numbers, problems), problems, tuple(assumed), relation)
+        return ReadableRows(relation.with_numbers(numbers, problems), problems, tuple(assumed), relation, tuple(notes))
     rest = relation.without_texts(problems)
     here = () if rest.dialect is None else rest.dialect.notations(list(problems))
     told = {name for one in here for name in one.columns}
     notations = (*here, *(one for one in assumed if one.columns[0] not in told))
-    return ReadableRows(rest, problems, notations, relation)
+    return ReadableRows(rest, problems, notations, relation, tuple(notes))
 
 
 def _holds_texts(relation: Relation, name: str, kind: str) -> bool:
@@ -132,5 +137,7 @@ def _notation(name: str, kind: str, texts: list[str], known: Notation | None, si
         return known and fitted
     likely = sign.choose(any("." in one for one in texts), any("," in one for one in texts), fitted.form)
     signs = (sign.given,) if sign.given else dict.fromkeys((likely, *FORMS))
-    tried = [None if one.plain else one for one in (replace(fitted, form=one) for one in signs)]
+    units = (fitted.unit, "") if fitted.unit in PERCENT else (fitted.unit,)  # 12 is read as 12% where none has a sign
+    forms = (replace(fitted, form=one, unit=unit) for unit in units for one in signs)
+    tried = [None if one.plain else one for one in forms]
     return max(tried, key=lambda one: sum(not read_text(text, kind, one)[1] for text in texts))
