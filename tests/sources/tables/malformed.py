@@ -798,7 +798,7 @@ def several(name: str, contents: list[str | bytes], error: str | None, suffix: s
 
 several("alike", [CLEAN, CLEAN], None)
 several("other names", [CLEAN, CLEAN.replace("b", "c", 1)], "1.csv has no column 'b', which .*0.csv has")
-several("fewer columns", [CLEAN, CLEAN, "a,y\n1,2\n"], "2.csv has no column 'b'.*open the files apart")
+several("fewer columns", [CLEAN, CLEAN, "a,y\n1,2\n"], "2.csv has no column 'b'.*open each file separately")
 several("more columns", [CLEAN, rows_with("c", WORDS)], None)
 several("another order", [CLEAN, "\n".join(",".join(line.split(",")[::-1]) for line in CLEAN.split("\n"))], None)
 several("other separators", [CLEAN, CLEAN.replace(",", ";")], None)

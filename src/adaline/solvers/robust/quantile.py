@@ -16,7 +16,7 @@ exact. Where steps get stuck at the boundary, as they may at levels near 0 or 1,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 import numpy as np
@@ -33,7 +33,9 @@ FEW = 5000  # rows that are solved all together
 WORTH = 0.5  # share of the rows in the sample and near its plane from which all are solved together instead
 BAND = 3.0  # rows in memory, over the number of rows that the sample's plane may have on the wrong side
 CORRECTED = 100  # rows near a plane that is solved for again, for each that was on the wrong side
-ROUNDING = 64 * float(np.finfo(np.float64).eps)
+EPS = float(np.finfo(np.float64).eps)
+ROUNDING = 64 * EPS
+DOUBTED = 1e-12  # ratio of the squares of singular values below which the rank is computed
 SURE = 1e-9  # a d that is beyond 0 or 1 by less than this is there by rounding
 
 # the interior point method
@@ -43,6 +45,7 @@ MOST, STALLED = 100, 8  # steps, and steps without progress
 FAR = 1e6  # typical residuals
 STUCK = 1e-10  # of all residuals, above which a gap that does not fall is no rounding
 CHUNK = 4096  # rows weighted at a time: they stay in the cache
+SURELY = 1e6  # condition of the rows on the plane, above which rows far off may have left the others too few digits
 ENOUGH = 1e-13  # of a typical residual a row, at which the gap is rounding
 
 
@@ -134,6 +137,25 @@ class Vertex:
 
 
 def solve_program(a: Array, t: Array, level: float, theta: Array) -> Vertex:
+    """Solve for rows a (n, p) and targets t (n,), starting near theta; theta moves only where the rows determine it."""
+    seen = _row_space(a)
+    if seen is None:
+        return _solve_full_rank(a, t, level, theta)
+    found = _solve_full_rank(a @ seen, t - a @ theta, level, np.zeros(seen.shape[1]))
+    return replace(found, theta=theta + seen @ found.theta, unique=False)
+
+
+def _row_space(a: Array) -> Array | None:
+    """Return a basis (p, k) of the directions that rows determine; None where these are all."""
+    values = np.linalg.eigvalsh(a.T @ a)
+    if values[0] > DOUBTED * values[-1]:
+        return None
+    size, vectors = np.linalg.svd(a, full_matrices=False)[1:]
+    seen = size > len(a) * EPS * size[0]
+    return None if seen.all() and len(size) == a.shape[1] else vectors[seen].T
+
+
+def _solve_full_rank(a: Array, t: Array, level: float, theta: Array) -> Vertex:
     """Solve for rows a (n, p) of full rank and targets t (n,), starting near theta.
 
     Where theta fits all rows up to rounding, no loss is left: every d of 1 - level satisfies the dual equations.
@@ -144,7 +166,7 @@ def solve_program(a: Array, t: Array, level: float, theta: Array) -> Vertex:
     if (np.abs(r) <= ROUNDING * np.sqrt(len(theta)) * (np.abs(t) + np.abs(a) @ np.abs(theta))).all():
         return _through(a, t, theta, np.full(len(t), 1.0 - level), np.full(len(t), True), 0)
     found, end = _follow(a, t, level, theta)
-    if end is End.CONVERGED:
+    if end is End.CONVERGED and found.condition <= SURELY:
         return found
     r = t - a @ found.theta
     off_plane = ~found.on_plane & (np.abs(r) > ROUNDING * (np.abs(t) + np.abs(t - r)))
@@ -156,7 +178,8 @@ def solve_program(a: Array, t: Array, level: float, theta: Array) -> Vertex:
         changed = (t - a @ other.theta) * (near - a @ other.theta) < 0
         if end_near is not End.STUCK and not (moved & (other.on_plane | changed)).any():
             return other
-    return _simplex(a, t, level, found.theta) if end is End.STUCK else found
+    doubted = end is End.STUCK or (end is End.CONVERGED and len(t) <= FEW)
+    return _simplex(a, t, level, found.theta) if doubted else found
 
 
 def _solve_near(
@@ -249,22 +272,20 @@ def _follow(a: Array, t: Array, level: float, theta: Array) -> tuple[Vertex, End
     r = t - a @ theta
     size = float(np.abs(r).mean()) or 1.0
     slack = np.maximum([-r, r], 0.0) + INSIDE * size
-    best, stalled, steps, end = np.inf, 0, 0, End.STALLED
-    while steps < MOST:
-        gap = float(np.vdot(slack, share))
+    best, stalled, steps = np.inf, 0, 0
+    while not _is_rounding(gap := float(np.vdot(slack, share)), slack):
         stalled = stalled + 1 if gap > 0.9 * best else 0
-        if _is_rounding(gap, slack):
-            end = End.CONVERGED
-            break
-        if stalled == STALLED:
-            end = End.STUCK if gap > STUCK * float(np.abs(t - a @ theta).sum()) else End.STALLED
-            break
         best = min(best, gap)
-        moved = _step(a, t, total - a.T @ share[0], theta, share, slack)
+        goes_on = stalled < STALLED and steps < MOST
+        moved = _step(a, t, total - a.T @ share[0], theta, share, slack) if goes_on else None
         if moved is None:
+            left = STUCK * float(np.abs(t - a @ theta).sum()) + ROUNDING * float(np.abs(t).sum())
+            end = End.STUCK if gap > left else End.STALLED
             break
         theta, share, slack = moved
         steps += 1
+    else:
+        end = End.CONVERGED
     return _onto_plane(a, t, theta, share[0], share[1], steps), end
 
 

@@ -718,7 +718,10 @@ class Relation:
             shown = ", ".join(map(repr, rest[:5])) + ", ..." * (len(rest) > 5)
             own = f"column{'s' * (len(rest) > 1)} {shown} {'are' if len(rest) > 1 else 'is'} left out"
             missing = self._copies.given.get(lacking, lacking)
-            self.notes = (*self.notes, f"{own}: {missing} has no column {rest[0]!r}; open the files apart to use it")
+            self.notes = (
+                *self.notes,
+                f"{own}: {missing} has no column {rest[0]!r}; open each file separately to use it",
+            )
         for name, one in found.items():
             if one != common and is_alike(one, common):
                 moved = one.skip + one.header - common.skip - common.header

@@ -554,7 +554,9 @@ def check_layout(first: str, wanted: Layout, name: str, found: Layout) -> None:
 
 def check_columns(first: str, wanted: dict[str, str], name: str, found: dict[str, str]) -> None:
     """Refuse a file whose columns, names to kinds, are not those of the first."""
-    remedy = "open the files apart, or name the columns that all have in a query, such as SELECT a, b FROM '*.parquet'"
+    remedy = (
+        "open each file separately, or name the columns that all have in a query, such as SELECT a, b FROM '*.parquet'"
+    )
     for column in wanted:
         if column not in found:
             raise UnreadableTable(f"{name} has no column {column!r}, which {first} has: {remedy}")
