@@ -356,8 +356,8 @@ def table_options(
             "--features",
             metavar="A,B,C",
             callback=listed,
-            help="Columns to predict from; default: all suitable columns. In every list of column names, quote a name "
-            "that contains a comma as in CSV: '\"a,b\",c'.",
+            help="Columns to predict from; default: all suitable columns. In every list of column names, a name "
+            "that contains a comma is quoted as in CSV: '\"a,b\",c'.",
         ),
     ] = None,
     drop: Annotated[str | None, option("--drop", metavar="A,B", callback=listed, help="Columns to exclude.")] = None,
@@ -417,7 +417,7 @@ def table_options(
         option(
             "--missing",
             metavar="POLICY",
-            help="How to treat missing values. drop: leave out rows that contain one; mean: replace them with the "
+            help="How to treat missing values. drop: leave out rows that contain one; mean: replace each with its "
             "column's mean; indicator: as mean, and add a 0/1 column that marks the replaced values; error: "
             "stop with an error. Default: drop; but compare uses indicator if drop would lose more than 5% of "
             "the rows.",
