@@ -282,7 +282,7 @@ def select(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Choose parameters of a model by its estimated error on unseen rows, and fit the best ones to all rows."""
+    """Choose parameters of a model by its estimated error on unseen rows, then refit on all rows."""
     from adaline.cli.select import run_select
 
     how = {"method": method, "rule": rule, "folds": folds, "scoring": scoring}
@@ -501,7 +501,9 @@ def learn(
     journal: Annotated[
         Path | None,
         option(
-            "--journal", metavar="DIR", help="Folder where rows are written before they are learned, with snapshots."
+            "--journal",
+            metavar="DIR",
+            help="Folder to which rows are written before the model learns from them, with snapshots.",
         ),
     ] = None,
     form: Annotated[
@@ -517,11 +519,12 @@ def learn(
     """Learn from rows as they arrive, each predicted before it is used; the progressive error is printed on stderr.
 
     The error is the mean squared error of numbers or the error rate of classes, over all rows of the stream so far and
-    over about the last 1,000; since each row is predicted before it is learned, it estimates the error on unseen rows.
+    over about the last 1,000; since each row is predicted before the model learns from it, this estimates the
+    error on unseen rows.
 
-    Lines that cannot be learned are skipped and named. At the end of the stream, on Ctrl-C and on SIGTERM, the rows
-    read so far are learned and the model is saved. With a journal, an interrupted run resumes with the model of the
-    journal, and MODEL is ignored.
+    Lines that the model cannot learn from are skipped and reported. At the end of the stream, on Ctrl-C and on
+    SIGTERM, the rows read so far are used and the model is saved. With a journal, an interrupted run resumes with the
+    model of the journal, and MODEL is ignored.
     """
     from adaline.cli.learn import run_learn
 
