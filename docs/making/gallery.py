@@ -44,8 +44,9 @@ hide: [navigation, toc]
 
 # Analyse my data
 
-Ten questions, each from a CSV file to an answer in one sentence. The files are bundled with the package, so that every
-script runs as it is: `python examples/{first}.py`. Put the path of your own file in, and the names of its columns.
+Ten worked examples, each starting from a CSV file and ending with an answer in one sentence. The files are bundled with
+the package, so every script runs unchanged: `python examples/{first}.py`. For your own data, change
+the path and the column names.
 """
 
 

@@ -103,7 +103,7 @@ class Group(TyperGroup):
 app = typer.Typer(
     name="adaline",
     cls=Group,
-    help="Linear learning systems: fast, exact, and able to prove their answer.",
+    help="Linear models, fast and accurate, with a report of the numerical accuracy of each fit.",
     epilog=EXAMPLES,
     rich_markup_mode=None,  # drawing help by rich takes as long again as all of typer
     pretty_exceptions_enable=False,
@@ -124,7 +124,7 @@ def root(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks; allowed anywhere on the line.")] = False,
 ) -> None:
-    """Linear learning systems: fast, exact, and able to prove their answer."""
+    """Linear models, fast and accurate, with a report of the numerical accuracy of each fit."""
 
 
 # Arguments and options that several commands share, and how they are completed.
@@ -247,10 +247,9 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A file (CSV, TSV, JSON lines, Parquet, Arrow, DuckDB, SQLite; also .gz; spreadsheets), - for standard "
-        "input, a folder, "
-        "a glob, a query "
-        '"SELECT ...", or the name of a bundled data set (adaline systems --data).',
+        help="A file (CSV, TSV, JSON lines, Parquet, Arrow, DuckDB, SQLite or a spreadsheet; also compressed, "
+        'as .csv.gz), - for standard input, a folder or glob of files, an SQL query such as "SELECT * '
+        "FROM 'rows.csv'\", or the name of a bundled data set (adaline systems --data lists them).",
         autocompletion=complete_data,
         show_default=False,
     ),
@@ -259,7 +258,7 @@ Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.", sh
 Models = Annotated[list[Path], typer.Argument(metavar="MODEL MODEL...", help="Model files.", show_default=False)]
 Target = Annotated[
     str | None,
-    option("--target", "-t", metavar="COLUMN", callback=unquoted, help="What to predict: numbers or labels."),
+    option("--target", "-t", metavar="COLUMN", callback=unquoted, help="Column to predict: numbers or class labels."),
 ]
 Weight = Annotated[
     str | None,
@@ -267,7 +266,7 @@ Weight = Annotated[
         "--weight",
         metavar="COLUMN",
         callback=unquoted,
-        help="Column of row weights; a weight of 2 counts the row twice.",
+        help="Column of row weights. By default they are frequencies: a weight of 2 counts as two identical rows.",
     ),
 ]
 Cluster = Annotated[
@@ -275,7 +274,7 @@ Cluster = Annotated[
     option(
         "--cluster",
         metavar="ADDRESS",
-        help="Cluster that reads and sums the files: tcp://host:8786 for Dask, spark://host:7077 or local[2] for "
+        help="Address of a compute cluster to run on: tcp://host:8786 for Dask, spark://host:7077 or local[2] for "
         "Spark.",
     ),
 ]
@@ -286,10 +285,11 @@ SystemName = Annotated[
         "-s",
         metavar="NAME",
         autocompletion=complete_system,
-        help="See adaline systems. Without it, LinearRegression for numbers, GaussianClassifier for labels.",
+        help="Type of model; adaline systems lists them. Default: LinearRegression for a target of numbers, "
+        "GaussianClassifier for class labels.",
     ),
 ]
-Json = Annotated[bool, option("--json", help="Print JSON.")]
+Json = Annotated[bool, option("--json", help="Print the result as JSON.")]
 
 Options = dict[str, Any]
 """The values of the options of `table_options`, by name."""
@@ -300,15 +300,29 @@ Reading = Any
 
 def file_options(
     table: Annotated[
-        str | None, option("--table", metavar="NAME", help="Which table of a database (or a query on it).")
+        str | None,
+        option(
+            "--table",
+            metavar="NAME",
+            help="Table to read from a database, or a query on that database; required if it has several tables.",
+        ),
     ] = None,
     sheet: Annotated[
         str | None,
-        option("--sheet", metavar="NAME", help="Which sheet of a spreadsheet, by name or number; default: the first."),
+        option(
+            "--sheet",
+            metavar="NAME",
+            help="Sheet of a spreadsheet to read, by name or by number from 1; default: the first that contains a "
+            "table.",
+        ),
     ] = None,
     decimal: Annotated[
         str | None,
-        option("--decimal", metavar="SIGN", help="The decimal sign of numbers, ',' or '.'; default: what fits all."),
+        option(
+            "--decimal",
+            metavar="SIGN",
+            help="Decimal separator of numbers in text files, ',' or '.'; default: inferred from the data.",
+        ),
     ] = None,
     na: Annotated[
         str | None,
@@ -316,13 +330,17 @@ def file_options(
             "--na",
             metavar="A,B",
             callback=missing_words,
-            help="More words for missing values, besides NA, ? and others; '' keeps these as texts.",
+            help="Words that mean a missing value, in addition to NA, NULL, ? and the like. --na '' keeps NA and "
+            "the like as ordinary values of text columns.",
         ),
     ] = None,
     encoding: Annotated[
         str | None,
         option(
-            "--encoding", metavar="NAME", help="Encoding of text files, such as latin-1; default: UTF-8, else cp1252."
+            "--encoding",
+            metavar="NAME",
+            help="Character encoding of text files, such as latin-1; default: detected (UTF-8 or UTF-16, otherwise "
+            "Windows-1252).",
         ),
     ] = None,
 ) -> None:
@@ -338,18 +356,19 @@ def table_options(
             "--features",
             metavar="A,B,C",
             callback=listed,
-            help="Columns to learn from; default: all that can be used. In all lists of names, a name with a comma is "
-            "quoted as in CSV: '\"a,b\",c'.",
+            help="Columns to predict from; default: all suitable columns. In every list of column names, a name "
+            "that contains a comma is quoted as in CSV: '\"a,b\",c'.",
         ),
     ] = None,
-    drop: Annotated[str | None, option("--drop", metavar="A,B", callback=listed, help="Columns to leave out.")] = None,
+    drop: Annotated[str | None, option("--drop", metavar="A,B", callback=listed, help="Columns to exclude.")] = None,
     weight: Weight = None,
     offset: Annotated[
         str | None,
         option(
             "--offset",
             metavar="COLUMN",
-            help="A known part of the output: a column or an expression such as 'log(years)'.",
+            help="For GeneralizedLinear: a term added to the linear predictor with coefficient 1, as a column or "
+            "an expression such as 'log(years)'.",
         ),
     ] = None,
     categories: Annotated[
@@ -358,8 +377,9 @@ def table_options(
             "--categories",
             metavar="A,B",
             callback=leveled,
-            help="Columns to code as categories, whatever they hold; ordered levels are written 'size=low<mid<high'. "
-            "Of the others at most 500 levels in all are coded.",
+            help="Columns to treat as categorical, even if they contain numbers; 'size=low<mid<high' also sets the "
+            "order of the levels. Other categorical columns are used, those with the fewest levels first, "
+            "while their levels total at most 500.",
         ),
     ] = None,
     hashed: Annotated[
@@ -368,8 +388,9 @@ def table_options(
             "--hash",
             metavar="A,B=2^20",
             callback=widths,
-            help="Columns of ids with any number of levels, hashed to 2^18 columns each or to the number given. For a "
-            "VW file, the number of columns that all names are hashed to, such as 2^20.",
+            help="Columns with very many distinct values, such as ids. Each column is hashed to 2^18 features, or "
+            "to the number after '='. For a Vowpal Wabbit file, give only a number, such as 2^20: all its "
+            "feature names are hashed to that many features.",
         ),
     ] = None,
     words: Annotated[
@@ -378,21 +399,28 @@ def table_options(
             "--words",
             metavar="A,B=tfidf",
             callback=weighted,
-            help="Text columns whose words are counted; weights are counts, binary or tfidf.",
+            help="Text columns to split into words; each distinct word becomes a feature. Its value is the word's "
+            "count, or 0/1 with COLUMN=binary, or the TF-IDF weight with COLUMN=tfidf.",
         ),
     ] = None,
     dates: Annotated[
         str | None,
-        option("--dates", metavar="A,B", callback=listed, help="Date columns to use, as days since 1970."),
+        option(
+            "--dates",
+            metavar="A,B",
+            callback=listed,
+            help="Date columns to use, as days since 1 January 1970; date columns not named here are left out.",
+        ),
     ] = None,
     missing: Annotated[
         Literal["error", "drop", "mean", "indicator"] | None,
         option(
             "--missing",
             metavar="POLICY",
-            help="Missing values: drop leaves such rows out, mean fills them with the column's mean, indicator also "
-            "marks them in a column, error refuses them. Default: drop; compare fills and marks them where drop would "
-            "lose more than 5% of the rows.",
+            help="How to treat missing values. drop: leave out rows that contain one; mean: replace each with its "
+            "column's mean; indicator: as mean, and add a 0/1 column that marks the replaced values; error: "
+            "stop with an error. Default: drop; but compare uses indicator if drop would lose more than 5% of "
+            "the rows.",
         ),
     ] = None,
     unseen: Annotated[
@@ -400,13 +428,17 @@ def table_options(
         option(
             "--unseen",
             metavar="POLICY",
-            help="Levels that do not occur in the fit: error (default) leaves them without a prediction, other treats "
-            "them as an average level.",
+            help="How adaline predict treats category levels that were not in the training data. error (default): "
+            "leave the prediction empty; other: predict as for an average level.",
         ),
     ] = "error",
     formula: Annotated[
         str | None,
-        option("--formula", metavar="TEXT", help='Instead of target and features: "y ~ x1 + C(x2) + x1:x3".'),
+        option(
+            "--formula",
+            metavar="TEXT",
+            help='Model formula as in R, instead of --target and --features: "y ~ x1 + C(x2) + x1:x3".',
+        ),
     ] = None,
     absorb: Annotated[
         str | None,
@@ -414,7 +446,8 @@ def table_options(
             "--absorb",
             metavar="A,B",
             callback=listed,
-            help="Columns with any number of levels whose effects are absorbed, such as firm,year.",
+            help="Columns to include as fixed effects, with any number of levels, such as firm,year. They are "
+            "partialled out, so no coefficients are printed for their levels.",
         ),
     ] = None,
     singletons: Annotated[
@@ -422,7 +455,7 @@ def table_options(
         option(
             "--singletons",
             metavar="POLICY",
-            help="Rows that are the only one with an absorbed level: keep (default) or drop.",
+            help="With --absorb: keep (default) or drop rows whose level in an absorbed column occurs in no other row.",
         ),
     ] = "keep",
     cluster: Cluster = None,

@@ -32,7 +32,7 @@ from adaline.cli.app import (
 
 
 @command(
-    "Fit a system to a table and save it.",
+    "Fit a model to a table and save it.",
     "adaline fit penguins --target body_mass_g -o mass.adaline",
     "adaline fit flights.csv -t arr_delay --drop year,flight --dates time_hour",
     "adaline fit penguins -t species --system FisherDiscriminant --json",
@@ -50,33 +50,46 @@ def fit(
         option(
             "--set",
             metavar="KEY=VALUE",
-            help="A parameter of the system; may be repeated: --set basis=Polynomial --set basis__degree=3.",
+            help="Set a parameter of the model, such as penalty=1; may be repeated. For a parameter of a basis, "
+            "join the names with two underscores: --set basis=Polynomial --set basis__degree=3.",
         ),
     ] = None,
     link: Annotated[
         str | None,
         option(
-            "--link", metavar="NAME", help="Link function of GeneralizedLinear or OrdinalRegression: log, probit, ..."
+            "--link",
+            metavar="NAME",
+            help="Link function of GeneralizedLinear or OrdinalRegression, such as log or probit.",
         ),
     ] = None,
     passes: Annotated[
         int | None,
         option(
-            "--passes", metavar="N", help="Number of passes over the rows (epochs), for systems that learn row by row."
+            "--passes", metavar="N", help="Number of passes over the rows (epochs), for models that learn row by row."
         ),
     ] = None,
     errors: Annotated[
         str | None,
-        option("--errors", metavar="KIND", help="Robust standard errors: HC0 to HC4, or HAC."),
+        option(
+            "--errors",
+            metavar="KIND",
+            help="Type of standard errors: HC0 to HC4 (heteroscedasticity-consistent) or HAC "
+            "(Newey-West); default: classical.",
+        ),
     ] = None,
     cluster_errors: Annotated[
         str | None,
-        option("--cluster-errors", metavar="A,B", help="Column, or two, to cluster the standard errors by."),
+        option("--cluster-errors", metavar="A,B", help="One or two columns by which to cluster the standard errors."),
     ] = None,
-    output: Annotated[Path | None, option("--output", "-o", metavar="FILE", help="Where to save the model.")] = None,
+    output: Annotated[
+        Path | None, option("--output", "-o", metavar="FILE", help="File to save the model to; default: not saved.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Fit a system to a table, print its coefficients and certificate, and save it."""
+    """Fit a model to a table and print its coefficients and certificate; with -o, save it.
+
+    The certificate reports the numerical accuracy of the fit, such as the number of correct digits.
+    """
     from adaline.cli.fit import run_fit
 
     given = [*(settings or []), *([] if link is None else [f"link={link}"])]
@@ -122,7 +135,8 @@ def predict(
         ),
     ] = "all",
     strict: Annotated[
-        bool, option("--strict", help="Refuse rows that cannot be predicted; no reason column is written.")
+        bool,
+        option("--strict", help="Stop with an error at a row that cannot be predicted; no reason column is written."),
     ] = False,
     cluster: Cluster = None,
     json: Annotated[bool, option("--json", help="JSON lines; with --output, a JSON summary of what was done.")] = False,
@@ -142,7 +156,7 @@ def predict(
 
 
 @command(
-    "Compare all suitable systems and recommend one.",
+    "Compare all suitable models and recommend one.",
     "adaline compare penguins --target species",
     "adaline compare flights.csv -t arr_delay -o flights.html --save best.adaline",
     "adaline compare titanic.csv -t survived --task classification --missing mean",
@@ -166,7 +180,7 @@ def compare(
             "--systems",
             metavar="A,B",
             autocompletion=complete_system,
-            help="Systems to compare; default: all that suit the target.",
+            help="Models to compare; default: all that suit the target.",
         ),
     ] = None,
     task: Annotated[
@@ -178,7 +192,7 @@ def compare(
     ] = None,
     save: Annotated[
         Path | None,
-        option("--save", metavar="FILE", help="Fit the recommended system to all rows and save it."),
+        option("--save", metavar="FILE", help="Fit the recommended model to all rows and save it to this file."),
     ] = None,
     cost: Annotated[
         str | None,
@@ -189,11 +203,11 @@ def compare(
         ),
     ] = None,
     thorough: Annotated[
-        bool, option("--thorough", help="Give every system all its epochs and rows, however long it takes.")
+        bool, option("--thorough", help="Give every model all its epochs and rows, however long it takes.")
     ] = False,
     json: Annotated[bool, option("--json", help="Print JSON; no report without -o.")] = False,
 ) -> None:
-    """Cross-validate all systems that suit the target, recommend one with the reasons, and write a report."""
+    """Cross-validate all models that suit the target, recommend one with the reasons, and write a report."""
     from adaline.comparison.drawing import DrawingProcess
 
     drawn = output is not None or not json
@@ -268,7 +282,7 @@ def select(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Choose parameters of a system by its estimated error on unseen rows, and fit the best ones to all rows."""
+    """Choose parameters of a model by its estimated error on unseen rows, then refit on all rows."""
     from adaline.cli.select import run_select
 
     how = {"method": method, "rule": rule, "folds": folds, "scoring": scoring}
@@ -377,7 +391,9 @@ def update(
         Path | None,
         option("--output", "-o", metavar="FILE", help="Where to save the model; default: MODEL itself."),
     ] = None,
-    strict: Annotated[bool, option("--strict", help="Refuse rows that cannot be learned.")] = False,
+    strict: Annotated[
+        bool, option("--strict", help="Stop with an error at a row that cannot be learned from.")
+    ] = False,
     new_classes: Annotated[
         bool, option("--new-classes", help="Add labels that the model does not know as new classes.")
     ] = False,
@@ -485,7 +501,9 @@ def learn(
     journal: Annotated[
         Path | None,
         option(
-            "--journal", metavar="DIR", help="Folder where rows are written before they are learned, with snapshots."
+            "--journal",
+            metavar="DIR",
+            help="Folder to which rows are written before the model learns from them, with snapshots.",
         ),
     ] = None,
     form: Annotated[
@@ -498,14 +516,15 @@ def learn(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Learn rows as they arrive, each predicted before it is learned; the progressive error is printed on stderr.
+    """Learn from rows as they arrive, each predicted before it is used; the progressive error is printed on stderr.
 
     The error is the mean squared error of numbers or the error rate of classes, over all rows of the stream so far and
-    over about the last 1,000; since each row is predicted before it is learned, it estimates the error on unseen rows.
+    over about the last 1,000; since each row is predicted before the model learns from it, this estimates the
+    error on unseen rows.
 
-    Lines that cannot be learned are skipped and named. At the end of the stream, on Ctrl-C and on SIGTERM, the rows
-    read so far are learned and the model is saved. With a journal, an interrupted run resumes with the model of the
-    journal, and MODEL is ignored.
+    Lines that the model cannot learn from are skipped and reported. At the end of the stream, on Ctrl-C and on
+    SIGTERM, the rows read so far are used and the model is saved. With a journal, an interrupted run resumes with the
+    model of the journal, and MODEL is ignored.
     """
     from adaline.cli.learn import run_learn
 
@@ -556,15 +575,15 @@ def export(
     run_export(model, output, dtype)
 
 
-@command("List the systems, or the bundled data sets.")
+@command("List the models (systems), or the bundled data sets.")
 def systems(
     data: Annotated[bool, typer.Option("--data", help="List the bundled data sets instead.")] = False,
     lectures: Annotated[
-        bool, typer.Option("--lectures", help="Also show where the lectures describe each system.")
+        bool, typer.Option("--lectures", help="Also show where the lectures describe each model.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """List the systems, or the bundled data sets."""
+    """List the models (systems), or the bundled data sets."""
     from adaline.cli.systems import list_data, list_systems
 
     if data:
@@ -596,7 +615,7 @@ def play(
         str | None, option("--scene", metavar="ID", help="The guided scene to open, such as perceptron.")
     ] = None,
 ) -> None:
-    """Serve the playground on this machine and open it in the browser, to watch the systems learn.
+    """Serve the playground on this machine and open it in the browser, to watch the models learn.
 
     The address of the page is printed on a line of its own. Ctrl-C stops the server.
     """
