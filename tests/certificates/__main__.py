@@ -1,7 +1,7 @@
 """python -m tests.certificates --fits 20000 --seed 0: claims against the truth by family, in a table.
 
 `--only NAME` takes one family, `--float64` leaves out refinement, as fits of large tables do, `--worst N` prints the N
-worst over-claims, `--jobs N` runs on several processes.
+worst overstatements, `--jobs N` runs on several processes.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def main() -> int:
     given = parser.parse_args()
     with unrefined() if given.float64 else nullcontext():
         outcomes = run(given.seed, given.fits, given.only, given.jobs)
-    print(f"{'family':22} {'fits':>6} {'digits':>6} {'over':>6} {'gaps':>6} {'ratio':>9} {'modesty':>7}")
+    print(f"{'family':22} {'fits':>6} {'digits':>6} {'overstated':>10} {'gaps':>6} {'ratio':>9} {'conservatism':>12}")
     failed = False
     for name in given.only or FAMILIES:
         row = tally(name, [one for one in outcomes if one.case.family == name])
         failed |= row.over > MOST_OVER or row.gap_ratio > MOST_RATIO
         print(
-            f"{name:22} {row.fits:6} {row.digits:6} {row.over:6.2f} {row.gaps:6} {row.gap_ratio:9.2g} "
-            f"{row.modesty:7.2f}"
+            f"{name:22} {row.fits:6} {row.digits:6} {row.over:10.2f} {row.gaps:6} {row.gap_ratio:9.2g} "
+            f"{row.conservatism:12.2f}"
         )
 
     def badness(one: Outcome) -> float:

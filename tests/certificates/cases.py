@@ -335,7 +335,7 @@ def check(case: Case) -> Outcome | None:
 
 
 class Tally(NamedTuple):
-    """Figures of one family: fits, those that claim digits, gaps, the worst of each, and the median modesty."""
+    """Figures of one family: fits, those that claim digits, gaps, the worst of each, and the median conservatism."""
 
     family: str
     fits: int
@@ -343,14 +343,14 @@ class Tally(NamedTuple):
     over: float
     gaps: int
     gap_ratio: float
-    modesty: float
+    conservatism: float
 
 
 def tally(family: str, outcomes: list[Outcome]) -> Tally:
     """Return the figures of a family."""
     over = [one.over for one in outcomes if not math.isnan(one.over)]
     gaps = [one.gap_ratio for one in outcomes if math.isfinite(one.gap)]
-    modest = [-one.over for one in outcomes if not math.isnan(one.over) and one.condition < WELL_CONDITIONED]
+    beyond = [-one.over for one in outcomes if not math.isnan(one.over) and one.condition < WELL_CONDITIONED]
     return Tally(
         family,
         len(outcomes),
@@ -358,7 +358,7 @@ def tally(family: str, outcomes: list[Outcome]) -> Tally:
         max(over, default=math.nan),
         len(gaps),
         max(gaps, default=math.nan),
-        float(np.median(modest)) if modest else math.nan,
+        float(np.median(beyond)) if beyond else math.nan,
     )
 
 

@@ -13,7 +13,7 @@ from tests.certificates import exact
 from tests.certificates.cases import FAMILIES, Case, Outcome, check, draw_case, run, tally
 
 FITS = 300
-MOST_OVER, MOST_RATIO, MOST_MODEST = 0.1, 2.0, 1.5
+MOST_OVER, MOST_RATIO, MOST_CONSERVATIVE = 0.1, 2.0, 1.5
 
 
 @pytest.mark.slow
@@ -25,7 +25,7 @@ def test_no_claim_is_above_the_truth() -> None:
         assert row.digits > 0
         assert row.over <= MOST_OVER, row
         assert not row.gap_ratio > MOST_RATIO, row
-        assert row.modesty <= MOST_MODEST, row
+        assert row.conservatism <= MOST_CONSERVATIVE, row
 
 
 def checked(family: str, x: Any, t: Any, offset: Any = None, penalty: float = 0.0) -> Outcome:
