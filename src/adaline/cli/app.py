@@ -378,8 +378,8 @@ def table_options(
             metavar="A,B",
             callback=leveled,
             help="Columns to treat as categorical, even if they contain numbers; 'size=low<mid<high' also sets the "
-            "order of the levels. Other categorical columns are used, those with the fewest levels first, "
-            "while their levels total at most 500.",
+            "order of the levels. Other categorical columns are added, those with the fewest levels first, "
+            "as long as they have at most 500 levels in total.",
         ),
     ] = None,
     hashed: Annotated[
@@ -429,7 +429,7 @@ def table_options(
             "--unseen",
             metavar="POLICY",
             help="How adaline predict treats category levels that were not in the training data. error (default): "
-            "leave the prediction empty; other: predict as for an average level.",
+            "make no prediction for the row and give the reason; other: predict as for an average level.",
         ),
     ] = "error",
     formula: Annotated[
