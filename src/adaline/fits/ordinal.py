@@ -98,7 +98,7 @@ class _Fitting:
             status = self.separation.status
         elif found.converged and len(depends.left_out) and free:
             status = Status.RANK_DEFICIENT
-        elif found.converged and (condition > 1e8 or _has_flat_directions(found)):
+        elif found.converged and (condition > 1e8 or _has_flat_directions(problem, found)):
             status = Status.ILL_CONDITIONED
         proof = certificate(  # how many digits are right is not known
             status=status,
@@ -259,6 +259,6 @@ def _rounding(problem: OrdinalProblem, found: DescentResult, raw: Array) -> floa
     return ROUNDED_VALUE * abs(found.evaluation.value) + problem.spread.weight * (16 * ROUNDING * size) ** 2
 
 
-def _has_flat_directions(found: DescentResult) -> bool:
-    """Whether there are directions along which the curvature is lost in rounding, so that weights are not settled."""
-    return found.curvature is not None and found.curvature.null.shape[1] > 0
+def _has_flat_directions(problem: OrdinalProblem, found: DescentResult) -> bool:
+    """Whether curvature is lost in rounding along directions other than constant columns: weights are not settled."""
+    return found.curvature is not None and found.curvature.null.shape[1] > int(np.sum(problem.constant))
