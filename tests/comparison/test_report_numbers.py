@@ -181,7 +181,7 @@ def test_the_page_of_two_classes() -> None:
     scores = held_out_scores(best, found.data)
     assert scores is not None
     area = roc_auc_score(found.data.y == positive, scores[:, list(np.unique(found.data.y)).index(positive)])
-    assert f"Positive is {positive}, the rarer class" in text
+    assert f"The positive class is {positive}, the rarer one" in text
     assert f"AUC {area:.4f}" in text
     assert str(found.threshold) in text
     assert found.threshold is not None

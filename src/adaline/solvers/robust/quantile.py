@@ -166,7 +166,7 @@ def _solve_full_rank(a: Array, t: Array, level: float, theta: Array) -> Vertex:
     if (np.abs(r) <= ROUNDING * np.sqrt(len(theta)) * (np.abs(t) + np.abs(a) @ np.abs(theta))).all():
         return _through(a, t, theta, np.full(len(t), 1.0 - level), np.full(len(t), True), 0)
     found, end = _follow(a, t, level, theta)
-    if end is End.CONVERGED and found.condition <= SURELY:
+    if end is End.CONVERGED and not (found.unique and found.condition > SURELY):
         return found
     r = t - a @ found.theta
     off_plane = ~found.on_plane & (np.abs(r) > ROUNDING * (np.abs(t) + np.abs(t - r)))
