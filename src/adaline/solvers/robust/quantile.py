@@ -44,6 +44,7 @@ INSIDE = 10.0  # mean residuals that slacks begin with: nearer to zero, many tie
 MOST, STALLED = 100, 8  # steps, and steps without progress
 FAR = 1e6  # typical residuals
 STUCK = 1e-10  # of all residuals, above which a gap that does not fall is no rounding
+SINGULAR = 1e-6  # the same where the equations of a step become singular, as they do near solutions that are not unique
 CHUNK = 4096  # rows weighted at a time: they stay in the cache
 SURELY = 1e6  # condition of the rows on the plane, above which rows far off may have left the others too few digits
 ENOUGH = 1e-13  # of a typical residual a row, at which the gap is rounding
@@ -279,7 +280,8 @@ def _follow(a: Array, t: Array, level: float, theta: Array) -> tuple[Vertex, End
         goes_on = stalled < STALLED and steps < MOST
         moved = _step(a, t, total - a.T @ share[0], theta, share, slack) if goes_on else None
         if moved is None:
-            left = STUCK * float(np.abs(t - a @ theta).sum()) + ROUNDING * float(np.abs(t).sum())
+            least = SINGULAR if goes_on else STUCK
+            left = least * float(np.abs(t - a @ theta).sum()) + ROUNDING * float(np.abs(t).sum())
             end = End.STUCK if gap > left else End.STALLED
             break
         theta, share, slack = moved
