@@ -87,8 +87,6 @@ class Column:
             return _arrow_numbers(native.column(self.name))  # the common case; of doubles without a copy
         series = frame[self.name]
         try:
-            if series.dtype == nw.Duration:  # DuckDB describes these columns of Parquet files as whole numbers
-                return np.asarray(series.cast(nw.Int64).cast(nw.Float64).to_numpy(), dtype=np.float64)
             if frame.implementation.is_pyarrow() and series.dtype.is_integer():  # of which some are rounded
                 return _arrow_numbers(native.column(self.name).cast("double", safe=False))
             return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)

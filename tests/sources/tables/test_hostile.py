@@ -27,6 +27,7 @@ from adaline.storage import load, save
 N = 60
 Y = np.random.default_rng(0).random(N) > 0.5
 UTF8 = ["é", "e\u0301", "E", "e", " e", "e ", "e\0", "", "ﬁ", "fi", "a\nb", "\x1b[31m"]
+TRIMMED = {text.strip(" ") for text in UTF8}  # blanks around a text are no part of a level
 
 
 def repeated(values: Sequence[Any]) -> list[Any]:
@@ -48,9 +49,9 @@ def not_utf8() -> pa.Table:
 
 
 LEARNED: dict[str, tuple[Callable[[], Any], int]] = {
-    "alike": (lambda: arrow(UTF8), len(UTF8)),
-    "alike, pandas": (lambda: pd.DataFrame({"id": repeated(UTF8), "y": Y}), len(UTF8)),
-    "alike, polars": (lambda: pl.DataFrame({"id": repeated(UTF8), "y": Y}), len(UTF8)),
+    "alike": (lambda: arrow(UTF8), len(TRIMMED)),
+    "alike, pandas": (lambda: pd.DataFrame({"id": repeated(UTF8), "y": Y}), len(TRIMMED)),
+    "alike, polars": (lambda: pl.DataFrame({"id": repeated(UTF8), "y": Y}), len(TRIMMED)),
     "empty beside missing": (lambda: arrow(["", "a", None]), 3),
     "string dtype of pandas": (lambda: pd.DataFrame({"id": pd.array(repeated(["", "a", None]), "string"), "y": Y}), 3),
     "NA among objects": (lambda: pd.DataFrame({"id": pd.Series(repeated(["a", pd.NA]), dtype=object), "y": Y}), 2),

@@ -344,14 +344,6 @@ def test_the_index_of_pandas_in_parquet_is_left_out() -> None:
     assert open_table("t.parquet", target="y").names == open_table("t.csv", target="y").names
 
 
-def test_durations_in_parquet_are_numbers() -> None:
-    seconds = [(7 * i) % 11 for i in range(N)]
-    pd.DataFrame({"d": pd.to_timedelta(seconds, unit="s"), "y": Y}).to_parquet("t.parquet")
-    by_duration = LinearRegression().fit(open_table("t.parquet", target="y"))
-    by_second = LinearRegression().fit([[s] for s in seconds], Y)
-    assert by_duration.certificate_.objective == pytest.approx(by_second.certificate_.objective)
-
-
 def test_dates_of_any_year_are_days() -> None:
     dates = ["9999-12-31", "0024-04-03", "1970-01-02"]
     name = written(["d,y", *(f"{dates[i % 3]},{y}" for i, y in enumerate(Y))])

@@ -844,7 +844,7 @@ def _mistyped(relation: Relation, name: str) -> Mistyped:
         if measured and all(without_unit(value)[1] for value in found):
             return Mistyped(
                 f"holds numbers, but also {shown} with a unit ({others:,} such value{'s' * (others > 1)}{where})",
-                "write all values in one unit, or without it",
+                "write all values in one unit, or without it, or name typing errors in na=",
                 "name the column in categories= if they are names",
                 *(present, others, lines),
             )
