@@ -49,9 +49,9 @@ def not_utf8() -> pa.Table:
 
 
 LEARNED: dict[str, tuple[Callable[[], Any], int]] = {
-    "alike": (lambda: arrow(UTF8), len(TRIMMED)),
-    "alike, pandas": (lambda: pd.DataFrame({"id": repeated(UTF8), "y": Y}), len(TRIMMED)),
-    "alike, polars": (lambda: pl.DataFrame({"id": repeated(UTF8), "y": Y}), len(TRIMMED)),
+    "alike": (lambda: arrow(UTF8), len(UTF8)),
+    "alike, pandas": (lambda: pd.DataFrame({"id": repeated(UTF8), "y": Y}), len(UTF8)),
+    "alike, polars": (lambda: pl.DataFrame({"id": repeated(UTF8), "y": Y}), len(UTF8)),
     "empty beside missing": (lambda: arrow(["", "a", None]), 3),
     "string dtype of pandas": (lambda: pd.DataFrame({"id": pd.array(repeated(["", "a", None]), "string"), "y": Y}), 3),
     "NA among objects": (lambda: pd.DataFrame({"id": pd.Series(repeated(["a", pd.NA]), dtype=object), "y": Y}), 2),
@@ -100,7 +100,8 @@ def test_a_table_a_frame_and_a_model_file_agree(name: str, tmp_path: Path) -> No
     for solver, options in WAYS:
         source = open_table(table, target="y", missing="indicator", unseen="other", **options)
         model = LogisticRegression(solver=solver, penalty=1.0).fit(source)
-        assert len(np.unique(dense(source), axis=0)) == different
+        levels = len(TRIMMED) if name.startswith("alike") and "hashed" not in options else different
+        assert len(np.unique(dense(source), axis=0)) == levels
         save(model, tmp_path / "model.adaline")
         again = load(tmp_path / "model.adaline")
         found = model.predict_proba(source)
