@@ -210,7 +210,7 @@ def test_missing_ids_and_texts(frame: pd.DataFrame) -> None:
 def test_hostile_texts_have_a_stated_outcome(frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     alike = ["é", "e\u0301", "E", "e", " e", "e ", "e\0", "x" * 10_000]
     data = pa.table({"id": alike * 200, "y": np.arange(200.0 * len(alike)) % 7})
-    assert len(open_table(data, target="y", categories=["id"]).names) == len(alike) - 1
+    assert len(open_table(data, target="y", categories=["id"]).names) == len({text.strip(" ") for text in alike}) - 1
     x = rows(open_table(data, target="y", hashed={"id": 2**20}))
     assert len(np.unique(x.indices)) == len(alike)
     monkeypatch.setattr(coding_module, "MOST_KEPT", 50)
