@@ -40,8 +40,7 @@ MOST_COORDINATES = 64  # beyond, exact arithmetic can take longer
 MOST_WORK = 2**21  # rows x columns^2 x classes beyond which it is not decided whether each class is separable
 ON_PLANE = 1e-9  # share of the largest lead of a row below which another lies on the plane
 PROOF = 5e9  # work of a proof of separation, in products: seconds
-PROOF_OF_FOLD = 5e8  # the same for a fit of a fold, of which there are many
-OUTLOOK = 5e8  # the same of one machine where the answer is only for the advice
+SHORT_PROOF = 5e8  # the same for the fit of a fold, of which there are many, and where the answer is only for advice
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class SeparationCheck:
     """Whether a fit without a penalty has anything to converge to; its targets are indices of `classes` classes."""
 
     def __init__(self, problem: Problem, classes: int, fold: bool = False) -> None:
-        self.problem, self.classes, self.work = problem, classes, PROOF_OF_FOLD if fold else PROOF
+        self.problem, self.classes, self.work = problem, classes, SHORT_PROOF if fold else PROOF
         self.found: Separation | None = None
         self.settled = False
         self.provable = True  # False where a proof was given up on rows of which these are some
@@ -206,7 +205,7 @@ def convergence_outlook(source: Source, labels: NDArray[Any], scan: Scan, theore
     for name, t in zip(labels.tolist(), targets.T, strict=False):
         rows = source.with_targets(t[:, None])
         try:
-            theta = separating_weights(rows, together, OUTLOOK)
+            theta = separating_weights(rows, together, SHORT_PROOF)
         except AdalineError:  # too close to tell without long arithmetic, or rows of some classes only
             return ConvergenceOutlook()
         if theta is None:

@@ -344,6 +344,18 @@ def test_the_index_of_pandas_in_parquet_is_left_out() -> None:
     assert open_table("t.parquet", target="y").names == open_table("t.csv", target="y").names
 
 
+def test_words_for_missing_values_are_found_in_every_file() -> None:
+    Path("1.csv").write_text("s,y\n" + "a,1\nb,2\n" * 5)
+    Path("2.csv").write_text("s,y\n" + "a,1\nn.a.,2\n" * 5)
+    assert open_table("*.csv", target="y", missing="drop").names == ("s[T.b]",)
+
+
+def test_files_with_different_separators_are_noted() -> None:
+    Path("1.csv").write_text("x,y\n" + "".join(f"{i},{i % 7}\n" for i in range(1000, 1040)))
+    Path("2.csv").write_text("x;y\n" + "".join(f"1.{i};{i % 7}\n" for i in range(100, 140)))
+    assert any("2.csv is separated by ';'" in note and "decimal=" in note for note in Relation("*.csv").notes)
+
+
 def test_dates_of_any_year_are_days() -> None:
     dates = ["9999-12-31", "0024-04-03", "1970-01-02"]
     name = written(["d,y", *(f"{dates[i % 3]},{y}" for i, y in enumerate(Y))])

@@ -204,7 +204,7 @@ def find_conversions(
 
 
 def find_text_words(
-    names: Sequence[str], table: str, query: Query, rows: int, levels: Mapping[str, Collection[Any]]
+    names: Sequence[str], table: str, query: Query, levels: Mapping[str, Collection[Any]]
 ) -> dict[str, tuple[str, ...]]:
     """Return the words for missing values in columns of text, as they are spelled, such as n.a. and k.A.
 
@@ -217,14 +217,13 @@ def find_text_words(
     short = f"strlen(value) <= {4 * longest}"
     word = f"lower(trim(value, {text(BLANK)})) IN ({', '.join(map(text, TEXT_WORDS))})"
     columns = ", ".join(map(quoted, names))
-    first = f"SELECT {columns} FROM {table} LIMIT {rows}"
-    values = f"SELECT unnest(range({len(names)})) AS i, unnest([{columns}]) AS value FROM ({first})"
+    values = f"SELECT unnest(range({len(names)})) AS i, unnest([{columns}]) AS value FROM {table}"
     each = query(f"SELECT i, list(DISTINCT value) FROM ({values}) WHERE {short} AND {word} GROUP BY i")
     spelled = ((names[i], sorted(words)) for i, words in each)
     found = {name: tuple(one for one in words if is_text_word(one, levels.get(name, ()))) for name, words in spelled}
     out = {name: words for name, words in found.items() if words and name in levels}
     for name in (name for name, words in found.items() if words and name not in levels):
-        value = f"SELECT {quoted(name)} AS value FROM {table} LIMIT {rows}"
+        value = f"SELECT {quoted(name)} AS value FROM {table}"
         named = "regexp_matches(value, '[\\p{L}\\p{N}]')"
         if query(f"SELECT bool_and({named}) FROM ({value}) WHERE NOT ({word})")[0][0]:
             out[name] = found[name]
@@ -361,8 +360,7 @@ def _look(names: Sequence[str], table: str, query: Query, rows: int) -> dict[str
         f"list(DISTINCT CASE WHEN {one.is_word} THEN {one.trimmed} END)",
     ]
     columns = ", ".join(map(quoted, names))
-    first = f"SELECT {columns} FROM {table} LIMIT {rows}"
-    values = f"SELECT unnest(range({len(names)})) AS i, unnest([{columns}]) AS value FROM ({first})"
+    values = f"SELECT unnest(range({len(names)})) AS i, unnest([{columns}]) AS value FROM {table}"
     out = {name: Look(0, 0, 0, "", 0, (), False, False, False, False, False, False, False, ()) for name in names}
     for i, *found in query(f"SELECT i, {', '.join(asked)} FROM ({values}) GROUP BY i"):
         count, points, commas, example, signed, units, *signs, words = found

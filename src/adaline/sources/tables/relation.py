@@ -346,7 +346,7 @@ class Relation:
     def _text_words(self, options: FileOptions) -> Mapping[str, tuple[str, ...]]:
         """Return the words for missing values in columns of text by other options."""
         assert self.dialect is not None
-        return text_words(self.dialect, self.files[0], self.rows, options)
+        return text_words(self.dialect, self.files, self.rows, options)
 
     def without_texts(self, unreadable: Mapping[str, Collection[str]]) -> Self:
         """Return the same table, which is text files, without the rows in which columns have some texts.
@@ -724,6 +724,13 @@ class Relation:
             )
         for name, one in found.items():
             if one != common and is_alike(one, common):
+                if one.separator != common.separator:
+                    given, first = (self._copies.given.get(file, file) for file in (name, self.files[0]))
+                    self.notes = (
+                        *self.notes,
+                        f"{given} is separated by {one.separator!r}, {first} by {common.separator!r}; decimal= sets "
+                        "the decimal separator of all files, which is otherwise found in the first",
+                    )
                 moved = one.skip + one.header - common.skip - common.header
                 copy = write_like(name, one, common, self._copies.new(name, ".csv", moved=moved))
                 self._replace_files([copy if other == name else other for other in self.files])

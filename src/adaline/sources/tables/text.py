@@ -470,18 +470,24 @@ def find_dialect(
     booleans = [i for i, column in enumerate(found) if column["type"] == "BOOLEAN"]
     dialect = _with_type_if(dialect, files[0], query, booleans, BOOLEAN, "BOOLEAN", whole)
     dialect = _with_notations(dialect, files[0], query, 2**62 if whole else SAMPLE, reading)
-    return replace(dialect, text_words=text_words(dialect, files[0], query, reading))
+    return replace(dialect, text_words=text_words(dialect, files, query, reading))
 
 
-def text_words(dialect: Dialect, file: str, query: Query, reading: FileOptions) -> Mapping[str, tuple[str, ...]]:
-    """Return the words for missing values in columns of text; none where the user keeps such words as levels."""
+def text_words(
+    dialect: Dialect, files: Sequence[str], query: Query, reading: FileOptions
+) -> Mapping[str, tuple[str, ...]]:
+    """Return the words for missing values in columns of text; none where the user keeps such words as levels.
+
+    They are looked for in the first rows of every file, the same number from each.
+    """
     if "" in reading.na:
         return {}
     converted = {one.name for one in dialect.conversions}
     kinds = zip(dialect.layout.names, dialect.types, strict=True)
     names = [name for name, kind in kinds if kind == "VARCHAR" and name not in converted]
-    plain = replace(dialect, conversions=(), text_words={}).sql([file])
-    return find_text_words(names, plain, query, WORD_ROWS, dict(reading.levels))
+    plain, rows = replace(dialect, conversions=(), text_words={}), max(WORD_ROWS // len(files), SAMPLE)
+    parts = " UNION ALL ".join(f"(SELECT * FROM {plain.sql([file])} LIMIT {rows})" for file in files)
+    return find_text_words(names, f"({parts})", query, dict(reading.levels))
 
 
 def _with_notations(dialect: Dialect, file: str, query: Query, rows: int, reading: FileOptions) -> Dialect:
