@@ -26,7 +26,7 @@ REASONS = [
 ]
 NOTE = (
     "note: 5 of 7 rows have no prediction: missing value of age (2), unseen level of carrier (2), missing value of "
-    "carrier (1), no finite value of age (1); --strict refuses them"
+    "carrier (1), no finite value of age (1); with --strict they are errors"
 )
 
 

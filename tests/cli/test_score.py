@@ -33,7 +33,7 @@ def test_numbers_are_judged_as_by_scikit_learn(shell: Shell, tmp_path: Path) -> 
     assert one["mae"] == pytest.approx(metrics.mean_absolute_error(y, predicted, sample_weight=w), rel=1e-12)
     assert one["bias"] == pytest.approx(np.average(predicted - y, weights=w), abs=1e-12)
     text = shell.good("score", "y.adaline", "new.csv").out
-    assert "y of new.csv, 300 rows" in text
+    assert "y from new.csv, 300 rows" in text
     assert "R²" in text
 
 
@@ -191,7 +191,7 @@ def test_an_update_leaves_out_unknown_labels_and_levels(shell: Shell) -> None:
     done = shell.good("update", "m.adaline", "more.csv", "-o", "other.adaline")
     assert "4 rows before, 6 rows after" in done.out
     left_out = "unseen level of g in line 4 (1), unknown label of y in line 2 (1); --new-classes adds such labels"
-    assert f"note: 2 of 4 rows are left out: {left_out}; --strict refuses them" in done.err
+    assert f"note: 2 of 4 rows are left out: {left_out}; with --strict they are errors" in done.err
     done = shell.good("update", "m.adaline", "more.csv", "--new-classes")
     assert "note: new classes: 'Down'; before, the model knew 'down', 'up'" in done.err
     Path("gaps.csv").write_text("x,g,y\n1,a,down\n,b,up\n")

@@ -103,7 +103,7 @@ class Group(TyperGroup):
 app = typer.Typer(
     name="adaline",
     cls=Group,
-    help="Linear models, fast and accurate, with a report of the numerical accuracy of each fit.",
+    help="Linear models, fast and accurate, with a report on the numerical accuracy of each fit.",
     epilog=EXAMPLES,
     rich_markup_mode=None,  # drawing help by rich takes as long again as all of typer
     pretty_exceptions_enable=False,
@@ -124,7 +124,7 @@ def root(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks; allowed anywhere on the line.")] = False,
 ) -> None:
-    """Linear models, fast and accurate, with a report of the numerical accuracy of each fit."""
+    """Linear models, fast and accurate, with a report on the numerical accuracy of each fit."""
 
 
 # Arguments and options that several commands share, and how they are completed.
@@ -247,9 +247,9 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A file (CSV, TSV, JSON lines, Parquet, Arrow, DuckDB, SQLite or a spreadsheet; also compressed, "
-        'as .csv.gz), - for standard input, a folder or glob of files, an SQL query such as "SELECT * '
-        "FROM 'rows.csv'\", or the name of a bundled data set (adaline systems --data lists them).",
+        help="A file (CSV, TSV, JSON lines, Parquet, Arrow, DuckDB, SQLite or a spreadsheet; may be compressed, "
+        'such as .csv.gz), - for standard input, a folder or glob of files, an SQL query such as "SELECT * '
+        "FROM 'rows.csv'\", or the name of a bundled data set ('adaline systems --data' lists them).",
         autocompletion=complete_data,
         show_default=False,
     ),
@@ -285,7 +285,7 @@ SystemName = Annotated[
         "-s",
         metavar="NAME",
         autocompletion=complete_system,
-        help="Type of model; adaline systems lists them. Default: LinearRegression for a target of numbers, "
+        help="Type of model; run 'adaline systems' for a list. Default: LinearRegression for a numeric target, "
         "GaussianClassifier for class labels.",
     ),
 ]
@@ -312,7 +312,7 @@ def file_options(
         option(
             "--sheet",
             metavar="NAME",
-            help="Sheet of a spreadsheet to read, by name or by number from 1; default: the first that contains a "
+            help="Spreadsheet sheet to read, by name or number (starting at 1); default: the first that contains a "
             "table.",
         ),
     ] = None,
@@ -330,7 +330,7 @@ def file_options(
             "--na",
             metavar="A,B",
             callback=missing_words,
-            help="Words that mean a missing value, in addition to NA, NULL, ? and the like. --na '' keeps NA and "
+            help="Values to treat as missing, in addition to NA, NULL, ? and the like. --na '' keeps NA and "
             "the like as ordinary values of text columns.",
         ),
     ] = None,
@@ -378,8 +378,8 @@ def table_options(
             metavar="A,B",
             callback=leveled,
             help="Columns to treat as categorical, even if they contain numbers; 'size=low<mid<high' also sets the "
-            "order of the levels. Other categorical columns are added, those with the fewest levels first, "
-            "as long as they have at most 500 levels in total.",
+            "order of the levels. Other categorical columns are also used, those with the fewest levels first, "
+            "up to a total of 500 levels.",
         ),
     ] = None,
     hashed: Annotated[
@@ -388,9 +388,9 @@ def table_options(
             "--hash",
             metavar="A,B=2^20",
             callback=widths,
-            help="Columns with very many distinct values, such as ids. Each column is hashed to 2^18 features, or "
-            "to the number after '='. For a Vowpal Wabbit file, give only a number, such as 2^20: all its "
-            "feature names are hashed to that many features.",
+            help="Columns with very many distinct values, such as ids. Each column is hashed to 2^18 features; "
+            "COLUMN=N sets another number for that column. For a Vowpal Wabbit file, give only a number, such as "
+            "2^20: all its feature names are hashed to that many features.",
         ),
     ] = None,
     words: Annotated[
@@ -418,9 +418,9 @@ def table_options(
             "--missing",
             metavar="POLICY",
             help="How to treat missing values. drop: leave out rows that contain one; mean: replace each with its "
-            "column's mean; indicator: as mean, and add a 0/1 column that marks the replaced values; error: "
-            "stop with an error. Default: drop; but compare uses indicator if drop would lose more than 5% of "
-            "the rows.",
+            "column's mean; indicator: like mean, and also add a 0/1 column that marks the replaced values; error: "
+            "stop with an error. Default: drop, except that 'adaline compare' uses indicator if drop would lose "
+            "more than 5% of the rows.",
         ),
     ] = None,
     unseen: Annotated[
@@ -428,8 +428,8 @@ def table_options(
         option(
             "--unseen",
             metavar="POLICY",
-            help="How adaline predict treats category levels that were not in the training data. error (default): "
-            "make no prediction for the row and give the reason; other: predict as for an average level.",
+            help="How 'adaline predict' treats category levels that were not in the training data. error (default): "
+            "make no prediction for the row and give the reason; other: use the average effect of the known levels.",
         ),
     ] = "error",
     formula: Annotated[

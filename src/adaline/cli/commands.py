@@ -50,8 +50,9 @@ def fit(
         option(
             "--set",
             metavar="KEY=VALUE",
-            help="Set a parameter of the model, such as penalty=1; may be repeated. For a parameter of a basis, "
-            "join the names with two underscores: --set basis=Polynomial --set basis__degree=3.",
+            help="Set a parameter of the model, such as penalty=1; may be repeated. To set a parameter of "
+            "a basis (functions of the columns), put basis__ before its name: --set basis=Polynomial --set "
+            "basis__degree=3.",
         ),
     ] = None,
     link: Annotated[

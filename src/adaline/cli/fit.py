@@ -83,7 +83,7 @@ def run_fit(
         return
     rows = opened.source.count_rows()
     gaps = f" ({opened.gaps})" if opened.gaps else ""
-    say(f"{model_label(model)}: {opened.target} of {opened.request.title}, {counted(rows)}{gaps}", style="bold")
+    say(f"{model_label(model)}: {opened.target} from {opened.request.title}, {counted(rows)}{gaps}", style="bold")
     say()
     if training is not None:
         _show_training(training)

@@ -110,10 +110,10 @@ class PredictionCounts:
     def tell_missing(self) -> None:
         """Say on stderr how many rows have no prediction, and why."""
         if self.missing:
-            refused = "it" if self.missing == 1 else "them"
+            outcome = "it is an error" if self.missing == 1 else "they are errors"
             note(
-                f"{part_of(self.missing, self.rows, 'have')} no prediction: {shown_counts(self.reasons)}; --strict "
-                f"refuses {refused}"
+                f"{part_of(self.missing, self.rows, 'have')} no prediction: {shown_counts(self.reasons)}; with "
+                f"--strict {outcome}"
             )
 
 

@@ -68,7 +68,7 @@ def run_score(
     if as_json:
         print_json({"system": type(model).__name__, "rows": len(rows.y), "left_out": rows.left_out, **found})
         return
-    say(f"{model_label(model)}: {', '.join(rows.targets)} of {rows.title}, {counted(len(rows.y))}", style="bold")
+    say(f"{model_label(model)}: {', '.join(rows.targets)} from {rows.title}, {counted(len(rows.y))}", style="bold")
     say()
     _show(found)
 

@@ -41,7 +41,7 @@ def run_select(
         return
     table = found.table
     rows = counted(opened.source.count_rows())
-    say(f"{type(model).__name__}: {opened.target} of {opened.request.title}, {rows}", "bold")
+    say(f"{type(model).__name__}: {opened.target} from {opened.request.title}, {rows}", "bold")
     say(table.title)
     say()
     show_errors(table, "chosen")

@@ -75,8 +75,9 @@ def run_update(
         if reasons:
             total, labels = relation.count("TRUE"), any(one.startswith(UNKNOWN_LABEL) for one in reasons)
             adds = "; --new-classes adds such labels" if labels else ""
-            them = "it" if total - rows == 1 else "them"
-            note(f"{part_of(total - rows, total)} left out: {shown_counts(reasons)}{adds}; --strict refuses {them}")
+            outcome = "it is an error" if total - rows == 1 else "they are errors"
+            left_out = f"{part_of(total - rows, total)} left out: {shown_counts(reasons)}"
+            note(f"{left_out}{adds}; with --strict {outcome}")
         with dropping_gaps(model, strict) as policy:
             model.partial_fit(TableSource(kept, replace(given_rows.spec, missing=policy)))
     after = rows_of(model)

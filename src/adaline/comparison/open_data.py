@@ -42,7 +42,7 @@ from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.source import KEPT
 from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
 from adaline.sources.tables.spec import TableSpec, check_column, names_of, read_spec, shown_columns
-from adaline.sources.tables.sql import quoted
+from adaline.sources.tables.sql import is_query, quoted
 from adaline.wording import counted, file_name, joined, part_of
 
 LABELS = ("text", "category", "boolean")
@@ -99,13 +99,15 @@ class DataRequest:
 
     @property
     def title(self) -> str:
-        """What to call the data in a title: a file or a data set by its name; "" where they are a frame."""
+        """What to call the data in a title: a file or a data set by its name, a query "the query", a frame ""."""
         if isinstance(self.data, Pipe):
             return self.data.title
         if not isinstance(self.data, str):
             return ""
         if is_pipe(self.data):
             return pipe_title(self.data)
+        if is_query(self.data):
+            return "the query"
         is_path = "/" in self.data and "\n" not in self.data and len(self.data) < 300
         title = Path(self.data).name if is_path else self.data
         return file_name(title) if Path(self.data).exists() else " ".join(title.split())

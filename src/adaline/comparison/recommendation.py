@@ -176,11 +176,11 @@ def _nearness(chosen: Result, best: Result, measure: str) -> str:
     apart = chosen.fold_errors - best.fold_errors
     difference, spread = float(apart.mean()), float(apart.std(ddof=1) / np.sqrt(len(apart)))
     if difference <= SAME * best.error:
-        return f"has about the same error as the best, {best.label}"
+        return f"has about the same error as the best model ({best.label})"
     pair = with_error(replace(chosen, error=difference, std_error=spread), measure)
     by = "rows" if chosen.predicted is not None and len(apart) == len(chosen.predicted) else "folds"
     near = "one standard error" if _within_error(chosen, best) else "two standard errors"
-    return f"is within {near} of the best, {best.label} (difference {pair}, paired over the {by})"
+    return f"is within {near} of the best model, {best.label} (difference {pair}, paired over the {by})"
 
 
 def with_error(result: Result, measure: str) -> str:
@@ -295,5 +295,5 @@ def _advantage(chosen: Result, best: Result, counts: bool) -> str:
 def _errors_given(result: Result) -> str:
     """Return what `summary` gives: under a penalty no tests, and none of columns that depend on others."""
     if result.certificate is not None and result.certificate.status is Status.RANK_DEFICIENT:
-        return "coefficients with standard errors" + ("" if _is_penalised(result) else " and tests")
-    return "every coefficient with its standard error" + ("" if _is_penalised(result) else " and a test")
+        return "standard errors" + ("" if _is_penalised(result) else " and tests") + " for coefficients"
+    return "a standard error" + ("" if _is_penalised(result) else " and a test") + " for every coefficient"

@@ -360,7 +360,8 @@ def _look(names: Sequence[str], table: str, query: Query, rows: int) -> dict[str
         f"list(DISTINCT CASE WHEN {one.is_word} THEN {one.trimmed} END)",
     ]
     columns = ", ".join(map(quoted, names))
-    values = f"SELECT unnest(range({len(names)})) AS i, unnest([{columns}]) AS value FROM {table}"
+    first = f"SELECT {columns} FROM {table} LIMIT {rows}"
+    values = f"SELECT unnest(range({len(names)})) AS i, unnest([{columns}]) AS value FROM ({first})"
     out = {name: Look(0, 0, 0, "", 0, (), False, False, False, False, False, False, False, ()) for name in names}
     for i, *found in query(f"SELECT i, {', '.join(asked)} FROM ({values}) GROUP BY i"):
         count, points, commas, example, signed, units, *signs, words = found

@@ -59,7 +59,7 @@ from adaline.sources.tables.notation import describe
 from adaline.sources.tables.pipes import Pipe, arrow_as_parquet, is_pipe, open_pipe, pipe_title, spool
 from adaline.sources.tables.sparse_files import sparse_suffix
 from adaline.sources.tables.spreadsheets import write_sheet
-from adaline.sources.tables.sql import QUERY, chosen_table, names_used, quoted, subquery, text
+from adaline.sources.tables.sql import QUERY, chosen_table, is_query, names_used, quoted, subquery, text
 from adaline.sources.tables.statistics_files import write_statistics_file
 from adaline.sources.tables.text import (
     MISFIT,
@@ -152,7 +152,7 @@ class Relation:
             self.sql, self.frame, self.declared = "frame", as_arrow(frame), declared_levels(frame)
             self._ordered = {name for name in self.declared if nw.is_ordered_categorical(frame[name])}
             confine(self.connection, [])
-        elif isinstance(data, str) and QUERY.match(data) and not os.path.exists(data):
+        elif isinstance(data, str) and is_query(data):
             self.title = self.place = "the query"
             check_name(data)
             with Reporting(self.place):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +14,18 @@ QUERY = re.compile(
     r"(\s|\(|--[^\n]*\n|/\*.*?\*/)*(select|with|from|values|pivot|unpivot)(?=[\s(\"'*]|--|/\*)",
     re.IGNORECASE | re.DOTALL,
 )
+
+
+def is_query(data: str) -> bool:
+    """Whether data that a user names is an SQL query; a file of that name comes first.
+
+    Examples
+    --------
+    >>> from adaline.sources.tables.sql import is_query
+    >>> is_query("FROM 'rows.csv' WHERE x > 1"), is_query("from.csv")
+    (True, False)
+    """
+    return QUERY.match(data) is not None and not os.path.exists(data)
 
 
 def chosen_table(name: str, tables: list[str], wanted: str | None) -> str:
