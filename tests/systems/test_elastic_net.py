@@ -382,6 +382,13 @@ def test_folds_of_few_rows_of_classes_are_those_of_fits_alone(classes: int) -> N
     assert (fits.whole.path_["gaps"] <= 1e-7 * 60 * np.log(classes + 1) * 2).all()
 
 
+def test_a_class_of_one_row_takes_no_steps_to_infinity() -> None:
+    x = np.random.default_rng(0).normal(size=(11, 3))
+    model = ElasticNet(loss="logistic", points=20, folds=5).fit(x, np.arange(11) == 4)
+    assert model.certificate_.status is Status.SOLVED
+    assert model.certificate_.passes < 1000  # of 21 nets; without the row there is one class, whose loss falls to 0
+
+
 def test_groups_of_columns_for_targets_that_are_all_zero() -> None:
     model = ElasticNet(groups=[0, 0, 1]).fit(np.random.default_rng(0).normal(size=(12, 3)), np.zeros(12))
     assert (str(model.certificate_.status), model.l1_, model.intercept_, *model.coef_) == ("solved", *[0.0] * 5)

@@ -356,8 +356,8 @@ def table_options(
             "--features",
             metavar="A,B,C",
             callback=listed,
-            help="Columns to predict from; default: all suitable columns. In every list of column names, a name "
-            "that contains a comma is quoted as in CSV: '\"a,b\",c'.",
+            help="Columns to predict from; default: all suitable columns. In any list of column names, quote a name "
+            "that contains a comma, as in CSV: '\"a,b\",c'.",
         ),
     ] = None,
     drop: Annotated[str | None, option("--drop", metavar="A,B", callback=listed, help="Columns to exclude.")] = None,

@@ -140,7 +140,7 @@ class MachineOptions:
     firth : whether the likelihood is Firth's.
     rate, epochs, stop_error : of solver="gradient".
     near : a fit of nearly the same rows; convex losses with solver="auto" start from it.
-    separated : a plane that separates rows of which these are some; `init` are then their weights.
+    separated : a plane that separates rows of which these are some, proven or suspected; `init` are then their weights.
     """
 
     penalty: RidgePenalty
@@ -155,6 +155,11 @@ class MachineOptions:
     stop_error: float | None = None
     near: Near | None = None
     separated: Separation | None = None
+
+    @property
+    def fold(self) -> bool:
+        """Whether the rows are some of those of another fit, as of a fold, whose weights are to predict."""
+        return self.near is not None or self.separated is not None
 
     @property
     def free(self) -> bool:
@@ -469,8 +474,8 @@ class _Minimising:
             self.loss.of_classes and constants.lowest == 0 and problem.source.shape.targets == 1
         )
         separable = labelled and options.free and not options.firth
-        classes, fold = max(problem.outputs, 2), options.near is not None
-        self.check = SeparationCheck(problem, classes, fold) if separable else None
+        classes = max(problem.outputs, 2)
+        self.check = SeparationCheck(problem, classes, options.fold) if separable else None
         if self.check is not None and options.separated is not None:
             self.check.take(options.separated)
 
@@ -765,7 +770,7 @@ class _Minimising:
         if apart or len(depends.left_out) or numbers > MOST_REFINED:
             return None
         matters = numbers > REFINED or problem.source.costly
-        if matters and (options.near is not None or self._claims(problem, found, raw, None)[0] >= PROVEN_DIGITS):
+        if matters and (options.fold or self._claims(problem, found, raw, None)[0] >= PROVEN_DIGITS):
             return None
         original = problem.original if isinstance(problem, TurnedProblem) else problem
         start = problem.to_scaled(theta)

@@ -75,7 +75,6 @@ class SeparationCheck:
         self.problem, self.classes, self.work = problem, classes, SHORT_PROOF if fold else PROOF
         self.found: Separation | None = None
         self.settled = False
-        self.provable = True  # False where a proof was given up on rows of which these are some
 
     def give_up(self, here: DescentResult) -> bool:
         """Return whether there is nothing to converge to; called with every iterate."""
@@ -91,15 +90,13 @@ class SeparationCheck:
     def take(self, known: Separation) -> None:
         """Keep a plane that separates rows of which these are some, unless they all lie on it.
 
-        Where it is only suspected, no proof is tried here either: it would take as long and be given up again.
+        Where it is only suspected, it is here as well: a proof would take as long and be given up again.
         """
-        if known.kind == "suspected":
-            self.provable = False
-            return
-        lead = _leads(self.problem.source, known.direction)
-        largest = lead[np.isfinite(lead)].max()
-        if largest > 0 and lead.min() >= -ON_PLANE * largest:
-            self.found, self.settled = known, True
+        if known.kind != "suspected":
+            least, largest = _leads(self.problem.source, known.direction)
+            if largest <= 0 or least < -ON_PLANE * largest:
+                return
+        self.found, self.settled = known, True
 
     def settle(self, theta: Array, likely: bool = True) -> None:
         """Decide separability within a budget; beyond it, where separation is likely, take the direction of theta."""
@@ -116,8 +113,6 @@ class SeparationCheck:
     def _decide(self, theta: Array, likely: bool) -> Separation | None:
         raw = self.problem.to_raw(theta)
         suspected = Separation("suspected", _unit(raw)) if likely else None
-        if not self.provable:
-            return suspected
         budget = Budget(self.work)  # of the guess and the decision together
         try:
             guessed = likely and len(raw) == 1
@@ -222,15 +217,16 @@ def _reason(name: Any, machines: int, together: int) -> str:
 
 def _bound(source: Source, theta: Array, radius: float) -> float:
     """Return R^2/M^2 in the space of Kesler's vectors, (1, x) for a row's class and -(1, x) for a rival."""
-    lead = float(_leads(source, theta).min())
+    lead = _leads(source, theta)[0]
     length = float(np.linalg.norm(theta - theta.mean(axis=0)))
     return float(2 * np.square(radius * length / lead)) if lead > 0 else math.inf
 
 
-def _leads(source: Source, theta: Array) -> Array:
-    """Return by how much the output of each row's class is above the others, infinite for rows without weight, (N,).
+def _leads(source: Source, theta: Array) -> tuple[float, float]:
+    """Return by how much the output of a row's class is above that of another, at least and at most.
 
     `theta` (K, 1 + D) in raw units has an output for each class, or one, which is above zero for the second of two.
+    Rows without weight do not count.
     """
 
     def leads(block: Block) -> Array:
@@ -238,11 +234,12 @@ def _leads(source: Source, theta: Array) -> Array:
         z = outputs(block.x, theta)
         every, own = np.arange(len(z)), host(block.t)[:, 0].astype(np.intp)
         if len(theta) == 1:
-            lead = np.where(own == 1, z[:, 0], -z[:, 0])
+            lead = np.where(own == 1, z[:, 0], -z[:, 0])[:, None]
         else:
-            mine = z[every, own].copy()
-            z[every, own] = -math.inf
-            lead = mine - z.max(axis=1)
-        return lead if block.weight is None else np.where(host(block.weight) > 0, lead, math.inf)
+            lead = z[every, own][:, None] - z
+            lead[every, own] = lead[every, own - 1]  # that of another class
+        rows = np.stack([lead.min(axis=1), lead.max(axis=1)], axis=1)
+        return rows if block.weight is None else rows[host(block.weight) > 0]
 
-    return np.asarray(source.map(leads))
+    each = np.asarray(source.map(leads))
+    return float(each[:, 0].min()), float(each[:, 1].max())
