@@ -414,9 +414,15 @@ def _step(
     """
     problem = replace(here.problem, loss=rho if near else Reweighted(rho))
     evaluation = problem.evaluate(here.theta, second=known is None)
-    if near and known is None and not _is_definite(evaluation, lift):
+    if known is not None:
+        curvature = known
+    elif not near or _is_definite(evaluation, lift):
+        curvature = _factored(evaluation, lift, 0.0 if near else DAMPING)
+    elif isinstance(rho, Huber):
+        reweighted = replace(problem, loss=Reweighted(rho)).evaluate(here.theta, second=True)
+        curvature = _completed(_lifted(evaluation, lift), _lifted(reweighted, lift))
+    else:
         return _step(here, rho, False, lift)
-    curvature = _factored(evaluation, lift, 0.0 if near else DAMPING) if known is None else known
     if near and curvature.null.shape[1]:  # rows beyond the threshold have weights, but no curvature
         return _step(here, rho, False, lift)
     step = -curvature.solve(evaluation.gradient)
@@ -468,6 +474,20 @@ def _factored(evaluation: Evaluation, lift: Array | None, ridge: float = 0.0) ->
     """
     matrix = _lifted(evaluation, lift)
     return factor_hessian(matrix + np.diag(ridge * matrix.diagonal()) if ridge else matrix)
+
+
+def _completed(hessian: Array, reweighted: Array) -> Curvature:
+    """Return the factored second derivatives of a convex loss, with those of reweighting where they are zero.
+
+    As of a level of a category whose rows all lie beyond the threshold: steps along it are those of reweighted least
+    squares, all others Newton's.
+    """
+    diagonal = reweighted.diagonal()
+    unit = np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
+    values, vectors = np.linalg.eigh(hessian * unit[:, None] * unit)
+    null = vectors[:, values <= UNSEEN * values[-1]] / np.where(unit > 0, unit, 1.0)[:, None]
+    along = (null.T * unit) * unit
+    return factor_hessian(hessian + null @ (along @ reweighted @ along.T) @ null.T)
 
 
 def _is_definite(evaluation: Evaluation, lift: Array | None) -> bool:
