@@ -165,6 +165,17 @@ def test_many_rows_take_the_staged_solver() -> None:
         assert model.certificate_.gradient < 1e-4
 
 
+def test_a_level_that_no_sample_has_leaves_a_start_near_the_minimum_in_use() -> None:
+    level = np.where(np.arange(40_000) < 4, 0, 1 + np.arange(40_000) % 59)
+    X = np.eye(60)[level][:, :-1]
+    y = np.random.default_rng(0).poisson(np.where(level == 0, 1e6, 1000.0)).astype(float)
+    model = GeneralizedLinear(loss="poisson", warm_start=True).fit(X, y)
+    passes = model.certificate_.passes
+    again = model.fit(X, y).certificate_
+    assert again.status is Status.SOLVED
+    assert again.passes <= 0.6 * passes
+
+
 @pytest.mark.parametrize("columns", [3, 24])
 def test_a_row_far_from_the_others_hides_no_minimum(columns: int) -> None:
     """One row, in no sample, whose mean would be astronomical under the weights of the others."""

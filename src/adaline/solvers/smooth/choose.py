@@ -93,10 +93,11 @@ def _with_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp)
     if small and math.isfinite(problem.loss.steepest):
         return newton(problem, start.theta, wanted, give_up=give_up)._replace(solver=NEWTON)
     here = problem.evaluate(start.theta)
-    before = problem.on(sample).evaluate(theta).value / share
-    promised = before - start.evaluation.value / share
-    # some rows lie far from those drawn: what they lose is more than what the others gain
-    unlike = here.value > before and here.value - problem.evaluate(theta).value > promised
+    unlike = False
+    if not math.isfinite(problem.loss.steepest):
+        # some rows are unlike those drawn, as of a level of a category without one: they lose more than the others gain
+        promised = (problem.on(sample).evaluate(theta).value - start.evaluation.value) / share
+        unlike = here.value - problem.evaluate(theta).value > promised
     if small or unlike:
         return newton(problem, theta if unlike else start.theta, wanted, give_up=give_up)._replace(solver=NEWTON)
     assert start.curvature is not None
