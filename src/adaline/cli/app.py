@@ -330,8 +330,8 @@ def file_options(
             "--na",
             metavar="A,B",
             callback=missing_words,
-            help="Values to treat as missing, in addition to NA, NULL, ? and the like. --na '' keeps NA and "
-            "the like as ordinary values of text columns.",
+            help="Values to treat as missing, in addition to NA, NULL, ? and the like. In text columns, --na '' "
+            "instead turns these defaults off: NA and the like are then ordinary values.",
         ),
     ] = None,
     encoding: Annotated[
@@ -378,8 +378,8 @@ def table_options(
             metavar="A,B",
             callback=leveled,
             help="Columns to treat as categorical, even if they contain numbers; 'size=low<mid<high' also sets the "
-            "order of the levels. Other categorical columns are also used, those with the fewest levels first, "
-            "up to a total of 500 levels.",
+            "order of the levels. Text columns that are not named here are used as well if they have few levels: "
+            "those with the fewest first, until there are 500 levels in all.",
         ),
     ] = None,
     hashed: Annotated[
