@@ -21,9 +21,10 @@ def false_claims(advice: Recommendation, results: list[Result], baseline: Result
     if not claims:
         return [advice.text]
     assert advice.result is not None
-    named = re.search(r"the best, (.+?)(?: \(difference|, and )", advice.text)
+    named = re.search(r"the best model(?: \((.+)\),|, (.+?) \(difference)", advice.text)
+    assert (named is None) == ("the best model" not in advice.text)
     out = [claim for claim, check in claims.items() if not check(advice.result, best, able, baseline)]
-    return out + ([] if named is None or named[1] == best.label else [named[0]])
+    return out + ([] if named is None or best.label in named.groups() else [named[0]])
 
 
 def standard_errors(result: Result) -> list[float]:
@@ -108,8 +109,8 @@ CLAIMS: dict[str, Check] = {
     "more informative": no_rival_says_more,
     "certified as solved": lambda c, b, able, base: status(c) is Status.SOLVED and not solved(b),
     "predictions are certified": lambda c, b, able, base: status(c) is Status.RANK_DEFICIENT and not solved(b),
-    "every coefficient with": lambda c, b, able, base: bool(np.isfinite(standard_errors(c)).all()),
-    "coefficients? with": lambda c, b, able, base: gives_errors(c) and not gives_errors(b),
+    "for every coefficient": lambda c, b, able, base: bool(np.isfinite(standard_errors(c)).all()),
+    "for (every|the identified) coef": lambda c, b, able, base: gives_errors(c) and not gives_errors(b),
     "tests?\\b": lambda c, b, able, base: not penalised(c),
     "better than the class shares": lambda c, b, able, base: worthless(b, base) and not worthless(c, base),
     "(and|gives) probabilities": lambda c, b, able, base: c.probability is not None and b.probability is None,

@@ -23,7 +23,9 @@ from adaline.arrays import Array
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
 from adaline.inference.robust import bandwidth
 from adaline.results import Status
+from adaline.solvers.robust import m_estimation
 from adaline.solvers.robust import quantile as quantile_solver
+from adaline.solvers.smooth.newton import factor_hessian
 from adaline.sources.tables import source as table_module
 
 SETTINGS: list[dict[str, Any]] = [
@@ -255,6 +257,20 @@ def test_a_median_that_is_not_unique_says_so() -> None:
     assert 2.0 <= model.predict([[0.0]])[0] <= 4.0
     assert 12.0 <= model.predict([[1.0]])[0] <= 14.0
     assert "equally good" in str(model.certificate_)
+
+
+def test_a_level_that_may_move_between_its_rows_is_not_unique(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    x = np.column_stack([np.repeat(np.eye(30)[:, 1:], 10, axis=0), rng.normal(size=300)])
+    y = x[:, -1] + rng.normal(size=300)
+    y[10:20] += np.where(np.arange(10) < 5, 1e4, -1e4)  # all rows of a level lie beyond the threshold
+    model = RobustRegression().fit(x, y)
+    assert model.certificate_.status is Status.NOT_UNIQUE
+    assert np.isnan(model.certificate_.digits)
+    monkeypatch.setattr(m_estimation, "_completed", lambda hessian, reweighted: factor_hessian(np.zeros_like(hessian)))
+    slowly = RobustRegression(epochs=2000).fit(x, y)  # by reweighting alone
+    np.testing.assert_allclose(slowly.coef_[1:], model.coef_[1:], atol=1e-8)
+    assert slowly.certificate_.passes > model.certificate_.passes
 
 
 def test_most_rows_are_only_counted(monkeypatch: pytest.MonkeyPatch) -> None:

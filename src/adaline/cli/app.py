@@ -378,8 +378,8 @@ def table_options(
             metavar="A,B",
             callback=leveled,
             help="Columns to treat as categorical, even if they contain numbers; 'size=low<mid<high' also sets the "
-            "order of the levels. Text columns that are not named here are used as well if they have few levels: "
-            "those with the fewest first, until there are 500 levels in all.",
+            "order of the levels. Other categorical columns are also used, those with the fewest levels first, as long "
+            "as they have at most 500 levels together (1,500 with a penalty that is a number).",
         ),
     ] = None,
     hashed: Annotated[

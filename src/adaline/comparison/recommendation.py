@@ -295,5 +295,5 @@ def _advantage(chosen: Result, best: Result, counts: bool) -> str:
 def _errors_given(result: Result) -> str:
     """Return what `summary` gives: under a penalty no tests, and none of columns that depend on others."""
     if result.certificate is not None and result.certificate.status is Status.RANK_DEFICIENT:
-        return "standard errors" + ("" if _is_penalised(result) else " and tests") + " for coefficients"
+        return "standard errors" + ("" if _is_penalised(result) else " and tests") + " for the identified coefficients"
     return "a standard error" + ("" if _is_penalised(result) else " and a test") + " for every coefficient"

@@ -536,7 +536,8 @@ class _Minimising:
 
         Offsets that vary much make steps as slow as they are where a loss has no minimum.
         """
-        if self.separation is not None or not math.isfinite(self.loss.concordance) or problem.size > MATRIX:
+        proven = self.separation is not None and self.separation.kind != "suspected"
+        if proven or not math.isfinite(self.loss.concordance) or problem.size > MATRIX:
             return None
         here = problem.evaluate(theta, second=True)
         if here.hessian is None:
@@ -545,6 +546,8 @@ class _Minimising:
         if curvature.null.any() or not math.isfinite(curvature_gap(problem, curvature, here)):
             return None
         self.unbounded, self.problem = False, problem
+        if self.check is not None:
+            self.check.found = None
         return self._solve(theta)
 
     def _straightened(self, found: DescentResult) -> DescentResult:

@@ -265,10 +265,10 @@ def _m_estimate(given: TargetProblem, start: Array) -> tuple[RobustFit, list[flo
         theta = _without_rounding(theta)
         error[theta == 0] = 0.0
     proof = certificate(  # without a gap, as the scale moves with the weights
-        status=_status(found.converged, True, depends, gram),
+        status=_status(found.converged, found.unique, depends, gram),
         objective=_ldexp(found.history[-1], square),
         gradient=_ldexp(problem.steepness(found.evaluation.gradient), units.exponent),
-        digits=digits(error, theta, np.ones_like(theta[0])) if found.converged else math.nan,
+        digits=digits(error, theta, np.ones_like(theta[0])) if found.converged and found.unique else math.nan,
         condition=gram.condition,
         rank=depends.rank,
         solver=_called(found, criterion),

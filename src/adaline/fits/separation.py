@@ -90,11 +90,11 @@ class SeparationCheck:
     def take(self, known: Separation) -> None:
         """Keep a plane that separates rows of which these are some, unless they all lie on it.
 
-        Where it is only suspected, it is here as well: a proof would take as long and be given up again.
+        One that is only suspected is kept unchecked: a proof would take as long and be given up again.
         """
         if known.kind != "suspected":
             least, largest = _leads(self.problem.source, known.direction)
-            if largest <= 0 or least < -ON_PLANE * largest:
+            if not (0 < largest < math.inf and least >= -ON_PLANE * largest):
                 return
         self.found, self.settled = known, True
 

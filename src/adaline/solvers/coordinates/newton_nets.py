@@ -463,7 +463,7 @@ class NewtonNets:
             with np.errstate(divide="ignore", invalid="ignore"):
                 flat = np.where(left == 0, 0.0, left**2 / ridge).sum(axis=1)
             gap = 0.5 * flat + value - square - constant - (slope[:, 1:] * v).sum(axis=1)
-        gap = np.fmin(gap, value - self.lowest[which])  # all there is where no plane is level: rows of one class
+        gap = np.fmin(gap, value - self.lowest[which])  # the only bound if all rows are of one class
         self.gap[which] = np.where(np.isfinite(gap), np.maximum(gap, 0.0), math.inf)
 
     def _tilted(self, sign: float) -> tuple[Array, Array]:

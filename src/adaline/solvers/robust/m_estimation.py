@@ -206,6 +206,8 @@ class MEstimate:
     moved : what the last step would still change in theta, (1, 1 + D).
     converged : whether steps and scale came to rest.
     history : F after each iteration, at its scale.
+    unique : whether F has curvature along all directions that the rows determine. Where as many rows of a level lie
+        above its mean as below, all beyond the threshold, the level may move between them.
     """
 
     theta: Array
@@ -216,6 +218,15 @@ class MEstimate:
     moved: Array
     converged: bool
     history: list[float]
+    unique: bool = True
+
+
+@dataclass(frozen=True)
+class StepMetric:
+    """The factored matrix of a step, and whether F has curvature of its own along all directions."""
+
+    curvature: Curvature
+    curved: bool = True
 
 
 def m_estimate(
@@ -245,23 +256,24 @@ def m_estimate(
         s = here.scale(scale)
     past: list[tuple[float, float]] = []  # scales, and the scales of the residuals after the step
     history: list[float] = []
-    met, curvature = False, None
+    met, metric = False, None
     for _ in range(max_steps):
         if s <= floor:
             return _exact(here, max(s, floor), history)
         rho: Any = loss(threshold * s)
-        evaluation, curvature, share, new = _step(here, rho, near, lift, curvature)
+        evaluation, metric, share, new = _step(here, rho, near, lift, metric)
         change, here = new.change(here, rho.c if loss is Tukey else np.inf), new
         history.append(here.objective(rho))
         found = here.scale(scale)
         past.append((s, found))
         still = change <= tol * s + floor and abs(found - s) <= tol * s + floor
         if met and (still or change <= floor):
+            curvature = metric.curvature
             moved = -curvature.solve(evaluation.gradient)
-            return MEstimate(here.theta, here, s, evaluation, curvature, moved, True, history)
+            return MEstimate(here.theta, here, s, evaluation, curvature, moved, True, history, metric.curved)
         met = still and share == 1.0
         close = change <= CLOSE * s and share == 1.0
-        curvature = curvature if near and close and change <= SERVES * s else None
+        metric = metric if near and close and change <= SERVES * s else None
         newton = loss is Huber or close or (near and share == 1.0 and change <= LEAVES * s)
         past = past if newton == near else []  # how the scale follows itself differs between the two kinds of steps
         near = newton
@@ -406,37 +418,36 @@ def _with_left_out(here: RowResiduals, rho: Tukey, lift: Array | None) -> RowRes
 
 
 def _step(
-    here: RowResiduals, rho: Loss, near: bool, lift: Array | None, known: Curvature | None = None
-) -> tuple[Evaluation, Curvature, float, RowResiduals]:
-    """Return F at theta, its factor, the share of the step taken, and the residuals there.
+    here: RowResiduals, rho: Loss, near: bool, lift: Array | None, known: StepMetric | None = None
+) -> tuple[Evaluation, StepMetric, float, RowResiduals]:
+    """Return F at theta, the metric of the step, the share of it taken, and the residuals there.
 
-    `known` is the factor of a point so close that it need not be computed again.
+    `known` is the metric at a point so close that it need not be computed again. Rows beyond the threshold have
+    weights, but no curvature: a convex loss gets that of the weights where it has none of its own, others take a step
+    of reweighted least squares.
     """
     problem = replace(here.problem, loss=rho if near else Reweighted(rho))
     evaluation = problem.evaluate(here.theta, second=known is None)
-    if known is not None:
-        curvature = known
-    elif not near or _is_definite(evaluation, lift):
-        curvature = _factored(evaluation, lift, 0.0 if near else DAMPING)
-    elif isinstance(rho, Huber):
+    metric = known
+    if metric is None and (not near or _is_definite(evaluation, lift)):
+        metric = StepMetric(_factored(evaluation, lift, 0.0 if near else DAMPING))
+    if near and rho.convex and (metric is None or metric.curvature.null.shape[1]):
         reweighted = replace(problem, loss=Reweighted(rho)).evaluate(here.theta, second=True)
-        curvature = _completed(_lifted(evaluation, lift), _lifted(reweighted, lift))
-    else:
+        metric = StepMetric(_completed(_lifted(evaluation, lift), _lifted(reweighted, lift)), curved=False)
+    if metric is None or (near and metric.curvature.null.shape[1]):
         return _step(here, rho, False, lift)
-    if near and curvature.null.shape[1]:  # rows beyond the threshold have weights, but no curvature
-        return _step(here, rho, False, lift)
-    step = -curvature.solve(evaluation.gradient)
+    step = -metric.curvature.solve(evaluation.gradient)
     slope = float((evaluation.gradient * step).sum())
     whole = here.moved(step, 1.0)
     value, share = evaluation.value, 1.0
     while share > SHORTEST:
         new = whole if share == 1.0 else here.moved(step, share, whole)
         if new.objective(rho) <= value + 1e-4 * share * slope + 1e-13 * abs(value):
-            return evaluation, curvature, share, new
+            return evaluation, metric, share, new
         share *= 0.5
     if near:
         return _step(here, rho, False, lift)
-    return evaluation, curvature, 0.0, here
+    return evaluation, metric, 0.0, here
 
 
 def _secant(past: list[tuple[float, float]]) -> float:

@@ -95,9 +95,9 @@ def _with_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp)
     here = problem.evaluate(start.theta)
     unlike = False
     if not math.isfinite(problem.loss.steepest):
-        # some rows are unlike those drawn, as of a level of a category without one: they lose more than the others gain
+        # rows of a level that the sample lacks can lose more than the other rows gain
         promised = (problem.on(sample).evaluate(theta).value - start.evaluation.value) / share
-        unlike = here.value - problem.evaluate(theta).value > promised
+        unlike = here.value - problem.evaluate(theta).value > max(promised, 0.0)
     if small or unlike:
         return newton(problem, theta if unlike else start.theta, wanted, give_up=give_up)._replace(solver=NEWTON)
     assert start.curvature is not None

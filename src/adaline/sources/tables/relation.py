@@ -90,6 +90,7 @@ from adaline.sources.tables.text import (
     write_without_lines,
 )
 from adaline.sources.threads import threads
+from adaline.wording import file_name
 
 FEW_TEXTS = 12  # different ones, up to which numbers with different units are levels of a category
 ROWS = 2**15  # of a table that is read to look at its values
@@ -722,15 +723,17 @@ class Relation:
                 *self.notes,
                 f"{own}: {missing} has no column {rest[0]!r}; open each file separately to use it",
             )
+        other = [(name, one) for name, one in found.items() if one.separator != common.separator]
+        if other and self.options.decimal is None:
+            shown = file_name(self._copies.given.get(other[0][0], other[0][0]))
+            more = f" and {len(other) - 1:,} more are" if len(other) > 1 else " is"
+            self.notes = (
+                *self.notes,
+                f"{shown}{more} separated by {other[0][1].separator!r}, the first file by {common.separator!r}, whose "
+                "decimal separator is used for all; decimal= sets another",
+            )
         for name, one in found.items():
             if one != common and is_alike(one, common):
-                if one.separator != common.separator:
-                    given, first = (self._copies.given.get(file, file) for file in (name, self.files[0]))
-                    self.notes = (
-                        *self.notes,
-                        f"{given} is separated by {one.separator!r}, {first} by {common.separator!r}; decimal= sets "
-                        "the decimal separator of all files, which is otherwise found in the first",
-                    )
                 moved = one.skip + one.header - common.skip - common.header
                 copy = write_like(name, one, common, self._copies.new(name, ".csv", moved=moved))
                 self._replace_files([copy if other == name else other for other in self.files])

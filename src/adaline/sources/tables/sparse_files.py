@@ -38,7 +38,7 @@ from adaline.sources.tables.failures import Reporting
 from adaline.sources.tables.files import check_zstd, cut_short, expand_glob, is_compressed, open_compressed
 from adaline.sources.tables.pipes import Pipe, pipe_title, spool
 from adaline.sources.tables.sparse_lines import HIGHEST, Lines, MalformedLine, parse_lines
-from adaline.sources.tables.sql import QUERY
+from adaline.sources.tables.sql import is_query
 from adaline.sources.threads import run_tasks
 from adaline.sums import Spread, Sum
 from adaline.wording import file_name
@@ -62,7 +62,7 @@ def sparse_suffix(data: Any) -> str | None:
     """
     first = data[0] if isinstance(data, list | tuple) and data else data
     first = f"stdin{first.suffix}" if isinstance(first, Pipe) else first
-    if not isinstance(first, str | os.PathLike) or QUERY.match(os.fsdecode(first)):
+    if not isinstance(first, str | os.PathLike) or is_query(os.fsdecode(first)):
         return None
     name = os.fsdecode(first).lower().removesuffix(".gz").removesuffix(".zst")
     return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)

@@ -41,6 +41,7 @@ MOST_DELETED = 10  # malformed lines that a command in a message leaves out
 FEW_SHORT = 0.1  # share of the rows that may lack values at their ends
 SAMPLE = 20480  # rows from which the types of columns are found, where not all rows are read for that
 WORD_ROWS = 100_000  # from which words for missing values in columns of text are found
+WORD_FILES = 50  # the same, of files with as many rows from each
 SIGNED = "' *[-+]?((0|[1-9][0-9]*)([.][0-9]*)?|[.][0-9]+)([eE][-+]?[0-9]+)? *'"
 BOOLEAN = "lower({}) IN ('true', 'false')"
 
@@ -478,15 +479,18 @@ def text_words(
 ) -> Mapping[str, tuple[str, ...]]:
     """Return the words for missing values in columns of text; none where the user keeps such words as levels.
 
-    They are looked for in the first rows of every file, the same number from each.
+    They are looked for in the first rows of every file, or of some of very many.
     """
     if "" in reading.na:
         return {}
     converted = {one.name for one in dialect.conversions}
     kinds = zip(dialect.layout.names, dialect.types, strict=True)
     names = [name for name, kind in kinds if kind == "VARCHAR" and name not in converted]
-    plain, rows = replace(dialect, conversions=(), text_words={}), max(WORD_ROWS // len(files), SAMPLE)
-    parts = " UNION ALL ".join(f"(SELECT * FROM {plain.sql([file])} LIMIT {rows})" for file in files)
+    if not names:
+        return {}
+    plain, some = replace(dialect, conversions=(), text_words={}), files[:: -(-len(files) // WORD_FILES)]
+    columns, rows = ", ".join(map(quoted, names)), WORD_ROWS // len(some)
+    parts = " UNION ALL ".join(f"(SELECT {columns} FROM {plain.sql([file])} LIMIT {rows})" for file in some)
     return find_text_words(names, f"({parts})", query, dict(reading.levels))
 
 

@@ -1,0 +1,1 @@
+"""How many small changes of the source the tests notice: `make mutants`."""

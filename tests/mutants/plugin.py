@@ -1,0 +1,189 @@
+"""A plugin of pytest: imports the package with switches, finds which tests reach them, or which mutants they kill.
+
+The mutants are in the file that ADALINE_MUTANTS names: {"sites": [[path, line, column, change], ...], "tests": ...}.
+Without "tests" the run is an ordinary one, in which every worker writes which tests reached which mutants, and how long
+each took. With "tests", {mutant: [test, ...]}, nothing is run but, for each mutant, a copy of the process that runs its
+tests until one fails.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib.abc
+import importlib.machinery
+import json
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+import pytest
+
+from tests.mutants.sites import SWITCH, Site, with_switches
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "adaline"
+MEMORY = 6 * 2**30  # bytes of address space that a mutant may take beyond those of the process that it is a copy of
+LEAST_SECONDS = 20  # that a mutant has; a loop that does not end is noticed
+
+PLAN = Path(os.environ["ADALINE_MUTANTS"])
+plan: dict[str, Any] = json.loads(PLAN.read_text())
+numbers = {Site(*site): number for number, site in enumerate(plan["sites"])}
+reached: set[int] = set()
+active = -1
+
+
+def reach(number: int) -> bool:
+    """Note that a site is reached; the source stays as it is."""
+    reached.add(number)
+    return False
+
+
+def switch(number: int) -> bool:
+    """Whether a site is the one that is changed."""
+    return number == active
+
+
+class MutantLoader(SourceFileLoader):
+    """Compiles a module with its switches; nothing is kept on disk."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Return the code of a module."""
+        path = Path(self.get_filename(fullname))
+        source = path.read_text()
+        name = path.relative_to(ROOT).as_posix()
+        own = {site: number for site, number in numbers.items() if site.path == name}
+        return compile(with_switches(source, name, own) if own else source, str(path), "exec", dont_inherit=True)
+
+
+class MutantFinder(importlib.abc.MetaPathFinder):
+    """Finds modules of the package where the others do, and has them loaded with switches."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return where a module of the package is."""
+        if fullname.partition(".")[0] != "adaline":
+            return None
+        for finder in sys.meta_path:
+            spec = None if finder is self else finder.find_spec(fullname, path, target)
+            if spec is not None:
+                if (
+                    spec.origin is not None
+                    and Path(spec.origin).is_relative_to(PACKAGE)
+                    and spec.origin.endswith(".py")
+                ):
+                    spec.loader = MutantLoader(fullname, spec.origin)
+                return spec
+        return None
+
+
+setattr(builtins, SWITCH, switch if "tests" in plan else reach)
+sys.meta_path.insert(0, MutantFinder())
+
+found: dict[str, Any] = {"reached": {}, "seconds": {}}
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Any:
+    """Note what a test reaches, with what its fixtures do, and how long it takes."""
+    if "tests" in plan:
+        return (yield)
+    reached.clear()
+    start = time.process_time()
+    try:
+        return (yield)
+    finally:
+        if reached:
+            found["reached"][item.nodeid] = sorted(reached)
+            found["seconds"][item.nodeid] = time.process_time() - start
+
+
+def pytest_sessionfinish() -> None:
+    """Write what the tests of this worker have reached."""
+    if "tests" not in plan and found["reached"]:
+        worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+        PLAN.with_name(f"{PLAN.stem}.{worker}.json").write_text(json.dumps(found))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """Run the tests of each mutant in a copy of this process."""
+    if "tests" not in plan:
+        return None
+    items = {item.nodeid: item for item in session.items}
+    with PLAN.with_suffix(".results").open("a") as results:
+        for name, tests in plan["tests"].items():
+            number = int(name)
+            outcome = _outcome(number, [items[test] for test in tests if test in items])
+            results.write(json.dumps([number, *outcome]) + "\n")
+            results.flush()
+    return True
+
+
+def _outcome(number: int, items: list[pytest.Item]) -> tuple[str, str, float]:
+    """Return what becomes of a mutant, the test that noticed it, and the seconds that took."""
+    start = time.monotonic()
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        os.close(reading)
+        _run(number, items, writing)
+    os.close(writing)
+    limit = LEAST_SECONDS + 5 * sum(plan["seconds"].get(item.nodeid, 0.0) for item in items)
+    ended = False
+    while not ended and time.monotonic() < start + limit:
+        ended = os.waitpid(child, os.WNOHANG)[0] == child
+        time.sleep(0.005)
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    if not ended:
+        os.waitpid(child, 0)
+    with os.fdopen(reading) as stream:
+        said = stream.read().strip().splitlines()
+    seconds = time.monotonic() - start
+    if not ended:
+        return "timeout", said[-1] if said else "", seconds
+    if said and said[-1] == "survived":
+        return "survived", "", seconds
+    return "killed", said[-1] if said else "", seconds  # also where the process itself did not survive
+
+
+def _run(number: int, items: list[pytest.Item], writing: int) -> None:
+    """Become a mutant and run tests until one fails; the process ends here."""
+    global active
+    active = number
+    silent = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(silent, descriptor)
+    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, taken + MEMORY))
+    failed: list[str] = []
+
+    class Watch:
+        @staticmethod
+        def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+            if report.failed:
+                failed.append(report.nodeid)
+
+    try:
+        for place, item in enumerate(items):
+            os.write(writing, f"{item.nodeid}\n".encode())
+            if place == 0:
+                item.config.pluginmanager.register(Watch())
+            following = items[place + 1] if place + 1 < len(items) else None
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if failed:
+                os._exit(1)
+        os.write(writing, b"survived\n")
+        os._exit(0)
+    except BaseException:
+        os._exit(2)
