@@ -16,6 +16,7 @@
 # make sanitize  the kernels' tests under the address and undefined-behaviour sanitizers
 # make wheel-cross ARCH=amd64  a wheel for another architecture (or arm64), compiled across and checked by qemu
 # make certificates  FITS=20000 random fits, their certificates against 65-digit arithmetic
+# make mutants  MUTANTS=600 small changes of the source: which share of them the tests notice, by folder
 # make fuzz   random attacks for FUZZ_SECONDS=600, the kernels under the sanitizers
 #
 # Each target sets up .venv by itself. Another interpreter: make test PYTHON=python3.12
@@ -38,7 +39,7 @@ export PYTHONUTF8 := 1
 # Byte code is written, whatever the shell says: without it every process of the tests compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick test-spark test-gpu test-oldest test-pure wheel-cross sanitize fuzz lint lint-types lint-rest lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-interrupts test-service test-browser recordings zoo certificates
+.PHONY: demo test quick test-spark test-gpu test-oldest test-pure wheel-cross sanitize fuzz lint lint-types lint-rest lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-interrupts test-service test-browser recordings zoo certificates mutants
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.run
@@ -131,6 +132,10 @@ certificates: $(VENV)/.installed
 	$(BIN)/python -m tests.certificates --fits $(FITS) --jobs $$(getconf _NPROCESSORS_ONLN) --worst 10
 	$(BIN)/python -m tests.certificates --fits $$(($(FITS) / 4)) --float64 --only logistic --only softmax --only binomial \
 		--only poisson --only gamma --worst 10
+
+MUTANTS ?= 600
+mutants: $(VENV)/.installed
+	$(BIN)/python -m tests.mutants --count $(MUTANTS)
 
 fuzz: $(VENV)/.installed $(SANITIZED)/.installed
 	$(BIN)/python -m tests.fuzz --seconds $$(($(FUZZ_SECONDS) * 3 / 5))
