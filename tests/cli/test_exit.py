@@ -208,7 +208,7 @@ def test_names_with_commas_are_quoted_as_in_csv(shell: Shell) -> None:
         assert found["features"] == features
     Path("t.csv").write_text('"a,b",c,y\n' + "1,2,3\n2,5,4\n" * 2 + ",5,4\n1,,2\n" * 3)
     assert """--drop '"a,b",c'""" in shell.good("fit", "t.csv", "-t", "y").err
-    assert "quoted as in CSV" in " ".join(shell.good("fit", "--help").out.split())
+    assert "quote a name that contains a comma, as in CSV" in " ".join(shell.good("fit", "--help").out.split())
 
 
 def test_columns_without_values_are_left_out_whatever_the_policy(shell: Shell) -> None:

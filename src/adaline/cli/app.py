@@ -330,8 +330,8 @@ def file_options(
             "--na",
             metavar="A,B",
             callback=missing_words,
-            help="Values to treat as missing, in addition to NA, NULL, ? and the like. In text columns, --na '' "
-            "instead turns these defaults off: NA and the like are then ordinary values.",
+            help="Values to treat as missing, in addition to NA, NULL, ? and the like. An empty list, "
+            "--na '', turns these defaults off for text columns: NA and the like are then ordinary values there.",
         ),
     ] = None,
     encoding: Annotated[
@@ -378,8 +378,8 @@ def table_options(
             metavar="A,B",
             callback=leveled,
             help="Columns to treat as categorical, even if they contain numbers; 'size=low<mid<high' also sets the "
-            "order of the levels. Other categorical columns are also used, those with the fewest levels first, as long "
-            "as they have at most 500 levels together (1,500 with a penalty that is a number).",
+            "order of the levels. Other categorical columns are added, fewest levels first, until their levels would "
+            "total more than 500 (1,500 if penalty is set to a number).",
         ),
     ] = None,
     hashed: Annotated[
