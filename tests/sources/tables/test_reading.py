@@ -358,6 +358,11 @@ def test_files_with_different_separators_are_noted() -> None:
     assert not any(words in note for note in Relation("*.csv", FileOptions.of(decimal=".")).notes)
 
 
+def test_blanks_around_texts_make_no_more_levels() -> None:
+    rows = [f"{' ' * i}{'abc'[i % 3]},{y}" for i, y in enumerate(5 * Y)]
+    assert open_table(written(["s,y", *rows]), target="y").names == ("s[T.b]", "s[T.c]")
+
+
 def test_dates_of_any_year_are_days() -> None:
     dates = ["9999-12-31", "0024-04-03", "1970-01-02"]
     name = written(["d,y", *(f"{dates[i % 3]},{y}" for i, y in enumerate(Y))])

@@ -718,8 +718,8 @@ def find_mistyped(relation: Relation, names: Sequence[str]) -> dict[str, Mistype
 
 @dataclass(frozen=True)
 class NumberCounts:
-    """Of the first rows of a text column: rows, different texts, texts, how many of these are numbers, how many are
-    without the signs that people write in numbers, and whether all that are numbers are whole.
+    """Of the first rows of a text column: rows, different texts (blanks around them aside), texts, how many of these
+    are numbers, how many without the signs that people write in numbers, and whether all that are numbers are whole.
     """
 
     rows: int
@@ -740,7 +740,7 @@ def _number_counts(relation: Relation, columns: Sequence[str]) -> dict[str, Numb
     numbers = "TRY_CAST(value AS DOUBLE)"
     unsigned = f"TRY_CAST(regexp_replace(value, {SIGNS}, '', 'g') AS DOUBLE)"
     counted = (f"sum(n) FILTER ({one} IS NOT NULL)" for one in ("value", numbers, unsigned))
-    asked = ["sum(n)", "count(value)", *counted, f"bool_and({numbers} = floor({numbers}))"]
+    asked = ["sum(n)", "count(DISTINCT trim(value))", *counted, f"bool_and({numbers} = floor({numbers}))"]
     found = relation.rows(f"SELECT i, {', '.join(asked)} FROM ({different}) GROUP BY i ORDER BY i")
     return {
         columns[i]: NumberCounts(
