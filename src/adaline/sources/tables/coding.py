@@ -718,12 +718,14 @@ def find_mistyped(relation: Relation, names: Sequence[str]) -> dict[str, Mistype
 
 @dataclass(frozen=True)
 class NumberCounts:
-    """Of the first rows of a text column: rows, different texts (blanks around them aside), texts, how many of these
-    are numbers, how many without the signs that people write in numbers, and whether all that are numbers are whole.
+    """Of the first rows of a text column: rows, labels (different texts), levels (the same, blanks around them aside),
+    texts, how many of these are numbers, how many are without the signs that people write in numbers, and whether all
+    that are numbers are whole.
     """
 
     rows: int
-    distinct: int
+    labels: int
+    levels: int
     present: int
     numeric: int
     bare: int
@@ -740,13 +742,19 @@ def _number_counts(relation: Relation, columns: Sequence[str]) -> dict[str, Numb
     numbers = "TRY_CAST(value AS DOUBLE)"
     unsigned = f"TRY_CAST(regexp_replace(value, {SIGNS}, '', 'g') AS DOUBLE)"
     counted = (f"sum(n) FILTER ({one} IS NOT NULL)" for one in ("value", numbers, unsigned))
-    asked = ["sum(n)", "count(DISTINCT trim(value))", *counted, f"bool_and({numbers} = floor({numbers}))"]
+    asked = [
+        "sum(n)",
+        "count(value)",
+        "count(DISTINCT trim(value))",
+        *counted,
+        f"bool_and({numbers} = floor({numbers}))",
+    ]
     found = relation.rows(f"SELECT i, {', '.join(asked)} FROM ({different}) GROUP BY i ORDER BY i")
     return {
         columns[i]: NumberCounts(
-            *(int(rows), int(distinct), int(present or 0), int(numeric or 0), int(bare or 0)), whole=bool(whole)
+            *(int(rows), int(labels), int(levels)), *(int(present or 0), int(numeric or 0), int(bare or 0)), bool(whole)
         )
-        for i, rows, distinct, present, numeric, bare, whole in found
+        for i, rows, labels, levels, present, numeric, bare, whole in found
     }
 
 
@@ -759,11 +767,11 @@ def refuse_prose(relation: Relation, names: list[str], targets: list[str]) -> No
         labels = name in targets and one.numeric == one.present and one.whole
         if one.present and one.bare > MOSTLY * one.present and not labels:
             raise InvalidData(f"column {name!r} {_mistyped(relation, name).reason}")
-        if name in names and is_text(one.distinct, one.rows):
-            raise InvalidData(refusal(name, "text", f"{one.distinct:,} different texts"))
-        if name in targets and FEW_LEVELS < one.distinct and one.distinct > one.rows / 2:
+        if name in names and is_text(one.levels, one.rows):
+            raise InvalidData(refusal(name, "text", f"{one.levels:,} different texts"))
+        if name in targets and FEW_LEVELS < one.labels and one.labels > one.rows / 2:
             raise InvalidData(
-                f"Unknown label type: the target {name!r} holds {one.distinct:,} different texts in {one.rows:,} rows, "
+                f"Unknown label type: the target {name!r} holds {one.labels:,} different texts in {one.rows:,} rows, "
                 f"too many to be classes. Choose another column; there are: {shown_columns(relation)}"
             )
 
