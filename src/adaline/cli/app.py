@@ -378,8 +378,8 @@ def table_options(
             metavar="A,B",
             callback=leveled,
             help="Columns to treat as categorical, even if they contain numbers; 'size=low<mid<high' also sets the "
-            "order of the levels. Other categorical columns are added, fewest levels first, until their levels would "
-            "total more than 500 (1,500 if penalty is set to a number).",
+            "order of the levels. Categorical columns not named here are used too, those with the fewest levels first, "
+            "as long as their levels total at most 500 (1,500 if penalty is set to a number); the rest are left out.",
         ),
     ] = None,
     hashed: Annotated[
