@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 try:
@@ -37,6 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     call.owns_process = arguments is None
     if call.owns_process:
+        with suppress(OSError):
+            tempfile.gettempdir()  # writes a file to try the folder, which an interrupt would leave behind
         interrupts.take_over()
     given = list(sys.argv[1:] if arguments is None else arguments)
     ahead = given[: given.index("--")] if "--" in given else given

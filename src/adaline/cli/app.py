@@ -312,8 +312,8 @@ def file_options(
         option(
             "--sheet",
             metavar="NAME",
-            help="Spreadsheet sheet to read, by name or number (starting at 1); default: the first that contains a "
-            "table.",
+            help="Sheet to read from a spreadsheet, by name or number (starting at 1); default: the first that "
+            "contains a table.",
         ),
     ] = None,
     decimal: Annotated[

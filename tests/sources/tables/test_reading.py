@@ -353,7 +353,7 @@ def test_words_for_missing_values_are_found_in_every_file() -> None:
 def test_files_with_different_separators_are_noted() -> None:
     Path("1.csv").write_text("x,y\n" + "".join(f"{i},{i % 7}\n" for i in range(1000, 1040)))
     Path("2.csv").write_text("x;y\n" + "".join(f"1.{i};{i % 7}\n" for i in range(100, 140)))
-    words = "2.csv is separated by ';', the first file by ','"
+    words = "the values of 2.csv are not separated as those of the first file"
     assert any(words in note and "decimal= sets another" in note for note in Relation("*.csv").notes)
     assert not any(words in note for note in Relation("*.csv", FileOptions.of(decimal=".")).notes)
 

@@ -433,7 +433,7 @@ def _step(
         metric = StepMetric(_factored(evaluation, lift, 0.0 if near else DAMPING))
     if near and rho.convex and (metric is None or metric.curvature.null.shape[1]):
         reweighted = replace(problem, loss=Reweighted(rho)).evaluate(here.theta, second=True)
-        metric = StepMetric(_completed(_lifted(evaluation, lift), _lifted(reweighted, lift)), curved=False)
+        metric = _completed(_lifted(evaluation, lift), _lifted(reweighted, lift))
     if metric is None or (near and metric.curvature.null.shape[1]):
         return _step(here, rho, False, lift)
     step = -metric.curvature.solve(evaluation.gradient)
@@ -487,18 +487,21 @@ def _factored(evaluation: Evaluation, lift: Array | None, ridge: float = 0.0) ->
     return factor_hessian(matrix + np.diag(ridge * matrix.diagonal()) if ridge else matrix)
 
 
-def _completed(hessian: Array, reweighted: Array) -> Curvature:
-    """Return the factored second derivatives of a convex loss, with those of reweighting where they are zero.
+def _completed(hessian: Array, reweighted: Array) -> StepMetric:
+    """Return the metric of a convex loss, with the second derivatives of reweighting where its own are zero.
 
-    As of a level of a category whose rows all lie beyond the threshold: steps along it are those of reweighted least
-    squares, all others Newton's.
+    If all rows of a level of a category lie beyond the threshold, steps along it are those of reweighted least squares,
+    and all others are Newton's. Columns that nearly depend on each other have next to no second derivatives of either
+    kind.
     """
     diagonal = reweighted.diagonal()
     unit = np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
     values, vectors = np.linalg.eigh(hessian * unit[:, None] * unit)
     null = vectors[:, values <= UNSEEN * values[-1]] / np.where(unit > 0, unit, 1.0)[:, None]
     along = (null.T * unit) * unit
-    return factor_hessian(hessian + null @ (along @ reweighted @ along.T) @ null.T)
+    weights = along @ reweighted @ along.T
+    curved = float(np.linalg.norm(weights)) <= UNSEEN
+    return StepMetric(factor_hessian(hessian + null @ weights @ null.T), curved)
 
 
 def _is_definite(evaluation: Evaluation, lift: Array | None) -> bool:

@@ -704,7 +704,7 @@ def _estimate_distinct(relation: Relation, names: list[str], least: dict[str, in
     """Return about how many distinct values columns have in all rows, at least those that were counted; a read."""
     if not names:
         return {}
-    asked = ", ".join(f"approx_count_distinct({relation.value(name)})" for name in names)
+    asked = ", ".join(f"approx_count_distinct(trim({relation.value(name)}))" for name in names)
     counts = relation.rows(f"SELECT {asked} FROM {relation.sql}")[0]
     return {name: max(int(count), least[name]) for name, count in zip(names, counts, strict=True)}
 

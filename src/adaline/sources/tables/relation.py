@@ -723,14 +723,13 @@ class Relation:
                 *self.notes,
                 f"{own}: {missing} has no column {rest[0]!r}; open each file separately to use it",
             )
-        other = [(name, one) for name, one in found.items() if one.separator != common.separator]
+        other = [name for name, one in found.items() if one.separator != common.separator]
         if other and self.options.decimal is None:
-            shown = file_name(self._copies.given.get(other[0][0], other[0][0]))
-            more = f" and {len(other) - 1:,} more are" if len(other) > 1 else " is"
+            shown = file_name(self._copies.given.get(other[0], other[0]))
             self.notes = (
                 *self.notes,
-                f"{shown}{more} separated by {other[0][1].separator!r}, the first file by {common.separator!r}, whose "
-                "decimal separator is used for all; decimal= sets another",
+                f"the values of {shown}{f' and {len(other) - 1:,} more' * (len(other) > 1)} are not separated as those "
+                "of the first file, whose decimal separator is used for all; decimal= sets another",
             )
         for name, one in found.items():
             if one != common and is_alike(one, common):
