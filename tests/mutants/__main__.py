@@ -44,7 +44,12 @@ def main() -> int:
         sites = [Site(*one["site"]) for one in json.loads(given.sites.read_text())]
     start = time.monotonic()
     tests, seconds = _reaching(sites, given.tests, given.jobs)
-    print(f"tests that reach mutants: {len(seconds):,}, {time.monotonic() - start:.0f} s", flush=True)
+    reaching = {test for names in tests.values() for test in names}
+    print(
+        f"tests: {len(seconds):,}, {sum(seconds.values()):,.0f} s of processor time; {len(reaching):,} reach mutants; "
+        f"{time.monotonic() - start:,.0f} s by the clock",
+        flush=True,
+    )
     chosen = {number: _quickest(tests[number], seconds, given.seconds) for number in range(len(sites))}
     outcomes = _outcomes(sites, chosen, seconds, given.tests, given.jobs)
     records = [

@@ -97,18 +97,23 @@ def pytest_runtest_protocol(item: pytest.Item) -> Any:
     if "tests" in plan:
         return (yield)
     reached.clear()
-    start = time.process_time()
+    start = _processor_seconds()
     try:
         return (yield)
     finally:
+        found["seconds"][item.nodeid] = _processor_seconds() - start
         if reached:
             found["reached"][item.nodeid] = sorted(reached)
-            found["seconds"][item.nodeid] = time.process_time() - start
+
+
+def _processor_seconds() -> float:
+    """Return the processor time of this process and of those that it has started and that have ended."""
+    return sum(os.times()[:4])
 
 
 def pytest_sessionfinish() -> None:
     """Write what the tests of this worker have reached."""
-    if "tests" not in plan and found["reached"]:
+    if "tests" not in plan and found["seconds"]:
         worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
         PLAN.with_name(f"{PLAN.stem}.{worker}.json").write_text(json.dumps(found))
 
