@@ -21,7 +21,14 @@ from adaline.basis import Basis, Fourier, Polynomial, Radial
 from adaline.losses import Composed, Huber, Tukey
 from adaline.results import Certificate
 from adaline.storage.tree import FIELDS
-from adaline.systems import SYSTEMS, GaussianClassifier, LeastSquaresClassifier, Perceptron, SigmoidPerceptron
+from adaline.systems import (
+    SYSTEMS,
+    UNSUPERVISED,
+    GaussianClassifier,
+    LeastSquaresClassifier,
+    Perceptron,
+    SigmoidPerceptron,
+)
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "LinearRegression": [
@@ -113,7 +120,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     ],
 }
 """Arguments to be tested besides the defaults."""
-TYPES = frozenset(SYSTEMS.values())
+TYPES = frozenset((SYSTEMS | UNSUPERVISED).values())
 
 
 class Case(NamedTuple):

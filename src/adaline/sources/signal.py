@@ -214,8 +214,9 @@ class SignalSource(IndexedSource):
 def filtered_on_device(x: Any, w: Array, taps: tuple[int, ...], delay: int = 0) -> Any:
     """Return the outputs w'u_n of filters w (K, D) for signals x (n, C) on a device, (n, K), there."""
     xp = namespace(x)
-    n, before = x.shape[0], delay + max(taps) - 1
-    line = xp.concat([xp.zeros((before, len(taps)), dtype=xp.float64, device=x.device), to_device_of(x, x)], axis=0)
+    n, before = x.shape[0], max(delay, 0) + max(taps) - 1
+    silence = xp.zeros((before + max(-delay, 0), len(taps)), dtype=xp.float64, device=x.device)
+    line = xp.concat([silence[:before, :], to_device_of(x, x), silence[before:, :]], axis=0)
     weights, out, column = to_device_of(x, w.T.copy()), None, 0
     for c, count in enumerate(taps):
         for j in range(count):

@@ -95,6 +95,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
         self.means_ = sums.means()[0]
         self._mean = solved.mean
         self._n_features_out = 1
+        if hasattr(self, "threshold_"):
+            del self.threshold_  # of an earlier fit
         if len(self.classes_) == 2:
             self._solve_two(solved, sums.weights)
         else:

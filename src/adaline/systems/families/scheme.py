@@ -28,7 +28,7 @@ from adaline.input.basis import basis_of, check_basis, columns_of
 from adaline.input.coded import CodedRows
 from adaline.input.columns import SHOWN_NAMES
 from adaline.input.labels import Codes, Labels, too_few_classes
-from adaline.input.open import open_labelled, read_finite, read_rows
+from adaline.input.open import open_labelled, read_finite, read_rows, refuse_nonfinite
 from adaline.parameters import NONE, AnyOf, Having
 from adaline.results import Certificate, some, worst
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource
@@ -155,6 +155,8 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
             raise too_few_classes(type(self).__name__, found)
         targets = self._targets(len(found))
         machines = [clone(self._machine()) for _ in targets] if reset else deepcopy(self.estimators_)
+        if codes is not None and np.isnan(targets).any():  # a machine of some rows would count them anew
+            refuse_nonfinite(self, rows)
         said: list[list[tuple[str, type[Warning]]]] = []
         token = SHOWN_NAMES.set(tuple(columns_of(self)))
         try:

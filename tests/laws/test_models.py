@@ -1,0 +1,138 @@
+"""What a model is: its settings and its fit, whether copied, stored, taught in parts or given something bad."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from adaline.errors import AdalineError, InvalidData
+from adaline.storage import load, save
+from tests.cases import Case, assert_same, cases, fitted, reading
+from tests.storage.cases import assert_equal
+
+
+def assert_same_state(a: Any, b: Any) -> None:
+    """Assert that two models hold the same to the bit, in whatever order it was set."""
+    assert vars(a).keys() == vars(b).keys()
+    assert_equal(dict(sorted(vars(a).items())), dict(sorted(vars(b).items())), timed=False, laid=False)
+
+
+@cases()
+def test_a_second_fit_forgets_the_first(case: Case) -> None:
+    given, before = case.rows(), case.rows(seed=7, classes=2)
+    names = ["a", "b", "c", "d"]
+    model = case.fit(before.with_rows(lambda X: pd.DataFrame(X[::-1] + 1.0, columns=names)))
+    settings = model.get_params()
+    fresh = clone(model)
+    assert not [name for name in vars(fresh) if name.endswith("_")]
+    assert model.fit(*given.arguments) is model
+    assert all(model.get_params()[key] is value for key, value in settings.items())
+    assert_same_state(model, fresh.fit(*given.arguments))
+    assert_same_state(model, fitted(case.name))
+
+
+@cases()
+def test_a_copy_and_a_file_are_the_model(case: Case, tmp_path: Path) -> None:
+    model, X = fitted(case.name), case.rows().X
+    save(model, tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert_equal(loaded, model)
+    for other in (loaded, copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert_equal(other, model, laid=False)
+        np.testing.assert_array_equal(reading(other, X), reading(model, X))
+
+
+@cases(lambda case: hasattr(case.make(), "partial_fit"), law="going on")
+def test_a_loaded_model_goes_on_as_the_model_would(case: Case, tmp_path: Path) -> None:
+    given, more = case.rows(), case.rows(seed=1)
+    model = case.fit(given)
+    save(model, tmp_path / "model")
+    assert_same_state(load(tmp_path / "model").partial_fit(*more.arguments), model.partial_fit(*more.arguments))
+
+
+@cases(lambda case: case.scans, law="chunks")
+def test_chunks_and_single_rows_are_one_scan(case: Case) -> None:
+    given = case.rows()
+    told = {"classes": np.unique(given.y)} if case.classifies else {}
+    whole, chunks, single = case.make(), case.make(), case.make()
+    whole.partial_fit(*given.arguments, **told)
+    for rows in np.split(np.arange(60), [1, 20, 21, 50]):
+        assert chunks.partial_fit(*given[rows].arguments, **told) is chunks
+    for x, t in zip(*given.arguments, strict=True):
+        assert single.learn_one(x, t, **told) is single
+    for other in (chunks, single):
+        np.testing.assert_array_equal(reading(other, given.X), reading(whole, given.X))
+        assert other.rows_seen_ == 60
+
+
+@cases(lambda case: case.adds, law="parts")
+def test_parts_add_up_and_rows_are_forgotten(case: Case) -> None:
+    given = case.rows(n=120)
+    whole, first, last = case.fit(given), slice(0, 50), slice(50, None)
+    told = {"classes": np.unique(given.y)} if case.classifies else {}
+    pieces = case.make().partial_fit(*given[first].arguments, **told)
+    other = case.fit(given[last])
+    kept = reading(other, given.X)
+    merged = case.fit(given[first]).merge(other)
+    more = case.rows(n=30, seed=5)
+    forgetful = case.fit(given).partial_fit(*more.arguments).forget(*more.arguments)
+    for found in (pieces.partial_fit(*given[last].arguments), merged, forgetful):
+        assert_same(found, whole, given.X, rtol=1e-6)
+    np.testing.assert_array_equal(reading(other, given.X), kept)
+
+
+@cases()
+def test_a_certificate_says_what_was_done(case: Case) -> None:
+    proof = fitted(case.name).certificate_
+    assert proof.status.advice
+    assert proof.solver
+    assert proof.solver in str(proof)
+    assert proof.passes >= 1
+    assert proof.seconds > 0
+    assert np.isnan(proof.digits) or 0 <= proof.digits <= 16
+    assert not proof.gap < 0
+    assert proof.condition >= 1 or np.isnan(proof.condition)
+
+
+@cases()
+def test_a_new_model_says_that_it_is_not_fitted(case: Case) -> None:
+    with pytest.raises(NotFittedError):
+        case.make().predict(case.rows().X)
+
+
+@cases()
+def test_bad_rows_are_named_and_leave_a_model_as_it_was(case: Case) -> None:
+    given = case.rows()
+    bad = given.X.copy()
+    bad[7, 2] = np.nan
+    model = case.make()
+    with pytest.raises(InvalidData, match=r"NaN: first at row 7, column 'x2'"):
+        model.fit(*given.with_rows(lambda X: bad).arguments)
+    assert not [name for name in vars(model) if name.endswith("_")]
+    model = case.fit(given)
+    before = pickle.dumps(model)
+    for method in ("fit", "partial_fit", "forget"):
+        if hasattr(model, method):
+            with pytest.raises(InvalidData, match="row 7"):
+                getattr(model, method)(*given.with_rows(lambda X: bad).arguments)
+    with pytest.raises(InvalidData, match="row 7"):
+        model.predict(bad)
+    with pytest.raises(ValueError, match=r"3 features, but .* expecting 4 features"):
+        model.predict(given.X[:, :3])
+    assert_same_state(model, pickle.loads(before))
+
+
+@cases()
+def test_weights_that_mean_nothing_are_refused(case: Case) -> None:
+    given = case.rows()
+    for weight in (-np.ones(60), np.full(60, np.nan), np.zeros(60), np.ones(59)):
+        with pytest.raises(AdalineError):
+            case.fit(given.with_weight(weight))
