@@ -1,17 +1,18 @@
-"""Property tests are never timed, and under CI draw the same examples on every run. What `make quick` leaves out.
+"""Property tests are never timed, and under CI draw the same examples on every run. Which tests run when.
 
-`make quick` runs what is not marked `slow`. Tests that take more than a second or two carry the mark themselves; of a
-law over many objects all but half the square root of their number are marked here, so that every law of every area is
-still held against some of its registry: one case of a law with 2 to 15, two of one with 16 to 35. They are spread
-evenly over the list from a place that a hash of the test's name chooses, so that different laws keep different cases.
+`make night` runs all. `make test` leaves out what is marked `night`: tests that say so themselves, and of a test of many
+cases all but a cover of them (`covering`), unless it is marked `every`. `make quick` leaves out what is marked `slow`
+too: tests that say so themselves, and of several cases all but half the square root of their number, so that every
+law of every area is still held against some of its registry.
 """
 
 import gc
 import math
 import os
+import re
 import shutil
 from collections import defaultdict
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from functools import cache
 from typing import Any
 from zlib import crc32
@@ -20,6 +21,8 @@ import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
+
+FEW, ONE_OF = 8, 6  # cases of a test that all run for a change; of those beyond, one of six
 
 settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
@@ -81,18 +84,29 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark all but a few of the many cases of one test function as slow; leave out some tests unless asked for."""
-    for mark in ("spark", "browser"):
-        if mark not in config.getoption("markexpr"):
-            items[:] = [item for item in items if item.get_closest_marker(mark) is None]
+    """Mark all but some of the many cases of one test function; leave out some tests unless asked for."""
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         cases[item.nodeid.partition("[")[0]].append(item)
-    for name, one in cases.items():
-        kept = kept_cases(name, len(one))
-        for number, item in enumerate(one):
+    for name, own in cases.items():
+        kept = (
+            range(len(own)) if own[0].get_closest_marker("every") else covering(name, [_values(item) for item in own])
+        )
+        quick = [own[number] for number in kept if own[number].get_closest_marker("night") is None]
+        few = {quick[number].nodeid for number in kept_cases(name, len(quick))} if quick else set()
+        for number, item in enumerate(own):
             if number not in kept:
+                item.add_marker(pytest.mark.night)
+            if item.nodeid not in few:
                 item.add_marker(pytest.mark.slow)
+    for mark in ("spark", "browser", "night"):
+        if mark not in config.getoption("markexpr"):
+            items[:] = [item for item in items if item.get_closest_marker(mark) is None]
+
+
+def _values(item: pytest.Item) -> tuple[str, ...]:
+    """Return the name of a case on each axis of a product."""
+    return tuple(item.callspec._idlist) if hasattr(item, "callspec") else ()
 
 
 def pytest_collection_finish() -> None:
@@ -105,3 +119,24 @@ def kept_cases(name: str, cases: int) -> set[int]:
     """Return which cases of a test are quick: half the square root of their number, and at least one."""
     count, first = max(1, math.isqrt(cases) // 2), crc32(name.encode())
     return {(first + i * cases // count) % cases for i in range(count)}
+
+
+def covering(name: str, cases: Sequence[tuple[str, ...]]) -> set[int]:
+    """Return which cases of a test run for a change: all of a few; of many every value of each axis, and some more.
+
+    Cases are named by their value on each axis. Values that differ in brackets alone, as settings of one system, count
+    as one. Beyond that cases are spread evenly, from a place that a hash of the test's name chooses.
+    """
+    count = FEW + max(len(cases) - FEW, 0) // ONE_OF
+    if count >= len(cases):
+        return set(range(len(cases)))
+    first, seen, kept = crc32(name.encode()) % len(cases), set(), set()
+    for number in (*range(first, len(cases)), *range(first)):
+        values = {(axis, re.split(r"[({\[ ]", value)[0]) for axis, value in enumerate(cases[number])}
+        if len(cases[number]) > 1 or "(" in cases[number][0]:
+            if not values <= seen:
+                kept.add(number)
+                seen |= values
+    rest = [number for number in range(len(cases)) if number not in kept]
+    more = max(count - len(kept), 0)
+    return kept | {rest[(first + i * len(rest) // more) % len(rest)] for i in range(more)}

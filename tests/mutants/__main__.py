@@ -1,7 +1,7 @@
 """python -m tests.mutants --count 600 --seed 0: which share of small changes of the source the tests notice, by folder.
 
-The tests are run once, to find which of them reach each change; then those that do are run on each mutant, the quickest
-first, until one fails, for about --seconds at most. A change that no test reaches survives. `--sites FILE` takes the
+The tests are run once, to find which of them reach each change; then those that do are run on each mutant, one case of
+every test first, until one fails, for about --seconds at most. A change that no test reaches survives. `--sites FILE` takes the
 mutants of an earlier run, whose file this is, so that two versions of the tests can be compared.
 """
 
@@ -33,6 +33,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--sites", type=Path)
+    parser.add_argument("--reached", action="store_true", help="take which tests reach mutants from the last run")
     parser.add_argument("--output", type=Path, default=BUILD / "mutants.json")
     parser.add_argument("tests", nargs="*")
     given = parser.parse_args()
@@ -43,14 +44,20 @@ def main() -> int:
     else:
         sites = [Site(*one["site"]) for one in json.loads(given.sites.read_text())]
     start = time.monotonic()
-    tests, seconds = _reaching(sites, given.tests, given.jobs)
+    if not given.reached:
+        _reach(sites, given.tests, given.jobs)
+    tests, seconds = _reaching()
     reaching = {test for names in tests.values() for test in names}
     print(
         f"tests: {len(seconds):,}, {sum(seconds.values()):,.0f} s of processor time; {len(reaching):,} reach mutants; "
         f"{time.monotonic() - start:,.0f} s by the clock",
         flush=True,
     )
-    chosen = {number: _quickest(tests[number], seconds, given.seconds) for number in range(len(sites))}
+    known = [] if given.sites is None else [one.get("test", "") for one in json.loads(given.sites.read_text())]
+    chosen = {
+        number: _chosen(tests[number], seconds, given.seconds, known[number] if known else "")
+        for number in range(len(sites))
+    }
     outcomes = _outcomes(sites, chosen, seconds, given.tests, given.jobs)
     records = [
         {"site": [site.path, site.line, site.column, site.change], "tests": len(tests[number]), **outcomes[number]}
@@ -65,13 +72,17 @@ def main() -> int:
     return 0
 
 
-def _reaching(sites: list[Site], tests: list[str], jobs: int) -> tuple[dict[int, list[str]], dict[str, float]]:
-    """Return the tests that reach each site, and their seconds."""
+def _reach(sites: list[Site], tests: list[str], jobs: int) -> None:
+    """Run the tests, to find which of them reach each site."""
     plan = BUILD / "reach.json"
     for old in BUILD.glob("reach.*"):
         old.unlink()
     plan.write_text(json.dumps({"sites": [[s.path, s.line, s.column, s.change] for s in sites]}))
     _pytest(plan, tests, "-n", str(jobs), "--dist", "worksteal").wait()
+
+
+def _reaching() -> tuple[dict[int, list[str]], dict[str, float]]:
+    """Return the tests that reach each site, and their seconds."""
     by_site: dict[int, list[str]] = defaultdict(list)
     seconds: dict[str, float] = {}
     for file in BUILD.glob("reach.*.json"):
@@ -83,10 +94,19 @@ def _reaching(sites: list[Site], tests: list[str], jobs: int) -> tuple[dict[int,
     return by_site, seconds
 
 
-def _quickest(tests: list[str], seconds: dict[str, float], most: float) -> list[str]:
-    """Return the quickest tests, of together `most` seconds; one at least."""
-    out, total = [], 0.0
+def _chosen(tests: list[str], seconds: dict[str, float], most: float, known: str) -> list[str]:
+    """Return tests of together `most` seconds, one at least, in the order in which they are likely to fail.
+
+    First the one that failed in an earlier run, then one case of every test function, the quickest first, then others.
+    """
+    place: dict[str, int] = defaultdict(int)
+    order = []
     for test in sorted(tests, key=lambda one: seconds[one]):
+        name = test.partition("[")[0]
+        order.append((test != known, place[name], seconds[test], test))
+        place[name] += 1
+    out, total = [], 0.0
+    for *_, test in sorted(order):
         total += seconds[test]
         if out and total > most:
             break

@@ -14,11 +14,13 @@ import importlib.machinery
 import json
 import os
 import resource
+import select
 import signal
 import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -31,13 +33,14 @@ from tests.mutants.sites import SWITCH, Site, with_switches
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "adaline"
 MEMORY = 6 * 2**30  # bytes of address space that a mutant may take beyond those of the process that it is a copy of
-LEAST_SECONDS = 20  # that a mutant has; a loop that does not end is noticed
+LEAST_SECONDS, SLOWER = 10, 10  # that a test has, and so many times its own: a loop that does not end is noticed
+NO_MUTANT = -1
 
 PLAN = Path(os.environ["ADALINE_MUTANTS"])
 plan: dict[str, Any] = json.loads(PLAN.read_text())
 numbers = {Site(*site): number for number, site in enumerate(plan["sites"])}
 reached: set[int] = set()
-active = -1
+active = NO_MUTANT
 
 
 def reach(number: int) -> bool:
@@ -135,7 +138,24 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 def _outcome(number: int, items: list[pytest.Item]) -> tuple[str, str, float]:
     """Return what becomes of a mutant, the test that noticed it, and the seconds that took."""
-    start = time.monotonic()
+    start, rest = time.monotonic(), items
+    while True:
+        outcome, place = _tried(number, rest)
+        if outcome == "survived":
+            return outcome, "", time.monotonic() - start
+        if _passes(rest[place]):
+            return outcome, rest[place].nodeid, time.monotonic() - start
+        rest = rest[place + 1 :]
+
+
+@cache
+def _passes(item: pytest.Item) -> bool:
+    """Whether a test passes in a copy of the process that is no mutant: some cannot, as where threads hold locks."""
+    return _tried(NO_MUTANT, [item])[0] == "survived"
+
+
+def _tried(number: int, items: list[pytest.Item]) -> tuple[str, int]:
+    """Return what becomes of a mutant, and the place of the last test that was run on it."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -143,23 +163,25 @@ def _outcome(number: int, items: list[pytest.Item]) -> tuple[str, str, float]:
         os.close(reading)
         _run(number, items, writing)
     os.close(writing)
-    limit = LEAST_SECONDS + 5 * sum(plan["seconds"].get(item.nodeid, 0.0) for item in items)
-    ended = False
-    while not ended and time.monotonic() < start + limit:
-        ended = os.waitpid(child, os.WNOHANG)[0] == child
-        time.sleep(0.005)
+    said, outcome = -1, "killed"  # also where the process itself does not survive
+    while True:
+        seconds = plan["seconds"].get(items[said].nodeid, 0.0) if said >= 0 else 0.0
+        if not select.select([reading], [], [], LEAST_SECONDS + SLOWER * seconds)[0]:
+            outcome = "timeout"
+            break
+        text = os.read(reading, 2**16).decode()
+        if not text:
+            break
+        last = text.split()[-1]
+        if last == "survived":
+            outcome = last
+            break
+        said = int(last)
+    os.close(reading)
     with suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
-    if not ended:
-        os.waitpid(child, 0)
-    with os.fdopen(reading) as stream:
-        said = stream.read().strip().splitlines()
-    seconds = time.monotonic() - start
-    if not ended:
-        return "timeout", said[-1] if said else "", seconds
-    if said and said[-1] == "survived":
-        return "survived", "", seconds
-    return "killed", said[-1] if said else "", seconds  # also where the process itself did not survive
+    os.waitpid(child, 0)
+    return outcome, max(said, 0)
 
 
 def _run(number: int, items: list[pytest.Item], writing: int) -> None:
@@ -181,7 +203,7 @@ def _run(number: int, items: list[pytest.Item], writing: int) -> None:
 
     try:
         for place, item in enumerate(items):
-            os.write(writing, f"{item.nodeid}\n".encode())
+            os.write(writing, f"{place}\n".encode())
             if place == 0:
                 item.config.pluginmanager.register(Watch())
             following = items[place + 1] if place + 1 < len(items) else None
