@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
+from adaline.kernels import native
+
 Law = Callable[..., None]
+ISAS: list[str] = [] if native is None else native.isas()
+
+needs_native = pytest.mark.skipif(native is None, reason="the native kernels could not be built")
 
 
 def in_turn(name: str, values: Iterable[Any] | Callable[..., Iterable[Any]]) -> Callable[[Law], Law]:
@@ -36,3 +42,25 @@ def in_turn(name: str, values: Iterable[Any] | Callable[..., Iterable[Any]]) -> 
         return test
 
     return hold
+
+
+@contextmanager
+def instruction_set(name: str) -> Iterator[None]:
+    """Let the kernels use an instruction set for a while."""
+    before = native.isa()
+    native.use_isa(name)
+    try:
+        yield
+    finally:
+        native.use_isa(before)
+
+
+def on_every_isa(law: Law) -> Law:
+    """Hold a law of the kernels on every instruction set in turn."""
+
+    @functools.wraps(law)
+    def on(isa: str, **others: Any) -> None:
+        with instruction_set(isa):
+            law(**others)
+
+    return needs_native(in_turn("isa", ISAS)(on))
