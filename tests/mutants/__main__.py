@@ -1,8 +1,9 @@
-"""python -m tests.mutants --count 600 --seed 0: which share of small changes of the source the tests notice, by folder.
+"""python -m tests.mutants --count 520 --kernels 80 --seed 0: which share of small changes of the source and of the
+kernels' C++ the tests notice, by folder.
 
 The tests are run once, to find which of them reach each change; then those that do are run on each mutant, one case of
-every test first, until one fails, for about --seconds at most. A change that no test reaches survives. `--sites FILE` takes the
-mutants of an earlier run, whose file this is, so that two versions of the tests can be compared.
+every test first, until one fails, for about --seconds at most. A change that no test reaches survives. `--sites FILE`
+takes the mutants of an earlier run, whose file this is, so that two versions of the tests can be compared.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from tests.mutants import kernels
 from tests.mutants.sites import Site, draw
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +30,8 @@ OUTCOMES = ("killed", "timeout", "survived", "not reached")
 def main() -> int:
     """Print the table and the survivors."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=600)
+    parser.add_argument("--count", type=int, default=520)
+    parser.add_argument("--kernels", type=int, default=80)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -40,12 +43,17 @@ def main() -> int:
     BUILD.mkdir(parents=True, exist_ok=True)
     given.output.unlink(missing_ok=True)
     if given.sites is None:
-        sites = draw(ROOT, PACKAGE, given.count, given.seed)
+        sites = draw(ROOT, PACKAGE, given.count, given.seed) + kernels.draw(ROOT, given.kernels, given.seed)
     else:
         sites = [Site(*one["site"]) for one in json.loads(given.sites.read_text())]
+    own = {site: number for number, site in enumerate(sites) if site.path.startswith("native/")}
+    mutants: dict[str, Any] = {
+        "sites": [[site.path, site.line, site.column, site.change] for site in sites],
+        "kernels": str(kernels.build(ROOT, own)) if own else "",
+    }
     start = time.monotonic()
     if not given.reached:
-        _reach(sites, given.tests, given.jobs)
+        _reach(mutants, given.tests, given.jobs)
     tests, seconds = _reaching()
     reaching = {test for names in tests.values() for test in names}
     print(
@@ -58,7 +66,7 @@ def main() -> int:
         number: _chosen(tests[number], seconds, given.seconds, known[number] if known else "")
         for number in range(len(sites))
     }
-    outcomes = _outcomes(sites, chosen, seconds, given.tests, given.jobs)
+    outcomes = _outcomes(mutants, chosen, seconds, given.tests, given.jobs)
     records = [
         {"site": [site.path, site.line, site.column, site.change], "tests": len(tests[number]), **outcomes[number]}
         for number, site in enumerate(sites)
@@ -72,12 +80,12 @@ def main() -> int:
     return 0
 
 
-def _reach(sites: list[Site], tests: list[str], jobs: int) -> None:
+def _reach(mutants: dict[str, Any], tests: list[str], jobs: int) -> None:
     """Run the tests, to find which of them reach each site."""
     plan = BUILD / "reach.json"
     for old in BUILD.glob("reach.*"):
         old.unlink()
-    plan.write_text(json.dumps({"sites": [[s.path, s.line, s.column, s.change] for s in sites]}))
+    plan.write_text(json.dumps(mutants))
     _pytest(plan, tests, "-n", str(jobs), "--dist", "worksteal").wait()
 
 
@@ -115,10 +123,10 @@ def _chosen(tests: list[str], seconds: dict[str, float], most: float, known: str
 
 
 def _outcomes(
-    sites: list[Site], chosen: dict[int, list[str]], seconds: dict[str, float], tests: list[str], jobs: int
+    mutants: dict[str, Any], chosen: dict[int, list[str]], seconds: dict[str, float], tests: list[str], jobs: int
 ) -> dict[int, dict[str, Any]]:
     """Return what became of each mutant."""
-    out: dict[int, dict[str, Any]] = {number: {"outcome": "not reached"} for number in range(len(sites))}
+    out: dict[int, dict[str, Any]] = {number: {"outcome": "not reached"} for number in range(len(mutants["sites"]))}
     reached = [number for number, names in chosen.items() if names]
     running = []
     for job in range(jobs):
@@ -126,15 +134,7 @@ def _outcomes(
         plan.with_suffix(".results").unlink(missing_ok=True)
         own = {number: chosen[number] for number in reached[job::jobs]}
         named = {test for names in own.values() for test in names}
-        plan.write_text(
-            json.dumps(
-                {
-                    "sites": [[s.path, s.line, s.column, s.change] for s in sites],
-                    "tests": own,
-                    "seconds": {test: seconds[test] for test in named},
-                }
-            )
-        )
+        plan.write_text(json.dumps({**mutants, "tests": own, "seconds": {test: seconds[test] for test in named}}))
         running.append((plan, _pytest(plan, tests, "-p", "no:xdist")))
     for plan, process in running:
         process.wait()
@@ -161,8 +161,8 @@ def _table(records: list[dict[str, Any]]) -> str:
     """Return how many mutants of each folder were noticed."""
     folders: dict[str, list[str]] = defaultdict(list)
     for one in records:
-        path = Path(one["site"][0]).relative_to("src/adaline")
-        folders[path.parts[0] if len(path.parts) > 1 else "."].append(one["outcome"])
+        folder, *below = Path(one["site"][0].removeprefix("src/adaline/")).parts
+        folders[folder if below else "."].append(one["outcome"])
     lines = [
         f"{'folder':14} {'mutants':>7} {'killed':>7} {'timeout':>7} {'survived':>8} {'not reached':>11} {'share':>7}"
     ]

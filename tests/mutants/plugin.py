@@ -1,6 +1,7 @@
 """A plugin of pytest: imports the package with switches, finds which tests reach them, or which mutants they kill.
 
-The mutants are in the file that ADALINE_MUTANTS names: {"sites": [[path, line, column, change], ...], "tests": ...}.
+The mutants are in the file that ADALINE_MUTANTS names: {"sites": [[path, line, column, change], ...], "tests": ...,
+"kernels": the path of a native module that has those of its sources}.
 Without "tests" the run is an ordinary one, in which every worker writes which tests reached which mutants, and how long
 each took. With "tests", {mutant: [test, ...]}, nothing is run but, for each mutant, a copy of the process that runs its
 tests until one fails.
@@ -9,8 +10,10 @@ tests until one fails.
 from __future__ import annotations
 
 import builtins
+import ctypes
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import json
 import os
 import resource
@@ -75,6 +78,8 @@ class MutantFinder(importlib.abc.MetaPathFinder):
         """Return where a module of the package is."""
         if fullname.partition(".")[0] != "adaline":
             return None
+        if fullname == "adaline._native" and plan["kernels"]:
+            return importlib.util.spec_from_file_location(fullname, plan["kernels"])
         for finder in sys.meta_path:
             spec = None if finder is self else finder.find_spec(fullname, path, target)
             if spec is not None:
@@ -86,6 +91,19 @@ class MutantFinder(importlib.abc.MetaPathFinder):
                     spec.loader = MutantLoader(fullname, spec.origin)
                 return spec
         return None
+
+
+KERNELS = ctypes.CDLL(plan["kernels"]) if plan["kernels"] else None
+
+
+def reached_kernels() -> set[int]:
+    """Return the sites of the native module that were reached since the last call."""
+    if KERNELS is None:
+        return set()
+    flags = (ctypes.c_char * len(plan["sites"])).in_dll(KERNELS, "adaline_reached")
+    out = {number for number, flag in enumerate(flags.raw) if flag}
+    ctypes.memset(flags, 0, len(flags))
+    return out
 
 
 setattr(builtins, SWITCH, switch if "tests" in plan else reach)
@@ -100,13 +118,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Any:
     if "tests" in plan:
         return (yield)
     reached.clear()
+    reached_kernels()
     start = _processor_seconds()
     try:
         return (yield)
     finally:
         found["seconds"][item.nodeid] = _processor_seconds() - start
-        if reached:
-            found["reached"][item.nodeid] = sorted(reached)
+        if every := reached | reached_kernels():
+            found["reached"][item.nodeid] = sorted(every)
 
 
 def _processor_seconds() -> float:
@@ -188,6 +207,8 @@ def _run(number: int, items: list[pytest.Item], writing: int) -> None:
     """Become a mutant and run tests until one fails; the process ends here."""
     global active
     active = number
+    if KERNELS is not None:
+        ctypes.c_int.in_dll(KERNELS, "adaline_mutant").value = number
     silent = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(silent, descriptor)
