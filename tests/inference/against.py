@@ -1,4 +1,4 @@
-"""Data sets, and the numbers that statsmodels and rational arithmetic give for them."""
+"""Rows of many kinds, and what statsmodels and 60 digits make of them by least squares."""
 
 from __future__ import annotations
 
@@ -22,11 +22,18 @@ class Rows:
     y: Array
     groups: NDArray[Any]
 
+    def __getitem__(self, rows: Any) -> Rows:
+        return Rows(self.X[rows], self.y[rows], self.groups[rows])
+
+    def of(self, columns: int) -> Rows:
+        """Return the same rows with their first columns alone."""
+        return Rows(self.X[:, :columns], self.y, self.groups)
+
 
 def generated(n: int = 400, features: int = 4, seed: int = 0) -> Rows:
-    """Return rows whose variance grows with the first column, in groups that share an effect."""
+    """Return rows whose variance grows with the first column, in groups that share an effect; whole 2^-20s."""
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, features)) + 1.0
+    X = np.round((rng.normal(size=(n, features)) + 1.0) * 2.0**20) / 2.0**20
     groups = rng.integers(0, 25, n)
     y = 2.0 + X @ np.linspace(1.0, -0.5, features)
     y += (0.5 + np.abs(X[:, 0])) * rng.normal(size=n) + rng.normal(size=25)[groups]
@@ -45,12 +52,22 @@ def ill_scaled() -> Rows:
     return Rows(rows.X * [1e3, 1e-2, 1.0, 10.0] + [1e3, 0.0, 50.0, -100.0], rows.y, rows.groups)
 
 
-DATA = {"generated": generated(), "penguins": penguins(), "ill-scaled": ill_scaled(), "small": generated(30, 3, 2)}
+ROWS = generated()
+DATA = {"generated": ROWS, "penguins": penguins(), "ill-scaled": ill_scaled(), "small": generated(30, 3, 2)}
+WEIGHT = np.random.default_rng(7).uniform(0.1, 5.0, 400)
 
 
 def longley() -> Rows:
     data = datasets.load("longley")
     return Rows(data.X, data.y, np.arange(16) // 2)
+
+
+def classes(n: int = 200, features: int = 3, classes: int = 2, seed: int = 0) -> tuple[Array, NDArray[np.intp]]:
+    """Return rows of unlike columns, and places of classes that overlap."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, features)) * 10.0 ** rng.integers(-2, 3, features) + rng.normal(size=features)
+    z = (X - X.mean(axis=0)) / X.std(axis=0) @ rng.normal(size=(features, classes)) + rng.gumbel(size=(n, classes))
+    return X, z.argmax(axis=1)
 
 
 def design(X: Array, intercept: bool = True) -> Array:
@@ -59,20 +76,28 @@ def design(X: Array, intercept: bool = True) -> Array:
 
 def fitted(rows: Rows, errors: str = "classical", intercept: bool = True, weight: Array | None = None) -> Any:
     """Return what statsmodels makes of the rows; weights are precisions."""
-    model = sm.OLS(rows.y, design(rows.X, intercept)) if weight is None else None
-    model = model or sm.WLS(rows.y, design(rows.X, intercept), weights=weight)
+    given = rows.y, design(rows.X, intercept)
+    model = sm.OLS(*given) if weight is None else sm.WLS(*given, weights=weight)
     if errors == "classical":
         return model.fit()
     groups = np.unique(rows.groups, return_inverse=True)[1]
     return model.fit(cov_type=errors, cov_kwds={"groups": groups} if errors == "cluster" else {})
 
 
-def given_again(rows: Rows, errors: str) -> dict[str, Any]:
+def given_again(rows: Rows, errors: str, weight: Array | None = None) -> dict[str, Any]:
     """Return the arguments that robust errors need."""
     if errors == "classical":
         return {"errors": errors}
-    groups = {"groups": rows.groups} if errors == "cluster" else {}
-    return {"errors": errors, "X": rows.X, "y": rows.y, **groups}
+    more = ({"groups": rows.groups} if errors == "cluster" else {}) | (
+        {} if weight is None else {"sample_weight": weight}
+    )
+    return {"errors": errors, "X": rows.X, "y": rows.y, **more}
+
+
+def column(summary: Any, name: str) -> Array:
+    """Return a column of the table of coefficients, of a summary or of its dictionary."""
+    table = summary if isinstance(summary, dict) else summary.to_dict()
+    return np.array([row[name] for row in table["coefficients"]])
 
 
 def exact_sandwich(rows: Rows, errors: str) -> tuple[list[Any], Any]:
@@ -84,23 +109,18 @@ def exact_sandwich(rows: Rows, errors: str) -> tuple[list[Any], Any]:
         bread = (a.T * a) ** -1
         theta = bread * (a.T * t)
         r = t - a * theta
-        meat = mp.zeros(p)
-        power = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}.get(errors)
         if errors == "classical":
             return list(theta), bread * (sum(v * v for v in r) / (n - p))
-        if power is None:
-            labels = np.unique(rows.groups)
-            for label in labels:
-                score = mp.zeros(p, 1)
-                for i in np.flatnonzero(rows.groups == label):
-                    score += a[int(i), :].T * r[int(i)]
-                meat += score * score.T
-            meat *= mp.mpf(len(labels)) / (len(labels) - 1) * (n - 1) / (n - p)
-        else:
-            for i in range(n):
-                row = a[i, :]
-                h = (row * bread * row.T)[0]
-                meat += row.T * row * (r[i] ** 2 / (1 - h) ** power)
-            if errors == "HC1":
-                meat *= mp.mpf(n) / (n - p)
-        return list(theta), bread * meat * bread
+        scores, scale = [a[i, :].T * r[i] for i in range(n)], mp.mpf(1)
+        if errors == "cluster":
+            count = len(np.unique(rows.groups))
+            scale = mp.mpf(count) / (count - 1) * (n - 1) / (n - p)
+            each = [[scores[i] for i in np.flatnonzero(rows.groups == label)] for label in np.unique(rows.groups)]
+            scores = [sum(some, mp.zeros(p, 1)) for some in each]
+        elif errors == "HC1":
+            scale = mp.mpf(n) / (n - p)
+        elif errors in ("HC2", "HC3"):
+            rest = [1 - (a[i, :] * bread * a[i, :].T)[0] for i in range(n)]
+            scores = [s / (h if errors == "HC3" else mp.sqrt(h)) for s, h in zip(scores, rest, strict=True)]
+        meat = sum((s * s.T for s in scores), mp.zeros(p))
+        return list(theta), bread * (scale * meat) * bread

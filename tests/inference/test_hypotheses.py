@@ -1,21 +1,20 @@
-"""Tests of linear hypotheses against statsmodels and 60 digits; how hypotheses are read and what is refused."""
+"""How hypotheses are read, and which are refused."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from typing import Any
 
-import mpmath as mp
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adaline import GeneralizedLinear, LinearRegression, OrdinalRegression, Ridge, anova
-from adaline.errors import AdalineError, InvalidData, InvalidParameter
+from adaline import LinearRegression, OrdinalRegression
+from adaline.errors import AdalineError, InvalidParameter
 from adaline.inference.hypotheses import parse
-from tests.inference.against import DATA, ROBUST, Rows, exact_sandwich, fitted, generated, given_again, longley
+from tests.inference.against import ROWS
 
 NAMES = ("age", "income", "x1", "x10", "NEAR BAY", "cut:Good", "2nd floor", "total-rooms", "2")
 
@@ -62,6 +61,12 @@ def row(**coefficients: float) -> list[float]:
         ("1 = 1", None, "says nothing about a coefficient"),
         ("", None, "expected a column or a number"),
         ("__import__('os') = 0", None, "no column is called"),
+        ("`sex = 0", None, r"there are intercept, age, income, x1, x10, NEAR BAY, cut:Good, 2nd floor, \.\.\.\)"),
+        *((text, None, r"beyond 1\.8e308") for text in ("x1 = 1e400", "1e400*x1 = 1", "1e200*1e200*x1 = 0")),
+        *((text, None, "so many digits") for text in ("x1 = 1e1001", "x1 = 1e-99999", f"x1 = {'1' * 1001}")),
+        ("x1 = 1e-1000", [row(x1=1)], [0]),
+        (f"{'(' * 50}x1{')' * 50} = 0", [row(x1=1)], [0]),
+        (f"{'(' * 51}x1{')' * 51} = 0", None, "more than 50 brackets inside each other"),
     ],
 )
 def test_reading(text: str, matrix: Any, value: Any) -> None:
@@ -92,138 +97,23 @@ def test_sums_are_exact(terms: list[tuple[str, Fraction]]) -> None:
     if not any(total.values()):
         return
     text = " + ".join(f"({q.numerator})/{q.denominator}*{name}" for name, q in terms)
-    matrix, _ = parse(text.replace("(-", "(-"), NAMES)
+    matrix, _ = parse(text, NAMES)
     np.testing.assert_array_equal(matrix[0], row(**{name: float(q) for name, q in total.items()}))
 
 
-@pytest.mark.parametrize("errors", ["classical", *ROBUST])
-@pytest.mark.parametrize("name", ["generated", "ill-scaled", "small"])
-@pytest.mark.parametrize("intercept", [True, False], ids=["intercept", "no-intercept"])
-def test_equal_to_statsmodels(name: str, errors: str, intercept: bool) -> None:
-    rows = DATA[name]
-    rng = np.random.default_rng(5)
-    theirs = fitted(rows, errors, intercept)
-    model = LinearRegression(fit_intercept=intercept).fit(rows.X, rows.y)
-    unit = np.concatenate([[1.0] if intercept else [], rows.X.std(axis=0)])
-    near = np.concatenate([[model.intercept_] if intercept else [], model.coef_])
-    for q in (1, 2, 3):
-        matrix = rng.normal(size=(q, len(unit))) * unit
-        value = matrix @ near + 0.1 * rng.normal(size=q)
-        found = model.test(matrix, value, **given_again(rows, errors))
-        f = theirs.f_test((matrix, value))
-        wald = theirs.wald_test((matrix, value), use_f=False, scalar=True)
-        assert found.statistic == pytest.approx(float(f.fvalue), rel=1e-8)
-        assert found.p_value == pytest.approx(float(f.pvalue), rel=1e-8)
-        assert found.freedom == (q, f.df_denom)
-        assert found.chi2 == pytest.approx(float(wald.statistic), rel=1e-8)
-        assert found.chi2_p_value == pytest.approx(float(wald.pvalue), rel=1e-8)
-
-
-@pytest.mark.parametrize("errors", ["classical", *ROBUST])
-def test_longley_to_ten_digits(errors: str) -> None:
-    rows = longley()
-    model = LinearRegression().fit(rows.X, rows.y)
-    theta, covariance = exact_sandwich(rows, errors)
-    found = model.test("x1 = 0, x2 = 2*x3, intercept + 1955*x5 = 1e5", **given_again(rows, errors))
-    with mp.workdps(60):
-        c = mp.matrix(3, 7)
-        c[0, 2] = c[1, 3] = c[2, 0] = 1
-        c[1, 4], c[2, 6] = -2, 1955
-        d = c * mp.matrix(theta) - mp.matrix([0, 0, 100000])
-        sought = (d.T * (c * covariance * c.T) ** -1 * d)[0] / 3
-    assert found.statistic == pytest.approx(float(sought), rel=1e-10)
-
-
 def test_every_way_of_saying_it() -> None:
-    rows = generated()
-    frame = pd.DataFrame(rows.X, columns=["a", "b", "c d", "e"])
-    model = LinearRegression().fit(frame, rows.y)
+    frame = pd.DataFrame(ROWS.X, columns=["a", "b", "c d", "e"])
+    model = LinearRegression().fit(frame, ROWS.y)
     sought = model.test(np.eye(5)[[2, 3]])
-    for hypothesis in (
-        "b = 0, c d = 0",
-        ["b", "c d"],
-        ("b", "c d"),
-        "b, `c d`",
-        np.array(["b", "c d"]),
-        ["b = 0", "c d"],
-    ):
+    lists: list[Any] = [["b", "c d"], ("b", "c d"), np.array(["b", "c d"]), ["b = 0", "c d"]]
+    for hypothesis in ("b = 0, c d = 0", "b, `c d`", *lists):
         found = model.test(hypothesis)
         assert (found.statistic, found.p_value, found.freedom) == (sought.statistic, sought.p_value, sought.freedom)
         assert found.hypotheses == ("b = 0", "c d = 0")
     assert model.test([1, 0, 0, 0, 0], 2.0).statistic == model.test("intercept = 2").statistic
     assert model.test(["a", "b"], [1.0, 2.0]).statistic == model.test("a = 1, b = 2").statistic
-    bare = LinearRegression(fit_intercept=False).fit(frame, rows.y)
+    bare = LinearRegression(fit_intercept=False).fit(frame, ROWS.y)
     assert bare.test(np.eye(4)[:2]).statistic == bare.test(np.eye(5)[1:3]).statistic == bare.test(["a", "b"]).statistic
-
-
-def test_one_coefficient_is_the_square_of_its_t() -> None:
-    rows = generated()
-    model = LinearRegression().fit(rows.X, rows.y)
-    for j, line in enumerate(model.summary().to_dict()["coefficients"]):
-        found = model.test(np.eye(5)[j])
-        assert found.statistic == pytest.approx(line["statistic"] ** 2, rel=1e-12)
-        assert found.p_value == pytest.approx(line["p_value"], rel=1e-9)
-
-
-def test_all_slopes_are_the_f_of_the_summary() -> None:
-    rows = generated()
-    model = LinearRegression().fit(rows.X, rows.y)
-    for errors in ("classical", *ROBUST):
-        again = given_again(rows, errors)
-        found, summary = model.test(["x0", "x1", "x2", "x3"], **again), model.summary(**again).to_dict()
-        assert found.statistic == pytest.approx(summary["f_statistic"], rel=1e-10)
-        assert found.p_value == pytest.approx(summary["f_p_value"], rel=1e-8)
-
-
-def test_a_prediction_far_from_zero_does_not_cancel() -> None:
-    rows = generated()
-    X = np.round(rows.X * 2.0**20) / 2.0**20
-    plain, far = LinearRegression().fit(X, rows.y), LinearRegression().fit(X + 1e9, rows.y)
-    at = X[7]
-    sought = plain.test([1.0, *at], 2.5).statistic
-    assert far.test([1.0, *(at + 1e9)], 2.5).statistic == pytest.approx(sought, rel=1e-9)
-
-
-def test_several_targets() -> None:
-    rows = generated()
-    targets = np.column_stack([rows.y, rows.y**2])
-    for errors in ("classical", "HC3"):
-        both = LinearRegression().fit(rows.X, targets).test("x0 = x1", **(given_again(rows, errors) | {"y": targets}))
-        assert both.statistic.shape == both.p_value.shape == (2,)
-        assert "target y1: F" in str(both)
-        for k in range(2):
-            one = Rows(rows.X, targets[:, k], rows.groups)
-            alone = LinearRegression().fit(one.X, one.y).test("x0 = x1", **given_again(one, errors))
-            assert both.statistic[k] == pytest.approx(alone.statistic, rel=1e-10)
-
-
-def test_weights_are_repetitions() -> None:
-    rows = generated(100)
-    weight = np.random.default_rng(0).integers(0, 4, 100)
-    again = np.repeat(np.arange(100), weight)
-    a = LinearRegression().fit(rows.X, rows.y, weight).test("x0 = x1, x2 = 0")
-    b = LinearRegression().fit(rows.X[again], rows.y[again]).test("x0 = x1, x2 = 0")
-    assert a.statistic == pytest.approx(b.statistic, rel=1e-10)
-    assert a.freedom == b.freedom
-
-
-def test_only_what_the_rows_can_tell() -> None:
-    rows = generated(100)
-    X = np.column_stack([rows.X, rows.X[:, 0] + rows.X[:, 1]])
-    model = LinearRegression().fit(X, rows.y)
-    with pytest.raises(InvalidData, match=r"the rows cannot tell whether x0 = 0.*aliased_"):
-        model.test("x2 = 0, x0 = 0")
-    sought = LinearRegression().fit(rows.X, rows.y)
-    assert model.test("x2 = x3").statistic == pytest.approx(sought.test("x2 = x3").statistic, rel=1e-9)
-    assert model.test("x0 + x4 = 0").statistic == pytest.approx(sought.test("x0 = 0").statistic, rel=1e-9)
-    constant = LinearRegression().fit(np.column_stack([rows.X, np.full(100, 3.0)]), rows.y)
-    assert constant.test("x0 = 0").statistic == pytest.approx(sought.test("x0 = 0").statistic, rel=1e-9)
-    for text in ("x4 = 0", "intercept = 0"):
-        with pytest.raises(InvalidData, match="cannot tell"):
-            constant.test(text)
-    assert constant.test("intercept + 3*x4 = 0").statistic == pytest.approx(
-        sought.test("intercept = 0").statistic, rel=1e-9
-    )
 
 
 @pytest.mark.parametrize(
@@ -245,77 +135,8 @@ def test_only_what_the_rows_can_tell() -> None:
     ],
 )
 def test_refused(hypothesis: Any, value: Any, message: str) -> None:
-    rows = generated(50)
     with pytest.raises(AdalineError, match=message):
-        LinearRegression().fit(rows.X, rows.y).test(hypothesis, value)
-
-
-def test_refused_models() -> None:
-    rows = generated(50)
-    with pytest.raises(InvalidParameter, match="no tests for a penalised fit"):
-        Ridge().fit(rows.X, rows.y).test("x0 = 0")
-    assert Ridge(penalty=0).fit(rows.X, rows.y).test("x0 = 0").p_value == pytest.approx(
-        LinearRegression().fit(rows.X, rows.y).test("x0 = 0").p_value
-    )
-    with pytest.raises(InvalidParameter, match="the model has none"):
-        LinearRegression(fit_intercept=False).fit(rows.X, rows.y).test("intercept = 0")
-    with pytest.raises(InvalidData, match="no more rows than parameters"):
-        LinearRegression().fit(rows.X[:5], rows.y[:5]).test("x0 = 0")
-    with pytest.raises(InvalidParameter, match="fewer groups than hypotheses"):
-        LinearRegression().fit(rows.X, rows.y).test(
-            ["x0", "x1", "x2"], errors="cluster", X=rows.X, y=rows.y, groups=np.arange(50) % 2
-        )
-
-
-@pytest.mark.parametrize("slopes", [(0.0, 0.0), (1.0, 2.0)])
-def test_an_exact_fit_has_no_tests(slopes: tuple[float, float]) -> None:
-    X = np.arange(12.0).reshape(6, 2) ** 2
-    y = X @ slopes
-    model = LinearRegression().fit(X, y)
-    with pytest.raises(InvalidData, match="the fit is exact to rounding"):
-        model.test("x0 = 1")
-    with pytest.raises(InvalidData, match="the fit of the largest model is exact to rounding"):
-        anova(LinearRegression().fit(X[:, :1], y), model)
-    if any(slopes):
-        with pytest.raises(InvalidData, match="the fit is exact to rounding"):
-            GeneralizedLinear(loss="gaussian").fit(X, y).test("x0 = 1")
-    measures = model.influence(X, y)
-    assert np.isfinite(measures.leverage).all()
-    assert np.isnan(measures.cooks_distance).all()
-    assert np.isnan(measures.studentized).all()
-
-
-def test_rendering() -> None:
-    rows = generated(50)
-    text = str(LinearRegression().fit(rows.X, rows.y).test("x0 - 2*x1 = 0.5, -x3 = 1"))
-    assert text.splitlines()[:2] == ["hypothesis: x0 - 2*x1 = 0.5", "            -x3 = 1"]
-    assert "on 2 and 45 degrees of freedom" in text
-
-
-@pytest.mark.parametrize("text", ["x0 = 1e400", "1e400*x0 = 1", "1e200*1e200*x0 = 0", "x0 = 1e99999", "x0 = 1e-99999"])
-def test_numbers_that_float64_cannot_hold_are_refused(text: str) -> None:
-    X = np.random.default_rng(0).standard_normal((20, 2))
-    model = LinearRegression().fit(X, X[:, 0] + X[:, 1] ** 2)
-    with pytest.raises(InvalidParameter, match=r"beyond 1\.8e308|so many digits"):
-        model.test(text)
-    assert 0 <= model.test("x0 = 1e-400").p_value <= 1
-
-
-def test_brackets_have_a_limit() -> None:
-    model = LinearRegression().fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0])
-    assert model.test("((x0)) = 0").p_value < 1
-    with pytest.raises(InvalidParameter, match="more than 50 brackets inside each other"):
-        model.test("(" * 400 + "x0" + ")" * 400 + " = 0")
-
-
-def test_the_normal_distribution_judges_by_chi_squared_and_says_so() -> None:
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(8, 1)), rng.normal(size=8)
-    found = LinearRegression().fit(X, y).test("x0 = 0", distribution="normal")
-    assert found.freedom == (1, np.inf)
-    assert found.p_value == pytest.approx(found.chi2_p_value, rel=1e-12)
-    assert "chi²" in str(found)
-    assert "F " not in str(found)
+        LinearRegression().fit(ROWS.X, ROWS.y).test(hypothesis, value)
 
 
 def test_an_intercept_that_there_is_not_is_not_offered() -> None:
