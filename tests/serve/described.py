@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from adaline import LMS, storage
-from tests.serve.test_http import fitted
+from tests.serve.examples import fitted
 
 CHECKS = (
     "not_a_server_error",

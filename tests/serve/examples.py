@@ -1,13 +1,20 @@
-"""Models that can go on learning, and rows for them: one of every system with `partial_fit`."""
+"""Models that can keep learning, a table, and rows for them as clients send them."""
 
 from __future__ import annotations
 
+import io
+import json
+from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import csv
 
-from adaline import LMS, LogisticRegression, OneVsOne, OneVsRest
+from adaline import LMS, LogisticRegression, OneVsOne, OneVsRest, open_table
 from adaline.estimator import is_regressor
+from adaline.serve.requests import ARROW, CSV, JSON
 from adaline.storage.container import read
 from adaline.systems import SYSTEMS
 
@@ -23,7 +30,7 @@ MODELS: dict[str, Any] = {
     "OneVsRest of LMS": OneVsRest(LMS()),
     "OneVsOne of LogisticRegression": OneVsOne(LogisticRegression(solver="online")),
 }
-FIRST, COLUMNS = 40, 3
+FIRST, COLUMNS, ROWS = 40, 3, 200
 
 
 def rows_for(model: Any, count: int = 300, seed: int = 0) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -42,3 +49,54 @@ def listed(x: Any, y: Any) -> list[list[Any]]:
 def bits(path: Any) -> dict[str, bytes]:
     """Return all arrays of a model file, but for its certificate's seconds."""
     return {name: array.tobytes() for name, array in read(path)[1].items()}
+
+
+def _table() -> pa.Table:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, ROWS)) * [[1.0], [100.0]]
+    kind = np.array(["low", "mid", "high"])[rng.integers(0, 3, ROWS)]
+    y = 2.0 * a - 0.01 * b + (kind == "high") + rng.normal(size=ROWS)
+    return pa.table({"a": a, "b": b, "kind": kind, "y": y, "sign": np.where(y > 0, "plus", "minus")})
+
+
+TABLE = _table()
+NUMBERS = TABLE.select(["a", "b", "kind"])
+GOOD = {"a": 1.0, "b": 2.0, "kind": "low"}
+FITTED: dict[str, Any] = {}
+
+
+def fitted(system: Any, target: str = "y", **options: Any) -> Any:
+    """Return a model of the table, which is fitted once."""
+    key = f"{system!r} {target} {options}"
+    if key not in FITTED:
+        FITTED[key] = system.fit(open_table(TABLE, target=target, features=["a", "b", "kind"], **options))
+    return deepcopy(FITTED[key])
+
+
+def learn_rows(count: int, first: int = 0) -> list[dict[str, Any]]:
+    """Return rows of the table with their target."""
+    return list(TABLE.select(["a", "b", "kind", "y"]).slice(first, count).to_pylist())
+
+
+def as_json(rows: pa.Table) -> bytes:
+    """Return rows as the body of a request in JSON."""
+    return json.dumps({"rows": rows.to_pylist()}).encode()
+
+
+def as_csv(rows: pa.Table) -> bytes:
+    """Return rows as the body of a request in CSV."""
+    out = io.BytesIO()
+    csv.write_csv(rows, out)
+    return out.getvalue()
+
+
+def as_arrow(rows: pa.Table, **options: Any) -> bytes:
+    """Return rows as the body of a request in Arrow's stream."""
+    out = pa.BufferOutputStream()
+    with pa.ipc.new_stream(out, rows.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
+        writer.write_table(rows)
+    return bytes(out.getvalue())
+
+
+WRITE: dict[str, Callable[[pa.Table], bytes]] = {JSON: as_json, CSV: as_csv, ARROW: as_arrow}
+"""What writes a body, by its kind."""

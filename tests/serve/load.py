@@ -8,32 +8,23 @@ the last quarter may not exceed that of the second by more than a few per cent.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
 from http.client import HTTPConnection
 from pathlib import Path
 from statistics import median
 from urllib.parse import urlsplit
 
-import pyarrow as pa
-
 from adaline import LMS, storage
 from adaline.serve.requests import ARROW, CSV, JSON
-from tests.serve.test_http import TABLE, as_arrow, as_csv, fitted
+from tests.serve.examples import TABLE, WRITE, fitted
 
 SAMPLES = 200
 GROWTH, SPARE = 0.03, 4.0  # share and MiB by which the memory may differ
-
-
-def as_json(rows: pa.Table) -> bytes:
-    """Return rows as the body of a request in JSON."""
-    return json.dumps({"rows": rows.to_pylist()}).encode()
 
 
 def resident(process: int) -> float:
@@ -47,7 +38,6 @@ def requests(draw: random.Random, file: bytes) -> tuple[str, str, bytes, str]:
     act, kind = draw.choice(["predict", "learn"]), draw.choice([JSON, JSON, CSV, ARROW])
     columns = ["a", "b", "kind", *(["y"] if act == "learn" else [])]
     rows = TABLE.select(columns).slice(draw.randrange(100), draw.choice([1, 1, 1, 100]))
-    write: Callable[[pa.Table], bytes] = {JSON: as_json, CSV: as_csv, ARROW: as_arrow}[kind]
     query = f"?key={draw.randrange(10**12)}" if act == "learn" and kind != JSON and draw.random() < 0.5 else ""
     other = draw.random()
     if other < 0.02:
@@ -55,8 +45,8 @@ def requests(draw: random.Random, file: bytes) -> tuple[str, str, bytes, str]:
     if other < 0.0205:
         return "PUT", "", file, "application/octet-stream"
     if other < 0.05:
-        return "POST", f"/{act}", write(rows)[: draw.randrange(40)], kind
-    return "POST", f"/{act}{query}", write(rows), kind
+        return "POST", f"/{act}", WRITE[kind](rows)[: draw.randrange(40)], kind
+    return "POST", f"/{act}{query}", WRITE[kind](rows), kind
 
 
 def load(url: str, process: int, seconds: float, rate: float, file: bytes) -> tuple[list[float], Counter[int]]:

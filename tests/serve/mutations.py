@@ -11,8 +11,9 @@ from typing import Any
 
 from adaline import LMS, LogisticRegression
 from adaline.serve import Limits, app
-from adaline.serve.requests import ARROW, CSV
+from adaline.serve.requests import ARROW, CSV, JSON
 from tests.serve.asgi import Client
+from tests.serve.examples import TABLE, WRITE, fitted
 
 TOKENS = [b"null", b"1e308", b"-1e-320", b"NaN", b"Infinity", b"\xff", b"\x00", b"{", b"]", b'"', b"\\u0000"]
 TOKENS += [b"true", b"9" * 400, b"[" * 3000, b'{"rows":', b"2024-13-45", b",", b"\n", b"\r", b"'", b";", b"\\ud800"]
@@ -58,20 +59,16 @@ def odd_json(rows: list[dict[str, Any]], rng: random.Random) -> bytes:
 
 def requests(seed: int, count: int) -> Iterator[tuple[str, str, bytes, str]]:
     """Yield methods, paths, bodies and kinds of bodies."""
-    from tests.serve.test_http import TABLE, as_arrow, as_csv
-
     rng = random.Random(seed)
     for _ in range(count):
         name, target = rng.choice([("scan", "y"), ("sign", "sign")])
         act = rng.choice(["predict", "learn"])
         columns = ["a", "b", "kind", *([target] if act == "learn" or rng.random() < 0.1 else [])]
         table = TABLE.select(columns).slice(rng.randrange(150), rng.choice([1, 2, 9]))
-        kind = rng.choice(["application/json", "application/json", CSV, ARROW])
-        whole = {CSV: as_csv, ARROW: as_arrow}.get(kind, lambda one: json.dumps({"rows": one.to_pylist()}).encode())
-        odd = kind == "application/json" and rng.random() < 0.5
-        body = odd_json(table.to_pylist(), rng) if odd else mutated(whole(table), rng)
-        query = rng.choice(QUERIES)
-        yield "POST", f"/models/{name}/{act}{query}", body, kind
+        kind = rng.choice([JSON, JSON, CSV, ARROW])
+        odd = kind == JSON and rng.random() < 0.5
+        body = odd_json(table.to_pylist(), rng) if odd else mutated(WRITE[kind](table), rng)
+        yield "POST", f"/models/{name}/{act}{rng.choice(QUERIES)}", body, kind
 
 
 def attack(seed: int, count: int) -> Counter[int]:
@@ -79,8 +76,6 @@ def attack(seed: int, count: int) -> Counter[int]:
 
     What is answered at once has the answer of ASGI.
     """
-    from tests.serve.test_http import fitted
-
     models = {"scan": fitted(LMS()), "sign": fitted(LogisticRegression(solver="online"), "sign")}
     service = app(models, learn=True, limits=Limits(body=200_000))
     client = Client(service)

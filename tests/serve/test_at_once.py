@@ -15,7 +15,7 @@ from adaline import LinearRegression, LogisticRegression, open_table
 from adaline.serve import Limits, Tokens, app
 from adaline.serve.requests import ARROW, CSV, JSON
 from adaline.serve.server import PATIENCE, ServiceProtocol, configured
-from tests.serve.test_http import as_arrow
+from tests.serve.examples import as_arrow
 
 rng = np.random.default_rng(5)
 TABLE = pa.table({"a": rng.normal(size=40), "kind": ["low", "high"] * 20, "y": rng.normal(size=40)})
