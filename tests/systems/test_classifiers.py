@@ -4,38 +4,27 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from collections.abc import Callable
 from typing import Any
 
-import array_api_strict
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import sparse, stats
+from scipy import stats
 from sklearn import linear_model
 from sklearn.base import is_classifier
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
 
-import adaline
 from adaline import FisherDiscriminant, GaussianClassifier, LeastSquaresClassifier, LinearRegression, Ridge, datasets
 from adaline.arrays import Array
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, SumsMissing, UnsafeForget
 from adaline.results import Status
-from adaline.sources import array
 from adaline.sources.views import assign_folds, fold_of
 from adaline.systems import SYSTEMS, ClosedFormClassifier
+from tests.cases import Case, assert_same, cases
 
-SETTINGS: dict[str, list[dict[str, Any]]] = {
-    "GaussianClassifier": [{"covariance": "full"}, {"covariance": "diag"}, {"shrinkage": 0.3}],
-    "FisherDiscriminant": [{"threshold": "prior"}],
-    "LeastSquaresClassifier": [{"coding": "signed"}, {"fit_intercept": False}],
-}
-EVERY = [
-    pytest.param(lambda cls=cls, kw=kw: cls(**kw), id=f"{name}{kw or ''}")
-    for name, cls in SYSTEMS.items()
-    if issubclass(cls, ClosedFormClassifier)
-    for kw in ({}, *SETTINGS.get(name, []))
-]
+EVERY = cases(lambda case: issubclass(case.system, ClosedFormClassifier) and case.settings.get("components") != 2)
 LINEAR = [GaussianClassifier, FisherDiscriminant, LeastSquaresClassifier]
 
 
@@ -50,75 +39,12 @@ def scores(model: Any, X: Any) -> Array:
     return np.asarray(model.decision_function(X))
 
 
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("make", EVERY)
-def test_pieces_and_parts_equal_one_fit(make: Any, classes: int) -> None:
-    X, y = data(classes)
-    expected = scores(make().fit(X, y), X)
-    pieces = make()
-    for part in np.array_split(np.arange(len(y)), 5):
-        pieces.partial_fit(X[part], y[part], classes=np.arange(classes))
-    np.testing.assert_allclose(scores(pieces, X), expected, rtol=1e-9, atol=1e-10)
-    merged = make().fit(X[:80], y[:80]).merge(make().fit(X[80:], y[80:]))
-    np.testing.assert_allclose(scores(merged, X), expected, rtol=1e-9, atol=1e-10)
-    more = make().fit(X, y).partial_fit(3 * X[:30], y[:30]).forget(3 * X[:30], y[:30])
-    np.testing.assert_allclose(scores(more, X), expected, rtol=1e-8, atol=1e-9)
-
-
-@pytest.mark.usefixtures("blas_threads")
-@pytest.mark.parametrize("make", EVERY)
-def test_weights_are_repetitions_and_threads_change_no_bit(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = data(n=150)
-    weight = np.random.default_rng(1).integers(0, 4, len(y))
-    repeated = make().fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-    np.testing.assert_allclose(scores(make().fit(X, y, weight), X), scores(repeated, X), rtol=1e-9, atol=1e-10)
-    big, labels = np.tile(X, (20, 1)), np.tile(y, 20)
-    monkeypatch.setattr(array, "block_rows", lambda features: 100)
-    found = []
-    for threads in (1, 2, 3, 8):
-        adaline.set_threads(threads)
-        found.append(scores(make().fit(big, labels), X))
-    adaline.set_threads(None)
-    for other in found[1:]:
-        np.testing.assert_array_equal(other, found[0])
-
-
-@pytest.mark.parametrize("make", EVERY)
-def test_units_change_nothing(make: Any) -> None:
+def test_covariances_are_the_densities_they_say() -> None:
+    """Those of scikit-learn's discriminant analysis, of its naive Bayes classifier, and of scipy's densities."""
     X, y = data()
-    plain = scores(make().fit(X, y), X)
-    two = 2.0 ** np.array([-20, 3, 11, 40])
-    by_two = scores(make().fit(X * two, y), X * two)
-    if hasattr(make().fit(X, y), "coef_"):
-        np.testing.assert_array_equal(by_two, plain)
-    ten = 10.0 ** np.array([-12, 0, 5, 12])
-    for found in (by_two, scores(make().fit(X * ten, y), X * ten)):  # densities have units, their ratios have none
-        np.testing.assert_allclose(found - found[:, :1], plain - plain[:, :1], rtol=1e-9, atol=1e-10)
-
-
-@pytest.mark.parametrize("make", EVERY)
-def test_other_containers_give_the_same(make: Any) -> None:
-    X, y = data()
-    expected = scores(make().fit(X, y), X)
-    for rows in (np.asfortranarray(X), X[::-1][::-1], sparse.csr_array(X), sparse.coo_matrix(X)):
-        np.testing.assert_allclose(scores(make().fit(rows, y), X), expected, rtol=1e-8, atol=1e-9)
-    there = make().fit(array_api_strict.asarray(X), array_api_strict.asarray(y))
-    np.testing.assert_allclose(scores(there, array_api_strict.asarray(X)), expected, rtol=1e-9, atol=1e-10)
-    words = np.array(["ham", "spam", "eggs"])[y]
-    model = make().fit(X, words)
-    assert set(model.predict(X)) <= set(words)
-
-
-def test_shared_covariance_is_scikit_learns_lda() -> None:
-    X, y = data()
-    ours = GaussianClassifier().fit(X, y)
-    theirs = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y)
+    ours, theirs = GaussianClassifier().fit(X, y), LinearDiscriminantAnalysis(solver="lsqr").fit(X, y)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(ours.coef_ - ours.coef_[0], theirs.coef_ - theirs.coef_[0], rtol=1e-9, atol=1e-10)
-
-
-def test_full_and_diagonal_are_the_densities_they_say() -> None:
-    X, y = data()
     full = GaussianClassifier(covariance="full").fit(X, y)
     for k in range(3):
         rows = X[y == k]
@@ -126,8 +52,7 @@ def test_full_and_diagonal_are_the_densities_they_say() -> None:
         np.testing.assert_allclose(full.log_likelihood(X)[:, k], density.logpdf(X), rtol=1e-9)
     quadratic = QuadraticDiscriminantAnalysis().fit(X, y)
     assert np.mean(full.predict(X) == quadratic.predict(X)) > 0.98
-    naive = GaussianNB(var_smoothing=0.0).fit(X, y)
-    diagonal = GaussianClassifier(covariance="diag").fit(X, y)
+    naive, diagonal = GaussianNB(var_smoothing=0.0).fit(X, y), GaussianClassifier(covariance="diag").fit(X, y)
     np.testing.assert_allclose(diagonal.predict_proba(X), naive.predict_proba(X), rtol=1e-8, atol=1e-12)
 
 
@@ -232,102 +157,62 @@ def test_penguins_are_told_apart() -> None:
         assert system().fit(data_.X, data_.y).score(data_.X, data_.y) > 0.95
 
 
-@pytest.mark.parametrize("make", EVERY)
-def test_bad_input(make: Any) -> None:
+@EVERY
+def test_bad_input(case: Case) -> None:
     X, y = data(2)
-    with pytest.raises(InvalidData, match="one class"):
-        make().fit(X, np.zeros(len(y), dtype=int))
-    with pytest.raises(InvalidData, match="inconsistent numbers of samples"):
-        make().fit(X, y[:-1])
-    with pytest.raises(InvalidData, match="y"):
-        make().fit(X, None)
-    with pytest.raises(InvalidData, match="continuous"):
-        make().fit(X, X[:, 0])
-    bad = X.copy()
-    bad[7, 2] = np.nan
-    with pytest.raises(InvalidData, match="NaN: first at row 7, column 'x2'"):
-        make().fit(bad, y)
-    model = make().fit(X, y)
-    with pytest.raises(InvalidData, match="NaN: first at row 7, column 'x2'"):
-        model.predict(bad)
-    before = scores(model, X)
-    with pytest.raises(UnsafeForget):
-        model.forget(np.tile(X, (3, 1)), np.tile(y, 3))
-    with pytest.raises(InvalidData, match="not among the classes"):
-        model.forget(X[:3], y[:3] + 5)
-    np.testing.assert_array_equal(scores(model, X), before)
-    with pytest.raises(InvalidParameter, match="cannot merge"):
-        model.merge(LinearRegression().fit(X, X[:, 0]))
-    with pytest.raises(InvalidData, match="columns"):
-        model.merge(make().fit(X[:, :2], y))
+    model, before = case.make().fit(X, y), case.make().fit(X, y).decision_function(X)
+    refusals: list[tuple[Callable[[], Any], type[Exception], str]] = [
+        (lambda: case.make().fit(X, np.zeros(len(y), dtype=int)), InvalidData, "one class"),
+        (lambda: case.make().fit(X, y[:-1]), InvalidData, "inconsistent numbers of samples"),
+        (lambda: case.make().fit(X, None), InvalidData, "y"),
+        (lambda: case.make().fit(X, X[:, 0]), InvalidData, "continuous"),
+        (lambda: model.forget(np.tile(X, (3, 1)), np.tile(y, 3)), UnsafeForget, "forget"),
+        (lambda: model.forget(X[:3], y[:3] + 5), InvalidData, "not among the classes"),
+        (lambda: model.merge(LinearRegression().fit(X, X[:, 0])), InvalidParameter, "cannot merge"),
+        (lambda: model.merge(case.make().fit(X[:, :2], y)), InvalidData, "columns"),
+    ]
+    for call, error, words in refusals:
+        with pytest.raises(error, match=words):
+            call()
+    np.testing.assert_array_equal(model.decision_function(X), before)
 
 
 @pytest.mark.parametrize(
-    "system",
+    ("system", "error", "words"),
     [
-        GaussianClassifier(covariance="toeplitz"),
-        GaussianClassifier(shrinkage=2.0),
-        GaussianClassifier(priors=[0.5, 0.6]),
-        FisherDiscriminant(covariance="full"),
-        FisherDiscriminant(threshold="high"),
-        FisherDiscriminant(components=0),
-        LeastSquaresClassifier(coding="binary"),
-        LeastSquaresClassifier(threshold=np.nan),
+        (GaussianClassifier(shrinkage=2.0), InvalidParameter, "must be"),
+        (GaussianClassifier(priors=[0.5, 0.6]), InvalidParameter, "must be"),
+        (FisherDiscriminant(covariance="full"), InvalidParameter, "must be"),
+        (FisherDiscriminant(components=0), InvalidParameter, "must be"),
+        (FisherDiscriminant(threshold=0.5), InvalidParameter, "two classes"),
+        (LeastSquaresClassifier(coding="binary"), InvalidParameter, "must be"),
+        (LeastSquaresClassifier(coding="fisher"), InvalidData, "two classes"),
+        (LeastSquaresClassifier(threshold=0.1), InvalidData, "two classes"),
     ],
     ids=repr,
 )
-def test_arguments_that_mean_nothing(system: Any) -> None:
-    with pytest.raises(InvalidParameter, match="must be"):
-        system.fit(*data(2))
+def test_arguments_that_mean_nothing(system: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        system.fit(*data(3 if "two" in words else 2))
 
 
-def test_two_classes_are_asked_for_where_needed() -> None:
+@EVERY
+def test_classes_may_be_named_before_they_have_rows(case: Case) -> None:
     X, y = data(3)
-    for system in (LeastSquaresClassifier(coding="fisher"), LeastSquaresClassifier(threshold=0.1)):
-        with pytest.raises(InvalidData, match="two classes"):
-            system.fit(X, y)
-    with pytest.raises(InvalidParameter, match="two classes"):
-        FisherDiscriminant(threshold=0.5).fit(X, y)
-
-
-def test_new_classes_may_come_later() -> None:
-    X, y = data(3)
-    first, later = np.flatnonzero(y < 2), np.flatnonzero(y == 2)
-    model = GaussianClassifier().fit(X[first], y[first]).partial_fit(X[later], y[later])
-    np.testing.assert_allclose(scores(model, X), scores(GaussianClassifier().fit(X, y), X), rtol=1e-9, atol=1e-10)
-
-
-@pytest.mark.parametrize("make", EVERY)
-def test_classes_may_be_named_before_they_have_rows(make: Any) -> None:
-    X, y = data(3)
-    only = np.flatnonzero(y == 1)
-    model = make().partial_fit(X[only], y[only], classes=[0, 1, 2])
+    only, two = np.flatnonzero(y == 1), np.flatnonzero(y != 1)
+    model = case.make().partial_fit(X[only], y[only], classes=[0, 1, 2])
     assert set(model.predict(X)) == {1}
-    two = np.flatnonzero(y != 1)
-    model = make().partial_fit(X[two], y[two], classes=[0, 1, 2])
-    np.testing.assert_array_equal(model.predict(X), make().fit(X[two], y[two]).predict(X))
-    assert scores(model, X).shape == (len(y), 3)
+    model, apart = case.make().partial_fit(X[two], y[two], classes=[0, 1, 2]), case.make().fit(X[two], y[two])
+    np.testing.assert_array_equal(model.predict(X), apart.predict(X))
+    assert model.decision_function(X).shape == (len(y), 3)
     model.partial_fit(X[only], y[only])
-    np.testing.assert_allclose(scores(model, X), scores(make().fit(X, y), X), rtol=1e-9, atol=1e-10)
+    later = case.make().fit(X[two], y[two]).partial_fit(X[only], y[only])
+    for one in (model, later):
+        assert_same(one, case.make().fit(X, y), X, rtol=1e-9)
     model.forget(X[only], y[only])
-    np.testing.assert_array_equal(model.predict(X), make().fit(X[two], y[two]).predict(X))
+    np.testing.assert_array_equal(model.predict(X), apart.predict(X))
     if hasattr(model, "predict_proba"):
         assert not model.predict_proba(X)[:, 1].any()
-
-
-@pytest.mark.parametrize("make", EVERY)
-def test_a_refusal_leaves_the_model_as_it_was(make: Any) -> None:
-    X, y = data(3)
-    model = make().fit(X, y)
-    before, weights = scores(model, X), model._sums.weights.copy()
-    bad = X.copy()
-    bad[0, 0] = np.inf
-    with pytest.raises(InvalidData, match="infinity"):
-        model.partial_fit(bad, y)
-    with pytest.raises(InvalidData, match="infinity"):
-        model.fit(bad[:, :3], y)
-    np.testing.assert_array_equal(scores(model, X), before)
-    np.testing.assert_array_equal(model._sums.weights, weights)
 
 
 def test_units_do_not_matter_to_singular_covariances() -> None:
@@ -337,35 +222,6 @@ def test_units_do_not_matter_to_singular_covariances() -> None:
     expected = model.fit(X, y).predict_proba(X)
     scale = [1.0, 1024.0, 1.0, 1.0]
     np.testing.assert_allclose(model.fit(X * scale, y).predict_proba(X * scale), expected, atol=1e-9)
-
-
-def test_torch_tensors_give_the_same() -> None:
-    torch = pytest.importorskip("torch")
-    X, y = data(3)
-    for system in (*LINEAR, lambda: GaussianClassifier(covariance="full")):
-        expected = system().fit(X, y)
-        found = system().fit(torch.asarray(X), torch.asarray(y))
-        np.testing.assert_array_equal(found.predict(torch.asarray(X)), expected.predict(X))
-    for regression in (LinearRegression(), adaline.Ridge()):
-        t = X @ np.arange(4.0) + y
-        expected = regression.fit(X, t).coef_
-        found = regression.fit(torch.asarray(X), torch.asarray(t))
-        assert isinstance(found.coef_, torch.Tensor)
-        np.testing.assert_allclose(found.coef_.numpy(), expected, rtol=1e-10)
-
-
-def test_other_namespaces_give_the_same_regressions() -> None:
-    X, y = data(3)
-    t = X @ np.arange(4.0) + y
-    systems = (LinearRegression(), LinearRegression(solver="qr"), adaline.Ridge(), adaline.Ridge(criterion="loo"))
-    for regression in systems:
-        expected = regression.fit(X, t).coef_
-        place = array_api_strict.Device("device1")
-        found = regression.fit(*(array_api_strict.asarray(v, device=place) for v in (X, t)))
-        assert found.coef_.device == place
-        here = found.coef_.to_device(array_api_strict.Device("CPU_DEVICE"))
-        np.testing.assert_allclose(np.asarray(here), expected, rtol=1e-8)
-        assert found.predict(array_api_strict.asarray(X, device=place)).device == place
 
 
 @pytest.mark.parametrize("name", [name for name, system in SYSTEMS.items() if is_classifier(system())])
@@ -379,13 +235,6 @@ def test_amounts_and_bytes_are_no_labels(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert SYSTEMS[name]().fit(X, np.where(X[:, 0] > 0, 1.0, 0.0)).classes_.tolist() == [0.0, 1.0]
-
-
-def test_fisher_of_equal_class_means_separates_nothing() -> None:
-    X, y = [[1.0, 2.0], [3.0, 1.0]] * 2, [0, 0, 1, 1]
-    for rows in (X, np.ones((4, 2))):
-        model = FisherDiscriminant(threshold="prior").fit(rows, y)
-        assert (model.criterion_, model.intercept_.tolist()) == (0.0, [0.0])
 
 
 def test_the_penalty_of_least_squares_on_labels_is_that_of_ridge() -> None:
@@ -472,3 +321,57 @@ def test_a_singular_class_gets_rows_of_the_pooled_covariance() -> None:
     expected = (scatters[-1] + 5 * sum(scatters) / len(y)) / (2 + 5)
     np.testing.assert_allclose(model.covariance_[-1], expected, rtol=1e-9)
     np.testing.assert_allclose(model.covariance_[0], scatters[0] / (y == model.classes_[0]).sum(), rtol=1e-9)
+
+
+def classes(means: Array, units: Any) -> tuple[Array, NDArray[np.int64]]:
+    """Return thirty rows about each mean, exactly: whole numbers, and each row with its mirror image."""
+    away = np.random.default_rng(0).integers(-3, 4, size=(15, means.shape[1])).astype(float)
+    X = np.concatenate([mean + np.concatenate([away, -away]) for mean in means])
+    return X * units, np.repeat(np.arange(len(means)), 30)
+
+
+LINE = np.outer([0.0, 1.0, 3.0], [16.0, -32.0, 64.0])
+CORNERS = np.array([[0.0, 0.0, 0.0], [64.0, 0.0, 0.0], [0.0, 32.0, 0.0], [64.0, 32.0, 0.0], [16.0, 16.0, 0.0]])
+FISHERS = pytest.mark.parametrize("covariance", ["within", "identity"])
+THRESHOLDS = pytest.mark.parametrize("threshold", ["middle", "prior"])
+
+
+@FISHERS
+@THRESHOLDS
+@pytest.mark.parametrize("units", [(1.0, 1.0, 1.0), (1e-6, 1.0, 1e9)], ids=["whole", "unlike"])
+@pytest.mark.parametrize(
+    ("means", "span"), [(LINE, 1), (CORNERS, 2), (np.vstack([np.zeros(3), 40.0 * np.eye(3)]), 3)], ids=str
+)
+def test_fishers_directions_are_those_along_which_means_differ(
+    means: Array, span: int, units: tuple[float, ...], threshold: str, covariance: str
+) -> None:
+    X, y = classes(means, units)
+    model = FisherDiscriminant(covariance=covariance, threshold=threshold).fit(X, y)
+    assert model.directions_.shape == (span, 3)
+    assert np.isfinite(model.directions_).all()
+    assert np.isfinite(model.coef_).all()
+    assert model.transform(X).shape == (len(X), span)
+    assert len(model.criterion_) == len(model.get_feature_names_out()) == span
+    if covariance == "within" or units[0] == 1.0:  # along raw differences, the unit of a column decides what is far
+        assert model.score(X, y) == 1.0
+
+
+@FISHERS
+@THRESHOLDS
+@pytest.mark.parametrize("shares", [[4, 4], [8, 4], [4, 4, 4]], ids=str)
+@pytest.mark.parametrize("columns", [2, 6])
+def test_equal_means_separate_nothing(covariance: str, threshold: str, shares: list[int], columns: int) -> None:
+    """J(w) = 0 for every w; the certificate says so, and "prior" takes the more frequent class."""
+    rows = np.array([[1.0, 2.0], [3.0, 4.0], [2.0, 5.0], [6.0, 1.0]]) @ np.eye(2, columns)
+    X = np.concatenate([np.tile(rows, (share // 4, 1)) for share in shares])
+    y = np.repeat(np.arange(len(shares)), shares)
+    model = FisherDiscriminant(covariance=covariance, threshold=threshold).fit(X, y)
+    assert not np.any(model.criterion_)
+    assert not model.coef_.any()
+    if len(shares) > 2:
+        assert model.transform(X).shape == (len(X), 0)
+    assert "the means of the classes are equal" in model.certificate_.advice
+    assert "shrinkage" not in model.certificate_.advice
+    assert (model.predict(X) == 0).all()
+    constant = FisherDiscriminant(covariance=covariance, threshold=threshold).fit(np.ones((4, 2)), [0, 0, 1, 1])
+    assert (constant.criterion_, constant.intercept_.tolist()) == (0.0, [0.0])
