@@ -1,4 +1,4 @@
-"""What a model is: its settings and its fit, whether copied, stored, taught in parts or given something bad."""
+"""What a model is: its settings and its fit, whether copied, stored, taught row by row or given something bad."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from adaline import LinearRegression, Ridge
 from adaline.errors import AdalineError, InvalidData
 from adaline.storage import load, save
-from tests.cases import Case, assert_same, cases, fitted, reading
+from tests.cases import Case, Given, cases, fitted, reading
 from tests.storage.cases import assert_equal
 
 
@@ -27,9 +28,11 @@ def assert_same_state(a: Any, b: Any) -> None:
 
 @cases()
 def test_a_second_fit_forgets_the_first(case: Case) -> None:
+    """Also of other columns, labels and numbers of targets."""
     given, before = case.rows(), case.rows(seed=7, classes=2)
-    names = ["a", "b", "c", "d"]
-    model = case.fit(before.with_rows(lambda X: pd.DataFrame(X[::-1] + 1.0, columns=names)))
+    names = ["a", "b", "c"] if np.ndim(case.settings.get("taps", 0)) == 0 else ["a", "b", "c", "d"]
+    y = np.column_stack([before.y, before.y[::-1]]) if case.targets == "numbers" else before.y
+    model = case.fit(Given(pd.DataFrame(before.X[::-1, : len(names)] + 1.0, columns=names), y))
     settings = model.get_params()
     fresh = clone(model)
     assert not [name for name in vars(fresh) if name.endswith("_")]
@@ -73,22 +76,6 @@ def test_chunks_and_single_rows_are_one_scan(case: Case) -> None:
         assert other.rows_seen_ == 60
 
 
-@cases(lambda case: case.adds, law="parts")
-def test_parts_add_up_and_rows_are_forgotten(case: Case) -> None:
-    given = case.rows(n=120)
-    whole, first, last = case.fit(given), slice(0, 50), slice(50, None)
-    told = {"classes": np.unique(given.y)} if case.classifies else {}
-    pieces = case.make().partial_fit(*given[first].arguments, **told)
-    other = case.fit(given[last])
-    kept = reading(other, given.X)
-    merged = case.fit(given[first]).merge(other)
-    more = case.rows(n=30, seed=5)
-    forgetful = case.fit(given).partial_fit(*more.arguments).forget(*more.arguments)
-    for found in (pieces.partial_fit(*given[last].arguments), merged, forgetful):
-        assert_same(found, whole, given.X, rtol=1e-6)
-    np.testing.assert_array_equal(reading(other, given.X), kept)
-
-
 @cases()
 def test_a_certificate_says_what_was_done(case: Case) -> None:
     proof = fitted(case.name).certificate_
@@ -100,6 +87,43 @@ def test_a_certificate_says_what_was_done(case: Case) -> None:
     assert np.isnan(proof.digits) or 0 <= proof.digits <= 16
     assert not proof.gap < 0
     assert proof.condition >= 1 or np.isnan(proof.condition)
+    if case.linear and not {"basis", "epochs"} & {*case.settings}:
+        model, given = fitted(case.name), case.rows()
+        residual = given.y - model.predict(given.X)
+        assert proof.rank == model.rank_ == 4
+        assert list(model.aliased_) == []
+        assert proof.digits > 12
+        assert 0 <= proof.gap < 1e-9 * proof.objective
+        assert proof.gradient < 1e-6
+        assert "weights" in case.settings or proof.objective >= 0.5 * residual @ residual * (1 - 1e-9)
+
+
+def test_passes_over_the_rows_are_counted() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    y = X[:, 0] + np.sin(np.arange(200))
+    assert LinearRegression().fit(X, y).certificate_.passes == 2
+    assert LinearRegression(solver="qr").fit(X, y).certificate_.passes == 3
+    assert Ridge(criterion="loo").fit(X, y).certificate_.passes == 4
+    assert Ridge().fit(X, np.column_stack([y, -y, 2 * y])).certificate_.passes == 4
+    assert LinearRegression().partial_fit(X, y).certificate_.passes == 1
+
+
+@cases(lambda case: case.linear and "basis" not in case.settings)
+def test_edits_of_the_coefficients_are_honoured(case: Case) -> None:
+    given = case.rows()
+    model = case.fit(given)
+    model.coef_, model.intercept_ = np.array([1.0, 0.0, 0.0, 0.0]), 2.0
+    np.testing.assert_allclose(model.predict(given.X), given.X[:, 0] + 2.0)
+
+
+@cases(lambda case: any(name.startswith("fit_") for name in dir(case.system)))
+def test_whatever_is_called_fit_leaves_a_fitted_model(case: Case) -> None:
+    given = case.rows()
+    for name in dir(case.system):
+        if name.startswith("fit_") and callable(getattr(case.system, name)):
+            model = case.make()
+            getattr(model, name)(*given.arguments)
+            np.testing.assert_array_equal(model.predict(given.X), fitted(case.name).predict(given.X))
 
 
 @cases()
