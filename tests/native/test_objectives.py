@@ -1,29 +1,19 @@
-"""Functions of vectors against mpmath, and the kernels of likelihoods against NumPy, on every instruction set."""
+"""Functions of vectors against mpmath on every instruction set, and what the kernels of likelihoods refuse."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
 
-from adaline.block import Block
-from adaline.losses import LOSSES, Huber
-from adaline.sums import Objective, Point, objective
-from tests.sums.test_objective import LAYOUTS, assert_native, problem
+from adaline.losses import LOSSES
+from tests.sums.test_objective import problem
+from tests.turns import in_turn, on_every_isa
 
 native = pytest.importorskip("adaline._native")
 NONE = native.Second.none
-
-
-@pytest.fixture(autouse=True, params=native.isas())
-def isa(request: pytest.FixtureRequest) -> Iterator[str]:
-    before = native.isa()
-    native.use_isa(request.param)
-    yield request.param
-    native.use_isa(before)
 
 
 def values(loss: str, z: Any, row: int = 0, rows: int = 1) -> Any:
@@ -36,25 +26,38 @@ def values(loss: str, z: Any, row: int = 0, rows: int = 1) -> Any:
     return sums[:outputs]
 
 
-def assert_ulps(found: Any, exact: list[Any], ulps: float) -> None:
-    for a, b in zip(found, exact, strict=True):
-        assert abs(mpmath.mpf(float(a)) - b) <= ulps * np.spacing(abs(float(b))), (a, b)
+def some(row: int) -> tuple[tuple[str, Any, Any, float], ...]:
+    """Return losses with outputs, the functions that they are, and how many ulps these are off."""
+    rng = np.random.default_rng(row)
+    small, draw = rng.normal(size=60) * 10.0 ** rng.integers(-12, 1, 60), rng.uniform
+    return (
+        ("poisson", [*small, *draw(-700, 700, 100), *draw(-1, 1, 100), 0.0, -0.0], mpmath.exp, 2),
+        (
+            "logistic",
+            [*-np.abs(small), *draw(-40, 0, 100), *draw(-700, 0, 50)],
+            lambda z: mpmath.log1p(mpmath.exp(z)),
+            4,
+        ),
+        ("tanh_squared", [*small, *draw(-3, 3, 100), *draw(-800, 800, 30)], lambda z: mpmath.tanh(z) ** 2 / 2, 8),
+    )
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("row", range(11))
 def test_functions_within_ulps(row: int) -> None:
-    rng = np.random.default_rng(row)
-    small = rng.normal(size=100) * 10.0 ** rng.integers(-12, 1, 100)
-    with mpmath.workdps(40):
-        z = np.concatenate([small, rng.uniform(-700, 700, 200), rng.uniform(-1, 1, 200), [0.0, -0.0]])
-        assert_ulps(values("poisson", z, row, 11), [mpmath.exp(float(a)) for a in z], 2)
-        z = np.concatenate([-np.abs(small), rng.uniform(-40, 0, 200), rng.uniform(-700, 0, 100)])
-        exact = [mpmath.log1p(mpmath.exp(float(a))) for a in z]
-        assert_ulps(values("logistic", z, row, 11), exact, 4)  # of exp and log1p
-        z = np.concatenate([small, rng.uniform(-3, 3, 200), rng.uniform(-800, 800, 50)])
-        assert_ulps(values("tanh_squared", z, row, 11), [mpmath.tanh(float(a)) ** 2 / 2 for a in z], 8)  # a square
+    for loss, z, function, ulps in some(row):
+        with mpmath.workdps(40):
+            exact = [function(mpmath.mpf(float(a))) for a in z]
+
+            @on_every_isa
+            def natively(loss: str = loss, z: Any = z, exact: Any = exact, ulps: float = ulps) -> None:
+                for a, b in zip(values(loss, np.array(z), row, 11), exact, strict=True):
+                    assert abs(mpmath.mpf(float(a)) - b) <= ulps * np.spacing(abs(float(b))), (a, b)
+
+            natively()
 
 
+@on_every_isa
 def test_functions_at_their_ends() -> None:
     z = np.array([709.78, 709.79, 1e9, np.inf, -745.13, -745.14, -1e9, -np.inf, np.nan])
     with np.errstate(over="ignore", under="ignore"):
@@ -66,111 +69,56 @@ def test_functions_at_their_ends() -> None:
         assert np.isnan(values(loss, z[-1:])).all()
 
 
-def test_the_sum_of_many_classes_keeps_small_values() -> None:
-    for outputs in (2, 3, 17, 1000):
-        z = np.full(outputs, -60.0)
-        z[0] = 0.0
-        sums, theta = np.zeros(1 + 2 * outputs), np.stack([z, np.zeros(outputs)], axis=1)
-        one = np.ones((1, 1))
-        native.objective_dense(sums, one, native.Loss.softmax, 0.0, 0 * one, None, theta, np.ones(1), np.zeros(1), NONE)
-        exact = np.log1p((outputs - 1) * np.exp(-60.0))
-        np.testing.assert_allclose(sums[0], exact, rtol=1e-13)
-        np.testing.assert_allclose(sums[1::2][0], -exact, rtol=1e-13)
-        np.testing.assert_allclose(sums[1::2][1:], np.exp(-60.0), rtol=1e-13)
-        sums, common = np.zeros(1 + 2 * outputs + (2 * outputs) ** 2), np.exp(-60.0) * np.ones((outputs, outputs))
-        native.objective_dense(
-            sums, one, native.Loss.softmax, 0.0, 0 * one, None, theta, np.ones(1), np.zeros(1), native.Second.all
-        )
-        common[1:, 1:] **= 2
-        np.fill_diagonal(common, -common[0])
-        common[0, 0] = -exact
-        np.testing.assert_allclose(sums[1 + 2 * outputs :].reshape(2 * outputs, -1)[::2, ::2], -common, rtol=1e-13)
+@in_turn("outputs", [2, 3, 17, 200])
+@on_every_isa
+def test_the_sum_of_many_classes_keeps_small_values(outputs: int) -> None:
+    """One class has the output 0, the others -60: all derivatives are sums of e^-60."""
+    theta, one, small = np.full((outputs, 2), [-60.0, 0.0]), np.ones((1, 1)), np.exp(-60.0)
+    theta[0] = 0.0
+    first, side = np.log1p((outputs - 1) * small), 2 * outputs
+    sums = np.zeros(1 + side + side**2)
+    at = one, native.Loss.softmax, 0.0, 0 * one, None, theta, np.ones(1), np.zeros(1)
+    native.objective_dense(sums, *at, native.Second.all)
+    np.testing.assert_allclose(sums[0], first, rtol=1e-13)
+    np.testing.assert_allclose(sums[1 : 1 + side : 2], [-first, *[small] * (outputs - 1)], rtol=1e-13)
+    common = np.full((outputs, outputs), small)
+    common[1:, 1:] **= 2
+    np.fill_diagonal(common, -small)
+    common[0, 0] = -first
+    np.testing.assert_allclose(sums[1 + side :].reshape(side, -1)[::2, ::2], -common, rtol=1e-13)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("name", LOSSES)
-def test_kernels_equal_references(layout: str, name: str) -> None:
-    for n, D, outputs, second in ((97, 11, 3, "none"), (203, 4, 2, "alone"), (9, 33, 1, "none")):
-        block, point = problem(LOSSES[name](), n, D, outputs, layout)
-        assert_native(block, point, second)
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize(("D", "outputs"), [(1, 41), (4, 3), (11, 7), (20, 5), (33, 2), (70, 3), (5, 1)])
-def test_second_derivatives_of_all_machines(layout: str, D: int, outputs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(objective, "FULL", 1.0)  # sparse rows as they are, however many entries they have
-    for n in (5, 203):
-        assert_native(*problem(LOSSES["softmax"](), n, D, outputs, layout), "all")
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_losses_without_a_kernel(layout: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Huber, "kernel", None)
-    for second in ("none", "alone"):
-        block, point = problem(Huber(0.7), 203, 9, 2, layout)
-        assert_native(block, point, second)
-
-
-def test_rows_that_do_not_touch_and_repeated_rows() -> None:
-    block, point = problem(LOSSES["logistic"](), 131, 10, 2)
-    for x in (
-        np.hstack([block.x, block.x])[:, :10],
-        np.ascontiguousarray(block.x[::-1])[::-1],
-        np.ascontiguousarray(block.x[:, ::-1])[:, ::-1],
-        np.broadcast_to(block.x[0], block.x.shape),
-    ):
-        for second in ("none", "alone"):
-            assert_native(Block(x, block.t, block.weight), point, second)
-
-
-def test_wrong_shapes_are_refused() -> None:
-    block, point = problem(LOSSES["logistic"](), 20, 3, 2)
-    sums, view = np.zeros(2 + 2 * 4), point.view
-
-    def run(
-        sums: Any = sums, loss: str = "logistic", t: Any = block.t, theta: Any = point.theta, view: Any = view
-    ) -> None:
-        native.objective_dense(sums, block.x, native.Loss[loss], 0.0, t, None, theta, *view, NONE)
-
-    run()
-    for wrong in (
+@pytest.mark.parametrize(
+    "wrong",
+    [
         {"sums": np.zeros(9)},
-        {"loss": "softmax"},
-        {"t": block.t[:, :1].copy()},
-        {"t": block.t[:5].copy()},
+        {"loss": native.Loss.softmax},
+        {"t": np.ones((20, 1))},
+        {"t": np.ones((5, 2))},
         {"theta": np.zeros((2, 3))},
         {"theta": np.zeros((3, 4))},
-        {"view": (np.ones(2), np.zeros(3))},
-    ):
-        with pytest.raises(ValueError, match=r"must|size"):
-            run(**wrong)
-    sparse, _ = problem(LOSSES["logistic"](), 20, 3, 2, "csr")
-    indices = sparse.x.indices.copy()
+        {"scale": np.ones(2)},
+    ],
+    ids=lambda wrong: f"{next(iter(wrong))}",
+)
+def test_wrong_shapes_are_refused(wrong: dict[str, Any]) -> None:
+    block, point = problem(LOSSES["logistic"](), 20, 3, 2)
+    given = {"sums": np.zeros(2 + 2 * 4), "loss": native.Loss.logistic, "t": block.t, "theta": point.theta}
+
+    def run(**changed: Any) -> None:
+        now = given | {"scale": point.view.scale} | changed
+        rest = now["loss"], 0.0, now["t"], None, now["theta"], now["scale"], point.view.offset, NONE
+        native.objective_dense(now["sums"], block.x, *rest)
+
+    run()
+    with pytest.raises(ValueError, match=r"must|size"):
+        run(**wrong)
+
+
+def test_a_sparse_column_that_is_not_there_is_refused() -> None:
+    block, point = problem(LOSSES["logistic"](), 20, 3, 2, "csr")
+    x, indices = block.x, block.x.indices.copy()
     indices[5] = 3
+    rest = native.Loss.logistic, 0.0, block.t, None, point.theta, *point.view, NONE
     with pytest.raises(ValueError, match="outside"):
-        native.objective_csr(
-            sums,
-            sparse.x.data,
-            indices,
-            sparse.x.indptr,
-            native.Loss.logistic,
-            0.0,
-            block.t,
-            None,
-            point.theta,
-            *view,
-            NONE,
-        )
-
-
-def test_the_same_call_gives_the_same_bits() -> None:
-    for layout in LAYOUTS:
-        block, point = problem(LOSSES["softmax"](), 300, 20, 5, layout)
-        first, second = (bits_of(block, point) for _ in range(2))
-        assert first == second
-
-
-def bits_of(block: Block, point: Point) -> bytes:
-    out = Objective.zero(block.shape, outputs=5, coupled=True)
-    out.add(block, point)
-    return out.sums.tobytes()
+        native.objective_csr(np.zeros(2 + 2 * 4), x.data, indices, x.indptr, *rest)
