@@ -13,7 +13,8 @@ import pyarrow as pa
 from pyarrow import csv
 
 from adaline import LMS, LogisticRegression, OneVsOne, OneVsRest, open_table
-from adaline.estimator import is_regressor
+from adaline.estimator import clone, is_regressor
+from adaline.serve import Learner, Receipt
 from adaline.serve.requests import ARROW, CSV, JSON
 from adaline.storage.container import read
 from adaline.systems import SYSTEMS
@@ -44,6 +45,27 @@ def rows_for(model: Any, count: int = 300, seed: int = 0) -> tuple[np.ndarray[An
 def listed(x: Any, y: Any) -> list[list[Any]]:
     """Return rows as a client sends them: lists, the target last."""
     return [[*row, target] for row, target in zip(x.tolist(), y.tolist(), strict=True)]
+
+
+def begun(name: str = "LMS", count: int = 300) -> tuple[Any, Any, Any]:
+    """Return a model that was fitted to some rows, and rows and targets that come after them."""
+    model = clone(MODELS[name])
+    x, y = rows_for(model, count)
+    return model.fit(x[:FIRST], y[:FIRST]), x[FIRST:], y[FIRST:]
+
+
+def send(learner: Learner, x: Any, y: Any, key: str | None = None) -> Receipt:
+    """Send rows, and return what is answered to them."""
+    return learner.submit(listed(x, y), key).result(10)
+
+
+def raises(error: Exception) -> Callable[..., Any]:
+    """Return a function that fails."""
+
+    def fail(*_: Any, **__: Any) -> Any:
+        raise error
+
+    return fail
 
 
 def bits(path: Any) -> dict[str, bytes]:

@@ -40,7 +40,7 @@ from adaline.storage import container
 from tests.cases import Case, cases
 from tests.cases import fitted as fitted_case
 from tests.serve.asgi import Client, Response
-from tests.serve.examples import GOOD, NUMBERS, ROWS, TABLE, WRITE, as_arrow, as_csv, fitted, learn_rows
+from tests.serve.examples import GOOD, NUMBERS, ROWS, TABLE, WRITE, as_arrow, as_csv, fitted, learn_rows, raises
 from tests.serve.mutations import attack
 
 FILE = "application/octet-stream"
@@ -108,13 +108,6 @@ def loaded(client: Client, path: Path) -> Any:
     """Return the model that a service has."""
     path.write_bytes(client.get("/models/m0/file").body)
     return storage.load(path)
-
-
-def raises(error: Exception) -> Callable[..., Any]:
-    def fail(*_: Any, **__: Any) -> Any:
-        raise error
-
-    return fail
 
 
 # -- predictions -----------------------------------------------------------------------------------------------------
