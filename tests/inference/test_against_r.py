@@ -1,12 +1,11 @@
 """Robust errors, profile intervals and influence of every fit against R (sandwich, MASS, stats).
 
-tests/data/inference/inference.R made the numbers.
+tests/data/inference/inference.R and tests/data/glm/more.R made the numbers.
 """
 
 from __future__ import annotations
 
-import csv
-from collections import defaultdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,22 +15,24 @@ import pytest
 from sklearn.base import clone
 
 from adaline import GeneralizedLinear, LinearRegression, LogisticRegression, OrdinalRegression, anova
+from adaline.errors import InvalidData
 from adaline.losses import NegativeBinomial
+from tests.inference.against import column
 
 HERE = Path(__file__).parents[1]
 ROWS = 12  # of which R's measures of influence are kept
 
 
-def table() -> dict[str, dict[str, Any]]:
+def table(path: str) -> dict[str, dict[str, Any]]:
     """Return R's numbers by case and by what they are."""
-    found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    lines = (HERE / "data" / "inference" / "inference.csv").read_text().splitlines()
-    for row in csv.DictReader(line for line in lines if not line.startswith("#")):
-        found[row["case"]][row["what"]].append(float(row["value"]))
-    return {case: {what: np.array(values) for what, values in one.items()} for case, one in found.items()}
+    found = pd.read_csv(HERE / "data" / path, comment="#").groupby(["case", "what"], sort=False)["value"]
+    out: dict[str, dict[str, Any]] = {}
+    for (case, what), values in found:
+        out.setdefault(case, {})[what] = values.to_numpy()
+    return out
 
 
-THEIRS = table()
+THEIRS, MORE = table("inference/inference.csv"), table("glm/more.csv")
 BIRDS = pd.read_csv(HERE.parent / "src" / "adaline" / "datasets" / "penguins.csv").dropna()
 COUNTS = pd.read_csv(HERE / "data" / "glm" / "rows.csv")
 TWO = ["yes", "no"]
@@ -49,6 +50,7 @@ FAMILIES: dict[str, tuple[GeneralizedLinear, Any]] = {
 }
 
 
+@cache
 def fitted(case: str) -> tuple[Any, dict[str, Any], Any]:
     """Return the model of a case, the rows as keywords, and the groups of its clusters."""
     groups = (BIRDS.island + " " + BIRDS.year.astype(str)).to_numpy()
@@ -68,10 +70,6 @@ def fitted(case: str) -> tuple[Any, dict[str, Any], Any]:
     return model.fit(**rows), rows, np.arange(len(COUNTS)) // 4
 
 
-def column(summary: Any, name: str) -> Any:
-    return np.array([row[name] for row in summary.to_dict()["coefficients"]])
-
-
 CASES = sorted(THEIRS)
 ERRORS = [(case, what) for case in CASES for what in THEIRS[case] if what[:2] in ("HC", "cl", "HA")]
 
@@ -79,25 +77,25 @@ ERRORS = [(case, what) for case in CASES for what in THEIRS[case] if what[:2] in
 @pytest.mark.parametrize(("case", "what"), ERRORS)
 def test_standard_errors_are_those_of_r(case: str, what: str) -> None:
     model, rows, groups = fitted(case)
-    options: dict[str, Any] = {"errors": what} if what != "classical" else {}
+    options: dict[str, Any] = {"errors": what, **({"groups": groups} if what == "cluster" else {}), **rows}
     if what[:3] == "HAC":
-        options = {"errors": "HAC", "lags": int(what[3:])}
-    if what == "cluster":
-        options["groups"] = groups
-    mine = model.summary(**options, **(rows if options else {}))
+        options |= {"errors": "HAC", "lags": int(what[3:])}
+    mine = model.summary(**({} if what == "classical" else options))
     accuracy = 1e-5 if case == "ordinal" else 1e-9  # of R's optim
     assert column(mine, "std_error") == pytest.approx(THEIRS[case][what], rel=accuracy)
+
+
+def check_profile(model: Any, rows: dict[str, Any], theirs: Any) -> None:
+    """Ends of R's are roots over minima by nlminb, good to about 1e-8 standard errors; its steps are Newton's."""
+    found = model.summary(interval="profile", **rows)
+    for end, values in zip(("lower", "upper"), theirs.reshape(2, -1), strict=True):
+        assert np.abs((column(found, end) - values) / column(found, "std_error")).max() < 1e-7
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if "profile" in THEIRS[case]])
 def test_profile_intervals_are_those_of_r(case: str) -> None:
     model, rows, _ = fitted(case)
-    mine = model.summary(interval="profile", **rows)
-    ends = THEIRS[case]["profile"].reshape(2, -1)
-    error = column(mine, "std_error")
-    assert np.abs(column(mine, "lower") - ends[0]).max() < 1e-8 * error.max()
-    assert np.abs((column(mine, "lower") - ends[0]) / error).max() < 1e-7
-    assert np.abs((column(mine, "upper") - ends[1]) / error).max() < 1e-7
+    check_profile(model, rows, THEIRS[case]["profile"])
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if "leverage" in THEIRS[case]])
@@ -124,3 +122,46 @@ def test_analysis_of_deviance_is_that_of_r(case: str) -> None:
         assert np.isnan(table.f_statistic[1])
         assert table.chi2[1] == table.deviance_more[1]
     assert f"{table.p_value[1]:.4f}" in str(table)
+
+
+X = COUNTS[["x1", "x2"]]
+
+
+def test_rows_without_trials_are_no_observations() -> None:
+    y, theirs = COUNTS[TWO].copy(), MORE["no_trials"]
+    y.iloc[[2, 16, 29]] = 0
+    some = y.sum(axis=1).to_numpy() > 0
+    model = GeneralizedLinear(loss="binomial", dispersion="pearson").fit(X, y)
+    found, measures = model.summary().to_dict(), model.influence(X, y)
+    for name in ("estimate", "std_error"):
+        assert column(found, name) == pytest.approx(theirs[name], rel=1e-9)
+    numbers = [found[name] for name in ("freedom", "null_freedom", "dispersion", "deviance", "null_deviance")]
+    assert numbers == pytest.approx(theirs["fit"], rel=1e-9)
+    for errors in ("HC1", "HC3"):
+        assert column(model.summary(errors=errors, X=X, y=y), "std_error") == pytest.approx(theirs[errors], rel=1e-9)
+    for what in ("cooks_distance", "studentized", "dfbetas"):
+        ours = getattr(measures, what)
+        assert ours[some].ravel() == pytest.approx(theirs[what], rel=1e-8, abs=1e-12)
+        assert np.isnan(ours[~some]).all()
+    found = GeneralizedLinear(loss="binomial").fit(X, y).summary().to_dict()
+    assert [found["aic"], found["bic"]] == pytest.approx(theirs["criteria"], rel=1e-9)
+
+
+@pytest.mark.parametrize("case", ["ordered_logit", "ordered_probit", "ordered_cloglog", "softmax"])
+def test_profiles_and_influence_of_classes(case: str) -> None:
+    y = np.digitize(COUNTS["count"], [4.5, 8.5])
+    model = LogisticRegression() if case == "softmax" else OrdinalRegression(link=case.split("_")[1])
+    check_profile(model.fit(X, y), {"X": X, "y": y}, MORE[case]["profile"])
+    measures, probability = model.influence(X, y), model.predict_proba(X)
+    for what in ("leverage", "cooks_distance", "dfbetas"):
+        ours = getattr(measures, what)[:ROWS].ravel()
+        assert ours == pytest.approx(MORE[case][what], rel=1e-8, abs=1e-11), what
+    assert measures.residual == pytest.approx(np.eye(3)[y] - probability, abs=1e-12)
+    likely = model.summary().quality.log_likelihood
+    assert (measures.deviance**2).sum() == pytest.approx(-2 * likely, rel=1e-12)
+    assert measures.pearson**2 * probability * (1 - probability) == pytest.approx(measures.residual**2)
+    with pytest.raises(InvalidData, match="not the rows"):
+        model.influence(X, np.roll(y, 1))
+    twice = model.fit(X, y, np.full(len(y), 2.0)).influence(X, y, np.full(len(y), 2.0))
+    again = model.fit(np.tile(X, (2, 1)), np.tile(y, 2)).influence(np.tile(X, (2, 1)), np.tile(y, 2))
+    assert twice.dfbetas == pytest.approx(again.dfbetas[: len(y)], rel=1e-8, abs=1e-11)

@@ -18,11 +18,13 @@ from adaline import (
     LogisticRegression,
     OrdinalRegression,
     RobustRegression,
+    anova,
     open_table,
 )
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, SumsMissing, UnknownLabel
 from adaline.inference import likelihood, profile
 from adaline.solvers.smooth.problem import Evaluation
+from tests.inference.against import column
 
 N = 90
 RNG = np.random.default_rng(3)
@@ -52,10 +54,9 @@ ERRORS = ("HC1", "HC3", "HC4", "cluster")
 
 
 def errors_of(model: Any, kind: str, groups: Any = GROUPS, **rows: Any) -> Any:
-    options = {"groups": groups} if kind == "cluster" else {}
-    found = model.summary(errors=kind, **rows, **options).to_dict()
+    found = model.summary(errors=kind, **rows, **({"groups": groups} if kind == "cluster" else {})).to_dict()
     assert found["errors"] == kind
-    return np.array([row["std_error"] for row in found["coefficients"]])
+    return column(found, "std_error")
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -94,47 +95,45 @@ def test_rows_are_recognised_in_any_order(name: str) -> None:
         model.summary(errors="HC0", X=np.where(X == X[2, 1], np.nan, X), y=y)
 
 
-def test_streamed_rows_are_those_of_memory(tmp_path: Path) -> None:
-    for kind, y in ((LogisticRegression(), TWO), (GeneralizedLinear(loss="poisson"), COUNTS)):
-        path = tmp_path / f"{type(kind).__name__}.csv"
-        pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y}).to_csv(path, index=False)
-        table = open_table(str(path), target="y")
-        streamed, plain = clone(kind).fit(table), clone(kind).fit(X, y)
-        for errors in ("HC3", "cluster"):
-            assert errors_of(streamed, errors, X=table) == pytest.approx(errors_of(plain, errors, X=X, y=y), rel=1e-8)
-        mine, theirs = streamed.influence(table), plain.influence(X, y)
-        assert mine.cooks_distance == pytest.approx(theirs.cooks_distance, rel=1e-6)
+@pytest.mark.parametrize("name", ["logistic", "poisson"])
+def test_streamed_rows_are_those_of_memory(name: str, tmp_path: Path) -> None:
+    kind, y = MODELS[name]
+    pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y}).to_csv(tmp_path / "t.csv", index=False)
+    table = open_table(str(tmp_path / "t.csv"), target="y")
+    streamed, plain = clone(kind).fit(table), clone(kind).fit(X, y)
+    for errors in ("HC3", "cluster"):
+        assert errors_of(streamed, errors, X=table) == pytest.approx(errors_of(plain, errors, X=X, y=y), rel=1e-8)
+    mine, theirs = streamed.influence(table), plain.influence(X, y)
+    assert mine.cooks_distance == pytest.approx(theirs.cooks_distance, rel=1e-6)
 
 
 def test_softmax_is_that_of_statsmodels() -> None:
     exact = {"disp": 0, "method": "newton", "tol": 1e-14, "maxiter": 100}
-    model = LogisticRegression().fit(X, THREE)
+    model, rows = LogisticRegression().fit(X, THREE), {"X": X, "y": THREE}
     theirs = sm.MNLogit(THREE, sm.add_constant(X)).fit(cov_type="HC0", **exact)
-    assert errors_of(model, "HC0", X=X, y=THREE).reshape(2, -1).T == pytest.approx(theirs.bse, rel=1e-9)
-    test = model.test("x0 = 0, x1 = 0", errors="HC0", X=X, y=THREE)
-    matrix = np.zeros((4, 6))
-    matrix[[0, 1, 2, 3], [1, 2, 4, 5]] = 1.0
-    assert test.chi2 == pytest.approx(float(theirs.wald_test(matrix, scalar=True, use_f=False).statistic), rel=1e-8)
+    assert errors_of(model, "HC0", **rows).reshape(2, -1).T == pytest.approx(theirs.bse, rel=1e-9)
+    test, matrix = model.test("x0 = 0, x1 = 0", errors="HC0", **rows), np.eye(6)[[1, 2, 4, 5]]
+    known = theirs.wald_test(matrix, scalar=True, use_f=False)
+    assert test.chi2 == pytest.approx(float(known.statistic), rel=1e-8)
     assert "(HC0 errors)" in str(test)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_student_judges_on_request(name: str) -> None:
     kind, y = MODELS[name]
-    model = clone(kind).fit(X, y)
-    rows = {"errors": "HC1", "X": X, "y": y}
-    normal, student = (model.summary(**rows, distribution=how).to_dict() for how in ("normal", "t"))
-    parameters = len(normal["coefficients"])
+    model, rows = clone(kind).fit(X, y), {"errors": "HC1", "X": X, "y": y}
+    normal, student = (model.summary(**rows, distribution=how) for how in ("normal", "t"))
     weight = 2.0 * (TWO == 0).sum() + TWO.sum() if name == "balanced" else N
-    for a, b in zip(normal["coefficients"], student["coefficients"], strict=True):
-        assert a["std_error"] == b["std_error"]
-        assert a["p_value"] == pytest.approx(2 * stats.norm.sf(abs(a["statistic"])), rel=1e-9)
-        assert b["p_value"] == pytest.approx(2 * stats.t.sf(abs(b["statistic"]), weight - parameters), rel=1e-9)
+    freedom = weight - len(column(normal, "std_error"))
+    assert (column(normal, "std_error") == column(student, "std_error")).all()
+    size = np.abs(column(normal, "statistic"))
+    assert column(normal, "p_value") == pytest.approx(2 * stats.norm.sf(size), rel=1e-9)
+    assert column(student, "p_value") == pytest.approx(2 * stats.t.sf(size, freedom), rel=1e-9)
     test = model.test("x0 = 0", **rows, distribution="t")
+    assert f"and {freedom:g} degrees" in str(test)
     if name != "softmax":
-        first = next(row for row in student["coefficients"] if row["name"] == "x0")
-        assert test.p_value == pytest.approx(first["p_value"], rel=1e-9)
-    assert f"and {weight - parameters:g} degrees" in str(test)
+        names = [row["name"] for row in student.to_dict()["coefficients"]]
+        assert test.p_value == pytest.approx(column(student, "p_value")[names.index("x0")], rel=1e-9)
 
 
 def test_firth_profiles_end_where_the_penalised_likelihood_has_fallen() -> None:
@@ -170,7 +169,7 @@ def test_an_end_that_no_refit_reaches_is_unknown_and_said(monkeypatch: pytest.Mo
         with monkeypatch.context() as patch:
             patch.setattr(profile, "REFITS", 1)
             found = model.summary(interval="profile", X=X, y=y)
-        assert all(np.isnan([row["lower"], row["upper"]]).all() for row in found.to_dict()["coefficients"])
+        assert np.isnan([column(found, "lower"), column(found, "upper")]).all()
         assert likelihood.NO_END in found.to_dict()["notes"]
         assert likelihood.NO_END not in known.to_dict()["notes"]
     assert profile._hold(lambda theta: Evaluation(theta @ theta, -theta, np.eye(2)), np.ones(2), np.eye(2)[0]) is None
@@ -178,28 +177,10 @@ def test_an_end_that_no_refit_reaches_is_unknown_and_said(monkeypatch: pytest.Mo
 
 def test_profiles_of_many_rows_end_within_rounding() -> None:
     model = LogisticRegression().fit(X, TWO, np.full(N, 1e9))
-    found = model.summary(interval="profile", X=X, y=TWO, sample_weight=np.full(N, 1e9)).to_dict()
-    for row in found["coefficients"]:
-        assert [row["lower"], row["upper"]] == pytest.approx(
-            [row["estimate"] + z * row["std_error"] for z in (-1.96, 1.96)], rel=1e-6
-        )
-
-
-def test_least_squares_without_lags_is_white() -> None:
-    model = LinearRegression().fit(X, AMOUNTS)
-    rows = {"X": X, "y": AMOUNTS}
-    plain = errors_of(model, "HC0", **rows)
-    assert errors_of(model, "HAC", **rows) != pytest.approx(plain)
-    found = model.summary(errors="HAC", lags=0, **rows)
-    assert [row["std_error"] for row in found.to_dict()["coefficients"]] == pytest.approx(plain, rel=1e-12)
-    assert "Newey and West, 0 lags" in str(found)
-    theirs = sm.OLS(AMOUNTS, sm.add_constant(X)).fit(cov_type="HAC", cov_kwds={"maxlags": 3})
-    assert model.test("x0 = x1", errors="HAC", lags=3, **rows).statistic == pytest.approx(
-        float(theirs.f_test("x1 = x2").statistic), rel=1e-9
-    )
-    weighted = LinearRegression().fit(X, AMOUNTS, WEIGHT)
-    with pytest.raises(InvalidParameter, match="each once"):
-        weighted.summary(errors="HAC", sample_weight=WEIGHT, **rows)
+    found = model.summary(interval="profile", X=X, y=TWO, sample_weight=np.full(N, 1e9))
+    for end, z in (("lower", -1.96), ("upper", 1.96)):
+        wald = column(found, "estimate") + z * column(found, "std_error")
+        np.testing.assert_allclose(column(found, end), wald, rtol=1e-6)
 
 
 def test_robust_fits_are_tested_as_by_statsmodels() -> None:
@@ -290,7 +271,65 @@ def test_bad_arguments(name: str, method: str, options: dict[str, Any], message:
 @pytest.mark.parametrize("options", [{"penalty": 1.0}, {"firth": True}])
 def test_only_a_maximum_of_the_likelihood_has_robust_errors(options: dict[str, Any]) -> None:
     model = LogisticRegression(**options).fit(X, TWO)
-    with pytest.raises(InvalidParameter, match="maximum of the likelihood"):
-        model.summary(errors="HC0", X=X, y=TWO)
-    with pytest.raises(InvalidParameter, match="maximum of the likelihood"):
-        model.influence(X, TWO)
+    for ask in (lambda: model.summary(errors="HC0", X=X, y=TWO), lambda: model.influence(X, TWO)):
+        with pytest.raises(InvalidParameter, match="maximum of the likelihood"):
+            ask()
+
+
+# Likelihoods that have no maximum: what is still finite is given, and what is not is said, not blamed on a penalty.
+
+LEVEL = np.repeat([0, 1, 2], 20)
+LEVELS = np.column_stack([np.cos(np.arange(60.0)), LEVEL == 1, LEVEL == 2]).astype(float)
+UNBOUNDED: dict[str, tuple[Any, Any]] = {
+    name: (kind, np.where(LEVEL == 2, 0, np.arange(60) % top))
+    for name, kind, top in (
+        ("poisson", GeneralizedLinear(loss="poisson"), 4),
+        ("binomial", GeneralizedLinear(loss="binomial"), 2),
+        ("logistic", LogisticRegression(), 2),
+    )
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", UNBOUNDED)
+def test_a_level_of_zeros_is_compared_by_its_likelihood_and_by_nothing_else(name: str) -> None:
+    kind, y = UNBOUNDED[name]
+    few, whole = (clone(kind).fit(x, y) for x in (LEVELS[:, :1], LEVELS))
+    without = clone(kind).fit(LEVELS[LEVEL < 2, :2], y[LEVEL < 2])  # the same, the level left out
+    likely = without.summary().to_dict()["log_likelihood"]
+    table, found = anova(few, whole), whole.summary().to_dict()
+    assert found["log_likelihood"] == pytest.approx(likely, abs=1e-4)
+    assert found["aic"] == pytest.approx(8 - 2 * likely, abs=1e-4)
+    assert table.chi2[1] == pytest.approx(2 * (likely - few.summary().to_dict()["log_likelihood"]), abs=1e-3)
+    assert table.p_value[1] == pytest.approx(special.chdtrc(2, table.chi2[1]))
+    assert likelihood.PENALISED not in str(whole.summary())
+    assert "mean nothing" in str(whole.summary())
+    for ask in (
+        lambda: whole.test("x2 = 0"),
+        lambda: whole.summary(interval="profile", X=LEVELS, y=y),
+        lambda: whole.summary(errors="HC0", X=LEVELS, y=y),
+        lambda: whole.influence(LEVELS, y),
+    ):
+        with pytest.raises(InvalidParameter, match=r"no finite estimate.*anova"):
+            ask()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("link", ["log", "identity"])
+def test_a_maximum_on_the_border_of_a_link_has_no_errors(link: str) -> None:
+    x = np.linspace(0, 1, 40)
+    y = ((x > 0.3) ^ np.isin(np.arange(40), [2, 20])).astype(float)
+    model = GeneralizedLinear(loss="binomial", link=link).fit(x[:, None], y)
+    assert "logit, probit or cloglog" in model.certificate_.advice
+    assert "log or logit" not in model.certificate_.advice
+    assert "border" in str(model.summary())
+    assert np.isnan(column(model.summary(), "std_error")).all()
+    with pytest.raises(InvalidParameter, match="border"):
+        model.test("x0 = 0")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_counts_that_vary_no_more_than_poisson_are_said_to() -> None:
+    for counts, told in ((2 + np.arange(60) % 2, True), (UNBOUNDED["poisson"][1] ** 2, False)):
+        shown = str(GeneralizedLinear(loss="negative_binomial").fit(LEVELS[:, :1], counts).summary())
+        assert ("no more than poisson counts" in shown) == ("poisson" in shown) == told

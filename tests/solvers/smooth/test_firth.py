@@ -10,12 +10,22 @@ from scipy import optimize, sparse
 from scipy.special import expit
 
 from adaline import AdalineWarning, LogisticRegression
+from adaline.losses import Logistic
+from adaline.penalties import RidgePenalty
 from adaline.solvers.smooth.firth import firth, firth_ratios
 from adaline.solvers.smooth.likelihood import raw_root
+from adaline.solvers.smooth.problem import Problem, build_problem
+from adaline.sources import ArraySource, SparseSource
 from adaline.sums import FirthScore, Prior
-from tests.inference.likelihoods import generated, posed
+from tests.inference.against import classes as generated
 
 Array = Any
+
+
+def posed(X: Array, y: Array, weight: Array | None = None, intercept: bool = True) -> Problem:
+    """Return the problem of rows whose targets are the places of their classes."""
+    source = (SparseSource if sparse.issparse(X) else ArraySource)(X, np.asarray(y, dtype=np.float64)[:, None], weight)
+    return build_problem(source, Logistic(), 1, intercept, RidgePenalty(0.0, np.ones(X.shape[1])))
 
 
 def solved(X: Array, y: Array, weight: Array | None = None, **options: Any) -> tuple[Array, Array, float]:
