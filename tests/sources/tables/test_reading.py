@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import builtins
 import bz2
 import gzip
 import random
+import re
 import subprocess
+import sys
 import zipfile
 from datetime import date
 from pathlib import Path
@@ -15,6 +16,7 @@ from xml.sax.saxutils import escape
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from adaline import GeneralizedLinear, LinearRegression, compare, open_table
@@ -28,7 +30,6 @@ from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.files import check_compressed
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spreadsheets import _extent
-from adaline.storage import load, save
 
 N = 12
 X = [1.5, 2.25, 3.5, 4.0, 5.5, 6.25, 7.5, 8.0, 9.5, 10.25, 11.5, 12.0]
@@ -88,12 +89,24 @@ def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+def values(found: Relation, names: str) -> list[Any]:
+    """Return a column, or rows of several."""
+    read = found.rows(f"SELECT {names} FROM {found.sql}")
+    return read if "," in names else [value for (value,) in read]
+
+
+def check_notes(found: Relation, note: str | None) -> None:
+    """Assert that something was noted, or with an empty text nothing."""
+    if note is not None:
+        assert note in "\n".join(found.notes) if note else not found.notes, found.notes
+
+
 @pytest.mark.parametrize(
     ("lines", "note"),
     [
         ([",x,g,y", *rows("{i},{x},{g},{y}")], "column 'index' numbers the rows and is not used"),
         (["x,g,y,", *rows("{x},{g},{y},")], "column 4 has neither a name nor values: left out"),
-        (["Report of 2024,,", "", "x,g,y", *rows()], "lines 1 to 1 above|line 1 above the names"),
+        (["Report of 2024,,", "", "x,g,y", *rows()], "line 1 above the names"),
         (["# by me", "x,g,y", *rows()], "line 1 above the names of the columns: a comment"),
         (["x,g,y", "m,,s", *rows()], "line 2 holds units, not values (m, s)"),
         (["x,g,y", *rows(), "Total,,165"], "line 14 below the table: 'Total', left out"),
@@ -103,84 +116,136 @@ def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_what_was_understood_is_noted(lines: list[str], note: str) -> None:
     source = open_table(written(lines), target="y", missing="drop")
-    assert any(one in " ".join(source.notes) for one in note.split("|")), source.notes
+    assert note in " ".join(source.notes), source.notes
     assert source.names == ("x", "g[T.v]", "g[T.w]")
     assert source.count_rows() == N
-
-
-def test_lines_that_end_in_two_ways_and_names_that_occur_again() -> None:
-    Path("t.csv").write_bytes("\r\n".join(["x,g,y", *rows()[:5]]).encode() + ("\n" + "\n".join(rows()[5:])).encode())
-    assert Relation("t.csv").count("TRUE") == N
-    joined = Relation(written(["x,g,y", *rows()[:6], "x,g,y", *rows()[6:]]))
-    assert (joined.count("TRUE"), joined.schema["x"]) == (N, "DOUBLE")
-    assert "line 8 repeats the names of the columns and is left out" in joined.notes
-
-
-def test_two_rows_of_names_of_which_the_upper_has_merged_cells() -> None:
-    found = Relation(written(["size,,result", "x,z,y", *(f"{x},{x},{y}" for x, y in zip(X, Y, strict=True))]))
-    assert list(found.schema) == ["x", "z", "y"]
-    assert found.notes == ("line 1 groups columns: left out",)
-
-
-def test_a_column_without_a_name_whose_values_come_late_is_kept() -> None:
-    found = Relation(written(["x,,y", *(f"{i},,{i}" for i in range(60)), *(f"{i},{i % 7},{i}" for i in range(60))]))
-    assert list(found.schema) == ["x", "column_2", "y"]
+    Path("t.csv.gz").write_bytes(gzip.compress(Path("t.csv").read_bytes()))
+    assert Relation("t.csv.gz").notes == Relation("t.csv").notes
 
 
 GROUPED = [66.447, 851.0, 1.234, 12.0]
+POINTS = "decimal=',' reads them as points for thousands"
+FLOW = ["OVERRANGE" if i in (3, 40) else f"{i / 4}" for i in range(80)]
+LOGGED = [f"12:00:{i % 60:02},{20 + i / 7:.2f},{1000 + i},{x},{'ab'[i % 2]}" for i, x in enumerate(FLOW)]
+LAST = ["x,g,y", *(f"{i}.5,a,{2 * i}" for i in range(30))]
+LAST[5] = "4.5,b"
+GROUPS = ["g,v", "n,1", "n,2"]
+LATE = [*(f"{i},,{i}" for i in range(60)), *(f"{i},{i % 7},{i}" for i in range(60))]
+OHMS = ["site,lead,zinc,iron", *["A,n.d.,n.d.,n.d."] * 3, *(f"B,{i}.5,{i},{i}" for i in range(30))]
+NINTHS = [f"9.{i},{i},0,{i % 3}" for i in range(6)]
+NAMES = ["Meier, Hans", "Schulz, Eva", "Braun, Otto, Dr.", "Adam, Ina"]
+RUNNERS = [f'"runner {i}", "JAM", {x}' for i, x in enumerate(X)]
+RUNNERS[7] = '"H. \\"Barney\\" Ewell", "USA", 8.0'
+READ: dict[str, tuple[list[str] | str, Any, str | None]] = {
+    "names that occur again": (["x,g,y", *rows()[:6], "x,g,y", *rows()[6:]], N, "line 8 repeats the names of the col"),
+    "names of which the upper have merged cells": (
+        ["size,,result", "x,z,y", *(f"{x},{x},{y}" for x, y in zip(X, Y, strict=True))],
+        ["x", "z", "y"],
+        "line 1 groups columns: left out",
+    ),
+    "a column without a name whose values come late": (["x,,y", *LATE], ["x", "column_2", "y"], None),
+    "points, thousands": ("x;y 66.447;6 851;2 1.234;3 12;4", {"x": [66447, 851, 1234, 12]}, "'66.447'"),
+    "points, commas separate": ("x,y 66.447,6 851,2 1.234,3 12,4", {"x": GROUPED}, POINTS),
+    "points, decimal": ("x;y 66.447;6.5 851;2 1.234;3 12;4", {"x": GROUPED}, POINTS),
+    "points, four digits": ("x;y 66.447;6 1851;2 1.2;3", {"x": [66.447, 1851, 1.2]}, ""),
+    "commas, dollars": (
+        ["x;y", '"$5,856";6.5', "$851;2", "$12;3", "$1;4"],
+        {"x": [5856, 851, 12, 1]},
+        "commas for thousands",
+    ),
+    "commas": (["x;y", '"5,856";6', "851;2", "12;3", "1;4"], {"x": [5.856, 851, 12, 1]}, "a decimal comma"),
+    "points in two columns": (
+        "x;y 5.805;846 1.341;8.385",
+        {"x": [5805, 1341]},
+        "thousands, as '5.805': columns 'x', 'y'; decimal='.'",
+    ),
+    "points in one column": (
+        "x;y 5.805;1 1.341;2",
+        {"x": [5.805, 1.341]},
+        "a decimal point, as '5.805': column 'x'; decimal=','",
+    ),
+    "points beside commas": (
+        "x;y 5.805;2,5 1.341;2,5",
+        {"x": [5805, 1341]},
+        "points for thousands, as '5.805': column 'x'",
+    ),
+    "missing values describe no column": (OHMS, 33, None),
+    "empty cells of a drawn table": (
+        [" a  | b   | y ", "----+-----+---", " 1  | 5   | 3", "    | 7   |   ", " 3  | 8   | 6"],
+        {"a, b, y": [(1, 5, 3), (None, 7, None), (3, 8, 6)]},
+        None,
+    ),
+    "values of dashes": ("x|y 1|2 --|-- 3|4", 3, None),
+    "bars and dashes in values": ("x,y a|b,1 --,2 -----,3", {"x": ["a|b", "--", "-----"]}, None),
+    "lines of descriptions": (
+        ["a,b,g", "How far?,How long?,Which?", "id 1,id 2,id 3", "1,2,u", "3,4,v", "5,6,w"],
+        {"a, b, g": [(1, 2, "u"), (3, 4, "v"), (5, 6, "w")]},
+        "lines 2 to 3 describe the columns (How far?, How long?, Which?) and are left out",
+    ),
+    "a dash is a minus sign": ("x;y \u201343,5;1 \u22122,5;2 -1,5;3 \u2013;4", {"x": [-43.5, -2.5, -1.5, None]}, None),
+    "units beside an error word": (
+        ["time,T,p,Flow,valve", "hh:mm:ss,degC,mbar,L/min,-", *LOGGED],
+        {"p": list(range(1000, 1080))},
+        "line 2 holds units, not values",
+    ),
+    "errors are no units": (["time,T,p,Flow,valve", "12:00:00,ERR,ERR,ERR,a", *LOGGED], 81, None),
+    "numbers beside labels without a name are names": (
+        [",142.24,144.78,147.32", *NINTHS],
+        ["index", "142.24", "144.78", "147.32"],
+        None,
+    ),
+    "numbers beside labels with gaps": ([",142.24,144.78,147.32", "9.1,1,0,2", ",2,0,1", *NINTHS], 9, None),
+    "semicolons around commas": (["name;y", *(f"{NAMES[i % 4]};{i}" for i in range(12))], {"y": list(range(12))}, ""),
+    "quotes after a backslash": (["Name, Country, Time", *RUNNERS], {"Time": X}, None),
+    "rows without their last values": (
+        LAST,
+        {"y": [2 * i if i != 4 else None for i in range(30)]},
+        "line 6 has no values at the end, which are read as missing",
+    ),
+    "subtotals": ([*GROUPS, "Subtotal,3", "s,5", "s,6", "Subtotal,11", "Grand Total,14"], 4, "4, 7, 8 are subtotals"),
+    "subtotals, commas": (["g;v;p", "n;1,5;2", "n;2,25;4", "Total n;3,75;3", "s;5;1"], 3, "4 is a subtotal"),
+    "means": ([*GROUPS, "Average,1.5", "s,4"], 3, "4 is a subtotal"),
+    "sums that are rounded": (
+        ["g,v,w", "n,1.04,7", "n,2.04,8", "n,2.04,9", "Total n,5.13,24", "s,4,1"],
+        4,
+        "5 is a subtotal",
+    ),
+    "no sums": ("g,v n,1 n,3 Total,6 s,4 s,5", 5, ""),
+    "sums of one row": ("g,v n,1 Total,1 s,4 Total,4 s,5", 5, ""),
+    "sums of one column of three": ("g,v,w,u n,1,1,1 n,2,2,2 Total,3,9,9 s,4,1,1", 4, ""),
+    **{
+        f"no subtotal: {row}": (["g,year,x,y", *(f"a{i},2000,{i},{i}" for i in range(9)), row, "b,2000,5,5"], 11, None)
+        for row in ("Total Recall,,99,99", "Total,2001,99,99", "Total,,1,99", "North,,36,36")
+    },
+}
+"""Lines, as one text if none has blanks; what is read: number of rows, names or some columns; a note, "" for none."""
 
 
-@pytest.mark.parametrize(
-    ("lines", "values", "note"),
-    [
-        (["x;y", "66.447;6", "851;2", "1.234;3", "12;4"], [66447, 851, 1234, 12], "points for thousands, as '66.447'"),
-        (["x,y", "66.447,6", "851,2", "1.234,3", "12,4"], GROUPED, "decimal=',' reads them as points for thousands"),
-        (["x;y", "66.447;6.5", "851;2", "1.234;3", "12;4"], GROUPED, "decimal=',' reads them as points for thousands"),
-        (["x;y", "66.447;6", "1851;2", "1.234;3", "12;4"], [66.447, 1851, 1.234, 12], ""),
-        (["x;y", '"$5,856";6.5', "$851;2", "$12;3", "$1;4"], [5856, 851, 12, 1], "commas for thousands"),
-        (["x;y", '"5,856";6', "851;2", "12;3", "1;4"], [5.856, 851, 12, 1], "a decimal comma"),
-        (["x;y", "5.805;846", "1.341;8.385"], [5805, 1341], "thousands, as '5.805': columns 'x', 'y'; decimal='.'"),
-        (["x;y", "5.805;1", "1.341;2"], [5.805, 1.341], "a decimal point, as '5.805': column 'x'; decimal=','"),
-        (["x;y", "5.805;2,5", "1.341;2,5"], [5805, 1341], "points for thousands, as '5.805': column 'x'"),
-    ],
-)
-def test_three_digits_after_every_sign_may_be_thousands(lines: list[str], values: list[float], note: str) -> None:
-    found = Relation(written(lines))
-    assert [x for (x,) in found.rows(f"SELECT x FROM {found.sql}")] == values
-    assert any(note in one for one in found.notes) if note else not found.notes
+@pytest.mark.parametrize("name", READ)
+def test_how_lines_are_read(name: str) -> None:
+    lines, expected, note = READ[name]
+    found = Relation(written(lines.split() if isinstance(lines, str) else lines))
+    if isinstance(expected, int):
+        assert found.count("TRUE") == expected
+    elif isinstance(expected, list):
+        assert list(found.schema) == expected
+    else:
+        assert {names: values(found, names) for names in expected} == expected
+    check_notes(found, note)
+
+
+def test_lines_that_end_in_two_ways() -> None:
+    Path("t.csv").write_bytes("\r\n".join(["x,g,y", *rows()[:5]]).encode() + ("\n" + "\n".join(rows()[5:])).encode())
+    assert Relation("t.csv").count("TRUE") == N
 
 
 @pytest.mark.parametrize("levels", ["poor average good", "partial total", "Search Social_media", "sum mean other"])
 @pytest.mark.parametrize("most", [1, 5, 60])
 def test_levels_that_are_words_for_totals_stay(levels: str, most: int) -> None:
-    rng = random.Random(most)
-    for rows in (5, 20, 200):
-        lines = [
-            f"{rng.choice(levels.split()).replace('_', ' ')},{rng.randint(0, most)},{rng.random():.2f}"
-            for _ in range(rows)
-        ]
-        assert Relation(written(["level,x,y", *lines])).count("TRUE") == rows
-
-
-def test_values_that_are_missing_describe_no_column() -> None:
-    body = [f"B,{i}.5,{i},{i}" for i in range(30)]
-    assert Relation(written(["site,lead,zinc,iron", *["A,n.d.,n.d.,n.d."] * 3, *body])).count("TRUE") == 33
-
-
-def test_drawn_tables_keep_empty_cells_and_values_of_dashes() -> None:
-    found = Relation(written([" a  | b   | y ", "----+-----+---", " 1  | 5   | 3", "    | 7   |   ", " 3  | 8   | 6"]))
-    assert found.rows(f"SELECT * FROM {found.sql}") == [(1, 5, 3), (None, 7, None), (3, 8, 6)]
-    assert Relation(written(["x|y", "1|2", "--|--", "3|4"])).count("TRUE") == 3
-
-
-def test_files_of_fixed_width_have_the_columns_of_the_first() -> None:
-    names = "City       Temp  Rain"
-    written([names, "New York   12.5  3", "Boston     10.1  2", "Reno       20.0  1"], "f1.txt")
-    written([names, "Los Gatos  15.5  3"], "f2.txt")
-    assert Relation("f[12].txt").count("TRUE") == 4
-    written([names, "Los Gatos, California  15.5  3"], "f2.txt")
-    with pytest.raises(UnreadableTable, match=r"f2\.txt has columns at other positions than .*f1\.txt"):
-        Relation("f[12].txt")
+    rng, words = random.Random(most), levels.replace("_", " ").split()
+    for count in (5, 20, 200):
+        lines = [f"{rng.choice(words)},{rng.randint(0, most)},{rng.random():.2f}" for _ in range(count)]
+        assert Relation(written(["level,x,y", *lines])).count("TRUE") == count
 
 
 @pytest.mark.parametrize("label", ["Subtotal", "{} Total", "Summe {}:"])
@@ -191,33 +256,12 @@ def test_subtotals_inside_a_table_are_left_out(label: str) -> None:
         lines += [f'{label.format(group)},,510,"20,000.00"']
     found = Relation(written(lines))
     assert found.count("TRUE") == 10
-    assert "lines 7, 13 are subtotals of the rows above and are left out" in found.notes
-
-
-@pytest.mark.parametrize(
-    ("lines", "left_out"),
-    [
-        (["g,v", "n,1", "n,2", "Subtotal,3", "s,5", "s,6", "Subtotal,11", "Grand Total,14"], "4, 7, 8 are subtotals"),
-        (["g;v;p", "n;1,5;2", "n;2,25;4", "Total n;3,75;3", "s;5;1"], "4 is a subtotal"),
-        (["g,v", "n,1", "n,2", "Average,1.5", "s,4"], "4 is a subtotal"),
-        (["g,v,w", "n,1.04,7", "n,2.04,8", "n,2.04,9", "Total n,5.13,24", "s,4,1"], "5 is a subtotal"),
-        (["g,v", "n,1", "n,3", "Total,6", "s,4", "s,5"], ""),
-        (["g,v", "n,1", "Total,1", "s,4", "Total,4", "s,5"], ""),
-        (["g,v,w,u", "n,1,1,1", "n,2,2,2", "Total,3,9,9", "s,4,1,1"], ""),
-    ],
-)
-def test_subtotals_are_confirmed_by_their_sums(lines: list[str], left_out: str) -> None:
-    found = Relation(written(lines))
-    assert (left_out in " ".join(found.notes)) if left_out else not found.notes
-
-
-@pytest.mark.parametrize("row", ["Total Recall,,99,99", "Total,2001,99,99", "Total,,1,99", "North,,36,36"])
-def test_rows_that_only_look_like_subtotals_stay(row: str) -> None:
-    found = Relation(written(["g,year,x,y", *(f"a{i},2000,{i},{i}" for i in range(9)), row, "b,2000,5,5"]))
-    assert found.count("TRUE") == 11
+    check_notes(found, "lines 7, 13 are subtotals of the rows above and are left out")
 
 
 CITIES = ["City         Temp  Days", "New York     12.5     3", "Los Angeles  20.25   10"]
+SCHOOLS = [" id       school  x", "  9  12-15 years  1", " 11   < 12 years  2", " 20    16+ years  4"]
+CARS = ["               mpg  cyl", "Mazda RX4     21.0    6", "Valiant       18.1    4"]
 
 
 @pytest.mark.parametrize(
@@ -226,16 +270,8 @@ CITIES = ["City         Temp  Days", "New York     12.5     3", "Los Angeles  20
         ([*CITIES, "Boston        9.5     2"], ["City", "Temp", "Days"], ("Boston", 9.5, 2)),
         ([*CITIES, "San Diego     9.5     2"], ["City", "Temp", "Days"], ("San Diego", 9.5, 2)),
         ([CITIES[0], "-----------  ----- ----", *CITIES[1:], "Rome" + " " * 18 + "4"], ["City", "Temp", "Days"], None),
-        (
-            ["               mpg  cyl", "Mazda RX4     21.0    6", "Valiant       18.1    4"],
-            ["index", "mpg", "cyl"],
-            None,
-        ),
-        (
-            [" id       school  x", "  9  12-15 years  1", " 11   < 12 years  2", " 20    16+ years  4"],
-            ["id", "school", "x"],
-            (20, "16+ years", 4),
-        ),
+        (CARS, ["index", "mpg", "cyl"], None),
+        (SCHOOLS, ["id", "school", "x"], (20, "16+ years", 4)),
         ([*CITIES, "Stratford-upon-Avon 9.5 2"], ["City         Temp  Days"], None),
     ],
 )
@@ -244,8 +280,18 @@ def test_columns_of_fixed_width(lines: list[str], names: list[str], last: Any) -
     assert list(found.schema) == names
     if last:
         assert found.rows(f"SELECT * FROM {found.sql}")[-1] == last
-        assert "read as columns of fixed width" in found.notes
+        check_notes(found, "read as columns of fixed width")
         assert found.row_name(2) == f"line {len(lines)}"
+
+
+def test_files_of_fixed_width_have_the_columns_of_the_first() -> None:
+    names = "City       Temp  Rain"
+    written([names, "New York   12.5  3", "Boston     10.1  2", "Reno       20.0  1"], "f1.txt")
+    written([names, "Los Gatos  15.5  3"], "f2.txt")
+    assert Relation("f[12].txt").count("TRUE") == 4
+    written([names, "Los Gatos, California  15.5  3"], "f2.txt")
+    with pytest.raises(UnreadableTable, match=r"f2\.txt has columns at other positions than .*f1\.txt"):
+        Relation("f[12].txt")
 
 
 @pytest.mark.parametrize(
@@ -259,52 +305,105 @@ def test_columns_of_fixed_width(lines: list[str], names: list[str], last: Any) -
 )
 def test_tables_drawn_with_bars_and_dashes(lines: list[str]) -> None:
     found = Relation(written(lines, "t.txt"))
-    assert found.rows(f"SELECT x, y FROM {found.sql}") == [(1.5, 2), (2.5, -3)]
+    assert values(found, "x, y") == [(1.5, 2), (2.5, -3)]
     assert found.row_name(1) == f"line {next(i for i, line in enumerate(lines, 1) if '2' in line and '3' in line)}"
 
 
-def test_bars_and_dashes_in_values_are_no_drawing() -> None:
-    found = Relation(written(["x,y", "a|b,1", "--,2", "-----,3"]))
-    assert found.rows(f"SELECT x FROM {found.sql}") == [("a|b",), ("--",), ("-----",)]
+def column_of(texts: list[str]) -> Relation:
+    """Return a table with a column v of these texts five times, and a column z."""
+    return Relation(written(["v\tz", *(f"{text}\t{i}.5" for i, text in enumerate(texts * 5))]))
 
 
-def test_lines_of_descriptions_below_the_names() -> None:
-    found = Relation(written(["a,b,g", "How far?,How long?,Which?", "id 1,id 2,id 3", *("1,2,u", "3,4,v", "5,6,w")]))
-    assert found.schema == {"a": "BIGINT", "b": "BIGINT", "g": "VARCHAR"}
-    assert found.notes == ("lines 2 to 3 describe the columns (How far?, How long?, Which?) and are left out",)
+COLUMNS: list[tuple[list[str], list[Any] | None, str]] = [
+    (["12,- \u20ac", "8,44 \u20ac", "5,\u2013 \u20ac"], [12, 8.44, 5], ""),
+    (["12,-", "1.008,-", "5-", "-3,-"], [12, 1008, -5, -3], ""),
+    (
+        ["1,5", " ", "#WERT!", "#NV", ":"],
+        [1.5, *[None] * 4],
+        "'#NV', '#WERT!', ':' are read as missing values: column 'v'",
+    ),
+    (["$358.19", "86.23", "1,200.50"], [358.19, 86.23, 1200.5], "the currency $ (5 of 15 values)"),
+    (["\u20ac5", "$5", "6"], None, ""),
+    (["12 kg", "13.5 kg", "180kg", "5 KG"], [12, 13.5, 180, 5], "numbers with the unit kg, as '180kg': column 'v'"),
+    (["1.234,5 cm", "3 cm", "7"], [1234.5, 3, 7], "points for thousands and the unit cm (10 of 15 values)"),
+    (["-5 \u00b0C", "12\u00b0C", "-"], [-5, 12, None], "the unit \u00b0C"),
+    (["1 room", "2 rooms"], [1, 2], "the unit room"),
+    (["8 \u20ac/m\u00b2", "7 \u20ac/m\u00b2"], [8, 7], "the unit \u20ac/m\u00b2"),
+    *((texts.split("|"), None, "") for texts in ("200|201a|202", "12x|13x", "12A|3C|14F", "5th Ave|6th Ave")),
+    (["7 Elm St", "8 Oak St"], None, ""),
+    (["1.25M", "3M", "0.75M"], [1.25, 3.0, 0.75], ""),
+    (["-$-5", "$5", "$6"], None, ""),
+    (["-5-", "5-", "6"], None, ""),
+    (["-$5", "$-5", "($6)", "5 $-"], [-5, -5, -6, -5], ""),
+    (
+        ["12:30:05", "26:00:01", "0:05", "-"],
+        [45005, 93601, 300, None],
+        "times with hours and minutes, read as seconds, as '26:00:01': column 'v'",
+    ),
+    (["12:30:05", "26:60:01", "x:05"], None, ""),
+    (["12%", "5", "6.5%"], None, "5 beside 12% may mean 5% or 500%"),
+    (["12%", "5\u2030", "6%"], None, "5 beside 12% may mean 5% or 500%"),
+]
+"""Texts, the numbers that they are read as, if any, and a note."""
+
+
+@pytest.mark.parametrize(("texts", "numbers", "note"), COLUMNS, ids=[" ".join(texts) for texts, *_ in COLUMNS])
+def test_numbers_as_people_write_them(texts: list[str], numbers: list[Any] | None, note: str) -> None:
+    found = column_of(texts)
+    assert found.schema["v"] == ("VARCHAR" if numbers is None else "DOUBLE")
+    if numbers is not None:
+        assert values(found, "v") == 5 * numbers
+        assert note in "; ".join(found.notes)
+    elif note:
+        assert note in " ".join(open_data(DataRequest.of("t.csv", target="z", missing="drop")).notes)
+    else:
+        assert not found.mixed_units("v") or "$" in texts[1]
 
 
 def test_a_dash_for_decimals_is_no_minus() -> None:
-    assert column_of(["12,- \u20ac", "8,44 \u20ac", "5,\u2013 \u20ac"])[1] == [12, 8.44, 5]
-    assert column_of(["12,-", "1.008,-", "5-", "-3,-"])[1] == [12, 1008, -5, -3]
     assert number_in("12,-", ",") == number_in("12,\u2013 \u20ac", ",") == number_in("12.--") == 12
 
 
-def test_blanks_and_errors_of_spreadsheets_are_missing_values() -> None:
-    kind, values, notes = column_of(["1,5", " ", "#WERT!", "#NV", ":"])
-    assert (kind, values) == ("DOUBLE", [1.5, None, None, None, None])
-    assert "'#NV', '#WERT!', ':' are read as missing values: column 'v'" in notes
+def test_infinity_is_missing_in_every_spelling() -> None:
+    found = Relation(written(["x,y", "1,Inf", "2,-infinity", "3,INF", "4,5"]), FileOptions.of(na=["inf", "-inf"]))
+    assert values(found, "y") == [None, None, None, 5]
 
 
-def test_a_page_of_html_is_refused() -> None:
-    with pytest.raises(UnreadableTable, match=r"t\.xls is an HTML page: open it in a spreadsheet program"):
-        Relation(written(["<html><table><tr><td>1</td></tr></table></html>"], "t.xls"))
+@pytest.mark.parametrize("form", ["Jan 1 2000", "Jan 1, 2000", "1 Jan 2000", "1-Jan-00", "1.1.2000", "2000/1/1"])
+def test_one_list_of_date_formats(form: str) -> None:
+    found = column_of([form, form.replace("1", "3", 1), form.replace("1", "4", 1)])
+    assert found.schema["v"] in ("DATE", "TIMESTAMP")
+    with pytest.raises(InvalidData, match="'t' holds dates"):
+        open_data(DataRequest.of({"t": [form] * 30, "x": list(range(30))}, target="t"))
 
 
-def test_a_dash_is_a_minus_sign() -> None:
-    found = Relation(written(["x;y", "\u201343,5;1", "\u22122,5;2", "-1,5;3", "\u2013;4"]))
-    assert found.rows(f"SELECT x FROM {found.sql}") == [(-43.5,), (-2.5,), (-1.5,), (None,)]
+@pytest.mark.parametrize(
+    ("texts", "first"),
+    [
+        (["2015-01", "2015-02", "2016-12"], date(2015, 1, 1)),
+        (["20230131", "20231201", "20240229"], date(2023, 1, 31)),
+        (["Mar 2023", "Apr 2023", "Dec 2024"], date(2023, 3, 1)),
+        (["March 2023", "April 2023", "May 2024"], date(2023, 3, 1)),
+        (["Mar-23", "Apr-23", "Dec-24"], date(2023, 3, 1)),
+        (["2009-10", "2010-11", "2011-12"], "text"),  # seasons
+        (["20230131", "20231301", "20240229"], "number"),
+        (["20230131", "20231201"], "number"),
+        (["2015-13", "2015-02", "2016-12"], "text"),
+    ],
+)
+def test_months_and_dates_without_signs_are_dates(texts: list[str], first: date | str) -> None:
+    found = Relation(written(["x,d,y", *(f"{i}.5,{one},{i}" for i, one in enumerate(texts))]))
+    assert found.kind("d") == ("date" if isinstance(first, date) else first)
+    if isinstance(first, date):
+        assert values(found, "d")[0] == first
 
 
-def test_units_beside_a_column_with_an_error_word() -> None:
-    flow = ["OVERRANGE" if i in (3, 40) else f"{i / 4}" for i in range(80)]
-    lines = [f"12:00:{i % 60:02},{20 + i / 7:.2f},{1000 + i},{x},{'ab'[i % 2]}" for i, x in enumerate(flow)]
-    found = Relation(written(["time,T,p,Flow,valve", "hh:mm:ss,degC,mbar,L/min,-", *lines]))
-    assert found.count("TRUE") == 80
-    assert found.schema["p"] == "BIGINT"
-    assert "line 2 holds units, not values" in found.notes[0]
-    failed = Relation(written(["time,T,p,Flow,valve", "12:00:00,ERR,ERR,ERR,a", *lines]))
-    assert failed.count("TRUE") == 81
+def test_dates_of_any_year_are_days() -> None:
+    dates = ["9999-12-31", "0024-04-03", "1970-01-02"]
+    name = written(["d,y", *(f"{dates[i % 3]},{y}" for i, y in enumerate(Y))])
+    model = LinearRegression().fit(open_table(name, target="y", dates=["d"]))
+    days = [(date.fromisoformat(one) - date(1970, 1, 1)).days for one in dates]
+    assert model.coef_ == pytest.approx(LinearRegression().fit([[days[i % 3]] for i in range(N)], Y).coef_)
 
 
 def test_many_columns_of_decimal_commas_are_found_by_one_short_query() -> None:
@@ -321,69 +420,80 @@ def test_many_columns_of_decimal_commas_are_found_by_one_short_query() -> None:
     assert max(sql.count("arg_max") for sql in queries) == 1
 
 
-def test_damaged_archives_are_refused() -> None:
-    with zipfile.ZipFile("t.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("t.csv", "\n".join(["x,g,y", *rows()]) * 50)
-    content = bytearray(Path("t.zip").read_bytes())
-    content[60:80] = bytes(20)
-    Path("t.zip").write_bytes(content)
-    with pytest.raises(UnreadableTable, match="cannot unpack"):
-        Relation("t.zip")
-
-
 def test_the_index_can_be_named_and_is_kept_in_predictions() -> None:
     name = written([",x,g,y", *rows("{i},{x},{g},{y}")])
     assert open_table(name, target="y", features=["index", "x"]).names == ("index", "x")
     assert open_table(name, formula="y ~ .").names == ("x", "g[T.v]", "g[T.w]")
-
-
-def test_the_index_of_pandas_in_parquet_is_left_out() -> None:
     frame = pd.DataFrame({"x": X, "g": G, "y": Y}, index=[f"r{i}" for i in range(N)])
     frame.to_parquet("t.parquet")
     frame.to_csv("t.csv")
     assert open_table("t.parquet", target="y").names == open_table("t.csv", target="y").names
+    assert Relation(written(["index,y", *(f"{1000 + i * i},{y}" for i, y in enumerate(Y))])).index is None
+    assert Relation(written(["index,y", *(f"{i},{y}" for i, y in enumerate(Y))])).index == "index"
 
 
 def test_words_for_missing_values_are_found_in_every_file() -> None:
-    Path("1.csv").write_text("s,y\n" + "a,1\nb,2\n" * 5)
-    Path("2.csv").write_text("s,y\n" + "a,1\nn.a.,2\n" * 5)
+    written(["s,y", *["a,1", "b,2"] * 5], "1.csv")
+    written(["s,y", *["a,1", "n.a.,2"] * 5], "2.csv")
     assert open_table("*.csv", target="y", missing="drop").names == ("s[T.b]",)
 
 
 def test_files_with_different_separators_are_noted() -> None:
-    Path("1.csv").write_text("x,y\n" + "".join(f"{i},{i % 7}\n" for i in range(1000, 1040)))
-    Path("2.csv").write_text("x;y\n" + "".join(f"1.{i};{i % 7}\n" for i in range(100, 140)))
+    written(["x,y", *(f"{i},{i % 7}" for i in range(1000, 1040))], "1.csv")
+    written(["x;y", *(f"1.{i};{i % 7}" for i in range(100, 140))], "2.csv")
     words = "the values of 2.csv are not separated as those of the first file"
     assert any(words in note and "decimal= sets another" in note for note in Relation("*.csv").notes)
     assert not any(words in note for note in Relation("*.csv", FileOptions.of(decimal=".")).notes)
 
 
+@pytest.mark.parametrize("names", [("a.csv", "b.csv"), ("b.csv", "a.csv")])
+def test_files_of_a_glob_are_read_by_the_columns_that_all_have(names: tuple[str, str]) -> None:
+    written(["x,y", "1,2", "3,4"], names[0])
+    written(["y;extra;x", "6;a;5", "8;b;7"], names[1])
+    found = Relation("[ab].csv")
+    assert sorted(values(found, "x, y")) == [(1, 2), (3, 4), (5, 6), (7, 8)]
+    assert "extra" not in found.schema
+    assert f"column 'extra' is left out: {names[0]} has no column 'extra'" in found.notes[0]
+    written(["y;extra;x", "6;a;5", "8;b"], names[1])
+    with pytest.raises(UnreadableTable, match="line 3 has 2 values, but there are 3 columns"):
+        Relation("[ab].csv")
+
+
 def test_blanks_around_texts_make_no_more_levels() -> None:
-    rows = [f"{' ' * i}{'abc'[i % 3]},{y}" for i, y in enumerate(5 * Y)]
-    assert open_table(written(["s,y", *rows]), target="y").names == ("s[T.b]", "s[T.c]")
-
-
-def test_dates_of_any_year_are_days() -> None:
-    dates = ["9999-12-31", "0024-04-03", "1970-01-02"]
-    name = written(["d,y", *(f"{dates[i % 3]},{y}" for i, y in enumerate(Y))])
-    model = LinearRegression().fit(open_table(name, target="y", dates=["d"]))
-    days = [(date.fromisoformat(one) - date(1970, 1, 1)).days for one in dates]
-    assert model.coef_ == pytest.approx(LinearRegression().fit([[days[i % 3]] for i in range(N)], Y).coef_)
-
-
-def test_an_index_of_amounts_is_a_column() -> None:
-    name = written(["index,y", *(f"{1000 + i * i},{y}" for i, y in enumerate(Y))])
-    assert Relation(name).index is None
-    assert Relation(written(["index,y", *(f"{i},{y}" for i, y in enumerate(Y))])).index == "index"
+    lines = [f"{' ' * i}{'abc'[i % 3]},{y}" for i, y in enumerate(5 * Y)]
+    assert open_table(written(["s,y", *lines]), target="y").names == ("s[T.b]", "s[T.c]")
 
 
 def test_malformed_lines_are_listed_with_their_numbers() -> None:
     name = written(["Title", "", "x,g,y", *rows(), "1,2", "1,2,3", *["1,2,3,4"] * 6])
-    with pytest.raises(
-        UnreadableTable, match=r"7 lines do not fit its 3 columns: line 16 has 2 values, line 18"
-    ) as found:
+    listed = r"7 lines do not fit its 3 columns: line 16 has 2 values, line 18"
+    with pytest.raises(UnreadableTable, match=listed) as found:
         Relation(name)
     assert str(found.value).count("line ") == 5
+
+
+@pytest.mark.parametrize(
+    ("lines", "match", "left"),
+    [
+        ([*LAST[:9], "8.5", *LAST[10:]], r"line 10 has 1 value.* sed -e 6d -e 10d -- -t.csv > corrected.csv", 28),
+        (
+            ["x,g,y", *rows()[:5], '7,"two', 'lines",3,4', *rows()[5:]],
+            r"line 7 has 4 values.* sed -e 7,8d -- -t.csv",
+            N,
+        ),
+    ],
+)
+def test_the_command_deletes_all_lines_of_malformed_rows(lines: list[str], match: str, left: int) -> None:
+    with pytest.raises(UnreadableTable, match=match) as raised:
+        Relation(written(lines, "-t.csv"))
+    subprocess.run(str(raised.value).split("out: ")[1], shell=True, check=True)
+    assert Relation("corrected.csv").count("TRUE") == left
+
+
+def test_a_cut_file_is_not_read_as_one_without_last_values() -> None:
+    Path("cut.csv").write_text("\n".join([*LAST, "30.5,a"]))  # perhaps of 30.5,ab,7
+    with pytest.raises(UnreadableTable, match="line 32 has 2 values"):
+        Relation("cut.csv")
 
 
 def test_a_value_that_does_not_fit_later_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -394,17 +504,180 @@ def test_a_value_that_does_not_fit_later_is_named(monkeypatch: pytest.MonkeyPatc
         LinearRegression().fit(open_table(name, target="y"))
 
 
-def test_numbers_among_which_a_few_are_none_are_levels_or_left_out() -> None:
-    few = written(["id,x,y", *(f"{'7a' if i == 3 else i % 3},{X[i]},{Y[i]}" for i in range(N))])
-    found = open_data(DataRequest.of(few, target="y", shell=True))
-    assert found.spec.features == ("id", "x")
-    assert "column 'id' is coded by levels: it holds numbers, but also '7a'" in found.notes[0]
-    assert "in line 5" in found.notes[0]
-    assert "--na" in found.notes[0]
-    many = written(["id,x,y", *(f"{'207a' if i == 3 else i},{i % 7},{i % 5}" for i in range(99))], "many.csv")
-    found = open_data(DataRequest.of(many, target="y", shell=True))
-    assert found.spec.features == ("x",)
-    assert "column 'id' is left out: it holds numbers, but also '207a'" in found.notes[0]
+@pytest.mark.parametrize(
+    ("lines", "features", "how"),
+    [
+        (
+            [f"{'7a' if i == 3 else i % 3},{X[i]},{Y[i]}" for i in range(N)],
+            ("id", "x"),
+            "coded by levels: .*'7a'.*line 5",
+        ),
+        (
+            [f"{'207a' if i == 3 else i},{i % 7},{i % 5}" for i in range(99)],
+            ("x",),
+            "left out: .*but also '207a'.*--na",
+        ),
+    ],
+)
+def test_numbers_among_which_a_few_are_none_are_levels_or_left_out(
+    lines: list[str], features: tuple[str, ...], how: str
+) -> None:
+    found = open_data(DataRequest.of(written(["id,x,y", *lines]), target="y", shell=True))
+    assert found.spec.features == features
+    assert re.search(f"column 'id' is {how}", found.notes[0])
+
+
+def test_numbers_in_different_units_are_left_out() -> None:
+    told = "is left out: it holds numbers in different units, as '1.5M' and '0.5k'"
+    written(["v,z,y", *(f"{i}.5{'M' if i % 3 else 'k'},{i},{i * i}" for i in range(24))])
+    assert open_data(DataRequest.of("t.csv", target="y")).nearly_numbers == {"v": told}
+    written(["v,z,y", *(f"{i} {'kg' if i % 3 else 'g'},{i},{i * i}" for i in range(24))])
+    opened = open_data(DataRequest.of("t.csv", target="y"))
+    told = "is left out: it holds numbers in different units, as '1 kg' and '0 g'"
+    assert any(one.startswith(f"column 'v' {told}: convert them to one unit") for one in opened.notes), opened.notes
+    assert opened.nearly_numbers == {"v": told}
+    with pytest.raises(InvalidData, match="the target 'v' holds numbers in different units"):
+        open_data(DataRequest.of("t.csv", target="v"))
+    assert "v" in (open_data(DataRequest.of("t.csv", target="y", categories=["v"])).spec.features or ())
+    text = mistyped_columns(opened.nearly_numbers).text
+    assert "Convert the values to one unit; then compare again" in text
+    assert "missing values" not in text
+    some = [f"{i}{' m' if i % 9 == 0 else ''},{i * i % 7},{2 * i + i % 3}" for i in range(40)]
+    advice = open_data(DataRequest.of(written(["w,x,y", *some]), target="y")).left_out["w"]
+    assert "with a unit" in advice
+    assert "write all values in one unit, or without it" in advice
+
+
+def test_a_few_sizes_in_different_units_are_levels() -> None:
+    written(["size,y", *(f"{('250 g', '500 g', '1 kg')[i % 3]},{i}" for i in range(24))])
+    assert open_data(DataRequest.of("t.csv", target="size")).labels
+    assert open_data(DataRequest.of("t.csv", target="y")).spec.features == ("size",)
+
+
+@pytest.mark.parametrize(("one", "other"), [("mPa", "MPa"), ("Mg", "mg"), ("mL", "ML"), ("pA", "Pa"), ("Mb", "MB")])
+def test_case_tells_units_apart(one: str, other: str) -> None:
+    assert unit_key(one) != unit_key(other)
+    assert unit_key("KG") == unit_key("kg")
+    assert unit_key("person") == unit_key("Persons")
+
+
+def test_columns_without_use_are_named() -> None:
+    lines = [f"{i},{'US' if i else 'FR'},{'' if i == 0 else i % 4},{i * i}" for i in range(60)]
+    found = compare(written(["x,country,z,y", *lines]), target="y", systems=["LinearRegression"])
+    assert "country" in found.to_dict()["left_out"]
+    assert any("country holds the same value in every row" in one.text for one in found.findings)
+    lines = ["id,x,y", *(f"K{(37 * i) % 1009},{i * i % 7},{i}" for i in range(12))]
+    opened = open_data(DataRequest.of(written(lines), target="y"))
+    assert (opened.spec.features, list(opened.left_out)) == (("x",), ["id"])
+
+
+def test_rows_are_named_by_the_lines_of_their_file() -> None:
+    lines = ["g,x,y", "n,1,1", "n,2,2", "Total n,3,3", "", '"s,', 't",5,5', "s,-1,6"]
+    assert [Relation(written(lines)).row_name(i) for i in range(4)] == ["line 2", "line 3", "line 6", "line 8"]
+    options: dict[str, Any] = {"target": "y", "features": ["g"], "weight": "x"}
+    with pytest.raises(InvalidData, match="the weight in column 'x' is -1 at line 8"):
+        LinearRegression().fit(open_table("t.csv", **options))
+    written(["g,x,y", *(f"u,{i},{i}" for i in range(4))], "s.csv")
+    with pytest.raises(InvalidData, match=r"is -1 at line 8 of t\.csv"):
+        LinearRegression().fit(open_table(["s.csv", "t.csv"], **options))
+    with pytest.raises(InvalidData, match=r"offset log\(y - 1\) is -inf at line 2"):
+        GeneralizedLinear(loss="poisson").fit(open_table("t.csv", target="y", features=["x"], offset="log(y - 1)"))
+    short = [*(f"{i},{i},u" for i in range(12)), "", "4,5", "6,inf,v"]
+    assert Relation(written(["x,y,g", *short])).row_name(13) == "line 16"
+    found = Relation(written(["x,y,g", *short[:5], "x,y,g", *short[5:]]))  # a copy without a line, and one of that
+    assert [found.row_name(i) for i in (4, 5, 13)] == ["line 6", "line 8", "line 17"]
+    check_notes(found, "line 16 has no values at the end, which are read as missing")
+    written(["a title", "", "y;g;x", "1;u;2", "", "3;v;4"], "t.csv")
+    found = Relation(["s.csv", "t.csv"])
+    assert [found.row_name(i) for i in (3, 4, 5)] == ["line 5 of s.csv", "line 4 of t.csv", "line 6 of t.csv"]
+    assert values(found, "x, g, y")[-1] == (4, "v", 3)
+
+
+def test_findings_name_lines_of_files_whose_rows_have_several() -> None:
+    lines = [f'{i},{2 * i + (99 if i == 20 else i % 3)},"a{chr(10)}b"' for i in range(30)]
+    written(["x,y,note", *lines])
+    opened = read_data(DataRequest.of("t.csv", target="y"), lambda _: "regression", 0, None)
+    assert opened.table.row_name(int(opened.table.y.argmax())) == "line 42"
+
+
+@pytest.mark.parametrize("orient", ["columns", "index", "split", "table", "records"])
+def test_a_table_as_one_json_object(orient: Any) -> None:
+    frame = pd.DataFrame({"x": X, "g": [*G[:-1], None], "y": Y})
+    frame.to_json("t.json", orient=orient)
+    found = Relation("t.json")
+    assert {"x": "DOUBLE", "g": "VARCHAR", "y": "DOUBLE"}.items() <= found.schema.items()
+    assert values(found, "x, g, y") == list(zip(X, [*G[:-1], None], Y, strict=True))
+    frame.set_index(pd.Index([f"r{i}" for i in range(N)])).to_json("labelled.json")
+    assert Relation("labelled.json").index == "index"
+
+
+@pytest.mark.parametrize(
+    ("document", "columns", "note"),
+    [
+        ('{"status": "ok", "data": [{"x": 1}, {"x": 2}]}', ["x"], "the rows are those in 'data'; 'status' is left out"),
+        ('{"a": {"x": 1, "y": 2}, "b": {"x": 3, "y": 4}}', ["index", "a", "b"], "'a', are read as names of columns"),
+        ('{"a": {"x": 1, "g": "u"}, "b": {"x": 3, "g": "v"}}', ["index", "x", "g"], "'a', are read as names of rows"),
+        ('[{"x": 1704067200000, "y": 1}]', ["x", "y"], "column 'x' is read as numbers, but looks like dates"),
+        ('[{"x": 1704067200001, "y": 1}]', ["x", "y"], ""),
+    ],
+)
+def test_how_a_json_object_was_read_is_noted(document: str, columns: list[str], note: str) -> None:
+    found = Relation(written([document], "t.json"))
+    assert list(found.schema) == columns
+    check_notes(found, note)
+
+
+def archive(name: str, inner: str, content: bytes) -> str:
+    with zipfile.ZipFile(name, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr(inner, content)
+    return name
+
+
+TEXT = ("\n".join(["x,g,y", *rows()]) + "\n").encode()
+TWICE = r"two (columns|values) called 'x': rename one"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "match"),
+    [
+        ("t.json", b'{"columns": ["x", "x", "y"], "data": [[1, 2, 3]]}', TWICE),
+        ("t.json", b'{"x": [1], "x": [2], "y": [3]}', TWICE),
+        ("t.xls", b"<html><table><tr><td>1</td></tr></table></html>", r"t\.xls is an HTML page: open it in a spread"),
+        ("t.csv.bz2", bz2.compress(b"PK\x03\x04" + bytes(100)), "t.csv.bz2 holds another archive: unpack it once"),
+    ],
+)
+def test_contents_that_are_refused(name: str, content: bytes, match: str) -> None:
+    Path(name).write_bytes(content)
+    with pytest.raises(UnreadableTable, match=match):
+        Relation(name)
+
+
+def test_damaged_and_nested_archives_are_refused() -> None:
+    with pytest.raises(UnreadableTable, match=r"t\.zip holds another archive: unpack it once"):
+        Relation(archive("t.zip", "t.csv.gz", gzip.compress(TEXT)))
+    content = bytearray(Path(archive("t.zip", "t.csv", TEXT * 50)).read_bytes())
+    content[60:80] = bytes(20)
+    Path("t.zip").write_bytes(content)
+    with pytest.raises(UnreadableTable, match="cannot unpack"):
+        Relation("t.zip")
+
+
+@pytest.mark.parametrize("suffix", ["gz", "zip", "bz2", "zst"])
+def test_what_unpacks_to_too_much_is_refused(suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adaline.sources.tables.files.MOST_UNPACKED", 2**18)
+    monkeypatch.setattr("adaline.sources.tables.files.MOST_RATIO", 50)
+    text, name = b"x,y\n" + b"0,0\n" * 2**18, f"t.csv.{suffix}"
+    if suffix == "zip":
+        archive(name, "t.csv", text)
+    else:
+        pack = {"gz": gzip.compress, "bz2": bz2.compress, "zst": lambda data: pa.compress(data, "zstd", asbytes=True)}
+        Path(name).write_bytes(pack[suffix](text))
+    refused = r"unpacks to more than 50 times its size.* unpack it first"
+    with pytest.raises(UnreadableTable, match=refused):
+        open_table(name, target="y")
+    if suffix in ("gz", "zst"):
+        with pytest.raises(UnreadableTable, match=refused):
+            check_compressed([name]).result()
 
 
 TABLE = [[None, "Report"], [], [None, "when", "x", "ok", "g", "y"]]
@@ -422,14 +695,11 @@ def test_a_sheet_is_read_like_a_text_file() -> None:
         "line 1 above the names of the columns: a title, left out",
     )
     assert relation.schema == {"when": "DATE", "x": "DOUBLE", "ok": "BOOLEAN", "g": "VARCHAR", "y": "DOUBLE"}
-    assert relation.count("TRUE") == N
+    assert values(relation, '"when", x, ok, g, y') == [tuple(row[1:]) for row in TABLE[3:-1]]
     for sheet in ("More", 3, "3"):
         assert list(Relation(path, FileOptions(sheet=sheet)).schema) == ["a", "y"]
     with pytest.raises(InvalidParameter, match="no sheet 'Nope'; it has 'About', 'Data', 'More'"):
         Relation(path, FileOptions(sheet="Nope"))
-    model = LinearRegression().fit(open_table(path, target="y", features=["x", "g"]))
-    clean = LinearRegression().fit(open_table({"x": X, "g": G, "y": Y}, target="y"))
-    assert model.coef_ == pytest.approx(clean.coef_)
 
 
 FAR = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'
@@ -472,14 +742,8 @@ def test_extents_of_forged_sheets_are_found_in_linear_time() -> None:
 @pytest.mark.parametrize(("name", "extra"), [("t.xlsx", "excel"), ("t.dta", "stata")])
 def test_a_missing_package_is_named(name: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
     write_xlsx(name, {"Data": TABLE}) if extra == "excel" else Path(name).write_bytes(b"s\x02\x01\x00")
-    given = builtins.__import__
-
-    def absent(module: str, *more: Any, **named: Any) -> Any:
-        if module in ("python_calamine", "pyreadstat"):
-            raise ImportError(module)
-        return given(module, *more, **named)
-
-    monkeypatch.setattr(builtins, "__import__", absent)
+    for module in ("python_calamine", "pyreadstat"):
+        monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(UnreadableTable, match=rf"pip install 'adaline-learn\[{extra}\]'"):
         Relation(name)
 
@@ -507,354 +771,9 @@ def test_options_are_checked(options: dict[str, Any], message: str) -> None:
         open_table(written(["x,g,y", *rows()]), target="y", **options)
 
 
-def test_a_model_is_saved_from_any_file() -> None:
-    name = written(["Title", "x;y", *(line.replace(".", ",") for line in rows("{x};{y}"))], encoding="utf-16")
-    model = LinearRegression().fit(open_table(name, target="y"))
-    save(model, "m.adaline")
-    assert load("m.adaline").feature_names_in_.tolist() == ["x"]
-
-
-def column_of(values: list[str]) -> tuple[str, list[Any], str]:
-    """Return the type of a column of these texts, its first values, and the notes."""
-    name = written(["v\tz", *(f"{value}\t{i}.5" for i, value in enumerate(values * 5))])
-    found = Relation(name)
-    first = found.rows(f"SELECT v FROM {found.sql} LIMIT {len(values)}")
-    return found.schema["v"], [value for (value,) in first], "; ".join(found.notes)
-
-
-def test_a_currency_may_stand_beside_some_values_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    kind, values, notes = column_of(["$358.19", "86.23", "1,200.50"])
-    assert (kind, values) == ("DOUBLE", [358.19, 86.23, 1200.5])
-    assert "the currency $ (5 of 15 values)" in notes
-    assert column_of(["\u20ac5", "$5", "6"])[0] == "VARCHAR"
-
-
-@pytest.mark.parametrize("values", [["12%", "5", "6.5%"], ["12%", "5\u2030", "6%"]])
-def test_percentages_beside_plain_numbers_are_ambiguous(
-    values: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert column_of(values)[0] == "VARCHAR"
-    opened = open_data(DataRequest.of("t.csv", target="z", missing="drop"))
-    assert "5 beside 12% may mean 5% or 500%" in " ".join(opened.notes)
-
-
-@pytest.mark.parametrize(
-    ("values", "read", "note"),
-    [
-        (["12 kg", "13.5 kg", "180kg", "5 KG"], [12, 13.5, 180, 5], "numbers with the unit kg, as '180kg': column 'v'"),
-        (["1.234,5 cm", "3 cm", "7"], [1234.5, 3, 7], "points for thousands and the unit cm (10 of 15 values)"),
-        (["-5 \u00b0C", "12\u00b0C", "-"], [-5, 12, None], "the unit \u00b0C"),
-        (["1 room", "2 rooms"], [1, 2], "the unit room"),
-        (["8 \u20ac/m\u00b2", "7 \u20ac/m\u00b2"], [8, 7], "the unit \u20ac/m\u00b2"),
-    ],
-)
-def test_numbers_with_a_unit(values: list[str], read: list[Any], note: str) -> None:
-    kind, found, notes = column_of(values)
-    assert (kind, found) == ("DOUBLE", read)
-    assert note in notes
-
-
-@pytest.mark.parametrize(
-    "values",
-    [["200", "201a", "202"], ["12x", "13x"], ["12A", "3C", "14F"], ["5th Ave", "6th Ave"], ["7 Elm St", "8 Oak St"]],
-)
-def test_letters_behind_numbers_may_be_parts_of_names(values: list[str]) -> None:
-    assert column_of(values)[0] == "VARCHAR"
-    assert not Relation("t.csv").mixed_units("v")
-
-
-def test_millions_are_numbers_unless_they_stand_beside_thousands() -> None:
-    assert column_of(["1.25M", "3M", "0.75M"])[:2] == ("DOUBLE", [1.25, 3.0, 0.75])
-    written(["v,z,y", *(f"{i}.5{'M' if i % 3 else 'k'},{i},{i * i}" for i in range(24))])
-    opened = open_data(DataRequest.of("t.csv", target="y"))
-    assert opened.nearly_numbers == {"v": "is left out: it holds numbers in different units, as '1.5M' and '0.5k'"}
-
-
-def test_numbers_in_different_units_are_left_out() -> None:
-    written(["v,z,y", *(f"{i} {'kg' if i % 3 else 'g'},{i},{i * i}" for i in range(24))])
-    opened = open_data(DataRequest.of("t.csv", target="y"))
-    note = "column 'v' is left out: it holds numbers in different units, as '1 kg' and '0 g': convert them to one unit"
-    assert any(one.startswith(note) for one in opened.notes), opened.notes
-    assert opened.nearly_numbers == {"v": "is left out: it holds numbers in different units, as '1 kg' and '0 g'"}
-    with pytest.raises(InvalidData, match="the target 'v' holds numbers in different units"):
-        open_data(DataRequest.of("t.csv", target="v"))
-    assert "v" in (open_data(DataRequest.of("t.csv", target="y", categories=["v"])).spec.features or ())
-
-
-def test_a_few_sizes_in_different_units_are_levels() -> None:
-    written(["size,y", *(f"{('250 g', '500 g', '1 kg')[i % 3]},{i}" for i in range(24))])
-    assert open_data(DataRequest.of("t.csv", target="size")).labels
-    assert open_data(DataRequest.of("t.csv", target="y")).spec.features == ("size",)
-
-
-@pytest.mark.parametrize(("one", "other"), [("mPa", "MPa"), ("Mg", "mg"), ("mL", "ML"), ("pA", "Pa"), ("Mb", "MB")])
-def test_case_tells_units_apart(one: str, other: str) -> None:
-    assert unit_key(one) != unit_key(other)
-    assert unit_key("KG") == unit_key("kg")
-    assert unit_key("person") == unit_key("Persons")
-
-
-def test_infinity_is_missing_in_every_spelling() -> None:
-    found = Relation(written(["x,y", "1,Inf", "2,-infinity", "3,INF", "4,5"]), FileOptions.of(na=["inf", "-inf"]))
-    assert [y for (y,) in found.rows(f"SELECT y FROM {found.sql}")] == [None, None, None, 5]
-
-
-def test_a_category_of_one_level_where_rows_are_complete_is_named() -> None:
-    lines = [f"{i},{'US' if i else 'FR'},{'' if i == 0 else i % 4},{i * i}" for i in range(60)]
-    found = compare(written(["x,country,z,y", *lines]), target="y", systems=["LinearRegression"])
-    assert "country" in found.to_dict()["left_out"]
-    assert any("country holds the same value in every row" in one.text for one in found.findings)
-
-
-def test_a_number_has_one_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert column_of(["-$-5", "$5", "$6"])[0] == column_of(["-5-", "5-", "6"])[0] == "VARCHAR"
-    assert column_of(["-$5", "$-5", "($6)", "5 $-"])[1] == [-5, -5, -6, -5]
-
-
-def test_rows_are_named_by_the_lines_of_their_file() -> None:
-    lines = ["g,x,y", "n,1,1", "n,2,2", "Total n,3,3", "", '"s,', 't",5,5', "s,-1,6"]
-    assert [Relation(written(lines)).row_name(i) for i in range(4)] == ["line 2", "line 3", "line 6", "line 8"]
-    options: dict[str, Any] = {"target": "y", "features": ["g"], "weight": "x"}
-    with pytest.raises(InvalidData, match="the weight in column 'x' is -1 at line 8"):
-        LinearRegression().fit(open_table("t.csv", **options))
-    written(["g,x,y", *(f"u,{i},{i}" for i in range(4))], "s.csv")
-    with pytest.raises(InvalidData, match=r"is -1 at line 8 of t\.csv"):
-        LinearRegression().fit(open_table(["s.csv", "t.csv"], **options))
-    with pytest.raises(InvalidData, match=r"offset log\(y - 1\) is -inf at line 2"):
-        GeneralizedLinear(loss="poisson").fit(open_table("t.csv", target="y", features=["x"], offset="log(y - 1)"))
-    short = [*(f"{i},{i},u" for i in range(12)), "", "4,5", "6,inf,v"]
-    found = Relation(written(["x,y,g", *short]))
-    assert found.row_name(13) == "line 16"
-    found = Relation(written(["x,y,g", *short[:5], "x,y,g", *short[5:]]))  # a copy without a line, and one of that
-    assert [found.row_name(i) for i in (4, 5, 13)] == ["line 6", "line 8", "line 17"]
-    assert "line 16 has no values at the end, which are read as missing" in found.notes
-
-
-def test_lines_of_files_are_named_whatever_the_order_of_their_columns() -> None:
-    written(["x,g,y", *(f"{i},u,{i}" for i in range(4))], "s.csv")
-    written(["a title", "", "y;g;x", "1;u;2", "", "3;v;4"], "t.csv")
-    found = Relation(["s.csv", "t.csv"])
-    assert [found.row_name(i) for i in (3, 4, 5)] == ["line 5 of s.csv", "line 4 of t.csv", "line 6 of t.csv"]
-    assert found.rows(f"SELECT x, g, y FROM {found.sql} WHERE g = 'v'") == [(4, "v", 3)]
-
-
-def test_findings_name_lines_of_files_whose_rows_have_several(tmp_path: Path) -> None:
-    lines = [f'{i},{2 * i + (99 if i == 20 else i % 3)},"a{chr(10)}b"' for i in range(30)]
-    written(["x,y,note", *lines])
-    opened = read_data(DataRequest.of("t.csv", target="y"), lambda _: "regression", 0, None)
-    assert opened.table.row_name(int(opened.table.y.argmax())) == "line 42"
-
-
-@pytest.mark.parametrize("orient", ["columns", "index", "split", "table", "records"])
-def test_a_table_as_one_json_object(orient: Any, tmp_path: Path) -> None:
-    frame = pd.DataFrame({"x": X, "g": [*G[:-1], None], "y": Y})
-    frame.to_json(tmp_path / "t.json", orient=orient)
-    found = Relation(str(tmp_path / "t.json"))
-    assert {"x": "DOUBLE", "g": "VARCHAR", "y": "DOUBLE"}.items() <= found.schema.items()
-    assert [tuple(row) for row in found.rows(f"SELECT x, g, y FROM {found.sql}")] == list(
-        zip(X, [*G[:-1], None], Y, strict=True)
-    )
-    frame.set_index(pd.Index([f"r{i}" for i in range(N)])).to_json(tmp_path / "labelled.json")
-    assert Relation(str(tmp_path / "labelled.json")).index == "index"
-
-
-@pytest.mark.parametrize(
-    ("document", "columns", "note"),
-    [
-        ('{"status": "ok", "data": [{"x": 1}, {"x": 2}]}', ["x"], "the rows are those in 'data'; 'status' is left out"),
-        ('{"a": {"x": 1, "y": 2}, "b": {"x": 3, "y": 4}}', ["index", "a", "b"], "'a', are read as names of columns"),
-        ('{"a": {"x": 1, "g": "u"}, "b": {"x": 3, "g": "v"}}', ["index", "x", "g"], "'a', are read as names of rows"),
-        ('[{"x": 1704067200000, "y": 1}]', ["x", "y"], "column 'x' is read as numbers, but looks like dates"),
-        ('[{"x": 1704067200001, "y": 1}]', ["x", "y"], ""),
-    ],
-)
-def test_how_a_json_object_was_read_is_noted(document: str, columns: list[str], note: str) -> None:
-    found = Relation(written([document], "t.json"))
-    assert list(found.schema) == columns
-    assert note in "".join(found.notes) if note else not found.notes
-
-
-@pytest.mark.parametrize(
-    "document", ['{"columns": ["x", "x", "y"], "data": [[1, 2, 3]]}', '{"x": [1], "x": [2], "y": [3]}']
-)
-def test_names_that_occur_twice_in_json_are_refused(document: str) -> None:
-    with pytest.raises(UnreadableTable, match=r"two (columns|values) called 'x': rename one"):
-        Relation(written([document], "t.json"))
-
-
-def test_times_are_read_as_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    kind, values, notes = column_of(["12:30:05", "26:00:01", "0:05", "-"])
-    assert (kind, values) == ("DOUBLE", [45005, 93601, 300, None])
-    assert "times with hours and minutes, read as seconds, as '26:00:01': column 'v'" in notes
-    assert column_of(["12:30:05", "26:60:01", "x:05"])[0] == "VARCHAR"
-
-
-def test_times_in_other_files_have_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    from pyarrow import parquet
-
-    parquet.write_table(pa.table({"c": pa.array(range(N), pa.time32("s")), "x": X, "y": Y}), "t.parquet")
+def test_times_in_other_files_have_a_remedy() -> None:
+    pa.parquet.write_table(pa.table({"c": pa.array(range(N), pa.time32("s")), "x": X, "y": Y}), "t.parquet")
     opened = open_data(DataRequest.of("t.parquet", target="y"))
     assert "times of day" in opened.left_out["c"]
     query = opened.left_out["c"].partition(": ")[2].replace("...", "'t.parquet'")
     assert open_data(DataRequest.of(query, target="y")).spec.features == ("c", "x")
-
-
-def test_quotes_after_a_backslash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    lines = [f'"runner {i}", "JAM", {x}' for i, x in enumerate(X)]
-    lines[7] = '"H. \\"Barney\\" Ewell", "USA", 8.0'
-    found = Relation(written(["Name, Country, Time", *lines]))
-    names = [name for (name,) in found.rows(f"SELECT Name FROM {found.sql}")]
-    assert (len(names), names[7]) == (N, 'H. "Barney" Ewell')
-    assert found.schema["Time"] == "DOUBLE"
-
-
-def test_totals_below_a_compressed_table(tmp_path: Path) -> None:
-    text = "\n".join(["x,g,y", *rows(), "Total,,164.5"]) + "\n"
-    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(text.encode()))
-    found = Relation(str(tmp_path / "t.csv.gz"))
-    assert found.count("TRUE") == N
-    assert "line 14 below the table: 'Total', left out" in found.notes
-
-
-@pytest.mark.parametrize("suffix", ["gz", "zip", "bz2", "zst"])
-def test_what_unpacks_to_too_much_is_refused(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adaline.sources.tables.files.MOST_UNPACKED", 2**18)
-    monkeypatch.setattr("adaline.sources.tables.files.MOST_RATIO", 50)
-    text, path = b"x,y\n" + b"0,0\n" * 2**18, tmp_path / f"t.csv.{suffix}"
-    if suffix == "zip":
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-            file.writestr("t.csv", text)
-    else:
-        pack = {"gz": gzip.compress, "bz2": bz2.compress, "zst": lambda data: pa.compress(data, "zstd", asbytes=True)}
-        path.write_bytes(pack[suffix](text))
-    refused = r"unpacks to more than 50 times its size.* unpack it first"
-    with pytest.raises(UnreadableTable, match=refused):
-        open_table(str(path), target="y")
-    if suffix in ("gz", "zst"):
-        with pytest.raises(UnreadableTable, match=refused):
-            check_compressed([str(path)]).result()
-
-
-def test_an_archive_in_an_archive_is_refused(tmp_path: Path) -> None:
-    inner = gzip.compress(("\n".join(["x,g,y", *rows()]) + "\n").encode())
-    with zipfile.ZipFile(tmp_path / "t.zip", "w") as file:
-        file.writestr("t.csv.gz", inner)
-    (tmp_path / "t.csv.bz2").write_bytes(bz2.compress((tmp_path / "t.zip").read_bytes()))
-    for name in ("t.zip", "t.csv.bz2"):
-        with pytest.raises(UnreadableTable, match=f"{name} holds another archive: unpack it once"):
-            Relation(str(tmp_path / name))
-
-
-def test_rows_without_their_last_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    lines = ["x,g,y", *(f"{i}.5,a,{2 * i}" for i in range(30))]
-    lines[5] = "4.5,b"
-    found = Relation(written(lines))
-    assert found.rows(f"SELECT x, g, y FROM {found.sql} LIMIT 1 OFFSET 4") == [(4.5, "b", None)]
-    assert "line 6 has no values at the end, which are read as missing" in found.notes
-    lines[9] = "8.5"  # of x, or of y
-    with pytest.raises(UnreadableTable, match=r"line 10 has 1 value.* sed -e 6d -e 10d -- t.csv > corrected.csv"):
-        Relation(written(lines))
-    subprocess.run("sed -e 6d -e 10d -- t.csv > corrected.csv", shell=True, check=True)
-    assert Relation("corrected.csv").count("TRUE") == 28
-    Path("cut.csv").write_text("\n".join([*lines[:5], *lines[6:9], *lines[10:], "30.5,a"]))  # perhaps of 30.5,ab,7
-    with pytest.raises(UnreadableTable, match="line 30 has 2 values"):
-        Relation("cut.csv")
-
-
-def test_the_command_deletes_all_lines_of_a_malformed_row() -> None:
-    lines = ["x,g,y", *rows()[:5], '7,"two', 'lines",3,4', *rows()[5:]]
-    with pytest.raises(UnreadableTable, match=r"line 7 has 4 values.* sed -e 7,8d -- -t.csv > corrected.csv") as raised:
-        Relation(written(lines, "-t.csv"))
-    subprocess.run(str(raised.value).split("out: ")[1], shell=True, check=True)
-    assert Relation("corrected.csv").count("TRUE") == N
-
-
-@pytest.mark.parametrize("form", ["Jan 1 2000", "Jan 1, 2000", "1 Jan 2000", "1-Jan-00", "1.1.2000", "2000/1/1"])
-def test_one_list_of_date_formats(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert column_of([form, form.replace("1", "3", 1), form.replace("1", "4", 1)])[0] in ("DATE", "TIMESTAMP")
-    frame = {"t": [form] * 30, "x": list(range(30))}
-    with pytest.raises(InvalidData, match="'t' holds dates"):
-        open_data(DataRequest.of(frame, target="t"))
-
-
-def test_numbers_beside_an_unnamed_column_of_labels_are_names() -> None:
-    found = Relation(written([",142.24,144.78,147.32", *(f"9.{i},{i},0,{i % 3}" for i in range(6))]))
-    assert list(found.schema) == ["index", "142.24", "144.78", "147.32"]
-    bare = Relation(
-        written([",142.24,144.78,147.32", "9.1,1,0,2", ",2,0,1", *(f"9.{i},{i},0,{i % 3}" for i in range(6))])
-    )
-    assert bare.count("TRUE") == 9
-
-
-def test_semicolons_separate_values_that_have_commas() -> None:
-    names = ["Meier, Hans", "Schulz, Eva", "Braun, Otto, Dr.", "Adam, Ina"]
-    found = Relation(written(["name;y", *(f"{names[i % 4]};{i}" for i in range(12))]))
-    assert (list(found.schema), found.notes) == (["name", "y"], ())
-
-
-@pytest.mark.parametrize(
-    ("texts", "first"),
-    [
-        (["2015-01", "2015-02", "2016-12"], date(2015, 1, 1)),
-        (["20230131", "20231201", "20240229"], date(2023, 1, 31)),
-        (["Mar 2023", "Apr 2023", "Dec 2024"], date(2023, 3, 1)),
-        (["March 2023", "April 2023", "May 2024"], date(2023, 3, 1)),
-        (["Mar-23", "Apr-23", "Dec-24"], date(2023, 3, 1)),
-    ],
-)
-def test_months_and_dates_without_signs_are_dates(texts: list[str], first: date) -> None:
-    found = Relation(written(["x,d,y", *(f"{i}.5,{one},{i}" for i, one in enumerate(texts))]))
-    assert found.kind("d") == "date"
-    assert found.rows(f"SELECT d FROM {found.sql} LIMIT 1")[0][0] == first
-
-
-@pytest.mark.parametrize(
-    ("texts", "kind"),
-    [
-        (["2009-10", "2010-11", "2011-12"], "text"),  # seasons
-        (["20230131", "20231301", "20240229"], "number"),
-        (["20230131", "20231201"], "number"),
-        (["2015-13", "2015-02", "2016-12"], "text"),
-    ],
-)
-def test_what_only_looks_like_dates_is_none(texts: list[str], kind: str) -> None:
-    found = Relation(written(["x,d,y", *(f"{i}.5,{one},{i}" for i, one in enumerate(texts))]))
-    assert found.kind("d") == kind
-
-
-def test_a_text_that_differs_in_every_row_is_no_feature() -> None:
-    lines = ["id,x,y", *(f"K{(37 * i) % 1009},{i * i % 7},{i}" for i in range(12))]
-    found = open_data(DataRequest.of(written(lines), target="y"))
-    assert (found.spec.features, list(found.left_out)) == (("x",), ["id"])
-
-
-@pytest.mark.parametrize("names", [("a.csv", "b.csv"), ("b.csv", "a.csv")])
-def test_files_of_a_glob_are_read_by_the_columns_that_all_have(names: tuple[str, str]) -> None:
-    written(["x,y", "1,2", "3,4"], names[0])
-    written(["y;extra;x", "6;a;5", "8;b;7"], names[1])
-    found = Relation("[ab].csv")
-    assert sorted(found.rows(f"SELECT x, y FROM {found.sql}")) == [(1, 2), (3, 4), (5, 6), (7, 8)]
-    assert "extra" not in found.schema
-    assert f"column 'extra' is left out: {names[0]} has no column 'extra'" in found.notes[0]
-    written(["y;extra;x", "6;a;5", "8;b"], names[1])
-    with pytest.raises(UnreadableTable, match="line 3 has 2 values, but there are 3 columns"):
-        Relation("[ab].csv")
-
-
-def test_advice_on_units_agrees() -> None:
-    lines = ["w,x,y", *(f"{i}{' m' if i % 9 == 0 else ''},{i * i % 7},{2 * i + i % 3}" for i in range(40))]
-    found = open_data(DataRequest.of(written(lines), target="y"))
-    assert "with a unit" in found.left_out["w"]
-    assert "write all values in one unit, or without it" in found.left_out["w"]
-    lines = ["w,x,y", *(f"{i} {('kg', 'lb')[i % 3 == 0]},{i * i % 7},{2 * i + i % 3}" for i in range(40))]
-    text = mistyped_columns(open_data(DataRequest.of(written(lines), target="y")).nearly_numbers).text
-    assert "Convert the values to one unit; then compare again" in text
-    assert "missing values" not in text
