@@ -13,7 +13,7 @@ from adaline import load, save
 from adaline.systems import SYSTEMS, UNSUPERVISED
 from tests.fuzz.attacks.inputs import use
 from tests.fuzz.targets import Random, flipped, one_of, target
-from tests.storage.forge import Original, altered, misused, originals
+from tests.storage.forge import Forgery, altered, misused, originals
 
 
 @target
@@ -30,7 +30,7 @@ def model_bytes(rng: Random, folder: Path) -> None:
 
 
 @cache
-def files() -> list[Callable[[], Original]]:
+def files() -> list[Callable[[], Forgery]]:
     """Return functions that make the files of all systems in every setting, each once a process."""
     return list(originals(every=True).values())
 
@@ -41,6 +41,6 @@ def model_fields(rng: Random, folder: Path) -> None:
     original = one_of(rng, files())()
     forged, what = altered(rng, original), ""
     for _ in range(int(rng.integers(0, 3))):
-        forged, what = altered(rng, forged), f"{what}{forged.what}, "
+        forged, what = altered(rng, forged), f"{what}{forged.name}, "
     found = misused(original, forged, folder / "model.adaline")
-    assert not found, f"{original.name}: {what}{forged.what}: {found}"
+    assert not found, f"{original.name}: {what}{forged.name}: {found}"
