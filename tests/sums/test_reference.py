@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import array_api_strict as xp
@@ -14,24 +14,13 @@ from adaline.block import Block
 from adaline.sums import Moments, Residual
 from adaline.sums.moments import fill_reference, merge_reference, subtract_reference
 from adaline.sums.residual import residual_reference
-from tests.sums.examples import (
-    DENSE,
-    EXAMPLES,
-    SHAPE,
-    SPARSE,
-    Example,
-    any_theta,
-    cut,
-    read_moments,
-    read_residual,
-    rows_of,
-)
-from tests.turns import in_turn
+from tests.sums.examples import DENSE, EXAMPLES, SHAPE, SPARSE, Example, cut, read_moments, rows_of
+from tests.turns import in_turn, on_every_isa
 
 ROWS = 500
 CENTRED = next(e for e in EXAMPLES if e.kind is Moments)
 
-needs_native = pytest.mark.skipif(kernels.native is None, reason="the native kernels could not be built")
+pytestmark = pytest.mark.every
 every_weighting = in_turn("weights", [True, False])
 modes = pytest.mark.parametrize(
     ("centred", "layout"),
@@ -61,86 +50,54 @@ def assert_same(a: Moments, b: Moments) -> None:
     assert np.all(theirs <= 100 * ours + 1e-14 * about_zero)  # the reference may take zero for a good shift
 
 
-@needs_native
 @modes
 @every_weighting
 @in_turn("n", [1, 7, 33, ROWS])
+@on_every_isa
 def test_moments(centred: bool, layout: str, weights: bool, n: int) -> None:
     block = rows_of(n, layout, weights=weights, seed=3)
     assert_same(native(block, centred), reference(block, centred))
 
 
-@needs_native
-@pytest.mark.parametrize("layout", DENSE + SPARSE)
+@modes
 @every_weighting
-@pytest.mark.parametrize("chosen", [[3], [5, 2, 2, 60], list(range(1, 99, 2))])
-def test_chosen_rows(layout: str, weights: bool, chosen: list[int]) -> None:
-    block = rows_of(100, layout, weights=weights)
-    rows = np.array(chosen, dtype=np.int64)
+@in_turn("chosen", [[3], [5, 2, 2, 60], list(range(1, 99, 2))])
+@on_every_isa
+def test_chosen_rows(centred: bool, layout: str, weights: bool, chosen: list[int]) -> None:
+    block, rows = rows_of(100, layout, weights=weights), np.array(chosen, dtype=np.int64)
     copied = cut(block, rows)
     chosen_block = Block(block.x, copied.t, copied.weight, block.exponent, chosen=rows)
     assert chosen_block.rows == len(chosen)
-    for centred in (False, True) if layout in DENSE else (False,):
-        np.testing.assert_array_equal(native(chosen_block, centred).buffer, native(copied, centred).buffer)
+    np.testing.assert_array_equal(native(chosen_block, centred).buffer, native(copied, centred).buffer)
 
 
-@needs_native
 @modes
 @every_weighting
-@pytest.mark.parametrize(
-    ("kernel", "by_reference"),
-    [("moments_merge", merge_reference), ("moments_subtract", subtract_reference)],
-    ids=["merge", "subtract"],
-)
-def test_merge_and_subtract(
-    centred: bool,
-    layout: str,
-    weights: bool,
-    kernel: str,
-    by_reference: Callable[[Moments, Moments], None],
-) -> None:
+@on_every_isa
+def test_merge_and_subtract(centred: bool, layout: str, weights: bool) -> None:
     block = rows_of(ROWS, layout, weights=weights)
     whole, some = native(block, centred), native(cut(block, slice(0, 200)), centred)
-    empty = Moments.zero(SHAPE, centred=centred)
     silent = native(Block(block.x, block.t, np.zeros(ROWS), block.exponent), centred)
-    for a, b in ((whole, some), (whole, empty), (whole, silent), (whole, whole)):
-        ours, theirs = a.copy(), a.copy()
-        getattr(kernels.native, kernel)(ours.buffer, b.buffer, *ours.shape)
-        by_reference(theirs, b)
-        assert_same(ours, theirs)
+    pairs = [(whole, other) for other in (some, Moments.zero(SHAPE, centred=centred), silent, whole)]
+    ways = [(kernels.native.moments_merge, merge_reference), (kernels.native.moments_subtract, subtract_reference)]
+    if layout == "float64":  # of unlike scales and means
+        far = block.x * [1e5, 1e-5, 1.0, 1e100] + [0.0, 1e7, 1.0, 0.0]
+        other = native(Block(far, block.t * 2.0**-40, block.weight), centred)
+        for a, b in ((whole, other), (other, whole)):
+            assert_same_after(ways[0], a, b)
+    for (a, b), way in product(pairs, ways):
+        assert_same_after(way, a, b)
 
 
-@needs_native
-@pytest.mark.parametrize("centred", [True, False])
-def test_merge_over_unlike_scales_and_means(centred: bool) -> None:
-    block = rows_of(ROWS)
-    a = native(block, centred)
-    b = native(
-        Block(block.x * [1e5, 1e-5, 1.0, 1e100] + [0.0, 1e7, 1.0, 0.0], block.t * 2.0**-40, block.weight), centred
-    )
-    for first, second in ((a, b), (b, a)):
-        ours, theirs = first.copy(), first.copy()
-        ours.merge(second)
-        merge_reference(theirs, second)
-        assert_same(ours, theirs)
-
-
-@needs_native
-@every_weighting
-@pytest.mark.parametrize("layout", DENSE + SPARSE)
-@in_turn("n", [0, 1, 37])
-def test_residual(layout: str, weights: bool, n: int) -> None:
-    block = rows_of(n, layout, weights=weights)
-    ours = Residual.zero(SHAPE)
-    ours.add(block, any_theta())
-    theirs = Residual(residual_reference(block, any_theta()))
-    a, b = read_residual(ours)["sums"].value, read_residual(theirs)["sums"].value
-    assert np.all(np.abs(a - b) <= 2.0**-98 * (1 + n))
+def assert_same_after(way: tuple[Any, Any], a: Moments, b: Moments) -> None:
+    """Assert that a kernel and its reference make the same of two states."""
+    ours, theirs = a.copy(), a.copy()
+    way[0](ours.buffer, b.buffer, *ours.shape)
+    way[1](theirs, b)
+    assert_same(ours, theirs)
 
 
 # --- any namespace -------------------------------------------------------------------------------------------------
-
-DEVICES = ("CPU_DEVICE", "device1")
 
 
 def strict(block: Block, device: str, weight_too: bool) -> Block:
@@ -160,18 +117,20 @@ def by_reference(example: Example, block: Block) -> Any:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=str)
-@in_turn("device", DEVICES)
-@in_turn("dtype", [np.float64, np.float32])
-@in_turn("weights", ["none", "numpy", "strict"])
-def test_every_sum_runs_on_any_array_namespace(example: Example, device: str, dtype: type, weights: str) -> None:
+@in_turn(
+    "case",
+    [("CPU_DEVICE", np.float64, "none"), ("device1", np.float64, "numpy"), ("device1", np.float32, "strict")],
+)
+def test_every_sum_runs_on_any_array_namespace(example: Example, case: tuple[str, type, str]) -> None:
+    device, dtype, weights = case
     block = example.rows(101, weights=weights != "none")
     block = Block(block.x.astype(dtype), block.t, block.weight)
+    there = strict(block, device, weights == "strict")
+    rounding = max(example.rounding, 1e-30) if example.kind is Residual else 1e-12
     theirs = by_reference(example, block)
-    ours = example.over(strict(block, device, weights == "strict"))
-    example.assert_close(ours, theirs, rounding=max(example.rounding, 1e-30) if example.kind is Residual else 1e-12)
-    twice = example.over(strict(block, device, weights == "strict"), strict(block, device, weights == "strict"))
+    example.assert_close(example.over(there), theirs, rounding=rounding)
     theirs.merge(by_reference(example, block))
-    example.assert_close(twice, theirs, rounding=max(example.rounding, 1e-30) if example.kind is Residual else 1e-12)
+    example.assert_close(example.over(there, there), theirs, rounding=rounding)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=str)
