@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
 import numpy as np
@@ -61,25 +62,26 @@ def tree(first: int, last: int) -> str:
     return f"({tree(first, first + half)} {tree(first + half, last)})"
 
 
+def in_blocks(n: int, rows: int = 1) -> ArraySource:
+    """Return the numbers below n, in blocks of some rows."""
+    source = ArraySource(np.arange(float(n))[:, None], np.zeros((n, 1)))
+    source.rows_per_block = rows
+    return source
+
+
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 16, 23])
 @pytest.mark.parametrize("n", THREADS)
 def test_the_tree_is_fixed_by_the_number_of_blocks(count: int, n: int) -> None:
     set_threads(n)
-    source = ArraySource(np.zeros((count, 1)), np.zeros((count, 1)))
-    source.rows_per_block = 1
+    source = in_blocks(count)
     for _ in range(3):
         assert source.sum(Word).text == tree(0, count)
 
 
-@pytest.mark.parametrize(
-    ("example", "layout"),
-    [
-        pytest.param(e, layout, id=f"{e}-{layout}")
-        for e in EXAMPLES
-        for layout in ("float64", "csr")
-        if layout in e.layouts
-    ],
-)
+LAID = [(e, layout) for e in EXAMPLES for layout in ("float64", "csr") if layout in e.layouts]
+
+
+@pytest.mark.parametrize(("example", "layout"), LAID, ids=lambda one: str(one))
 def test_threads_change_no_bit(example: Example, layout: str) -> None:
     """Over the examples of tests/sums, which hold every registered sum."""
     block = example.rows(2_500, layout)
@@ -98,26 +100,28 @@ def test_threads_change_no_bit(example: Example, layout: str) -> None:
         assert bits() == alone, f"{n} threads"
 
 
-def test_map_keeps_the_order() -> None:
-    source = ArraySource(np.arange(40.0)[:, None], np.zeros((40, 1)))
-    source.rows_per_block = 3
-    for n in THREADS:
-        set_threads(n)
+@pytest.mark.parametrize("n", THREADS)
+def test_map_keeps_the_order(n: int) -> None:
+    set_threads(n)
 
-        def slowly(block: Block) -> Any:
-            time.sleep(0.001 * (block.first_row % 5))
-            return block.x[:, 0] * 2
+    def slowly(block: Block) -> Any:
+        time.sleep(0.001 * (block.first_row % 5))
+        return block.x[:, 0] * 2
 
-        np.testing.assert_array_equal(source.map(slowly), 2.0 * np.arange(40))
+    np.testing.assert_array_equal(in_blocks(40, 3).map(slowly), 2.0 * np.arange(40))
 
 
 class Refusal(Exception):
     pass
 
 
+def refuse(*given: Any) -> Any:
+    raise Refusal(given)
+
+
 @pytest.mark.parametrize("n", THREADS)
-@pytest.mark.parametrize("at", [0, 5])
-def test_an_exception_reaches_the_caller_and_stops_the_rest(n: int, at: int) -> None:
+@pytest.mark.parametrize(("at", "count"), [(0, 1000), (5, 1000), (29, 30)])
+def test_an_exception_reaches_the_caller_and_stops_the_rest(n: int, at: int, count: int) -> None:
     set_threads(n)
     started: list[int] = []
 
@@ -128,43 +132,24 @@ def test_an_exception_reaches_the_caller_and_stops_the_rest(n: int, at: int) -> 
         time.sleep(0.005 * (i > at))
 
     with pytest.raises(Refusal, match=f"block {at}"):
-        run_blocks(1000, work)
-    assert len(started) < 1000
+        run_blocks(count, work)
+    assert len(started) <= min(count, 999)
     started.clear()
     run_blocks(10, started.append)  # and the pool lives on
     assert sorted(started) == list(range(10))
 
 
-@pytest.mark.parametrize("n", THREADS)
-def test_an_exception_in_the_last_block(n: int) -> None:
-    set_threads(n)
-
-    def work(i: int) -> None:
-        if i == 29:
-            raise Refusal
-
-    with pytest.raises(Refusal):
-        run_blocks(30, work)
-
-
 @pytest.mark.parametrize("n", [1, 4])
-def test_an_exception_in_a_sum_or_a_map(n: int) -> None:
-    class Fragile(Word):
-        def merge(self, other: Self) -> None:
-            raise Refusal("merge")
-
+def test_an_exception_in_a_sum_or_a_map(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     set_threads(n)
-    source = ArraySource(np.zeros((8, 1)), np.zeros((8, 1)))
-    source.rows_per_block = 1
+    source = in_blocks(8)
     with pytest.raises(Refusal):
-        source.sum(Fragile)
-    with pytest.raises(Refusal):
-        source.map(lambda block: _raise(block))
+        source.map(refuse)
+    with monkeypatch.context() as patched:
+        patched.setattr(Word, "merge", refuse)
+        with pytest.raises(Refusal):
+            source.sum(Word)
     assert source.sum(Word).text == tree(0, 8)
-
-
-def _raise(block: Block) -> Any:
-    raise Refusal(block.first_row)
 
 
 @pytest.mark.parametrize("n", THREADS)
@@ -200,7 +185,7 @@ def test_what_fails_ahead_is_raised_in_its_place(n: int, drawing: bool) -> None:
         for i in range(40):
             if i == 7 and drawing:
                 raise Refusal("task 7")
-            yield lambda i=i: _refused(i) if i == 7 else i
+            yield lambda i=i: refuse("task 7") if i == 7 else i
 
     found: list[int] = []
     with pytest.raises(Refusal, match="task 7"):
@@ -210,22 +195,6 @@ def test_what_fails_ahead_is_raised_in_its_place(n: int, drawing: bool) -> None:
         if one == 3:
             break
     assert list(done_ahead([lambda: 1, lambda: 2])) == [1, 2]  # and the pool lives on
-
-
-def _refused(i: int) -> Any:
-    raise Refusal(f"task {i}")
-
-
-def test_tasks_ahead_need_no_free_thread() -> None:
-    """A caller whose tasks no thread takes does all of them himself: as within a task, of which the pool is full."""
-    code = """
-from adaline.sources.threads import done_ahead
-def nested(i):
-    return lambda: sum(done_ahead([lambda: i, lambda: sum(done_ahead([lambda: i] * 3))] * 3))
-print(list(done_ahead(map(nested, range(5)))) == [12 * i for i in range(5)], flush=True)
-os._exit(0)
-"""
-    assert run_python(SETUP + code, 20) == "True"
 
 
 @pytest.mark.parametrize("n", THREADS)
@@ -254,15 +223,9 @@ def test_threads_of_the_caller_do_not_mix() -> None:
     source = ArraySource(block.x, block.t, block.weight)
     set_threads(3)
     sought = source.sum(Moments).buffer
-    found: list[Any] = []
-    callers = [threading.Thread(target=lambda: found.append(source.sum(Moments).buffer)) for _ in range(4)]
-    for caller in callers:
-        caller.start()
-    for caller in callers:
-        caller.join()
-    assert len(found) == 4
-    for buffer in found:
-        np.testing.assert_array_equal(buffer, sought)
+    with ThreadPoolExecutor(4) as callers:
+        for found in callers.map(lambda _: source.sum(Moments).buffer, range(4)):
+            np.testing.assert_array_equal(found, sought)
 
 
 @pytest.mark.parametrize("bad", [0, -1, 1.5, True, False, "2", 2.0])
@@ -273,10 +236,7 @@ def test_set_threads_refuses(bad: Any) -> None:
     assert threads() == 2
 
 
-@pytest.mark.parametrize(
-    "bad",
-    ["0", "-1", "1.5", "", "two", " ", "²"],
-)
+@pytest.mark.parametrize("bad", ["0", "-1", "1.5", "", "two", " ", "²"])
 def test_the_environment_is_validated(bad: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ADALINE_THREADS", bad)
     with pytest.raises(AdalineError, match="ADALINE_THREADS"):
@@ -311,8 +271,7 @@ def blas_threads() -> set[int]:
 
 def test_blas_is_held_to_one_thread_while_blocks_run() -> None:
     before = blas_threads()
-    source = ArraySource(np.zeros((8, 1)), np.zeros((8, 1)))
-    source.rows_per_block = 1
+    source = in_blocks(8)
     seen: list[set[int]] = []
 
     class Watch(Word):
@@ -367,13 +326,6 @@ def test_the_refinement_of_a_likelihood_follows_the_same_rule(monkeypatch: pytes
     assert sides == [2]
 
 
-def run_python(code: str, timeout: float = 60.0) -> str:
-    """Return what a Python program of its own prints."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout.strip()
-
-
 SETUP = """
 import os, threading
 import multiprocessing
@@ -391,8 +343,7 @@ def bits():
 """
 
 
-def test_a_forked_child_can_sum_too() -> None:
-    code = """
+FORKED = """
 before = bits()
 child = os.fork()
 if child == 0:
@@ -403,11 +354,7 @@ with context.Pool(2) as pool:
     parts = [pool.apply(bits) for _ in range(3)]
 print(os.waitstatus_to_exitcode(status), all(part == before for part in parts), bits() == before)
 """
-    assert run_python(SETUP + code) == "0 True True"
-
-
-def test_a_sum_within_a_map_does_not_block() -> None:
-    code = """
+SUM_WITHIN_A_MAP = """
 def nested():
     source.map(lambda block: source.sum(Moments).buffer[:1])
     print("done", flush=True)
@@ -417,7 +364,28 @@ caller.start()
 caller.join(3)
 os._exit(0)
 """
-    assert run_python(SETUP + code) == "done"
+# A caller whose tasks no thread takes does all of them himself: as within a task, of which the pool is full.
+TASKS_WITHIN_TASKS = """
+from adaline.sources.threads import done_ahead
+def nested(i):
+    return lambda: sum(done_ahead([lambda: i, lambda: sum(done_ahead([lambda: i] * 3))] * 3))
+print(list(done_ahead(map(nested, range(5)))) == [12 * i for i in range(5)], flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "printed"),
+    [
+        (FORKED, "0 True True"),
+        (SUM_WITHIN_A_MAP, "done"),
+        (TASKS_WITHIN_TASKS, "True"),
+    ],
+    ids=["forks", "a sum within a map", "tasks within tasks"],
+)
+def test_programs(code: str, printed: str) -> None:
+    done = subprocess.run([sys.executable, "-c", SETUP + code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == printed
 
 
 def test_one_block_runs_where_it_was_asked_for() -> None:
