@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ import pytest
 from scipy import sparse
 from scipy.linalg import toeplitz
 from scipy.signal import lfilter
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adaline import LinearRegression, Ridge, WienerFilter
 from adaline.errors import InvalidData, InvalidParameter, InvalidType, SumsMissing, UnsafeForget
@@ -45,21 +45,20 @@ def padded(x: Any, d: Any, taps: int, delay: int) -> tuple[Any, Any]:
     return tuple(np.pad(part, [(more, more)] + [(0, 0)] * (part.ndim - 1)) for part in (x, d))
 
 
-@parametrize_with_checks([WienerFilter()])
-def test_it_is_a_scikit_learn_estimator(estimator: Any, check: Any) -> None:
-    check(estimator)
-
-
 @pytest.mark.parametrize("channels", [0, 1, 3])
 @pytest.mark.parametrize("targets", [0, 1, 2])
 @pytest.mark.parametrize("delay", [0, 2, -3])
 @pytest.mark.parametrize("fit_intercept", [False, True])
-def test_covariance_is_least_squares_on_the_rows(channels: int, targets: int, delay: int, fit_intercept: bool) -> None:
+@pytest.mark.parametrize(("penalty", "weighted"), [(0.0, False), (5.0, True)], ids=["plain", "penalised"])
+def test_covariance_is_least_squares_on_the_rows(
+    channels: int, targets: int, delay: int, fit_intercept: bool, penalty: float, weighted: bool
+) -> None:
     x, d = signals(channels, targets)
-    taps = (4,) * max(channels, 1)
-    rows = design(x.reshape(len(x), -1), taps, delay)
-    mine = WienerFilter(taps=4, delay=delay, fit_intercept=fit_intercept).fit(x, d)
-    theirs = LinearRegression(fit_intercept=fit_intercept).fit(rows, d)
+    taps = [5, 1, 3] if channels == 3 else [4]
+    rows, weight = design(x.reshape(len(x), -1), tuple(taps), delay), np.arange(len(x)) % 4.0 if weighted else None
+    mine = WienerFilter(taps=taps if channels == 3 else 4, delay=delay, fit_intercept=fit_intercept, penalty=penalty)
+    theirs = Ridge(penalty=penalty, fit_intercept=fit_intercept).fit(rows, d, weight)
+    mine.fit(x, d, weight)
     np.testing.assert_allclose(mine.coef_, theirs.coef_, rtol=1e-12)
     np.testing.assert_allclose(mine.intercept_, theirs.intercept_, rtol=1e-12)
     np.testing.assert_allclose(mine.predict(x), theirs.predict(rows), rtol=1e-11, atol=1e-12)
@@ -67,6 +66,9 @@ def test_covariance_is_least_squares_on_the_rows(channels: int, targets: int, de
     assert mine.coef_.shape == theirs.coef_.shape
     assert mine.certificate_.digits > 14
     assert mine.rank_ == sum(taps)
+    parts = np.split(mine.coef_, np.cumsum(taps)[:-1], axis=-1)
+    assert [part.tolist() for part in mine.taps_] == [part.tolist() for part in parts]
+    assert np.shares_memory(mine.taps_[0], mine.coef_)
 
 
 def test_large_records_are_not_refined_and_still_agree() -> None:
@@ -76,31 +78,6 @@ def test_large_records_are_not_refined_and_still_agree() -> None:
     theirs = LinearRegression(fit_intercept=False).fit(rows, d)
     np.testing.assert_allclose(mine.coef_, theirs.coef_, rtol=1e-12)
     assert mine.certificate_.passes == 1
-
-
-def test_each_signal_may_have_its_own_taps() -> None:
-    x, d = signals(3)
-    mine = WienerFilter(taps=[5, 1, 3], delay=1).fit(x, d)
-    rows = design(x, (5, 1, 3), 1)
-    np.testing.assert_allclose(mine.coef_, LinearRegression(fit_intercept=False).fit(rows, d).coef_, rtol=1e-12)
-    assert [part.tolist() for part in mine.taps_] == [part.tolist() for part in np.split(mine.coef_, [5, 6])]
-    assert np.shares_memory(mine.taps_[0], mine.coef_)
-
-
-def test_weights_are_of_rows() -> None:
-    x, d = signals(0)
-    weight = np.arange(len(x)) % 4.0
-    mine = WienerFilter(taps=3).fit(x, d, sample_weight=weight)
-    theirs = LinearRegression(fit_intercept=False).fit(design(x[:, None], (3,)), d, sample_weight=weight)
-    np.testing.assert_allclose(mine.coef_, theirs.coef_, rtol=1e-12)
-
-
-@pytest.mark.parametrize("penalty", [0.0, 5.0])
-def test_penalty_is_that_of_ridge(penalty: float) -> None:
-    x, d = signals(0)
-    mine = WienerFilter(taps=6, penalty=penalty).fit(x, d)
-    theirs = Ridge(penalty=penalty, fit_intercept=False).fit(design(x[:, None], (6,)), d)
-    np.testing.assert_allclose(mine.coef_, theirs.coef_, rtol=1e-12)
 
 
 @pytest.mark.parametrize("delay", [0, 3, -2])
@@ -128,37 +105,6 @@ def test_autocorrelation_of_several_signals_is_block_toeplitz(delay: int) -> Non
     np.testing.assert_allclose(mine.coef_, np.linalg.solve(gram, rows.T @ desired).T, rtol=1e-12)
 
 
-def test_both_methods_agree_on_long_records() -> None:
-    gaps = []
-    for n in (1000, 100_000):
-        records = [signals(0, n=n, seed=seed) for seed in range(5)]
-        for method in ("covariance", "autocorrelation"):
-            gaps.append([WienerFilter(taps=4, method=method).fit(x, d).coef_ for x, d in records])
-    short, long = (np.abs(np.subtract(*pair)).max() for pair in (gaps[:2], gaps[2:]))
-    assert long < 1e-3
-    assert long < short / 50
-
-
-def test_a_predictor_by_autocorrelation_is_stable() -> None:
-    x = 1.01 ** np.arange(200.0) * np.cos(np.arange(200.0))
-    roots = [
-        np.abs(np.roots(np.concatenate([[1.0], -WienerFilter(taps=2, delay=1, method=method).fit(x, x).coef_]))).max()
-        for method in ("covariance", "autocorrelation")
-    ]
-    assert roots[0] == pytest.approx(1.01, abs=1e-3)
-    assert roots[1] < 1
-
-
-def test_one_step_predictor_and_smoother() -> None:
-    rng = np.random.default_rng(0)
-    x = lfilter([1.0], [1.0, -1.2, 0.5], rng.standard_normal(50_000))
-    predictor = WienerFilter(taps=2, delay=1).fit(x, x)
-    np.testing.assert_allclose(predictor.coef_, [1.2, -0.5], atol=0.02)
-    noisy = x + rng.standard_normal(len(x))
-    errors = [np.mean(WienerFilter(taps=9, delay=delay).fit(noisy, x).filter(noisy, x).error ** 2) for delay in (0, -4)]
-    assert errors[1] < errors[0]
-
-
 def test_orthogonality_of_error_and_input() -> None:
     x, d = signals(2)
     output, error = WienerFilter(taps=4).fit(x, d).filter(x, d)
@@ -171,23 +117,14 @@ def test_orthogonality_of_error_and_input() -> None:
 @pytest.mark.parametrize("cuts", [(100,), (1, 2, 3, 40), tuple(range(1, 30))], ids=["two", "short", "single samples"])
 def test_a_record_in_pieces_is_the_whole_record(kind: dict[str, Any], channels: int, cuts: tuple[int, ...]) -> None:
     x, d = signals(channels)
-    whole = WienerFilter(**kind).fit(x, d)
-    model = WienerFilter(**kind)
+    weight = np.where(np.arange(len(x)) < 100, 1.0, 2.0) if "method" not in kind else None
+    whole, model = WienerFilter(**kind).fit(x, d, weight), WienerFilter(**kind)
     for piece in np.split(np.arange(len(x)), cuts):
-        model.partial_fit(x[piece], d[piece])
+        model.partial_fit(x[piece], d[piece], None if weight is None else weight[piece])
     np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(model.intercept_, whole.intercept_, rtol=1e-12, atol=1e-13)
-    again = WienerFilter(**kind).fit(x[:100], d[:100]).partial_fit(x[100:], d[100:])
+    again = WienerFilter(**kind).fit(x[:100], d[:100]).partial_fit(x[100:], d[100:], None if weight is None else 2.0)
     np.testing.assert_allclose(again.coef_, whole.coef_, rtol=1e-12, atol=1e-13)
-
-
-def test_weights_in_pieces() -> None:
-    x, d = signals(0)
-    weight = np.where(np.arange(len(x)) < 100, 1.0, 2.0)
-    whole = WienerFilter(taps=3, delay=-2).fit(x, d, sample_weight=weight)
-    model = WienerFilter(taps=3, delay=-2).partial_fit(x[:100], d[:100])
-    model.partial_fit(x[100:], d[100:], sample_weight=weight[100:])
-    np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -226,26 +163,6 @@ def test_forgetting_everything_is_refused_and_changes_nothing() -> None:
     np.testing.assert_array_equal(model.coef_, before)
 
 
-def test_a_bad_piece_leaves_the_filter_as_it_was() -> None:
-    x, d = signals(0)
-    model = WienerFilter(taps=3, delay=-2).fit(x[:100], d[:100])
-    bad = x[100:].copy()
-    bad[-1] = np.nan
-    with pytest.raises(InvalidData, match="first at row 199, column 'x0'"):
-        model.partial_fit(bad, d[100:])
-    model.partial_fit(x[100:], d[100:])
-    np.testing.assert_allclose(model.coef_, WienerFilter(taps=3, delay=-2).fit(x, d).coef_, rtol=1e-12)
-
-
-def test_a_fit_that_is_refused_leaves_the_filter_as_it_was() -> None:
-    x, d = signals(0)
-    model = WienerFilter(taps=3, method="autocorrelation").fit(x, d)
-    before = model.predict(x)
-    with pytest.raises(InvalidParameter, match="sample_weight needs method='covariance'"):
-        model.fit(x, np.column_stack([d, d]), sample_weight=np.ones(len(x)))
-    np.testing.assert_array_equal(model.predict(x), before)
-
-
 @pytest.mark.parametrize("method", ["covariance", "autocorrelation"])
 @pytest.mark.parametrize("taps", [40, 600])
 def test_more_taps_than_samples(method: str, taps: int) -> None:
@@ -258,23 +175,12 @@ def test_more_taps_than_samples(method: str, taps: int) -> None:
         np.testing.assert_allclose(model.coef_, expected, atol=1e-10)
         assert model.rank_ == 30
         assert model.aliased_ is None or len(model.aliased_) == 10
+        for action in (model.partial_fit, model.forget) if taps == 600 else ():
+            with pytest.raises(SumsMissing):
+                action(x, d)
     else:
         assert model.rank_ == taps
         assert model.certificate_.digits > 12
-
-
-def test_a_wide_filter_keeps_no_sums() -> None:
-    x, d = signals(0, n=30)
-    model = WienerFilter(taps=600).fit(x, d)
-    for action in (model.partial_fit, model.forget):
-        with pytest.raises(SumsMissing):
-            action(x, d)
-
-
-def test_too_many_taps_for_the_memory_limit_are_refused() -> None:
-    x, d = signals(0, n=9000)
-    with pytest.raises(InvalidParameter, match="fewer taps"):
-        WienerFilter(taps=9000).fit(x, d)
 
 
 def test_a_signal_given_twice_is_named() -> None:
@@ -300,63 +206,47 @@ def test_units_do_not_matter(method: str, size: float) -> None:
     np.testing.assert_array_equal(WienerFilter(taps=4, method=method).fit(x * size, d).coef_, plain.coef_ / size)
 
 
-def test_integers_frames_series_lists_and_short_floats() -> None:
-    rng = np.random.default_rng(0)
-    x, d = (rng.integers(-(2**15), 2**15, 400).astype(np.int16) for _ in range(2))
-    plain = WienerFilter(taps=3).fit(x.astype(float), d.astype(float))
-    for kind in (np.asarray, pd.Series, list):
-        np.testing.assert_array_equal(WienerFilter(taps=3).fit(kind(x), kind(d)).coef_, plain.coef_)
-    frame = WienerFilter(taps=3).fit(pd.DataFrame({"microphone": x}), d)
-    np.testing.assert_array_equal(frame.coef_, plain.coef_)
-    assert list(frame.feature_names_in_) == ["microphone"]
-    np.testing.assert_allclose(WienerFilter(taps=3).fit(x.astype(np.float32), d).coef_, plain.coef_, rtol=1e-14)
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"taps": 0}, "taps must be"),
-        ({"taps": 2.5}, "taps must be"),
-        ({"taps": True}, "taps must be"),
-        ({"taps": "four"}, "taps must be"),
-        ({"taps": []}, "taps must be"),
-        ({"taps": [3, 0]}, "taps must be"),
+        *(({"taps": taps}, "taps must be") for taps in (0, 2.5, True, [], [3, 0])),
         ({"taps": [3, 4]}, "2 numbers for 1 signal"),
-        ({"taps": 3, "method": "burg"}, "method must be"),
         ({"taps": 3, "delay": 0.5}, "delay must be"),
-        ({"taps": 3, "penalty": -1.0}, "penalty must be"),
-        ({"taps": 3, "penalty": np.nan}, "penalty must be"),
         ({"taps": 3, "method": "autocorrelation", "fit_intercept": True}, "needs method='covariance'"),
+        ({"taps": 9000}, "fewer taps"),
     ],
+    ids=str,
 )
 def test_arguments_that_mean_nothing(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidParameter, match=message):
-        WienerFilter(**wrong).fit(*signals(0))
+        WienerFilter(**wrong).fit(*signals(0, n=9000 if wrong["taps"] == 9000 else 300))
 
 
 def test_bad_signals() -> None:
     x, d = signals(0)
-    with pytest.raises(InvalidData, match="needs a number of taps"):
-        WienerFilter().fit(x, d)
-    with pytest.raises(InvalidData, match="inconsistent numbers of samples"):
-        WienerFilter(taps=3).fit(x, d[1:])
-    with pytest.raises(InvalidType, match="sparse"):
-        WienerFilter(taps=3).fit(sparse.csr_array(x[:, None]), d)
-    with pytest.raises(InvalidParameter, match="sample_weight needs"):
-        WienerFilter(taps=3, method="autocorrelation").fit(x, d, sample_weight=np.ones(len(x)))
-    for values, what in ((x, "X"), (d, "y")):
-        bad = values.copy()
-        bad[17] = np.nan
-        with pytest.raises(InvalidData, match=f"Input {what} contains NaN: first at row 17"):
-            WienerFilter(taps=3).fit(bad if what == "X" else x, bad if what == "y" else d)
-    model = WienerFilter(taps=3).fit(x, d)
-    bad = x.copy()
-    bad[17] = np.inf
-    with pytest.raises(InvalidData, match="X contains infinity: first at row 17"):
-        model.predict(bad)
-    with pytest.raises(InvalidData, match="shape"):
-        model.filter(x, np.column_stack([d, d]))
-    with pytest.raises(InvalidData, match="2 desired signals"):
-        model.partial_fit(x, np.column_stack([d, d]))
-    with pytest.raises(InvalidData, match="cannot merge"):
-        model.merge(WienerFilter(taps=4).fit(x, d))
+    model, weight = WienerFilter(taps=3).fit(x, d), np.ones(len(x))
+    bad, wild = (np.where(np.arange(len(x)) == 17, value, x) for value in (np.nan, np.inf))
+    toeplitz = WienerFilter(taps=3, method="autocorrelation")
+    begun = WienerFilter(taps=3, delay=-2).fit(x[:100], d[:100])
+    refusals: list[tuple[Callable[[], Any], type[Exception], str]] = [
+        (lambda: WienerFilter().fit(x, d), InvalidData, "needs a number of taps"),
+        (lambda: WienerFilter(taps=3).fit(x, d[1:]), InvalidData, "inconsistent numbers of samples"),
+        (lambda: WienerFilter(taps=3).fit(sparse.csr_array(x[:, None]), d), InvalidType, "sparse"),
+        (lambda: toeplitz.fit(x, d, weight), InvalidParameter, "sample_weight needs method='covariance'"),
+        (lambda: model.fit(bad, d), InvalidData, "Input X contains NaN: first at row 17"),
+        (lambda: model.fit(x, bad), InvalidData, "Input y contains NaN: first at row 17"),
+        (lambda: model.predict(wild), InvalidData, "X contains infinity: first at row 17"),
+        (lambda: model.filter(x, np.column_stack([d, d])), InvalidData, "shape"),
+        (lambda: model.partial_fit(x, np.column_stack([d, d])), InvalidData, "2 desired signals"),
+        (lambda: model.merge(WienerFilter(taps=4).fit(x, d)), InvalidData, "cannot merge"),
+        (lambda: begun.partial_fit(bad[:18], d[:18]), InvalidData, "first at row 17, column 'x0'"),
+    ]
+    for call, error, words in refusals:
+        with pytest.raises(error, match=words):
+            call()
+    begun.partial_fit(x[100:], d[100:])
+    np.testing.assert_allclose(begun.coef_, WienerFilter(taps=3, delay=-2).fit(x, d).coef_, rtol=1e-12)
+    whole = (64 * x).round().astype(np.int16)
+    for kind in (np.asarray, pd.Series):
+        found = WienerFilter(taps=3).fit(kind(whole), kind(d)).coef_
+        np.testing.assert_array_equal(found, WienerFilter(taps=3).fit(whole.astype(float), d).coef_)
