@@ -1,4 +1,4 @@
-"""Formulas mean what they mean in statsmodels (patsy), and run nothing."""
+"""Formulas mean what they mean in statsmodels (patsy), run nothing, and are parsed within bounds or refused."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from adaline import LinearRegression, open_table
 from adaline.basis import spline
 from adaline.coding.contrasts import contrast_of
 from adaline.coding.expressions import FUNCTIONS, MOST_COMPILED, compiled, evaluate, names_in
-from adaline.coding.formula import MOST_TERMS
+from adaline.coding.formula import MOST_TERMS, read_formula
+from adaline.coding.terms import MOST_CATEGORIES
 from adaline.errors import AdalineError, InvalidParameter
 
+LETTERS = [f"c{i}" for i in range(30)]
+GROUPS = [f"g{i}" for i in range(12)]
 
-@pytest.fixture(scope="module")
-def frame() -> pd.DataFrame:
+
+def made(n: int = 400) -> pd.DataFrame:
+    """Return numbers, categories, booleans and odd names."""
     rng = np.random.default_rng(5)
-    n = 400
     out = pd.DataFrame({"x": rng.normal(size=n), "z": rng.uniform(1, 3, size=n), "k": rng.integers(0, 4, size=n)})
     out["a"] = rng.choice(["p", "q", "r"], size=n)
     out["b"] = rng.choice(["no", "yes"], size=n)
@@ -31,60 +34,34 @@ def frame() -> pd.DataFrame:
     return out
 
 
+def many() -> pd.DataFrame:
+    """Return many columns of numbers, and categories of two levels."""
+    rng = np.random.default_rng(5)
+    out = pd.DataFrame(rng.normal(size=(40, 30)), columns=LETTERS)
+    out["a"], out["b"], out["y"], out["größe"], out["two words"] = rng.normal(size=(5, 40))
+    return out.assign(**{name: rng.choice(["p", "q"], size=40) for name in ("g", *GROUPS)})
+
+
+FRAME, MANY = made(), many()
+
 FORMULAS = [
-    "y ~ x",
-    "y ~ x + z",
-    "y ~ a",
-    "y ~ a + b",
-    "y ~ C(k)",
-    "y ~ k + C(k)",
-    "y ~ x + C(k) + x:z",
-    "y ~ a:b",
-    "y ~ a + a:b",
-    "y ~ a * b",
-    "y ~ a:x",
-    "y ~ a * x",
-    "y ~ x + a:x",
-    "y ~ a:b:x",
-    "y ~ a * b * x",
-    "y ~ (a + b + x) ** 2",
-    "y ~ 0 + a",
-    "y ~ a - 1",
-    "y ~ 0 + a:b",
-    "y ~ 0 + x + a",
-    "y ~ 0 + a + b",
-    "y ~ 0 + a:x",
-    "y ~ np.log(z) + I(x ** 2)",
-    "y ~ np.sqrt(z) * a",
-    "np.log(z) ~ x + a",
-    "y ~ I(x + z) + I(x / z)",
-    "y ~ a / x",
-    "y ~ x*z*C(k) - x:z:C(k)",
-    "y ~ ok",
-    "y ~ ok:a",
-    "y ~ ok:x",
-    "y ~ 0 + ok",
-    "y ~ ok * a + x",
-    "y ~ C(ok) + x",
-    "y ~ I(2 * ok) + x",
-    "y ~ ok + I(x * ok)",
-    "y ~ C(a, Sum) * C(b, Helmert)",
-    "y ~ C(k, Poly) + x",
-    "y ~ C(a, Treatment('q')) * x",
-    "y ~ I(x > 0) * a",
-    "y ~ I(a == 'q') + I((a != 'p') * x)",
-    "y ~ 0 + I(a == 'q'):z",
-    "y ~ 0 + I(x > 0):C(a, Sum)",
-    "y ~ center(x) + I(center(z) ** 2)",
-    "y ~ Q('two words') * a",
-    "y ~ 1",
+    *("y ~ x", "y ~ x + z", "y ~ a", "y ~ a + b", "y ~ C(k)", "y ~ k + C(k)", "y ~ x + C(k) + x:z", "y ~ a:b"),
+    *("y ~ a + a:b", "y ~ a * b", "y ~ a:x", "y ~ a * x", "y ~ x + a:x", "y ~ a:b:x", "y ~ a * b * x"),
+    *("y ~ (a + b + x) ** 2", "y ~ 0 + a", "y ~ a - 1", "y ~ 0 + a:b", "y ~ 0 + x + a", "y ~ 0 + a + b", "y ~ 0 + a:x"),
+    *("y ~ np.log(z) + I(x ** 2)", "y ~ np.sqrt(z) * a", "np.log(z) ~ x + a", "y ~ I(x + z) + I(x / z)", "y ~ a / x"),
+    *("y ~ x*z*C(k) - x:z:C(k)", "y ~ ok", "y ~ ok:a", "y ~ ok:x", "y ~ 0 + ok", "y ~ ok * a + x", "y ~ C(ok) + x"),
+    *("y ~ I(2 * ok) + x", "y ~ ok + I(x * ok)", "y ~ C(a, Sum) * C(b, Helmert)", "y ~ C(k, Poly) + x"),
+    *("y ~ C(a, Treatment('q')) * x", "y ~ I(x > 0) * a", "y ~ I(a == 'q') + I((a != 'p') * x)"),
+    *("y ~ 0 + I(a == 'q'):z", "y ~ 0 + I(x > 0):C(a, Sum)", "y ~ center(x) + I(center(z) ** 2)"),
+    *("y ~ Q('two words') * a", "y ~ 1"),
 ]
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("formula", FORMULAS)
-def test_formulas_equal_statsmodels(formula: str, frame: pd.DataFrame) -> None:
-    theirs = smf.ols(formula, frame).fit()
-    source = open_table(frame, formula=formula)
+def test_formulas_equal_statsmodels(formula: str) -> None:
+    theirs = smf.ols(formula, FRAME).fit()
+    source = open_table(FRAME, formula=formula)
     ours = LinearRegression(fit_intercept=source.coding.intercept).fit(source)
     mine = dict(zip(ours.feature_names_in_, ours.coef_, strict=True))
     if source.coding.intercept:
@@ -98,84 +75,93 @@ def test_formulas_equal_statsmodels(formula: str, frame: pd.DataFrame) -> None:
             assert mine[name] == pytest.approx(theirs.params[name], rel=1e-8, abs=1e-9)
 
 
-def test_booleans_are_categories_of_two_levels(frame: pd.DataFrame) -> None:
-    source = open_table(frame, formula="y ~ ok:a")
-    assert source.coding.names == tuple(patsy.dmatrix("ok:a", frame).design_info.column_names[1:])
+def test_booleans_are_categories_of_two_levels() -> None:
+    source = open_table(FRAME, formula="y ~ ok:a")
+    assert source.coding.names == tuple(patsy.dmatrix("ok:a", FRAME).design_info.column_names[1:])
     assert len(source.coding.names) == 5
-    model = LinearRegression().fit(open_table(frame, formula="y ~ ok + x"))
+    model = LinearRegression().fit(open_table(FRAME, formula="y ~ ok + x"))
     assert model.feature_names_in_.tolist() == ["ok[T.True]", "x"]
-    np.testing.assert_array_equal(model.predict(frame.assign(ok=frame.ok.astype(int))), model.predict(frame))
-    plain = open_table(frame[["ok", "x", "y"]], target="y")
+    np.testing.assert_array_equal(model.predict(FRAME.assign(ok=FRAME.ok.astype(int))), model.predict(FRAME))
+    plain = open_table(FRAME[["ok", "x", "y"]], target="y")
     assert plain.coding.names == ("ok", "x")
 
 
 @pytest.mark.parametrize("nested", ["y ~ a %in% b", "y ~ a + b %in% a", "y ~ x + a%in%ok", "y ~ `two words` %in% a"])
-def test_a_in_b_is_their_product(nested: str, frame: pd.DataFrame) -> None:
-    one, other = (open_table(frame, formula=text) for text in (nested, nested.replace("%in%", ":")))
+def test_a_in_b_is_their_product(nested: str) -> None:
+    one, other = (open_table(FRAME, formula=text) for text in (nested, nested.replace("%in%", ":")))
     assert one.coding.names == other.coding.names
     np.testing.assert_array_equal(LinearRegression().fit(one).coef_, LinearRegression().fit(other).coef_)
 
 
-def test_a_formula_is_kept_for_prediction(frame: pd.DataFrame) -> None:
-    source = open_table(frame, formula="y ~ a * log(z) + I(x**2) + `two words`")
+def test_a_formula_is_kept_for_prediction() -> None:
+    source = open_table(FRAME, formula="y ~ a * log(z) + I(x**2) + `two words`")
     model = LinearRegression().fit(source)
     assert model.feature_names_in_.tolist()[-1] != "`two words`"
-    np.testing.assert_allclose(model.predict(frame[50:60]), model.predict(frame)[50:60], rtol=1e-13)
-    np.testing.assert_allclose(model.predict(open_table(frame[50:60])), model.predict(frame)[50:60], rtol=1e-13)
+    np.testing.assert_allclose(model.predict(FRAME[50:60]), model.predict(FRAME)[50:60], rtol=1e-13)
+    np.testing.assert_allclose(model.predict(open_table(FRAME[50:60])), model.predict(FRAME)[50:60], rtol=1e-13)
 
 
+MESSAGES = [
+    ("y ~ nothing", "'nothing', and there is no such column; there are: x, z"),
+    ("x + z", "no target"),
+    ("y ~ I(x + 1/0)", "infinity"),
+    ("y ~ I(x * 10**400)", "infinity|NaN"),
+    ("y ~ -1", "leaves nothing to fit"),
+    ("y ~ x > 2", r"comparisons are written as I\(x > 2\)"),
+    ("scale(y) ~ x", "more than numbers of its row"),
+    ("y ~ x:offset(z)", "an offset is a term of its own"),
+    ("y ~ scale(poly(x, 2))", "several columns, and must be its own term"),
+    ("y ~ poly(x, 2, coefs=z)", r"poly\(\) in the formula has no option 'coefs'; there are: degree, raw"),
+    ("y ~ poly(k, 4)", "needs more than 4 different values"),
+    ("y ~ bs(x, df=2)", r"bs\(\) takes a whole number of 3 to 1,000 as df"),
+    ("y ~ ns(x, knots=c(0, 99))", "knots of a spline must lie between"),
+    ("y ~ cut(x, c(0, 1))", "outside all intervals"),
+    ("y ~ I(a == 'nobody')", "no level 'nobody' to be compared with; there are: p, q, r"),
+    ("y ~ scale(a == 'q')", "takes numbers, not"),
+    ("y ~ lag(x, 0)", "whole number of 1 to 10,000 as k"),
+    ("y ~ C(a, Treatment('nobody'))", "no level 'nobody' to be the reference"),
+    ("y ~ smooth(x)", r"cannot read 'smooth\(x\)'.* poly, scale"),
+    ("y ~ I(a**2)", "column 'a' is not a number"),
+    ("y ~ C(a, b)", "C takes a column alone"),
+    ("y ~ (x", "cannot read the formula"),
+    ("y ~ as.factor(a)", r"write C\(a\) for as.factor\(a\)"),
+    ("y ~ I(x%%2)", r"%% is not among the operators .* \+, -, \*, /"),
+    ("y ~ x + (1 | a)", r"random effect, \(1 \| a\), which is not available: write C\(a\)"),
+    ("y ~ (x]", "its brackets do not match"),
+    ("y ~ __import__('os').system('true')", "cannot read"),
+    ("y ~ I(x.__class__)", "cannot read"),
+    ("y ~ I(open('f'))", "cannot read|no such column"),
+    ("y + x ~ z", "one target"),
+    ("y ~ I([i for i in x])", "cannot read|no such column"),
+    ("y ~ log(x, 2)", "cannot read"),
+    ("y ~ I(lambda: 1)", "cannot read"),
+]
+LIMITS = [
+    ("y ~ a | g:a", r"'\|' .* sets apart columns"),
+    ("y ~ " + "*".join(LETTERS), "more than 10,000 terms"),
+    ("y ~ (" + "+".join(LETTERS) + ")**30", "more than 10,000 terms"),
+    ("y ~ " + ":".join(GROUPS), f"at most {MOST_CATEGORIES} categories"),
+    ("y ~ a**1.5", "whole number of 1 or more"),
+]
+
+
+@pytest.mark.every
 @pytest.mark.parametrize(
-    ("formula", "message"),
-    [
-        ("y ~ nothing", "'nothing', and there is no such column; there are: x, z"),
-        ("x + z", "no target"),
-        ("y ~ I(x + 1/0)", "infinity"),
-        ("y ~ I(x * 10**400)", "infinity|NaN"),
-        ("y ~ -1", "leaves nothing to fit"),
-        ("y ~ x > 2", r"comparisons are written as I\(x > 2\)"),
-        ("scale(y) ~ x", "more than numbers of its row"),
-        ("y ~ x:offset(z)", "an offset is a term of its own"),
-        ("y ~ scale(poly(x, 2))", "several columns, and must be its own term"),
-        ("y ~ poly(x, 2, coefs=z)", r"poly\(\) in the formula has no option 'coefs'; there are: degree, raw"),
-        ("y ~ poly(k, 4)", "needs more than 4 different values"),
-        ("y ~ bs(x, df=2)", r"bs\(\) takes a whole number of 3 to 1,000 as df"),
-        ("y ~ ns(x, knots=c(0, 99))", "knots of a spline must lie between"),
-        ("y ~ cut(x, c(0, 1))", "outside all intervals"),
-        ("y ~ I(a == 'nobody')", "no level 'nobody' to be compared with; there are: p, q, r"),
-        ("y ~ scale(a == 'q')", "takes numbers, not"),
-        ("y ~ lag(x, 0)", "whole number of 1 to 10,000 as k"),
-        ("y ~ C(a, Treatment('nobody'))", "no level 'nobody' to be the reference"),
-        ("y ~ smooth(x)", r"cannot read 'smooth\(x\)'.* poly, scale"),
-        ("y ~ I(a**2)", "column 'a' is not a number"),
-        ("y ~ C(a, b)", "C takes a column alone"),
-        ("y ~ (x", "cannot read the formula"),
-        ("y ~ as.factor(a)", r"write C\(a\) for as.factor\(a\)"),
-        ("y ~ I(x%%2)", r"%% is not among the operators .* \+, -, \*, /"),
-        ("y ~ x + (1 | a)", r"random effect, \(1 \| a\), which is not available: write C\(a\)"),
-        ("y ~ (x]", "its brackets do not match"),
-        ("y ~ __import__('os').system('true')", "cannot read"),
-        ("y ~ I(x.__class__)", "cannot read"),
-        ("y ~ I(open('f'))", "cannot read|no such column"),
-        ("y + x ~ z", "one target"),
-        ("y ~ I([i for i in x])", "cannot read|no such column"),
-        ("y ~ log(x, 2)", "cannot read"),
-        ("y ~ I(lambda: 1)", "cannot read"),
-    ],
+    ("frame", "formula", "message"),
+    [*((FRAME, *one) for one in MESSAGES), *((MANY, *one) for one in LIMITS)],
+    ids=lambda value: value[:40] if isinstance(value, str) else "",
 )
-def test_what_formulas_cannot_say(formula: str, message: str, frame: pd.DataFrame) -> None:
+def test_what_formulas_cannot_say(frame: pd.DataFrame, formula: str, message: str) -> None:
     with pytest.raises(AdalineError, match=message) as caught:
         LinearRegression().fit(open_table(frame, formula=formula))
     assert "\n" not in str(caught.value)
 
 
-def test_a_formula_without_constant_needs_a_system_without(frame: pd.DataFrame) -> None:
+def test_a_formula_stands_alone_and_without_constant_needs_a_system_without() -> None:
     with pytest.raises(InvalidParameter, match="fit_intercept=False"):
-        LinearRegression().fit(open_table(frame, formula="y ~ 0 + x"))
-
-
-def test_a_formula_stands_alone(frame: pd.DataFrame) -> None:
+        LinearRegression().fit(open_table(FRAME, formula="y ~ 0 + x"))
     with pytest.raises(InvalidParameter, match="neither target= nor features="):
-        open_table(frame, target="y", formula="y ~ x")
+        open_table(FRAME, target="y", formula="y ~ x")
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -195,3 +181,54 @@ def test_what_is_kept_of_texts_has_a_bound_and_cannot_be_changed() -> None:
     assert MOST_TERMS < MOST_COMPILED
     assert all(kept.cache_info().maxsize is not None for kept in (compiled, contrast_of, spline._natural))
     assert not spline._natural((0.0, 1.0, 2.0), False).flags.writeable
+
+
+WORK = {
+    **dict.fromkeys(("y ~ . - .", "y ~ 1"), 0),
+    **dict.fromkeys(("y ~ größe", "y ~ `two words`", "y ~ ((((((((((a))))))))))", "y ~ a + a + a", "y ~ a**1"), 1),
+    **dict.fromkeys(
+        ("y~a", "y ~ 5:a", "y ~ a**(1+1)", "\ty ~\n a", "y ~ Q('two words')", "y ~ " + "*".join("a" * 31)), 1
+    ),
+    **dict.fromkeys(("y ~ -a + b", "y ~ " + "(" * 3000 + "a" + ")" * 3000, "y ~ " + ":".join(LETTERS)), 1),
+    **dict.fromkeys(("y ~ (a+b)**20", "y ~ (a+b)^20", "y ~ (a+b)**1000000000", "y ~ ((a+b)**10)**10"), 3),
+    **{"y ~ (a + b + c0)**2": 6, "y ~ " + "+".join(LETTERS): 30, "y ~ .": 47},
+}
+"""Formulas that mean something, by their number of terms."""
+
+REFUSED = [
+    *("", " ", "~", "y", "y ~", "~ a", "y ~ -1", "y ~ 0", "y ~ poly(a, 10**9)", "y ~ poly(a, 1e9)"),
+    *("y ~ poly(a, 2, 3, 4)", "y ~ poly(poly(a, 2), 2)", "y ~ poly(a)(b)", "y ~ bs(a, df=100000000)"),
+    *("y ~ bs(a, knots=__import__('os'))", "y ~ bs(a, **b)", "y ~ bs(*a)", "y ~ ns(a, df=4, df=5)"),
+    *("y ~ cut(a, 10**8)", "y ~ cut(a, 1)", "y ~ cut(g, 3)", "y ~ scale()", "y ~ scale(a, center='yes')"),
+    *("y ~ pmin(a)", "y ~ lag(a, 99999999)", "y ~ lag(a + b, 1)", "y ~ lag(g, 1)", "y ~ lag()", "y ~ offset(g) + a"),
+    *("y ~ offset() + a", "y ~ offset(poly(a, 2)) + a", "cbind() ~ a", "cbind(y, nothing) ~ a", "cbind(y, g) ~ a"),
+    *("y ~ I(a < b < c0)", "y ~ I(g == 'b')", "y ~ C(g, Sum(1))", "y ~ C(g, Treatment(a))"),
+    *("y ~ C(g, Treatment('p', 'q'))", "y ~ C(g, os.system)", "y ~ Q(a)", "y ~ Q('nothing')", "y ~ (1 | g)"),
+    *("y ~ a | b | c0", "y | a ~ b", "y ~ a ~ b", "y ~ (a ~ b)", "y ~ [a ~ b]", "y ~ a**0", "y ~ a**1e9", "y ~ a**-1"),
+    *("y ~ a**b", "y ~ a**1.5", "y ~ a**True", "y ~ (" + "+".join(LETTERS) + ")**30", "y ~ " + "*".join(LETTERS)),
+    "y ~ (" + "+".join(LETTERS) + "):(" + "+".join(LETTERS) + "):(" + "+".join(LETTERS) + "):(a+b)",
+    *("y ~ " + ":".join(GROUPS), "y ~ " + "(" * 50, "y ~ a)", "y ~ " + "-" * 20000 + "a + nothing"),
+    *("y ~ I(" + "-" * 3000 + "a)", "y ~ I(" + "+".join(["a"] * 3000) + ")", "y ~ " + "x" * 10_000),
+    *("y ~ a" + " " * 100_000, "y ~ unknown(a)", "y ~ eval('1')", "y ~ a.real", "y ~ a.__class__.__mro__"),
+    *("y ~ __builtins__", "y ~ I(lambda: 0)", "y ~ {a for a in b}", "y ~ {(lambda: 1)()}", "y ~ I(a if b else a)"),
+    *("y ~ I(a[0])", "y ~ I(a := b)", "y ~ I(f'{a}')", "y ~ 3", "y ~ 3a", "3 ~ a", "y ~ 'a'", 'y ~ "a"', "y ~ `a"),
+    *("y ~ ``", "y ~ a\0", "y\0 ~ a", "y ~ a\\b", "y ~ a %in%", "y ~ a %% b", "y ~ a ? b", "y ~ a; b", "y ~ a, b"),
+    *("y ~ a &", "y ~ +", "y ~ a +* b", "y ~ /", "y ~ I()", "y ~ I(9**9**9**9 * a)", "y ~ C()", "y ~ C(a, b)"),
+    *("y ~ C(C(g))", "y ~ log()", "y ~ \u202ea", "y, a ~ b", "I(g) ~ a", "y ~ 1e400:a"),
+]
+
+
+@pytest.mark.parametrize("formula", WORK, ids=lambda formula: formula[:40])
+def test_a_formula_that_is_odd_but_means_something(formula: str) -> None:
+    columns = list(MANY.columns)
+    parsed = read_formula(formula, {"g", *GROUPS}, columns, everything=columns)
+    assert len(parsed.terms) == WORK[formula]
+    assert LinearRegression().fit(open_table(MANY, formula=formula)).n_features_in_ == WORK[formula]
+
+
+@pytest.mark.parametrize("formula", REFUSED, ids=lambda formula: formula[:40])
+def test_a_formula_that_means_nothing_is_refused(formula: str) -> None:
+    with pytest.raises(AdalineError) as caught:
+        LinearRegression().fit(open_table(MANY, formula=formula))
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 2000
