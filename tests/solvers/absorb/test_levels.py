@@ -112,21 +112,16 @@ def test_the_factor_of_a_tree_is_exact() -> None:
     assert np.allclose(laplacian @ x, b, atol=1e-12)
 
 
-def test_factors_that_do_not_fit_are_refused() -> None:
-    order, starts, targets, shares, pivots = native.level_factor(codes(2), 14, None)
-    with pytest.raises(ValueError, match="the factor does not fit"):
-        native.level_precondition(np.zeros(13), order, starts, targets, shares, pivots)
-    with pytest.raises(ValueError, match="the factor does not fit"):
-        native.level_precondition(np.zeros(14), order, starts, targets + np.int32(14), shares, pivots)
-    with pytest.raises(ValueError, match="outside of the levels"):
-        native.level_factor(codes(2), 13, None)
-
-
-def test_codes_outside_of_the_levels_are_refused() -> None:
+def test_what_does_not_fit_is_refused() -> None:
     given = codes(2)
-    with pytest.raises(ValueError, match="outside of the levels"):
-        native.level_sums(np.zeros(13), given, None, None)
-    with pytest.raises(ValueError, match="outside of the levels"):
-        native.level_subtract(np.zeros(500), given, np.zeros(13))
-    with pytest.raises(ValueError, match="outside of the levels"):
-        native.level_components(given, 13)
+    order, starts, targets, shares, pivots = native.level_factor(given, 14, None)
+    for call, message in (
+        (lambda: native.level_precondition(np.zeros(13), order, starts, targets, shares, pivots), "does not fit"),
+        (lambda: native.level_precondition(np.zeros(14), order, starts, targets + np.int32(14), shares, pivots), "fit"),
+        (lambda: native.level_factor(given, 13, None), "outside of the levels"),
+        (lambda: native.level_sums(np.zeros(13), given, None, None), "outside of the levels"),
+        (lambda: native.level_subtract(np.zeros(500), given, np.zeros(13)), "outside of the levels"),
+        (lambda: native.level_components(given, 13), "outside of the levels"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()

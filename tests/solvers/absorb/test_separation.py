@@ -16,6 +16,7 @@ from adaline.results import Status
 from adaline.solvers.absorb.poisson import absorb_poisson
 from adaline.solvers.absorb.separation import SeparatedRows
 from adaline.sources.tables.effects import Levels
+from tests.inference.against import column
 from tests.solvers.absorb.designs import sparse_counts
 
 PEER: dict[str, Any] = json.loads((Path(__file__).parents[2] / "data" / "effects" / "pyfixest.json").read_text())
@@ -44,28 +45,26 @@ def dummies(columns: Any) -> Any:
     return np.hstack([(np.asarray(column)[:, None] == np.unique(column)).astype(float) for column in columns])
 
 
+def levels_of(**columns: Any) -> tuple[Levels, ...]:
+    each = {name: np.unique(column, return_inverse=True) for name, column in columns.items()}
+    return tuple(Levels(name, codes.astype(np.int32), values) for name, (values, codes) in each.items())
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_two_columns_of_levels_separate_what_a_linear_program_separates(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    columns = [rng.integers(0, 7, 26), rng.integers(0, 6, 26)]
-    y = rng.poisson(0.7, 26).astype(np.float64)
-    levels = []
-    for name, column in zip("ab", columns, strict=True):
-        values, codes = np.unique(column, return_inverse=True)
-        levels.append(Levels(name, codes.astype(np.int32), values))
-    found = SeparatedRows.of_levels(tuple(levels), y)
-    assert np.array_equal(~found.kept, program(dummies(columns), y))
+    a, b, y = rng.integers(0, 7, 26), rng.integers(0, 6, 26), rng.poisson(0.7, 26).astype(np.float64)
+    found = SeparatedRows.of_levels(levels_of(a=a, b=b), y)
+    assert np.array_equal(~found.kept, program(dummies([a, b]), y))
 
 
 @pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("kind", ["columns", "three"])
+@pytest.mark.parametrize(("names", "levels"), [("xd", "ab"), ("x", "abc")])
 @pytest.mark.filterwarnings("ignore::adaline.errors.AdalineWarning")
-def test_columns_and_levels_separate_together(seed: int, kind: str) -> None:
+def test_columns_and_levels_separate_together(seed: int, names: str, levels: str) -> None:
     data = sparse_counts(seed)
-    names, levels = (["x", "d"], ["a", "b"]) if kind == "columns" else (["x"], ["a", "b", "c"])
-    wanted = program(
-        np.hstack([dummies(data[name] for name in levels), np.stack([data[x] for x in names]).T]), data["y"]
-    )
+    design = np.hstack([dummies(data[name] for name in levels), np.stack([data[x] for x in names]).T])
+    wanted = program(design, data["y"])
     table = open_table(data, formula=f"y ~ {' + '.join(names)} | {' + '.join(levels)}")
     table.learn_coding()
     source = absorb_poisson(table)
@@ -100,17 +99,12 @@ def test_separated_rows_have_a_mean_of_zero(tmp_path: Path) -> None:
     part = open_table(rest, formula="y ~ x | f + t")
     fewer = GeneralizedLinear(loss="poisson").fit(part)
     assert np.allclose(model.coef_, fewer.coef_, rtol=1e-9)
-    errors = [
-        m.summary(errors="HC1", X=t).to_dict()["coefficients"][1]["std_error"]
-        for m, t in [(model, table), (fewer, part)]
-    ]
+    errors = [column(m.summary(errors="HC1", X=t), "std_error")[1] for m, t in ((model, table), (fewer, part))]
     assert errors[0] == pytest.approx(errors[1], rel=1e-8)
 
 
 def test_a_level_without_counts_has_a_mean_of_zero() -> None:
-    data = {
-        key: [*values, *more] for (key, values), more in zip(ONE_WAY.items(), ([0.0], [0.2], ["c"], [0]), strict=True)
-    }
+    data = {key: [*ONE_WAY[key], value] for key, value in {"y": 0.0, "x": 0.2, "f": "c", "t": 0}.items()}
     table = open_table(data, formula="y ~ x | f + t")
     model = GeneralizedLinear(loss="poisson").fit(table)
     assert model.predict(table)[-1] == 0.0
@@ -133,5 +127,5 @@ def test_a_column_that_separates_is_left_out() -> None:
     assert model.absorbed_.separated == 7
     assert np.allclose(model.coef_, [fewer.coef_[0], 0.0], rtol=1e-9)
     assert list(model.aliased_) == ["d"]
-    robust = model.summary(errors="cluster", X=table, groups="f").to_dict()["coefficients"][1]
-    assert robust["estimate"] == pytest.approx(fewer.coef_[0])
+    robust = column(model.summary(errors="cluster", X=table, groups="f"), "estimate")[1]
+    assert robust == pytest.approx(fewer.coef_[0])
