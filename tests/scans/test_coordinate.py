@@ -16,22 +16,23 @@ from adaline.block import Block, Shape
 from adaline.scans import CoordinateRule
 from tests.layouts import lay
 from tests.scans.examples import EXAMPLES, Example
+from tests.scans.test_laws import part
+from tests.turns import in_turn
 
 OF_COORDINATES = [e for e in EXAMPLES if e.kind is CoordinateRule and "average" not in e.config]
 
 
-@pytest.mark.parametrize("way", ["dense", "csr", "reference"])
+@in_turn("way", ["dense", "csr", "reference"])
 @pytest.mark.parametrize("example", OF_COORDINATES, ids=str)
 def test_the_average_is_the_plain_mean_of_the_weights_after_each_row(example: Example, way: str) -> None:
     block = example.rows(60)
-    assert block.weight is not None
     plain, whole = example.start(), CoordinateRule.start(example.shape, **example.config, average=True)
     after = []
     for i in range(60):
-        plain.run(Block(block.x[i : i + 1], block.t[i : i + 1], block.weight[i : i + 1]))
+        plain.run(part(block, slice(i, i + 1)))
         if block.weight[i] > 0:
             after.append(plain.theta.copy())
-    rows = replace(block, x=lay(block.x, "csr")) if way == "csr" else block
+    rows = replace(block, x=lay(block.x, "csr" if way == "csr" else "float64"))
     (whole.run_reference if way == "reference" else whole.run)(rows)
     assert whole.steps == len(after)
     expected = np.mean(after, axis=0)
@@ -39,17 +40,6 @@ def test_the_average_is_the_plain_mean_of_the_weights_after_each_row(example: Ex
     np.testing.assert_allclose(whole.theta, plain.theta, rtol=1e-12, atol=1e-14)
     if way == "dense":
         np.testing.assert_array_equal(whole.theta, plain.theta)
-
-
-def test_the_average_of_a_scan_that_grows_is_that_of_all_columns() -> None:
-    rng = np.random.default_rng(0)
-    x, t = np.tril(rng.normal(size=(40, 40))), (rng.random((40, 1)) < 0.5).astype(float)
-    whole, grown = (CoordinateRule.start(Shape(d, 1), average=True) for d in (40, 1))
-    whole.run(Block(x, t))
-    for i in range(40):
-        grown = grown.grown(i + 1)
-        grown.run(Block(np.ascontiguousarray(x[i : i + 1, : i + 1]), t[i : i + 1]))
-    np.testing.assert_array_equal(grown.weights(slice(None)), whole.weights(slice(None)))
 
 
 def documents(share: float) -> tuple[Any, Array]:
@@ -71,15 +61,15 @@ VOWPAL_WABBIT = {0.2: (0.266181, 0.266762), 0.5: (0.192298, 0.193720), 1.0: (0.0
 """The average loss that vw 9.11 prints for `documents`, and with --min_prediction -1e9 --max_prediction 1e9 beside."""
 
 
-@pytest.mark.parametrize("share", VOWPAL_WABBIT)
+@in_turn("share", VOWPAL_WABBIT)
 def test_squared_steps_are_those_of_vowpal_wabbit_where_it_bounds_no_output(share: float) -> None:
     x, t = documents(share)
     loss = 2 * LMS(epochs=1).fit(x, t).history_[0]
     assert loss == pytest.approx(VOWPAL_WABBIT[share][1], rel=1e-5)
 
 
-@pytest.mark.parametrize("share", [0.2, 0.5])
-@pytest.mark.parametrize("activation", ["tanh", "logistic"])
+@in_turn("share", [0.2, 0.5])
+@in_turn("activation", ["tanh", "logistic"])
 def test_one_pass_of_a_sigmoid_is_no_worse_than_vowpal_wabbit(activation: str, share: float) -> None:
     x, t = documents(share)
     model = SigmoidPerceptron(mode="online", epochs=1, activation=activation).fit(x, t)
