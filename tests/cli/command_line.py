@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
+import os
+import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,9 +16,12 @@ import numpy as np
 import pytest
 from sklearn.base import is_classifier
 
+import adaline
 from adaline.cli import main
 from adaline.systems import SYSTEMS
 
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(adaline.__file__).parents[1]), "NO_COLOR": "1"}
+"""Of processes that run the command line."""
 CLASSIFIERS = [name for name, cls in SYSTEMS.items() if is_classifier(cls())]
 
 
@@ -39,25 +46,48 @@ class Shell:
     def __init__(self, captured: pytest.CaptureFixture[str]) -> None:
         self.captured = captured
 
-    def __call__(self, *words: object) -> Done:
+    def __call__(self, *words: object, stdin: bytes | None = None) -> Done:
         self.captured.readouterr()
-        code = main([str(word) for word in words])
+        with pytest.MonkeyPatch.context() as patch:
+            if stdin is not None:
+                patch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin))))
+            code = main([str(word) for word in words])
         return Done(code, *self.captured.readouterr())
 
-    def good(self, *words: object) -> Done:
-        done = self(*words)
+    def good(self, *words: object, stdin: bytes | None = None) -> Done:
+        done = self(*words, stdin=stdin)
         assert done.code == 0, done.err
         return done
 
-    def bad(self, *words: object) -> str:
+    def bad(self, *words: object, stdin: bytes | None = None) -> str:
         """Run what must fail as a mistake of the user; return its one line."""
-        done = self(*words)
+        done = self(*words, stdin=stdin)
         assert done.code == 2, done
         last = done.err.splitlines()[-1]
         assert last.startswith("adaline: ")
         assert all(line.startswith("note: ") for line in done.err.splitlines()[:-1])
         assert "Traceback" not in done.err
         return last
+
+    def fit(self, lines: Iterable[str], *options: str, target: str = "y") -> Done:
+        """Write rows to old.csv, and fit m.adaline to them."""
+        return self.good("fit", written(lines, "old.csv"), "-t", target, "-o", "m.adaline", *options)
+
+    def predict(self, lines: Iterable[str], *options: str) -> Done:
+        """Write rows to new.csv, and predict them by m.adaline."""
+        return self.good("predict", "m.adaline", written(lines, "new.csv"), *options)
+
+    def reasons(self, lines: Iterable[str], *options: str) -> list[str]:
+        """Return why rows have no prediction, where they have none."""
+        found = self.predict(lines, *options).rows
+        assert all(bool(row["prediction"]) == (not row["reason"]) for row in found)
+        return [row["reason"] for row in found]
+
+
+def written(lines: Iterable[str], name: str, encoding: str = "utf-8") -> str:
+    """Write lines to a file, and return its name."""
+    Path(name).write_bytes(("\n".join(lines) + "\n").encode(encoding))
+    return name
 
 
 def table(path: Path, seed: int = 0, n: int = 90) -> Path:

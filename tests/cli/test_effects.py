@@ -28,11 +28,7 @@ def claims(tmp_path: Path) -> pd.DataFrame:
     return frame
 
 
-def test_offsets_and_effects(
-    claims: pd.DataFrame, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    shell = Shell(capsys)
+def test_offsets_and_effects(claims: pd.DataFrame, shell: Shell) -> None:
     words = ("fit", "claims.csv", "-t", "claims", "-s", "GeneralizedLinear", "--set", "loss=poisson")
     shell.good(*words, "--offset", "log(years)", "-o", "m.adaline")
     X = claims[["age", "kind"]]
@@ -59,15 +55,15 @@ def test_offsets_and_effects(
 
 
 def test_effects_of_lags_are_those_of_the_rows_before_in_the_whole_table(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=60)})
     frame["y"] = 1 + 2 * frame.x - 3 * frame.x.shift(1, fill_value=0.0) ** 2 + rng.normal(size=60)
-    frame.to_csv(tmp_path / "series.csv", index=False)
-    table = open_table(tmp_path / "series.csv", formula="y ~ x + I(lag(x, 1)**2)", missing="drop")
+    frame.to_csv("series.csv", index=False)
+    table = open_table("series.csv", formula="y ~ x + I(lag(x, 1)**2)", missing="drop")
     model = LinearRegression().fit(table)
-    save(model, tmp_path / "m.adaline")
+    save(model, "m.adaline")
     plain = LinearRegression().fit(np.column_stack([frame.x, frame.x.shift(1) ** 2])[1:], frame.y[1:])
     expected = {"x": plain.coef_[0], "lag(x, 1)": 2 * plain.coef_[1] * frame.x[:-1].mean()}
     named = frame.assign(**{"lag(x, 1)": frame.x.shift(1)})[1:]
@@ -75,10 +71,9 @@ def test_effects_of_lags_are_those_of_the_rows_before_in_the_whole_table(
         assert estimates(effects(model, given).rows) == pytest.approx(expected, rel=1e-8)
     with pytest.raises(InvalidData, match=r"lag\(x, 1\)"):
         effects(model, frame)
-    shell = Shell(capsys)
-    found = shell.good("effects", tmp_path / "m.adaline", tmp_path / "series.csv", "--json").json["effects"]
+    found = shell.good("effects", "m.adaline", "series.csv", "--json").json["effects"]
     assert estimates(found) == pytest.approx(expected, rel=1e-8)
     monkeypatch.setattr("adaline.cli.effects.MOST", 20)
     some = np.unique(np.linspace(0, 59, 20).astype(int))[1:]
-    found = shell.good("effects", tmp_path / "m.adaline", tmp_path / "series.csv", "--json").json["effects"]
+    found = shell.good("effects", "m.adaline", "series.csv", "--json").json["effects"]
     assert estimates(found)["lag(x, 1)"] == pytest.approx(2 * plain.coef_[1] * frame.x[some - 1].mean(), rel=1e-8)

@@ -5,28 +5,27 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import random
 import re
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 from zlib import crc32
 
-import numpy as np
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 from adaline import LMS, LinearRegression, open_table, save
 from adaline.cli.app import app
 from adaline.serve import Learner
-from tests.cli.test_exit import ENVIRONMENT
+from tests.cli.command_line import ENVIRONMENT
 
 STATUS = Path("/proc/self/status")
 pytestmark = pytest.mark.skipif(not STATUS.exists(), reason="the handlers of another process are read from /proc")
@@ -58,6 +57,7 @@ COMMANDS: dict[str, list[str]] = {
 """The commands, where they take DATA on more rows than any of them gets through."""
 ENDS_WELL = {"serve"}  # commands that a signal ends with exit code 0, once they serve
 QUICK = {"summary", "table", "merge", "journal", "export", "systems", "selftest"}  # they may be done before the signal
+NIGHT = pytest.mark.night
 
 
 @pytest.fixture
@@ -74,14 +74,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @contextmanager
-def running(*words: str, code: str = "", stdin: Any = subprocess.PIPE) -> Iterator[subprocess.Popen[str]]:
+def running(*words: str, code: str = "") -> Iterator[subprocess.Popen[str]]:
     """Give a command that runs in a process, once signals are its own; code is run before it."""
     start = ["-c", f"import sys\n{code}\nfrom adaline.__main__ import run\nsys.exit(run())"]
     environment = {**ENVIRONMENT, "TMPDIR": "temporary", "PYTHONUNBUFFERED": ""}
-    process = subprocess.Popen(
-        [sys.executable, *(start if code else ["-m", "adaline"]), *words],
-        stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
-    )  # fmt: skip
+    pipe = subprocess.PIPE
+    command = [sys.executable, *(start if code else ["-m", "adaline"]), *words]
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment)
     try:
         status = Path(f"/proc/{process.pid}/status")
         while process.poll() is None and not _catches(status.read_text(), signal.SIGTERM):
@@ -111,6 +110,14 @@ def wait_until_used(process: subprocess.Popen[str], seconds: float) -> None:
         time.sleep(0.01)
 
 
+def wait_for_busy(process: subprocess.Popen[str]) -> None:
+    """Wait until a process says on stderr that it is busy."""
+    assert process.stderr is not None
+    while (line := process.stderr.readline()) and "busy" not in line:
+        pass
+    time.sleep(0.2)
+
+
 def ended(process: subprocess.Popen[str], number: int) -> tuple[str, str]:
     """Interrupt a process, and return what it printed; check how it ended, and that no temporary file is left."""
     process.send_signal(number)
@@ -135,11 +142,29 @@ def last_line(process: subprocess.Popen[str], number: int) -> str:
     return lines[0]
 
 
+def stuck(function: str, calls: int = 0) -> str:
+    """Return code by which a function is, after so many calls, busy with a call of LAPACK that takes minutes."""
+    return f"""
+import numpy as np, pydoc
+big = np.ones((4000, 4000))
+owner, _, name = "{function}".rpartition(".")
+owner, done = pydoc.locate(owner), []
+whole = getattr(owner, name)
+def busy(*given, **more):
+    done.append(1)
+    if len(done) <= {calls}:
+        return whole(*given, **more)
+    print("busy", file=sys.stderr, flush=True)
+    np.linalg.svd(big)
+setattr(owner, name, busy)"""
+
+
 def test_every_command_is_interrupted_here() -> None:
     assert set(COMMANDS) == {one.name for one in app.registered_commands}
 
 
-@pytest.mark.parametrize("name", [one.name for one in app.registered_commands])
+@pytest.mark.parametrize("name", ["fit", *(pytest.param(name, marks=NIGHT) for name in COMMANDS if name != "fit")])
+@pytest.mark.every
 def test_a_command_ends_at_a_random_moment(name: str, folder: Path) -> None:
     draw = random.Random(None if MOMENTS else crc32(name.encode()))
     before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
@@ -164,7 +189,12 @@ def test_a_command_ends_at_a_random_moment(name: str, folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "number"),
-    [("fit", signal.SIGINT), ("predict", signal.SIGTERM), ("compare", signal.SIGINT), ("learn", signal.SIGTERM)],
+    [
+        pytest.param("fit", signal.SIGINT, marks=NIGHT),
+        pytest.param("predict", signal.SIGTERM, marks=NIGHT),
+        pytest.param("compare", signal.SIGINT, marks=NIGHT),
+        ("learn", signal.SIGTERM),
+    ],
 )
 def test_a_pipe_that_never_ends(name: str, number: int, folder: Path) -> None:
     words = ["lms.adaline", "-"] if name == "learn" else ["-" if word == ROWS else word for word in COMMANDS[name]]
@@ -181,56 +211,26 @@ def test_a_pipe_that_never_ends(name: str, number: int, folder: Path) -> None:
 
 def _unread(pipe: int) -> int:
     """Return the bytes in a pipe that have not been read."""
-    import fcntl
-    import struct
-    import termios
-
     return int(struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0])
 
 
-BUSY = "import numpy as np; big = np.ones((4000, 4000))"
-"""Code for a call of LAPACK that takes minutes: np.linalg.svd(big)."""
-
-
-def wait_for(process: subprocess.Popen[str], text: str) -> str:
-    """Wait until a process has printed a text on stderr; return what it has printed."""
-    assert process.stderr is not None
-    read = ""
-    while text not in read and (line := process.stderr.readline()):
-        read += line
-    time.sleep(0.2)
-    return read
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=NIGHT), signal.SIGTERM])
 def test_a_call_of_lapack_that_takes_minutes(number: int, folder: Path) -> None:
-    code = f"""{BUSY}
-from adaline.cli import summary
-def busy(*_):
-    print("busy", file=sys.stderr, flush=True)
-    np.linalg.svd(big)
-summary.run_summary = busy"""
-    with running("summary", "m.adaline", code=code) as process:
-        wait_for(process, "busy")
+    with running("summary", "m.adaline", code=stuck("adaline.cli.summary.run_summary")) as process:
+        wait_for_busy(process)
         assert last_line(process, number).endswith("nothing was written")
 
 
 def test_a_second_signal_ends_a_command_at_once(folder: Path) -> None:
-    code = f"""{BUSY}
-from adaline import interrupts
-interrupts.ENDED = 10 * {PATIENCE}
-from adaline.cli import summary
-def busy(*_):
-    print("busy", file=sys.stderr, flush=True)
-    np.linalg.svd(big)
-summary.run_summary = busy"""
-    with running("summary", "m.adaline", code=code) as process:
-        wait_for(process, "busy")
+    late = f"from adaline import interrupts\ninterrupts.ENDED = 10 * {PATIENCE}"
+    with running("summary", "m.adaline", code=stuck("adaline.cli.summary.run_summary") + "\n" + late) as process:
+        wait_for_busy(process)
         process.send_signal(signal.SIGINT)
         time.sleep(0.5)
         assert last_line(process, signal.SIGINT) == "adaline: interrupted; nothing was written"
 
 
+@pytest.mark.night
 def test_a_query_that_takes_minutes_before_its_first_row(folder: Path) -> None:
     sorted_rows = f"SELECT * FROM ({ROWS.replace('1000000000', '20000000')}) ORDER BY hash(x)"
     with running("fit", sorted_rows, "-t", "y", "-o", "out.adaline") as process:
@@ -242,61 +242,35 @@ def test_a_query_that_takes_minutes_before_its_first_row(folder: Path) -> None:
     assert not Path("out.adaline").exists()
 
 
-def stuck_comparison(where: str) -> str:
-    """Return code by which a comparison comes to a call that takes minutes: in its third fit, or in its report."""
-    return f"""{BUSY}
-from adaline.comparison import report, result
-def busy(*_):
-    print("busy", file=sys.stderr, flush=True)
-    np.linalg.svd(big)
-fit, done = result.SystemTrial.run, []
-def stuck(self, *given):
-    done.append(1)
-    return busy() if len(done) == 4 and {where!r} == "fit" else fit(self, *given)
-result.SystemTrial.run = stuck
-if {where!r} == "report":
-    report.render = busy"""
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=NIGHT), signal.SIGTERM])
 def test_a_comparison_shows_the_systems_that_are_done(number: int, folder: Path) -> None:
+    """In its fourth fit, that of the baseline counted."""
     words = ["compare", "longley", "-t", "Employed", "-o", "out.html"]
-    with running(*words, code=stuck_comparison("fit")) as process:
-        wait_for(process, "busy")
+    with running(*words, code=stuck("adaline.comparison.result.SystemTrial.run", 3)) as process:
+        wait_for_busy(process)
         out, err = ended(process, number)
     assert process.returncode == 128 + number
     assert "note: interrupted before" in err
     assert re.findall(r"^[> ]  (\w+) .* digits$", out, re.MULTILINE) == ["LinearRegression", "Ridge"]
     assert "Use LinearRegression" in out
-    assert Path("out.html").exists() == ("report: out.html" in out)
-    assert Path("out.html").exists() != ("no report was written" in err)
+    assert Path("out.html").exists() == ("report: out.html" in out) != ("no report was written" in err)
 
 
+@pytest.mark.night
 def test_a_comparison_without_its_report_is_shown(folder: Path) -> None:
     words = ["compare", "longley", "-t", "Employed", "--systems", "Ridge", "--folds", "2", "-o", "out.html"]
-    with running(*words, code=stuck_comparison("report")) as process:
-        wait_for(process, "busy")
+    with running(*words, code=stuck("adaline.comparison.report.render")) as process:
+        wait_for_busy(process)
         out, err = ended(process, signal.SIGINT)
-    assert process.returncode == 130
-    assert "Ridge" in out
-    assert "no report was written" in err
+    assert (process.returncode, "Ridge" in out, "no report was written" in err) == (130, True, True)
     assert not Path("out.html").exists()
 
 
 def test_an_output_half_written_is_removed(folder: Path) -> None:
     Path("out.csv").write_text("kept")
-    code = f"""{BUSY}
-from adaline.cli import predict
-answers, done = predict._answers, []
-def busy(*given):
-    done.append(1)
-    if len(done) < 3:
-        return answers(*given)
-    print("busy", file=sys.stderr, flush=True)
-    np.linalg.svd(big)
-predict._answers = busy"""
-    with running("predict", *COMMANDS["predict"], code=code) as process:
-        wait_for(process, "busy")
+    words = [word.replace("1000000000", "1000000") for word in COMMANDS["predict"]]
+    with running("predict", *words, code=stuck("adaline.cli.predict._answers", 2)) as process:
+        wait_for_busy(process)
         assert any(one.name.endswith(".tmp") for one in folder.iterdir())
         last_line(process, signal.SIGTERM)
     assert Path("out.csv").read_text() == "kept"
@@ -319,16 +293,3 @@ summary.run_summary = fork"""
     with running("summary", "m.adaline", code=code) as process:
         out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err) == (0, f"{-signal.SIGTERM}\n", "")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_fit_of_thousands_of_columns(number: int, folder: Path) -> None:
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(3200, 3000))
-    x[:, 1] = x[:, 0]  # so that a decomposition is needed that takes a minute
-    parquet.write_table(pa.table({f"x{i}": x[:, i] for i in range(3000)} | {"y": x[:, 0] + x[:, 2]}), "wide.parquet")
-    with running("fit", "wide.parquet", "-t", "y", "-o", "out.adaline") as process:
-        time.sleep(random.Random(int(number)).uniform(5, 20))
-        last_line(process, number)
-    assert not Path("out.adaline").exists()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,14 +13,6 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from adaline.storage import save
 from adaline.systems import LinearRegression, LogisticRegression
 from tests.cli.command_line import Shell
-
-
-@pytest.fixture
-def shell(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
-    """A command line in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NO_COLOR", "1")
-    return Shell(capsys)
 
 
 @pytest.mark.filterwarnings("ignore")

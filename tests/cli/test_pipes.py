@@ -21,39 +21,34 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
-from adaline import LinearRegression, open_table, save
+from adaline import LinearRegression, load, open_table
 from adaline.cli.predict import PipedTable
 from adaline.errors import UnreadableTable
 from adaline.sources.tables import pipes
-from tests.cli.command_line import Shell, table
-from tests.cli.test_exit import ENVIRONMENT
+from tests.cli.command_line import ENVIRONMENT, Shell, table, written
 
 FORMATS = ["csv", "tsv", "json lines", "json", "arrow stream", "arrow file", "parquet", "csv.gz", "json lines.gz"]
+AB = ("-t", "y", "--features", "a,b")
 
 
-@pytest.fixture
-def shell(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
-    """A command line in an empty folder, with a folder of its own for temporary files."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NO_COLOR", "1")
+@pytest.fixture(autouse=True)
+def temporary(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for temporary files, beside data.csv."""
+    table(tmp_path / "data.csv", n=30)
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    table(tmp_path / "data.csv")
-    return Shell(capsys)
+    return tmp_path / "temporary"
 
 
 def as_bytes(form: str) -> bytes:
     """Return the rows of data.csv in a format."""
     if form.endswith(".gz"):
         return gzip.compress(as_bytes(form.removesuffix(".gz")))
-    if form == "csv":
-        return Path("data.csv").read_bytes()
-    if form == "tsv":
-        return as_bytes("csv").replace(b",", b"\t")
+    if form in ("csv", "tsv"):
+        return Path("data.csv").read_bytes().replace(b",", b"," if form == "csv" else b"\t")
     rows = csv.read_csv("data.csv")
     if form.startswith("json"):
-        frame = rows.to_pandas()
-        text = frame.to_json(orient="records", lines=form == "json lines", date_format="iso")
+        text = rows.to_pandas().to_json(orient="records", lines=form == "json lines", date_format="iso")
         return str(text).encode()
     out = io.BytesIO()
     if form == "parquet":
@@ -69,16 +64,20 @@ def give(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
 
 
-def test_standard_input_is_read_as_a_file(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = shell.good("fit", "data.csv", "-t", "y", "--features", "a,b,color", "-o", "m.adaline", "--json").json
+@pytest.mark.parametrize("form", FORMATS)
+def test_standard_input_is_read_as_a_file(form: str, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = ["a", "b", "color"]
+    shell.good("fit", "data.csv", "-t", "y", "--features", ",".join(columns), "-o", "m.adaline")
     rows = [row["prediction"] for row in shell.good("predict", "m.adaline", "data.csv").rows]
-    for form, name in zip(FORMATS, ["-", "/dev/stdin", *["-"] * len(FORMATS)], strict=False):
-        content = as_bytes(form)
-        give(monkeypatch, content)
-        source = open_table(name, target="y", features=["a", "b", "color"])
-        assert LinearRegression().fit(source).coef_.tolist() == wanted["coef"], form
-        give(monkeypatch, content)
-        assert [row["prediction"] for row in shell.good("predict", "m.adaline", name).rows] == rows, form
+    name = "/dev/stdin" if form == "tsv" else "-"
+    give(monkeypatch, as_bytes(form))
+    source = open_table(name, target="y", features=columns)
+    assert LinearRegression().fit(source).coef_.tolist() == load("m.adaline").coef_.tolist()
+    assert [row["prediction"] for row in shell.good("predict", "m.adaline", name, stdin=as_bytes(form)).rows] == rows
+
+
+def test_bad_rows_of_standard_input_are_refused(shell: Shell) -> None:
+    shell.good("fit", "data.csv", "-t", "y", "--features", "a,b,color", "-o", "m.adaline")
     for content, said in (
         (b"a,b,color\n1,2,red\n2,x,red\n", "stdin, line 3: non-numeric value 'x' of b"),
         (b"a,b,color\n1,2,red\n2,red\n", "Expected 3 columns, got 2"),
@@ -89,8 +88,7 @@ def test_standard_input_is_read_as_a_file(shell: Shell, monkeypatch: pytest.Monk
         (as_bytes("arrow stream")[:800], "stdin"),
         (as_bytes("csv.gz")[:-100], "stdin is cut short"),
     ):
-        give(monkeypatch, content)
-        assert said in shell.bad("predict", "m.adaline", "-", "--strict")
+        assert said in shell.bad("predict", "m.adaline", "-", "--strict", stdin=content)
 
 
 def test_a_row_that_never_ends_is_refused_and_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,22 +118,18 @@ def test_a_row_that_never_ends_is_refused_and_searched_once(monkeypatch: pytest.
         ["update", "m.adaline", "-"],
     ],
 )
-def test_every_command_takes_standard_input(words: list[str], shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    shell.good("fit", "data.csv", "-t", "y", "--features", "a,b", "-o", "m.adaline")
-    give(monkeypatch, as_bytes("csv"))
-    shell.good(*words)
-    give(monkeypatch, b"a,b\n1,2\n1,2,3\n")
-    said = shell.bad(*words)
+def test_every_command_takes_standard_input(words: list[str], shell: Shell, temporary: Path) -> None:
+    shell.good("fit", "data.csv", *AB, "-o", "m.adaline")
+    shell.good(*words, stdin=as_bytes("csv"))
+    said = shell.bad(*words, stdin=b"a,b\n1,2\n1,2,3\n")
     assert "stdin, line 3" in said
     assert "temporary" not in said
     gc.collect()
-    assert list(Path("temporary").glob("adaline-pipe*")) == []
+    assert list(temporary.glob("adaline-pipe*")) == []
 
 
 def test_a_pipe_without_a_table_says_what_to_do(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    give(monkeypatch, b"")
-    assert "stdin is empty: pipe a table into the command" in shell.bad("fit", "-", "-t", "y")
-    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    assert "stdin is empty: pipe a table into the command" in shell.bad("fit", "-", "-t", "y", stdin=b"")
     master, slave = os.openpty()
     with open(slave) as terminal:
         monkeypatch.setattr(sys, "stdin", terminal)
@@ -145,23 +139,21 @@ def test_a_pipe_without_a_table_says_what_to_do(shell: Shell, monkeypatch: pytes
     assert "stdin is closed: pipe" in shell.bad("fit", "-", "-t", "y")
 
 
-def test_a_named_pipe_is_kept_for_further_passes(shell: Shell) -> None:
+def test_a_named_pipe_is_kept_for_further_passes(temporary: Path) -> None:
     os.mkfifo("rows")
     sender = Thread(target=lambda: Path("rows").write_bytes(as_bytes("json lines")))
     sender.start()
     source = open_table("rows", target="y", features=["a", "b"])
     sender.join()
-    files = list(Path("temporary").glob("adaline-pipe*"))
-    assert [file.stat().st_mode & 0o777 for file in files] == [0o700]
+    assert [file.stat().st_mode & 0o777 for file in temporary.glob("adaline-pipe*")] == [0o700]
     wanted = LinearRegression().fit(open_table("data.csv", target="y", features=["a", "b"])).coef_
-    found = LinearRegression().fit(source).coef_
-    assert found.tolist() == wanted.tolist()
+    assert LinearRegression().fit(source).coef_.tolist() == wanted.tolist()
 
 
-@pytest.mark.parametrize("sent", [None, signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
-def test_what_was_kept_is_removed_at_the_end_and_after_signals(sent: signal.Signals | None, shell: Shell) -> None:
+@pytest.mark.parametrize("sent", [pytest.param(None, marks=pytest.mark.night), signal.SIGINT])
+def test_what_was_kept_is_removed_at_the_end_and_after_signals(sent: signal.Signals | None, temporary: Path) -> None:
     environment = {**ENVIRONMENT, "TMPDIR": "temporary"}
-    words = ["timeout", "60", sys.executable, "-m", "adaline", "fit", "-", "-t", "y", "--features", "a,b"]
+    words = ["timeout", "60", sys.executable, "-m", "adaline", "fit", "-", *AB]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment) as process:
         assert process.stdin is not None
         process.stdin.write(as_bytes("csv"))
@@ -169,36 +161,29 @@ def test_what_was_kept_is_removed_at_the_end_and_after_signals(sent: signal.Sign
             process.stdin.close()
         else:
             process.stdin.flush()
-            while process.poll() is None and not list(Path("temporary").glob("adaline-pipe*/stdin.csv")):
+            while process.poll() is None and not list(temporary.glob("adaline-pipe*/stdin.csv")):
                 time.sleep(0.01)
             process.send_signal(sent)
         assert process.wait() == (0 if sent is None else 128 + sent)
-    assert list(Path("temporary").iterdir()) == []
+    assert list(temporary.iterdir()) == []
 
 
-def test_types_of_json_that_change_are_those_of_all_rows_in_parquet(
-    shell: Shell, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shell.good("fit", "data.csv", "-t", "y", "--features", "a,b", "-o", "m.adaline")
+def test_types_of_json_that_change_are_those_of_all_rows(shell: Shell) -> None:
+    shell.good("fit", "data.csv", *AB, "-o", "m.adaline")
     for first, then in ((1, 2.5), (None, "text"), (1, "text"), (True, 3)):
         rows = [{"a": 1.0, "b": 2.0, "id": first}] * 25_000 + [{"a": 1.0, "b": 2.0, "id": then}]
-        give(monkeypatch, "".join(json.dumps(row) + "\n" for row in rows).encode())
-        shell.good("predict", "m.adaline", "-", "-o", "out.parquet")
+        content = "".join(json.dumps(row) + "\n" for row in rows).encode()
+        shell.good("predict", "m.adaline", "-", "-o", "out.parquet", stdin=content)
         found = parquet.read_table("out.parquet").column("id")
         assert len(found) == len(rows)
         assert str(found[-1].as_py()).strip('"') == str(then)
-
-
-def test_types_of_json_that_change_are_copied_to_csv(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    shell.good("fit", "data.csv", "-t", "y", "--features", "a,b", "-o", "m.adaline")
     rows = [{"a": 1, "b": 2.0, "id": 1}] * 2500 + [{"a": 1.5, "b": 2.0, "id": 2.5}]
-    give(monkeypatch, "".join(json.dumps(row) + "\n" for row in rows).encode())
-    found = shell.good("predict", "m.adaline", "-").rows
-    assert len(found) == len(rows)
-    assert (found[0]["a"], found[-1]["a"], found[-1]["id"]) == ("1", "1.5", "2.5")
+    printed = shell.good("predict", "m.adaline", "-", stdin="".join(json.dumps(row) + "\n" for row in rows).encode())
+    assert len(printed.rows) == len(rows)
+    assert (printed.rows[0]["a"], printed.rows[-1]["a"], printed.rows[-1]["id"]) == ("1", "1.5", "2.5")
 
 
-def test_rows_that_came_through_a_pipe_are_not_held(shell: Shell) -> None:
+def test_rows_that_came_through_a_pipe_are_not_held() -> None:
     rows = PipedTable("stdin", iter([pa.table({"a": ["1"]})] * 2), None, ("",))
     assert rows.written([]) is None
     assert sum(count for count, _ in rows.runs(["a"], "TRUE", 10)) == 2
@@ -215,11 +200,9 @@ def test_a_query_reads_no_pipe(shell: Shell, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.slow
 def test_rows_are_predicted_as_they_come(shell: Shell) -> None:
-    Path("rows.csv").write_text("x,c,y\n1,p,2\n2,q,4\n3,p,5\n4,q,9\n5,p,10\n6,q,11\n")
-    save(LinearRegression().fit(open_table("rows.csv", target="y")), "m.adaline")
-    wanted = [float(row["prediction"]) for row in shell.good("predict", "m.adaline", "rows.csv").rows]
-    words: list[Any] = [sys.executable, "-m", "adaline", "predict", "m.adaline", "-", "--keep", "note"]
-    words = ["timeout", "60", *words]
+    shell.fit(["x,c,y", "1,p,2", "2,q,4", "3,p,5", "4,q,9", "5,p,10", "6,q,11"])
+    wanted = [float(row["prediction"]) for row in shell.good("predict", "m.adaline", "old.csv").rows]
+    words = ["timeout", "60", sys.executable, "-m", "adaline", "predict", "m.adaline", "-", "--keep", "note"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENVIRONMENT, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -236,10 +219,9 @@ def test_rows_are_predicted_as_they_come(shell: Shell) -> None:
     assert found == wanted
 
 
-def test_lags_of_rows_that_come_through_a_pipe(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("rows.csv").write_text("x,y\n" + "".join(f"{i * i % 7},{(i - 1) ** 2 % 7 + 1}\n" for i in range(12)))
+def test_lags_of_rows_that_come_through_a_pipe(shell: Shell) -> None:
+    written(["x,y", *(f"{i * i % 7},{(i - 1) ** 2 % 7 + 1}" for i in range(12))], "rows.csv")
     shell.good("fit", "rows.csv", "--formula", "y ~ lag(x, 1)", "-o", "m.adaline")
     wanted = shell.good("predict", "m.adaline", "rows.csv").rows
-    give(monkeypatch, Path("rows.csv").read_bytes())
-    assert shell.good("predict", "m.adaline", "-").rows == wanted
+    assert shell.good("predict", "m.adaline", "-", stdin=Path("rows.csv").read_bytes()).rows == wanted
     assert sum(row["prediction"] == "" for row in wanted) == 1

@@ -31,14 +31,6 @@ NOTE = (
 
 
 @pytest.fixture
-def shell(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
-    """A command line in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NO_COLOR", "1")
-    return Shell(capsys)
-
-
-@pytest.fixture
 def model(shell: Shell) -> str:
     Path("old.csv").write_text(OLD)
     Path("new.csv").write_text(NEW)

@@ -9,23 +9,21 @@ import pytest
 from sklearn import metrics
 
 from adaline import GeneralizedLinear, OrdinalRegression, load, open_table, save
-from tests.cli.command_line import Shell, table
+from tests.cli.command_line import Shell, table, written
 
 
-@pytest.fixture
-def shell(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
-    monkeypatch.chdir(tmp_path)
-    table(tmp_path / "old.csv", 0)
-    table(tmp_path / "new.csv", 1, 300)
-    return Shell(capsys)
+@pytest.fixture(autouse=True)
+def files(shell: Shell) -> None:
+    table(Path("old.csv"), 0)
+    table(Path("new.csv"), 1, 300)
 
 
-def test_numbers_are_judged_as_by_scikit_learn(shell: Shell, tmp_path: Path) -> None:
+def test_numbers_are_judged_as_by_scikit_learn(shell: Shell) -> None:
     shell.good("fit", "old.csv", "-t", "y", "--features", "a,b,color", "-o", "y.adaline")
     found = shell.good("score", "y.adaline", "new.csv", "--target", "y", "--weight", "id", "--json").json
-    rows = open_table(tmp_path / "new.csv", target="y", features=["a", "b", "color"], weight="id")
+    rows = open_table("new.csv", target="y", features=["a", "b", "color"], weight="id")
     y, w = rows.target_values(), rows.read_weights()
-    predicted = load(tmp_path / "y.adaline").predict(rows)
+    predicted = load("y.adaline").predict(rows)
     (one,) = found["targets"]
     assert found["rows"] == 300
     assert one["r_squared"] == pytest.approx(metrics.r2_score(y, predicted, sample_weight=w), rel=1e-12)
@@ -38,12 +36,12 @@ def test_numbers_are_judged_as_by_scikit_learn(shell: Shell, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("target", ["flag", "kind"])
-def test_classes_are_judged_as_by_scikit_learn(target: str, shell: Shell, tmp_path: Path) -> None:
+def test_classes_are_judged_as_by_scikit_learn(target: str, shell: Shell) -> None:
     words = ("-t", target, "--features", "b,y", "-s", "LogisticRegression")
     shell.good("fit", "old.csv", *words, "-o", "m.adaline")
     found = shell.good("score", "m.adaline", "new.csv", "--json").json
-    model = load(tmp_path / "m.adaline")
-    rows = open_table(tmp_path / "new.csv", target=target, features=["b", "y"])
+    model = load("m.adaline")
+    rows = open_table("new.csv", target=target, features=["b", "y"])
     y, p = rows.target_values(), model.predict_proba(rows)
     assert found["accuracy"] == pytest.approx(metrics.accuracy_score(y, model.predict(rows)))
     assert found["log_loss"] == pytest.approx(metrics.log_loss(y, p), rel=1e-9)
@@ -60,10 +58,10 @@ def test_classes_are_judged_as_by_scikit_learn(target: str, shell: Shell, tmp_pa
 
 
 @pytest.mark.parametrize("target", ["flag", "kind"])
-def test_classes_in_an_order_of_their_own_are_judged_alike(target: str, shell: Shell, tmp_path: Path) -> None:
-    old, new = (open_table(tmp_path / name, target=target, features=["b", "y"]) for name in ("old.csv", "new.csv"))
+def test_classes_in_an_order_of_their_own_are_judged_alike(target: str, shell: Shell) -> None:
+    old, new = (open_table(name, target=target, features=["b", "y"]) for name in ("old.csv", "new.csv"))
     model = OrdinalRegression(classes=np.unique(old.target_values())[::-1].tolist()).fit(old)
-    save(model, tmp_path / "m.adaline")
+    save(model, "m.adaline")
     found = shell.good("score", "m.adaline", "new.csv", "--json").json
     y, p = new.target_values(), model.predict_proba(new)[:, ::-1]
     assert found["log_loss"] == pytest.approx(metrics.log_loss(y, p), rel=1e-9)
@@ -72,10 +70,10 @@ def test_classes_in_an_order_of_their_own_are_judged_alike(target: str, shell: S
         assert found["auc"] == pytest.approx(metrics.roc_auc_score(y, p[:, 1]), rel=1e-12)
 
 
-def test_labels_that_the_model_has_not_met_count_as_wrong(shell: Shell, tmp_path: Path) -> None:
+def test_labels_that_the_model_has_not_met_count_as_wrong(shell: Shell) -> None:
     shell.good("fit", "old.csv", "-t", "kind", "--features", "b,y", "-o", "m.adaline")
-    text = (tmp_path / "new.csv").read_text().replace(",z,", ",w,")
-    (tmp_path / "other.csv").write_text(text)
+    text = Path("new.csv").read_text().replace(",z,", ",w,")
+    Path("other.csv").write_text(text)
     found = shell.good("score", "m.adaline", "other.csv", "--json").json
     assert {one["label"]: one["recall"] for one in found["classes"]}["w"] == 0
     before = shell.good("score", "m.adaline", "new.csv", "--json").json
@@ -83,29 +81,29 @@ def test_labels_that_the_model_has_not_met_count_as_wrong(shell: Shell, tmp_path
     assert found["log_loss"] > before["log_loss"]
 
 
-def test_mistakes_are_one_line(shell: Shell, tmp_path: Path) -> None:
+def test_mistakes_are_one_line(shell: Shell) -> None:
     shell.good("fit", "old.csv", "-t", "y", "--features", "a,b", "-o", "y.adaline")
-    (tmp_path / "bare.csv").write_text("a,b\n1,2\n")
+    written(["a,b", "1,2"], "bare.csv")
     assert "'y'" in shell.bad("score", "y.adaline", "bare.csv")
     assert "'c'" in shell.bad("score", "y.adaline", "new.csv", "--target", "c")
     assert "no.csv" in shell.bad("score", "y.adaline", "no.csv")
 
 
-def test_levels_in_their_order_are_named_on_the_command_line(shell: Shell, tmp_path: Path) -> None:
+def test_levels_in_their_order_are_named_on_the_command_line(shell: Shell) -> None:
     words = ("-t", "kind", "--features", "b,y", "--categories", "kind=z<x<y")
     shell.good("fit", "old.csv", *words, "-s", "OrdinalRegression", "-o", "m.adaline")
-    assert load(tmp_path / "m.adaline").classes_.tolist() == ["z", "x", "y"]
+    assert load("m.adaline").classes_.tolist() == ["z", "x", "y"]
     found = shell.good("compare", "old.csv", *words, "--folds", "2", "--json").json
     assert "OrdinalRegression" in {one["system"] for one in found["results"]}
 
 
-def test_weights_count_rows_and_classes_keep_their_order(shell: Shell, tmp_path: Path) -> None:
+def test_weights_count_rows_and_classes_keep_their_order(shell: Shell) -> None:
     rng = np.random.default_rng(0)
     rows = [(["low", "mid", "high"][i % 3], f"{i % 3 + rng.normal():.3f}", 1 + i % 4) for i in range(120)]
     for name, kept in (("three", rows), ("two", [row for row in rows if row[0] != "mid"])):
         for times in (False, True):
             lines = [f"{y},{x},{1 if times else w}\n" * (w if times else 1) for y, x, w in kept]
-            (tmp_path / f"{name}{times}.csv").write_text("size,x,w\n" + "".join(lines))
+            Path(f"{name}{times}.csv").write_text("size,x,w\n" + "".join(lines))
         levels = "size=low<mid<high" if name == "three" else "size=low<high"
         words = ("-t", "size", "--features", "x", "--categories", levels, "-s", "OrdinalRegression")
         shell.good("fit", f"{name}True.csv", *words, "-o", "m.adaline")
@@ -113,8 +111,8 @@ def test_weights_count_rows_and_classes_keep_their_order(shell: Shell, tmp_path:
             shell.good("score", "m.adaline", f"{name}{times}.csv", "-t", "size", "--weight", "w", "--json").json
             for times in (False, True)
         )
-        source = open_table(tmp_path / f"{name}True.csv", target="size", features=["x"])
-        y, p = source.target_values(), load(tmp_path / "m.adaline").predict_proba(source)
+        source = open_table(f"{name}True.csv", target="size", features=["x"])
+        y, p = source.target_values(), load("m.adaline").predict_proba(source)
         order = [2, 0, 1] if name == "three" else [1, 0]
         assert repeated["log_loss"] == pytest.approx(metrics.log_loss(y, p[:, order]), rel=1e-9)
         assert [one["label"] for one in repeated["classes"]] == sorted(set(y.tolist()))
@@ -124,12 +122,12 @@ def test_weights_count_rows_and_classes_keep_their_order(shell: Shell, tmp_path:
             assert one == pytest.approx(other, rel=1e-9)
 
 
-def test_successes_and_failures_are_judged_as_shares_of_the_trials(shell: Shell, tmp_path: Path) -> None:
+def test_successes_and_failures_are_judged_as_shares_of_the_trials(shell: Shell) -> None:
     rows = [(3, 1, 0.0), (2, 2, 1.0), (0, 0, 1.5), (1, 4, 2.0), (0, 3, 3.0)]
-    (tmp_path / "trials.csv").write_text("a,b,x\n" + "".join(f"{a},{b},{x}\n" for a, b, x in rows))
-    source = open_table(tmp_path / "trials.csv", formula="cbind(a, b) ~ x")
+    Path("trials.csv").write_text("a,b,x\n" + "".join(f"{a},{b},{x}\n" for a, b, x in rows))
+    source = open_table("trials.csv", formula="cbind(a, b) ~ x")
     model = GeneralizedLinear(loss="binomial").fit(source)
-    save(model, tmp_path / "m.adaline")
+    save(model, "m.adaline")
     (one,) = shell.good("score", "m.adaline", "trials.csv", "--json").json["targets"]
     assert one["r_squared"] == pytest.approx(model.score(source), rel=1e-12)
     assert one["mean_deviance"] == pytest.approx(model.deviance_ / sum(a + b for a, b, _ in rows), rel=1e-9)
@@ -137,16 +135,16 @@ def test_successes_and_failures_are_judged_as_shares_of_the_trials(shell: Shell,
 
 
 def test_labels_that_the_model_does_not_know_are_told(shell: Shell) -> None:
-    Path("two.csv").write_text("x,z,y\n1,2,a\n2,1,b\n3,5,a\n4,1,b\n")
-    Path("more.csv").write_text("x,z,y\n1,2,a\n2,1,c\n3,5,b\n4,1,d\n")
-    Path("other.csv").write_text("x,z,y\n1,2,5\n2,1,6\n")
+    written(["x,z,y", "1,2,a", "2,1,b", "3,5,a", "4,1,b"], "two.csv")
+    written(["x,z,y", "1,2,a", "2,1,c", "3,5,b", "4,1,d"], "more.csv")
+    written(["x,z,y", "1,2,5", "2,1,6"], "other.csv")
     shell.good("fit", "two.csv", "-t", "y", "-s", "LogisticRegression", "-o", "m.adaline")
     assert shell.good("score", "m.adaline", "two.csv").err == ""
     done = shell.good("score", "m.adaline", "more.csv", "--json")
     assert "note: 2 of 4 rows have labels unknown to the model, 'c', 'd', and count as errors." in done.err
     assert "Its classes are 'a', 'b'" in done.err
     assert [one["auc"] for one in done.json["classes"]][2:] == [0.5, 0.5]
-    Path("names.csv").write_text("x,Z,y\n1,2,a\n2,1,b\n")
+    written(["x,Z,y", "1,2,a", "2,1,b"], "names.csv")
     for command in ("score", "predict"):
         assert "names.csv has no column 'z', only 'Z'; the model needs: x, z" in shell.bad(
             command, "m.adaline", "names.csv"
@@ -154,15 +152,15 @@ def test_labels_that_the_model_does_not_know_are_told(shell: Shell) -> None:
     said = shell.bad("score", "m.adaline", "other.csv")
     assert "other.csv: the labels of 'y', '5', '6', are not classes of the model, 'a', 'b'." in said
     assert "name another target with --target" in said
-    Path("capitals.csv").write_text("x,z,y\n1,2,A\n2,1,B\n")
+    written(["x,z,y", "1,2,A", "2,1,B"], "capitals.csv")
     assert "'A', 'B', differ from the classes of the model only in capitals" in shell.bad(
         "score", "m.adaline", "capitals.csv"
     )
 
 
 def test_unknown_labels_count_in_the_brier_score_and_have_no_calibration(shell: Shell) -> None:
-    Path("two.csv").write_text("x,z,y\n1,2,a\n2,1,b\n3,5,a\n4,1,b\n")
-    Path("other.csv").write_text("x,z,y\n1,2,c\n2,1,b\n")
+    written(["x,z,y", "1,2,a", "2,1,b", "3,5,a", "4,1,b"], "two.csv")
+    written(["x,z,y", "1,2,c", "2,1,b"], "other.csv")
     shell.good("fit", "two.csv", "-t", "y", "-s", "LogisticRegression", "--set", "penalty=1", "-o", "m.adaline")
     found = shell.good("score", "m.adaline", "other.csv", "--json").json
     given = load("m.adaline").predict_proba(np.array([[1.0, 2.0], [2.0, 1.0]]))
@@ -174,8 +172,8 @@ def test_unknown_labels_count_in_the_brier_score_and_have_no_calibration(shell: 
 
 
 def test_texts_are_no_numbers_to_be_judged_by(shell: Shell) -> None:
-    Path("numbers.csv").write_text("x,y\n1,2\n2,4.5\n3,5\n")
-    Path("texts.csv").write_text("x,y\n1,a\n2,b\n")
+    written(["x,y", "1,2", "2,4.5", "3,5"], "numbers.csv")
+    written(["x,y", "1,a", "2,b"], "texts.csv")
     shell.good("fit", "numbers.csv", "-t", "y", "-o", "m.adaline")
     assert "predicts numbers, but the target 'y' of these rows holds texts" in shell.bad(
         "score", "m.adaline", "texts.csv"
@@ -183,8 +181,8 @@ def test_texts_are_no_numbers_to_be_judged_by(shell: Shell) -> None:
 
 
 def test_an_update_leaves_out_unknown_labels_and_levels(shell: Shell) -> None:
-    Path("two.csv").write_text("x,g,y\n1,a,down\n2,b,up\n3,b,down\n5,a,up\n")
-    Path("more.csv").write_text("x,g,y\n1,a,Down\n2,b,up\n3,z,down\n5,b,up\n")
+    written(["x,g,y", "1,a,down", "2,b,up", "3,b,down", "5,a,up"], "two.csv")
+    written(["x,g,y", "1,a,Down", "2,b,up", "3,z,down", "5,b,up"], "more.csv")
     shell.good("fit", "two.csv", "-t", "y", "-s", "GaussianClassifier", "-o", "m.adaline")
     assert shell.good("update", "m.adaline", "two.csv", "-o", "other.adaline").err == ""
     assert "line 4" in shell.bad("update", "m.adaline", "more.csv", "--strict")
@@ -194,13 +192,13 @@ def test_an_update_leaves_out_unknown_labels_and_levels(shell: Shell) -> None:
     assert f"note: 2 of 4 rows are left out: {left_out}; with --strict they are errors" in done.err
     done = shell.good("update", "m.adaline", "more.csv", "--new-classes")
     assert "note: new classes: 'Down'; before, the model knew 'down', 'up'" in done.err
-    Path("gaps.csv").write_text("x,g,y\n1,a,down\n,b,up\n")
+    written(["x,g,y", "1,a,down", ",b,up"], "gaps.csv")
     assert "missing value" in shell.bad("update", "m.adaline", "gaps.csv", "--strict")
 
 
 @pytest.mark.parametrize("policy", ["error", "drop", "mean"])
 def test_rows_without_a_target_or_a_prediction_are_left_out(policy: str, shell: Shell) -> None:
-    Path("fit.csv").write_text("x,c,y\n1,p,2\n2,q,4\n3,p,5\n4,q,9\n5,p,10\n")
+    written(["x,c,y", "1,p,2", "2,q,4", "3,p,5", "4,q,9", "5,p,10"], "fit.csv")
     good, bad = "1,p,2\n3,q,5\n4,q,8\n", ",p,3\n3,r,4\n2,p,\n2,,4\n"
     Path("good.csv").write_text("x,c,y\n" + good)
     Path("bad.csv").write_text("x,c,y\n" + good + bad)
@@ -215,7 +213,7 @@ def test_rows_without_a_target_or_a_prediction_are_left_out(policy: str, shell: 
         assert done.json["targets"] == shell.good("score", "m.adaline", "good.csv", "--json").json["targets"]
         named = shell.good("score", "m.adaline", "bad.csv", "--target", "y", "--json").json
         assert named["targets"] == done.json["targets"]
-    Path("none.csv").write_text("x,c,y\n1,r,2\n")
+    written(["x,c,y", "1,r,2"], "none.csv")
     assert "can predict no row of none.csv: unseen levels of c" in shell.bad("score", "m.adaline", "none.csv")
 
 

@@ -10,12 +10,6 @@ from adaline import Ridge, datasets, load, select
 from tests.cli.command_line import Shell
 
 
-@pytest.fixture
-def shell(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
-    monkeypatch.chdir(tmp_path)
-    return Shell(capsys)
-
-
 def test_it_chooses_what_the_function_chooses_and_saves_it(shell: Shell, tmp_path: Path) -> None:
     data = datasets.load("penguins", target="body_mass_g")
     words = ("penguins", "-t", "body_mass_g", "-s", "ridge", "-p", "penalty=0.1,1,10,100000", "--missing", "drop")

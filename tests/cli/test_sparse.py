@@ -8,20 +8,16 @@ import numpy as np
 import pytest
 
 from tests.cli.command_line import Shell
-from tests.cli.test_pipes import give
 
 ONLINE = 'LogisticRegression(solver="online")'
 KINDS = pytest.mark.parametrize("kind", ["libsvm", "vw"])
 
 
-@pytest.fixture
-def shell(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
-    """A command line in a folder with files of sparse rows."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NO_COLOR", "1")
+@pytest.fixture(autouse=True)
+def files(shell: Shell) -> None:
+    """Files of sparse rows in the folder of the command line."""
     for kind in ("libsvm", "vw"):
         Path(f"rows.{kind}").write_bytes(lines(kind))
-    return Shell(capsys)
 
 
 def lines(kind: str, n: int = 200) -> bytes:
@@ -38,9 +34,7 @@ def lines(kind: str, n: int = 200) -> bytes:
 
 
 @KINDS
-def test_every_command_takes_sparse_rows_from_files_and_standard_input(
-    kind: str, shell: Shell, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_command_takes_sparse_rows_from_files_and_standard_input(kind: str, shell: Shell) -> None:
     more = ["--hash", "2^6"] if kind == "vw" else []
     found = []
     for name in (f"rows.{kind}", "-"):
@@ -52,8 +46,7 @@ def test_every_command_takes_sparse_rows_from_files_and_standard_input(
             ["update", "m.adaline", name, "-o", "n.adaline", "--json"],
             ["predict", "n.adaline", name],
         ):
-            give(monkeypatch, lines(kind))
-            said.append(shell.good(*words))
+            said.append(shell.good(*words, stdin=lines(kind)))
         found.append(said)
     fits, predictions, scores, updates, again = zip(*found, strict=True)
     assert fits[0].json["coef"] == fits[1].json["coef"]
@@ -68,7 +61,7 @@ def test_every_command_takes_sparse_rows_from_files_and_standard_input(
 
 
 @KINDS
-def test_what_sparse_rows_do_not_have_is_refused(kind: str, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_sparse_rows_do_not_have_is_refused(kind: str, shell: Shell) -> None:
     shell.good("fit", f"rows.{kind}", "-s", ONLINE, "-o", "m.adaline")
     for words in (["score"], ["update"]):
         assert "leave --target out" in shell.bad(*words, "m.adaline", f"rows.{kind}", "-t", "y")
@@ -77,8 +70,7 @@ def test_what_sparse_rows_do_not_have_is_refused(kind: str, shell: Shell, monkey
         said = "has no label" if kind == "vw" else "the label '1:0.5' is not a finite number"
         assert said in shell.bad(command, "m.adaline", f"new.{kind}")
     for name in (f"rows.{kind}", "-"):
-        give(monkeypatch, lines(kind))
-        said = shell.bad("compare", name, "-t", "y")
+        said = shell.bad("compare", name, "-t", "y", stdin=lines(kind))
         assert "holds sparse rows, without names of columns" in said
         assert "adaline-pipe" not in said
 

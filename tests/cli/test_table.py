@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from adaline import load, regression_table
 from tests.cli.command_line import Shell
 
 
-def test_saved_models_side_by_side(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    shell = Shell(capsys)
+def test_saved_models_side_by_side(shell: Shell) -> None:
     for name, columns in (("small", "sex"), ("large", "sex,year")):
         shell.good("fit", "penguins", "-t", "body_mass_g", "--features", columns, "-o", f"{name}.adaline")
     files = ("small.adaline", "large.adaline")

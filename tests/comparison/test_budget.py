@@ -54,31 +54,32 @@ def test_budgets_count_numbers(system: Any, rows: int, columns: int, allowed: Fi
     assert budget_of(system, rows, columns) == allowed
 
 
+ROBUST, NET = RobustRegression(), ElasticNet(loss="logistic")
+
+
 @pytest.mark.parametrize(
-    ("system", "classes", "long"),
+    ("system", "rows", "columns", "classes", "long"),
     [
-        (ElasticNet(loss="logistic"), 16, True),
-        (ElasticNet(loss="logistic"), 3, False),
-        (ElasticNet(loss="logistic"), 2, False),
-        (LogisticRegression(penalty="auto"), 10, True),
-        (LogisticRegression(), 10, False),
-        (LogisticRegression(), 16, True),
+        (NET, 437, 29, 16, True),
+        (NET, 437, 29, 3, False),
+        (NET, 437, 29, 2, False),
+        (LogisticRegression(penalty="auto"), 437, 29, 10, True),
+        (LogisticRegression(), 437, 29, 10, False),
+        (LogisticRegression(), 437, 29, 16, True),
+        (ROBUST, 10_000, 400, 0, True),
+        (ROBUST, 10_000, 289, 0, False),
+        (ROBUST, 500, 350, 0, False),
+        (RobustRegression(loss="tukey"), 500, 350, 0, True),
+        (NET, 1801, 233, 2, True),
+        (NET, 1801, 128, 2, False),
+        (ElasticNet(), 1801, 233, 0, False),
     ],
 )
-def test_likelihoods_of_many_classes_take_too_long(system: Any, classes: int, long: bool) -> None:
-    assert takes_too_long(system, 437, 29, classes) == long
-
-
-@pytest.mark.parametrize(("rows", "columns", "long"), [(10_000, 400, True), (10_000, 289, False), (500, 350, False)])
-def test_robust_fits_of_many_columns_take_too_long(rows: int, columns: int, long: bool) -> None:
-    assert takes_too_long(RobustRegression(), rows, columns, 0) == long
-    assert takes_too_long(RobustRegression(loss="tukey"), rows, columns, 0)
-
-
-@pytest.mark.parametrize(("columns", "long"), [(233, True), (128, False)])
-def test_logistic_nets_of_many_columns_take_too_long(columns: int, long: bool) -> None:
-    assert takes_too_long(ElasticNet(loss="logistic"), 1801, columns, 2) == long
-    assert not takes_too_long(ElasticNet(), 1801, columns, 0)
+@pytest.mark.every
+def test_fits_of_many_classes_or_columns_take_too_long(
+    system: Any, rows: int, columns: int, classes: int, long: bool
+) -> None:
+    assert takes_too_long(system, rows, columns, classes) == long
 
 
 def test_systems_that_take_too_long_are_left_out_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,11 +95,8 @@ def test_systems_that_take_too_long_are_left_out_with_a_note(monkeypatch: pytest
 
 
 def test_budgets_in_words() -> None:
-    assert [str(FitBudget(*limits)) for limits in ((1, 289_262), (3, None), (None, 5))] == [
-        "after 1 epoch of 289,262 rows",
-        "after 3 epochs",
-        "fitted to 5 rows",
-    ]
+    shown = {(1, 289_262): "after 1 epoch of 289,262 rows", (3, None): "after 3 epochs", (None, 5): "fitted to 5 rows"}
+    assert {limits: str(FitBudget(*limits)) for limits in shown} == shown
 
 
 def test_a_system_is_held_to_its_budget_unless_the_comparison_is_thorough(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +175,6 @@ def test_an_interrupt_before_the_first_result_ends_the_comparison(monkeypatch: p
         compare_table(regression(), progress=progress)
 
 
-@pytest.mark.slow
 def test_models_of_a_comparison_know_the_labels_and_the_rows_their_folds() -> None:
     table = classification(classes=3)
     found = compare_table(table, systems=["LogisticRegression", "Perceptron", "GaussianClassifier"])

@@ -80,23 +80,22 @@ def test_the_recommended_system_is_fitted_to_all_rows() -> None:
     assert model.score(adaline.open_table(pd.DataFrame(columns()), target="y")) > 0.3
 
 
-@pytest.mark.slow
 def test_two_whole_numbers_are_two_classes_and_labels_are_labels() -> None:
     X, y = labels(n=80)
     for low, high in ((0, 1), (3, 17), (-1.0, 1.0)):
         given = {"a": X[:, 0], "b": X[:, 1], "y": np.where(y == "a", low, high)}
         found = compare(given, target="y", systems=["GaussianClassifier"], folds=3)
-        assert found.task == "classification"
+        assert (found.task, found.notes) == ("classification", ())
         assert found.results[0].model.classes_.tolist() == [low, high]
-        assert not found.notes
     given["y"] = np.arange(80) % 4
     assert compare(given, target="y", folds=2, systems=["Ridge"]).task == "regression"
-    given["y"] = np.arange(80) % 4
-    some = compare(given, target="y", folds=2)
+    assert compare(given, target="y", folds=2, task="classification", systems=["FisherDiscriminant"]).results
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ElasticNet, "fit", None)  # of all systems it takes longest; one that fails stops nobody
+        some = compare(given, target="y", folds=2)
     assert some.task == "regression"
     assert "has only 4 different whole numbers" in some.notes[0]
     assert "task='classification'" in some.notes[0]
-    assert compare(given, target="y", folds=2, task="classification", systems=["FisherDiscriminant"]).results
 
 
 @pytest.mark.slow
@@ -117,16 +116,19 @@ def test_shares_of_missing_values_are_shares_of_all_rows_and_dropped_rows_are_co
     assert "Rows were left out" not in texts
 
 
-def test_where_nothing_beats_the_constant_the_headline_says_so(tmp_path: Path) -> None:
+def test_where_nothing_beats_the_constant_the_headline_says_so() -> None:
     rng = np.random.default_rng(0)
     given = {"a": rng.normal(size=90), "kind": np.array(["x", "x", "y"])[rng.integers(0, 3, 90)]}
-    found = compare(given, target="kind")
+    found = compare(
+        given, target="kind", systems=["GaussianClassifier", "FisherDiscriminant", "LeastSquaresClassifier"]
+    )
     assert found.recommendation.headline == "Nothing beats the most frequent class"
     assert not found.recommendation.useful
     assert not any(row["recommended"] for row in found.table)
-    page = found.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    page = render(found)
     assert "<strong>Nothing beats the most frequent class</strong>" in page
     assert "<strong>Use " not in page
+    assert 'class="chosen"' not in page
 
 
 @pytest.mark.parametrize(
@@ -137,31 +139,53 @@ def test_where_nothing_beats_the_constant_the_headline_says_so(tmp_path: Path) -
         ("LinearRegression", "of y"),
     ],
 )
-def test_a_regression_is_captioned_in_units_of_its_target(system: str, units: str, tmp_path: Path) -> None:
-    found = compare(columns(), target="y", systems=[system])
-    page = found.report(tmp_path / "report.html").read_text(encoding="utf-8")
+def test_a_regression_is_captioned_in_units_of_its_target(system: str, units: str) -> None:
+    page = render(compare(columns(), target="y", systems=[system]))
     assert units in page
+    assert 'class="chosen"' in page
     assert "discriminant" not in page
 
 
-def test_what_cannot_be_compared_is_refused_in_the_words_of_python() -> None:
+REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
+    (columns(), {}, InvalidParameter, "say what to predict: target='COLUMN'"),
+    ({"a": [1.0, 2.0], "y": [1.0]}, {"target": "y"}, InvalidData, "do not make a table"),
+    (columns(), {"target": "y", "systems": ["Rigde"]}, InvalidParameter, r"no system 'Rigde'\. Did you mean Ridge\?"),
+    (columns(), {"target": "y", "systems": [Ridge()]}, InvalidParameter, "systems are given by name"),
+    (columns(), {"target": 2}, InvalidParameter, r"no column 2, and columns are given by name\. There are: a"),
+    (
+        columns(),
+        {"target": "y", "missng": "drop"},
+        TypeError,
+        r"no option 'missng' for a table; Did you mean 'missing'",
+    ),
+    (
+        {**columns(), "a": np.r_[np.nan, np.ones(59)]},
+        {"target": "y", "missing": "error"},
+        MissingValues,
+        "missing='drop'",
+    ),
+    (
+        "penguins",
+        {"target": "body_mass_g", "systems": ["LogisticRegression"], "missing": "drop"},
+        InvalidParameter,
+        "LogisticRegression predicts labels, but body_mass_g holds numbers",
+    ),
+]
+
+
+@pytest.mark.parametrize(("data", "options", "error", "message"), REFUSED)
+def test_what_cannot_be_compared_is_refused_in_the_words_of_python(
+    data: Any, options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        compare(data, **options)
+
+
+def test_columns_are_left_out_as_asked_or_with_a_note() -> None:
     given = columns()
-    with pytest.raises(InvalidParameter, match="say what to predict: target='COLUMN'"):
-        compare(given)
-    with pytest.raises(InvalidData, match="do not make a table"):
-        compare({"a": [1.0, 2.0], "y": [1.0]}, target="y")
-    with pytest.raises(InvalidParameter, match=r"no system 'Rigde'\. Did you mean Ridge\?"):
-        compare(given, target="y", systems=["Rigde"])
-    with pytest.raises(InvalidParameter, match=r"no column 2, and columns are given by name\. There are: a"):
-        compare(given, 2)
-    with pytest.raises(TypeError, match=r"no option 'missng' for a table; Did you mean 'missing'\?"):
-        compare(given, "y", missng="drop")
-    given["a"][3] = np.nan
-    with pytest.raises(MissingValues, match="missing='drop'"):
-        compare(given, target="y", missing="error")
     assert compare(given, target="y", drop=["a"], systems=["Ridge"]).data.names[0] == "b"
     text = {"a": [f"some prose {i}" for i in range(60)], "b": given["b"], "y": given["y"]}
-    found = compare(text, target="y", systems=["Ridge"])
+    found = compare(text, target="y", systems="Ridge")
     assert "column 'a' is left out" in found.notes[0]
     assert f"note: {found.notes[0]}" in str(found)
     assert "note: column &#x27;a&#x27; is left out" in found._repr_html_()
@@ -178,25 +202,12 @@ def test_dependent_columns_are_named_once_with_how_they_depend() -> None:
 
 
 @pytest.mark.parametrize(("unit", "compared"), [(1, True), (25, False)])
-def test_rounded_amounts_are_no_counts(unit: int, compared: bool) -> None:
+def test_rounded_amounts_are_no_counts(unit: int, compared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ElasticNet, "fit", None)
     rng = np.random.default_rng(1)
     x = rng.uniform(0, 2, 80)
     found = compare({"x": x, "y": unit * rng.poisson(np.exp(1 + x))}, target="y")
     assert ("GeneralizedLinear(loss='poisson')" in {result.label for result in found.results}) is compared
-
-
-def test_nothing_is_marked_where_nothing_beats_the_constant(tmp_path: Path) -> None:
-    rng = np.random.default_rng(2)
-    found = compare({"x": rng.normal(size=60), "y": rng.normal(size=60)}, target="y", systems=SYSTEMS)
-    assert not found.recommendation.useful
-    assert 'class="chosen"' not in found.report(tmp_path / "report.html").read_text(encoding="utf-8")
-
-
-def test_systems_are_named_by_texts() -> None:
-    assert compare(columns(), target="y", systems="Ridge").results[0].system == "Ridge"
-    wrong: Any = [Ridge()]
-    with pytest.raises(InvalidParameter, match="systems are given by name"):
-        compare(columns(), target="y", systems=wrong)
 
 
 def test_findings_count_the_rows_that_were_given() -> None:
@@ -211,20 +222,6 @@ def test_findings_count_the_rows_that_were_given() -> None:
         found = compare({"x": x, "y": y, "w": weight}, "y", missing="drop", systems=["Ridge"], **options)
         outlying = next(finding for finding in found.findings if finding.title == "Outlying targets")
         assert "row 60 (" in outlying.text
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_of_systems_that_do_equally_well_the_plainest_is_recommended(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(150, 3))
-    data = {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": X @ [1.0, 2.0, 3.0] + rng.normal(size=150)}
-    systems = ["LinearRegression", "RobustRegression"]
-    assert compare(data, "y", systems=systems).recommendation.headline == "Use LinearRegression"
-
-
-def test_a_classifier_named_for_a_target_of_numbers_is_refused() -> None:
-    with pytest.raises(InvalidParameter, match=r"LogisticRegression predicts labels, but body_mass_g holds numbers"):
-        adaline.compare("penguins", target="body_mass_g", systems=["LogisticRegression"], missing="drop")
 
 
 def test_rows_of_weight_zero_are_told() -> None:
@@ -288,14 +285,10 @@ def test_reports_say_what_columns_do_to_counts_and_ordered_labels() -> None:
 
 
 def test_many_columns_are_described_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = pa.table(
-        {
-            "y": [float(i % 7) for i in range(60)],
-            "x": [None if i % 20 == 3 else i / 4 for i in range(60)],
-            "kind": [["a", "b", "c"][i % 3] for i in range(60)],
-            "on": [i % 4 == 0 for i in range(60)],
-        }
-    )
+    rows = [
+        {"y": i % 7.0, "x": None if i % 20 == 3 else i / 4, "kind": "abc"[i % 3], "on": not i % 4} for i in range(60)
+    ]
+    data = pa.Table.from_pylist(rows)
     queried = compare(data, target="y", systems=["LinearRegression"]).data.columns
     monkeypatch.setattr("adaline.comparison.table.MOST_QUERIED", 1)
     assert compare(data, target="y", systems=["LinearRegression"]).data.columns == queried

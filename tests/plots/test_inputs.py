@@ -83,10 +83,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "nothing": (lambda: plots.residuals([], []), "nothing to draw"),
     "lengths": (lambda: plots.residuals([1.0], [1.0, 2.0]), "row by row"),
     "labels of other lengths": (lambda: plots.decision_regions(GAUSS, XC, C[1:]), "row by row"),
-    "unknown label": (
-        lambda: plots.decision_regions(GAUSS, XC, np.where(C == "a", "z", C)),
-        "know: z, at row 0",
-    ),
+    "unknown label": (lambda: plots.decision_regions(GAUSS, XC, np.where(C == "a", "z", C)), "know: z, at row 0"),
     "a regression": (lambda: plots.decision_regions(LINEAR, XC, C), "use a fitted classifier"),
     "three classes": (lambda: plots.hyperplane(GAUSS, XC, C), "draw `decision_regions`"),
     "no machines": (lambda: plots.ambiguous_regions(GAUSS, XC, C), "use OneVsRest or OneVsOne"),
