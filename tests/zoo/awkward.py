@@ -45,7 +45,7 @@ class AwkwardFile:
 
     name: str
     what: str
-    make: Callable[[], bytes]
+    make: Callable[[], str | bytes]
     target: str = "y"
     outcome: str = OK
     features: tuple[str, ...] = ("x", "z", "kind")
@@ -58,26 +58,22 @@ class AwkwardFile:
 
     def write(self, folder: Path) -> Path:
         """Write the file into a folder."""
-        path = folder / self.name
-        path.write_bytes(self.make())
+        path, made = folder / self.name, self.make()
+        path.write_bytes(made if isinstance(made, bytes) else made.encode())
         return path
 
 
 AWKWARD: list[AwkwardFile] = []
 
 
-def awkward(name: str, what: str, **expected: Any) -> Callable[[Callable[[], str | bytes]], Callable[[], str | bytes]]:
-    """Enter a function that returns the content of a file."""
+def awkward(name: str, what: str, make: Callable[[], str | bytes] | None = None, **expected: Any) -> Any:
+    """Enter a function that returns the content of a file: it is given, or decorated."""
 
     def enter(make: Callable[[], str | bytes]) -> Callable[[], str | bytes]:
-        def content() -> bytes:
-            made = make()
-            return made if isinstance(made, bytes) else made.encode()
-
-        AWKWARD.append(AwkwardFile(name, what, content, **expected))
+        AWKWARD.append(AwkwardFile(name, what, make, **expected))
         return make
 
-    return enter
+    return enter if make is None else enter(make)
 
 
 def rows(n: int = 60, seed: int = 0) -> Columns:
@@ -276,9 +272,7 @@ def zero_ids() -> str:
 # Encodings, separators, line ends.
 
 
-@awkward("bom.csv", "a byte order mark")
-def bom() -> bytes:
-    return csv(rows()).encode("utf-8-sig")
+awkward("bom.csv", "a byte order mark", lambda: csv(rows()).encode("utf-8-sig"))
 
 
 @awkward("latin1.csv", "names and levels in Latin-1", features=("Größe", "z", "Straße"))
@@ -292,9 +286,7 @@ def cp1252() -> bytes:
     return csv({"Preis €": X, "z": Z, "kind": KIND, "y": Y}).encode("cp1252")
 
 
-@awkward("utf16.csv", "UTF-16 with tabs, as Excel's Unicode text")
-def utf16() -> bytes:
-    return csv(rows(), sep="\t").encode("utf-16")
+awkward("utf16.csv", "UTF-16 with tabs, as Excel's Unicode text", lambda: csv(rows(), sep="\t").encode("utf-16"))
 
 
 @awkward("semicolons.csv", "semicolons and decimal commas")
@@ -303,14 +295,8 @@ def semicolons() -> str:
     return csv(comma, sep=";")
 
 
-@awkward("tabs.csv", "tabs in a file called .csv")
-def tabs() -> str:
-    return csv(rows(), sep="\t")
-
-
-@awkward("pipes.txt", "bars between cells, in a file called .txt")
-def pipes() -> str:
-    return csv(rows(), sep="|")
+awkward("tabs.csv", "tabs in a file called .csv", lambda: csv(rows(), sep="\t"))
+awkward("pipes.txt", "bars between cells, in a file called .txt", lambda: csv(rows(), sep="|"))
 
 
 @awkward("blanks.txt", "columns aligned by blanks")
@@ -331,9 +317,7 @@ def table_with_names() -> list[list[Any]]:
     return [[name, *values] for name, values in rows().items()]
 
 
-@awkward("sep.csv", "Excel's first line sep=;")
-def sep_line() -> str:
-    return "sep=;\n" + csv(rows(), sep=";")
+awkward("sep.csv", "Excel's first line sep=;", lambda: "sep=;\n" + csv(rows(), sep=";"))
 
 
 @awkward("crlf-mixed.csv", "two kinds of line ends in one file", rows=N)
@@ -342,19 +326,9 @@ def mixed_ends() -> str:
     return "".join(line + ("\r\n" if i % 2 else "\n") for i, line in enumerate(lines))
 
 
-@awkward("cr.csv", "line ends of old Macs", rows=N)
-def cr() -> str:
-    return csv(rows(), end="\r")
-
-
-@awkward("trailing.csv", "a separator at the end of every line")
-def trailing() -> str:
-    return csv(rows()).replace("\n", ",\n")
-
-
-@awkward("no-end.csv", "no line end at the end of the file", rows=N)
-def no_end() -> str:
-    return csv(rows()).rstrip()
+awkward("cr.csv", "line ends of old Macs", lambda: csv(rows(), end="\r"), rows=N)
+awkward("trailing.csv", "a separator at the end of every line", lambda: csv(rows()).replace("\n", ",\n"))
+awkward("no-end.csv", "no line end at the end of the file", lambda: csv(rows()).rstrip(), rows=N)
 
 
 @awkward("blank-lines.csv", "blank lines among the rows", rows=N)
@@ -362,9 +336,7 @@ def blank_lines() -> str:
     return "\n".join(line + ("\n" if i % 10 == 5 else "") for i, line in enumerate(csv(rows()).splitlines())) + "\n\n"
 
 
-@awkward("comments.csv", "lines of comments at the top", rows=N)
-def comments() -> str:
-    return "# measured in May\n# by hand\n" + csv(rows())
+awkward("comments.csv", "lines of comments at the top", lambda: "# measured in May\n# by hand\n" + csv(rows()), rows=N)
 
 
 @awkward("newlines.csv", "line ends within quotes", rows=N)
@@ -382,9 +354,7 @@ def all_quoted() -> str:
     return "\n".join(",".join(f'"{cell}"' for cell in line.split(",")) for line in csv(rows()).splitlines())
 
 
-@awkward("padded.csv", "blanks around names and cells")
-def padded() -> str:
-    return csv(rows()).replace(",", " , ")
+awkward("padded.csv", "blanks around names and cells", lambda: csv(rows()).replace(",", " , "))
 
 
 @awkward(
@@ -419,14 +389,8 @@ def nul() -> str:
     return csv(replaced(kind=each(KIND, lambda kind: "b\0b" if kind == "b" else kind)))
 
 
-@awkward("rows.csv.gz", "compressed text", rows=N)
-def gz() -> bytes:
-    return gzip.compress(csv(rows()).encode())
-
-
-@awkward("rows.csv.zip", "a zip archive of one CSV file", rows=N)
-def zipped() -> bytes:
-    return archive({"rows.csv": csv(rows())})
+awkward("rows.csv.gz", "compressed text", lambda: gzip.compress(csv(rows()).encode()), rows=N)
+awkward("rows.csv.zip", "a zip archive of one CSV file", lambda: archive({"rows.csv": csv(rows())}), rows=N)
 
 
 def archive(files: dict[str, str]) -> bytes:
@@ -441,19 +405,15 @@ def archive(files: dict[str, str]) -> bytes:
 # What stands around the table.
 
 
-@awkward("title.csv", "title rows above the header", rows=N)
-def title() -> str:
-    return "Survey of streets,,,\nMay 2026,,,\n,,,\n" + csv(rows())
-
-
-@awkward("title-short.csv", "a title of one cell above the header", rows=N)
-def title_short() -> str:
-    return "Survey of streets\n\n" + csv(rows())
-
-
-@awkward("totals.csv", "a line of totals below the table", says="total|last")
-def totals() -> str:
-    return csv(rows()) + f"Total,,,{sum(Y):.1f}\n"
+awkward(
+    "title.csv", "title rows above the header", lambda: "Survey of streets,,,\nMay 2026,,,\n,,,\n" + csv(rows()), rows=N
+)
+awkward(
+    "title-short.csv", "a title of one cell above the header", lambda: "Survey of streets\n\n" + csv(rows()), rows=N
+)
+awkward(
+    "totals.csv", "a line of totals below the table", lambda: csv(rows()) + f"Total,,,{sum(Y):.1f}\n", says="total|last"
+)
 
 
 @awkward("merged-header.csv", "two header rows, the upper of merged cells", rows=N)
@@ -488,14 +448,10 @@ def header_only() -> str:
     return "x,z,kind,y\n"
 
 
-@awkward("empty.csv", "an empty file", outcome=REFUSED, says="empty|no rows|no columns", final=True)
-def empty() -> str:
-    return ""
-
-
-@awkward("one-column.csv", "the target and nothing else", outcome=REFUSED, says="column", final=True)
-def one_column() -> str:
-    return csv({"y": Y})
+awkward("empty.csv", "an empty file", lambda: "", outcome=REFUSED, says="empty|no rows|no columns", final=True)
+awkward(
+    "one-column.csv", "the target and nothing else", lambda: csv({"y": Y}), outcome=REFUSED, says="column", final=True
+)
 
 
 @awkward("not-a-table.csv", "a page of HTML called .csv", outcome=REFUSED, final=True)
@@ -531,9 +487,7 @@ def thousands_swiss() -> str:
     return csv(replaced(x=each(LARGE, lambda value: f"{value:,.1f}".replace(",", "'"))))
 
 
-@awkward("percent.csv", "percent signs")
-def percent() -> str:
-    return csv(replaced(x=each(X, lambda value: f"{10 * value:.1f}%")))
+awkward("percent.csv", "percent signs", lambda: csv(replaced(x=each(X, lambda value: f"{10 * value:.1f}%"))))
 
 
 @awkward("percent-de.csv", "percent signs after a space, decimal commas")
@@ -541,14 +495,10 @@ def percent_german() -> str:
     return csv(replaced(x=each(X, lambda value: f"{10 * value:.1f} %".replace(".", ","))), sep=";")
 
 
-@awkward("dollars.csv", "$1,234.50, negative as -$5.00")
-def dollars() -> str:
-    return csv(replaced(x=each(LARGE, lambda value: f"${value:,.2f}")))
-
-
-@awkward("euros.csv", "1.234,50 €")
-def euros() -> str:
-    return csv(replaced(x=each(LARGE, lambda value: german(value) + " €")), sep=";")
+awkward(
+    "dollars.csv", "$1,234.50, negative as -$5.00", lambda: csv(replaced(x=each(LARGE, lambda value: f"${value:,.2f}")))
+)
+awkward("euros.csv", "1.234,50 €", lambda: csv(replaced(x=each(LARGE, lambda value: german(value) + " €")), sep=";"))
 
 
 @awkward("parentheses.csv", "negative numbers in parentheses, as accountants write them")
@@ -628,9 +578,7 @@ def gaps_everywhere() -> str:
     return csv({name: [None if i % 3 == j else v for i, v in enumerate(X)] for j, name in enumerate("abc")} | {"y": Y})
 
 
-@awkward("empty-column.csv", "a column without a value", left_out=("notes",))
-def empty_column() -> str:
-    return csv(replaced(notes=[None] * N))
+awkward("empty-column.csv", "a column without a value", lambda: csv(replaced(notes=[None] * N)), left_out=("notes",))
 
 
 @awkward("almost-empty.csv", "a column with three values", says="notes|missing|gap|fill")
@@ -638,9 +586,7 @@ def almost_empty() -> str:
     return csv(replaced(notes=[1.5 * i if i in (3, 30, 50) else None for i in range(N)]))
 
 
-@awkward("target-gaps.csv", "a target with gaps", says="without y|left out")
-def target_gaps() -> str:
-    return csv(replaced(y=gaps(Y, 0.2)))
+awkward("target-gaps.csv", "a target with gaps", lambda: csv(replaced(y=gaps(Y, 0.2))), says="without y|left out")
 
 
 @awkward("infinite.csv", "inf and -inf in a feature", outcome=REFUSED, says="inf")
@@ -663,29 +609,11 @@ def dated(notation: str) -> str:
     return csv(replaced(day=[day.strftime(notation) for day in DAYS]), sep=";")
 
 
-@awkward("dates-iso.csv", "dates as 2020-12-31", says="day")
-def dates_iso() -> str:
-    return dated("%Y-%m-%d")
-
-
-@awkward("dates-de.csv", "dates as 31.12.2020", says="day")
-def dates_german() -> str:
-    return dated("%d.%m.%Y")
-
-
-@awkward("dates-us.csv", "dates as 12/31/2020", says="day")
-def dates_us() -> str:
-    return dated("%m/%d/%Y")
-
-
-@awkward("dates-words.csv", "dates as 31 Dec 2020", says="day")
-def dates_words() -> str:
-    return dated("%d %b %Y")
-
-
-@awkward("dates-zone.csv", "times as 2020-12-31T08:30:00Z", says="day")
-def dates_zone() -> str:
-    return dated("%Y-%m-%dT08:30:00Z")
+awkward("dates-iso.csv", "dates as 2020-12-31", lambda: dated("%Y-%m-%d"), says="day")
+awkward("dates-de.csv", "dates as 31.12.2020", lambda: dated("%d.%m.%Y"), says="day")
+awkward("dates-us.csv", "dates as 12/31/2020", lambda: dated("%m/%d/%Y"), says="day")
+awkward("dates-words.csv", "dates as 31 Dec 2020", lambda: dated("%d %b %Y"), says="day")
+awkward("dates-zone.csv", "times as 2020-12-31T08:30:00Z", lambda: dated("%Y-%m-%dT08:30:00Z"), says="day")
 
 
 @awkward("times.csv", "times of the day as 08:30", says="time")
@@ -693,9 +621,9 @@ def times() -> str:
     return csv(replaced(time=[f"{8 + i // 12:02d}:{5 * (i % 12):02d}" for i in range(N)]))
 
 
-@awkward("date-target.csv", "a date as the target", target="day", outcome=REFUSED, says="date")
-def date_target() -> str:
-    return dated("%Y-%m-%d")
+awkward(
+    "date-target.csv", "a date as the target", lambda: dated("%Y-%m-%d"), target="day", outcome=REFUSED, says="date"
+)
 
 
 @awkward("booleans.csv", "booleans in six notations", features=("x", "z", "b1", "b2", "b3", "b4", "b5", "b6"), r2=0.9)
@@ -829,14 +757,10 @@ def two_rows() -> str:
     return csv({name: values[:2] for name, values in rows().items()})
 
 
-@awkward("five-rows.csv", "five rows", r2=None, features=("x",))
-def five_rows() -> str:
-    return csv({"x": X[:5], "y": [2 * x + 1 for x in X[:5]]})
-
-
-@awkward("dozen.csv", "a dozen rows", r2=0.5)
-def dozen() -> str:
-    return csv({name: values[:12] for name, values in rows().items()})
+awkward(
+    "five-rows.csv", "five rows", lambda: csv({"x": X[:5], "y": [2 * x + 1 for x in X[:5]]}), r2=None, features=("x",)
+)
+awkward("dozen.csv", "a dozen rows", lambda: csv({name: values[:12] for name, values in rows().items()}), r2=0.5)
 
 
 @awkward("wide.csv", "5,000 columns and 100 rows", features=("c0", "c4999"), r2=None)
@@ -900,9 +824,9 @@ def workbook(sheets: dict[str, pd.DataFrame], **how: Any) -> bytes:
     return out.getvalue()
 
 
-@awkward("one-sheet.xlsx", "a workbook with the index of pandas", rows=N)
-def one_sheet() -> bytes:
-    return workbook({"Sheet1": pd.DataFrame(rows())})
+awkward(
+    "one-sheet.xlsx", "a workbook with the index of pandas", lambda: workbook({"Sheet1": pd.DataFrame(rows())}), rows=N
+)
 
 
 @awkward("sheets.xlsx", "a workbook of two tables: the first is read", rows=N, says="sheet|may")

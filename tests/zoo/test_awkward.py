@@ -20,7 +20,7 @@ def test_names_are_different() -> None:
 
 
 FILES = [
-    pytest.param(file, id=file.name, marks=[pytest.mark.slow] if file.name == "wide.csv" else [])
+    pytest.param(file, id=file.name, marks=[pytest.mark.night] if file.name == "wide.csv" else [])
     for file in AWKWARD
     if (f"awkward/{file.name}", file.target) in KNOWN
 ]
