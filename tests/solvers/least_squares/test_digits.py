@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,6 @@ CERTIFIED = {
     "Filip": 7.5,
     **{f"Wampler{i}": 13.0 for i in range(1, 6)},
 }
-GROUPS, PER_GROUP = 10, 50
 DEPENDENT = (10722, 11386, 20370, 20526, 21414)
 FAR_TARGETS = (10624, 17454, 18725, 19290, 20696, 21571, 25064, 26574, 26768)  # the hardest of twenty thousand
 
@@ -74,27 +73,24 @@ def check_claim(model: Any, answer: list[list[Any]], X: Array) -> float:
     return claim
 
 
-def fit_nist(name: str) -> Any:
-    data = nist.read(name)
-    return LinearRegression(fit_intercept=data.fit_intercept).fit(data.X, data.y)
-
-
 def test_every_certified_set_has_its_floor() -> None:
     assert set(CERTIFIED) == set(nist.NAMES)
 
 
+@pytest.mark.parametrize("solver", ["auto", "normal", "qr", "svd"])
 @pytest.mark.parametrize("name", nist.NAMES)
-def test_certified_coefficients(name: str) -> None:
-    assert nist.digits(exact.theta(fit_nist(name))[0], nist.read(name).coef) >= CERTIFIED[name]
-
-
-@pytest.mark.parametrize("name", nist.NAMES)
-def test_certified_standard_errors_residual_and_r_squared(name: str) -> None:
-    data, summary = nist.read(name), fit_nist(name).summary().to_dict()
+def test_certified_values_and_what_is_claimed_of_them(name: str, solver: str) -> None:
+    data = nist.read(name)
+    model = LinearRegression(fit_intercept=data.fit_intercept, solver=solver).fit(data.X, data.y)
+    claim = check_claim(model, exact.solve(data.X, data.y, fit_intercept=data.fit_intercept), data.X)
+    if solver != "auto":
+        return
+    assert claim >= 14
+    assert nist.digits(exact.theta(model)[0], data.coef) >= CERTIFIED[name]
+    summary = model.summary().to_dict()
     found = [row["std_error"] for row in summary["coefficients"]]
     if name in ("Wampler1", "Wampler2"):  # an exact fit: NIST certifies zeros
-        assert np.all(np.abs(found) < 1e-9)
-        assert summary["sigma"] < 1e-9
+        assert np.all(np.abs([*found, summary["sigma"]]) < 1e-9)
         assert summary["r_squared"] == pytest.approx(1.0, abs=1e-15)
         return
     floor = 6.5 if name == "Filip" else 12.0  # the rounding of its powers leaves no more
@@ -103,41 +99,100 @@ def test_certified_standard_errors_residual_and_r_squared(name: str) -> None:
     assert nist.digits([summary["r_squared"]], [data.r2]) >= min(floor + 4, 12.0)
 
 
-@pytest.mark.parametrize("solver", ["auto", "normal", "qr", "svd"])
-@pytest.mark.parametrize("name", nist.NAMES)
-def test_the_claim_is_honest_on_certified_sets(name: str, solver: str) -> None:
-    data = nist.read(name)
-    model = LinearRegression(fit_intercept=data.fit_intercept, solver=solver).fit(data.X, data.y)
-    answer = exact.solve(data.X, data.y, fit_intercept=data.fit_intercept)
-    claim = check_claim(model, answer, data.X)
-    if solver == "auto":
-        assert claim >= 14
+def least(p: Problem, **settings: Any) -> LinearRegression:
+    return LinearRegression(fit_intercept=p.fit_intercept, **settings)
 
 
-@pytest.mark.parametrize("group", range(GROUPS))
-def test_the_claim_is_honest_and_useful_on_random_problems(group: int) -> None:
+Fit = tuple[Any, Any, Any, dict[str, Any]]
+"""A model, the rows and targets it is of, and what else the exact answer depends on."""
+
+
+def by(**settings: Any) -> Callable[[Problem, int], Fit]:
+    return lambda p, seed: (least(p, **settings).fit(p.X, p.y), p.X, p.y, {})
+
+
+def several(p: Problem, seed: int) -> Fit:
+    Y = np.column_stack([p.y, np.cos(np.arange(len(p.y))), p.X.sum(axis=1)])
+    return least(p).fit(p.X, Y), p.X, Y, {}
+
+
+def weighted(p: Problem, seed: int) -> Fit:
+    weight = np.random.default_rng(seed).uniform(0.01, 3.0, len(p.y))
+    return least(p).fit(p.X, p.y, sample_weight=weight), p.X, p.y, {"sample_weight": weight}
+
+
+def ridge(p: Problem, seed: int) -> Fit:
+    """A penalty that is rounded on its way, to a square root and back, moves small coefficients by some units."""
+    penalty = float(10 ** np.random.default_rng(seed).uniform(-12, 2) * (p.X**2).sum(axis=0).mean())
+    return Ridge(penalty=penalty, fit_intercept=p.fit_intercept).fit(p.X, p.y), p.X, p.y, {"penalty": penalty}
+
+
+def float32(p: Problem, seed: int) -> Fit:
+    X = p.X.astype(np.float32)
+    return least(p).fit(X, p.y), X.astype(np.float64), p.y, {}
+
+
+def dependent(solver: str) -> Callable[[Problem, int], Fit]:
+    """Return fits to whole numbers, so that the columns depend on each other exactly."""
+
+    def fit(p: Problem, seed: int) -> Fit:
+        rng = np.random.default_rng(seed)
+        X = rng.integers(-20, 20, size=(12, 5)).astype(float)
+        X[:, 4] = (X[:, 0], X[:, :3].sum(axis=1), 2 * X[:, 1] - X[:, 3], np.zeros(12))[seed % 4]
+        X *= 2.0 ** rng.integers(-3, 4, size=5)
+        y = rng.normal(size=12)
+        model = least(p, solver=solver).fit(X, y)
+        assert model.rank_ == 4
+        return model, X, y, {}
+
+    return fit
+
+
+def sparse_rows(p: Problem, seed: int) -> Fit:
+    """Sparse rows are not centred, so that a column whose mean dwarfs its spread drowns in the rounding of the sums."""
+    return least(p).fit(sparse.csr_array(p.X), p.y), p.X, p.y, {}
+
+
+def sparse_sums(p: Problem, seed: int) -> Fit:
+    return least(p).partial_fit(sparse.csr_array(p.X), p.y), p.X, p.y, {}
+
+
+def parametrized() -> list[Any]:
+    """Return ways to fit, seeds, and the least median of claims, with names."""
+    night = pytest.mark.night
+    cases: dict[str, tuple[Any, Sequence[int], float]] = {
+        **{f"solver {name}": (by(solver=name), range(1000, 1040), 0.0) for name in ("normal", "qr", "svd")},
+        "several targets": (several, range(3000, 3040), 0.0),
+        "weighted": (weighted, range(4000, 4040), 12.0),
+        "ridge": (ridge, range(5000, 5040), 12.0),
+        "ridge, hard": (ridge, (40208, 40799, 50494, 50961), 12.0),
+        "float32": (float32, range(6000, 6030), 0.0),
+        "sparse": (sparse_rows, range(8000, 8040), 0.0),
+        "sparse, large means": (sparse_rows, (20227, 21379), 0.0),
+        "sparse sums": (sparse_sums, range(8000, 8040), 0.0),
+        "sparse sums, large means": (sparse_sums, (10113, 11391, 20141), 0.0),
+        # residuals of far targets cancel against the intercept, which costs digits even in double-double
+        "far targets": (by(), FAR_TARGETS, 10.0),
+    }
+    for solver in ("auto", "normal", "qr", "svd"):
+        cases[f"dependent, {solver}"] = (dependent(solver), range(7000, 7030), 9.0 * (solver == "auto"))
+        cases[f"dependent, hard, {solver}"] = (dependent(solver), DEPENDENT, 9.0 * (solver == "auto"))
+    groups = [
+        pytest.param(by(), range(50 * k, 50 * k + 50), 12.0, id=f"random {k}", marks=[night] * (k > 1))
+        for k in range(10)
+    ]
+    return [*groups, *(pytest.param(*case, id=name) for name, case in cases.items())]
+
+
+@pytest.mark.every
+@pytest.mark.parametrize(("fit", "seeds", "median"), parametrized())
+def test_the_claim_is_honest_and_useful(fit: Any, seeds: Sequence[int], median: float) -> None:
     claims = []
-    for seed in range(group * PER_GROUP, (group + 1) * PER_GROUP):
+    for seed in seeds:
         p = draw(seed)
-        model = LinearRegression(fit_intercept=p.fit_intercept).fit(p.X, p.y)
-        claims.append(check_claim(model, exact.solve(p.X, p.y, fit_intercept=p.fit_intercept), p.X))
-    assert np.median(claims) >= 12
-
-
-@pytest.mark.parametrize("solver", ["normal", "qr", "svd"])
-def test_the_claim_is_honest_whatever_the_solver(solver: str) -> None:
-    for seed in range(1000, 1040):
-        p = draw(seed)
-        model = LinearRegression(fit_intercept=p.fit_intercept, solver=solver).fit(p.X, p.y)
-        check_claim(model, exact.solve(p.X, p.y, fit_intercept=p.fit_intercept), p.X)
-
-
-@pytest.mark.parametrize("seed", FAR_TARGETS)
-def test_the_claim_is_honest_for_targets_far_from_zero(seed: int) -> None:
-    """The residual of such a target cancels against the intercept, which costs digits even in double-double."""
-    p = draw(seed)
-    model = LinearRegression(fit_intercept=p.fit_intercept).fit(p.X, p.y)
-    assert check_claim(model, exact.solve(p.X, p.y, fit_intercept=p.fit_intercept), p.X) >= 10
+        model, X, y, how = fit(p, seed)
+        claims.append(check_claim(model, exact.solve(X, y, fit_intercept=p.fit_intercept, **how), X))
+    assert np.median(claims) >= median
 
 
 @pytest.mark.parametrize("way", ["partial_fit", "merge", "forget"])
@@ -146,19 +201,15 @@ def test_the_claim_is_honest_for_sums_that_cannot_be_refined(way: str) -> None:
     for seed in range(2000, 2060):
         p = draw(seed)
         half = len(p.X) // 2
-        first, second = (
-            LinearRegression(fit_intercept=p.fit_intercept).partial_fit(p.X[rows], p.y[rows])
-            for rows in (slice(half), slice(half, None))
-        )
-        if way == "partial_fit":
-            model = first.partial_fit(p.X[half:], p.y[half:])
-        elif way == "merge":
-            model = first.merge(second)
+        model, last = (least(p).partial_fit(p.X[part], p.y[part]) for part in (slice(half), slice(half, None)))
+        if way == "merge":
+            model = model.merge(last)
         else:
+            model.partial_fit(p.X[half:], p.y[half:])
+        if way == "forget":
             extra = 1.5 * p.X[:half], p.y[:half] - p.y[:1]
-            model = first.partial_fit(p.X[half:], p.y[half:]).partial_fit(*extra)
             try:
-                model.forget(*extra)
+                model.partial_fit(*extra).forget(*extra)
             except ValueError:
                 continue
         claims.append(check_claim(model, exact.solve(p.X, p.y, fit_intercept=p.fit_intercept), p.X))
@@ -166,80 +217,6 @@ def test_the_claim_is_honest_for_sums_that_cannot_be_refined(way: str) -> None:
     easy = np.array(claims)[np.array(conditions) < 1e3]
     assert len(easy) >= 5
     assert np.median(easy) >= 9
-
-
-def test_the_claim_is_honest_for_several_targets() -> None:
-    for seed in range(3000, 3040):
-        p = draw(seed)
-        Y = np.column_stack([p.y, np.cos(np.arange(len(p.y))), p.X.sum(axis=1)])
-        model = LinearRegression(fit_intercept=p.fit_intercept).fit(p.X, Y)
-        check_claim(model, exact.solve(p.X, Y, fit_intercept=p.fit_intercept), p.X)
-
-
-def test_the_claim_is_honest_for_weighted_rows() -> None:
-    claims = []
-    for seed in range(4000, 4040):
-        p = draw(seed)
-        weight = np.random.default_rng(seed).uniform(0.01, 3.0, len(p.y))
-        model = LinearRegression(fit_intercept=p.fit_intercept).fit(p.X, p.y, sample_weight=weight)
-        answer = exact.solve(p.X, p.y, fit_intercept=p.fit_intercept, sample_weight=weight)
-        claims.append(check_claim(model, answer, p.X))
-    assert np.median(claims) >= 12
-
-
-@pytest.mark.parametrize("seeds", [range(5000, 5040), (40208, 40799, 50494, 50961)], ids=["random", "hard"])
-def test_the_claim_is_honest_for_ridge(seeds: Iterable[int]) -> None:
-    """A penalty that is rounded on its way, to a square root and back, moves small coefficients by some units."""
-    claims = []
-    for seed in seeds:
-        p = draw(seed)
-        penalty = float(10 ** np.random.default_rng(seed).uniform(-12, 2) * (p.X**2).sum(axis=0).mean())
-        model = Ridge(penalty=penalty, fit_intercept=p.fit_intercept).fit(p.X, p.y)
-        answer = exact.solve(p.X, p.y, fit_intercept=p.fit_intercept, penalty=penalty)
-        claims.append(check_claim(model, answer, p.X))
-    assert np.median(claims) >= 12
-
-
-def test_the_claim_is_honest_for_float32_rows() -> None:
-    for seed in range(6000, 6030):
-        p = draw(seed)
-        X = p.X.astype(np.float32)
-        answer = exact.solve(X, p.y, fit_intercept=p.fit_intercept)
-        check_claim(LinearRegression(fit_intercept=p.fit_intercept).fit(X, p.y), answer, X.astype(np.float64))
-
-
-@pytest.mark.parametrize("seeds", [range(8000, 8040), (20227, 21379)], ids=["random", "large means"])
-def test_the_claim_is_honest_for_sparse_rows(seeds: Iterable[int]) -> None:
-    """Sparse rows are not centred, so that a column whose mean dwarfs its spread drowns in the rounding of the sums."""
-    for seed in seeds:
-        p = draw(seed)
-        model = LinearRegression(fit_intercept=p.fit_intercept).fit(sparse.csr_array(p.X), p.y)
-        check_claim(model, exact.solve(p.X, p.y, fit_intercept=p.fit_intercept), p.X)
-
-
-@pytest.mark.parametrize("seeds", [range(8000, 8040), (10113, 11391, 20141)], ids=["random", "large means"])
-def test_the_claim_is_honest_for_sums_of_sparse_rows(seeds: Iterable[int]) -> None:
-    for seed in seeds:
-        p = draw(seed)
-        model = LinearRegression(fit_intercept=p.fit_intercept).partial_fit(sparse.csr_array(p.X), p.y)
-        check_claim(model, exact.solve(p.X, p.y, fit_intercept=p.fit_intercept), p.X)
-
-
-@pytest.mark.parametrize("seeds", [range(7000, 7030), DEPENDENT], ids=["random", "hard"])
-@pytest.mark.parametrize("solver", ["auto", "normal", "qr", "svd"])
-def test_the_claim_is_honest_for_dependent_columns(solver: str, seeds: Iterable[int]) -> None:
-    """Whole numbers, so that the columns depend on each other exactly."""
-    claims = []
-    for seed in seeds:
-        rng = np.random.default_rng(seed)
-        X = rng.integers(-20, 20, size=(12, 5)).astype(float)
-        X[:, 4] = (X[:, 0], X[:, :3].sum(axis=1), 2 * X[:, 1] - X[:, 3], np.zeros(12))[seed % 4]
-        X *= 2.0 ** rng.integers(-3, 4, size=5)
-        fit_intercept, y = draw(seed).fit_intercept, rng.normal(size=12)
-        model = LinearRegression(fit_intercept=fit_intercept, solver=solver).fit(X, y)
-        assert model.rank_ == 4
-        claims.append(check_claim(model, exact.solve(X, y, fit_intercept=fit_intercept), X))
-    assert solver != "auto" or np.median(claims) >= 9
 
 
 @pytest.mark.parametrize("ratio", [1e3, 1e6, 1e9, 1e15])
