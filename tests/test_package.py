@@ -10,7 +10,6 @@ import re
 import subprocess
 import sys
 import textwrap
-import tomllib
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,8 @@ from sklearn.base import MetaEstimatorMixin
 import adaline
 from adaline.basis import BASES
 from adaline.systems import SYSTEMS, UNSUPERVISED
+from tests.lowest import PYPROJECT, requirements
+from tests.test_house import SOURCES, text
 
 SOURCE = Path(adaline.__file__).parent
 
@@ -39,35 +40,33 @@ def run(code: str) -> str:
     return done.stdout
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("name", adaline.__all__)
-def test_public_names_resolve_and_are_documented(name: str) -> None:
+def test_public_names_are_documented_and_show_an_example(name: str) -> None:
     thing = getattr(adaline, name)
-    assert inspect.getdoc(thing)
+    shown = inspect.getdoc(thing)
+    assert shown
     assert name in dir(adaline)
-
-
-@pytest.mark.parametrize("name", adaline.__all__)
-def test_classes_and_functions_show_an_example(name: str) -> None:
-    thing = getattr(adaline, name)
     if inspect.isclass(thing) and not issubclass(thing, (Exception, adaline.Status)):
-        assert ">>>" in thing.__doc__
-        assert "Examples" in thing.__doc__
-    elif inspect.isfunction(thing):
-        assert ">>>" in (thing.__doc__ or "")
-
-
-def test_unknown_names_are_unknown() -> None:
-    with pytest.raises(AttributeError, match="module 'adaline' has no attribute 'Perceptrom'"):
-        _ = adaline.Perceptrom
+        assert "Examples" in shown
+    elif not inspect.isfunction(thing):
+        return
+    assert ">>>" in shown
 
 
 @pytest.mark.parametrize(
-    ("theirs", "ours"),
-    [("Lasso", "ElasticNet"), ("OLS", "LinearRegression"), ("GLM", "GeneralizedLinear"), ("SGDRegressor", "LMS")],
+    ("name", "said"),
+    [
+        ("Perceptrom", "module 'adaline' has no attribute 'Perceptrom'"),
+        ("Lasso", "no attribute 'Lasso': use ElasticNet instead"),
+        ("OLS", "no attribute 'OLS': use LinearRegression instead"),
+        ("GLM", "no attribute 'GLM': use GeneralizedLinear instead"),
+        ("SGDRegressor", "no attribute 'SGDRegressor': use LMS instead"),
+    ],
 )
-def test_names_of_other_packages_lead_to_ours(theirs: str, ours: str) -> None:
-    with pytest.raises(AttributeError, match=rf"no attribute '{theirs}': use {ours} instead"):
-        getattr(adaline, theirs)
+def test_names_of_other_packages_lead_to_ours(name: str, said: str) -> None:
+    with pytest.raises(AttributeError, match=said):
+        getattr(adaline, name)
 
 
 def test_all_is_sorted_and_complete() -> None:
@@ -77,39 +76,54 @@ def test_all_is_sorted_and_complete() -> None:
 
 @pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
 def test_systems_document_their_arguments_and_say_where_they_come_from(system: type[Any]) -> None:
-    text = inspect.getdoc(system) or ""
+    shown = inspect.getdoc(system) or ""
     for name, parameter in inspect.signature(system).parameters.items():
-        assert f"{name} :" in text, f"{name} is not documented"
+        assert f"{name} :" in shown, f"{name} is not documented"
         inner = issubclass(system, MetaEstimatorMixin) and name == "system"  # as scikit-learn has it
         assert parameter.kind is parameter.KEYWORD_ONLY or inner
-    assert "imises" in text.splitlines()[0], "the first line says what is minimised or maximised"
-    assert "Lecture" in text
+    assert "imises" in shown.splitlines()[0], "the first line says what is minimised or maximised"
+    assert "Lecture" in shown
     for name, method in inspect.getmembers(system, inspect.isfunction):
         if not name.startswith(("_", "get_", "set_")):
             assert inspect.getdoc(method), f"{name} is not documented"
 
 
-def test_importing_is_light() -> None:
-    heavy = json.loads(
-        run(
-            """
-            import sys, json
-            import adaline
-            names = ("numpy", "sklearn", "scipy", "pandas", "polars", "pyarrow", "matplotlib", "narwhals")
-            print(json.dumps([name for name in names if name in sys.modules]))
-            """
-        )
+def test_importing_is_light_and_names_may_be_taken_for_the_first_time_by_several_threads() -> None:
+    """No package imports its modules while it is imported: two threads would wait for each other."""
+    run(
+        """
+        import sys, threading
+        import adaline
+
+        heavy = ("numpy", "sklearn", "scipy", "pandas", "polars", "pyarrow", "matplotlib", "narwhals")
+        assert [name for name in heavy if name in sys.modules] == []
+        names = "Ridge LogisticRegression ElasticNet GeneralizedLinear compare select OneVsOne learning_curve".split()
+        together, found = threading.Barrier(len(names)), []
+
+        def take(name):
+            together.wait()
+            found.append(getattr(adaline, name))
+
+        threads = [threading.Thread(target=take, args=(name,)) for name in names]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        assert len(found) == len(names)
+        """
     )
-    assert heavy == []
 
 
 SLOW = ("sklearn", "pandas", "scipy.stats", "pyarrow", "duckdb", "sqlite3", "matplotlib", "adaline.sources.tables")
 
 
 def test_no_fit_to_arrays_imports_scikit_learn_or_what_reads_tables() -> None:
+    """And modules that docs and messages name are there from the start."""
     loaded = run(
         f"""
         import sys, warnings
+        import adaline
+        adaline.losses.Quantile(0.9), adaline.links, adaline.errors, adaline.activations
         from adaline.systems import SYSTEMS, UNSUPERVISED
         warnings.simplefilter("ignore")
         rows = [[1.0], [2.0], [4.0], [3.0], [0.5], [5.0], [2.5], [1.5]]
@@ -135,31 +149,7 @@ def test_the_command_that_fits_imports_only_what_it_needs() -> None:
     assert shown.splitlines()[-1] == "[]"
 
 
-def test_names_may_be_taken_for_the_first_time_by_several_threads() -> None:
-    """No package imports its modules while it is imported: two threads would wait for each other."""
-    run(
-        """
-        import threading
-        import adaline
-
-        names = "Ridge LogisticRegression ElasticNet GeneralizedLinear compare select OneVsOne learning_curve".split()
-        together, found = threading.Barrier(len(names)), []
-
-        def take(name):
-            together.wait()
-            found.append(getattr(adaline, name))
-
-        threads = [threading.Thread(target=take, args=(name,)) for name in names]
-        for one in threads:
-            one.start()
-        for one in threads:
-            one.join()
-        assert len(found) == len(names)
-        """
-    )
-
-
-@pytest.mark.slow
+@pytest.mark.night
 def test_models_that_were_made_before_scikit_learn_was_imported_are_its_own() -> None:
     run(
         """
@@ -324,10 +314,6 @@ def test_without_the_native_core_it_says_so_once_and_gives_the_same_answers() ->
         np.testing.assert_allclose(intercept, constant, rtol=1e-12)
 
 
-def test_the_package_is_typed() -> None:
-    assert (SOURCE / "py.typed").exists()
-
-
 @pytest.mark.parametrize("name", ["", *(f".{path.parent.name}" for path in SOURCE.glob("*/__init__.pyi"))])
 def test_only_public_names_are_listed(name: str) -> None:
     package = import_module(f"adaline{name}")
@@ -335,25 +321,15 @@ def test_only_public_names_are_listed(name: str) -> None:
     assert {name for name in dir(package) if not name.startswith("__")} == {*package.__all__, *registries}
 
 
-def test_modules_that_docs_and_messages_name_are_there_from_the_start() -> None:
-    run("import adaline; adaline.losses.Quantile(0.9), adaline.links, adaline.errors, adaline.activations")
-
-
-def test_every_extra_is_for_code_that_is_there() -> None:
-    project = SOURCE.parents[1] / "pyproject.toml"
-    if not project.exists():
-        pytest.skip("installed without its project file")
-    extras = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    source = "".join(path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py"))
-    for extra, packages in extras.items():
-        for package in packages:
-            name = re.split(r"[\[<>=]", package)[0]
+def test_every_extra_is_for_code_that_is_there_and_the_package_is_typed() -> None:
+    assert (SOURCE / "py.typed").exists()
+    source = "".join(map(text, SOURCES))
+    for extra, packages in PYPROJECT["project"]["optional-dependencies"].items():
+        for name in (re.split(r"[\[<>=]", package)[0] for package in packages):
             assert re.search(rf"\b{name}\b", source), f"{extra}: nothing uses {name}"
 
 
 def test_every_dependency_has_one_lower_bound() -> None:
-    from tests.lowest import PYPROJECT, requirements
-
     groups = [*PYPROJECT["project"]["optional-dependencies"].values(), *PYPROJECT["dependency-groups"].values()]
     bounds: dict[str, set[str]] = {}
     for line in [*PYPROJECT["project"]["dependencies"], *(line for group in groups for line in group)]:
@@ -368,12 +344,9 @@ def test_signatures_show_plain_types(system: Any) -> None:
     for shown in (str(inspect.signature(system)), str(inspect.signature(system.__init__))):
         assert "Annotated" not in shown
         assert ": '" not in shown
+    if system is adaline.Ridge:
+        assert "penalty: float | str | Sequence[float] = 'auto', criterion: str = 'gcv', folds: int = 5" in shown
     assert inspect.get_annotations(system.__init__, eval_str=True, globals=vars(sys.modules[system.__module__]))
-
-
-def test_the_signature_of_ridge() -> None:
-    shown = "penalty: float | str | Sequence[float] = 'auto', criterion: str = 'gcv', folds: int = 5"
-    assert shown in str(inspect.signature(adaline.Ridge))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import pytest
 import yaml
 
 import adaline
@@ -24,19 +23,14 @@ def text(path: str) -> str:
     return (ROOT / path).read_text(encoding="utf-8")
 
 
-def test_the_version_has_one_place() -> None:
+def test_the_version_has_one_place_and_the_changelog_and_the_citation_name_the_release() -> None:
     assert PYPROJECT["project"]["dynamic"] == ["version"]
     place = PYPROJECT["tool"]["scikit-build"]["metadata"]["version"]["input"]
     assert re.findall(r'^__version__ = "(.+)"$', text(place), re.MULTILINE) == [adaline.__version__]
-
-
-def test_changelog_and_citation_name_the_release() -> None:
     cited = yaml.safe_load(text("CITATION.cff"))
-    assert cited["version"] == adaline.__version__
+    assert (cited["version"], cited["license"]) == (adaline.__version__, PYPROJECT["project"]["license"])
     sections = re.findall(r"^## \[(.+?)\](.*)$", text("CHANGELOG.md"), re.MULTILINE)
-    assert sections[0] == ("Unreleased", "")
-    assert sections[1] == (adaline.__version__, f" - {cited['date-released']}")
-    assert cited["license"] == PYPROJECT["project"]["license"]
+    assert sections[:2] == [("Unreleased", ""), (adaline.__version__, f" - {cited['date-released']}")]
     assert f"version {adaline.__version__}" in text("README.md")
     assert f"releases/{adaline.__version__}.md" in text("mkdocs.yml")
 
@@ -64,35 +58,32 @@ def test_the_recipe_for_conda_is_that_of_the_package() -> None:
 
 def test_every_text_installs_our_own_distribution() -> None:
     assert PYPROJECT["project"]["name"] == "adaline-learn"
+    for line in (
+        "pip install adaline",
+        "pip install -U 'adaline==0.2'",
+        "needs adaline[app]",
+        "'adaline[a]'",
+    ):
+        assert NAMESAKE.search(line)
+        assert not NAMESAKE.search(line.replace("adaline", "adaline-learn"))
     folders = (ROOT / name for name in (".github", "docs", "examples", "native", "recipe", "src"))
-    files = [
-        path
-        for path in (*ROOT.iterdir(), *chain(*(folder.rglob("*") for folder in folders)))
-        if path.is_file() and path.suffix != ".pyc"
-    ]
+    every = (*ROOT.iterdir(), *chain(*(folder.rglob("*") for folder in folders)))
+    files = [path for path in every if path.is_file() and path.suffix != ".pyc"]
+    texts = {path: path.read_bytes().decode("utf-8", errors="ignore") for path in files}
     found = [
         f"{path.relative_to(ROOT)}: {line}"
-        for path in files
-        for line in path.read_bytes().decode("utf-8", errors="ignore").splitlines()
+        for path, whole in texts.items()
+        if NAMESAKE.search(whole)
+        for line in whole.splitlines()
         if NAMESAKE.search(line)
     ]
     assert len(files) > 500
     assert not found
 
 
-@pytest.mark.parametrize(
-    "line",
-    ["pip install adaline", "pip install -U 'adaline==0.2'", "needs adaline[app]", "pip install 'adaline[app,play]'"],
-)
-def test_a_text_that_installs_another_project_is_found(line: str) -> None:
-    assert NAMESAKE.search(line)
-    assert not NAMESAKE.search(line.replace("adaline", "adaline-learn"))
-
-
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
-def test_every_hosted_step_is_a_target_of_the_makefile(path: Path) -> None:
+def test_every_hosted_step_is_a_target_of_the_makefile() -> None:
     targets = set(re.findall(r"^([a-z-]+):(?!=)", text("Makefile"), re.MULTILINE))
-    for job in yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"].values():
+    for job in chain(*(yaml.safe_load(text(str(path)))["jobs"].values() for path in WORKFLOWS)):
         matrix = job.get("strategy", {}).get("matrix", {})
         named = [*matrix.get("target", []), *(one["target"] for one in matrix.get("include", []))]
         assert set(named) <= targets
