@@ -1,5 +1,6 @@
-# make demo   the main job on a bundled data set            make test   all tests, examples in docstrings included
+# make demo   the main job on a bundled data set            make test   the tests of a change, docstrings' examples included
 # make quick  the tests that take little, of every area     make lint   ruff, mypy, imports, schemas, prose
+# make night  every case of every test, and all targets below that take long
 # make test-spark  the tests of fits on Spark, which needs Java
 # make test-gpu  the tests of devices, with torch and Triton: on a CUDA device, else in Triton's interpreter
 # make test-interrupts  every command interrupted at INTERRUPTS=10 random moments
@@ -16,7 +17,7 @@
 # make sanitize  the kernels' tests under the address and undefined-behaviour sanitizers
 # make wheel-cross ARCH=amd64  a wheel for another architecture (or arm64), compiled across and checked by qemu
 # make certificates  FITS=20000 random fits, their certificates against 65-digit arithmetic
-# make mutants  MUTANTS=600 small changes of the source: which share of them the tests notice, by folder
+# make mutants  small changes, MUTANTS=520 of the source and KERNEL_MUTANTS=80 of native/: which the tests notice, by folder
 # make fuzz   random attacks for FUZZ_SECONDS=600, the kernels under the sanitizers
 #
 # Each target sets up .venv by itself. Another interpreter: make test PYTHON=python3.12
@@ -39,7 +40,7 @@ export PYTHONUTF8 := 1
 # Byte code is written, whatever the shell says: without it every process of the tests compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick test-spark test-gpu test-oldest test-pure wheel-cross sanitize fuzz lint lint-types lint-rest lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-interrupts test-service test-browser recordings zoo certificates mutants
+.PHONY: demo test quick test-spark test-gpu test-oldest test-pure wheel-cross sanitize fuzz lint lint-types lint-rest lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-interrupts test-service test-browser recordings zoo certificates mutants night test-every
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.run
@@ -51,6 +52,17 @@ test: $(VENV)/.installed
 
 quick: $(VENV)/.installed
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal -m "not slow"
+
+# Spark needs Java, the pages Chromium.
+EVERY := night or not night
+test-every: $(VENV)/.installed
+	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal -m "$(EVERY)"
+
+night:
+	@$(MAKE) --no-print-directory test-every sanitize certificates fuzz test-interrupts test-faults test-service test-oldest test-pure mutants
+	@if java -version 2>/dev/null; then $(MAKE) --no-print-directory test-spark; fi
+	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then \
+		$(MAKE) --no-print-directory test-browser; fi
 
 test-spark: $(VENV)/.installed
 	@java -version 2>/dev/null || { \
@@ -126,16 +138,17 @@ SANITIZED_PYTHON = LD_PRELOAD="$$(native/sanitizer-libraries)" ASAN_OPTIONS=dete
 	"$$($(BIN)/python -c 'import sys; print(sys._base_executable)')"
 
 sanitize: $(SANITIZED)/.installed
-	$(SANITIZED_PYTHON) -m pytest -q -n auto --maxprocesses 8 --dist worksteal --capture=sys tests/native tests/sums tests/scans
+	$(SANITIZED_PYTHON) -m pytest -q -n auto --maxprocesses 8 --dist worksteal --capture=sys -m "$(EVERY)" tests/native tests/sums tests/scans
 
 certificates: $(VENV)/.installed
 	$(BIN)/python -m tests.certificates --fits $(FITS) --jobs $$(getconf _NPROCESSORS_ONLN) --worst 10
 	$(BIN)/python -m tests.certificates --fits $$(($(FITS) / 4)) --float64 --only logistic --only softmax --only binomial \
 		--only poisson --only gamma --worst 10
 
-MUTANTS ?= 600
+MUTANTS ?= 520
+KERNEL_MUTANTS ?= 80
 mutants: $(VENV)/.installed
-	$(BIN)/python -m tests.mutants --count $(MUTANTS)
+	$(BIN)/python -m tests.mutants --count $(MUTANTS) --kernels $(KERNEL_MUTANTS)
 
 fuzz: $(VENV)/.installed $(SANITIZED)/.installed
 	$(BIN)/python -m tests.fuzz --seconds $$(($(FUZZ_SECONDS) * 3 / 5))
