@@ -340,7 +340,9 @@ THRESHOLDS = pytest.mark.parametrize("threshold", ["middle", "prior"])
 @THRESHOLDS
 @pytest.mark.parametrize("units", [(1.0, 1.0, 1.0), (1e-6, 1.0, 1e9)], ids=["whole", "unlike"])
 @pytest.mark.parametrize(
-    ("means", "span"), [(LINE, 1), (CORNERS, 2), (np.vstack([np.zeros(3), 40.0 * np.eye(3)]), 3)], ids=str
+    ("means", "span"),
+    [(LINE, 1), (CORNERS, 2), (np.vstack([np.zeros(3), 40.0 * np.eye(3)]), 3)],
+    ids=["line", "plane", "space"],
 )
 def test_fishers_directions_are_those_along_which_means_differ(
     means: Array, span: int, units: tuple[float, ...], threshold: str, covariance: str

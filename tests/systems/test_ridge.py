@@ -248,7 +248,6 @@ PENALTY = "penalty must be 'auto' or a number of zero or more, got"
             "scoring is nan on fold 0: use fewer folds",
         ),
     ],
-    ids=str,
 )
 def test_what_means_nothing_is_refused(settings: dict[str, Any], words: str) -> None:
     X, y = DATA["collinear"]
