@@ -15,7 +15,8 @@ import tempfile
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import cache, partial, reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -221,6 +222,30 @@ def _renamed(tree: Any, before: str) -> Any:
         renamed = before + name if isinstance(name, str) else {**name, "name": before + name["name"]}
         return dict.fromkeys(tree, renamed)
     return {key: _renamed(value, before) for key, value in tree.items()}
+
+
+def with_changes(file: Forgery, changes: dict[str, Any]) -> Forgery:
+    """Return a file with tensors replaced, by name, or nodes of its state, by path; functions get what was there."""
+    head, tensors = copy.deepcopy(file.head), dict(file.tensors)
+    for path, new in changes.items():
+        if path in tensors:
+            tensors[path] = np.array(new(tensors[path].copy()) if callable(new) else new, order="C")
+        else:
+            *before, last = [int(key) if key.isdigit() else key for key in path.split("/")]
+            inside = reduce(getitem, before, head["state"])
+            inside[last] = new(inside[last]) if callable(new) else new
+    named = json.dumps(head["state"])
+    return file._replace(head=head, tensors={name: array for name, array in tensors.items() if f'"{name}"' in named})
+
+
+def at(place: int, value: float) -> Callable[[Any], Any]:
+    """Return a function that replaces one number of an array."""
+
+    def change(array: Any) -> Any:
+        array.flat[place] = value
+        return array
+
+    return change
 
 
 def failures(file: Forgery, forged: Forgery, path: Path) -> list[str]:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import copy
-import json
 import os
 import tracemalloc
-from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
-from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +23,7 @@ from adaline.storage.schema import LARGEST_EXPONENT, REQUIRED, SOLVED, STATE
 from adaline.storage.tree import DEEPEST, encode
 from adaline.systems import LMS, GeneralizedLinear, LinearRegression
 from tests.storage.cases import assert_equal
-from tests.storage.forge import Forgery, altered, failures, grafts, misused, original, originals, without_each
+from tests.storage.forge import altered, at, failures, grafts, misused, original, originals, with_changes, without_each
 
 FORGERIES = int(os.environ.get("ADALINE_FORGERIES", "8"))
 """Of each file, drawn at random."""
@@ -84,30 +81,6 @@ def test_parts_of_other_families_are_refused(host: str, donor: str, part: str, t
     forgery = next(make() for name, make in grafts(file, FILES[donor]()) if part in name)
     with pytest.raises(ModelFileError):
         misused(file, forgery, tmp_path / "m")
-
-
-def with_changes(file: Forgery, changes: dict[str, Any]) -> Forgery:
-    """Return a file with tensors replaced, by name, or nodes of its state, by path; functions get what was there."""
-    head, tensors = copy.deepcopy(file.head), dict(file.tensors)
-    for path, new in changes.items():
-        if path in tensors:
-            tensors[path] = np.array(new(tensors[path].copy()) if callable(new) else new, order="C")
-        else:
-            *before, last = [int(key) if key.isdigit() else key for key in path.split("/")]
-            inside = reduce(getitem, before, head["state"])
-            inside[last] = new(inside[last]) if callable(new) else new
-    named = json.dumps(head["state"])
-    return file._replace(head=head, tensors={name: array for name, array in tensors.items() if f'"{name}"' in named})
-
-
-def at(place: int, value: float) -> Callable[[Any], Any]:
-    """Return a function that replaces one number of an array."""
-
-    def change(array: Any) -> Any:
-        array.flat[place] = value
-        return array
-
-    return change
 
 
 ROWS_AT, WEIGHT_AT, MODE_AT, EXPONENT_AT, NOISE_AT = 0, 1, 2, 14, 19  # in a buffer of moments of five columns
