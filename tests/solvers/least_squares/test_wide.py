@@ -104,7 +104,7 @@ def test_the_claim_is_honest(way: str, penalty: float, monkeypatch: pytest.Monke
     else:
         monkeypatch.setattr(choose, "WIDE_COLUMNS", 0)
     claims = []
-    for seed in (*range(30), *HARD):
+    for seed in (*range(40), *HARD):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(int(rng.integers(5, 8)), int(rng.integers(8, 12))))
         X += rng.integers(3) * 10.0 ** rng.uniform(-1, 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,10 @@ from adaline.solvers.smooth.likelihood import raw_root
 from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import ArraySource, SparseSource
 from adaline.sums import FirthScore, Prior
-from tests.inference.against import classes as generated
+from tests.inference.against import classes, column, design
 
 Array = Any
+SIXTY = classes(60)
 
 
 def posed(X: Array, y: Array, weight: Array | None = None, intercept: bool = True) -> Problem:
@@ -40,27 +42,35 @@ def solved(X: Array, y: Array, weight: Array | None = None, **options: Any) -> t
     return problem.to_raw(found.theta)[0], errors, found.evaluation.value
 
 
-def penalised(theta: Array, rows: Array, y: Array, weight: Array) -> tuple[float, Array]:
+def penalised(theta: Array, rows: Array, y: Array) -> tuple[float, Array]:
     """Return minus the penalised log-likelihood and its gradient, row by row."""
     z = rows @ theta
     p = expit(z)
-    bent = weight * p * (1 - p)
-    information = rows.T @ (rows * bent[:, None])
+    information = rows.T @ (rows * (p * (1 - p))[:, None])
     h = p * (1 - p) * np.einsum("ni,ij,nj->n", rows, np.linalg.inv(information), rows)
-    value = -(weight * (y * z - np.logaddexp(0, z))).sum() - 0.5 * np.linalg.slogdet(information)[1]
-    return value, -rows.T @ (weight * (y - p + h * (0.5 - p)))
+    value = -(y * z - np.logaddexp(0, z)).sum() - 0.5 * np.linalg.slogdet(information)[1]
+    return value, -rows.T @ (y - p + h * (0.5 - p))
 
 
-def direct(rows: Array, y: Array, weight: Array | None = None) -> Array:
-    """Maximise the penalised likelihood from the outside: a general minimiser, then roots of the score."""
-    weight = np.ones(len(y)) if weight is None else weight
-    start = optimize.minimize(penalised, np.zeros(rows.shape[1]), (rows, y, weight), jac=True, options={"gtol": 1e-6})
-    return optimize.root(lambda theta: penalised(theta, rows, y, weight)[1], start.x, tol=1e-13).x
+def direct(rows: Array, y: Array, free: Array) -> Array:
+    """Maximise the penalised likelihood over some coefficients from the outside; the others are zero."""
+
+    def embedded(w: Array) -> tuple[float, Array]:
+        theta = np.zeros(rows.shape[1])
+        theta[free] = w
+        value, gradient = penalised(theta, rows, y)
+        return value, gradient[free]
+
+    start = optimize.minimize(embedded, np.zeros(len(free)), jac=True, options={"gtol": 1e-6}).x
+    theta = np.zeros(rows.shape[1])
+    theta[free] = optimize.root(lambda w: embedded(w)[1], start, tol=1e-13).x
+    return theta
 
 
+@cache
 def cases() -> dict[str, tuple[Array, Array]]:
     rng = np.random.default_rng(5)
-    overlap, y = generated()
+    overlap, y = classes()
     separable = rng.normal(size=(30, 3))
     quasi = np.array([0.0] * 10 + [1.0] * 10)
     return {
@@ -77,14 +87,25 @@ def cases() -> dict[str, tuple[Array, Array]]:
 @pytest.mark.parametrize("intercept", [True, False])
 def test_it_is_the_maximum_of_the_penalised_likelihood(name: str, intercept: bool) -> None:
     X, y = cases()[name]
-    rows = np.column_stack([np.ones(len(X)), X]) if intercept else X
+    rows, t, first = design(X, intercept), y.astype(float), 1 - intercept
     theta, errors, value = solved(X, y, intercept=intercept)
-    expected = direct(rows, y.astype(float))
-    np.testing.assert_allclose(theta[0 if intercept else 1 :], expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
-    assert value == pytest.approx(penalised(expected, rows, y.astype(float), np.ones(len(y)))[0], rel=1e-9)
+    expected = direct(rows, t, np.arange(rows.shape[1]))
+    np.testing.assert_allclose(theta[first:], expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
+    assert value == pytest.approx(penalised(expected, rows, t)[0], rel=1e-9)
     p = expit(rows @ expected)
     covariance = np.linalg.inv(rows.T @ (rows * (p * (1 - p))[:, None]))
-    np.testing.assert_allclose(errors[0 if intercept else 1 :], np.sqrt(np.diag(covariance)), rtol=1e-7)
+    np.testing.assert_allclose(errors[first:], np.sqrt(np.diag(covariance)), rtol=1e-7)
+    if not intercept:
+        return
+    problem = posed(X, y)  # ratios hold coefficients at zero and keep their columns
+    found, kept, places = (
+        firth(problem, np.zeros((1, rows.shape[1])), 1e-10),
+        np.ones(X.shape[1], dtype=bool),
+        range(len(expected)),
+    )
+    free = [[0], *([k for k in places if k != j] for j in places[1:])]
+    ratios = [2 * (penalised(direct(rows, t, np.array(some)), rows, t)[0] - value) for some in free]
+    np.testing.assert_allclose(firth_ratios(problem, found, 1e-10, kept), ratios, rtol=1e-7, atol=1e-9)
 
 
 def test_a_table_of_two_by_two_gets_half_a_row_in_each_cell() -> None:
@@ -97,96 +118,49 @@ def test_a_table_of_two_by_two_gets_half_a_row_in_each_cell() -> None:
     p = expit(odds)
     variance = 1 / (counts.sum(axis=1) * p * (1 - p))
     np.testing.assert_allclose(errors, np.sqrt([variance[0], variance.sum()]), rtol=1e-10)
+    alone, _, _ = solved(np.zeros((20, 0)), np.arange(20) < 0)
+    np.testing.assert_allclose(alone, [np.log(0.5 / 20.5)], rtol=1e-12)
 
 
-def test_the_intercept_alone_adds_half_a_row_to_each_class() -> None:
-    theta, _, _ = solved(np.zeros((20, 0)), np.arange(20) < 0)
-    np.testing.assert_allclose(theta, [np.log(0.5 / 20.5)], rtol=1e-12)
-
-
-def test_weights_are_repetitions_and_sparse_rows_are_rows() -> None:
-    X, y = generated(60)
-    weight = np.random.default_rng(2).integers(0, 4, len(y)).astype(float)
-    again = np.repeat(np.arange(len(y)), weight.astype(int))
-    expected = solved(X[again], y[again])
+def test_weights_units_and_sparse_rows() -> None:
+    X, y = SIXTY
+    weight, units = np.random.default_rng(2).integers(0, 4, 60), np.array([1e-9, 1e9, 1.0])
+    expected, plain = solved(np.repeat(X, weight, axis=0), np.repeat(y, weight)), solved(X, y)
     for rows in (X, sparse.csr_array(X)):
-        for mine, theirs in zip(solved(rows, y, weight), expected, strict=True):
+        for mine, theirs in zip(solved(rows, y, weight.astype(float)), expected, strict=True):
             np.testing.assert_allclose(mine, theirs, rtol=1e-9)
-
-
-def test_units_change_nothing_but_the_units() -> None:
-    X, y = generated(60)
-    units = np.array([1e-9, 1e9, 1.0])
-    plain, odd = solved(X, y), solved(X * units, y)
-    np.testing.assert_allclose(odd[0][1:] * units, plain[0][1:], rtol=1e-8)
-    np.testing.assert_allclose(odd[1][1:] * units, plain[1][1:], rtol=1e-8)
+    odd = solved(X * units, y)
+    for mine, theirs in zip(odd[:2], plain[:2], strict=True):
+        np.testing.assert_allclose(mine[1:] * units, theirs[1:], rtol=1e-8)
     assert odd[2] == pytest.approx(plain[2] - np.log(units).sum(), rel=1e-10)
 
 
-def test_columns_that_depend_on_others_change_no_prediction() -> None:
-    X, y = cases()["separable"]
-    more = np.column_stack([X, X[:, 0] + X[:, 1]])
-    plain, twice = solved(X, y), solved(more, y)
-    expected = plain[0][0] + X @ plain[0][1:]
-    np.testing.assert_allclose(
-        twice[0][0] + np.column_stack([X, X[:, 0] + X[:, 1]]) @ twice[0][1:], expected, rtol=1e-7
-    )
-
-
-@pytest.mark.parametrize("name", ["overlap", "separable", "quasi"])
-def test_ratios_hold_coefficients_at_zero_and_keep_their_columns(name: str) -> None:
-    X, y = cases()[name]
-    rows, t, ones = np.column_stack([np.ones(len(X)), X]), y.astype(float), np.ones(len(X))
-    problem = posed(X, y)
-    found = firth(problem, np.zeros((1, rows.shape[1])), 1e-10)
-
-    def without(free: list[int]) -> float:
-        """Return the smallest F* over some coefficients, the others zero."""
-
-        def embedded(w: Array) -> tuple[float, Array]:
-            theta = np.zeros(rows.shape[1])
-            theta[free] = w
-            value, gradient = penalised(theta, rows, t, ones)
-            return value, gradient[free]
-
-        return float(optimize.minimize(embedded, np.zeros(len(free)), jac=True, options={"gtol": 1e-8}).fun)
-
-    places = range(rows.shape[1])
-    expected = [without([0]), *(without([k for k in places if k != j]) for j in places[1:])]
-    best = penalised(problem.to_raw(found.theta)[0], rows, t, ones)[0]
-    kept = np.ones(problem.features, dtype=bool)
-    np.testing.assert_allclose(firth_ratios(problem, found, 1e-10, kept), 2 * (np.array(expected) - best), rtol=1e-8)
-
-
 def test_too_few_steps_are_no_convergence() -> None:
-    X, y = cases()["separable"]
-    found = firth(posed(X, y), np.zeros((1, 4)), 1e-10, max_steps=2)
+    found = firth(posed(*cases()["separable"]), np.zeros((1, 4)), 1e-10, max_steps=2)
     assert not found.converged
     assert len(found.history) == 2
 
 
 def test_the_score_is_the_slope_of_the_penalised_likelihood() -> None:
-    X, y = generated(60)
-    problem = posed(X, y)
-    theta = np.array([[0.2, -0.3, 0.5, 0.1]])
-    v = X * problem.view.scale + problem.view.offset
-    rows = np.column_stack([np.ones(len(v)), v])
+    X, y = SIXTY
+    problem, theta = posed(X, y), np.array([[0.2, -0.3, 0.5, 0.1]])
+    rows = design(X * problem.view.scale + problem.view.offset)
     p = expit(rows @ theta[0])
     root = np.linalg.inv(np.linalg.cholesky(rows.T @ (rows * (p * (1 - p))[:, None]))).T
     mine = problem.source.sum(FirthScore, Prior(theta, problem.view, root)).gradient[0]
-    numeric = optimize.approx_fprime(theta[0], lambda w: penalised(w, rows, y.astype(float), np.ones(60))[0], 1e-6)
-    np.testing.assert_allclose(mine, numeric, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(mine, penalised(theta[0], rows, y.astype(float))[1], rtol=1e-9, atol=1e-10)
 
 
-def test_dependent_and_constant_columns_change_nothing_but_their_own_rows():
+def test_dependent_and_constant_columns_change_nothing_but_their_own_rows() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 150))
     y = a - b + rng.logistic(size=150) > 1
-    plain = LogisticRegression(firth=True).fit(np.column_stack([a, b]), y)
+    plain, X = LogisticRegression(firth=True).fit(np.column_stack([a, b]), y), np.column_stack([a, b, a + b])
     with pytest.warns(AdalineWarning, match=r"x2 = x0 \+ x1"):
-        more = LogisticRegression(firth=True).fit(np.column_stack([a, b, a + b, np.full(150, 7.0)]), y)
+        more = LogisticRegression(firth=True).fit(np.column_stack([X, np.full(150, 7.0)]), y)
     assert np.isfinite(more.certificate_.objective)
-    mine, theirs = (model.summary().to_dict()["coefficients"] for model in (more, plain))
-    for row, expected in zip(mine, theirs, strict=False):
-        assert row["p_value"] == pytest.approx(expected["p_value"], rel=1e-6)
-    assert [row["left_out"] for row in mine[3:]] == ["x2 = x0 + x1", "constant"]
+    np.testing.assert_allclose(column(more.summary(), "p_value")[:3], column(plain.summary(), "p_value"), rtol=1e-6)
+    assert [row["left_out"] for row in more.summary().to_dict()["coefficients"][3:]] == ["x2 = x0 + x1", "constant"]
+    np.testing.assert_allclose(
+        more.predict_proba(np.column_stack([X, np.full(150, 7.0)])), plain.predict_proba(X[:, :2]), rtol=1e-7
+    )
