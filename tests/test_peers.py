@@ -9,6 +9,7 @@ import pytest
 
 from adaline.errors import UnknownParameter
 from adaline.systems import SYSTEMS
+from tests.turns import in_turn
 
 TRIED: dict[str, Any] = {
     **{"C": 2.0, "Cs": 10, "alpha": 0.1, "alphas": [0.1, 1.0], "l1_ratio": 0.5, "n_alphas": 100, "penalty": "l2"},
@@ -25,7 +26,7 @@ TRIED: dict[str, Any] = {
 """Arguments of scikit-learn and statsmodels, with a value each."""
 
 
-@pytest.mark.parametrize("name", TRIED)
+@in_turn("name", TRIED)
 def test_an_argument_of_another_package_is_explained(name: str) -> None:
     for owner, system in SYSTEMS.items():
         if name in system._get_param_names():
@@ -39,6 +40,7 @@ def test_an_argument_of_another_package_is_explained(name: str) -> None:
         assert called is None or called[1] in system._get_param_names()
 
 
+@pytest.mark.every
 @pytest.mark.parametrize(
     ("system", "given", "answer"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 from typing import Any
 
 import mpmath as mp
@@ -15,8 +16,10 @@ from adaline.block import Block, Shape
 from adaline.errors import InvalidData
 from adaline.links import LINKS, Power, name_of
 from adaline.losses import FAMILIES, LOSSES, CustomLoss, Huber, Linked, Loss, NegativeBinomial, Quantile, Tukey, Tweedie
+from adaline.losses.ordinal import CUMULATIVE_LINKS, Ordinal
 from adaline.sums import HessianProduct, Objective, Point, View
 from adaline.twofold import Twofold
+from tests.turns import needs_native
 
 OWN = CustomLoss(lambda z, t: np.log(np.cosh(z - t)), lambda z, t: np.tanh(z - t), lambda z, t: 1 / np.cosh(z - t) ** 2)
 LINKED: tuple[Loss, ...] = tuple(
@@ -34,35 +37,36 @@ def shown(loss: Loss) -> str:
     return f"{loss.name}-{name_of(loss.link)}" if isinstance(loss, Linked) else f"{loss.name}-{loss.parameter:g}"
 
 
-every_loss = pytest.mark.parametrize("loss", ALL, ids=shown)
+def every_loss(law: Any) -> Any:
+    return pytest.mark.every(pytest.mark.parametrize("loss", ALL, ids=shown)(law))
+
+
 every_linked = pytest.mark.parametrize("loss", LINKED, ids=shown)
-needs_native = pytest.mark.skipif(kernels.native is None, reason="the native kernels could not be built")
 
 OUTPUTS = 4
 STEP = 1e-5
 
 # targets that each loss takes, and some that it does not
-SIGNS = (np.array([-1.0, 1.0]), np.array([0.0]))
-TAKES: dict[str, tuple[Any, Any]] = {
-    "logistic": (np.array([0.0, 1.0, 0.25]), np.array([-0.1, 1.1, np.nan])),
-    "sigmoid_squared": (np.array([0.0, 1.0, 0.25]), np.array([])),
-    "softmax": (np.arange(OUTPUTS, dtype=float), np.array([])),
-    "poisson": (np.array([0.0, 1.0, 7.5]), np.array([-1.0, np.nan])),
-    "gamma": (np.array([1e-3, 1.0, 7.5]), np.array([0.0, -1.0, np.nan])),
-    "inverse_gaussian": (np.array([0.1, 1.0, 7.5]), np.array([0.0, -1.0, np.nan])),
-    "tweedie": (np.array([0.0, 1e-3, 1.0, 7.5]), np.array([-1.0, np.nan])),
-    "negative_binomial": (np.array([0.0, 1.0, 7.5]), np.array([-1.0, np.nan])),
-    "binomial": (np.array([0.0, 1.0, 0.25]), np.array([-0.1, 1.1, np.nan])),
-    "perceptron": SIGNS,
-    "squared_hinge": SIGNS,
-    "tanh_squared": (SIGNS[0], np.array([])),
+SIGNS = ([-1.0, 1.0], [0.0])
+SHARES = ([0.0, 1.0, 0.25], [-0.1, 1.1, np.nan])
+COUNTS = ([0.0, 1.0, 7.5], [-1.0, np.nan])
+TAKES: dict[str, tuple[list[float], list[float]]] = {
+    **{
+        "logistic": SHARES,
+        "binomial": SHARES,
+        "sigmoid_squared": (SHARES[0], []),
+        "softmax": ([0.0, 1.0, 2.0, 3.0], []),
+    },
+    **{"poisson": COUNTS, "negative_binomial": COUNTS, "tweedie": ([0.0, 1e-3, 1.0, 7.5], COUNTS[1])},
+    **{"gamma": ([1e-3, 1.0, 7.5], [0.0, -1.0, np.nan]), "inverse_gaussian": ([0.1, 1.0, 7.5], [0.0, -1.0, np.nan])},
+    **{"perceptron": SIGNS, "squared_hinge": SIGNS, "tanh_squared": (SIGNS[0], [])},
 }
-ANY = (np.array([-2.0, 0.0, 0.7, 3.0]), np.array([]))
+ANY: tuple[list[float], list[float]] = ([-2.0, 0.0, 0.7, 3.0], [])
 
 
 def taken(loss: Loss) -> Any:
     """Return targets that a loss takes."""
-    good = TAKES.get(loss.name, ANY)[0]
+    good = np.array(TAKES.get(loss.name, ANY)[0])
     return good[loss.family.good(good[:, None])[0][:, 0]] if isinstance(loss, Linked) else good
 
 
@@ -72,14 +76,11 @@ def rows(loss: Loss, n: int = 400) -> tuple[Any, Any]:
     z = inside(loss, rng.normal(size=(n, OUTPUTS)) * 2)
     t = rng.choice(taken(loss), size=(n, 1 if loss.coupled else OUTPUTS))
     corner = {
-        "huber": lambda: np.abs(np.abs(z - t) - loss.parameter),
-        "absolute": lambda: np.abs(z - t),
-        "quantile": lambda: np.abs(z - t),
-        "perceptron": lambda: np.abs(t * z),
-        "squared_hinge": lambda: np.abs(1 - t * z),
-        "tukey": lambda: np.abs(np.abs(z - t) - loss.parameter),
-    }.get(loss.name, lambda: np.ones(z.shape))
-    smooth = (corner() > 1e-3).all(axis=1)
+        **dict.fromkeys(("absolute", "quantile"), z - t),
+        **dict.fromkeys(("huber", "tukey"), np.abs(z - t) - loss.parameter),
+        **{"perceptron": t * z, "squared_hinge": 1 - t * z},
+    }.get(loss.name, np.ones(z.shape))
+    smooth = (np.abs(corner) > 1e-3).all(axis=1)
     assert smooth.sum() > n / 2
     return z[smooth], t[smooth]
 
@@ -99,19 +100,20 @@ def along(f: Any, z: Any, t: Any, direction: Any) -> Any:
     return (f(z + STEP * direction, t) - f(z - STEP * direction, t)) / (2 * STEP)
 
 
-def unit(k: int) -> Any:
-    return np.eye(OUTPUTS)[k]
-
-
 @every_loss
-def test_the_slope_is_the_derivative_of_the_value(loss: Loss) -> None:
+def test_slope_curvature_and_product_are_derivatives(loss: Loss) -> None:
     z, t = rows(loss)
-    slope = loss.slope(z, t)
-    assert slope.shape == z.shape
+    slope, curvature, q = loss.slope(z, t), loss.curvature(z, t), np.random.default_rng(1).normal(size=z.shape)
+    assert slope.shape == curvature.shape == z.shape
     assert loss.value(z, t).shape == (len(z), 1 if loss.coupled else OUTPUTS)
     for k in range(OUTPUTS):
-        found = along(loss.value, z, t, unit(k))
+        found = along(loss.value, z, t, np.eye(OUTPUTS)[k])
         np.testing.assert_allclose(found[:, 0 if loss.coupled else k], slope[:, k], rtol=1e-7, atol=1e-7)
+        found = along(loss.slope, z, t, np.eye(OUTPUTS)[k])
+        np.testing.assert_allclose(found[:, k], curvature[:, k], rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(loss.product(z, t, q), along(loss.slope, z, t, q), rtol=1e-6, atol=1e-6)
+    together = loss.coupling(z, t, np.ones((len(z), 1))) @ q[0]
+    np.testing.assert_allclose(together, loss.product(z, t, q[:1]).sum(axis=0), rtol=1e-9, atol=1e-9)
 
 
 @every_loss
@@ -131,17 +133,6 @@ def test_slopes_in_double_double_hold_what_they_promise(loss: Loss) -> None:
 
 
 @every_loss
-def test_curvature_and_product_are_derivatives_of_the_slope(loss: Loss) -> None:
-    z, t = rows(loss)
-    curvature, q = loss.curvature(z, t), np.random.default_rng(1).normal(size=z.shape)
-    for k in range(OUTPUTS):
-        np.testing.assert_allclose(along(loss.slope, z, t, unit(k))[:, k], curvature[:, k], rtol=1e-6, atol=1e-7)
-    np.testing.assert_allclose(loss.product(z, t, q), along(loss.slope, z, t, q), rtol=1e-6, atol=1e-6)
-    together = loss.coupling(z, t, np.ones((len(z), 1))) @ q[0]
-    np.testing.assert_allclose(together, loss.product(z, t, q[:1]).sum(axis=0), rtol=1e-9, atol=1e-9)
-
-
-@every_loss
 def test_bounds_of_the_curvature_hold(loss: Loss) -> None:
     z, t = rows(loss)
     curvature = loss.curvature(z, t)
@@ -152,7 +143,7 @@ def test_bounds_of_the_curvature_hold(loss: Loss) -> None:
         assert curvature.min() < 0
     if np.isfinite(loss.concordance):
         for k in range(OUTPUTS):
-            change = np.abs(along(loss.curvature, z, t, unit(k))[:, k])
+            change = np.abs(along(loss.curvature, z, t, np.eye(OUTPUTS)[k])[:, k])
             assert (change <= loss.concordance * curvature[:, k] * (1 + 1e-6) + 1e-8).all()
 
 
@@ -171,7 +162,7 @@ def test_large_outputs_do_not_overflow(loss: Loss) -> None:
     if isinstance(loss, Linked):
         far = [z for z in (-300.0, 30.0) if loss.family.inside(loss.link, np.array(z))]
     if loss is OWN:
-        pytest.skip("a user's formula is the user's")
+        return  # a user's formula is the user's
     for t in taken(loss):
         for z in far:
             outputs = inside(loss, np.full((1, OUTPUTS), 1.0))
@@ -336,3 +327,66 @@ def test_the_kernel_equals_the_functions(loss: Loss) -> None:
 
 def test_registered_losses_have_names_of_their_own() -> None:
     assert all(cls.name == name for name, cls in LOSSES.items())
+
+
+# --- ordered classes: arbitrary precision, in both tails and where thresholds nearly meet --------------------------
+
+ENDS = {
+    "logit": (-300.0, -30.0, -3.0, 0.2, 9.0, 300.0),
+    "probit": (-300.0, -30.0, -8.5, -3.0, 0.0, 0.2, 6.0, 30.0, 300.0),
+    "cloglog": (-799.8, -300.0, -30.0, -3.0, 0.2, 1.0, 5.0),
+}
+WIDTHS = (1e-9, 1e-3, 0.2, 1.0, 4.0, 40.0, 800.0)
+DENSITIES = {
+    "logit": lambda z: mp.exp(-z) / (1 + mp.exp(-z)) ** 2,
+    "probit": mp.npdf,
+    "cloglog": lambda z: mp.exp(z - mp.exp(z)),
+}
+SLOPES = {  # g'' / g'
+    "logit": lambda z: (1 - mp.exp(z)) / (1 + mp.exp(z)),
+    "probit": lambda z: -z,
+    "cloglog": lambda z: 1 - mp.exp(z),
+}
+
+
+def _exact(link: str, a: float, b: float) -> list[mp.mpf]:
+    """Return value, derivatives by a and b, those of their sum, and the mixed one."""
+    g, density = (MEANS[link], DENSITIES[link])
+    top, bottom = (mp.mpf(x) if np.isfinite(x) else None for x in (a, b))
+    if link == "probit" and bottom is not None and bottom > 0:
+        p = mp.ncdf(-bottom) - (0 if top is None else mp.ncdf(-top))
+    else:
+        p = (1 if top is None else g(top)) - (0 if bottom is None else g(bottom))
+    at_a, at_b = (mp.mpf(0) if x is None else density(x) / p for x in (top, bottom))
+    slope_a, slope_b = (mp.mpf(0) if x is None else SLOPES[link](x) for x in (top, bottom))
+    by_a, by_b = at_a * (at_a - at_b - slope_a), at_b * (at_b - at_a + slope_b)
+    return [-mp.log(p), -at_a, at_b, by_a, by_b, -at_a * at_b]
+
+
+@pytest.mark.parametrize("link", CUMULATIVE_LINKS)
+def test_terms_are_exact_in_the_tails_and_between_thresholds_that_nearly_meet(link: str) -> None:
+    cases = [(b + width, b) for b, width in product(ENDS[link], WIDTHS) if link != "cloglog" or b + width < 6]
+    cases += [(np.inf, b) for b in ENDS[link]] + [(b, -np.inf) for b in ENDS[link]]
+    a, b = np.array(cases).T
+    found = CUMULATIVE_LINKS[link].terms(a, b, a - b, np.arange(len(a)))
+    with mp.workdps(400):
+        for i, (upper, lower) in enumerate(cases):
+            for name, exact, terms in zip(found._fields, _exact(link, upper, lower), found, strict=True):
+                if abs(exact) > 1e-290:
+                    off = float(abs(mp.mpf(float(terms[i])) / exact - 1))
+                    assert off < 1e-13, f"{name} of {link} from {lower} to {upper} is off by {off}"
+                else:
+                    assert abs(terms[i]) < 1e-250
+
+
+def test_the_loss_of_z_and_its_derivatives() -> None:
+    z, t = np.linspace(-2, 2, 9)[:, None], np.tile([0.0, 1.0, 2.0], 3)[:, None]
+    for link in CUMULATIVE_LINKS.values():
+        loss = Ordinal(link, np.array([-0.5, 0.75]))
+        step = 1e-5
+        slope = (loss.value(z + step, t) - loss.value(z - step, t)) / (2 * step)
+        curvature = (loss.slope(z + step, t) - loss.slope(z - step, t)) / (2 * step)
+        np.testing.assert_allclose(loss.slope(z, t), slope, atol=1e-9)
+        np.testing.assert_allclose(loss.curvature(z, t), curvature, atol=1e-9)
+        np.testing.assert_allclose(np.exp(loss.log_probabilities(z[:, 0])).sum(axis=1), 1.0)
+        np.testing.assert_allclose(link.link.mean(link.link.quantile(np.array([0.1, 0.9]))), [0.1, 0.9])
