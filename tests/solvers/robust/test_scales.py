@@ -37,7 +37,7 @@ def test_passes_find_the_scale_of_memory(
 ) -> None:
     monkeypatch.setattr(ranks, "MOST", most)
     rng = np.random.default_rng(0)
-    for n in (1, 2, 7, 300, 3001):
+    for n in (1, 2, 7, 1001):
         r = residuals(kind, n, rng)
         for weight in (None, rng.integers(0, 4, n) + (np.arange(n) == 0), 0.1 * rng.integers(1, 3, n)):
             source = ArraySource(np.empty((n, 1)), r[:, None], None if weight is None else weight.astype(float))
@@ -58,7 +58,7 @@ def test_rows_without_weight_have_no_scale() -> None:
 
 
 def test_a_known_neighbourhood_takes_one_pass_and_none_two() -> None:
-    r = np.random.default_rng(1).normal(size=200_000)
+    r = np.random.default_rng(1).normal(size=50_000)
     source = ArraySource(np.empty((len(r), 1)), r[:, None])
     expected = Mad().of(r, np.ones(len(r)))
     assert scale_by_passes(source, FirstTarget(), Mad()) == expected
