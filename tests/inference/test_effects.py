@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import statsmodels.api as sm
+from sklearn.base import clone
 
 from adaline import (
     GeneralizedLinear,
@@ -87,44 +89,43 @@ def mean(model: Any, rows: Any) -> Any:
     return np.asarray(model.predict(rows)).reshape(len(rows), -1)
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_slopes_are_those_of_the_predictions(name: str) -> None:
+def figures(model: Any, rows: Any = X, **options: Any) -> Any:
+    """Return effects and their errors, (2, effects)."""
+    found = effects(model, rows, **options)
+    return np.array([column(found, "estimate"), column(found, "std_error")])
+
+
+@cache
+def fitted(name: str) -> Any:
     kind, y = MODELS[name]
-    model = kind.fit(X, y)
-    weight = np.arange(len(X)) % 3
-    mine = effects(model, X, sample_weight=weight)
-    found = []
+    return clone(kind).fit(X, y)
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("name", MODELS)
+def test_slopes_are_those_of_the_predictions_and_errors_of_the_delta_method(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, weight, slopes = fitted(name), np.arange(len(X)) % 3, []
     for j in range(3):
         step = 1e-4 * X[:, j].std() * (np.arange(3) == j)
-        found.append(weight @ (mean(model, X + step) - mean(model, X - step)) / (2 * step[j] * weight.sum()))
-    assert column(mine, "estimate") == pytest.approx(np.ravel(found), rel=1e-6, abs=1e-7)
-    again = effects(model, np.repeat(X, weight, axis=0))  # weights are repetitions
-    for what in ("estimate", "std_error"):
-        assert column(mine, what) == pytest.approx(column(again, what), rel=1e-9)
-    units = np.array([8.0, 0.25, 1024.0])
-    other = effects(
-        kind.fit(X * units, y) if name != "ridge" else kind.fit(X, y), X * (units if name != "ridge" else 1)
-    )
+        slopes.append(weight @ (mean(model, X + step) - mean(model, X - step)) / (2 * step[j] * weight.sum()))
+    mine, plain = figures(model, sample_weight=weight), figures(model)
+    assert mine[0] == pytest.approx(np.ravel(slopes), rel=1e-6, abs=1e-7)
+    assert mine == pytest.approx(figures(model, np.repeat(X, weight, axis=0)), rel=1e-9)  # weights are repetitions
     if name not in ("ridge", "penalised"):  # a penalty acts in the columns' own units
-        each = np.repeat(units, len(other.rows) // 3)
-        plain = effects(kind.fit(X, y), X)
-        assert column(other, "std_error") * each == pytest.approx(column(plain, "std_error"), rel=1e-7)
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_errors_are_those_of_the_delta_method(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    kind, y = MODELS[name]
-    model = kind.fit(X, y)
-    found, known = effects(model, X), model._mean_model()
-    squares, step = np.zeros(len(found.rows)), 1e-4
+        units, (kind, y) = np.array([8.0, 0.25, 1024.0]), MODELS[name]
+        other = figures(clone(kind).fit(X * units, y), X * units)
+        assert other * np.repeat(units, other.shape[1] // 3) == pytest.approx(plain, rel=1e-7)
+    known, squares, step = model._mean_model(), np.zeros(plain.shape[1]), 1e-4
     for m in range(known.root.shape[2]):
         ends = []
         for sign in (-1, 1):
             moved = replace(known, theta=known.theta + sign * step * known.root[:, :, m])
             monkeypatch.setattr(type(model), "_mean_model", lambda self, moved=moved: moved)
-            ends.append(column(effects(model, X), "estimate"))
+            ends.append(figures(model)[0])
         squares += ((ends[1] - ends[0]) / (2 * step)) ** 2
-    assert column(found, "std_error") == pytest.approx(np.sqrt(squares), rel=1e-6)
+    assert plain[1] == pytest.approx(np.sqrt(squares), rel=1e-6)
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
@@ -147,8 +148,7 @@ def test_levels_are_compared_with_the_first(library: Any) -> None:
     some = effects(model, rows, columns=["species"])
     assert some.rows == found.rows[1:]
     assert len(found.to_frame()) == 3
-    assert "Gentoo - Adelie" in str(found)
-    assert "Gentoo - Adelie" in found._repr_html_()
+    assert all("Gentoo - Adelie" in shown for shown in (str(found), found._repr_html_()))
     assert found.to_dict()["effects"] == found.rows
 
 
@@ -169,49 +169,54 @@ def test_interactions_and_offsets_are_followed() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::adaline.AdalineWarning")
-def test_columns_left_out_are_said_to_be() -> None:
-    more = np.column_stack([X, X[:, 0] - X[:, 1], np.ones(len(X))])
-    for kind, y in (MODELS["linear"], MODELS["three classes"], MODELS["poisson"], MODELS["ordered"]):
-        found, plain = effects(kind.fit(more, y), more), effects(kind.fit(X, y), X)
-        for what in ("estimate", "std_error"):
-            assert column(found, what)[: len(plain.rows)] == pytest.approx(column(plain, what), rel=1e-7)
-        assert all(row["left_out"] and np.isnan(row["std_error"]) for row in found.rows[len(plain.rows) :])
-        assert "left out" in str(found)
+@pytest.mark.parametrize("name", ["linear", "three classes", "poisson", "ordered"])
+def test_columns_left_out_are_said_to_be(name: str) -> None:
+    more, (kind, y) = np.column_stack([X, X[:, 0] - X[:, 1], np.ones(len(X))]), MODELS[name]
+    found, plain = effects(clone(kind).fit(more, y), more), figures(fitted(name))
+    count = plain.shape[1]
+    assert [column(found, "estimate")[:count], column(found, "std_error")[:count]] == pytest.approx(plain, rel=1e-7)
+    assert all(row["left_out"] and np.isnan(row["std_error"]) for row in found.rows[count:])
+    assert "left out" in str(found)
 
 
 @pytest.mark.parametrize("name", ["linear", "two targets", "gamma", "poisson"])
 def test_as_many_rows_as_parameters_leave_errors_unknown(name: str) -> None:
     kind, y = MODELS[name]
-    found = effects(kind.fit(X[:4], y[:4]), X[:4])
-    errors = column(found, "std_error")
+    estimate, errors = figures(clone(kind).fit(X[:4], y[:4]), X[:4])
     assert (errors > 0).all() if name == "poisson" else np.isnan(errors).all()  # poisson's variance is known
-    assert np.isfinite(column(found, "estimate")).all()
+    assert np.isfinite(estimate).all()
 
 
-def test_bad_arguments() -> None:
-    model = LinearRegression().fit(X, AMOUNTS)
-    with pytest.raises(InvalidParameter, match="at must be one of"):
-        effects(model, X, at="median")
-    with pytest.raises(InvalidParameter, match="no column is called 'age'"):
-        effects(model, X, columns=["age"])
-    with pytest.raises(InvalidParameter, match="got KMeans"):
-        effects(KMeans(n_clusters=2).fit(X), X)
-    with pytest.raises(InvalidParameter, match="level must be"):
-        effects(model, X, level=2.0)
-    with pytest.raises(InvalidData, match="NaN"):
-        effects(model, np.where(X == X[3, 1], np.nan, X))
-    with pytest.raises(InvalidData, match="expecting 3 features"):
-        effects(model, open_table(BIRDS[["year", "body_mass_g"]], target="year"))
-    framed = LinearRegression().fit(BIRDS[["species"]], BIRDS.body_mass_g)
+HUBER = GeneralizedLinear(loss="huber")
+OTHER = open_table(BIRDS[["year", "body_mass_g"]], target="year")
+
+
+@pytest.mark.parametrize(
+    ("system", "options", "error", "message"),
+    [
+        (LinearRegression(), {"at": "median"}, InvalidParameter, "at must be one of"),
+        (LinearRegression(), {"columns": ["age"]}, InvalidParameter, "no column is called 'age'"),
+        (LinearRegression(), {"level": 2.0}, InvalidParameter, "level must be"),
+        (LinearRegression(), {"X": np.where(X == X[3, 1], np.nan, X)}, InvalidData, "NaN"),
+        (LinearRegression(), {"X": OTHER}, InvalidData, "expecting 3 features"),
+        (KMeans(n_clusters=2), {}, InvalidParameter, "got KMeans"),
+        (RobustRegression(penalty=1.0), {}, InvalidParameter, "there are none"),
+        (HUBER, {}, InvalidParameter, "needs the likelihood"),
+    ],
+    ids=str,
+)
+def test_bad_arguments(system: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
+    model = clone(system).fit(X, AMOUNTS)
+    with pytest.raises(error, match=message):
+        effects(model, **{"X": X, **options})
+    if system is HUBER:
+        with pytest.raises(error, match=message):
+            model.predict(X, interval="confidence")
+
+
+def test_a_model_of_a_frame_needs_a_frame() -> None:
     with pytest.raises(InvalidData, match="as a frame with species"):
-        effects(framed, X)
-    with pytest.raises(InvalidParameter, match="there are none"):
-        effects(RobustRegression(penalty=1.0).fit(X, AMOUNTS), X)
-    own = GeneralizedLinear(loss="huber").fit(X, AMOUNTS)
-    with pytest.raises(InvalidParameter, match="needs the likelihood"):
-        effects(own, X)
-    with pytest.raises(InvalidParameter, match="needs the likelihood"):
-        own.predict(X, interval="confidence")
+        effects(LinearRegression().fit(BIRDS[["species"]], BIRDS.body_mass_g), X)
     with pytest.raises(ValueError, match="not fitted"):
         effects(LinearRegression(), X)
 
