@@ -9,7 +9,7 @@ from tests import nist
 
 
 @pytest.mark.parametrize("name", datasets.names())
-def test_every_set_is_complete_and_says_where_it_comes_from(name: str) -> None:
+def test_every_set_is_a_small_complete_table_with_names_that_says_where_it_comes_from(name: str) -> None:
     data = datasets.load(name)
     assert data.X.dtype == np.float64
     assert data.X.shape == (len(data.y), len(data.feature_names))
@@ -18,6 +18,11 @@ def test_every_set_is_complete_and_says_where_it_comes_from(name: str) -> None:
     assert "Licence:" in data.description
     assert datasets.describe(name).startswith(f"{name}: {len(data.y)} rows")
     assert "\n" not in datasets.describe(name)
+    assert datasets.path(name).stat().st_size < 300_000
+    frame = pd.read_csv(datasets.path(name))
+    assert {*data.feature_names, data.target_name} <= set(frame.columns)
+    assert not frame.isna().any().any()
+    np.testing.assert_array_equal(frame[list(data.feature_names)].to_numpy(dtype=float), data.X)
 
 
 @pytest.mark.parametrize("name", ["longley", "norris"])
@@ -27,29 +32,13 @@ def test_sets_of_nist_are_those_of_the_certified_files(name: str) -> None:
     np.testing.assert_array_equal(data.y, certified.y)
 
 
-def test_any_column_can_be_the_target() -> None:
-    mass = datasets.load("penguins", target="body_mass_g")
+def test_any_column_can_be_the_target_and_categories_are_kept() -> None:
+    mass, sex = datasets.load("penguins", target="body_mass_g"), datasets.load("penguins", target="sex")
     assert mass.y.dtype == np.float64
     assert "body_mass_g" not in mass.feature_names
-    sex = datasets.load("penguins", target="sex")
     assert set(sex.y.tolist()) == {"female", "male"}
     assert sex.X.shape[1] == 4
-
-
-@pytest.mark.parametrize("name", datasets.names())
-def test_files_are_small_tables_with_names_and_nothing_missing(name: str) -> None:
-    file = datasets.path(name)
-    assert file.stat().st_size < 300_000
-    frame = pd.read_csv(file)
-    data = datasets.load(name)
-    assert {*data.feature_names, data.target_name} <= set(frame.columns)
-    assert not frame.isna().any().any()
-    np.testing.assert_array_equal(frame[list(data.feature_names)].to_numpy(dtype=float), data.X)
-
-
-def test_penguins_keep_their_categories() -> None:
-    frame = pd.read_csv(datasets.path("penguins"))
-    assert {"species", "island", "sex", "year"} <= set(frame.columns)
+    assert {"species", "island", "sex", "year"} <= set(pd.read_csv(datasets.path("penguins")).columns)
 
 
 def test_breast_cancer_is_that_of_scikit_learn() -> None:
