@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64decode
 from contextlib import redirect_stdout
 from io import StringIO
 from typing import Any
@@ -22,10 +23,11 @@ from adaline.playground.messages import LONGEST_MESSAGE, BadMessage, read_text
 from adaline.playground.pictures import Window, picture
 from adaline.playground.scenes import PAGE, scenes
 from adaline.playground.session import Session
-from adaline.playground.traces import fitted_to, moments, quiet, trace, weights_of
+from adaline.playground.traces import fitted_to, moments, quiet, thinned, trace, weights_of
 from adaline.systems import SYSTEMS, UNSUPERVISED
 
 WINDOW = {"left": -4, "right": 4, "low": -3, "high": 3, "columns": 16, "rows": 12}
+LAST = {"id": 2, "type": "frame", "moment": 10**6, "window": WINDOW}
 KINDS = {"classes": "gaussians", "numbers": "line", "clusters": "blobs"}
 EVERY = [(task, name) for task, names in systems_by_task().items() for name in names]
 
@@ -35,7 +37,8 @@ def points_of(kind: str, count: int = 24, noise: float = 0.3, seed: int = 1) -> 
     return {"task": board.task, "points": board.points.tolist()}
 
 
-def fit(session: Session, kind: str, model: dict[str, Any], **more: Any) -> dict[str, Any]:
+def fit(session: Session, kind: str, system: str, settings: Any = None, **more: Any) -> dict[str, Any]:
+    model = {"system": system, "settings": settings or {}}
     return session.answer({"id": 1, "type": "fit", **points_of(kind), "model": model, **more})
 
 
@@ -47,11 +50,20 @@ def run(code: str) -> dict[str, Any]:
     return space
 
 
+def program(session: Session, moments: list[int], chart: dict[str, Any] | None = None) -> str:
+    return str(session.answer({"id": 2, "type": "python", "moments": moments, "instrument": chart})["code"])
+
+
 def state_of(model: Any) -> list[Any]:
     names = ("cluster_centers_", "means_", "covariances_", "thresholds_")
     if hasattr(model, "estimators_"):
         return [weights_of(one) for one in model.estimators_]
     return [weights_of(model), *(getattr(model, name, None) for name in names)]
+
+
+def assert_same(ours: Any, theirs: Any) -> None:
+    for one, other in zip(state_of(ours), state_of(theirs), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @pytest.fixture
@@ -61,6 +73,9 @@ def few_moments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(traces, "STRIDES", 4)
 
 
+# -- traces ----------------------------------------------------------------------------------------------------------
+
+
 def test_every_system_is_offered_for_one_task() -> None:
     assert sorted(name for _, name in EVERY) == sorted([*SYSTEMS, *UNSUPERVISED])
 
@@ -68,52 +83,37 @@ def test_every_system_is_offered_for_one_task() -> None:
 @pytest.mark.usefixtures("few_moments")
 @pytest.mark.parametrize(("task", "name"), EVERY)
 def test_a_program_gives_the_model_of_its_moment_to_the_bit(task: str, name: str) -> None:
-    board = Recipe(KINDS[task], 24, 0.3, 1).board()
-    found = trace(board, ModelSpec(name))
+    found = trace(Recipe(KINDS[task], 24, 0.3, 1).board(), ModelSpec(name))
     for moment in {len(found) - 1, len(found) // 2}:
-        if found.positions[moment] == 0 or (found.unit == "step" and moment < len(found) - 1):
-            continue
-        for ours, theirs in zip(
-            state_of(found.model(moment)), state_of(run(as_python(found, moment))["model"]), strict=True
-        ):
-            np.testing.assert_array_equal(ours, theirs)
+        if found.positions[moment] and (found.unit != "step" or moment == len(found) - 1):
+            assert_same(found.model(moment), run(as_python(found, moment))["model"])
 
 
 @pytest.mark.parametrize("settings", [{"mode": "batch"}, {"shuffle": True}, {"standardize": True}, {"rate": 0.5}])
 def test_a_scan_step_by_step_ends_where_fit_ends(settings: dict[str, Any]) -> None:
     board = Recipe("separable", 30, 0.5, 2).board()
     found = trace(board, ModelSpec("Perceptron", settings))
-    np.testing.assert_array_equal(weights_of(found.fitted), weights_of(Perceptron(**settings).fit(board.X, board.y)))
+    assert_same(found.fitted, Perceptron(**settings).fit(board.X, board.y))
     assert found.unit == ("row" if settings == {"rate": 0.5} else "epoch")
     if found.unit == "row":
         scan = Perceptron(**settings)
-        rows = np.arange(found.positions[-1]) % len(board.X)
-        scan.partial_fit(board.X[rows], np.asarray(board.y)[rows], classes=["Class 1", "Class 2"])
-        np.testing.assert_array_equal(weights_of(scan), weights_of(found.fitted))
+        for moment in range(1, len(found)):
+            rows = np.arange(found.positions[moment - 1], found.positions[moment]) % len(board.X)
+            scan.partial_fit(board.X[rows], np.asarray(board.y)[rows], classes=["Class 1", "Class 2"])
+            assert_same(scan, found.model(moment))
 
 
-def test_newton_passes_from_zero_through_falling_errors_to_the_fit() -> None:
-    board = Recipe("gaussians", 80, 1.1, 3).board()
-    found = trace(board, ModelSpec("LogisticRegression"))
-    path = np.array(found.weights)
-    t = np.where(board.points[:, 2] == 1, 1.0, -1.0)
-    ones = np.column_stack([np.ones(len(t)), board.X])
-    errors = [np.logaddexp(0, -t * (ones @ w)).sum() for w in path]
-    assert not path[0].any()
-    assert np.all(np.diff(errors) < 1e-9)
-    expected = LogisticRegression().fit(board.X, board.y)
-    np.testing.assert_array_equal(path[-1], [*expected.intercept_, *expected.coef_[0]])
-    np.testing.assert_allclose(path[-2], path[-1], rtol=1e-9)
-
-
-def test_a_first_newton_step_is_the_textbooks() -> None:
+def test_newton_passes_from_zero_by_the_textbooks_step_through_falling_errors_to_the_fit() -> None:
     """From zero weights, R = 1/4 and w = 4 (X'X)^-1 X' (t - 1/2), solved here by NumPy."""
-    board = Recipe("gaussians", 60, 1.1, 5).board()
-    ones = np.column_stack([np.ones(60), board.X])
-    expected = np.linalg.lstsq(ones, 4 * (board.points[:, 2] - 0.5))[0]
-    found = trace(board, ModelSpec("LogisticRegression")).weights
-    assert found is not None
-    np.testing.assert_allclose(found[1], expected, rtol=1e-10)
+    board = Recipe("gaussians", 80, 1.1, 3).board()
+    path = np.array(trace(board, ModelSpec("LogisticRegression")).weights)
+    ones, t = np.column_stack([np.ones(80), board.X]), board.points[:, 2]
+    errors = [np.logaddexp(0, (1 - 2 * t) * (ones @ w)).sum() for w in path]
+    assert not path[0].any()
+    np.testing.assert_allclose(path[1], np.linalg.lstsq(ones, 4 * (t - 0.5))[0], rtol=1e-10)
+    assert np.all(np.diff(errors) < 1e-9)
+    np.testing.assert_array_equal(path[-1], weights_of(LogisticRegression().fit(board.X, board.y)))
+    np.testing.assert_allclose(path[-2], path[-1], rtol=1e-9)
 
 
 def test_gradient_steps_are_the_textbooks() -> None:
@@ -130,19 +130,20 @@ def test_gradient_steps_are_the_textbooks() -> None:
 def test_moments_are_few_and_end_at_the_end() -> None:
     for count in (1, 5, 240, 241, 1000, 10**7):
         found = moments(count)
-        assert found[0] == 0
-        assert found[-1] == count
-        assert len(found) <= 241
+        assert (found[0], found[-1], len(found) <= 241) == (0, count, True)
         assert np.all(np.diff(found) > 0)
+    assert (moments(240), moments(5, 1)) == (list(range(241)), [1, 2, 3, 4, 5])
+    assert thinned(list(range(11)), 10**7 // 55) == list(range(11))
+    assert thinned(list(range(12)), 10**7 // 55) == [0, 2, 4, 6, 8, 10, 11]
+
+
+# -- pictures --------------------------------------------------------------------------------------------------------
 
 
 def test_regions_are_what_the_model_predicts_there() -> None:
-    from base64 import b64decode
-
     board = Recipe("three", 60, 0.4, 1).board()
-    window = Window(-4, 4, -3, 3, 16, 12)
     found = trace(board, ModelSpec("LogisticRegression", {"penalty": 0.1}))
-    drawn = picture(found, len(found) - 1, window)
+    drawn = picture(found, len(found) - 1, Window(-4, 4, -3, 3, 16, 12))
     grid = np.array([[-4 + 0.5 * (c + 0.5), 3 - 0.5 * (r + 0.5)] for r in range(12) for c in range(16)])
     model = LogisticRegression(penalty=0.1).fit(board.X, board.y)
     assert [f"Class {k + 1}" for k in b64decode(drawn["regions"])] == model.predict(grid).tolist()
@@ -151,33 +152,19 @@ def test_regions_are_what_the_model_predicts_there() -> None:
     assert drawn["wrong"] == np.flatnonzero(model.predict(board.X) != board.y).tolist()
 
 
-def test_frames_of_every_task_are_json() -> None:
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [*(("blobs", name) for name in UNSUPERVISED), ("line", "LMS"), ("line", "Ridge"), ("gaussians", "Perceptron")],
+)
+def test_frames_are_json_and_their_number_is_that_of_the_curve(kind: str, name: str) -> None:
     session = Session()
-    for kind, name in (("gaussians", "Perceptron"), ("line", "LinearRegression"), ("blobs", "GaussianMixture")):
-        fitted = fit(session, kind, {"system": name})
-        assert fitted["type"] == "fitted", fitted
-        for moment in range(0, len(fitted["positions"]), 9):
-            frame = session.answer({"id": 2, "type": "frame", "moment": moment, "window": WINDOW})
-            assert frame["type"] == "frame"
-            json.dumps([fitted, frame], allow_nan=False)
-
-
-def test_fresh_points_are_of_the_same_kind_and_others() -> None:
-    recipe = Recipe("gaussians", 50, 0.5, 1)
-    own, fresh = recipe.board(), recipe.board(fresh=True)
-    assert len(fresh.points) == 1000
-    assert not np.isin(fresh.points[:, 0], own.points[:, 0]).all()
-    answer = fit(Session(), "gaussians", {"system": "LeastSquaresClassifier"}, recipe=vars(recipe))
-    assert answer["facts"]["fresh"] == answer["curve"]["fresh"][-1]
-
-
-@pytest.mark.parametrize(("kind", "name"), [("blobs", "KMeans"), ("blobs", "GaussianMixture"), ("line", "LMS")])
-def test_the_number_of_a_frame_is_that_of_the_curve(kind: str, name: str) -> None:
-    session = Session()
-    answer = fit(session, kind, {"system": name})
-    last = len(answer["positions"]) - 1
-    frame = session.answer({"id": 2, "type": "frame", "moment": last, "window": WINDOW})
-    assert frame["error"] == pytest.approx(answer["curve"]["own"][last], rel=1e-8)
+    fitted = fit(session, kind, name)
+    last = len(fitted["positions"]) - 1
+    for moment in {*range(0, last, 9), last}:
+        frame = session.answer({**LAST, "moment": moment})
+        json.dumps([fitted, frame], allow_nan=False)
+        expected = fitted["curve"]["own"][moment]
+        assert frame.get("error") == (expected if expected is None else pytest.approx(expected, rel=1e-8))
 
 
 @pytest.mark.parametrize("kind", GENERATORS)
@@ -188,55 +175,61 @@ def test_generated_points_are_on_the_board_and_the_same_each_time(kind: str) -> 
     assert np.abs(one.points[:, :2]).max() < 6
 
 
+# -- fresh points ----------------------------------------------------------------------------------------------------
+
+
+def test_fresh_points_are_of_the_same_kind_and_others() -> None:
+    recipe = Recipe("gaussians", 50, 0.5, 1)
+    own, fresh = recipe.board(), recipe.board(fresh=True)
+    assert len(fresh.points) == 1000
+    assert not np.isin(fresh.points[:, 0], own.points[:, 0]).all()
+    answer = fit(Session(), "gaussians", "LeastSquaresClassifier", recipe=vars(recipe))
+    assert answer["facts"]["fresh"] == answer["curve"]["fresh"][-1]
+
+
 def test_points_that_were_dragged_are_judged_by_fresh_ones_of_their_kind() -> None:
-    recipe = Recipe("line", 20, 0.5, 1)
+    recipe, session = Recipe("line", 20, 0.5, 1), Session()
     points = recipe.board().points.tolist()
     points[3] = [2.0, -2.5, 0]
-    message = {"id": 1, "type": "fit", "task": "numbers", "points": points, "recipe": vars(recipe)}
-    session = Session()
-    answer = session.answer({**message, "model": {"system": "LinearRegression"}})
+    answer = fit(session, "line", "LinearRegression", points=points, recipe=vars(recipe))
     fresh, model = recipe.board(fresh=True), session.traces[0].fitted  # type: ignore[union-attr]
     assert answer["facts"]["fresh"] == pytest.approx(np.sqrt(np.mean((model.predict(fresh.X) - fresh.y) ** 2)))
-    assert "Recipe" not in session.answer({"id": 2, "type": "python", "moments": [0]})["code"]
+    assert "Recipe" not in program(session, [0])
 
 
 def test_points_that_are_held_back_judge() -> None:
-    points = Recipe("gaussians", 30, 0.9, 1).board().points
+    points, session = Recipe("gaussians", 30, 0.9, 1).board().points, Session()
     held, rest = points[2::3], np.delete(points, np.s_[2::3], axis=0)
-    message = {"id": 1, "type": "fit", "task": "classes", "points": rest.tolist(), "fresh": held.tolist()}
-    session = Session()
-    answer = session.answer({**message, "model": {"system": "LeastSquaresClassifier"}})
-    model = session.traces[0].fitted  # type: ignore[union-attr]
+    given = {"points": rest.tolist(), "fresh": held.tolist()}
+    answer = fit(session, "gaussians", "LeastSquaresClassifier", **given)
     names = np.array(["Class 1", "Class 2"])[held[:, 2].astype(int)]
+    model = session.traces[0].fitted  # type: ignore[union-attr]
     assert answer["facts"]["fresh"] == np.mean(model.predict(held[:, :2]) != names)
-    code = {"id": 2, "type": "python", "moments": [0], "instrument": {"name": "posterior"}}
-    space = run(session.answer(code)["code"])
-    assert space["chart"]["facts"] == session.answer({**message, **code["instrument"], "type": "instrument"})["facts"]
+    chart = {"name": "posterior"}
+    told = session.answer({"type": "instrument", "task": "classes", **given, **chart})["facts"]
+    assert run(program(session, [0], chart))["chart"]["facts"] == told
 
 
 def test_a_program_has_the_fresh_points_of_clusters() -> None:
-    board, session = Recipe("blobs", 12, 0.5, 1).board(), Session()
-    points, fresh = board.points[:8].tolist(), board.points[8:].tolist()
-    message = {"type": "fit", "task": "clusters", "points": points, "fresh": fresh}
-    session.answer({**message, "model": {"system": "KMeans", "settings": {"n_clusters": 2}}})
-    code = session.answer({"type": "python", "moments": [0], "instrument": {"name": "ridge"}})["code"]
+    points, session = points_of("blobs", 12, 0.5)["points"], Session()
+    fit(session, "blobs", "KMeans", {"n_clusters": 2}, points=points[:8], fresh=points[8:])
+    code = program(session, [0], {"name": "ridge"})
     space = run(code[: code.index("chart = ")])  # which is about numbers
-    np.testing.assert_array_equal(space["fresh"].points[:, :2], board.points[8:, :2])
+    np.testing.assert_array_equal(space["fresh"].points[:, :2], np.array(points)[8:, :2])
 
 
-# Names of classes
-
+# -- names of classes ------------------------------------------------------------------------------------------------
 
 SPARSE = [[0, 0, 0], [1, 1, 2], [2, 0, 4]]
-ONE, OVERLAPPING = [[0, 0, 3], [1, 1, 3]], Recipe("five", 30, 2.0, 1).board().points.tolist()
+ONE, OVERLAPPING = [[0, 0, 3], [1, 1, 3]], points_of("five", 30, 2.0)["points"]
 OTHERS = ["zebra", "10", "9", "Class 2", "ant"]  # in another order than that of the alphabet
 LABEL = re.compile(r"\bclass,? '?[0-4]\b|The classes '?[0-4]|(?<!Class )\b[0-4]'? (?:<|against) |label '?[0-4]\b")
 
 
 def words_of(system: str, points: list[Any], names: list[str] | None = None) -> list[str]:
     """Return all that is said of a fit to classes, and of their separability."""
-    session, board = Session(), {"id": 1, "task": "classes", "points": points, "names": names}
-    answer = session.answer({**board, "type": "fit", "model": {"system": system, "settings": {}}})
+    session, board = Session(), {"task": "classes", "points": points, "names": names}
+    answer = fit(session, "gaussians", system, **board)
     proof = session.answer({**board, "type": "instrument", "name": "proof"})
     said = [answer["message"]] if answer["type"] == "error" else [answer["certificate"]["text"], *answer["notes"]]
     return [*said, str(proof.get("text") or proof["message"])]
@@ -260,43 +253,34 @@ def test_classes_of_a_table_keep_their_names() -> None:
 @pytest.mark.parametrize("name", ["LogisticRegression", "Perceptron", "OneVsRest", "OrdinalRegression"])
 def test_names_of_classes_do_not_change_what_is_drawn(name: str) -> None:
     """Regions and errors go by the index of a class, whatever it is called."""
-    drawn = []
+    points, drawn = [[x, y, 2 * k] for x, y, k in points_of("three", 30)["points"]], []
     for names in (None, OTHERS):
         session = Session()
-        points = [[x, y, (0, 2, 4)[int(k)]] for x, y, k in Recipe("three", 30, 0.3, 1).board().points.tolist()]
-        message = {"id": 1, "type": "fit", "task": "classes", "points": points, "names": names, "fresh": points}
-        answer = session.answer({**message, "model": {"system": name}})
-        frame = session.answer({"id": 2, "type": "frame", "moment": 10**6, "window": WINDOW})
+        answer = fit(session, "gaussians", name, points=points, names=names, fresh=points)
+        frame = session.answer(LAST)
         drawn.append([frame["regions"], frame["wrong"], answer["curve"]])
     assert drawn[0] == drawn[1]
 
 
 @pytest.mark.usefixtures("few_moments")
 def test_the_error_surface_has_the_signs_of_the_weights() -> None:
-    board = {"task": "classes", "points": points_of("gaussians")["points"], "names": ["9", "10", "a", "b", "c"]}
-    session = Session()
-    session.answer({"id": 1, "type": "fit", **board, "model": {"system": "Adaline"}})
-    weights = session.answer({"id": 2, "type": "frame", "moment": 10**6, "window": WINDOW})["weights"]
-    centre = session.answer({"id": 3, "type": "instrument", **board, "name": "surface"})["centre"]
-    np.testing.assert_allclose(weights[1:], centre, rtol=0.2)
+    session, names = Session(), ["9", "10", "a", "b", "c"]
+    fit(session, "gaussians", "Adaline", names=names)
+    chart = session.answer({"type": "instrument", **points_of("gaussians"), "names": names, "name": "surface"})
+    np.testing.assert_allclose(session.answer(LAST)["weights"][1:], chart["centre"], rtol=0.2)
 
 
-def test_a_program_keeps_the_names_of_classes() -> None:
-    board = {"task": "classes", "points": points_of("gaussians")["points"], "names": OTHERS}
-    recipe = vars(Recipe("gaussians", 24, 0.3, 1))
-    for more in ({}, {"recipe": recipe}, {"fresh": points_of("gaussians", seed=2)["points"]}):
-        session = Session()
-        session.answer({"id": 1, "type": "fit", **board, **more, "model": {"system": "LogisticRegression"}})
-        chart = {"name": "growth"}
-        space = run(session.answer({"id": 2, "type": "python", "moments": [10**6], "instrument": chart})["code"])
-        assert sorted(space["model"].classes_) == ["10", "zebra"]
-        assert (
-            space["chart"]["facts"]
-            == session.answer({"id": 3, "type": "instrument", **board, **more, **chart})["facts"]
-        )
+@pytest.mark.parametrize("more", [{}, {"recipe": vars(Recipe("gaussians", 24, 0.3, 1))}, {"fresh": SPARSE}], ids=list)
+def test_a_program_keeps_the_names_of_classes(more: dict[str, Any]) -> None:
+    session, given, chart = Session(), {"names": OTHERS, **more}, {"name": "proof"}
+    fit(session, "gaussians", "LogisticRegression", {"penalty": 1.0}, **given)
+    space = run(program(session, [10**6], chart))
+    assert sorted(space["model"].classes_) == ["10", "zebra"]
+    told = session.answer({"type": "instrument", **points_of("gaussians"), **given, **chart})["facts"]
+    assert space["proof"].separable == told["separable"]
 
 
-# Forms
+# -- forms -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", [*SYSTEMS, *UNSUPERVISED])
@@ -304,6 +288,7 @@ def test_forms_are_json_and_their_defaults_are_accepted(name: str) -> None:
     form = form_of(name)
     json.dumps(form, allow_nan=False)
     assert form["fields"] or form["inner"]
+    assert set(form["bases"]) == (set() if name in UNSUPERVISED else set(BASES_HERE))
     for one in form["fields"]:
         assert one["help"], f"{name}.{one['name']} has no explanation"
         assert one["words"] or one["number"]
@@ -313,149 +298,130 @@ def test_forms_are_json_and_their_defaults_are_accepted(name: str) -> None:
     ModelSpec(name, {one["name"]: one["default"] for one in form["fields"]}).build()
 
 
-def test_fields_of_numbers_have_units() -> None:
-    texts = json.loads((PAGE / "texts.json").read_text(encoding="utf-8"))["page"]
-    kinds = [*SYSTEMS.values(), *UNSUPERVISED.values(), *(BASES[name] for name in BASES_HERE)]
-    numbers = {one["name"] for kind in kinds for one in fields_of(kind) if one.get("number")}
-    assert {f"unit-of {name}" for name in numbers} == {key for key in texts if key.startswith("unit-of ")}
-
-
 def test_texts_that_the_page_asks_for_are_there() -> None:
     texts = json.loads((PAGE / "texts.json").read_text(encoding="utf-8"))["page"]
     scripts = "".join(path.read_text(encoding="utf-8") for path in PAGE.iterdir() if path.name.endswith(".js"))
     asked = set(re.findall(r'\bt\("([^"]+)"', scripts))
     asked |= set(re.findall(r'data-(?:text|label)="([^"]+)"', (PAGE / "index.html").read_text(encoding="utf-8")))
+    asked |= {f"kind {kind}" for kind in GENERATORS} | {f"chart {name}" for name in INSTRUMENTS}
     assert asked <= texts.keys()
-    assert {f"kind {kind}" for kind in GENERATORS} <= texts.keys()
-    assert {f"chart {name}" for name in INSTRUMENTS} <= texts.keys()
+    kinds = [*SYSTEMS.values(), *UNSUPERVISED.values(), *(BASES[name] for name in BASES_HERE)]
+    numbers = {one["name"] for kind in kinds for one in fields_of(kind) if one.get("number")}
+    assert {f"unit-of {name}" for name in numbers} == {key for key in texts if key.startswith("unit-of ")}
 
 
-def test_bases_of_forms_are_there() -> None:
-    assert set(BASES_HERE) <= set(BASES)
-    assert set(form_of("Ridge")["bases"]) == set(BASES_HERE)
-    assert form_of("KMeans")["bases"] == {}
+# -- bad input -------------------------------------------------------------------------------------------------------
 
 
-# Bad input
+def fitting(kind: str, system: str = "LMS", settings: Any = None, names: Any = None, **more: Any) -> dict[str, Any]:
+    model = {"system": system, "settings": settings or {}, **more}
+    return {"type": "fit", **points_of(kind), "names": names, "model": model}
 
 
+PERCEPTRON = {"type": "fit", "task": "classes", "model": {"system": "Perceptron"}}
+RECIPE = {"kind": "gaussians", "count": 10, "noise": 0, "seed": 1}
+LINE = points_of("line")
 BAD = [
     {},
-    {"type": 5},
-    {"type": "nonsense"},
-    {"type": "fit"},
-    {"type": "fit", "task": "classes", "points": "many", "model": {"system": "Perceptron"}},
-    {"type": "fit", "task": "classes", "points": [[0, 0]], "model": {"system": "Perceptron"}},
-    {"type": "fit", "task": "classes", "points": [[0, 0, 9]], "model": {"system": "Perceptron"}},
-    {"type": "fit", "task": "classes", "points": [[0, True, 1]], "model": {"system": "Perceptron"}},
-    {"type": "fit", "task": "classes", "points": [[0, 10**400, 1]], "model": {"system": "Perceptron"}},
-    {"type": "fit", "task": "classes", "points": [[0, 1e9, 1]], "model": {"system": "Perceptron"}},
-    {"type": "fit", "task": "classes", "points": [], "model": {"system": "Perceptron"}},
-    {"type": "fit", "task": "classes", "points": [[0, 0, 1]], "model": {"system": "Perceptron"}},
-    {"type": "fit", "task": "classes", "points": [[0, 0, 1]] * 20_001, "model": {"system": "Perceptron"}},
-    {"type": "fit", **points_of("gaussians"), "names": ["a", "a\0", "b", "c", "d"], "model": {"system": "Perceptron"}},
-    {"type": "fit", **points_of("line"), "model": {"system": "os.system"}},
-    {"type": "fit", **points_of("line"), "model": {"system": "LMS", "settings": {"rate": -1}}},
-    {"type": "fit", **points_of("line"), "model": {"system": "LMS", "settings": {"rate": "__import__('os')"}}},
-    {"type": "fit", **points_of("line"), "model": {"system": "LMS", "settings": {"epochs": 10**9}}},
-    {"type": "fit", **points_of("line"), "model": {"system": "LMS", "settings": {"nothing": 1}}},
-    {"type": "fit", **points_of("line"), "model": {"system": "LMS", "settings": {"init": [[1], [2, 3]]}}},
-    {"type": "fit", **points_of("line"), "model": {"system": "LMS", "settings": {"init": list(range(100))}}},
-    {"type": "fit", **points_of("line"), "model": {"system": "LMS", "basis": "Custom"}},
-    {
-        "type": "fit",
-        **points_of("line"),
-        "model": {"system": "LMS", "basis": "Radial", "basis_settings": {"centres": 10**6}},
-    },
-    {"type": "fit", **points_of("blobs"), "model": {"system": "KMeans", "basis": "Polynomial"}},
-    {"type": "fit", **points_of("gaussians"), "model": {"system": "OneVsRest", "inner": "OneVsOne"}},
-    {"type": "fit", **points_of("gaussians"), "model": {"system": "Perceptron", "inner": "Perceptron"}},
-    {"type": "fit", **points_of("gaussians"), "model": {"system": "LinearRegression"}},
-    {"type": "fit", **points_of("line"), "model": {"system": "Perceptron"}},
-    {"type": "fit", **points_of("blobs"), "model": {"system": "Perceptron"}},
-    {"type": "instrument", "name": "ridge", **points_of("gaussians")},
-    {"type": "instrument", "name": "growth", **points_of("line")},
-    {"type": "fit", **points_of("gaussians"), "names": "ab", "model": {"system": "Perceptron"}},
-    {"type": "fit", **points_of("gaussians"), "names": ["a", "b"], "model": {"system": "Perceptron"}},
-    {"type": "fit", **points_of("gaussians"), "names": ["a", "b", "c", "d", "a"], "model": {"system": "Perceptron"}},
-    {"type": "frame", "moment": 0, "window": WINDOW},
-    {"type": "frame", "slot": 7, "moment": 0, "window": WINDOW},
+    *({"type": kind} for kind in (5, "nonsense", "fit", "generate")),
+    *(
+        {**PERCEPTRON, "points": points}
+        for points in (
+            "many",
+            [[0, 0]],
+            *([[0, one, 1]] for one in (True, 10**400, 1e9)),
+            *([[0, 0, one]] for one in (9, 5, -1, 0.5)),
+            [],
+            [[0, 0, 1]],
+            [[0, 0, 1]] * 20_001,
+        )
+    ),
+    *(
+        fitting("gaussians", "Perceptron", names=names)
+        for names in ("ab", ["a", "b"], ["a", "b", "c", "d", "a"], ["a", "a\0", "b", "c", "d"], ["", *"bcde"])
+    ),
+    fitting("line", "os.system"),
+    *(fitting("line", settings={"rate": rate}) for rate in (-1, "__import__('os')")),
+    *(fitting("line", settings=one) for one in ({"epochs": 10**9}, {"nothing": 1}, {"init": [[1], [2, 3]]})),
+    fitting("line", settings={"init": list(range(100))}),
+    fitting("line", basis="Custom"),
+    fitting("line", basis="Radial", basis_settings={"centres": 10**6}),
+    fitting("blobs", "KMeans", basis="Polynomial"),
+    fitting("gaussians", "OneVsRest", inner="OneVsOne"),
+    fitting("gaussians", "Perceptron", inner="Perceptron"),
+    fitting("gaussians", "LinearRegression"),
+    fitting("line", "Perceptron"),
+    fitting("blobs", "Perceptron"),
+    *({**fitting("line"), "fresh": fresh} for fresh in ("none", [[1, 2]])),
+    *({"type": "frame", "moment": 0, "window": WINDOW, **one} for one in ({}, {"slot": 7}, {"slot": -1})),
+    *({"type": "frame", "moment": 0, "window": {**WINDOW, **one}} for one in ({"left": 9}, {"left": 4}, {"high": -3})),
     {"type": "frame", "moment": 0, "window": {**WINDOW, "columns": 1000, "rows": 1000}},
-    {"type": "frame", "moment": 0, "window": {**WINDOW, "left": 9}},
     {"type": "python", "moment": 0},
-    {"type": "python", "moments": [0]},
-    {"type": "python", "moments": [0, 0, 0]},
-    {"type": "python", "moments": ["0"]},
+    *({"type": "python", "moments": moments} for moments in ([], [0], [0, 0, 0], ["0"])),
     {"type": "python", "moments": [0], "instrument": {"name": "open"}},
-    {"type": "fit", **points_of("line"), "fresh": "none", "model": {"system": "LMS"}},
-    {"type": "fit", **points_of("line"), "fresh": [[1, 2]], "model": {"system": "LMS"}},
-    {"type": "generate"},
-    {"type": "generate", "recipe": {"kind": "gaussians", "count": 10**9, "noise": 0, "seed": 1}},
-    {"type": "generate", "recipe": {"kind": "../x", "count": 10, "noise": 0, "seed": 1}},
-    {"type": "instrument", "name": "open", **points_of("line")},
-    {"type": "instrument", "name": "noise", **points_of("line"), "settings": {"taps": 1e9}},
-    {"type": "instrument", "name": "projection", **points_of("line")},
+    *({"type": "generate", "recipe": {**RECIPE, **one}} for one in ({"count": 10**9}, {"kind": "../x"}, {"seed": 0.5})),
+    {"type": "instrument", "name": "ridge", **points_of("gaussians")},
+    *({"type": "instrument", "name": name, **LINE} for name in ("growth", "open", "projection")),
+    {"type": "instrument", "name": "noise", **LINE, "settings": {"taps": 1e9}},
     {"type": "form", "system": "Nothing"},
-    {"type": "noise", **points_of("line"), "amount": -1, "seed": 1},
+    {"type": "noise", **LINE, "amount": -1, "seed": 1},
 ]
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("message", BAD, ids=range(len(BAD)))
 def test_a_bad_message_is_answered_in_words(message: dict[str, Any]) -> None:
     answer = Session().answer({"id": 3, **message})
-    assert answer["type"] == "error"
-    assert answer["id"] == 3
+    assert (answer["type"], answer["id"]) == ("error", 3)
     assert len(answer["message"]) > 10
     assert "could not be computed" not in answer["message"]
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "NaN", '{"a": NaN}', "{", "[" * 100_000, " " * (LONGEST_MESSAGE + 1), b"\xff"]
+    "text", ["", "[]", "NaN", '{"a": NaN}', "{", "[" * 100_000, " " * (LONGEST_MESSAGE - 1) + "{}", b"\xff"]
 )
 def test_a_text_that_is_no_message_is_refused(text: str | bytes) -> None:
     with pytest.raises(BadMessage):
         read_text(text)
+    assert read_text(" " * (LONGEST_MESSAGE - 2) + "{}") == {}
 
 
 def test_a_failed_fit_leaves_nothing_of_the_one_before_it() -> None:
-    session = Session()
-    assert fit(session, "gaussians", {"system": "Perceptron"})["type"] == "fitted"
-    assert fit(session, "gaussians", {"system": "Perceptron", "settings": {"rate": 0}})["type"] == "error"
-    assert session.answer({"id": 1, "type": "frame", "moment": 0, "window": WINDOW})["type"] == "error"
+    session, asked = Session(), iter([True, True, False])
+    assert fit(session, "gaussians", "Perceptron")["type"] == "fitted"
+    assert fit(session, "gaussians", "Perceptron", {"rate": 0})["type"] == "error"
+    assert session.answer(LAST)["type"] == "error"
+    unwanted = {"type": "fit", **points_of("xor"), "model": {"system": "Pocket"}}
+    assert session.answer(unwanted, lambda: next(asked))["type"] == "skipped"
+    assert session.answer(LAST)["type"] == "error"
 
 
 def test_a_brief_fit_is_the_end_of_the_whole_one() -> None:
     sessions = [Session(), Session()]
-    answers = [
-        fit(session, "gaussians", {"system": "Perceptron"}, window=window)
+    whole, brief = (
+        fit(session, "gaussians", "Perceptron", window=window)
         for session, window in zip(sessions, (None, WINDOW), strict=True)
-    ]
-    assert len(answers[1]["positions"]) == 1 < len(answers[0]["positions"])
+    )
+    assert len(brief["positions"]) == 1 < len(whole["positions"])
     for name in ("weights", "error", "mistakes", "status"):
-        assert answers[0]["facts"][name] == answers[1]["facts"][name]
-    last = sessions[0].answer({"id": 1, "type": "frame", "moment": len(answers[0]["positions"]) - 1, "window": WINDOW})
-    assert answers[0]["frame"] is None
+        assert whole["facts"][name] == brief["facts"][name]
+    last = sessions[0].answer(LAST)
+    assert whole["frame"] is None
     for name in ("regions", "planes", "wrong", "error"):
-        assert answers[1]["frame"][name] == last[name]
+        assert brief["frame"][name] == last[name]
 
 
-def test_a_fit_that_is_no_longer_wanted_is_given_up() -> None:
-    session, asked = Session(), iter([True, True, False])
-    message = {"id": 1, "type": "fit", **points_of("xor"), "model": {"system": "Pocket"}}
-    assert session.answer(message, lambda: next(asked))["type"] == "skipped"
-    assert session.answer({"id": 2, "type": "frame", "moment": 0, "window": WINDOW})["type"] == "error"
-
-
-def test_a_full_board_is_fitted() -> None:
+def test_points_are_moved_and_a_full_board_is_fitted() -> None:
     session = Session()
-    board = Recipe("gaussians", 20_000, 0.5, 1).board()
-    message = {"id": 1, "type": "fit", "task": "classes", "points": board.points.tolist()}
-    answer = session.answer({**message, "model": {"system": "LogisticRegression"}})
-    assert answer["type"] == "fitted"
-    assert session.answer({"id": 2, "type": "frame", "moment": 3, "window": WINDOW})["type"] == "frame"
+    moved = session.answer({"type": "noise", **LINE, "amount": 2.0, "seed": 1})["points"]
+    expected = np.array(LINE["points"])[:, :2] + 2.0 * np.random.default_rng(1).normal(size=(24, 2))
+    np.testing.assert_allclose(np.array(moved)[:, :2], expected, atol=6e-4)
+    board = points_of("gaussians", 20_000, 0.5)
+    assert fit(session, "gaussians", "LogisticRegression", points=board["points"])["type"] == "fitted"
+    assert session.answer(LAST)["type"] == "frame"
 
 
-# Scenes
+# -- scenes ----------------------------------------------------------------------------------------------------------
 
 
 def states(scene: dict[str, Any]) -> list[dict[str, Any]]:
@@ -472,8 +438,7 @@ def states(scene: dict[str, Any]) -> list[dict[str, Any]]:
 
 def board_of(state: dict[str, Any]) -> dict[str, Any]:
     if "recipe" in state:
-        board = Recipe(**state["recipe"]).board()
-        return {"task": board.task, "points": board.points.tolist(), "recipe": state["recipe"]}
+        return {**points_of(**state["recipe"]), "recipe": state["recipe"]}
     return {"task": state["task"], "points": state["points"]}
 
 
@@ -505,7 +470,7 @@ class Stage:
 @pytest.mark.parametrize("scene", scenes(), ids=lambda scene: scene["id"])
 def test_a_scene_runs_its_questions_can_be_answered_and_it_is_carried_away(scene: dict[str, Any]) -> None:
     stage = Stage()
-    for state in states(scene):
+    for k, state in enumerate(states(scene)):
         facts, question = stage.facts(state), state["question"]
         if question is None or "value" in question:
             continue
@@ -517,6 +482,7 @@ def test_a_scene_runs_its_questions_can_be_answered_and_it_is_carried_away(scene
             assert value is not None
         else:
             assert not is_done(question, value), "what is to be done is done already"
+            assert done_by(state, TASKS[f"{scene['id']}-{k + 1}"]), "what is asked cannot be done"
     most = max(states(scene), key=lambda one: bool(one.get("rival")) + bool(one.get("instrument")))
     check_program(stage, most)
 
@@ -527,17 +493,14 @@ def check_program(stage: Stage, state: dict[str, Any]) -> None:
     names = [name for name in ("model", "rival") if state.get(name)]
     for slot, name in enumerate(names):
         session.traces[slot] = stage.of(state, name)[1]
-    moments = [10**6] * len(names)
-    answer = session.answer({"id": 2, "type": "python", "moments": moments, "instrument": chart})
-    assert len(answer["code"].splitlines()) < 30
-    made = run(answer["code"])
+    code = program(session, [10**6] * len(names), chart)
+    assert len(code.splitlines()) < 30
+    made = run(code)
     if chart and chart["name"] in ALONE:
         assert ("model" if chart["name"] == "noise" else "chart") in made
         return
     for slot, name in enumerate(names):
-        fitted = session.traces[slot].fitted  # type: ignore[union-attr]
-        for ours, theirs in zip(state_of(fitted), state_of(made[name]), strict=True):
-            np.testing.assert_array_equal(ours, theirs)
+        assert_same(session.traces[slot].fitted, made[name])  # type: ignore[union-attr]
     if chart:
         shown = stage.of(state, "instrument")[0]
         if chart["name"] == "proof":
@@ -550,6 +513,19 @@ def is_done(question: dict[str, Any], value: Any) -> bool:
     if "is" in question:
         return bool(value == question["is"])
     return bool(value > question["above"] if "above" in question else value < question["below"])
+
+
+def done_by(state: dict[str, Any], controls: dict[str, Any]) -> bool:
+    """Whether a step's task is done once some controls are set."""
+    state = json.loads(json.dumps(state))
+    for target, value in controls.items():
+        *way, last = target.split(".")
+        place = state
+        for part in way:
+            place = place.setdefault(part, {})
+        place[last] = value
+    question = state["question"]
+    return is_done(question, Stage().of(state, question["of"])[0][question["fact"]])
 
 
 TASKS = {
@@ -570,31 +546,12 @@ TASKS = {
 """A way to do what each step asks to be done: its controls, by target."""
 
 
-@pytest.mark.usefixtures("few_moments")
-def test_what_scenes_ask_to_be_done_can_be_done() -> None:
-    asked = {
-        f"{scene['id']}-{k + 1}": state
-        for scene in scenes()
-        for k, state in enumerate(states(scene))
-        if state["question"] and state["question"]["kind"] == "task"
-    }
-    assert asked.keys() == TASKS.keys()
-    for name, given in asked.items():
-        state = json.loads(json.dumps(given))
-        for target, value in TASKS[name].items():
-            *way, last = target.split(".")
-            place = state
-            for part in way:
-                place = place.setdefault(part, {})
-            place[last] = value
-        question = state["question"]
-        facts, _ = Stage().of(state, question["of"])
-        assert is_done(question, facts[question["fact"]]), name
-
-
 def test_scenes_have_what_the_page_and_others_read() -> None:
     found = scenes()
     assert len({one["id"] for one in found}) == len(found) >= 20
+    assert {one["lecture"] for one in found} == {"S0", "S1", "S2", "S3", "S4"}
+    asked = ((f"{one['id']}-{k}", step.get("question", {})) for one in found for k, step in enumerate(one["steps"], 1))
+    assert {name for name, question in asked if question.get("kind") == "task"} == TASKS.keys()
     for scene in found:
         assert {"id", "lecture", "title", "steps"} <= scene.keys()
         assert 3 <= len(scene["steps"]) <= 6
@@ -608,25 +565,20 @@ def test_scenes_have_what_the_page_and_others_read() -> None:
             assert ("options" in step) == (step.get("question", {}).get("kind") == "choice")
 
 
+@pytest.mark.usefixtures("few_moments")
 def test_the_pocket_of_its_scene_never_gets_worse() -> None:
-    scene = next(one for one in scenes() if one["id"] == "pocket")
-    state = states(scene)[1]
+    state = states(next(one for one in scenes() if one["id"] == "pocket"))[1]
     answer = Session().answer({"id": 1, "type": "fit", **board_of(state), "model": state["rival"]})
     own = [one for one in answer["curve"]["own"] if one is not None]
     assert np.all(np.diff(own) <= 0)
     assert own[-1] < own[0]
 
 
-def test_lectures_all_have_scenes() -> None:
-    assert {one["lecture"] for one in scenes()} == {"S0", "S1", "S2", "S3", "S4"}
-
-
-# Instruments against formulas
+# -- instruments against formulas ------------------------------------------------------------------------------------
 
 
 def test_fishers_direction_is_the_peak_of_his_criterion() -> None:
-    board = Recipe("stretched", 100, 0.4, 4).board()
-    found = INSTRUMENTS["projection"](board, None, {"angle": 10})
+    found = INSTRUMENTS["projection"](Recipe("stretched", 100, 0.4, 4).board(), None, {"angle": 10})
     peak = found["x"][int(np.argmax(found["lines"][0]["y"]))]
     assert abs(peak - found["facts"]["best"]) <= 1
 
@@ -637,8 +589,7 @@ def test_combinations_of_a_proof_meet() -> None:
     for label in (0, 1):
         parts = [(one["share"], one["row"]) for one in found["combination"] if board.points[one["row"], 2] == label]
         assert sum(share for share, _ in parts) == pytest.approx(1)
-        mean = sum(share * board.X[row] for share, row in parts)
-        np.testing.assert_allclose(mean, found["meeting"], atol=1e-7)
+        np.testing.assert_allclose(sum(share * board.X[row] for share, row in parts), found["meeting"], atol=1e-7)
 
 
 def test_the_error_surface_is_the_sum_of_squares() -> None:
@@ -654,14 +605,6 @@ def test_fits_of_the_page_are_those_of_the_package() -> None:
     board = Recipe("gaussians", 40, 0.9, 2).board()
     with quiet():
         direct = fitted_to(board, LogisticRegression(penalty=0.5))
-    answer = Session().answer(
-        {
-            "id": 1,
-            "type": "fit",
-            "task": "classes",
-            "points": board.points.tolist(),
-            "model": {"system": "LogisticRegression", "settings": {"penalty": 0.5}},
-        }
-    )
+    answer = fit(Session(), "gaussians", "LogisticRegression", {"penalty": 0.5}, points=board.points.tolist())
     np.testing.assert_allclose(answer["facts"]["weights"], weights_of(direct), rtol=1e-8)
     assert answer["certificate"]["status"] == direct.certificate_.status.label
