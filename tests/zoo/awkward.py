@@ -21,6 +21,7 @@ import pandas as pd
 
 OK, REFUSED = "ok", "refused"
 Columns = dict[str, list[Any]]
+Content = str | bytes | Columns | Callable[[], str | bytes]
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,8 @@ class AwkwardFile:
     ----------
     name : of the file.
     what : what is awkward about it.
-    make : returns its content.
+    content : text, bytes, columns to be written as CSV, or a function that returns such.
+    sep : between the cells of columns.
     target : what to predict.
     outcome : "ok", or "refused".
     features : columns that have to be used.
@@ -45,7 +47,8 @@ class AwkwardFile:
 
     name: str
     what: str
-    make: Callable[[], str | bytes]
+    content: Content
+    sep: str = ","
     target: str = "y"
     outcome: str = OK
     features: tuple[str, ...] = ("x", "z", "kind")
@@ -58,22 +61,23 @@ class AwkwardFile:
 
     def write(self, folder: Path) -> Path:
         """Write the file into a folder."""
-        path, made = folder / self.name, self.make()
-        path.write_bytes(made if isinstance(made, bytes) else made.encode())
+        path, made = folder / self.name, self.content() if callable(self.content) else self.content
+        text = csv(made, self.sep) if isinstance(made, dict) else made
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
         return path
 
 
 AWKWARD: list[AwkwardFile] = []
 
 
-def awkward(name: str, what: str, make: Callable[[], str | bytes] | None = None, **expected: Any) -> Any:
-    """Enter a function that returns the content of a file: it is given, or decorated."""
+def awkward(name: str, what: str, content: Content | None = None, sep: str = ",", **expected: Any) -> Any:
+    """Enter a file: its content is given, or made by the function that is decorated; columns are written as CSV."""
 
-    def enter(make: Callable[[], str | bytes]) -> Callable[[], str | bytes]:
-        AWKWARD.append(AwkwardFile(name, what, make, **expected))
-        return make
+    def enter(content: Content) -> Content:
+        AWKWARD.append(AwkwardFile(name, what, content, sep, **expected))
+        return content
 
-    return enter if make is None else enter(make)
+    return enter if content is None else enter(content)
 
 
 def rows(n: int = 60, seed: int = 0) -> Columns:
@@ -106,9 +110,9 @@ def replaced(**changed: list[Any]) -> Columns:
     return {**known, **changed, "y": y}
 
 
-def each(values: Sequence[Any], how: Callable[[Any], Any]) -> list[Any]:
-    """Return every value changed."""
-    return [how(value) for value in values]
+def each(values: Sequence[Any], how: str | Callable[[Any], Any]) -> list[Any]:
+    """Return every value changed, by a format or a function."""
+    return [how.format(value) if isinstance(how, str) else how(value) for value in values]
 
 
 def gaps(values: Sequence[Any], share: float, mark: Any = None, seed: int = 1) -> list[Any]:
@@ -125,6 +129,10 @@ def german(value: float, places: int = 2) -> str:
 X, Z, KIND, Y = rows().values()
 N = len(X)
 LARGE = [1000 * value for value in X]  # y = 3 + x / 500 - z ...
+
+
+def records(columns: Columns) -> str:
+    return json.dumps([dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
 
 
 # As programs export them.
@@ -264,15 +272,17 @@ def mixed_ids() -> str:
     return csv(replaced(number=[f"{i}a" if i % 20 == 0 else i for i in range(200, 200 + N)]))
 
 
-@awkward("zeros-ids.csv", "codes with leading zeros: they are texts, not numbers")
-def zero_ids() -> str:
-    return csv(replaced(zip=[f"0{1000 + i % 4}" for i in range(N)]))
+awkward(
+    "zeros-ids.csv",
+    "codes with leading zeros: they are texts, not numbers",
+    replaced(zip=[f"0{1000 + i % 4}" for i in range(N)]),
+)
 
 
 # Encodings, separators, line ends.
 
 
-awkward("bom.csv", "a byte order mark", lambda: csv(rows()).encode("utf-8-sig"))
+awkward("bom.csv", "a byte order mark", csv(rows()).encode("utf-8-sig"))
 
 
 @awkward("latin1.csv", "names and levels in Latin-1", features=("Größe", "z", "Straße"))
@@ -286,7 +296,7 @@ def cp1252() -> bytes:
     return csv({"Preis €": X, "z": Z, "kind": KIND, "y": Y}).encode("cp1252")
 
 
-awkward("utf16.csv", "UTF-16 with tabs, as Excel's Unicode text", lambda: csv(rows(), sep="\t").encode("utf-16"))
+awkward("utf16.csv", "UTF-16 with tabs, as Excel's Unicode text", csv(rows(), sep="\t").encode("utf-16"))
 
 
 @awkward("semicolons.csv", "semicolons and decimal commas")
@@ -295,13 +305,16 @@ def semicolons() -> str:
     return csv(comma, sep=";")
 
 
-awkward("tabs.csv", "tabs in a file called .csv", lambda: csv(rows(), sep="\t"))
-awkward("pipes.txt", "bars between cells, in a file called .txt", lambda: csv(rows(), sep="|"))
-
-
-@awkward("blanks.txt", "columns aligned by blanks")
-def blanks() -> str:
-    return "".join(f"{a!s:>8} {b!s:>8} {c!s:>6} {d!s:>9}\n" for a, b, c, d in zip(*table_with_names(), strict=True))
+awkward("tabs.csv", "tabs in a file called .csv", rows(), sep="\t")
+awkward("pipes.txt", "bars between cells, in a file called .txt", rows(), sep="|")
+awkward(
+    "blanks.txt",
+    "columns aligned by blanks",
+    "".join(
+        f"{a!s:>8} {b!s:>8} {c!s:>6} {d!s:>9}\n"
+        for a, b, c, d in zip(*([name, *values] for name, values in rows().items()), strict=True)
+    ),
+)
 
 
 @awkward("fixed-width.txt", "columns of fixed width, with blanks in their values and a line of dashes", rows=N)
@@ -313,11 +326,7 @@ def fixed_width() -> str:
     )
 
 
-def table_with_names() -> list[list[Any]]:
-    return [[name, *values] for name, values in rows().items()]
-
-
-awkward("sep.csv", "Excel's first line sep=;", lambda: "sep=;\n" + csv(rows(), sep=";"))
+awkward("sep.csv", "Excel's first line sep=;", "sep=;\n" + csv(rows(), sep=";"))
 
 
 @awkward("crlf-mixed.csv", "two kinds of line ends in one file", rows=N)
@@ -326,9 +335,9 @@ def mixed_ends() -> str:
     return "".join(line + ("\r\n" if i % 2 else "\n") for i, line in enumerate(lines))
 
 
-awkward("cr.csv", "line ends of old Macs", lambda: csv(rows(), end="\r"), rows=N)
-awkward("trailing.csv", "a separator at the end of every line", lambda: csv(rows()).replace("\n", ",\n"))
-awkward("no-end.csv", "no line end at the end of the file", lambda: csv(rows()).rstrip(), rows=N)
+awkward("cr.csv", "line ends of old Macs", csv(rows(), end="\r"), rows=N)
+awkward("trailing.csv", "a separator at the end of every line", csv(rows()).replace("\n", ",\n"))
+awkward("no-end.csv", "no line end at the end of the file", csv(rows()).rstrip(), rows=N)
 
 
 @awkward("blank-lines.csv", "blank lines among the rows", rows=N)
@@ -336,7 +345,7 @@ def blank_lines() -> str:
     return "\n".join(line + ("\n" if i % 10 == 5 else "") for i, line in enumerate(csv(rows()).splitlines())) + "\n\n"
 
 
-awkward("comments.csv", "lines of comments at the top", lambda: "# measured in May\n# by hand\n" + csv(rows()), rows=N)
+awkward("comments.csv", "lines of comments at the top", "# measured in May\n# by hand\n" + csv(rows()), rows=N)
 
 
 @awkward("newlines.csv", "line ends within quotes", rows=N)
@@ -349,12 +358,12 @@ def single_quotes() -> str:
     return csv({"x": X, "z": Z, "kind": each(KIND, lambda kind: f"'{kind}'"), "y": Y})
 
 
-@awkward("all-quoted.csv", "every cell quoted, numbers too")
-def all_quoted() -> str:
-    return "\n".join(",".join(f'"{cell}"' for cell in line.split(",")) for line in csv(rows()).splitlines())
-
-
-awkward("padded.csv", "blanks around names and cells", lambda: csv(rows()).replace(",", " , "))
+awkward(
+    "all-quoted.csv",
+    "every cell quoted, numbers too",
+    "\n".join(",".join(f'"{cell}"' for cell in line.split(",")) for line in csv(rows()).splitlines()),
+)
+awkward("padded.csv", "blanks around names and cells", csv(rows()).replace(",", " , "))
 
 
 @awkward(
@@ -405,20 +414,10 @@ def archive(files: dict[str, str]) -> bytes:
 # What stands around the table.
 
 
-awkward(
-    "title.csv", "title rows above the header", lambda: "Survey of streets,,,\nMay 2026,,,\n,,,\n" + csv(rows()), rows=N
-)
-awkward(
-    "title-short.csv", "a title of one cell above the header", lambda: "Survey of streets\n\n" + csv(rows()), rows=N
-)
-awkward(
-    "totals.csv", "a line of totals below the table", lambda: csv(rows()) + f"Total,,,{sum(Y):.1f}\n", says="total|last"
-)
-
-
-@awkward("merged-header.csv", "two header rows, the upper of merged cells", rows=N)
-def merged_header() -> str:
-    return "size,,group,result\n" + csv(rows())
+awkward("title.csv", "title rows above the header", "Survey of streets,,,\nMay 2026,,,\n,,,\n" + csv(rows()), rows=N)
+awkward("title-short.csv", "a title of one cell above the header", "Survey of streets\n\n" + csv(rows()), rows=N)
+awkward("totals.csv", "a line of totals below the table", csv(rows()) + f"Total,,,{sum(Y):.1f}\n", says="total|last")
+awkward("merged-header.csv", "two header rows, the upper of merged cells", "size,,group,result\n" + csv(rows()), rows=N)
 
 
 @awkward("units.csv", "a row of units below the header", says="unit|m/s|line 2|row 1")
@@ -443,15 +442,11 @@ def no_header() -> str:
     return csv(rows(), header=False)
 
 
-@awkward("header-only.csv", "a header and no rows", outcome=REFUSED, says="no rows|empty|0 rows", final=True)
-def header_only() -> str:
-    return "x,z,kind,y\n"
-
-
-awkward("empty.csv", "an empty file", lambda: "", outcome=REFUSED, says="empty|no rows|no columns", final=True)
 awkward(
-    "one-column.csv", "the target and nothing else", lambda: csv({"y": Y}), outcome=REFUSED, says="column", final=True
+    "header-only.csv", "a header and no rows", "x,z,kind,y\n", outcome=REFUSED, says="no rows|empty|0 rows", final=True
 )
+awkward("empty.csv", "an empty file", "", outcome=REFUSED, says="empty|no rows|no columns", final=True)
+awkward("one-column.csv", "the target and nothing else", {"y": Y}, outcome=REFUSED, says="column", final=True)
 
 
 @awkward("not-a-table.csv", "a page of HTML called .csv", outcome=REFUSED, final=True)
@@ -462,14 +457,12 @@ def not_a_table() -> str:
 # Numbers in local notation.
 
 
-@awkward("decimal-comma.csv", "decimal commas, quoted, between commas")
-def decimal_comma() -> str:
-    return csv(replaced(x=each(X, lambda value: f"{value:.2f}".replace(".", ","))))
-
-
-@awkward("thousands.csv", "thousands separated by commas: 1,234.5")
-def thousands() -> str:
-    return csv(replaced(x=each(LARGE, lambda value: f"{value:,.1f}")))
+awkward(
+    "decimal-comma.csv",
+    "decimal commas, quoted, between commas",
+    replaced(x=each(X, lambda value: f"{value:.2f}".replace(".", ","))),
+)
+awkward("thousands.csv", "thousands separated by commas: 1,234.5", replaced(x=each(LARGE, "{:,.1f}")))
 
 
 @awkward("thousands-de.csv", "1.234,56 between semicolons")
@@ -482,12 +475,12 @@ def thousands_space() -> str:
     return csv(replaced(x=each(LARGE, lambda value: f"{value:,.1f}".replace(",", "\u202f").replace(".", ","))), sep=";")
 
 
-@awkward("thousands-swiss.csv", "thousands separated by apostrophes: 1'234.5")
-def thousands_swiss() -> str:
-    return csv(replaced(x=each(LARGE, lambda value: f"{value:,.1f}".replace(",", "'"))))
-
-
-awkward("percent.csv", "percent signs", lambda: csv(replaced(x=each(X, lambda value: f"{10 * value:.1f}%"))))
+awkward(
+    "thousands-swiss.csv",
+    "thousands separated by apostrophes: 1'234.5",
+    replaced(x=each(LARGE, lambda value: f"{value:,.1f}".replace(",", "'"))),
+)
+awkward("percent.csv", "percent signs", replaced(x=each(X, lambda value: f"{10 * value:.1f}%")))
 
 
 @awkward("percent-de.csv", "percent signs after a space, decimal commas")
@@ -495,10 +488,8 @@ def percent_german() -> str:
     return csv(replaced(x=each(X, lambda value: f"{10 * value:.1f} %".replace(".", ","))), sep=";")
 
 
-awkward(
-    "dollars.csv", "$1,234.50, negative as -$5.00", lambda: csv(replaced(x=each(LARGE, lambda value: f"${value:,.2f}")))
-)
-awkward("euros.csv", "1.234,50 €", lambda: csv(replaced(x=each(LARGE, lambda value: german(value) + " €")), sep=";"))
+awkward("dollars.csv", "$1,234.50, negative as -$5.00", replaced(x=each(LARGE, "${:,.2f}")))
+awkward("euros.csv", "1.234,50 €", replaced(x=each(LARGE, lambda value: german(value) + " €")), sep=";")
 
 
 @awkward("parentheses.csv", "negative numbers in parentheses, as accountants write them")
@@ -506,14 +497,12 @@ def parentheses() -> str:
     return csv(replaced(x=each(X, lambda value: f"({value - 5:.2f})" if value > 5 else f"{5 - value:.2f}")), sep=";")
 
 
-@awkward("minus.csv", "negative numbers with a minus sign that is not a hyphen")
-def minus() -> str:
-    return csv(replaced(x=each(X, lambda value: f"{value - 5:.2f}".replace("-", "\u2212"))))
-
-
-@awkward("units-in-cells.csv", "a unit behind every number: 12.5 kg", says="the unit kg")
-def units_in_cells() -> str:
-    return csv(replaced(x=each(X, lambda value: f"{value} kg")))
+awkward(
+    "minus.csv",
+    "negative numbers with a minus sign that is not a hyphen",
+    replaced(x=each(X, lambda value: f"{value - 5:.2f}".replace("-", "\u2212"))),
+)
+awkward("units-in-cells.csv", "a unit behind every number: 12.5 kg", replaced(x=each(X, "{} kg")), says="the unit kg")
 
 
 @awkward("units-in-some.csv", "a unit behind most numbers, in several spellings: 12.5kg, 12,5 KG", says="the unit kg")
@@ -527,9 +516,11 @@ def units_mixed() -> str:
     return csv(replaced(weight=[f"{x} kg" if x > 1 else f"{1000 * x:.0f} g" for x in X]))
 
 
-@awkward("scientific.csv", "numbers as 1.2E+03 and .5")
-def scientific() -> str:
-    return csv(replaced(x=each(X, lambda value: f"{value:.3E}"), z=each(Z, lambda value: f"{value}".removeprefix("0"))))
+awkward(
+    "scientific.csv",
+    "numbers as 1.2E+03 and .5",
+    replaced(x=each(X, "{:.3E}"), z=each(Z, lambda value: f"{value}".removeprefix("0"))),
+)
 
 
 @awkward("huge.csv", "numbers up to 1e300, and down to 1e-300", r2=None)
@@ -537,9 +528,9 @@ def huge() -> str:
     return csv(replaced(big=[value * 1e300 / 10 for value in X], small=[value * 1e-300 for value in Z]))
 
 
-@awkward("target-comma.csv", "a target with decimal commas")
-def target_comma() -> str:
-    return csv(replaced(y=each(Y, lambda value: str(value).replace(".", ","))))
+awkward(
+    "target-comma.csv", "a target with decimal commas", replaced(y=each(Y, lambda value: str(value).replace(".", ",")))
+)
 
 
 # Missing and infinite values.
@@ -553,14 +544,12 @@ def na_words() -> str:
     return csv({**marked, "z": Z, "kind": KIND, "y": Y})
 
 
-@awkward("na-mixed.csv", "three spellings of missing in one column")
-def na_mixed() -> str:
-    return csv(replaced(x=[["", "NA", "-"][i % 3] if i % 9 == 0 else value for i, value in enumerate(X)]))
-
-
-@awkward("sentinel.csv", "-999 for missing", r2=None, says="-999|outl|leverage|influen")
-def sentinel() -> str:
-    return csv(replaced(x=gaps(X, 0.1, -999)))
+awkward(
+    "na-mixed.csv",
+    "three spellings of missing in one column",
+    replaced(x=[["", "NA", "-"][i % 3] if i % 9 == 0 else value for i, value in enumerate(X)]),
+)
+awkward("sentinel.csv", "-999 for missing", replaced(x=gaps(X, 0.1, -999)), r2=None, says="-999|outl|leverage|influen")
 
 
 @awkward("gaps-few.csv", "gaps in one row of fifty", says="left out|missing|gap")
@@ -578,7 +567,7 @@ def gaps_everywhere() -> str:
     return csv({name: [None if i % 3 == j else v for i, v in enumerate(X)] for j, name in enumerate("abc")} | {"y": Y})
 
 
-awkward("empty-column.csv", "a column without a value", lambda: csv(replaced(notes=[None] * N)), left_out=("notes",))
+awkward("empty-column.csv", "a column without a value", replaced(notes=[None] * N), left_out=("notes",))
 
 
 @awkward("almost-empty.csv", "a column with three values", says="notes|missing|gap|fill")
@@ -586,7 +575,7 @@ def almost_empty() -> str:
     return csv(replaced(notes=[1.5 * i if i in (3, 30, 50) else None for i in range(N)]))
 
 
-awkward("target-gaps.csv", "a target with gaps", lambda: csv(replaced(y=gaps(Y, 0.2))), says="without y|left out")
+awkward("target-gaps.csv", "a target with gaps", replaced(y=gaps(Y, 0.2)), says="without y|left out")
 
 
 @awkward("infinite.csv", "inf and -inf in a feature", outcome=REFUSED, says="inf")
@@ -609,11 +598,11 @@ def dated(notation: str) -> str:
     return csv(replaced(day=[day.strftime(notation) for day in DAYS]), sep=";")
 
 
-awkward("dates-iso.csv", "dates as 2020-12-31", lambda: dated("%Y-%m-%d"), says="day")
-awkward("dates-de.csv", "dates as 31.12.2020", lambda: dated("%d.%m.%Y"), says="day")
-awkward("dates-us.csv", "dates as 12/31/2020", lambda: dated("%m/%d/%Y"), says="day")
-awkward("dates-words.csv", "dates as 31 Dec 2020", lambda: dated("%d %b %Y"), says="day")
-awkward("dates-zone.csv", "times as 2020-12-31T08:30:00Z", lambda: dated("%Y-%m-%dT08:30:00Z"), says="day")
+awkward("dates-iso.csv", "dates as 2020-12-31", dated("%Y-%m-%d"), says="day")
+awkward("dates-de.csv", "dates as 31.12.2020", dated("%d.%m.%Y"), says="day")
+awkward("dates-us.csv", "dates as 12/31/2020", dated("%m/%d/%Y"), says="day")
+awkward("dates-words.csv", "dates as 31 Dec 2020", dated("%d %b %Y"), says="day")
+awkward("dates-zone.csv", "times as 2020-12-31T08:30:00Z", dated("%Y-%m-%dT08:30:00Z"), says="day")
 
 
 @awkward("times.csv", "times of the day as 08:30", says="time")
@@ -621,9 +610,7 @@ def times() -> str:
     return csv(replaced(time=[f"{8 + i // 12:02d}:{5 * (i % 12):02d}" for i in range(N)]))
 
 
-awkward(
-    "date-target.csv", "a date as the target", lambda: dated("%Y-%m-%d"), target="day", outcome=REFUSED, says="date"
-)
+awkward("date-target.csv", "a date as the target", dated("%Y-%m-%d"), target="day", outcome=REFUSED, says="date")
 
 
 @awkward("booleans.csv", "booleans in six notations", features=("x", "z", "b1", "b2", "b3", "b4", "b5", "b6"), r2=0.9)
@@ -640,19 +627,11 @@ def boolean_target() -> str:
     return csv({**rows(), "good": ["ja" if y > 8 else "nein" for y in Y]})
 
 
-@awkward("lists.csv", "a column of lists as text", says="tags")
-def lists() -> str:
-    return csv(replaced(tags=[f"[{i}, {i + 1}]" for i in range(N)]))
-
-
-@awkward("lists.json", "a column of lists", left_out=("tags",))
-def json_lists() -> str:
-    return records(replaced(tags=[[i, i + 1] for i in range(N)]))
-
-
-@awkward("nested.json", "nested objects", says="place")
-def json_nested() -> str:
-    return records(replaced(place=[{"lat": i, "lon": -i} for i in range(N)]))
+awkward("lists.csv", "a column of lists as text", replaced(tags=[f"[{i}, {i + 1}]" for i in range(N)]), says="tags")
+awkward("lists.json", "a column of lists", records(replaced(tags=[[i, i + 1] for i in range(N)])), left_out=("tags",))
+awkward(
+    "nested.json", "nested objects", records(replaced(place=[{"lat": i, "lon": -i} for i in range(N)])), says="place"
+)
 
 
 @awkward("array.json", "one array of objects, some without a key", says="missing|gap|left out")
@@ -662,13 +641,9 @@ def json_array() -> str:
     return json.dumps(found, indent=1)
 
 
-@awkward("lines.jsonl", "an object a line", rows=N)
-def json_lines() -> str:
-    return "".join(json.dumps(row) + "\n" for row in json.loads(records(rows())))
-
-
-def records(columns: Columns) -> str:
-    return json.dumps([dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
+awkward(
+    "lines.jsonl", "an object a line", "".join(json.dumps(row) + "\n" for row in json.loads(records(rows()))), rows=N
+)
 
 
 # Levels and classes.
@@ -711,9 +686,7 @@ def constants() -> str:
     return csv(replaced(one=[1] * N, word=["same"] * N))
 
 
-@awkward("twins.csv", "a column twice under two names", says="copy|x2|depend|duplicate|same|equal")
-def twins() -> str:
-    return csv(replaced(x2=X))
+awkward("twins.csv", "a column twice under two names", replaced(x2=X), says="copy|x2|depend|duplicate|same|equal")
 
 
 @awkward("same-names.csv", "two columns of one name", features=("z", "kind"), says="x")
@@ -757,10 +730,8 @@ def two_rows() -> str:
     return csv({name: values[:2] for name, values in rows().items()})
 
 
-awkward(
-    "five-rows.csv", "five rows", lambda: csv({"x": X[:5], "y": [2 * x + 1 for x in X[:5]]}), r2=None, features=("x",)
-)
-awkward("dozen.csv", "a dozen rows", lambda: csv({name: values[:12] for name, values in rows().items()}), r2=0.5)
+awkward("five-rows.csv", "five rows", {"x": X[:5], "y": [2 * x + 1 for x in X[:5]]}, r2=None, features=("x",))
+awkward("dozen.csv", "a dozen rows", {name: values[:12] for name, values in rows().items()}, r2=0.5)
 
 
 @awkward("wide.csv", "5,000 columns and 100 rows", features=("c0", "c4999"), r2=None)
